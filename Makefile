@@ -1,0 +1,39 @@
+# Everything a person types. The environment lives outside the checkout, one for each checkout, so
+# that a fresh clone in the same place is warm and nothing but the sources lies here.
+
+PYTHON ?= python3
+CACHE ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/stet-dev
+VENV ?= $(CACHE)/$(shell printf '%s' '$(CURDIR)' | cksum | cut -d' ' -f1)
+BIN := $(VENV)/bin
+
+.PHONY: demo test check bench
+
+demo: $(VENV)/demo.stamp  ## the main job on a sample file, with whatever model is found
+	@$(BIN)/stet model install --quiet
+	@$(BIN)/stet demo
+
+test: check  ## everything: style, types, layers, units, protocol, real editors, a real model
+	@$(BIN)/stet model install --quiet
+	$(BIN)/python -m pytest
+
+check: $(VENV)/test.stamp  ## style, types and layers only
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/test.stamp  ## the tables of the README, measured here
+	$(BIN)/python -m tests.bench
+
+# A newer pyproject.toml makes both again; pip itself is quick when nothing is missing.
+$(VENV)/demo.stamp: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing Stet into $(VENV)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[local]'
+	@touch $@
+
+$(VENV)/test.stamp: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing Stet and what its tests need into $(VENV)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[local,test]'
+	@touch $@ $(VENV)/demo.stamp

@@ -1,0 +1,115 @@
+-- Stet for Neovim 0.11 or newer. Put this file into ~/.config/nvim/plugin/, and `stet` on the PATH.
+-- Keys are mapped in buffers that Stet serves, and listed below; the README beside it says more.
+
+vim.lsp.config('stet', {
+  cmd = { 'stet', 'serve' },
+  root_markers = { '.git' }, -- and no `filetypes`: Stet serves every file, beside its own server
+  settings = { stet = {} }, -- for example { stet = { model = { provider = 'ollama' } } }
+})
+vim.lsp.enable('stet')
+
+local function client() return vim.lsp.get_clients({ name = 'stet', bufnr = 0 })[1] end
+local function uri() return vim.uri_from_bufnr(0) end
+
+-- Neovim shows the errors of a command, unless `on_answer` takes them.
+local function run(name, argument, on_answer)
+  client():exec_cmd({ title = name, command = name, arguments = { argument } }, nil, on_answer)
+end
+
+-- The selection, or else the cursor: two LSP positions, and whether the cursor is at the first.
+local function selection()
+  local other, cursor, visual = vim.fn.getpos('v'), vim.fn.getpos('.'), vim.fn.mode():match('^[vV\22]')
+  local function position(at, past)
+    local text, encoding = vim.fn.getline(at[2]), client().offset_encoding
+    local units = vim.str_utfindex(text, encoding, math.max(at[3] - 1 + past, 0), false)
+    return { line = at[2] - 1, character = units }
+  end
+  if not visual then return position(cursor, 0), position(cursor, 0), true end
+  local lines = vim.fn.getregionpos(other, cursor, { type = visual })
+  local backwards = cursor[2] < other[2] or (cursor[2] == other[2] and cursor[3] < other[3])
+  return position(lines[1][1], 0), position(lines[#lines][2], 1), backwards
+end
+
+local function ask(mode)
+  local first, last = selection()
+  local question = { mode = mode, uri = uri(), range = { start = first, ['end'] = last } }
+  vim.ui.input({ prompt = 'Stet: ' }, function(prompt)
+    if vim.fn.mode():match('^[vV\22]') then vim.cmd.normal({ '\27', bang = true }) end
+    question.prompt = prompt
+    if (prompt or '') ~= '' then run('stet.ask', question) end
+  end)
+end
+
+-- Accepts or rejects the hunk under the cursor: a hunk is a diagnostic that carries its id.
+local function decide(command, arguments)
+  local namespace = vim.lsp.diagnostic.get_namespace(client().id)
+  local here = vim.diagnostic.get(0, { namespace = namespace, lnum = vim.fn.line('.') - 1 })
+  if #here == 0 then return vim.notify('Stet: no hunk on this line') end
+  arguments.hunk = here[#here].user_data.lsp.data.hunk
+  run(command, arguments)
+end
+
+local function reject()
+  vim.ui.input({ prompt = 'Reject, because: ' }, function(reason)
+    if reason then decide('stet.reject', { reason = reason }) end
+  end)
+end
+
+local function go(command)
+  run(command, { uri = uri(), line = vim.fn.line('.') }, function(_, found)
+    if not found then vim.notify('Stet: nothing to review') end
+  end)
+end
+
+local keys = {
+  { { 'n', 'x' }, '<leader>a', 'ask', function() ask('agent') end },
+  { 'x', '<leader>r', 'rewrite the selection', function() ask('rewrite') end },
+  { 'n', '<leader>y', 'accept the hunk', function() decide('stet.accept', {}) end },
+  { 'n', '<leader>n', 'reject the hunk', reject },
+  { 'n', '<leader>Y', 'accept all in this file', function() run('stet.accept', { uri = uri() }) end },
+  { 'n', ']h', 'next hunk', function() go('stet.next') end },
+  { 'n', '[h', 'previous hunk', function() go('stet.previous') end },
+  { 'n', '<leader>x', 'cancel', function() run('stet.cancel') end },
+}
+
+local group, timer = vim.api.nvim_create_augroup('stet', {}), assert(vim.uv.new_timer())
+local function on(events, callback) -- called only where Stet is
+  vim.api.nvim_create_autocmd(events, { group = group, callback = function(event)
+    local id = event.data and event.data.client_id
+    local stet = id and vim.lsp.get_client_by_id(id) or client()
+    if stet and stet.name == 'stet' then callback(stet, event) end
+  end })
+end
+
+on('LspAttach', function(stet, event)
+  for _, key in ipairs(keys) do
+    local function act() return client() and key[4]() or client() or vim.notify('Stet is not here') end
+    vim.keymap.set(key[1], key[2], act, { buffer = event.buf, desc = 'Stet: ' .. key[3] })
+  end
+  -- The diff under the hunk at the cursor; the diagnostics of others stay as you have them.
+  local lines = { current_line = true, format = function(hunk) return hunk.message end }
+  local options = { virtual_lines = lines, virtual_text = false, underline = false }
+  vim.diagnostic.config(options, vim.lsp.diagnostic.get_namespace(stet.id))
+end)
+
+-- Where you are, a tenth of a second after the last movement.
+local function tell_selection()
+  if not client() then return end
+  local first, last, backwards = selection()
+  local function at(line) return { line = line, character = 0 } end
+  client():notify('$/stet/didChangeSelection', {
+    textDocument = { uri = uri() },
+    selections = { { anchor = backwards and last or first, active = backwards and first or last } },
+    visibleRange = { start = at(vim.fn.line('w0') - 1), ['end'] = at(vim.fn.line('w$')) },
+  })
+end
+on({ 'LspAttach', 'BufEnter', 'CursorMoved', 'CursorMovedI', 'ModeChanged', 'WinScrolled' }, function()
+  timer:start(100, 0, vim.schedule_wrap(tell_selection))
+end)
+
+on('LspProgress', function(_, event) -- shown in the message line
+  local value = event.data.params.value
+  local text = value.kind == 'end' and '' or value.title .. ' · ' .. (value.message or '')
+  if vim.fn.mode() == 'c' then return end
+  vim.api.nvim_echo({ { vim.fn.strcharpart(text, 0, vim.v.echospace) } }, false, {})
+end)

@@ -1,0 +1,72 @@
+"""What a turn tells the editor while it runs."""
+
+from dataclasses import dataclass
+
+from stet.agent.turn import ToolRun, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted:
+    """The turn has left the queue."""
+
+    turn: Turn
+
+
+@dataclass(frozen=True, slots=True)
+class RoundStarted:
+    """The model is asked for the `round`-th time (1-based) of at most `limit`."""
+
+    turn: Turn
+    round: int
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The model has said a little more."""
+
+    turn: Turn
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The model's answer of this round is whole."""
+
+    turn: Turn
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    """A tool has been called."""
+
+    turn: Turn
+    run: ToolRun
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEnded:
+    """The call is over, well or not."""
+
+    turn: Turn
+    run: ToolRun
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The round begins anew after a fault; `reason` is a sentence. What was said in it is void."""
+
+    turn: Turn
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    """The turn is over; nothing follows."""
+
+    turn: Turn
+
+
+AgentEvent = (
+    TurnStarted | RoundStarted | Said | Answered | ToolStarted | ToolEnded | Waiting | TurnEnded
+)

@@ -1,0 +1,1 @@
+"""The mode `rewrite`: selected lines in, their new text out, without tools."""

@@ -1,0 +1,113 @@
+"""What a rewriter works on, and how it asks the model."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from stet.agent.errors import TurnFailed
+from stet.agent.events import AgentEvent, Answered, RoundStarted, Said, Waiting
+from stet.agent.turn import Turn
+from stet.llm.messages import Completion, StopReason
+from stet.llm.model import Model, Request
+from stet.text.document import TextDocument
+from stet.text.edit import Replacement, TextEdit
+from stet.text.lines import dominant_line_end, split_lines
+from stet.text.position import Range
+
+_BY_SUFFIX = {
+    ".py": "python", ".pyi": "python", ".js": "javascript", ".ts": "typescript", ".go": "go",
+    ".rs": "rust", ".java": "java", ".c": "c", ".h": "c", ".cpp": "cpp", ".lua": "lua",
+    ".sh": "shellscript", ".rb": "ruby", ".md": "markdown", ".txt": "plaintext", ".json": "json",
+    ".toml": "toml", ".yaml": "yaml", ".yml": "yaml", ".tex": "latex", ".rst": "restructuredtext",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Whole lines of a document, and what is wanted of them.
+
+    Attributes:
+        name: The file, as the model calls it.
+        language: Its language id, guessed from the name where the editor gave none.
+        start, end: Offsets of the lines in the document, in code points.
+        text: The lines, with their ends.
+        prompt: What the user wants.
+        line_end: What ends a line in this file.
+        first_line: The number of the first line, 1-based.
+    """
+
+    name: str
+    language: str
+    start: int
+    end: int
+    text: str
+    prompt: str
+    line_end: str
+    first_line: int
+
+    @classmethod
+    def of(cls, document: TextDocument, name: str, lines: Range, prompt: str) -> "Passage":
+        """The given whole lines of `document`, which the model calls `name`."""
+        suffix = PurePosixPath(name).suffix.lower()
+        return cls(
+            name=name,
+            language=document.language_id or _BY_SUFFIX.get(suffix, ""),
+            start=document.offset_at(lines.start),
+            end=document.offset_at(lines.end),
+            text=document.text_in(lines),
+            prompt=prompt,
+            line_end=dominant_line_end(document.text),
+            first_line=lines.start.line + 1,
+        )
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines with their ends; the last has none where the file ends without one."""
+        lines = split_lines(self.text)
+        return lines[:-1] if lines[-1] == "" else lines
+
+    def edit(self, text: str) -> TextEdit:
+        """The edit that puts `text` in the passage's place."""
+        return TextEdit((Replacement(self.start, self.end, text),))
+
+
+class Writer:
+    """Asks the model for a rewriter and keeps the turn's account of it.
+
+    Attributes:
+        turn: The turn as it is after the last answer.
+    """
+
+    def __init__(self, turn: Turn, model: Model, emit: Callable[[AgentEvent], None]) -> None:
+        self.turn = turn
+        self._model = model
+        self._emit = emit
+
+    @property
+    def small(self) -> bool:
+        """Whether the model is the embedded one, which must be kept from going on for ever."""
+        return self._model.constrained
+
+    async def ask(self, request: Request, step: int = 1, steps: int = 1) -> Completion:
+        """One round; `step` of `steps` is what the user sees of the progress.
+
+        Raises:
+            TurnFailed: If the answer is cut or refused.
+            ModelError: If the model can't be asked.
+        """
+        self._emit(RoundStarted(self.turn, step, steps))
+        completion = await self._model.complete(
+            request,
+            on_text=lambda text: self._emit(Said(self.turn, text)),
+            on_wait=lambda reason: self._emit(Waiting(self.turn, reason)),
+        )
+        self.turn = self.turn.with_usage(completion)
+        self._emit(Answered(self.turn))
+        if completion.stop_reason is StopReason.LENGTH:
+            raise TurnFailed(
+                "The model's answer was cut off, so nothing is proposed. Select less, or choose a "
+                "larger model."
+            )
+        if completion.stop_reason is StopReason.REFUSED:
+            raise TurnFailed(f"The model refuses: {completion.text.strip() or 'no reason given'}")
+        return completion

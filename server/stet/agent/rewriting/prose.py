@@ -1,0 +1,85 @@
+"""Correcting prose with a model too small for a paragraph: line by line, no line lost."""
+
+import difflib
+import re
+
+from stet.agent.errors import TurnFailed
+from stet.agent.prompts import prompt
+from stet.agent.rewriting.passage import Passage, Writer
+from stet.llm.messages import Message
+from stet.llm.model import Request
+
+MAX_LINES = 60
+"""Corrected in one turn; each takes the embedded model about half a second."""
+
+_LANGUAGES = frozenset({"markdown", "plaintext", "text", "latex", "restructuredtext", "org", ""})
+_WISH = re.compile(
+    r"\b(grammar|spelling|spell|typos?|proof-?read|correct|fix|mistakes?|errors?|english)\b",
+    re.IGNORECASE,
+)
+# What opens a line is structure, not prose: indent, quote marks, list marks, heading marks.
+_MARKS = re.compile(r"\s*(?:>\s*)*(?:#{1,6}\s+|[-*+]\s+(?:\[.\]\s+)?|\d+[.)]\s+)?")
+_LEAST_ALIKE = 0.6
+"""Below this likeness a line is another line, not a corrected one."""
+_EXAMPLES = (
+    ("She dont like the apples what he buyed.", "She doesn't like the apples that he bought."),
+    (
+        "The results was very good , we is happy with them.",
+        "The results were very good, and we are happy with them.",
+    ),
+    ("First you has to install the package", "First you have to install the package"),
+)
+
+
+def wants_correction(passage: Passage) -> bool:
+    """Whether the user asks to correct prose."""
+    return passage.language in _LANGUAGES and _WISH.search(passage.prompt) is not None
+
+
+async def correct_lines(passage: Passage, writer: Writer) -> str:
+    """The passage with each line of prose corrected; fences, tables and blank lines are left.
+
+    Raises:
+        TurnFailed: If there is too much, or an answer is cut.
+        ModelError: If the model can't be asked.
+    """
+    lines = passage.lines
+    numbers = _prose(lines)
+    if len(numbers) > MAX_LINES:
+        raise TurnFailed(
+            f"The selection has {len(numbers)} lines of prose; the embedded model takes at most "
+            f"{MAX_LINES} at a time. Select fewer."
+        )
+    for step, number in enumerate(numbers, 1):
+        line = lines[number]
+        body = line.rstrip()
+        start = _MARKS.match(body)
+        marks = start[0] if start else ""
+        corrected = await _corrected(body[len(marks) :], writer, step, len(numbers))
+        lines[number] = marks + corrected + line[len(body) :]
+    return "".join(lines)
+
+
+def _prose(lines: list[str]) -> list[int]:
+    """The numbers (0-based) of lines that hold words, outside fences, tables and front matter."""
+    found, fence = [], ""
+    for number, line in enumerate(lines):
+        text = line.strip()
+        if opened := re.match(r"(```+|~~~+)", text):
+            fence = "" if fence and text.startswith(fence) else fence or opened[1]
+        elif not fence and re.search(r"\w+\s+\w+", text) and not text.startswith("|"):
+            found.append(number)
+    return found
+
+
+async def _corrected(text: str, writer: Writer, step: int, steps: int) -> str:
+    messages = [Message("system", prompt("correct"))]
+    for before, after in _EXAMPLES:
+        messages.append(Message("user", before))
+        messages.append(Message("assistant", after))
+    messages.append(Message("user", text))
+    grammar = f"root ::= [^\\n]{{1,{len(text) + 40}}}"
+    request = Request(tuple(messages), grammar=grammar, max_tokens=len(text) + 40)
+    answer = (await writer.ask(request, step, steps)).text.strip()
+    alike = difflib.SequenceMatcher(None, text, answer, autojunk=False).ratio()
+    return answer if alike >= _LEAST_ALIKE else text

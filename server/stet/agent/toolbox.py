@@ -1,0 +1,119 @@
+"""The one list of tools, in the order the model sees them, and how a call is run."""
+
+import json
+import logging
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from stet.agent.turn import Ask, Mode, ToolRun, ToolState
+from stet.llm.messages import ToolCall, ToolDefinition
+from stet.settings.values import AgentSettings
+from stet.tools.base import Desk, Params, Tool, ToolError, ToolKind
+from stet.tools.create_file import CREATE_FILE
+from stet.tools.done import DONE
+from stet.tools.edit_file import EDIT_FILE
+from stet.tools.list_files import LIST_FILES
+from stet.tools.read_file import READ_FILE
+from stet.tools.search_workspace import SEARCH_WORKSPACE
+
+log = logging.getLogger(__name__)
+
+ALL_TOOLS: tuple[Tool, ...] = (
+    SEARCH_WORKSPACE,
+    READ_FILE,
+    LIST_FILES,
+    EDIT_FILE,
+    CREATE_FILE,
+    DONE,
+)
+
+
+def tools_for(ask: Ask, settings: AgentSettings) -> tuple[Tool, ...]:
+    """The tools of a turn: the settings' choice, narrowed by the question and its mode."""
+    tools = {*settings.disabled_tools, *ask.disabled_tools}
+    groups = {*settings.disabled_groups, *ask.disabled_groups}
+    return tuple(
+        tool
+        for tool in ALL_TOOLS
+        if tool.kind is ToolKind.CONTROL
+        or (
+            tool.name not in tools
+            and tool.group not in groups
+            and not (ask.mode is Mode.ASK and tool.kind is ToolKind.WRITE)
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """The tools of one turn at its desk."""
+
+    tools: tuple[Tool, ...]
+    desk: Desk
+
+    def definitions(self, *, last_round: bool) -> tuple[ToolDefinition, ...]:
+        """What the model is told; in its last round only what can end the turn."""
+        return tuple(
+            ToolDefinition(tool.name, tool.description, tool.schema)
+            for tool in self.tools
+            if not last_round or tool.kind is not ToolKind.READ
+        )
+
+    async def run(self, call: ToolCall) -> tuple[ToolRun, str]:
+        """Run a call; whatever it is, the model gets a text to go on with."""
+        file = ""
+        try:
+            tool, params = self._read(call)
+            file = getattr(params, "file", "")
+            text = await tool.run(params, self.desk)
+        except ToolError as error:
+            return ToolRun(
+                call.id, call.name, ToolState.ERROR, file, str(error)
+            ), f"Error: {error}\n"
+        except Exception:  # a tool's bug must not end the turn; one of two places
+            log.exception("the tool %s failed", call.name)
+            message = f"The tool {call.name!r} failed; go on without it."
+            return ToolRun(
+                call.id, call.name, ToolState.ERROR, file, message
+            ), f"Error: {message}\n"
+        return ToolRun(call.id, call.name, ToolState.COMPLETED, file), text
+
+    def begun(self, call: ToolCall) -> ToolRun:
+        """The call as it begins, with the file it names if one can be made out."""
+        arguments = parsed(call)
+        file = arguments.get("file", "") if arguments else ""
+        return ToolRun(call.id, call.name, ToolState.INIT, file if isinstance(file, str) else "")
+
+    def _read(self, call: ToolCall) -> tuple[Tool, Params]:
+        tool = next((tool for tool in self.tools if tool.name == call.name), None)
+        if tool is None:
+            names = ", ".join(tool.name for tool in self.tools)
+            raise ToolError(f"There is no tool {call.name!r}. The tools are: {names}.")
+        arguments = parsed(call)
+        if arguments is None:
+            raise ToolError(
+                f"The arguments of {call.name!r} are not a JSON object: "
+                f"{call.arguments[:200]!r}. Call it again with valid JSON."
+            )
+        try:
+            return tool, tool.params.model_validate(arguments)
+        except ValidationError as error:
+            raise ToolError(f"{call.name!r}: {_problems(error)}. Call it again.") from error
+
+
+def parsed(call: ToolCall) -> dict[str, object] | None:
+    """The call's arguments, or None if they are no JSON object."""
+    try:
+        found = json.loads(call.arguments or "{}")
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _problems(error: ValidationError) -> str:
+    found = []
+    for problem in error.errors(include_url=False, include_context=False):
+        where = ".".join(str(part) for part in problem["loc"])
+        found.append(f"{where}: {problem['msg']}" if where else problem["msg"])
+    return "; ".join(found)

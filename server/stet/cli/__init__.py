@@ -1,0 +1,1 @@
+"""The shell: argument parsing, the headless client, demo and doctor."""

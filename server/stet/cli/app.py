@@ -1,0 +1,171 @@
+"""The shell's commands and their options; each command's work is in the module of its name."""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from stet import __version__
+from stet.cli import serve as serve_module
+from stet.cli.place import parse_place, workspace_folder
+from stet.cli.terminal import CliError, Terminal
+from stet.cli.write import write_line
+
+app = typer.Typer(
+    help="Stet: a language server that is a coding and writing agent.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+model_app = typer.Typer(help="The models that can be asked.", no_args_is_help=True)
+app.add_typer(model_app, name="model")
+
+INTERRUPTED = 130
+"""What a shell gives a program that Ctrl-C ended."""
+
+
+def finish(work: Callable[[], int]) -> None:
+    """Run a command's work and exit with its code; an error is one sentence on stderr.
+
+    Raises:
+        typer.Exit: Always.
+    """
+    try:
+        code = work()
+        sys.stdout.flush()
+    except CliError as error:
+        write_line(sys.stderr, f"stet: {error}")
+        code = error.code
+    except KeyboardInterrupt:
+        write_line(sys.stderr, "stet: cancelled")
+        code = INTERRUPTED
+    except BrokenPipeError:  # whoever read our output has gone, and took the stream with them
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
+    raise typer.Exit(code)
+
+
+def default_accept(*, as_json: bool) -> Literal["none", "review"]:
+    """What becomes of proposals when nothing is said: never more than a person has looked at."""
+    return "review" if Terminal().is_interactive and not as_json else "none"
+
+
+def _version(wanted: bool) -> None:  # noqa: FBT001 - typer's callback
+    if wanted:
+        typer.echo(f"stet {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root_options(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which Stet.")
+    ] = False,
+) -> None:
+    """Options that stand before a command."""
+
+
+@app.command()
+def serve(
+    *,
+    stdio: Annotated[  # noqa: ARG001 - what it asks for is the only way there is
+        bool, typer.Option("--stdio", help="Accepted; changes nothing.")
+    ] = False,
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"] | None,
+        typer.Option(help="What is logged; the setting log.level by default."),
+    ] = None,
+) -> None:
+    """The language server on stdio; editors start this."""
+    finish(lambda: serve_module.run([f"--log-level={log_level}"] if log_level else []))
+
+
+@app.command()
+def ask(  # noqa: PLR0913 - the options are the signature
+    prompt: Annotated[str, typer.Argument(metavar="PROMPT", help="What to ask for.")],
+    *,
+    file: Annotated[
+        str, typer.Option(help="The file it is about, and its lines: PATH[:L1-L2].")
+    ] = "",
+    root: Annotated[
+        Path | None,
+        typer.Option(help="The workspace folder; where you are by default.", show_default=False),
+    ] = None,
+    mode: Annotated[
+        Literal["agent", "ask", "rewrite"],
+        typer.Option(help="With tools; only reading; or one rewrite of the lines."),
+    ] = "agent",
+    accept: Annotated[
+        Literal["all", "none", "review"] | None,
+        typer.Option(
+            help="What becomes of the proposals. By default a terminal reviews, a script takes none.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Ask once: prints the answer and the proposals, saves what is accepted."""
+    from stet.cli import ask as ask_module  # late: the session's parts are slow to import
+
+    def work() -> int:
+        if as_json and accept == "review":
+            raise CliError("--json asks nobody: use --accept all or none with it", code=2)
+        place = parse_place(file) if file else None
+        wanted = accept or default_accept(as_json=as_json)
+        folder = workspace_folder(root, place)
+        return ask_module.run(
+            ask_module.Question(prompt, folder, place, mode, wanted, as_json=as_json)
+        )
+
+    finish(work)
+
+
+@app.command()
+def demo() -> None:
+    """The main job on a sample file, with whatever model is found."""
+    from stet.cli import demo as demo_module  # late, as above
+
+    finish(demo_module.run)
+
+
+@app.command()
+def doctor() -> None:
+    """What is configured, what works, and how to mend the rest."""
+    from stet.cli import doctor as doctor_module  # late, as above
+
+    finish(doctor_module.run)
+
+
+@model_app.command("list")
+def model_list() -> None:
+    """What can be asked here, and what would be."""
+    from stet.cli import model  # late, as above
+
+    finish(model.show)
+
+
+@model_app.command("install")
+def model_install(
+    *,
+    quiet: Annotated[bool, typer.Option(help="Say nothing if it is there already.")] = False,
+) -> None:
+    """Fetch the small model that Stet can run itself."""
+    from stet.cli import model  # late, as above
+
+    finish(lambda: model.install(quiet=quiet))
+
+
+@app.command()
+def config(
+    editor: Annotated[Literal["neovim"], typer.Argument(help="Which editor.")],
+    *,
+    write: Annotated[bool, typer.Option(help="Write it where the editor looks.")] = False,
+) -> None:
+    """Print the client configuration of an editor."""
+    from stet.cli import config as config_module  # late, as above
+
+    finish(lambda: config_module.run(editor, write=write))

@@ -1,0 +1,295 @@
+"""`stet ask`: one question through a real session, its proposals shown, the accepted ones saved."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from stet.cli.place import FilePlace
+from stet.cli.save import save
+from stet.cli.terminal import Answers, CliError, Terminal, coloured, hunk_diff
+from stet.lsp.headless import CommandFailed, Event, HeadlessClient, Progress, ServerFailed, Shown
+from stet.system.os_system import OsSystem
+from stet.text.lines import split_lines
+
+Mode = Literal["agent", "ask", "rewrite"]
+Accept = Literal["all", "none", "review"]
+CANCEL_SECONDS = 2
+_GONE_STATES = frozenset({"failed", "cancelled", "limited"})
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, where, and what becomes of the answer."""
+
+    prompt: str
+    root: Path
+    place: FilePlace | None = None
+    mode: Mode = "agent"
+    accept: Accept = "none"
+    as_json: bool = False
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of it: the object that `--json` prints.
+
+    Attributes:
+        turn: As `stet.turn` ended it.
+        proposals: As `stet.proposals` has them at the end.
+        accepted: Ids of the hunks that are in the text now.
+        refused: `{hunk, reason}` of those that could not be accepted.
+        model: `stet.status`'s model, provider and why.
+        files: What was written.
+    """
+
+    turn: dict[str, Any] = field(default_factory=dict)
+    proposals: list[dict[str, Any]] = field(default_factory=list)
+    accepted: list[str] = field(default_factory=list)
+    refused: list[dict[str, Any]] = field(default_factory=list)
+    model: dict[str, Any] = field(default_factory=dict)
+    files: list[Path] = field(default_factory=list)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the command's exit code is 1."""
+        return self.turn["state"] in _GONE_STATES or bool(self.refused)
+
+    def as_json(self) -> str:
+        """One object on one line, ASCII, so that nothing in it can act on a terminal."""
+        told = ("turn", "state", "answer", "summary", "error", "usage", "cost")
+        return json.dumps(
+            {
+                **{key: self.turn.get(key) for key in told},
+                "proposals": self.proposals,
+                "accepted": self.accepted,
+                "refused": self.refused,
+                "model": self.model,
+                "files": [str(path) for path in self.files],
+            }
+        )
+
+
+def run(question: Question) -> int:
+    """Ask and show; the exit code.
+
+    Raises:
+        CliError: If it can't be done, with a sentence that says why.
+    """
+    terminal = Terminal()
+    try:
+        outcome = asyncio.run(ask(question, terminal))
+    except (ServerFailed, CommandFailed) as error:
+        raise CliError(str(error)) from error
+    if question.as_json:
+        terminal.out.file.write(f"{outcome.as_json()}\n")
+    return int(outcome.failed)
+
+
+async def ask(question: Question, terminal: Terminal) -> Outcome:
+    """Ask, decide and save.
+
+    Raises:
+        CliError: If a file can't be read or saved.
+        ServerFailed: If the server does not start or goes away.
+        CommandFailed: If it refuses the question.
+    """
+    return await _Asking(question, terminal).run()
+
+
+class _Asking:
+    """One run of `stet ask`."""
+
+    def __init__(self, question: Question, terminal: Terminal) -> None:
+        self._question = question
+        self._terminal = terminal
+        self._client = HeadlessClient(OsSystem(), on_event=self._event)
+        self._answers = Answers()
+        self._progress: Callable[[str], None] = lambda _: None
+        self._messages: list[str] = []
+        self._outcome = Outcome()
+
+    async def run(self) -> Outcome:
+        async with self._client.session(self._question.root):
+            arguments = self._arguments()
+            with self._terminal.working("starting") as self._progress:
+                self._outcome.turn = await self._settled(arguments)
+            await self._read_results()
+            self._show_messages()
+            if not self._question.as_json:
+                self._show_answer()
+            await self._decide()
+            for change in self._client.documents.unsaved():
+                save(change)
+                self._client.saved(change)
+                self._outcome.files.append(change.path)
+            if not self._question.as_json:
+                self._show_end()
+        return self._outcome
+
+    def _arguments(self) -> dict[str, object]:
+        """The command's argument, its file opened first."""
+        question, place = self._question, self._question.place
+        arguments: dict[str, object] = {"prompt": question.prompt, "mode": question.mode}
+        if place is None:
+            return arguments
+        try:
+            arguments["uri"] = uri = self._client.open(place.path, place.language)
+        except UnicodeDecodeError as error:
+            raise CliError(f"{place.path} is not UTF-8 text") from error
+        except OSError as error:
+            raise CliError(f"{place.path} can't be read: {error}") from error
+        *ended, rest = split_lines(self._client.documents.text(uri) or "")
+        n_lines = len(ended) + bool(rest)
+        lines = place.lines
+        if lines is None and question.mode == "rewrite" and n_lines:
+            lines = 1, n_lines
+        if lines and lines[0] > n_lines:
+            raise CliError(f"{place.path} has only {n_lines} lines", code=2)
+        if lines:
+            arguments |= {"from": lines[0], "to": min(lines[1], n_lines)}
+        return arguments
+
+    async def _settled(self, arguments: dict[str, object]) -> dict[str, Any]:
+        """Ask, and answer the turn's questions, until it is over; cancel it if we are cancelled."""
+        asked = await self._client.command("stet.ask", arguments)
+        try:
+            while True:
+                turn = await self._client.turn_settled(asked["turn"])
+                if turn["state"] != "waiting":
+                    return turn
+                await self._answer(turn["question"])
+        except asyncio.CancelledError:
+            # A server that is gone or hangs has nothing left to cancel.
+            with contextlib.suppress(TimeoutError, ServerFailed, CommandFailed):
+                async with asyncio.timeout(CANCEL_SECONDS):
+                    await self._client.command("stet.cancel", {"turn": asked["turn"]})
+            raise
+
+    async def _answer(self, question: dict[str, Any]) -> None:
+        """Let the user answer what the turn waits for.
+
+        Raises:
+            CliError: If nobody is there.
+        """
+        choices = f" ({', '.join(question['choices'])})" if question.get("choices") else ""
+        said = f"{question['text']}{choices}"
+        line = await self._answers.line(f"{said} ") if self._terminal.is_interactive else None
+        if line is None:
+            raise CliError(f"the model asks, and nobody is there to answer: {said}")
+        await self._client.command("stet.answer", {"question": question["id"], "text": line})
+
+    async def _read_results(self) -> None:
+        turn = self._outcome.turn["turn"]
+        self._outcome.proposals = await self._client.command("stet.proposals", {"turn": turn})
+        status = await self._client.command("stet.status")
+        self._outcome.model = {key: status.get(key) for key in ("model", "provider", "why")}
+
+    async def _decide(self) -> None:
+        """Accept what the user wants."""
+        pending = [item for item in self._outcome.proposals if item["state"] == "pending"]
+        if not self._question.as_json and self._question.accept != "review":
+            for item in pending:
+                self._show_proposal(item)
+        hunks = [item["hunk"] for item in pending]
+        if not hunks or self._question.accept == "none":
+            return
+        if self._question.accept == "all":
+            await self._accept(hunks, {"turn": self._outcome.turn["turn"]})
+        else:
+            await self._review(hunks)
+        await self._read_results()
+
+    async def _review(self, hunks: list[str]) -> None:
+        """Show one hunk after the other and do what the user says."""
+        for number, hunk in enumerate(hunks, start=1):
+            # Read again: what was accepted before has moved it.
+            listed = await self._client.command("stet.proposals")
+            item = next(item for item in listed if item["hunk"] == hunk)
+            self._show_proposal(item)
+            answer = await self._answers.line(f"accept? [y/n/q] ({number}/{len(hunks)}) ")
+            match (answer or "q").strip().lower()[:1]:
+                case "y":
+                    which = {"hunk": hunk, "hash": item["hash"], "protected": True}
+                    await self._accept([hunk], which)
+                case "n":
+                    reason = await self._answers.line("why? (may be empty) ")
+                    told = {"hunk": hunk, "reason": reason or ""}
+                    await self._client.command("stet.reject", told)
+                case _:
+                    self._terminal.say("The rest stays as it is, undecided.")
+                    return
+
+    async def _accept(self, hunks: list[str], which: dict[str, object]) -> None:
+        """Accept `hunks`, which the arguments in `which` name; what is refused is kept as such."""
+        try:
+            done = await self._client.accept(**which)
+        except CommandFailed as error:  # none of them can be accepted
+            done = {
+                "accepted": [],
+                "refused": [{"hunk": hunk, "reason": str(error)} for hunk in hunks],
+            }
+        self._outcome.accepted += done["accepted"]
+        self._outcome.refused += done["refused"]
+
+    def _event(self, event: Event) -> None:
+        """What the server says while it works."""
+        match event:
+            case Progress(stage="begin" | "report"):
+                self._progress(event.message or event.title)
+            case Shown(kind="error" | "warning"):
+                self._messages.append(event.message)
+
+    def _show_messages(self) -> None:
+        """What the server had to say, but for the turn's end, which has its own place."""
+        ends = [self._outcome.turn.get(key) for key in ("error", "summary")]
+        for message in self._messages:
+            if not any(end and end in message for end in ends):
+                self._terminal.say(message, "yellow")
+
+    def _show_answer(self) -> None:
+        turn = self._outcome.turn
+        if turn.get("answer"):
+            self._terminal.show(turn["answer"].rstrip())
+        for edit in turn.get("rejectedEdits") or ():
+            self._terminal.say(f"refused an edit of {edit['file']}: {edit['message']}", "yellow")
+
+    def _show_proposal(self, item: dict[str, Any]) -> None:
+        documents = self._client.documents
+        text = documents.text(item["uri"])
+        if text is None and item["kind"] != "create":
+            text = documents.read(item["uri"])
+        name = documents.name(item["uri"], self._question.root)
+        note = " (protected)" if item.get("protected") else ""
+        self._terminal.show(f"\n{item['summary']}{note}", "bold")
+        diff = hunk_diff(item, text or "", name, documents.encoding)
+        self._terminal.show(coloured(diff))
+
+    def _show_end(self) -> None:
+        turn, outcome = self._outcome.turn, self._outcome
+        for refusal in outcome.refused:
+            self._terminal.say(f"not accepted: {refusal['reason']}", "yellow")
+        for path in outcome.files:
+            self._terminal.say(f"wrote {path}", "green")
+        if turn["state"] in _GONE_STATES:
+            reason = turn.get("error") or turn.get("summary") or ""
+            self._terminal.say(f"the turn {_ENDS[turn['state']]}: {reason}", "red")
+        self._terminal.say(facts(turn, outcome.model), "dim")
+
+
+_ENDS = {"failed": "failed", "cancelled": "was cancelled", "limited": "stopped at a limit"}
+
+
+def facts(turn: dict[str, Any], model: dict[str, Any]) -> str:
+    """Who answered and what it cost, on one line."""
+    usage = turn.get("usage") or {}
+    parts = [
+        f"{turn.get('model') or model.get('model')} ({model.get('provider')}: {model.get('why')})",
+        f"{usage.get('promptTokens', 0)} tokens in, {usage.get('completionTokens', 0)} out",
+    ]
+    if turn.get("cost") is not None:
+        parts.append(f"cost {turn['cost']:.4f}")
+    return " · ".join(parts)

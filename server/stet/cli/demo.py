@@ -1,0 +1,257 @@
+"""`stet demo`: the main job, twice, on sample files, through a real session with a real model.
+
+Every line it prints is something that has just happened; what it says of buffer and disk has been
+compared.
+"""
+
+import asyncio
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from stet.cli.model import described
+from stet.cli.place import FilePlace
+from stet.cli.save import save
+from stet.cli.terminal import CliError, Terminal, coloured, hunk_diff, indented
+from stet.llm.choose import choose
+from stet.llm.errors import NoModel
+from stet.lsp.headless import (
+    CommandFailed,
+    EditApplied,
+    Event,
+    HeadlessClient,
+    Progress,
+    ServerFailed,
+)
+from stet.settings.layers import read_layers
+from stet.system.os_system import OsSystem
+from stet.text.escape import escape
+
+STATS = """\
+def moving_average(values, width):
+    if width < 1:
+        raise ValueError("width must be at least 1")
+    averages = []
+    total = 0.0
+    for index, value in enumerate(values):
+        total += value
+        if index >= width:
+            total -= values[index - width]
+        averages.append(total / min(index + 1, width))
+    return averages
+"""
+NOTE = """\
+# Release notes
+
+The new parser are faster than the old one, and it use less memory.
+"""
+
+
+INDENT = 13
+"""Columns before everything that belongs to a step."""
+GAP = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One thing to ask for.
+
+    Attributes:
+        title: What the user wants.
+        file: The sample's name.
+        text: The sample.
+        lines: What is selected: first and last line, 1-based.
+        prompt: The words sent.
+    """
+
+    title: str
+    file: str
+    text: str
+    lines: tuple[int, int]
+    prompt: str
+
+
+JOBS = (
+    Job("Document a function", "stats.py", STATS, (1, 11), "Add a docstring to this function."),
+    Job("Correct a sentence", "note.md", NOTE, (3, 3), "Correct the grammar."),
+)
+
+
+def run() -> int:
+    """Do both jobs; the exit code.
+
+    Raises:
+        CliError: If one can't be done, with a sentence that says why.
+    """
+    terminal = Terminal()
+    try:
+        with tempfile.TemporaryDirectory(prefix="stet-demo-") as folder:
+            asyncio.run(_Demo(terminal, Path(folder).resolve()).run())
+    except (ServerFailed, CommandFailed) as error:
+        raise CliError(str(error)) from error
+    return 0
+
+
+class _Demo:
+    """One demonstration."""
+
+    def __init__(self, terminal: Terminal, folder: Path) -> None:
+        self._terminal = terminal
+        self._root = folder / "sample"
+        self._state = folder / "state"
+        self._progress: Callable[[str], None] = lambda _: None
+        self._applied: list[EditApplied] = []
+        self._client = HeadlessClient(OsSystem(), on_event=self._event)
+
+    async def run(self) -> None:
+        started = time.monotonic()
+        self._root.mkdir()
+        for job in JOBS:
+            (self._root / job.file).write_bytes(job.text.encode())
+        self._terminal.show("Stet proposes; your text stands until you accept.", "bold")
+        self._step("workspace", f"{self._root}, two sample files")
+        # The sample's proposals are of no use later: they go with the folder.
+        env = {**os.environ, "XDG_STATE_HOME": str(self._state)}
+        async with AsyncExitStack() as stack:
+            with self._working("starting the language server"):
+                session = self._client.session(self._root, env=env)
+                client = await stack.enter_async_context(session)
+            await self._show_model()
+            for number, job in enumerate(JOBS, start=1):
+                self._terminal.show(f"\n{number}. {job.title}", "bold")
+                await self._do(client, job)
+        self._terminal.show(f"\nDone in {time.monotonic() - started:.1f} s.", "bold")
+
+    async def _show_model(self) -> None:
+        """Which model will be asked, found as the server finds it.
+
+        Raises:
+            CliError: If there is none, with what to do about it.
+        """
+        system = OsSystem()
+        try:
+            choice = await choose(read_layers(system, [self._root]).settings.model, system)
+        except NoModel as error:
+            raise CliError(str(error)) from error
+        self._step("model", described(choice))
+        if choice.provider == "local":
+            self._step("", "It has 135 million parameters: made for small jobs like these two.")
+
+    async def _do(self, client: HeadlessClient, job: Job) -> None:
+        """Open, select, ask, look, accept, save."""
+        path = self._root / job.file
+        first, last = job.lines
+        uri = client.open(path, FilePlace(path).language)
+        self._step("opened", f"{job.file} ({job.text.count(chr(10))} lines)")
+        self._step("selected", f"line {first}" if first == last else f"lines {first} to {last}")
+        self._step("asked", f"“{job.prompt}”")
+        turn = await self._turn(client, job, uri)
+        hunks = await self._proposed(client, turn)
+        if client.documents.text(uri) != job.text or path.read_bytes() != job.text.encode():
+            raise CliError(f"{job.file} was changed before anything was accepted")
+        self._step("untouched", "editor's text and file on disk compared: both as before")
+        await self._accept(client, turn, len(hunks))
+        for change in client.documents.unsaved():
+            save(change)
+            client.saved(change)
+        self._step("saved", job.file)
+        self._beside(job.text, path.read_text(encoding="utf-8"))
+
+    async def _turn(self, client: HeadlessClient, job: Job, uri: str) -> dict[str, Any]:
+        """Ask and wait, with a live line.
+
+        Raises:
+            CliError: If the turn does not complete.
+        """
+        began = time.monotonic()
+        place = {"uri": uri, "from": job.lines[0], "to": job.lines[1]}
+        with self._working("the model is at work"):
+            asked = await client.command(
+                "stet.ask", {"prompt": job.prompt, "mode": "rewrite", **place}
+            )
+            turn = await client.turn_settled(asked["turn"])
+        if turn["state"] != "completed":
+            raise CliError(f"the turn {turn['state']}: {turn.get('error') or turn.get('summary')}")
+        usage = turn["usage"]
+        self._step(
+            "answered",
+            f"{turn['model']}, in {time.monotonic() - began:.1f} s, {usage['promptTokens']} tokens in, "
+            f"{usage['completionTokens']} out",
+        )
+        return turn
+
+    async def _proposed(self, client: HeadlessClient, turn: dict[str, Any]) -> list[dict[str, Any]]:
+        """Show what is proposed.
+
+        Raises:
+            CliError: If nothing is.
+        """
+        hunks: list[dict[str, Any]] = await client.command(
+            "stet.proposals", {"turn": turn["turn"], "state": "pending"}
+        )
+        if not hunks:
+            raise CliError(f"the model proposed nothing: {turn.get('summary')}")
+        plural = "" if len(hunks) == 1 else "s"
+        self._step("proposed", f"{len(hunks)} change{plural}, marked in the margin:")
+        for hunk in hunks:
+            text = client.documents.text(hunk["uri"]) or ""
+            name = client.documents.name(hunk["uri"], self._root)
+            diff = hunk_diff(hunk, text, name, client.documents.encoding)
+            self._terminal.show(indented(coloured(diff), INDENT))
+        return hunks
+
+    async def _accept(self, client: HeadlessClient, turn: dict[str, Any], wanted: int) -> None:
+        """Accept all.
+
+        Raises:
+            CliError: If one is refused.
+        """
+        self._applied.clear()
+        done = await client.accept(turn=turn["turn"])
+        if len(done["accepted"]) != wanted:
+            reasons = "; ".join(refusal["reason"] for refusal in done["refused"])
+            raise CliError(f"not all was accepted: {reasons}")
+        n_edits = sum(not edit.refused for edit in self._applied)
+        self._step(
+            "accepted", f"{n_edits} workspace/applyEdit from the server, applied by the editor"
+        )
+
+    def _event(self, event: Event) -> None:
+        if isinstance(event, EditApplied):
+            self._applied.append(event)
+        elif isinstance(event, Progress) and event.stage != "end":
+            self._progress(event.message or event.title)
+
+    @contextmanager
+    def _working(self, what: str) -> Iterator[None]:
+        with self._terminal.working(what) as self._progress:
+            yield
+
+    def _step(self, name: str, text: str) -> None:
+        """One line: what happened, in a word, and the facts."""
+        line = Text.assemble((f"  {name:<{INDENT - 2}}", "cyan"), escape(text))
+        self._terminal.out.print(line, soft_wrap=True)
+
+    def _beside(self, before: str, after: str) -> None:
+        """The file before and after, side by side where both fit."""
+        texts = [Text(escape(text).rstrip("\n")) for text in (before, after)]
+        widths = [max(line.cell_len for line in text.split("\n")) for text in texts]
+        if INDENT + sum(widths) + GAP <= self._terminal.out.width:
+            table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="cyan")
+            for title in ("before", "after"):
+                table.add_column(title, no_wrap=True)
+            table.add_row(*texts)
+            self._terminal.out.print(Padding(table, (0, 0, 0, INDENT), expand=False))
+            return
+        for title, text in zip(("before", "after"), texts, strict=True):
+            self._step(title, "the whole file:")
+            self._terminal.show(indented(text, INDENT))

@@ -1,0 +1,213 @@
+"""`stet doctor`: what is configured, what works, and what to do about the rest.
+
+Each check answers with findings; a finding that is a problem carries its fix.
+"""
+
+import asyncio
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.text import Text
+
+from stet import __version__
+from stet.cli.model import described
+from stet.cli.serve import log_file_path
+from stet.cli.terminal import Terminal
+from stet.cli.where import here
+from stet.llm.choose import Choice, choose, open_model
+from stet.llm.embedded import weights
+from stet.llm.errors import ModelError, NoModel
+from stet.llm.messages import Message
+from stet.llm.model import Request
+from stet.settings.layers import Layers, read_layers, user_file_path
+from stet.settings.values import ModelSettings
+from stet.system.os_system import OsSystem
+from stet.system.system import System
+from stet.text.escape import escape_line
+
+PROBE_SECONDS = 30
+VERSION_SECONDS = 5
+_MARKS = {"ok": "green", "note": "yellow", "problem": "red"}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the report.
+
+    Attributes:
+        mark: `ok`; `note`: works, with less; `problem`: does not work.
+        about: What was looked at, in a word or two.
+        found: What was found.
+        fix: What to do about it; empty where nothing is to be done.
+    """
+
+    mark: str
+    about: str
+    found: str
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Editor:
+    """An editor Stet has a configuration for, and what it needs.
+
+    Attributes:
+        name: For people.
+        command: How its version is asked for.
+        needs: The first version with all that is used.
+        why: What older ones lack.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    needs: tuple[int, int]
+    why: str
+
+
+EDITORS = (
+    Editor("Neovim", ("nvim", "--version"), (0, 11), "vim.lsp.config and commands with arguments"),
+    Editor("Helix", ("hx", "--version"), (25, 7), "commands with arguments"),
+    Editor("Emacs", ("emacs", "--version"), (30, 1), "eglot with commands and resource operations"),
+)
+
+
+def run() -> int:
+    """Look at everything and show it; 1 if something does not work."""
+    terminal = Terminal()
+    system = OsSystem()
+    layers = read_layers(system, [here()])
+    terminal.show(f"Stet {__version__}\n", "bold")
+    with terminal.working("looking"):
+        findings = asyncio.run(check_all(system, layers))
+    for finding in findings:
+        terminal.out.print(_line(finding), soft_wrap=True)
+    return int(any(finding.mark == "problem" for finding in findings))
+
+
+async def check_all(system: System, layers: Layers) -> list[Finding]:
+    """Every check, in the order in which they are read."""
+    settings = layers.settings.model
+    return [
+        *check_settings(layers),
+        *await check_model(settings, system),
+        await check_embedded(system),
+        *await asyncio.gather(*(check_editor(editor, system) for editor in EDITORS)),
+        *check_folders(),
+    ]
+
+
+def check_settings(layers: Layers) -> Iterator[Finding]:
+    """The files that are read, and what is wrong in them."""
+    if str(user_file_path()) not in layers.files:
+        yield Finding("ok", "settings", f"the defaults; there is no {user_file_path()}")
+    for file in layers.files:
+        yield Finding("ok", "settings", file)
+    for problem in layers.problems:
+        yield Finding("problem", "settings", str(problem), f"Mend it in {problem.source}.")
+
+
+async def check_model(settings: ModelSettings, system: System) -> list[Finding]:
+    """Which model would be asked, and whether it answers."""
+    try:
+        choice = await choose(settings, system)
+    except NoModel as error:
+        return [Finding("problem", "model", "none", str(error))]
+    chosen = Finding("ok", "model", described(choice))
+    return [chosen, await _probe(choice, settings, system)]
+
+
+async def _probe(choice: Choice, settings: ModelSettings, system: System) -> Finding:
+    """Ask the model for a word."""
+    request = Request((Message("user", "Answer with the one word: yes"),), max_tokens=16)
+    began = system.monotonic()
+    try:
+        model = await open_model(choice, settings, system)
+    except ModelError as error:
+        return Finding("problem", "reached", "no", str(error))
+    try:
+        async with asyncio.timeout(PROBE_SECONDS):
+            completion = await model.complete(request, lambda _: None)
+    except ModelError as error:
+        return Finding("problem", "reached", "no", str(error))
+    except TimeoutError:
+        fix = "Try again later, or choose another model (model.provider, model.name)."
+        return Finding("problem", "reached", f"no answer in {PROBE_SECONDS} s", fix)
+    finally:
+        await model.close()
+    seconds = system.monotonic() - began
+    tokens = completion.usage.total
+    return Finding("ok", "reached", f"it answered in {seconds:.1f} s ({tokens} tokens)")
+
+
+async def check_embedded(system: System) -> Finding:
+    """The model that Stet can run itself."""
+    missing = await weights.missing(weights.SMOLLM2, weights.default_folder(), system)
+    if missing:
+        return Finding("note", "embedded", "not ready", missing)
+    path = weights.SMOLLM2.path(weights.default_folder())
+    return Finding("ok", "embedded", f"{weights.SMOLLM2.name}, {path}")
+
+
+async def check_editor(editor: Editor, system: System) -> Finding:
+    """Whether an editor is there and new enough."""
+    output = await _output(editor.command, system)
+    if output is None:
+        return Finding("note", editor.name, "not found")
+    found = re.search(r"(\d+)\.(\d+)(?:\.\d+)*", output)
+    if found is None:
+        return Finding("note", editor.name, f"says no version: {output.strip()[:60]!r}")
+    if (int(found[1]), int(found[2])) >= editor.needs:
+        return Finding("ok", editor.name, found[0])
+    needed = f"{editor.needs[0]}.{editor.needs[1]:0{len(found[2])}}"
+    fix = f"Install {needed} or newer, which has {editor.why}."
+    return Finding("note", editor.name, f"{found[0]} is too old", fix)
+
+
+async def _output(command: Sequence[str], system: System) -> str | None:
+    """What a program prints; None if it is not there or hangs."""
+    try:
+        process = await system.start_process(command)
+    except OSError:
+        return None
+    try:
+        async with asyncio.timeout(VERSION_SECONDS):
+            output, _ = await process.communicate()
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        return None
+    return output.decode(errors="replace")
+
+
+def check_folders() -> Iterator[Finding]:
+    """Whether Stet may write where its own files go."""
+    import platformdirs  # late: as everywhere
+
+    for about, folder in (
+        ("state", platformdirs.user_state_path("stet")),
+        ("log", log_file_path().parent),
+    ):
+        if _is_writable(folder):
+            yield Finding("ok", about, str(folder))
+        else:
+            yield Finding("problem", about, f"{folder} can't be written", "Change its owner.")
+
+
+def _is_writable(folder: Path) -> bool:
+    """Whether a folder, or the nearest above it that exists, takes new files."""
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    return existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
+
+
+def _line(finding: Finding) -> Text:
+    line = Text.assemble(
+        (f"{finding.mark:<8}", _MARKS[finding.mark]),
+        (f"{finding.about:<10}", "bold"),
+        escape_line(finding.found),
+    )
+    if finding.fix:
+        line.append(f"\n{'':<18}{escape_line(finding.fix)}", "yellow")
+    return line

@@ -1,0 +1,121 @@
+"""`stet model`: which models can be asked here, which one would be, and fetching the small one."""
+
+import asyncio
+from contextlib import ExitStack
+
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+from rich.table import Table
+from rich.text import Text
+
+from stet.cli.terminal import CliError, Terminal
+from stet.cli.where import here
+from stet.llm.choose import Choice, Found, choose, look
+from stet.llm.embedded import weights
+from stet.llm.errors import NoModel
+from stet.llm.presets import HOSTED
+from stet.settings.layers import read_layers
+from stet.settings.values import ModelSettings
+from stet.system.os_system import OsSystem
+from stet.text.escape import escape_line
+
+
+def show() -> int:
+    """List what there is and what would be used; the exit code."""
+    terminal = Terminal()
+    settings = read_layers(OsSystem(), [here()]).settings.model
+    found, choice = asyncio.run(_looked(settings))
+    table = Table(box=None, pad_edge=False)
+    table.add_column("provider", style="bold")
+    table.add_column("state")
+    for name, state in _states(found):
+        table.add_row(Text(name), Text(escape_line(state)))
+    terminal.out.print(table)
+    terminal.show("")
+    if isinstance(choice, NoModel):
+        terminal.show(f"used: none. {choice}", "yellow")
+    else:
+        terminal.show(f"used: {described(choice)}")
+    return 0
+
+
+def described(choice: Choice) -> str:
+    """A choice in one line: the model, whose it is, where, and why."""
+    where = f" at {choice.base_url}" if choice.base_url else ""
+    return f"{choice.name or 'the first it lists'} ({choice.provider}{where}). {choice.why}"
+
+
+def install(*, quiet: bool) -> int:
+    """Fetch the embedded model's weights; the exit code.
+
+    Raises:
+        CliError: If they can't be fetched.
+    """
+    terminal = Terminal()
+    reporter = _Reporter(terminal)
+    try:
+        with reporter.bar:
+            folder = weights.default_folder()
+            path = asyncio.run(
+                weights.install(weights.SMOLLM2, folder, OsSystem(), reporter.report)
+            )
+    except weights.InstallError as error:
+        raise CliError(str(error)) from error
+    if reporter.fetched or not quiet:
+        terminal.say(f"{weights.SMOLLM2.name} is installed: {path}")
+    return 0
+
+
+class _Reporter:
+    """A progress bar that is drawn only once there is something to fetch.
+
+    Attributes:
+        fetched: Whether there was.
+    """
+
+    def __init__(self, terminal: Terminal) -> None:
+        self.fetched = False
+        self.bar = ExitStack()
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TaskProgressColumn(),
+        )
+        self._progress = Progress(*columns, console=terminal.err, transient=True)
+        self._watched = terminal.err.is_terminal
+        self._n_reports = 0
+
+    def report(self, what: str, share: float) -> None:
+        """Take a step of the installation; the first is the look at what is there."""
+        self._n_reports += 1
+        if self._n_reports == 1 or (share >= 1 and not self.fetched):
+            return
+        if not self.fetched:
+            self.fetched = True
+            if self._watched:
+                self.bar.enter_context(self._progress)
+            self._progress.add_task("", total=1.0)
+        task = self._progress.task_ids[0]
+        self._progress.update(task, description=escape_line(what), completed=share)
+
+
+async def _looked(settings: ModelSettings) -> tuple[Found, Choice | NoModel]:
+    system = OsSystem()
+    found = await look(settings, system)
+    try:
+        return found, await choose(settings, system)
+    except NoModel as error:
+        return found, error
+
+
+def _states(found: Found) -> list[tuple[str, str]]:
+    """Every provider that could be chosen by itself, and whether it can be."""
+    rows = []
+    for preset in HOSTED:
+        key = next((name for name in preset.key_envs if found.environ.get(name)), "")
+        rows.append((preset.name, f"{key} is set" if key else f"no key ({preset.key_envs[0]})"))
+    running = {server.provider: server for server in found.servers}
+    for name in ("ollama", "lmstudio"):
+        server = running.get(name)
+        rows.append((name, f"running: {', '.join(server.models)}" if server else "not running"))
+    rows.append(("local", found.embedded_missing or f"{weights.SMOLLM2.name} is installed"))
+    return rows

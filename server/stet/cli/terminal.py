@@ -1,0 +1,157 @@
+"""What the shell's commands show: diffs, sentences, a live line. Calm, and readable without colour.
+
+Everything that comes from a file, a model or the server passes `escape`; nothing is read as rich's
+markup. Results go to stdout, what is going on to stderr.
+"""
+
+import asyncio
+import contextlib
+import os
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from io import TextIOWrapper
+from typing import Any
+
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from stet.text.buffer import TextBuffer
+from stet.text.diff import unified_diff
+from stet.text.encoding import Encoding
+from stet.text.escape import escape, escape_line
+
+STYLES = {"+": "green", "-": "red", "@": "cyan"}
+
+
+class CliError(Exception):
+    """A command can't go on; the message is one sentence for the user."""
+
+    def __init__(self, message: str, code: int = 1) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Terminal:
+    """Stdout and stderr of one command.
+
+    Attributes:
+        out: For results.
+        err: For what is going on.
+    """
+
+    def __init__(self) -> None:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(
+                stream, TextIOWrapper
+            ):  # what a narrow terminal can't show is spelled out
+                stream.reconfigure(errors="backslashreplace")
+        self.out = Console(highlight=False, markup=False, emoji=False)
+        self.err = Console(highlight=False, markup=False, emoji=False, stderr=True)
+
+    @property
+    def is_interactive(self) -> bool:
+        """Whether a person can be asked."""
+        return sys.stdin.isatty() and self.err.is_terminal
+
+    def show(self, text: str | Text, style: str = "") -> None:
+        """Print text of any origin to stdout, unwrapped."""
+        shown = text if isinstance(text, Text) else Text(escape(text), style)
+        self.out.print(shown, soft_wrap=True)
+
+    def say(self, text: str, style: str = "") -> None:
+        """Print a line of any origin to stderr."""
+        self.err.print(Text(escape_line(text), style), soft_wrap=True)
+
+    @contextlib.contextmanager
+    def working(self, what: str) -> Iterator[Callable[[str], None]]:
+        """A live line on stderr while something takes its time; nothing where nobody watches.
+
+        Yields:
+            What changes the line.
+        """
+        columns = (
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            TimeElapsedColumn(),
+        )
+        watched = self.err.is_terminal
+        with Progress(*columns, console=self.err, transient=True, disable=not watched) as live:
+            task = live.add_task(escape_line(what), total=None)
+            yield lambda message: live.update(task, description=escape_line(message))
+
+
+def hunk_diff(proposal: Mapping[str, Any], text: str, name: str, encoding: Encoding) -> str:
+    """A unified diff of one proposal of `stet.proposals` against `text`, its document as it is."""
+    start, end = proposal["range"]["start"], proposal["range"]["end"]
+    after = TextBuffer(text)
+    after.splice(
+        start["line"],
+        start["character"],
+        end["line"],
+        end["character"],
+        proposal["new"],
+        encoding,
+    )
+    return unified_diff(text, after.text, name, name)
+
+
+def coloured(diff: str) -> Text:
+    """A unified diff as text to print; the marks say the same without colour."""
+    shown = Text()
+    for line in escape(diff).splitlines(keepends=True):
+        head = line.startswith(("+++", "---"))
+        shown.append(line, "bold" if head else STYLES.get(line[:1], ""))
+    shown.rstrip()
+    return shown
+
+
+def indented(text: Text, columns: int) -> Text:
+    """`text` moved to the right; its lines keep their length, which padding would fill or cut."""
+    return Text("\n").join(Text(" " * columns) + line for line in text.split("\n"))
+
+
+class Answers:
+    """Lines a person types, without holding up the event loop.
+
+    Read from the descriptor by a daemon thread: a thread that waits inside `sys.stdin` could not be
+    left behind when Ctrl-C ends the program.
+    """
+
+    def __init__(self) -> None:
+        self._buffer = b""
+
+    async def line(self, question: str) -> str | None:
+        """Ask on stderr; the answer without its line end, None where there are no more."""
+        sys.stderr.write(escape_line(question))
+        sys.stderr.flush()
+        while b"\n" not in self._buffer:
+            chunk = await _in_daemon(lambda: os.read(sys.stdin.fileno(), 4096))
+            if not chunk:
+                rest, self._buffer = self._buffer, b""
+                return rest.decode(errors="replace") if rest else None
+            self._buffer += chunk
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        return line.decode(errors="replace").rstrip("\r")
+
+
+def _in_daemon(work: Callable[[], bytes]) -> Awaitable[bytes]:
+    """Run blocking work in a thread that the end of the program does not wait for."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[bytes] = loop.create_future()
+
+    def finish(result: bytes) -> None:
+        if not future.done():
+            future.set_result(result)
+
+    def run() -> None:
+        try:
+            result = work()
+        except OSError:  # the terminal is gone
+            result = b""
+        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(finish, result)
+
+    threading.Thread(target=run, daemon=True).start()
+    return future

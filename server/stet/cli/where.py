@@ -1,0 +1,8 @@
+"""Where the user is: the one place that asks the process."""
+
+from pathlib import Path
+
+
+def here() -> Path:
+    """The folder the command was started in."""
+    return Path().absolute()

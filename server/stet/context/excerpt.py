@@ -1,0 +1,82 @@
+"""Parts of a document, as the model sees them."""
+
+from dataclasses import dataclass
+
+from stet.context.tags import harmless
+from stet.text.document import TextDocument
+from stet.text.lines import without_end
+from stet.text.render import numbered
+
+CHARACTERS_PER_LINE = 200
+"""What a limit in lines allows in characters, per line: minified code has few lines and no end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Some lines of a document.
+
+    Attributes:
+        text: Numbered as `read_file` numbers them, and made harmless.
+        first: Of the lines shown, 1-based; 0 where there are none.
+        last: Included; 0 where there are none.
+        total: Lines of the document.
+    """
+
+    text: str
+    first: int
+    last: int
+    total: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every line of the document is in it."""
+        return self.last - max(self.first, 1) + 1 == self.total
+
+    @property
+    def lines(self) -> str:
+        """`1-20`; `0-0` for none."""
+        return f"{self.first}-{self.last}"
+
+
+def head_of(document: TextDocument, max_lines: int) -> Excerpt:
+    """The first lines of a document."""
+    return around(document, 0, max_lines)
+
+
+def around(document: TextDocument, line: int, max_lines: int) -> Excerpt:
+    """At most `max_lines` lines of a document, with `line` (0-based) in their middle."""
+    total = document.n_lines
+    n_lines = min(max_lines, total)
+    if n_lines == 0:
+        return Excerpt("", 0, 0, total)
+    line = max(0, min(line, total - 1))
+    first = max(0, min(line - n_lines // 2, total - n_lines))
+    limit = max_lines * CHARACTERS_PER_LINE
+    first, last = _within(document, line, (first, first + n_lines), limit)
+    return Excerpt(harmless(_render(document, first, last, limit)), first + 1, last, total)
+
+
+def _render(document: TextDocument, first: int, last: int, limit: int) -> str:
+    """Numbered lines; where a single one is left that is too long, its start."""
+    lines = document.lines[first:last]
+    n_cut = len(without_end(lines[0])) - limit if len(lines) == 1 else 0
+    if n_cut <= 0:
+        return numbered(lines, first=first + 1)
+    text = numbered([lines[0][:limit]], first=first + 1)
+    return f"{text}(cut: {n_cut} more characters in this line)\n"
+
+
+def _within(
+    document: TextDocument, line: int, lines: tuple[int, int], limit: int
+) -> tuple[int, int]:
+    """`lines` (half-open), made fewer from the far end until they hold at most `limit` characters."""
+    first, last = lines
+    size = sum(map(len, document.lines[first:last]))
+    while size > limit and last - first > 1:
+        if line - first > last - 1 - line:
+            size -= len(document.lines[first])
+            first += 1
+        else:
+            last -= 1
+            size -= len(document.lines[last])
+    return first, last

@@ -1,0 +1,29 @@
+"""`<manually_added_selection>`: what the user has selected."""
+
+from stet.context.current import Current
+from stet.context.tags import element, harmless
+from stet.context.values import Section
+from stet.settings.values import Settings
+
+NAME = "manually_added_selection"
+
+
+def selection(current: Current, settings: Settings) -> Section:
+    """One element for each selected range, in the order of the text; the limit is for all of them.
+
+    Lines are 1-based and inclusive; a selection that ends before the first character of a line does
+    not include that line.
+    """
+    left = settings.context.selection_limit
+    elements: list[str] = []
+    for range_ in current.selected:
+        text = current.document.text_in(range_)
+        shown = text[: max(0, left)]
+        left -= len(text)
+        if len(shown) < len(text):
+            shown += f"\n(cut: {len(text) - len(shown)} more characters are selected)\n"
+        lines = f"{range_.start.line + 1}-{range_.last_line + 1}"
+        elements.append(element(NAME, harmless(shown), {"path": current.name, "lines": lines}))
+        if left <= 0:
+            break
+    return Section(NAME, "\n".join(elements))

@@ -1,0 +1,63 @@
+"""What a context is made of."""
+
+from dataclasses import dataclass
+
+from stet.llm.tokens import estimate_tokens
+from stet.text.document import TextDocument
+from stet.text.position import Range
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a question was asked.
+
+    Attributes:
+        uri: Of the document; None: the active one.
+        range: What is selected there, in code points; None: what the editor last said.
+    """
+
+    uri: str | None = None
+    range: Range | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One part of a context.
+
+    Attributes:
+        name: Its tag.
+        text: All of it, tags included, as it is sent.
+    """
+
+    name: str
+    text: str
+
+    @property
+    def tokens(self) -> int:
+        """Its size, estimated."""
+        return estimate_tokens(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Exactly what the model is sent with a question.
+
+    Attributes:
+        sections: In the order in which they are sent; `user_query` is the last.
+        shown: The documents that are in it, in whole or in part, as they were: what an edit says
+            about their text or their lines is about these.
+    """
+
+    sections: tuple[Section, ...]
+    shown: tuple[TextDocument, ...]
+
+    @property
+    def text(self) -> str:
+        """What is sent."""
+        *data, query = (section.text for section in self.sections)
+        return "\n".join(("<additional_data>", *data, "</additional_data>", query))
+
+    @property
+    def tokens(self) -> int:
+        """Its size, estimated."""
+        return estimate_tokens(self.text)

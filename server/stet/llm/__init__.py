@@ -1,0 +1,1 @@
+"""The model: one protocol, its adapters, and which one is used."""

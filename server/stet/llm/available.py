@@ -1,0 +1,96 @@
+"""Every model Stet could use, and the state of each: for `stet model list` and `stet doctor`."""
+
+from dataclasses import dataclass
+
+from stet.llm.choose import Choice, Found, decide
+from stet.llm.embedded import weights
+from stet.llm.errors import NoModel
+from stet.llm.presets import HOSTED, LOCAL_SERVERS, Preset
+from stet.llm.probe import LocalServer, find_local_servers
+from stet.settings.values import ModelSettings
+from stet.system.system import System
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One model or provider.
+
+    Attributes:
+        provider: As in the setting `model.provider`; `scripted` for a script.
+        name: The model that would be asked; "" where the settings or the server decide.
+        reason: Why it can be used, or what is missing and how to get it.
+        is_ready: Whether it can be used now. A key is not tried out: that would cost money.
+        is_chosen: Whether it is the one that would be used.
+    """
+
+    provider: str
+    name: str
+    reason: str
+    is_ready: bool = False
+    is_chosen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Available:
+    """All options, and the one that would be used.
+
+    Attributes:
+        options: In the order in which `auto` looks at them.
+        choice: What would be used, or None.
+        problem: Why there is none: a sentence with the way out; "" where there is one.
+    """
+
+    options: tuple[Option, ...]
+    choice: Choice | None
+    problem: str
+
+
+async def available(settings: ModelSettings, system: System) -> Available:
+    """Look at the settings, the environment and the machine; nothing leaves it."""
+    servers = await find_local_servers()
+    embedded = await weights.missing(weights.SMOLLM2, weights.default_folder(), system)
+    return overview(settings, Found(system.environ(), servers, embedded))
+
+
+def overview(settings: ModelSettings, found: Found) -> Available:
+    """The same for what has been found, without looking."""
+    choice, problem = None, ""
+    try:
+        choice = decide(settings, found)
+    except NoModel as exc:
+        problem = str(exc)
+    options = [_hosted(preset, found) for preset in HOSTED]
+    options += [_local_server(preset, found.servers) for preset in LOCAL_SERVERS]
+    options.append(_embedded(found))
+    if choice is None:
+        return Available(tuple(options), None, problem)
+    chosen = Option(choice.provider, choice.name, choice.why, is_ready=True, is_chosen=True)
+    others = [one for one in options if one.provider != choice.provider]
+    place = next((n for n, one in enumerate(options) if one.provider == choice.provider), 0)
+    return Available((*others[:place], chosen, *others[place:]), choice, "")
+
+
+def _hosted(preset: Preset, found: Found) -> Option:
+    names = [name for name in preset.key_envs if found.environ.get(name, "").strip()]
+    if names:
+        return Option(preset.name, preset.model, f"{names[0]} is set.", is_ready=True)
+    return Option(preset.name, preset.model, f"{' or '.join(preset.key_envs)} is not set.")
+
+
+def _local_server(preset: Preset, servers: tuple[LocalServer, ...]) -> Option:
+    server = next((one for one in servers if one.provider == preset.name), None)
+    if preset.name not in {"ollama", "lmstudio"}:
+        reason = f'Used where model.provider is "{preset.name}": its port may be anybody\'s.'
+        return Option(preset.name, "", reason)
+    if server is None:
+        return Option(preset.name, "", f"Does not run. {preset.hint}")
+    if not server.models:
+        return Option(preset.name, "", "Runs, but has no model: fetch one there.")
+    return Option(
+        preset.name, server.models[0], f"Runs; {len(server.models)} models.", is_ready=True
+    )
+
+
+def _embedded(found: Found) -> Option:
+    reason = found.embedded_missing
+    return Option("local", weights.SMOLLM2.name, reason or "Installed.", is_ready=not reason)

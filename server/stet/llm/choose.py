@@ -1,0 +1,304 @@
+"""Which model is used, and why.
+
+`decide` is a pure function of the settings, the environment and what was found on the machine;
+`choose` looks and decides; `open_model` makes a `Model` of the choice. The order of `auto` is the
+contract's: what the settings name; OPENAI_API_KEY; another provider's key; a local server that says
+who it is; the embedded model; else `NoModel` with the way to get one.
+
+A key goes only where it belongs: to its own provider, or where the user's settings send it by name.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from stet.llm.embedded import weights
+from stet.llm.embedded.model import CONTEXT_TOKENS, EmbeddedModel
+from stet.llm.endpoint import Endpoint, Sampling, hostname_of
+from stet.llm.errors import NoModel
+from stet.llm.model import Model
+from stet.llm.openai_model import OpenAIModel
+from stet.llm.presets import COMPATIBLE, HOSTED, PRESETS, Preset
+from stet.llm.probe import LocalServer, find_local_servers
+from stet.llm.scripted import ScriptedModel
+from stet.llm.text_protocol import TextProtocolModel, When
+from stet.settings.values import ModelSettings
+from stet.system.system import System
+
+SCRIPT_ENV = "STET_SCRIPTED_MODEL"
+HOW_TO_GET_ONE = (
+    "Run `stet model install` for a small local one, start Ollama or LM Studio, or set "
+    "OPENAI_API_KEY (or another provider's key) in the environment the editor starts in."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The model that will be asked.
+
+    Attributes:
+        provider: A preset's name, `local` for the embedded model, `scripted` for a script.
+        name: The model's; "": the first the server lists. For a script, its path.
+        base_url: Where it is; "" where it is started by us.
+        why: One sentence for the user.
+        api_key: The secret, or "".
+        key_env: The variable the key is read from, or would be.
+        tools: How tools are called: by the API, as text, or as the first answer shows.
+        api_version: Azure's.
+        context_tokens: How many tokens fit, or None where that is not known.
+    """
+
+    provider: str
+    name: str
+    base_url: str
+    why: str
+    api_key: str = field(default="", repr=False)
+    key_env: str = ""
+    tools: Literal["native", "text", "auto"] = "native"
+    api_version: str = ""
+    context_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What there is on this machine.
+
+    Attributes:
+        environ: The environment of the process.
+        servers: Local servers that run.
+        embedded_missing: Why the embedded model can't be used; "": it can.
+    """
+
+    environ: Mapping[str, str]
+    servers: tuple[LocalServer, ...] = ()
+    embedded_missing: str = ""
+
+
+async def choose(settings: ModelSettings, system: System) -> Choice:
+    """Look at environment and machine, and decide.
+
+    Raises:
+        NoModel: With the sentence that tells how to get one.
+    """
+    return decide(settings, await look(settings, system))
+
+
+async def look(settings: ModelSettings, system: System) -> Found:
+    """What there is; local servers are asked only where the answer may matter."""
+    environ = system.environ()
+    servers = await find_local_servers() if _asks_servers(settings, environ) else ()
+    return Found(
+        environ, servers, await weights.missing(weights.SMOLLM2, weights.default_folder(), system)
+    )
+
+
+def decide(settings: ModelSettings, found: Found) -> Choice:
+    """The model to use.
+
+    Raises:
+        NoModel: With the sentence that tells how to get one.
+    """
+    if script := found.environ.get(SCRIPT_ENV):
+        return Choice("scripted", script, "", f"{SCRIPT_ENV} names a script.")
+    if settings.base_url and not hostname_of(settings.base_url):
+        raise NoModel("model.baseUrl is no http address of a model server: correct or remove it.")
+    if settings.provider == "local":
+        return _embedded(settings, found, "model.provider asks for the embedded model.")
+    if settings.provider != "auto":
+        return _named(PRESETS[settings.provider], settings, found)
+    return _automatic(settings, found)
+
+
+async def open_model(choice: Choice, settings: ModelSettings, system: System) -> Model:
+    """A `Model` for the choice. Nothing is sent, started or imported yet but a script's file.
+
+    Raises:
+        NoModel: If a script can't be read.
+    """
+    if choice.provider == "scripted":
+        return await ScriptedModel.from_file(Path(choice.name), system)
+    if choice.provider == "local":
+        return TextProtocolModel(EmbeddedModel(system), When.ALWAYS)
+    preset = PRESETS.get(choice.provider, COMPATIBLE)
+    endpoint = Endpoint(
+        choice.provider,
+        choice.base_url,
+        choice.name,
+        api_key=choice.api_key,
+        key_env=choice.key_env,
+        api_version=choice.api_version,
+        max_tokens_field=preset.max_tokens_field,
+        hint=preset.hint,
+        context_tokens=choice.context_tokens,
+    )
+    sampling = Sampling(settings.temperature, settings.max_output_tokens)
+    model = OpenAIModel(endpoint, system, sampling=sampling)
+    if choice.tools == "native":
+        return model
+    return TextProtocolModel(model, When.ALWAYS if choice.tools == "text" else When.REFUSED)
+
+
+def _asks_servers(settings: ModelSettings, environ: Mapping[str, str]) -> bool:
+    """Whether a local server could be chosen: else none is bothered, and no time is spent."""
+    if SCRIPT_ENV in environ or settings.base_url:
+        return False
+    if settings.provider in {"ollama", "lmstudio"}:
+        return True
+    if settings.provider != "auto":
+        return False
+    return bool(settings.name) or not any(_key(preset, environ)[1] for preset in _autos())
+
+
+def _autos() -> tuple[Preset, ...]:
+    """The hosted providers that a key alone is enough for."""
+    return tuple(preset for preset in HOSTED if preset.base_url)
+
+
+def _automatic(settings: ModelSettings, found: Found) -> Choice:
+    if settings.base_url:
+        return _explicit_url(settings, found)
+    if settings.name and (choice := _by_name(settings, found)):
+        return choice
+    for preset in _autos():
+        key_env, key = _key(preset, found.environ)
+        if key:
+            return _hosted(preset, settings, found, f"{key_env} is set.")
+    if settings.name:
+        raise NoModel(
+            f"No provider for the model {settings.name!r} of model.name: set model.provider or "
+            "model.baseUrl, or its provider's key."
+        )
+    for server in found.servers:
+        if server.models:
+            return _server(server, settings, server.models[0], f"{server.provider} is running.")
+    return _embedded(settings, found, "No provider's key is set and no local server runs.")
+
+
+def _by_name(settings: ModelSettings, found: Found) -> Choice | None:
+    """The provider that a model's name alone points to, if it can be used."""
+    for preset in _autos():
+        if settings.name.startswith(preset.families) and _key(preset, found.environ)[1]:
+            why = f"model.name {settings.name!r} is one of {preset.name}'s, whose key is set."
+            return _hosted(preset, settings, found, why)
+    for server in found.servers:
+        if settings.name in server.models:
+            why = f"{server.provider} is running and has {settings.name!r}."
+            return _server(server, settings, settings.name, why)
+    if settings.name == weights.SMOLLM2.name:
+        return _embedded(settings, found, "model.name is the embedded model's.")
+    return None
+
+
+def _named(preset: Preset, settings: ModelSettings, found: Found) -> Choice:
+    """The provider the settings name."""
+    why = f"model.provider is {preset.name!r}."
+    if preset.key_envs:
+        return _hosted(preset, settings, found, why)
+    server = next((one for one in found.servers if one.provider == preset.name), None)
+    if server is not None and server.models:
+        return _server(server, settings, settings.name or server.models[0], why)
+    key_env, key = _setting_key(settings, found.environ)
+    return Choice(
+        preset.name,
+        settings.name,
+        settings.base_url or preset.base_url,
+        why,
+        api_key=key,
+        key_env=key_env,
+        tools=_tools(preset, settings),
+    )
+
+
+def _explicit_url(settings: ModelSettings, found: Found) -> Choice:
+    """An address without a provider: the preset of that host, else any OpenAI-compatible server."""
+    host = hostname_of(settings.base_url)
+    for preset in _autos():
+        if host == hostname_of(preset.base_url):
+            return _hosted(preset, settings, found, "model.baseUrl is set.")
+    key_env, key = _setting_key(settings, found.environ)
+    return Choice(
+        COMPATIBLE.name,
+        settings.name,
+        settings.base_url,
+        "model.baseUrl is set.",
+        api_key=key,
+        key_env=key_env,
+        tools=_tools(COMPATIBLE, settings),
+    )
+
+
+def _hosted(preset: Preset, settings: ModelSettings, found: Found, why: str) -> Choice:
+    """A provider that wants a key.
+
+    Raises:
+        NoModel: If the key, or the address of an azure resource, is missing.
+    """
+    key_env, key = _setting_key(settings, found.environ)
+    if not settings.api_key_env:
+        key_env, key = _key(preset, found.environ)
+    if not key:
+        raise NoModel(
+            f"{preset.name} wants a key: set {key_env} in the environment the editor starts in, or "
+            "name another variable in model.apiKeyEnv."
+        )
+    base_url = settings.base_url or _first(preset.base_url_envs, found.environ) or preset.base_url
+    api_version = settings.api_version or found.environ.get("OPENAI_API_VERSION", "")
+    name = settings.name or preset.model
+    if preset.name == "azure" and not (base_url and name and api_version):
+        raise NoModel(
+            "azure wants three more settings: model.baseUrl (the resource's address, or "
+            "AZURE_OPENAI_ENDPOINT), model.name (the deployment) and model.apiVersion."
+        )
+    return Choice(
+        preset.name,
+        name,
+        base_url,
+        why,
+        api_key=key,
+        key_env=key_env,
+        tools=_tools(preset, settings),
+        api_version=api_version if preset.name == "azure" else "",
+    )
+
+
+def _server(server: LocalServer, settings: ModelSettings, name: str, why: str) -> Choice:
+    return Choice(
+        server.provider,
+        name,
+        server.base_url,
+        why,
+        tools=_tools(PRESETS[server.provider], settings),
+        context_tokens=server.context_tokens if name == server.models[0] else None,
+    )
+
+
+def _embedded(settings: ModelSettings, found: Found, why: str) -> Choice:
+    if not found.embedded_missing:
+        return Choice(
+            "local", weights.SMOLLM2.name, "", why, tools="text", context_tokens=CONTEXT_TOKENS
+        )
+    if settings.provider == "local":
+        raise NoModel(found.embedded_missing)
+    raise NoModel(f"There is no model to ask. {HOW_TO_GET_ONE}")
+
+
+def _tools(preset: Preset, settings: ModelSettings) -> Literal["native", "text", "auto"]:
+    return preset.tools if settings.tool_calls == "auto" else settings.tool_calls
+
+
+def _setting_key(settings: ModelSettings, environ: Mapping[str, str]) -> tuple[str, str]:
+    """The variable `model.apiKeyEnv` names, and what it holds."""
+    return settings.api_key_env, environ.get(settings.api_key_env, "").strip()
+
+
+def _key(preset: Preset, environ: Mapping[str, str]) -> tuple[str, str]:
+    """The first of a preset's variables that is set, and what it holds; else the first, and ""."""
+    for name in preset.key_envs:
+        if key := environ.get(name, "").strip():
+            return name, key
+    return preset.key_envs[0], ""
+
+
+def _first(names: tuple[str, ...], environ: Mapping[str, str]) -> str:
+    return next((environ[name] for name in names if environ.get(name)), "")

@@ -1,0 +1,62 @@
+"""The process that runs the embedded model: llama.cpp's own server, on loopback, behind a key.
+
+Started as `python -I -m stet.llm.embedded.child`. One JSON line on stdin tells it what to run
+(`model`, `key`, `context`), so that the key is neither in the arguments nor in the environment; one
+JSON line on stdout answers `{"port": n}` or `{"error": "…"}`. It ends when stdin does: with its
+parent, however that one died.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+N_THREADS = 1
+"""Two threads spin at barriers and fall to one token a second on a busy machine."""
+
+
+def main() -> None:
+    """Read the order, load the model, serve until stdin ends."""
+    order = json.loads(sys.stdin.readline())
+    answer = os.dup(1)
+    # llama.cpp prints on both: nothing may get between our line and its reader, or fill a pipe.
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    try:
+        server = _serve(order)
+        reply = {"port": urlsplit(server.listening_address).port}
+    except (ImportError, RuntimeError, OSError, ValueError) as exc:
+        server, reply = None, {"error": f"{type(exc).__name__}: {exc}"}
+    os.write(answer, json.dumps(reply).encode() + b"\n")
+    if server is not None:
+        sys.stdin.read()
+    os._exit(0)  # the server's threads would hold an ordinary exit back
+
+
+def _serve(order: Mapping[str, Any]) -> Any:
+    """Load the model and listen; the server stops when the value is dropped."""
+    import xllamacpp  # late: it prints on import, and may be missing
+
+    params = xllamacpp.CommonParams()
+    params.model.path = order["model"]
+    params.hostnames = ["127.0.0.1"]
+    params.port = 0
+    params.api_keys = [order["key"]]
+    params.n_ctx = order["context"]
+    params.n_parallel = 1
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = N_THREADS
+    params.n_threads_http = 2
+    params.use_jinja = True
+    params.offline = True
+    params.verbosity = 0
+    params.warmup = False
+    params.ui = False
+    params.endpoint_slots = False
+    return xllamacpp.Server(params)
+
+
+if __name__ == "__main__":
+    main()

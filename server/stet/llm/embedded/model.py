@@ -1,0 +1,167 @@
+"""The embedded model as a `Model`: a child process, started when first asked."""
+
+import asyncio
+import json
+import secrets
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from stet.llm.embedded import weights
+from stet.llm.embedded.process import END_SECONDS, end, pipes
+from stet.llm.endpoint import Endpoint, Sampling, Timeouts
+from stet.llm.errors import ModelUnavailable, NoModel, StreamCut
+from stet.llm.messages import Completion
+from stet.llm.model import Request, Sink, ignore
+from stet.llm.openai_model import OpenAIModel, warm
+from stet.llm.retry import RetryPolicy
+from stet.system.system import System
+
+CONTEXT_TOKENS = 4096
+MAX_ANSWER_TOKENS = 512
+"""So small a model may repeat itself without end."""
+START_SECONDS = 60.0
+CHILD = "stet.llm.embedded.child"
+TIMEOUTS = Timeouts(connect=5.0, first=120.0, idle=60.0, total=600.0)
+
+
+class EmbeddedModel:
+    """A small model on this machine, behind a random port and key; one request at a time.
+
+    Args:
+        system: Starts the process.
+        folder: Where the weights lie; None: where `stet model install` puts them.
+        cache_prompt: Keep the prompt's state between rounds: far faster where rounds begin alike,
+            but the same request may be answered differently.
+    """
+
+    provider = "local"
+    constrained = True
+    context_tokens: int | None = CONTEXT_TOKENS
+    name = weights.SMOLLM2.name
+
+    def __init__(
+        self, system: System, folder: Path | None = None, *, cache_prompt: bool = True
+    ) -> None:
+        self._system = system
+        self._folder = folder
+        self._cache_prompt = cache_prompt
+        self._one_at_a_time = asyncio.Lock()
+        self._process: asyncio.subprocess.Process | None = None
+        self._model: OpenAIModel | None = None
+
+    @property
+    def process_id(self) -> int | None:
+        """The child's, for the log and the doctor; None while it does not run."""
+        return None if self._process is None else self._process.pid
+
+    async def warm(self) -> None:
+        """Import the SDK; the child waits for the first round, as it takes memory."""
+        await warm()
+
+    async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:
+        """Ask; a child that crashed is started again once. See `Model.complete`.
+
+        Raises:
+            ModelError: If it is not installed, does not start, crashes twice, or refuses.
+        """
+        async with self._one_at_a_time:
+            has_crashed = False
+            while True:
+                model = await self._started()
+                try:
+                    completion = await model.complete(request, on_text, on_wait)
+                except (ModelUnavailable, StreamCut) as exc:
+                    if not await self._has_died():
+                        raise
+                    if has_crashed:
+                        raise ModelUnavailable(
+                            "The embedded model crashed twice: choose another with model.provider."
+                        ) from exc
+                    has_crashed = True
+                    on_wait("The embedded model crashed; starting it again.")
+                else:
+                    return replace(completion, model=self.name)  # the server gives the file's path
+
+    async def close(self) -> None:
+        """End the child."""
+        model, self._model = self._model, None
+        if model is not None:
+            await model.close()
+        process, self._process = self._process, None
+        if process is not None:
+            await end(process)
+
+    async def _has_died(self) -> bool:
+        """Whether the child is gone; what is left of it is cleared away then."""
+        if self._process is None:
+            return True
+        try:
+            await asyncio.wait_for(self._process.wait(), END_SECONDS)
+        except TimeoutError:
+            return False
+        await self.close()
+        return True
+
+    async def _started(self) -> OpenAIModel:
+        if self._model is None:
+            self._model = await self._start()
+        return self._model
+
+    async def _start(self) -> OpenAIModel:
+        folder = self._folder or weights.default_folder()
+        if reason := await weights.missing(weights.SMOLLM2, folder, self._system):
+            raise NoModel(reason)
+        key = secrets.token_urlsafe(32)
+        order = {
+            "model": str(weights.SMOLLM2.path(folder)),
+            "key": key,
+            "context": CONTEXT_TOKENS,
+        }
+        try:
+            # -I: a folder called `stet` where the editor was started must not be run.
+            process = await self._system.start_process([sys.executable, "-I", "-m", CHILD])
+        except OSError as exc:
+            raise ModelUnavailable(f"The embedded model could not be started: {exc}.") from exc
+        try:
+            port = await _first_words(process, order)
+        except BaseException:
+            await end(process)
+            raise
+        self._process = process
+        endpoint = Endpoint(
+            self.provider,
+            f"http://127.0.0.1:{port}/v1",
+            self.name,
+            api_key=key,
+            hint="It is started by Stet: see the log.",
+            context_tokens=CONTEXT_TOKENS,
+            constrained=True,
+        )
+        sampling = Sampling(
+            temperature=0.0, max_tokens=MAX_ANSWER_TOKENS, cache_prompt=self._cache_prompt
+        )
+        once = RetryPolicy(tries=1)
+        return OpenAIModel(endpoint, self._system, sampling=sampling, timeouts=TIMEOUTS, retry=once)
+
+
+async def _first_words(process: asyncio.subprocess.Process, order: dict[str, object]) -> int:
+    """Give the child its order and wait for its port.
+
+    Raises:
+        ModelUnavailable: If it does not come up.
+    """
+    stdin, stdout, _ = pipes(process)
+    try:
+        stdin.write(json.dumps(order).encode() + b"\n")
+        async with asyncio.timeout(START_SECONDS):
+            reply = json.loads(await stdout.readline())
+    except TimeoutError as exc:
+        raise ModelUnavailable(
+            f"The embedded model did not start within {START_SECONDS:g} s."
+        ) from exc
+    except (OSError, ValueError) as exc:
+        raise ModelUnavailable("The embedded model ended before it had started.") from exc
+    if "port" not in reply:
+        raise ModelUnavailable(f"The embedded model could not be started: {reply.get('error')}.")
+    return int(reply["port"])

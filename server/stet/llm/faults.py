@@ -1,0 +1,243 @@
+"""Turns what a provider answered into one sentence for the user and a decision about trying again.
+
+Pure: no SDK, no network. The provider's own words are quoted, shortened, with control characters
+and the key removed.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stet.llm.endpoint import Endpoint
+from stet.llm.errors import (
+    ContextOverflow,
+    ModelError,
+    ModelRefused,
+    ModelTimeout,
+    ModelUnavailable,
+    StreamCut,
+    ToolsUnsupported,
+)
+from stet.llm.retry import Again, Failure
+
+MAX_QUOTE = 300
+"""Characters of a provider's message that are shown."""
+
+_OVERFLOW = re.compile(
+    r"context_length_exceeded|maximum context length|available context size|context window"
+    r"|prompt is too long|too many (?:input )?tokens|input token count .*exceeds"
+    r"|exceeds? .{0,40}context (?:length|size)|reduce the length of the (?:messages|prompt)",
+    re.IGNORECASE,
+)
+_NO_TOOLS = re.compile(
+    r"does not support (?:tools|tool|function)|tool(?:s| use| calling)? (?:is|are) not supported"
+    r"|no endpoints found that support tool use|tool[ _]choice.{0,40}(?:requires|not supported)"
+    r"|function calling is not (?:enabled|supported)",
+    re.IGNORECASE,
+)
+_OUT_OF_CREDIT = re.compile(
+    r"insufficient_quota|insufficient (?:balance|credit)|out of credit|billing_hard_limit"
+    r"|credit balance is too low",
+    re.IGNORECASE,
+)
+_OVERLOADED = re.compile(
+    r"overload|server_error|internal_error|rate_limit|too_many_requests|unavailable|timeout"
+    r"|temporar|try again",
+    re.IGNORECASE,
+)
+_STATUS_CONFLICT = 409
+_LATER = {408, _STATUS_CONFLICT, 425, 429}
+
+
+def status_failure(
+    endpoint: Endpoint, status: int, body: object, retry_after: float | None = None
+) -> Failure:
+    """A response whose status is no success.
+
+    Args:
+        endpoint: Who answered.
+        status: The HTTP status.
+        body: The decoded JSON, or the text, or None.
+        retry_after: What its headers ask for, in seconds.
+    """
+    words = _words(body)
+    detail = " / ".join(words)
+    error = _status_error(endpoint, status, words)
+    final = isinstance(error, (ModelRefused, ContextOverflow))
+    return Failure(
+        error,
+        Again.NEVER if final else Again.LATER,
+        retry_after=retry_after,
+        status=status,
+        detail=detail,
+    )
+
+
+def stream_failure(endpoint: Endpoint, body: object) -> Failure:
+    """An error object that came inside a stream whose status was a success."""
+    words = _words(body)
+    detail = " / ".join(words)
+    status = _status_in(body)
+    if status >= 400:
+        failure = status_failure(endpoint, status, body)
+    elif known := _known_refusal(endpoint, words):
+        failure = Failure(known, detail=detail)
+    else:
+        error = ModelUnavailable(
+            f"{endpoint.label} broke off with an error: {_quote(endpoint, words[0])}."
+        )
+        failure = Failure(error, Again.LATER, detail=detail)
+    if failure.again is Again.LATER and not _OVERLOADED.search(detail) and status < 500:
+        failure.again = Again.ONCE
+    return failure
+
+
+def cut(endpoint: Endpoint, how: str, text: str) -> Failure:
+    """An answer that broke off. `how` completes "The answer of X …"."""
+    message = f"The answer of {endpoint.label} {how}; nothing of it was carried out."
+    return Failure(StreamCut(message, text), Again.ONCE)
+
+
+def not_a_model(endpoint: Endpoint, content_type: str) -> Failure:
+    """Something that is no model answered with success."""
+    kind = "a web page" if "html" in content_type else repr(content_type or "something unknown")
+    return Failure(
+        ModelRefused(
+            f"{endpoint.label} answered with {kind} instead of a model's answer: check "
+            f"model.baseUrl ({_shown_url(endpoint)!r}); it usually ends in /v1."
+        )
+    )
+
+
+def no_address(endpoint: Endpoint) -> Failure:
+    """A base URL that is none."""
+    message = f"model.baseUrl {_shown_url(endpoint)!r} is no http address of a model server."
+    return Failure(ModelRefused(message))
+
+
+def unreachable(endpoint: Endpoint, reason: str) -> Failure:
+    """No connection, or it was lost before anything was answered."""
+    if endpoint.is_loopback:
+        what_to_do = f"is the server running? {endpoint.hint}".strip()
+    else:
+        what_to_do = "check the network, a proxy and model.baseUrl"
+    reason = _quote(endpoint, reason)
+    message = f"{endpoint.label} could not be reached ({reason}): {what_to_do}"
+    return Failure(ModelUnavailable(message if message[-1] in ".?" else f"{message}."), Again.LATER)
+
+
+def timed_out(endpoint: Endpoint, what: str, seconds: float, again: Again) -> Failure:
+    """Silence, or an answer without end. `what` goes between its name and "N s"."""
+    return Failure(ModelTimeout(f"{endpoint.label} {what} {seconds:g} s."), again)
+
+
+def _status_error(endpoint: Endpoint, status: int, words: Sequence[str]) -> ModelError:
+    if known := _known_refusal(endpoint, words):
+        return known
+    quote = _quote(endpoint, words[0])
+    if status == 413:
+        return _overflow(endpoint)
+    if status in _LATER or status >= 500:
+        what = "is limiting requests" if status == 429 else "failed"
+        return ModelUnavailable(f"{endpoint.label} {what} (HTTP {status}): {quote}.")
+    if special := _WHAT_TO_DO.get(status):
+        return ModelRefused(f"{endpoint.label} {special(endpoint, quote)}")
+    return ModelRefused(f"{endpoint.label} refused the request (HTTP {status}): {quote}.")
+
+
+def _bad_key(endpoint: Endpoint, quote: str) -> str:
+    if not endpoint.api_key:
+        variable = endpoint.key_env or "an environment variable, and model.apiKeyEnv to its name,"
+        return f"wants a key (HTTP 401): set {variable} in the environment the editor starts in."
+    return (
+        f"refused the key in {endpoint.key_env or 'the environment'} (HTTP 401: {quote}): correct "
+        "it, or name another variable in model.apiKeyEnv."
+    )
+
+
+def _forbidden(endpoint: Endpoint, quote: str) -> str:
+    return (
+        f"forbids this (HTTP 403: {quote}): the key in {endpoint.key_env or 'the environment'} may "
+        f"not use the model {endpoint.model!r}; change model.name or the key."
+    )
+
+
+def _not_found(endpoint: Endpoint, quote: str) -> str:
+    return (
+        f"knows no model {endpoint.model!r} (HTTP 404: {quote}): check model.name, and "
+        f"model.baseUrl ({_shown_url(endpoint)!r})."
+    )
+
+
+def _proxy(_endpoint: Endpoint, quote: str) -> str:
+    return f"is behind a proxy that wants a login (HTTP 407: {quote}): check HTTPS_PROXY."
+
+
+_WHAT_TO_DO = {401: _bad_key, 403: _forbidden, 404: _not_found, 407: _proxy}
+
+
+def _known_refusal(endpoint: Endpoint, words: Sequence[str]) -> ModelError | None:
+    """The refusals that are recognised by their words, whatever their status."""
+    detail = " / ".join(words)
+    if _OVERFLOW.search(detail):
+        return _overflow(endpoint)
+    if _NO_TOOLS.search(detail):
+        return ToolsUnsupported(
+            f"The model {endpoint.model!r} of {endpoint.label} has no tool calls: set "
+            'model.toolCalls to "text".'
+        )
+    if _OUT_OF_CREDIT.search(detail):
+        return ModelRefused(
+            f"{endpoint.label} says the account has no credit left: {_quote(endpoint, words[0])}."
+        )
+    return None
+
+
+def _overflow(endpoint: Endpoint) -> ContextOverflow:
+    return ContextOverflow(
+        f"The conversation is longer than {endpoint.model!r} of {endpoint.label} can read: start "
+        "a new chat, or narrow the context."
+    )
+
+
+def _words(body: object) -> tuple[str, ...]:
+    """The provider's words, wherever it put them: the message, then code, type and parameter."""
+    if isinstance(body, list) and body:  # Gemini wraps its error in a list
+        return _words(body[0])
+    if not isinstance(body, Mapping):
+        return ("" if body is None else str(body),)
+    inner = body.get("error", body)
+    if not isinstance(inner, Mapping):
+        return (str(inner),)
+    found = [inner.get(key) for key in ("message", "detail", "msg", "code", "type", "param")]
+    words = dict.fromkeys(str(one) for one in found if isinstance(one, (str, int)) and one != "")
+    return tuple(words) or (json.dumps(inner, default=str),)
+
+
+def _status_in(body: object) -> int:
+    """The HTTP-like status an error object names, or 0."""
+    inner: Any = body.get("error", body) if isinstance(body, Mapping) else None
+    if not isinstance(inner, Mapping):
+        return 0
+    for key in ("code", "status", "status_code"):
+        value = str(inner.get(key, ""))
+        if re.fullmatch(r"[45]\d\d", value):
+            return int(value)
+    return 0
+
+
+def _quote(endpoint: Endpoint, detail: str) -> str:
+    """A provider's words as they may be shown: one line, no markup, no control characters."""
+    if re.match(r"\s*<(?:!doctype|html)", detail, re.IGNORECASE):
+        return "a web page"
+    words = "".join(c if c.isprintable() else " " for c in endpoint.without_key(detail))
+    words = " ".join(words.split()).rstrip(".")
+    return (words[:MAX_QUOTE] + "…" if len(words) > MAX_QUOTE else words) or "no reason given"
+
+
+def _shown_url(endpoint: Endpoint) -> str:
+    """The address without a user name or password."""
+    scheme, _, rest = endpoint.base_url.partition("://")
+    authority, slash, path = rest.partition("/")
+    return f"{scheme}://{authority.rpartition('@')[2]}{slash}{path.split('?')[0]}"

@@ -1,0 +1,207 @@
+"""Any model behind an OpenAI-compatible address: one adapter for every provider.
+
+What is particular to a provider is data (`stet.llm.presets`) or is learnt from its first refusal
+(`Quirks`); how it fails is put into words in `stet.llm.faults`.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from stet.llm import faults
+from stet.llm.endpoint import Endpoint, Sampling, Timeouts
+from stet.llm.errors import ModelRefused, StreamCut
+from stet.llm.messages import Completion
+from stet.llm.model import Request, Sink, ignore
+from stet.llm.quirks import Quirks
+from stet.llm.retry import Failure, Retries, RetryPolicy
+from stet.llm.stream import Accumulator
+from stet.llm.tokens import estimate_usage
+from stet.llm.wire import wire_message, wire_tool
+from stet.system.system import System
+
+if TYPE_CHECKING:
+    from stet.llm.transport import Transport
+
+
+def import_transport() -> type["Transport"]:
+    """The SDK and what stands on it. Takes 0.3 s and more: call it in a worker thread."""
+    from stet.llm.transport import Transport  # late: nothing before `initialize` may pay for it
+
+    return Transport
+
+
+async def warm() -> None:
+    """Import what the first round needs, in a worker thread."""
+    await asyncio.to_thread(import_transport)
+
+
+class OpenAIModel:
+    """A model that is asked over the chat completions API.
+
+    Attributes:
+        endpoint: Where; its model's name is filled in when the server has been asked for it.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        system: System,
+        *,
+        sampling: Sampling | None = None,
+        timeouts: Timeouts | None = None,
+        retry: RetryPolicy | None = None,
+    ) -> None:
+        self.endpoint = endpoint
+        self._system = system
+        self._sampling = sampling or Sampling()
+        self._timeouts = timeouts or Timeouts()
+        self._retry = retry or RetryPolicy()
+        self._quirks = Quirks(endpoint.max_tokens_field)
+        self._opening = asyncio.Lock()
+        self._transport: Transport | None = None
+
+    @property
+    def name(self) -> str:
+        """What the provider calls it."""
+        return self.endpoint.model
+
+    @property
+    def provider(self) -> str:
+        """The preset's name."""
+        return self.endpoint.provider
+
+    @property
+    def constrained(self) -> bool:
+        """Whether the server obeys grammars and schemas."""
+        return self.endpoint.constrained
+
+    @property
+    def context_tokens(self) -> int | None:
+        """How many tokens fit, or None where that is not known."""
+        return self.endpoint.context_tokens
+
+    async def warm(self) -> None:
+        """Import the SDK and read the certificates; nothing is sent."""
+        await self._open()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        transport, self._transport = self._transport, None
+        if transport is not None:
+            await transport.close()
+
+    async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:
+        """Ask, stream, and answer whole; see `Model.complete`.
+
+        Raises:
+            ModelError: After the tries that `RetryPolicy` allows.
+        """
+        if not self.endpoint.host:
+            raise faults.no_address(self.endpoint).error
+        retries = Retries(self._retry, self._system.now)
+        transport = await self._open()
+        body: dict[str, Any] = {}
+        while True:
+            try:
+                await self._find_name(transport)
+                body = self._quirks.mended(self._body(request))
+                return await self._once(transport, request, body, on_text)
+            except Failure as failure:
+                if not self._quirks.learn(failure, body):
+                    await retries.pause(failure, on_wait)
+
+    async def _open(self) -> "Transport":
+        async with self._opening:
+            if self._transport is None:
+                self._transport = await asyncio.to_thread(self._built)
+            return self._transport
+
+    def _built(self) -> "Transport":
+        return import_transport()(self.endpoint, self._timeouts, self._system.now)
+
+    async def _find_name(self, transport: "Transport") -> None:
+        """Take the server's first model where the settings name none."""
+        if self.endpoint.model:
+            return
+        name = await transport.first_model()
+        if not name:
+            raise ModelRefused(
+                f"{self.endpoint.label} lists no model: load one there, or set model.name."
+            )
+        self.endpoint = replace(self.endpoint, model=name)
+
+    async def _once(
+        self, transport: "Transport", request: Request, body: Mapping[str, Any], on_text: Sink
+    ) -> Completion:
+        answer = Accumulator()
+
+        def take(chunk: Mapping[str, Any]) -> bool:
+            text, alive = answer.add(chunk)
+            if text:
+                on_text(text)
+            return alive
+
+        try:
+            done = await transport.stream(body, take)
+        except Failure as failure:
+            if isinstance(failure.error, StreamCut):
+                failure.error.text = answer.text
+            raise
+        self._check_whole(answer, done=done)
+        completion = answer.completion()
+        if answer.usage is None:
+            usage = estimate_usage(request.messages, request.tools, completion)
+            completion = replace(completion, usage=usage)
+        return replace(completion, model=completion.model or self.name)
+
+    def _check_whole(self, answer: Accumulator, *, done: bool) -> None:
+        """Refuse an answer whose end was not seen.
+
+        A finish reason is an end. So is the closing mark of a server that gives no reasons, if
+        something was said and no call is left open.
+
+        Raises:
+            Failure: If it was not.
+        """
+        if answer.is_broken:
+            how = f"was given up by the provider ({answer.finish_reason})"
+            raise faults.cut(self.endpoint, how, answer.text)
+        if answer.finish_reason:
+            return
+        if not answer.n_choices:
+            raise faults.cut(self.endpoint, "came without any content", "")
+        if not (done and answer.has_whole_arguments):
+            raise faults.cut(self.endpoint, "broke off before its end", answer.text)
+
+    def _body(self, request: Request) -> dict[str, Any]:
+        """The request in the API's words; what no server needs to hear is left out."""
+        body: dict[str, Any] = {
+            "model": self.endpoint.model,
+            "messages": [wire_message(message) for message in request.messages],
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        if request.tools:
+            body["tools"] = [wire_tool(tool) for tool in request.tools]
+        if request.stop:
+            body["stop"] = list(request.stop)
+        max_tokens = request.max_tokens or self._sampling.max_tokens
+        if max_tokens is not None:
+            body["max_tokens"] = max_tokens
+        if self._sampling.temperature is not None:
+            body["temperature"] = self._sampling.temperature
+        if self._sampling.cache_prompt is not None:
+            body["cache_prompt"] = self._sampling.cache_prompt
+        return body | _constraints(request) if self.constrained else body
+
+
+def _constraints(request: Request) -> dict[str, Any]:
+    """The form the answer must have, for a server that obeys."""
+    if request.grammar:
+        return {"grammar": request.grammar}
+    if request.schema is None:
+        return {}
+    schema = {"name": "answer", "schema": dict(request.schema), "strict": True}
+    return {"response_format": {"type": "json_schema", "json_schema": schema}}

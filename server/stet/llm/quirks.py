@@ -1,0 +1,61 @@
+"""What a server turns out not to understand, learnt from its refusal and remembered.
+
+Providers name the parameter they refuse in the text of a 400; the optional ones can be left out or
+renamed, and the round goes on without a word to the user.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from stet.llm.retry import Failure
+
+_CAPS = ("max_tokens", "max_completion_tokens")
+_DROPPABLE = {
+    "stream_options": re.compile(r"stream_options|include_usage|stream options"),
+    "temperature": re.compile(r"temperature"),
+    "stop": re.compile(r"""['"`]stop['"`]"""),
+    "cache_prompt": re.compile(r"cache_prompt"),
+}
+_BAD_REQUEST = {400, 422}
+
+
+class Quirks:
+    """One server's.
+
+    Args:
+        max_tokens_field: What its preset calls the cap on an answer.
+    """
+
+    def __init__(self, max_tokens_field: str) -> None:
+        self._max_tokens_field = max_tokens_field
+        self._cap_renamed = False
+        self._dropped: set[str] = set()
+
+    def mended(self, body: dict[str, Any]) -> dict[str, Any]:
+        """`body` as this server takes it."""
+        mended = {key: value for key, value in body.items() if key not in self._dropped}
+        if "max_tokens" in mended and self._max_tokens_field != "max_tokens":
+            mended[self._max_tokens_field] = mended.pop("max_tokens")
+        return mended
+
+    def learn(self, failure: Failure, sent: Mapping[str, Any]) -> bool:
+        """Whether the failure of `sent` taught something, so that the round can go on at once."""
+        if failure.status not in _BAD_REQUEST:
+            return False
+        if self._learn_cap(failure.detail, sent):
+            return True
+        for name, pattern in _DROPPABLE.items():
+            if name in sent and pattern.search(failure.detail.lower()):
+                self._dropped.add(name)
+                return True
+        return False
+
+    def _learn_cap(self, detail: str, sent: Mapping[str, Any]) -> bool:
+        """The cap has two names in the world; a server that refuses one is given the other, once."""
+        refused = self._max_tokens_field
+        if self._cap_renamed or refused not in sent or refused not in detail:
+            return False
+        self._cap_renamed = True
+        self._max_tokens_field = next(cap for cap in _CAPS if cap != refused)
+        return True

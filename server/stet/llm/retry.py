@@ -1,0 +1,163 @@
+"""When a round is tried again, and how long it waits before that.
+
+Waiting follows the server's Retry-After where there is one, else "full jitter": a random time
+between nothing and an exponentially growing cap (M. Brooker, "Exponential Backoff And Jitter",
+AWS Architecture Blog, 2015). The openai package would wait up to two minutes without a word; here
+the user is told of every wait, and a long one is refused at once with the time it would take.
+"""
+
+import asyncio
+import math
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from enum import Enum
+
+from stet.llm.errors import ModelError, ModelUnavailable
+from stet.llm.model import Sink
+
+
+class Again(Enum):
+    """Whether the same request may be sent again after a failure."""
+
+    NEVER = "never"
+    ONCE = "once"
+    """An answer broke off: what breaks twice would break again."""
+    LATER = "later"
+    """Nothing was answered: safe to repeat."""
+
+
+class Failure(Exception):
+    """One try failed.
+
+    Attributes:
+        error: What the user is told if it is not tried again.
+        again: Whether it may be.
+        retry_after: Seconds the server asked to wait, or None.
+        status: The HTTP status, or 0 where there was none.
+        detail: What the server said, for recognising a parameter it does not know.
+    """
+
+    def __init__(
+        self,
+        error: ModelError,
+        again: Again = Again.NEVER,
+        *,
+        retry_after: float | None = None,
+        status: int = 0,
+        detail: str = "",
+    ) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.again = again
+        self.retry_after = retry_after
+        self.status = status
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How patient a round is.
+
+    Attributes:
+        tries: How often one request is sent at most.
+        base: The first backoff's cap, in seconds; it doubles with each try.
+        cap: The longest backoff, in seconds.
+        longest_wait: A Retry-After above it fails the round at once.
+    """
+
+    tries: int = 5
+    base: float = 0.5
+    cap: float = 8.0
+    longest_wait: float = 60.0
+
+
+def retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """The seconds a response asks to wait, or None where it does not say (sensibly).
+
+    Args:
+        headers: The response's, looked up in lower case.
+        now: Seconds since the epoch; Retry-After may be an HTTP date (RFC 9110, 10.2.3).
+    """
+    milliseconds = _number(headers.get("retry-after-ms", ""))
+    if milliseconds is not None:
+        return max(0.0, milliseconds / 1000)
+    value = headers.get("retry-after", "").strip()
+    seconds = _number(value)
+    if seconds is not None:
+        return max(0.0, seconds)
+    try:
+        when = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    if when.tzinfo is None:  # "-0000": UTC by RFC 5322, which the parser leaves naive
+        when = when.replace(tzinfo=UTC)
+    return max(0.0, when.timestamp() - now)
+
+
+def _number(value: str) -> float | None:
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+class Retries:
+    """The patience of one round.
+
+    Args:
+        policy: How much of it.
+        now: Seconds since the epoch, for naming a time of day.
+        jitter: Picks a number between its two arguments.
+    """
+
+    def __init__(
+        self,
+        policy: RetryPolicy,
+        now: Callable[[], float],
+        jitter: Callable[[float, float], float] | None = None,
+    ) -> None:
+        self._policy = policy
+        self._now = now
+        self._jitter = jitter or random.SystemRandom().uniform
+        self._n_tries = 0
+        self._broke_off = False
+
+    async def pause(self, failure: Failure, on_wait: Sink) -> None:
+        """Wait until the round may be tried again.
+
+        Raises:
+            ModelError: The failure's own, or one naming the time, where it may not.
+        """
+        self._n_tries += 1
+        once_only = failure.again is Again.ONCE
+        if failure.again is Again.NEVER or (once_only and self._broke_off):
+            raise failure.error
+        if self._n_tries >= self._policy.tries:
+            raise failure.error
+        self._broke_off = self._broke_off or once_only
+        seconds = self._seconds(failure)
+        if seconds > self._policy.longest_wait:
+            raise self._too_long(failure, seconds)
+        on_wait(self._sentence(failure, seconds))
+        await asyncio.sleep(seconds)
+
+    def _seconds(self, failure: Failure) -> float:
+        if failure.retry_after is not None:
+            return failure.retry_after
+        cap = min(self._policy.cap, self._policy.base * 2 ** (self._n_tries - 1))
+        return self._jitter(0.0, cap)
+
+    def _sentence(self, failure: Failure, seconds: float) -> str:
+        when = f"in {seconds:.0f} s" if seconds >= 1 else "now"
+        return f"{failure.error} Trying again {when} ({self._n_tries + 1} of {self._policy.tries})."
+
+    def _too_long(self, failure: Failure, seconds: float) -> ModelUnavailable:
+        at = datetime.fromtimestamp(self._now() + seconds, tz=UTC).astimezone()
+        return ModelUnavailable(
+            f"{failure.error} It asks to wait {seconds:.0f} s: ask again at {at:%H:%M:%S}.",
+            retry_after=seconds,
+        )

@@ -1,0 +1,168 @@
+"""A model that says what it was told to: for tests of the agent, and for demonstrations.
+
+`STET_SCRIPTED_MODEL=path` makes `stet serve` use one read from a JSON file: a list of
+`{"text": …, "tool_calls": [{"name": …, "arguments": {…}}], "error": …, "hold": "path"}`, every key
+optional. `hold` keeps the reply back until a file lies at that path.
+"""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from stet.llm.errors import ModelError, NoModel
+from stet.llm.messages import Completion, StopReason, ToolCall
+from stet.llm.model import Request, Sink, ignore
+from stet.llm.tokens import estimate_usage
+from stet.system.system import System
+
+Reply = Completion | ModelError | Callable[[Request], Completion | Awaitable[Completion]]
+"""What a script holds: an answer, a failure, or a function of the request (it may be async)."""
+
+PIECE = 16
+"""Characters in one streamed piece: small, so that a consumer meets words cut in two."""
+
+HOLD_POLL_SECONDS = 0.01
+MAX_SCRIPT_BYTES = 10_000_000
+KEYS = {"text", "tool_calls", "error", "hold"}
+
+
+def say(text: str) -> Completion:
+    """An answer in words."""
+    return Completion(text)
+
+
+def call(name: str, /, **arguments: Any) -> Completion:
+    """An answer that calls one tool. Its id is given when it is said, unique in the script."""
+    tool_call = ToolCall("", name, json.dumps(arguments, ensure_ascii=False))
+    return Completion("", (tool_call,), StopReason.TOOL_CALLS)
+
+
+def together(*completions: Completion) -> Completion:
+    """One answer that says and calls what all of them do, in order."""
+    calls = tuple(one for completion in completions for one in completion.tool_calls)
+    text = "".join(completion.text for completion in completions)
+    return Completion(text, calls, StopReason.TOOL_CALLS if calls else StopReason.STOP)
+
+
+class ScriptedModel:
+    """Gives its replies one after the other, streamed in small pieces.
+
+    Attributes:
+        requests: Every request seen so far, oldest first.
+    """
+
+    constrained = False
+    context_tokens: int | None = None
+    provider = "scripted"
+
+    def __init__(self, replies: Sequence[Reply], name: str = "scripted") -> None:
+        self.name = name
+        self.requests: list[Request] = []
+        self._replies = tuple(replies)
+
+    @classmethod
+    async def from_file(cls, path: Path, system: System) -> "ScriptedModel":
+        """The script in a JSON file, in the form this module's docstring gives.
+
+        Raises:
+            NoModel: If it can't be read or holds something else.
+        """
+        try:
+            raw = await asyncio.to_thread(system.read_bytes, path, MAX_SCRIPT_BYTES)
+            entries = json.loads(raw)
+        except (OSError, ValueError) as exc:
+            raise NoModel(f"The scripted model {str(path)!r} can't be read: {exc}.") from exc
+        if not isinstance(entries, list):
+            raise NoModel(f"The scripted model {str(path)!r} must be a JSON list of replies.")
+        replies = [_reply(entry, f"{path}, reply {n}", system) for n, entry in enumerate(entries)]
+        return cls(replies, name=path.name)
+
+    async def complete(
+        self,
+        request: Request,
+        on_text: Sink,
+        on_wait: Sink = ignore,  # noqa: ARG002  of the port; a script never waits for a server
+    ) -> Completion:
+        """The next reply.
+
+        Raises:
+            ModelError: If the script says so, or has ended.
+        """
+        self.requests.append(request)
+        n_asked = len(self.requests)
+        if n_asked > len(self._replies):
+            raise ModelError(
+                f"The scripted model {self.name!r} has {len(self._replies)} replies and was "
+                f"asked for number {n_asked}: add one to the script."
+            )
+        completion = await _completion(self._replies[n_asked - 1], request)
+        for start in range(0, len(completion.text), PIECE):
+            on_text(completion.text[start : start + PIECE])
+            await asyncio.sleep(0)
+        return self._finished(completion, request)
+
+    def _finished(self, completion: Completion, request: Request) -> Completion:
+        n_asked = len(self.requests)
+        calls = tuple(
+            replace(one, id=one.id or f"call_{n_asked}_{n}")
+            for n, one in enumerate(completion.tool_calls, start=1)
+        )
+        completion = replace(completion, tool_calls=calls, model=completion.model or self.name)
+        if completion.usage.total:
+            return completion
+        return replace(
+            completion, usage=estimate_usage(request.messages, request.tools, completion)
+        )
+
+    async def warm(self) -> None:
+        """Nothing to do."""
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
+
+
+async def _completion(reply: Reply, request: Request) -> Completion:
+    if isinstance(reply, ModelError):
+        raise reply
+    if isinstance(reply, Completion):
+        return reply
+    answer = reply(request)
+    return answer if isinstance(answer, Completion) else await answer
+
+
+def _reply(entry: Any, where: str, system: System) -> Reply:
+    """One entry of a script file as a reply.
+
+    Raises:
+        NoModel: If it is not of the form.
+    """
+    if not isinstance(entry, dict) or not entry.keys() <= KEYS:
+        raise NoModel(f"{where}: must be an object with some of the keys {sorted(KEYS)}.")
+    reply = _answer(entry, where)
+    if "hold" not in entry:
+        return reply
+    hold = Path(str(entry["hold"]))
+
+    async def held(request: Request) -> Completion:
+        while await asyncio.to_thread(system.stat, hold) is None:  # noqa: ASYNC110  a file has no event
+            await asyncio.sleep(HOLD_POLL_SECONDS)
+        return await _completion(reply, request)
+
+    return held
+
+
+def _answer(entry: dict[str, Any], where: str) -> Completion | ModelError:
+    if "error" in entry:
+        return ModelError(str(entry["error"]))
+    try:
+        calls = [
+            call(one["name"], **one.get("arguments", {})) for one in entry.get("tool_calls", [])
+        ]
+    except (TypeError, KeyError, AttributeError) as exc:
+        raise NoModel(
+            f'{where}: `tool_calls` must be a list of {{"name": …, "arguments": {{…}}}}.'
+        ) from exc
+    return together(say(str(entry.get("text", ""))), *calls)

@@ -1,0 +1,225 @@
+"""Puts a streamed answer together from its chunks, whatever shape a provider gives them.
+
+Chunks are those of the OpenAI chat completions API, decoded but not validated: fields may be
+missing, null or of another type. What is known to differ between servers is mended here, one rule
+each, and nothing is guessed about text or arguments that are missing: that is a cut answer.
+"""
+
+import json
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from stet.llm.messages import Completion, StopReason, ToolCall, Usage
+
+CALL_ID_LENGTH = 9
+"""Of ids of our making: letters and digits, as many as the strictest provider (Mistral) wants."""
+
+_REASONING = ("reasoning_content", "reasoning", "reasoning_details")
+_LENGTH = {"length", "max_tokens", "model_length", "max_output_tokens"}
+_REFUSED = {"content_filter", "safety", "refusal"}
+_BROKEN = {"error", "insufficient_system_resource", "malformed_function_call"}
+
+
+@dataclass(slots=True)
+class _Call:
+    """A tool call in the making."""
+
+    index: int
+    id: str = ""
+    name: str = ""
+    arguments: list[str] = field(default_factory=list)
+
+
+class Accumulator:
+    """One answer in the making.
+
+    Attributes:
+        finish_reason: The provider's word for why it ended; "" while it has not said.
+        usage: Its last count of tokens, or None.
+        model: The name it gave itself.
+        n_choices: How many chunks brought a choice.
+    """
+
+    def __init__(self) -> None:
+        self.finish_reason = ""
+        self.usage: Usage | None = None
+        self.model = ""
+        self.n_choices = 0
+        self._text: list[str] = []
+        self._calls: list[_Call] = []
+        self._refused = False
+
+    @property
+    def text(self) -> str:
+        """What was said so far."""
+        return "".join(self._text)
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether the provider itself says that the answer failed."""
+        return self.finish_reason in _BROKEN
+
+    def add(self, chunk: Mapping[str, Any]) -> tuple[str, bool]:
+        """Take a chunk; answers the new text, and whether the chunk says anything at all."""
+        if usage := _usage(chunk.get("usage")):
+            self.usage = usage
+        if isinstance(name := chunk.get("model"), str):
+            self.model = name or self.model
+        choices = chunk.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        if not isinstance(choice, Mapping):
+            return "", False
+        self.n_choices += 1
+        finished = self._finish(choice.get("finish_reason"))
+        delta = choice.get("delta") or choice.get("message")
+        if not isinstance(delta, Mapping):
+            return "", finished
+        text = self._said(delta)
+        called = self._called(delta.get("tool_calls"))
+        thought = any(delta.get(key) for key in _REASONING)
+        return text, bool(text or called or thought or finished)
+
+    def completion(self) -> Completion:
+        """The whole answer; call it only when the answer's end has been seen."""
+        calls = self._finished_calls()
+        return Completion(
+            self.text,
+            calls,
+            self._stop_reason(has_calls=bool(calls)),
+            self.usage or Usage(),
+            self.model,
+        )
+
+    @property
+    def has_whole_arguments(self) -> bool:
+        """Whether the arguments of every call are JSON: asked where no finish reason was given."""
+        return all(_is_json(one.arguments) for one in self._finished_calls())
+
+    def _finish(self, reason: object) -> bool:
+        """Keep the first reason given, but let one that says "cut" win over one that does not."""
+        if not isinstance(reason, str) or not reason:
+            return False
+        reason = reason.lower()
+        if not self.finish_reason or reason in _LENGTH | _REFUSED:
+            self.finish_reason = reason
+        return True
+
+    def _said(self, delta: Mapping[str, Any]) -> str:
+        refusal = delta.get("refusal")
+        said = _text_of(delta.get("content"))
+        if isinstance(refusal, str) and refusal:
+            self._refused = True
+            said += refusal
+        if said:
+            self._text.append(said)
+        return said
+
+    def _called(self, pieces: object) -> bool:
+        if not isinstance(pieces, list):
+            return False
+        for piece in pieces:
+            if isinstance(piece, Mapping):
+                self._take_call(piece)
+        return bool(pieces)
+
+    def _take_call(self, piece: Mapping[str, Any]) -> None:
+        function = piece.get("function")
+        function = function if isinstance(function, Mapping) else {}
+        name = function.get("name")
+        name = name if isinstance(name, str) else ""
+        call_id = piece.get("id")
+        call_id = call_id if isinstance(call_id, str) else ""
+        call = self._slot(piece.get("index"), call_id, name)
+        call.id = call.id or call_id
+        # A name may come in parts before the arguments; some servers repeat it whole in each chunk.
+        if name and not call.arguments and name != call.name:
+            call.name += name
+        arguments = function.get("arguments")
+        if isinstance(arguments, str):
+            if arguments:
+                call.arguments.append(arguments)
+        elif arguments is not None:
+            call.arguments.append(json.dumps(arguments, ensure_ascii=False))
+
+    def _slot(self, index: object, call_id: str, name: str) -> _Call:
+        """The call a piece belongs to.
+
+        By index; a server that gives none means the last call unless the id is another one. An id
+        that changes together with a new name is a new call, though its index be an old one (Gemini
+        numbers every parallel call 0); an id that changes alone is the same call (older vLLM).
+        """
+        numbered = isinstance(index, int) and not isinstance(index, bool)
+        known = [one for one in self._calls if not numbered or one.index == index]
+        if known:
+            other_id = bool(call_id and known[-1].id and call_id != known[-1].id)
+            if not (other_id and name):
+                return known[-1]
+        number = index if isinstance(index, int) and numbered else len(self._calls)
+        call = _Call(number)
+        self._calls.append(call)
+        return call
+
+    def _finished_calls(self) -> tuple[ToolCall, ...]:
+        """In the order of their index; every id there and unique."""
+        calls: list[ToolCall] = []
+        used: set[str] = set()
+        for call in sorted(self._calls, key=lambda one: one.index):
+            unique = call.id if call.id and call.id not in used else new_call_id()
+            used.add(unique)
+            # Servers send nothing at all, or "null", for a tool without arguments.
+            arguments = "".join(call.arguments).strip()
+            calls.append(
+                ToolCall(unique, call.name, "{}" if arguments in {"", "null"} else arguments)
+            )
+        return tuple(calls)
+
+    def _stop_reason(self, *, has_calls: bool) -> StopReason:
+        if self.finish_reason in _LENGTH:
+            return StopReason.LENGTH
+        if self._refused or self.finish_reason in _REFUSED:
+            return StopReason.REFUSED
+        return StopReason.TOOL_CALLS if has_calls else StopReason.STOP
+
+
+def new_call_id() -> str:
+    """An id for a call whose provider gave none."""
+    return uuid.uuid4().hex[:CALL_ID_LENGTH]
+
+
+def _text_of(content: object) -> str:
+    """Text given as such, or as a list of parts of which only those of type text are said."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    parts = [one for one in content if isinstance(one, Mapping) and one.get("type") == "text"]
+    return "".join(one["text"] for one in parts if isinstance(one.get("text"), str))
+
+
+def _usage(figures: object) -> Usage | None:
+    if not isinstance(figures, Mapping):
+        return None
+    details = figures.get("prompt_tokens_details")
+    cached = details.get("cached_tokens") if isinstance(details, Mapping) else None
+    if cached is None:
+        cached = figures.get("prompt_cache_hit_tokens")  # DeepSeek's name
+    usage = Usage(
+        _count(figures.get("prompt_tokens")),
+        _count(figures.get("completion_tokens")),
+        _count(cached),
+    )
+    return usage if usage.total else None
+
+
+def _count(value: object) -> int:
+    return int(value) if isinstance(value, (int, float)) and 0 <= value < 1e12 else 0
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True

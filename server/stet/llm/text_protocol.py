@@ -1,0 +1,144 @@
+"""Tool calls for models that have none of their own: told in words, answered in words.
+
+The tools are described at the end of the system message; the model calls one by writing
+
+    <tool_call>
+    {"name": "read_file", "arguments": {"path": "notes.md"}}
+    </tool_call>
+
+on lines of its own, the form that open models are most often trained on. A model that obeys a schema
+(the embedded one) answers with one JSON object instead, a call or an answer, and can't do otherwise.
+"""
+
+from dataclasses import replace
+from enum import Enum
+
+from stet.llm.errors import ToolsUnsupported
+from stet.llm.messages import Completion, Message, StopReason, ToolDefinition
+from stet.llm.model import Model, Request, Sink, ignore
+from stet.llm.text_form import (
+    Held,
+    parse_answer,
+    parse_object,
+    render_message,
+    render_tools,
+    schema,
+)
+
+
+class When(Enum):
+    """When the tools are put into words."""
+
+    ALWAYS = "always"
+    REFUSED = "refused"
+    """From the moment the model says that it has no tool calls."""
+
+
+class TextProtocolModel:
+    """A model whose tool calls are text.
+
+    Args:
+        inner: The model that is asked.
+        when: At once, or when it has refused a request with tools.
+    """
+
+    def __init__(self, inner: Model, when: When) -> None:
+        self.inner = inner
+        self._in_words = when is When.ALWAYS
+
+    @property
+    def name(self) -> str:
+        """The inner model's."""
+        return self.inner.name
+
+    @property
+    def provider(self) -> str:
+        """The inner model's."""
+        return self.inner.provider
+
+    @property
+    def constrained(self) -> bool:
+        """The inner model's."""
+        return self.inner.constrained
+
+    @property
+    def context_tokens(self) -> int | None:
+        """The inner model's."""
+        return self.inner.context_tokens
+
+    async def warm(self) -> None:
+        """Warm the inner model."""
+        await self.inner.warm()
+
+    async def close(self) -> None:
+        """Close the inner model."""
+        await self.inner.close()
+
+    async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:
+        """Ask; see `Model.complete`. Only what is said is streamed, never a call.
+
+        Raises:
+            ModelError: As the inner model does.
+        """
+        if not self._in_words:
+            try:
+                return await self.inner.complete(request, on_text, on_wait)
+            except ToolsUnsupported:
+                self._in_words = True
+        if self.constrained and request.tools and not request.grammar:
+            return await self._constrained(request, on_text, on_wait)
+        return await self._free(request, on_text, on_wait)
+
+    async def _free(self, request: Request, on_text: Sink, on_wait: Sink) -> Completion:
+        """The model writes as it likes; calls are found in its words."""
+        if not request.tools:
+            return await self.inner.complete(_in_words(request), on_text, on_wait)
+        held = Held(on_text)
+
+        def restarted(sentence: str) -> None:
+            held.reset()
+            on_wait(sentence)
+
+        spoken = await self.inner.complete(_in_words(request), held.take, restarted)
+        is_cut = spoken.stop_reason is StopReason.LENGTH
+        text, calls = parse_answer(spoken.text, request.tools, is_cut=is_cut)
+        held.finish(text)
+        reason = StopReason.TOOL_CALLS if calls and not is_cut else spoken.stop_reason
+        return replace(spoken, text=text, tool_calls=calls, stop_reason=reason)
+
+    async def _constrained(self, request: Request, on_text: Sink, on_wait: Sink) -> Completion:
+        """The server holds the model to one JSON object; nothing of it is shown before it is whole."""
+        asked = replace(_in_words(request), schema=schema(request.tools))
+        spoken = await self.inner.complete(asked, ignore, on_wait)
+        text, calls = parse_object(spoken.text)
+        if text:
+            on_text(text)
+        reason = StopReason.TOOL_CALLS if calls else spoken.stop_reason
+        return replace(spoken, text=text, tool_calls=calls, stop_reason=reason)
+
+
+def _in_words(request: Request) -> Request:
+    """The request with tools, calls and results as text; neighbours of one role are joined.
+
+    Chat templates of models without tool calls often insist that user and assistant alternate.
+    """
+    messages: list[Message] = []
+    for message in request.messages:
+        rendered = render_message(message)
+        if messages and messages[-1].role == rendered.role:
+            joined = f"{messages[-1].content}\n\n{rendered.content}"
+            messages[-1] = Message(rendered.role, joined)
+        else:
+            messages.append(rendered)
+    if request.tools:
+        messages = _with_tools(messages, request.tools)
+    return replace(request, messages=tuple(messages), tools=())
+
+
+def _with_tools(messages: list[Message], tools: tuple[ToolDefinition, ...]) -> list[Message]:
+    """The tools' description at the end of the system message: the same bytes in every round."""
+    described = render_tools(tools)
+    if messages and messages[0].role == "system":
+        first = Message("system", f"{messages[0].content}\n\n{described}")
+        return [first, *messages[1:]]
+    return [Message("system", described), *messages]

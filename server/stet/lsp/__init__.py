@@ -1,0 +1,1 @@
+"""The protocol: pygls and lsprotocol are imported here and nowhere else."""

@@ -1,0 +1,117 @@
+"""Arguments of commands: any mix of objects and strings, because editors differ in what they send.
+
+Objects are merged from left to right; strings are joined by a space into the command's main text.
+"""
+
+import difflib
+from collections.abc import Mapping
+from typing import TypeVar
+
+from stet.lsp.errors import InvalidParams
+
+T = TypeVar("T")
+
+
+class Arguments:
+    """The arguments of one call, each taken once by name and type.
+
+    Raises:
+        InvalidParams: If an argument is neither object nor string.
+    """
+
+    def __init__(self, command: str, given: tuple[object, ...], main: str = "") -> None:
+        self._command = command
+        self._main = main
+        self._taken: set[str] = set()
+        self._values: dict[str, object] = {}
+        texts = []
+        for value in given:
+            if isinstance(value, Mapping):
+                self._values.update(value)
+            elif isinstance(value, str):
+                texts.append(value)
+            elif value is not None:
+                raise InvalidParams(
+                    f"{command} takes objects and strings, not {type(value).__name__}: {value!r}"
+                )
+        if texts and not main:
+            raise InvalidParams(f"{command} takes no text, but was given {texts[0]!r}")
+        if texts:
+            self._values[main] = " ".join(texts)
+
+    def text(self, name: str) -> str | None:
+        """A string, or None if it is not there."""
+        return self._take(name, str, "a string")
+
+    def required(self, name: str) -> str:
+        """A string that is not blank."""
+        value = self.text(name)
+        if value is None or not value.strip():
+            raise InvalidParams(f"{self._command} needs {name!r}: a string that is not empty")
+        return value
+
+    def one_of(self, name: str, choices: type[T], default: T) -> T:
+        """A member of an enumeration of strings."""
+        value = self.text(name)
+        if value is None:
+            return default
+        try:
+            return choices(value)  # type: ignore[call-arg]  # an enumeration is called with a value
+        except ValueError:
+            known = ", ".join(repr(str(member)) for member in choices)  # type: ignore[attr-defined]
+            raise InvalidParams(
+                f"{self._command}: {name!r} is one of {known}, not {value!r}"
+            ) from None
+
+    def number(self, name: str) -> int | None:
+        """A line number, 1-based, or None if it is not there."""
+        value = self._take(name, int, "a line number, from 1")
+        if value is not None and (isinstance(value, bool) or value < 1):
+            raise InvalidParams(
+                f"{self._command}: {name!r} is a line number, from 1, not {value!r}"
+            )
+        return value
+
+    def flag(self, name: str) -> bool:
+        """True or false; false if it is not there."""
+        return bool(self._take(name, bool, "true or false"))
+
+    def names(self, name: str) -> frozenset[str]:
+        """A list of strings; empty if it is not there."""
+        value = self._take(name, list, "a list of strings")
+        if value is None:
+            return frozenset()
+        if not all(isinstance(entry, str) for entry in value):
+            raise InvalidParams(f"{self._command}: {name!r} is a list of strings, not {value!r}")
+        return frozenset(value)
+
+    def mapping(self, name: str) -> Mapping[str, object] | None:
+        """An object, or None if it is not there."""
+        return self._take(name, dict, "an object")
+
+    def finish(self) -> None:
+        """Called when every known argument has been taken.
+
+        Raises:
+            InvalidParams: If one is left, with the nearest known name.
+        """
+        unknown = [name for name in self._values if name not in self._taken]
+        if not unknown:
+            return
+        near = difflib.get_close_matches(str(unknown[0]), self._taken, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        known = ", ".join(sorted(self._taken))
+        raise InvalidParams(
+            f"{self._command} has no argument {unknown[0]!r}{hint} It takes: {known}"
+            if not hint
+            else f"{self._command} has no argument {unknown[0]!r}{hint}"
+        )
+
+    def _take(self, name: str, kind: type[T], what: str) -> T | None:
+        self._taken.add(name)
+        value = self._values.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, kind):
+            raise InvalidParams(f"{self._command}: {name!r} is {what}, not {value!r}")
+        return value

@@ -1,0 +1,217 @@
+"""Everything Stet sends to the editor, each with a check of what it can and a time limit.
+
+No failure of the editor leaves here as an exception: an edit it refuses, answers with an error, with
+null, or not at all, is an `ApplyOutcome` that says so. `applied` is the editor's word only; some say
+yes to what they did not do, so the text that comes back decides.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException
+
+from stet.lsp.progress import Progress
+from stet.lsp.wire import StetLanguageServer
+
+log = logging.getLogger(__name__)
+
+APPLY_SECONDS = 10.0
+ANSWER_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyOutcome:
+    """What the editor said to an edit.
+
+    Attributes:
+        applied: Whether it says that it applied it.
+        reason: Why not, as a sentence; empty if it did.
+    """
+
+    applied: bool
+    reason: str = ""
+
+
+class Client:
+    """The editor at the other end of one server."""
+
+    def __init__(self, server: StetLanguageServer) -> None:
+        self._server = server
+
+    # Edits
+
+    async def apply_edit(
+        self, label: str, uri: str, version: int | None, edits: Sequence[lsp.TextEdit]
+    ) -> ApplyOutcome:
+        """Ask the editor to change one document.
+
+        Args:
+            label: What its undo list calls it.
+            uri: As the editor spells it.
+            version: Of the text that the ranges belong to; None if the document is not open.
+            edits: Not overlapping; ranges in the negotiated encoding.
+        """
+        if not self._server.editor.document_changes:
+            return await self._apply(label, lsp.WorkspaceEdit(changes={uri: list(edits)}))
+        change = _document_edit(uri, version, edits)
+        return await self._apply(label, lsp.WorkspaceEdit(document_changes=[change]))
+
+    async def create_file(self, label: str, uri: str, text: str) -> ApplyOutcome:
+        """Ask the editor to create a file with a text.
+
+        The caller makes sure that nothing is there: with the options that should do so, some
+        editors create nothing, and without them some cut an existing file to nothing.
+        """
+        start = lsp.Position(0, 0)
+        fill = _document_edit(uri, None, [lsp.TextEdit(lsp.Range(start, start), text)])
+        return await self._operate("create", label, [lsp.CreateFile(uri=uri), fill])
+
+    async def rename_file(self, label: str, old_uri: str, new_uri: str) -> ApplyOutcome:
+        """Ask the editor to move a file; the caller makes sure that the new place is free."""
+        move = lsp.RenameFile(old_uri=old_uri, new_uri=new_uri)
+        return await self._operate("rename", label, [move])
+
+    async def delete_file(self, label: str, uri: str) -> ApplyOutcome:
+        """Ask the editor to delete a file; some do so on the disk at once."""
+        return await self._operate("delete", label, [lsp.DeleteFile(uri=uri)])
+
+    async def apply_workspace_edit(self, label: str, edit: lsp.WorkspaceEdit) -> ApplyOutcome:
+        """Ask the editor for an edit as it is, for a preview with annotations."""
+        return await self._apply(label, edit)
+
+    async def _operate(
+        self,
+        kind: str,
+        label: str,
+        changes: list[lsp.TextDocumentEdit | lsp.CreateFile | lsp.RenameFile | lsp.DeleteFile],
+    ) -> ApplyOutcome:
+        if kind not in self._server.editor.resource_operations:
+            return ApplyOutcome(
+                applied=False, reason=f"The editor can't {kind} files for a server."
+            )
+        return await self._apply(label, lsp.WorkspaceEdit(document_changes=changes))
+
+    async def _apply(self, label: str, edit: lsp.WorkspaceEdit) -> ApplyOutcome:
+        if not self._server.editor.apply_edit:
+            return ApplyOutcome(applied=False, reason="The editor takes no edits from a server.")
+        params = lsp.ApplyWorkspaceEditParams(edit=edit, label=label)
+        try:
+            result = await self._server.protocol.ask(
+                lsp.WORKSPACE_APPLY_EDIT, params, APPLY_SECONDS
+            )
+        except TimeoutError as error:
+            return ApplyOutcome(applied=False, reason=str(error))
+        except JsonRpcException as error:
+            reason = f"The editor answered with an error: {error.message}"
+            return ApplyOutcome(applied=False, reason=reason)
+        if result.applied:
+            return ApplyOutcome(applied=True)
+        return ApplyOutcome(
+            applied=False,
+            reason=result.failure_reason or "The editor refused the edit and gave no reason.",
+        )
+
+    # What the user sees
+
+    def publish_diagnostics(self, uri: str, diagnostics: Sequence[lsp.Diagnostic]) -> None:
+        """Replace the diagnostics of a document.
+
+        Without a version: some editors drop what does not carry exactly their current one.
+        """
+        params = lsp.PublishDiagnosticsParams(uri=uri, diagnostics=list(diagnostics))
+        self._server.text_document_publish_diagnostics(params)
+
+    def show_message(self, text: str, kind: lsp.MessageType = lsp.MessageType.Info) -> None:
+        """Put one message in front of the user."""
+        self._server.window_show_message(lsp.ShowMessageParams(type=kind, message=text))
+
+    async def show_document(
+        self, uri: str, selection: lsp.Range | None = None, *, take_focus: bool = True
+    ) -> bool:
+        """Ask the editor to show a document; whether it says that it does."""
+        if not self._server.editor.show_document:
+            return False
+        params = lsp.ShowDocumentParams(uri=uri, take_focus=take_focus, selection=selection)
+        try:
+            result = await self._server.protocol.ask(
+                lsp.WINDOW_SHOW_DOCUMENT, params, ANSWER_SECONDS
+            )
+        except (TimeoutError, JsonRpcException) as error:
+            log.info("%s is not shown: %s", uri, error)
+            return False
+        return bool(result.success)
+
+    def progress(
+        self, title: str, message: str = "", on_cancel: Callable[[], None] | None = None
+    ) -> Progress:
+        """Show that work has begun; nothing where the editor shows no progress."""
+        return Progress(self._server, title, message, on_cancel)
+
+    def refresh_code_lenses(self) -> None:
+        """Let the editor ask for the code lenses again."""
+        if self._server.editor.code_lens_refresh:
+            self._start(lsp.WORKSPACE_CODE_LENS_REFRESH, None)
+
+    def refresh_inlay_hints(self) -> None:
+        """Let the editor ask for the inlay hints again."""
+        if self._server.editor.inlay_hint_refresh:
+            self._start(lsp.WORKSPACE_INLAY_HINT_REFRESH, None)
+
+    # Settings and files
+
+    async def configuration(self, section: str) -> object:
+        """The settings of one section as plain JSON; None where the editor has or tells none.
+
+        Asked with exactly one item: some editors answer null to dotted or empty sections.
+        """
+        if not self._server.editor.configuration:
+            return None
+        params = lsp.ConfigurationParams(items=[lsp.ConfigurationItem(section=section)])
+        try:
+            values = await self._server.protocol.ask(
+                lsp.WORKSPACE_CONFIGURATION, params, ANSWER_SECONDS
+            )
+        except (TimeoutError, JsonRpcException) as error:
+            log.warning("the editor tells no settings: %s", error)
+            return None
+        return values[0] if values else None
+
+    def watch_files(self, globs: Sequence[str]) -> None:
+        """Ask to be told when files that match change on the disk."""
+        if self._server.editor.watched_files_dynamic:
+            watchers = [lsp.FileSystemWatcher(glob_pattern=glob) for glob in globs]
+            options = lsp.DidChangeWatchedFilesRegistrationOptions(watchers=watchers)
+            self._register(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
+
+    def watch_configuration(self, section: str) -> None:
+        """Ask to be told when the settings of a section change."""
+        if self._server.editor.configuration_dynamic:
+            options = lsp.DidChangeConfigurationRegistrationOptions(section=section)
+            self._register(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION, options)
+
+    def _register(self, method: str, options: object) -> None:
+        registration = lsp.Registration(
+            id=f"stet-{method}", method=method, register_options=options
+        )
+        self._start(
+            lsp.CLIENT_REGISTER_CAPABILITY, lsp.RegistrationParams(registrations=[registration])
+        )
+
+    def _start(self, method: str, params: object) -> None:
+        """Send a request whose answer changes nothing."""
+        self._server.tasks.start(self._ask_and_log(method, params), method)
+
+    async def _ask_and_log(self, method: str, params: object) -> None:
+        try:
+            await self._server.protocol.ask(method, params, ANSWER_SECONDS)
+        except (TimeoutError, JsonRpcException) as error:
+            log.info("%s: %s", method, error)
+
+
+def _document_edit(
+    uri: str, version: int | None, edits: Sequence[lsp.TextEdit]
+) -> lsp.TextDocumentEdit:
+    document = lsp.OptionalVersionedTextDocumentIdentifier(uri=uri, version=version)
+    return lsp.TextDocumentEdit(text_document=document, edits=list(edits))

@@ -1,0 +1,82 @@
+"""Between JSON and the protocol's types, and what can go wrong there."""
+
+from typing import Any
+
+from cattrs import Converter, transform_error
+from cattrs.errors import BaseValidationError
+from lsprotocol import converters
+from pygls.exceptions import JsonRpcException
+from pygls.protocol import JsonRPCNotification, JsonRPCRequestMessage, JsonRPCResponseMessage
+
+from stet.lsp.errors import InvalidParams
+
+# What turning JSON into types, or back, can raise for odd input.
+MALFORMED = (
+    ArithmeticError,
+    AttributeError,
+    BaseValidationError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+
+
+def build_converter() -> Converter:
+    """A converter that leaves the parameters of methods outside the protocol as plain JSON.
+
+    pygls makes named tuples of them, renames keys that are no identifiers, and drops `type_name`.
+    """
+    converter = converters.get_converter()
+    converter.register_structure_hook(
+        JsonRPCRequestMessage,
+        lambda message, kind: kind(
+            id=message["id"],
+            method=message["method"],
+            jsonrpc=message["jsonrpc"],
+            params=message.get("params"),
+        ),
+    )
+    converter.register_structure_hook(
+        JsonRPCNotification,
+        lambda message, kind: kind(
+            method=message["method"], jsonrpc=message["jsonrpc"], params=message.get("params")
+        ),
+    )
+    converter.register_structure_hook(
+        JsonRPCResponseMessage,
+        lambda message, kind: kind(
+            id=message["id"], jsonrpc=message["jsonrpc"], result=message.get("result")
+        ),
+    )
+    return converter
+
+
+def structured(converter: Converter, what: str, message: dict[str, Any], kind: type) -> Any:
+    """`message` as a `kind`; `what` is its name in an error.
+
+    Raises:
+        InvalidParams: With the paths of what is wrong.
+    """
+    try:
+        return converter.structure(message, kind)
+    except BaseValidationError as error:
+        reasons = "; ".join(transform_error(error)[:3])
+        raise InvalidParams(f"{what} is malformed: {reasons}") from error
+    except MALFORMED as error:
+        raise InvalidParams(f"{what} is malformed: {error}") from error
+
+
+def as_exception(error: object) -> JsonRpcException:
+    """The error part of an answer, of whatever shape."""
+    if not isinstance(error, dict):
+        return JsonRpcException(str(error))
+    code, message = error.get("code"), error.get("message")
+    return JsonRpcException(
+        str(message or "no reason given"), code if isinstance(code, int) else None
+    )
+
+
+def is_id(value: object) -> bool:
+    """Whether `value` may stand as the id of a request."""
+    return isinstance(value, str | int) and not isinstance(value, bool)

@@ -1,0 +1,42 @@
+"""What a handler may raise: errors that reach the editor as JSON-RPC errors, with our sentence.
+
+    LspError
+    ├── InvalidParams     -32602  an argument is wrong, an id is unknown
+    ├── RequestFailed     -32803  understood and refused, with the reason
+    ├── ContentModified   -32801  the thing named is no longer what was named
+    └── InternalError     -32603  a bug, already logged; raised at the boundary only
+"""
+
+from pygls.exceptions import JsonRpcException
+
+
+class LspError(JsonRpcException):
+    """The base of the tree; `message` is a sentence the user can act on."""
+
+
+class InvalidParams(LspError):
+    """An argument is missing, ill-typed, or names what does not exist."""
+
+    CODE = -32602
+    MESSAGE = "The arguments are wrong."
+
+
+class RequestFailed(LspError):
+    """The request was understood and can't be carried out; the message says why."""
+
+    CODE = -32803
+    MESSAGE = "The request was refused."
+
+
+class ContentModified(LspError):
+    """What was named has changed since; ask again."""
+
+    CODE = -32801
+    MESSAGE = "The text has changed since."
+
+
+class InternalError(LspError):
+    """Something else left a handler: a bug. Raised by `stet.lsp.routing`, which has logged it."""
+
+    CODE = -32603
+    MESSAGE = "Something failed inside Stet; its log has the details."

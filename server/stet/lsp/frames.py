@@ -1,0 +1,79 @@
+"""Messages out of a stream of bytes: the base protocol of LSP, read leniently.
+
+Header names in any case, with or without a space after the colon, folded, repeated, of any length;
+bare line feeds; rubbish between messages. A length that is missing, negative or absurd costs that
+one message: the reader goes on at the next header it finds.
+"""
+
+import logging
+import re
+from collections.abc import Callable
+
+log = logging.getLogger(__name__)
+
+MAX_BODY = 512 * 1024 * 1024
+"""In bytes: no editor sends more, and a length beyond it is taken for a mistake."""
+MAX_HEADERS = 32 * 1024
+"""In bytes: what is kept while waiting for the blank line that ends the headers."""
+MIN_TAIL = 64
+"""In bytes: longer than a length header, so that cutting never halves one."""
+
+# Searched, not matched, in the header block: after a wrong length, the rest of a body stands on the
+# same line as the next header.
+LENGTH = re.compile(rb"content-length[ \t]*:\s*(\d{1,18})[ \t]*\r?\n", re.IGNORECASE)
+BLANK_LINE = re.compile(rb"\r?\n\r?\n")
+
+
+class FrameReader:
+    """Cuts what is fed into bodies and delivers them in order."""
+
+    def __init__(self, deliver: Callable[[bytes], bool]) -> None:
+        """Deliver bodies to `deliver`, which returns False if the body was no JSON."""
+        self._deliver = deliver
+        self._buffer = bytearray()
+        self._needed: int | None = None
+        self._length: int | None = None
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes, split anywhere."""
+        self._buffer += data
+        while self._step():
+            pass
+
+    def _step(self) -> bool:
+        """Take one header block or one body; False when more bytes are needed."""
+        if self._needed is None:
+            return self._take_headers()
+        if len(self._buffer) < self._needed:
+            return False
+        body = bytes(self._buffer[: self._needed])
+        del self._buffer[: self._needed]
+        self._needed = None
+        if not self._deliver(body) and (found := LENGTH.search(body)):
+            # JSON has no raw line end inside a string, so this is a header: the length was too
+            # large and took part of the next message, which is given back.
+            self._buffer[:0] = body[found.start() :]
+        return True
+
+    def _take_headers(self) -> bool:
+        end = BLANK_LINE.search(self._buffer)
+        if end is None:
+            if len(self._buffer) > MAX_HEADERS:
+                self._note_length(len(self._buffer) - MIN_TAIL)
+                del self._buffer[:-MIN_TAIL]
+            return False
+        self._note_length(end.end())
+        del self._buffer[: end.end()]
+        length, self._length = self._length, None
+        if length is None:
+            log.warning("a message without a valid Content-Length was skipped")
+        elif length > MAX_BODY:
+            log.warning("a message of %d bytes was skipped: the limit is %d", length, MAX_BODY)
+        else:
+            self._needed = length
+        return True
+
+    def _note_length(self, end: int) -> None:
+        """Remember the last length among the headers that end before `end`."""
+        for found in LENGTH.finditer(self._buffer, 0, end):
+            self._length = int(found[1])

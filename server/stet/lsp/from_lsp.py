@@ -1,0 +1,86 @@
+"""From the protocol's values to ours: the editor's units to code points, notifications to
+`Modification`s. Positions out of range are clamped, as the protocol says; editors do send them.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from lsprotocol import types as lsp
+
+from stet.lsp.errors import InvalidParams
+from stet.text.encoding import Encoding, column_of
+from stet.text.position import Position, Range
+from stet.workspace.modification import Modification, ModificationKind, WireEdit
+
+
+def position(place: lsp.Position, lines: Sequence[str], encoding: Encoding) -> Position:
+    """Where the editor's `place` is in a text with these `lines`."""
+    if place.line >= len(lines):
+        return Position(len(lines) - 1, len(lines[-1]))
+    return Position(place.line, column_of(lines[place.line], place.character, encoding))
+
+
+def range_(stretch: lsp.Range, lines: Sequence[str], encoding: Encoding) -> Range:
+    """Where the editor's `stretch` is in a text with these `lines`; a reversed one is turned."""
+    start = position(stretch.start, lines, encoding)
+    end = position(stretch.end, lines, encoding)
+    return Range(min(start, end), max(start, end))
+
+
+def opened(params: lsp.DidOpenTextDocumentParams) -> Modification:
+    """`textDocument/didOpen`."""
+    document = params.text_document
+    return Modification(
+        ModificationKind.OPENED,
+        document.uri,
+        version=document.version,
+        language_id=str(document.language_id),
+        text=document.text,
+    )
+
+
+def saved(params: lsp.DidSaveTextDocumentParams) -> Modification:
+    """`textDocument/didSave`."""
+    return Modification(ModificationKind.SAVED, params.text_document.uri, text=params.text)
+
+
+def closed(params: lsp.DidCloseTextDocumentParams) -> Modification:
+    """`textDocument/didClose`."""
+    return Modification(ModificationKind.CLOSED, params.text_document.uri)
+
+
+def changed(params: object) -> Modification:
+    """`textDocument/didChange`, straight from JSON: this is what every keystroke costs.
+
+    Raises:
+        InvalidParams: If it has not the protocol's shape.
+    """
+    try:
+        document = params["textDocument"]  # type: ignore[index]  # whatever it is, it is caught
+        version = document.get("version")
+        edits = tuple([_wire_edit(change) for change in params["contentChanges"]])  # type: ignore[index]
+        uri = document["uri"]
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise InvalidParams(f"`textDocument/didChange` is malformed: {error!r}") from error
+    if type(uri) is not str or not (version is None or type(version) is int):
+        raise InvalidParams("`textDocument/didChange` is malformed: uri or version")
+    return Modification(ModificationKind.CHANGED, uri, version=version, edits=edits)
+
+
+def _wire_edit(change: Mapping[str, object]) -> WireEdit:
+    """One content change.
+
+    Raises:
+        TypeError: For a part of the wrong type; other shapes raise what indexing them raises.
+    """
+    text = change["text"]
+    if type(text) is not str:
+        raise TypeError("text is no string")
+    stretch = change.get("range")
+    if stretch is None:
+        return WireEdit.full(text)
+    start, end = stretch["start"], stretch["end"]  # type: ignore[index]  # as above
+    numbers = start["line"], start["character"], end["line"], end["character"]
+    if not all(type(number) is int for number in numbers):
+        raise TypeError("a position is no integer")
+    first, column, last, last_column = numbers
+    return WireEdit(max(first, 0), max(column, 0), max(last, 0), max(last_column, 0), text)

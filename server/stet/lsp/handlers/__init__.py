@@ -1,0 +1,1 @@
+"""One file for each group of requests; none knows another."""

@@ -1,0 +1,126 @@
+"""Where the user is: told by notification, or read off their ordinary requests.
+
+Hover and document highlight are advertised for the sake of editors that ask them wherever the
+cursor rests; they answer null at once, so that they never stand before the language's own server.
+"""
+
+from collections.abc import Mapping
+
+from lsprotocol import types as lsp
+
+from stet.lsp import from_lsp
+from stet.lsp.arguments import Arguments
+from stet.lsp.errors import InvalidParams
+from stet.lsp.places import document_of, place_of
+from stet.lsp.publisher import describe
+from stet.lsp.state import ServerState
+from stet.review.proposal import HunkState
+from stet.text.position import Position, Range
+from stet.workspace.selection import Source
+
+
+def did_focus(state: ServerState, params: object) -> None:
+    """`$/stet/didFocus`: this document has the focus, or none has."""
+    uri = _uri(params)
+    state.workspace.activity.focus(uri, Source.NOTIFIED)
+
+
+def did_change_selection(state: ServerState, params: object) -> None:
+    """`$/stet/didChangeSelection`: these are the selections, the main one first."""
+    uri = _uri(params)
+    buffer = state.workspace.buffer(uri) if uri else None
+    if uri is None or buffer is None or not isinstance(params, Mapping):
+        return
+    lines, encoding = buffer.lines, state.workspace.encoding
+    given = params.get("selections")
+    if not isinstance(given, list) or not given:
+        raise InvalidParams("`selections` is a list of objects with `anchor` and `active`")
+    places = []
+    for entry in given:
+        anchor, active = (_position(entry, name) for name in ("anchor", "active"))
+        places.append(
+            (
+                from_lsp.range_(lsp.Range(anchor, active), lines, encoding),
+                from_lsp.position(active, lines, encoding),
+            )
+        )
+    ranges = tuple(place for place, _ in places)
+    state.workspace.activity.select(uri, ranges, Source.NOTIFIED, places[0][1])
+    visible = params.get("visibleRange")
+    if visible is not None:
+        stretch = lsp.Range(_position(visible, "start"), _position(visible, "end"))
+        state.workspace.activity.visible(uri, from_lsp.range_(stretch, lines, encoding))
+
+
+def hover(state: ServerState, params: lsp.HoverParams) -> lsp.Hover | None:
+    """The diff of the hunk under the cursor, or null."""
+    uri = params.text_document.uri
+    place = _touched(state, uri, params.position, Source.HOVER)
+    if place is None or not state.ledger.follows(uri):
+        return None
+    here = Range(place, place)
+    for hunk in state.ledger.live(uri):
+        if hunk.state is not HunkState.SENT and hunk.range.touches_lines_of(here):
+            head, _, diff = describe(hunk).partition("\n")
+            if not state.server.editor.hover_markdown:
+                return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.PlainText, f"{head}\n{diff}"))
+            fence = "`" * max(3, _longest_run(diff) + 1)
+            text = f"{_plain(head)}\n\n{fence}diff\n{diff}\n{fence}"
+            return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, text))
+    return None
+
+
+def document_highlight(state: ServerState, params: lsp.DocumentHighlightParams) -> None:
+    """Nothing to highlight; only where the cursor is."""
+    _touched(state, params.text_document.uri, params.position, Source.REQUEST)
+
+
+def focus(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+    """`stet.focus`: for editors whose only feed is a key binding."""
+    arguments = Arguments("stet.focus", given)
+    place = place_of(arguments, state.workspace)
+    arguments.finish()
+    if place.uri is None:
+        raise InvalidParams("stet.focus needs 'uri' or 'file'")
+    activity = state.workspace.activity
+    activity.focus(place.uri, Source.COMMAND)
+    if place.range is not None:
+        activity.select(document_of(place.uri, state.workspace).uri, [place.range], Source.COMMAND)
+    return {"uri": place.uri}
+
+
+def _touched(state: ServerState, uri: str, place: lsp.Position, source: Source) -> Position | None:
+    buffer = state.workspace.buffer(uri)
+    if buffer is None:
+        return None
+    at = from_lsp.position(place, buffer.lines, state.workspace.encoding)
+    state.workspace.activity.touched(uri, Range(at, at), source)
+    return at
+
+
+def _uri(params: object) -> str | None:
+    document = params.get("textDocument") if isinstance(params, Mapping) else None
+    uri = document.get("uri") if isinstance(document, Mapping) else None
+    return uri if isinstance(uri, str) else None
+
+
+def _position(entry: object, name: str) -> lsp.Position:
+    value = entry.get(name) if isinstance(entry, Mapping) else None
+    line = value.get("line") if isinstance(value, Mapping) else None
+    character = value.get("character") if isinstance(value, Mapping) else None
+    if type(line) is not int or type(character) is not int:
+        raise InvalidParams(f"{name!r} is an LSP position, not {value!r}")
+    return lsp.Position(max(line, 0), max(character, 0))
+
+
+def _longest_run(text: str) -> int:
+    longest = run = 0
+    for character in text:
+        run = run + 1 if character == "`" else 0
+        longest = max(longest, run)
+    return longest
+
+
+def _plain(text: str) -> str:
+    """`text` with Markdown's own marks made harmless: it may come from a model."""
+    return "".join(f"\\{c}" if c in "\\`*_[]<>!#" else c for c in text)

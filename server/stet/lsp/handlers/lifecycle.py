@@ -1,0 +1,46 @@
+"""`initialize`, `initialized`, settings, folders and the end."""
+
+from collections.abc import Mapping
+
+from lsprotocol import types as lsp
+
+from stet.lsp.state import ServerState
+
+
+def initialize(state: ServerState, params: lsp.InitializeParams) -> None:
+    """Note the roots and options; everything else waits until the answer is on the wire."""
+    state.workspace.encoding = state.server.encoding
+    state.startup.options = params.initialization_options
+    folders = [folder.uri for folder in params.workspace_folders or ()]
+    for uri in folders or ([params.root_uri] if params.root_uri else []):
+        state.workspace.add_root(uri)
+
+
+def initialized(state: ServerState, _params: lsp.InitializedParams) -> None:
+    """Read settings and import the rest, behind the answer."""
+    state.server.tasks.spawn(state.startup.run(), "startup")
+
+
+def did_change_configuration(state: ServerState, params: lsp.DidChangeConfigurationParams) -> None:
+    """Settings changed; null means that they are to be asked for."""
+    settings = params.settings
+    given = settings if isinstance(settings, Mapping) else None
+    state.server.tasks.spawn(state.startup.configuration_changed(given), "settings")
+
+
+def did_change_folders(state: ServerState, params: lsp.DidChangeWorkspaceFoldersParams) -> None:
+    """Roots came or went."""
+    for folder in params.event.removed:
+        state.workspace.remove_root(folder.uri)
+    for folder in params.event.added:
+        state.workspace.add_root(folder.uri)
+
+
+def did_save(state: ServerState, params: lsp.DidSaveTextDocumentParams) -> None:
+    """A document was saved."""
+    state.documents.save(params)
+
+
+def shutdown(state: ServerState, _params: object = None) -> None:
+    """Stop every turn; the framework ends the rest."""
+    state.agent.cancel()

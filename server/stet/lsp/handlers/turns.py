@@ -1,0 +1,85 @@
+"""Commands about questions: `stet.ask`, `turn`, `cancel`, `showContext`, `status`."""
+
+from stet import __version__
+from stet.agent.agent import UnknownTurn
+from stet.agent.turn import OVER, Ask, Mode
+from stet.llm.tokens import estimate_tokens
+from stet.lsp.arguments import Arguments
+from stet.lsp.errors import InvalidParams, RequestFailed
+from stet.lsp.places import place_of
+from stet.lsp.state import ServerState
+from stet.lsp.wire_shapes import turn_shape
+from stet.review.proposal import HunkState
+
+DEFAULT_CHAT = "main"
+
+
+def ask(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+    """Take a question; the turn runs behind this answer."""
+    return {"turn": state.agent.ask(_ask("stet.ask", state, given)).id}
+
+
+def turn(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+    """How a turn stands."""
+    arguments = Arguments("stet.turn", given, main="turn")
+    turn_id = arguments.required("turn")
+    arguments.finish()
+    try:
+        return turn_shape(state.agent.turn(turn_id), state.ledger)
+    except UnknownTurn as error:
+        raise InvalidParams(str(error)) from error
+
+
+def cancel(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+    """Stop a turn, or every one."""
+    arguments = Arguments("stet.cancel", given, main="turn")
+    turn_id = arguments.text("turn")
+    arguments.finish()
+    try:
+        return {"turns": list(state.agent.cancel(turn_id))}
+    except UnknownTurn as error:
+        raise InvalidParams(str(error)) from error
+
+
+def show_context(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+    """Exactly what a question would send; nothing is sent."""
+    question = _ask("stet.showContext", state, given)
+    answerer = state.startup.loaded
+    if answerer is None:
+        raise RequestFailed("Stet is still starting; ask again in a moment")
+    sections = [
+        {"name": name, "text": text, "tokens": estimate_tokens(text)}
+        for name, text in answerer.preview(question)
+    ]
+    return {"sections": sections, "tokens": sum(int(str(part["tokens"])) for part in sections)}
+
+
+def status(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+    """Whether everything is ready, which model is in use, and what waits for the user."""
+    Arguments("stet.status", given).finish()
+    choice = state.startup.choice
+    hunks = state.ledger.hunks()
+    return {
+        "ready": state.startup.ready,
+        "version": __version__,
+        "model": choice.name if choice else None,
+        "provider": choice.provider if choice else None,
+        "why": choice.why if choice else "no turn has needed a model yet",
+        "turns": [turn.id for turn in state.agent.turns() if turn.state not in OVER],
+        "pending": sum(hunk.state is HunkState.PENDING for hunk in hunks),
+        "conflicts": sum(hunk.state is HunkState.CONFLICT for hunk in hunks),
+    }
+
+
+def _ask(command: str, state: ServerState, given: tuple[object, ...]) -> Ask:
+    arguments = Arguments(command, given, main="prompt")
+    question = Ask(
+        prompt=arguments.required("prompt"),
+        mode=arguments.one_of("mode", Mode, Mode.AGENT),
+        chat=arguments.text("chat") or DEFAULT_CHAT,
+        place=place_of(arguments, state.workspace),
+        disabled_tools=arguments.names("disabledTools"),
+        disabled_groups=arguments.names("disabledGroups"),
+    )
+    arguments.finish()
+    return question

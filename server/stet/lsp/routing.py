@@ -1,0 +1,103 @@
+"""How a message reaches a handler: three verbs, and the boundary that no error crosses.
+
+- `mutates`: a notification changes the world. A plain `def`, run at once, in message order, no I/O.
+- `reads`: a request is answered from state within milliseconds.
+- `command`: `workspace/executeCommand`. A plain `def` that checks its arguments, hands the work to
+  `Tasks` and returns: the reply is on the wire before the work begins.
+
+Handlers are bound by closures whose first parameter is called `ls`: the framework looks at names and
+annotations of what is registered (a `functools.partial` would be called with the wrong arguments).
+"""
+
+import logging
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any, Generic, TypeVar
+
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+
+from stet.lsp.errors import InternalError
+
+log = logging.getLogger(__name__)
+
+SLOW_SECONDS = 0.05
+"""A handler that takes longer holds up every other message; it is logged."""
+
+State = TypeVar("State")
+Params = TypeVar("Params")
+Result = TypeVar("Result")
+
+
+class Router(Generic[State]):
+    """Binds handlers to one server and the state they work on."""
+
+    def __init__(self, server: LanguageServer, state: State) -> None:
+        self._server = server
+        self._state = state
+
+    def mutates(
+        self,
+        method: str,
+        handler: Callable[[State, Params], None],
+        options: object | None = None,
+    ) -> None:
+        """Register the handler of a notification; its errors are logged and end there."""
+
+        def handle(ls: LanguageServer, params: Any) -> None:  # noqa: ARG001
+            perform(method, handler, self._state, params)
+
+        self._server.feature(method, options)(handle)
+
+    def reads(
+        self,
+        method: str,
+        handler: Callable[[State, Params], object],
+        options: object | None = None,
+    ) -> None:
+        """Register the handler of a request; its errors become JSON-RPC errors."""
+
+        def handle(ls: LanguageServer, params: Any) -> object:  # noqa: ARG001
+            return answer(method, handler, self._state, params)
+
+        self._server.feature(method, options)(handle)
+
+    def command(self, name: str, handler: Callable[[State, tuple[object, ...]], object]) -> None:
+        """Register a command; the handler gets the arguments as the editor sent them."""
+
+        def handle(ls: LanguageServer, *arguments: object) -> object:  # noqa: ARG001
+            return answer(name, handler, self._state, arguments)
+
+        self._server.command(name)(handle)
+
+
+def answer(name: str, handler: Callable[..., Result], *arguments: object) -> Result:
+    """Call a handler at the boundary.
+
+    Raises:
+        JsonRpcException: What the editor is told: an `LspError` as it was raised; anything else
+            that the handler raised is a bug, is logged, and becomes InternalError.
+    """
+    started = perf_counter()
+    try:
+        return handler(*arguments)
+    except JsonRpcException:
+        raise
+    except Exception as error:  # the boundary: one bug must not end the session
+        log.exception("%s failed", name)
+        raise InternalError(
+            f"{name} failed inside Stet ({type(error).__name__}); its log has the details."
+        ) from error
+    finally:
+        if (seconds := perf_counter() - started) > SLOW_SECONDS:
+            log.info("%s took %.0f ms", name, seconds * 1000)
+
+
+def perform(name: str, handler: Callable[..., object], *arguments: object) -> None:
+    """Call the handler of a notification: nobody waits for an answer, so errors end in the log."""
+    try:
+        answer(name, handler, *arguments)
+    except InternalError:
+        return  # `answer` has logged it
+    except JsonRpcException as error:
+        log.warning("%s ignored: %s", name, error.message)

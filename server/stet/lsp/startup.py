@@ -1,0 +1,111 @@
+"""What happens between `initialize` and readiness: settings are read, the heavy parts imported.
+
+`initialize` is answered first. Then the settings are asked for and checked, and what takes long to
+import (tools and their schemas, the model's client) is imported in a thread, so that the first
+question need not wait for it. Until then, questions wait; nothing else does.
+"""
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as lsp
+
+from stet.lsp.client import Client
+from stet.review.ledger import ReviewLedger
+from stet.system.system import System
+from stet.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from stet.agent.answer import Answerer
+    from stet.llm.choose import Choice
+    from stet.settings.layers import Layers
+
+log = logging.getLogger(__name__)
+
+
+class Startup:
+    """Owns what is known only some time after `initialize`.
+
+    Attributes:
+        options: The `initializationOptions`, as the editor sent them.
+        ready: Whether the settings have been read.
+    """
+
+    def __init__(
+        self, system: System, workspace: Workspace, ledger: ReviewLedger, client: Client
+    ) -> None:
+        self.options: object = None
+        self.ready = False
+        self._system = system
+        self._workspace = workspace
+        self._ledger = ledger
+        self._client = client
+        self._answerer: Answerer | None = None
+        self._layers: Layers | None = None
+        self._is_ready = asyncio.Event()
+        self._said: set[str] = set()
+
+    async def run(self) -> None:
+        """Called once, when the editor says that it is initialised."""
+        editor = await self._client.configuration("stet")
+        # Validation brings pydantic with it, the agent much more.
+        self._layers = await asyncio.to_thread(self._read, self.options, editor)
+        self._take_over(self._layers)
+        self._answerer = await asyncio.to_thread(self._load)
+        self.ready = True
+        self._is_ready.set()
+        await self._answerer.warm()
+
+    async def answerer(self) -> "Answerer":
+        """Who does the turns' work; waited for until settings are read."""
+        await self._is_ready.wait()
+        assert self._answerer is not None, "set before the event"
+        return self._answerer
+
+    @property
+    def loaded(self) -> "Answerer | None":
+        """Who does the turns' work, or None before it is ready."""
+        return self._answerer
+
+    @property
+    def choice(self) -> "Choice | None":
+        """The model in use, or None before the first turn."""
+        return self._answerer.models.choice if self._answerer else None
+
+    async def configuration_changed(self, settings: object) -> None:
+        """The editor has other settings now; null means: ask for them."""
+        await self._is_ready.wait()
+        if settings is None:
+            settings = await self._client.configuration("stet")
+        layers = await asyncio.to_thread(self._read, self.options, settings)
+        self._take_over(layers)
+
+    async def close(self) -> None:
+        """Let go of the model."""
+        if self._answerer is not None:
+            await self._answerer.close()
+
+    def _read(self, options: object, editor: object) -> "Layers":
+        from stet.settings.layers import read_layers
+
+        roots = [root.path for root in self._workspace.roots]
+        return read_layers(self._system, roots, editor=[options, editor])
+
+    def _load(self) -> "Answerer":
+        from stet.agent.answer import Answerer
+        from stet.agent.models import ModelSource
+
+        return Answerer(self._workspace, self._ledger, ModelSource(self._system))
+
+    def _take_over(self, layers: "Layers") -> None:
+        self._workspace.with_settings(layers.settings)
+        logging.getLogger("stet").setLevel(layers.settings.log.level.upper())
+        fresh = [str(problem) for problem in layers.problems if str(problem) not in self._said]
+        self._said.update(fresh)
+        for problem in fresh:
+            log.warning("setting %s", problem)
+        if fresh:
+            self._client.show_message(
+                "Stet: settings: " + "; ".join(fresh), lsp.MessageType.Warning
+            )

@@ -1,0 +1,162 @@
+"""Standard input and output as the event loop's: no thread per message, no write that blocks.
+
+Pipes and sockets are read and written by the loop itself. Everything else (files, terminals,
+`/dev/null`, Windows, one socket for both directions) is read by one thread, a chunk at a time.
+"""
+
+import asyncio
+import logging
+import os
+import stat
+import sys
+import threading
+from collections.abc import Callable
+from typing import Protocol
+
+log = logging.getLogger(__name__)
+
+CHUNK = 256 * 1024
+
+
+class Output(Protocol):
+    """Where messages are written."""
+
+    def write(self, data: bytes) -> None:
+        """Send `data`, now or as soon as the editor reads; never waits for it on a pipe."""
+        ...
+
+    def close(self) -> None:
+        """Write no more."""
+        ...
+
+    async def drain(self, seconds: float) -> None:
+        """Wait until everything is written, at most `seconds`."""
+        ...
+
+
+def claim_streams() -> tuple[int, int]:
+    """Take standard input and output for the protocol; gives their new descriptors.
+
+    What still uses the old ones can't disturb the editor: prints go to stderr, and a child process
+    that reads its inherited input finds it empty.
+    """
+    reading, writing = os.dup(0), os.dup(1)
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.close(empty)
+    os.dup2(2, 1)
+    return reading, writing
+
+
+async def connect(
+    reading: int, writing: int, feed: Callable[[bytes], None], ended: Callable[[], None]
+) -> Output:
+    """Start reading: `feed` gets the bytes, `ended` is called when either side is gone."""
+    loop = asyncio.get_running_loop()
+    if _is_pipe(reading) and _is_pipe(writing) and not _is_same(reading, writing):
+        output = _PipeOutput(ended)
+        await loop.connect_write_pipe(lambda: output, os.fdopen(writing, "wb", buffering=0))
+        source = os.fdopen(reading, "rb", buffering=0)
+        await loop.connect_read_pipe(lambda: _PipeInput(feed, ended), source)
+        return output
+    threading.Thread(
+        target=_read_in_thread, args=(reading, loop, feed, ended), name="stdin", daemon=True
+    ).start()
+    return _FileOutput(writing)
+
+
+def _is_pipe(descriptor: int) -> bool:
+    mode = os.fstat(descriptor).st_mode
+    return sys.platform != "win32" and (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode))
+
+
+def _is_same(reading: int, writing: int) -> bool:
+    """Whether both are one socket, which can't be two pipes of the event loop."""
+    return os.path.sameopenfile(reading, writing)
+
+
+class _PipeInput(asyncio.Protocol):
+    def __init__(self, feed: Callable[[bytes], None], ended: Callable[[], None]) -> None:
+        self._feed = feed
+        self._ended = ended
+
+    def data_received(self, data: bytes) -> None:
+        self._feed(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
+        self._ended()
+
+
+class _PipeOutput(asyncio.BaseProtocol):
+    """A write pipe that buffers what the editor has not read yet.
+
+    If writing waited instead, an editor that writes without reading would wait for us for ever.
+    """
+
+    def __init__(self, ended: Callable[[], None]) -> None:
+        self._ended = ended
+        self._drained = asyncio.Event()
+        self._drained.set()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.WriteTransport)  # noqa: S101 (narrows the type)
+        transport.set_write_buffer_limits(high=0)  # `_drained` then means: all is written
+        self._transport = transport
+
+    def pause_writing(self) -> None:
+        self._drained.clear()
+
+    def resume_writing(self) -> None:
+        self._drained.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
+        self._drained.set()
+        self._ended()
+
+    def write(self, data: bytes) -> None:
+        if not self._transport.is_closing():
+            self._transport.write(data)
+
+    def close(self) -> None:
+        self._transport.abort()
+
+    async def drain(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._drained.wait()
+        except TimeoutError:
+            log.warning("the editor did not read the last messages within %s s", seconds)
+
+
+class _FileOutput:
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def write(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self._descriptor, view) :]
+
+    def close(self) -> None:
+        os.close(self._descriptor)
+
+    async def drain(self, seconds: float) -> None:
+        """Nothing is ever left to write."""
+
+
+def _read_in_thread(
+    descriptor: int,
+    loop: asyncio.AbstractEventLoop,
+    feed: Callable[[bytes], None],
+    ended: Callable[[], None],
+) -> None:
+    try:
+        # Not `sys.stdin.buffer`: a thread that holds its lock can't be left behind at exit.
+        while data := os.read(descriptor, CHUNK):
+            loop.call_soon_threadsafe(feed, data)
+    except OSError as error:
+        log.warning("standard input can't be read: %s", error)
+    try:
+        loop.call_soon_threadsafe(ended)
+    except RuntimeError:
+        return  # the loop has ended before its input

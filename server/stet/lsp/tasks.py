@@ -1,0 +1,64 @@
+"""Work that outlives the message that started it: kept, its errors logged, cancelled at shutdown.
+
+asyncio itself keeps only weak references to tasks and says nothing of their errors until they are
+collected. This is the only place that makes tasks.
+"""
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+class Tasks:
+    """All tasks of one server. Touched on the event loop only."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._closed = False
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def spawn(self, coroutine: Coroutine[Any, Any, T], name: str) -> asyncio.Task[T]:
+        """Start `coroutine`; its first step runs after the message being handled.
+
+        After `cancel` the task is cancelled before its first step.
+
+        Args:
+            coroutine: The work.
+            name: What the log calls it.
+        """
+        task = asyncio.create_task(coroutine, name=name)  # noqa: TID251 (this is the place)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        if self._closed:
+            task.cancel()
+        return task
+
+    def start(self, coroutine: Coroutine[Any, Any, object], name: str) -> None:
+        """`spawn` for work that nobody waits for."""
+        _ = self.spawn(coroutine, name)
+
+    def cancel(self) -> None:
+        """Ask every task to end, and let no new one begin."""
+        self._closed = True
+        for task in self._tasks:
+            task.cancel()
+
+    async def close(self, seconds: float = 2.0) -> None:
+        """Cancel all and wait for their ends, at most `seconds`; what hangs on is logged and left."""
+        self.cancel()
+        if not self._tasks:
+            return
+        _, left = await asyncio.wait(tuple(self._tasks), timeout=seconds)
+        for task in left:
+            log.warning("%s did not end within %s s of being cancelled", task.get_name(), seconds)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("%s failed", task.get_name(), exc_info=error)

@@ -1,0 +1,111 @@
+"""How a turn looks in the editor: its own progress, and a message at its end."""
+
+from collections.abc import Callable
+from time import monotonic
+
+from lsprotocol import types as lsp
+
+from stet.agent.events import (
+    AgentEvent,
+    RoundStarted,
+    Said,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+    Waiting,
+)
+from stet.agent.turn import Mode, Turn, TurnState
+from stet.lsp.client import Client
+from stet.lsp.progress import Progress
+from stet.review.ledger import ReviewLedger
+from stet.review.proposal import HunkState
+from stet.text.escape import escape_line
+
+EVERY = 0.15
+"""Seconds between two reports of the words that stream in."""
+TITLE = 60
+
+
+class TurnView:
+    """Shows every turn of one server.
+
+    Args:
+        client: The editor.
+        ledger: Tells how many hunks a turn has proposed.
+        cancel: Stops a turn by its id; called when the user cancels its progress.
+    """
+
+    def __init__(self, client: Client, ledger: ReviewLedger, cancel: Callable[[str], None]) -> None:
+        self._client = client
+        self._ledger = ledger
+        self._cancel = cancel
+        self._progress: dict[str, Progress] = {}
+        self._spoken: dict[str, int] = {}
+        self._reported = 0.0
+
+    def show(self, event: AgentEvent) -> None:
+        """Take one event."""
+        turn = event.turn
+        match event:
+            case TurnStarted():
+                title = f"Stet: {_cut(turn.ask.prompt)}"
+                self._progress[turn.id] = self._client.progress(
+                    title, "starting", lambda: self._cancel(turn.id)
+                )
+            case RoundStarted(round=number, limit=limit):
+                self._spoken[turn.id] = 0
+                tokens = turn.usage.total
+                spent = f", {tokens} tokens" if tokens else ""
+                self._report(turn, f"{_name(turn)}: round {number} of {limit}{spent}")
+            case Said(text=text):
+                self._said(turn, text)
+            case ToolStarted(run=run):
+                self._report(turn, escape_line(f"{run.tool} {run.file}".strip()))
+            case Waiting(reason=reason):
+                self._spoken[turn.id] = 0
+                self._report(turn, escape_line(reason))
+            case TurnEnded():
+                self._ended(turn)
+
+    def _said(self, turn: Turn, text: str) -> None:
+        self._spoken[turn.id] = self._spoken.get(turn.id, 0) + len(text)
+        if monotonic() - self._reported >= EVERY:
+            self._reported = monotonic()
+            self._report(turn, f"{_name(turn)}: writing, {self._spoken[turn.id]} characters")
+
+    def _report(self, turn: Turn, message: str) -> None:
+        if progress := self._progress.get(turn.id):
+            progress.report(message)
+
+    def _ended(self, turn: Turn) -> None:
+        self._spoken.pop(turn.id, None)
+        message = self._last_words(turn)
+        if progress := self._progress.pop(turn.id, None):
+            progress.end(message)
+        # Progress is invisible in some editors and lost in others; this is how all of them tell.
+        if turn.state is not TurnState.CANCELLED:
+            kinds = {
+                TurnState.FAILED: lsp.MessageType.Error,
+                TurnState.LIMITED: lsp.MessageType.Warning,
+            }
+            kind = kinds.get(turn.state, lsp.MessageType.Info)
+            self._client.show_message(f"Stet: {message}", kind)
+
+    def _last_words(self, turn: Turn) -> str:
+        if turn.state is TurnState.COMPLETED and turn.ask.mode is Mode.ASK and turn.answer:
+            return turn.answer
+        hunks = self._ledger.hunks(turn=turn.id)
+        pending = sum(hunk.state is HunkState.PENDING for hunk in hunks)
+        words = escape_line(turn.summary)
+        if pending:
+            words += f" ({pending} hunk{'s' if pending != 1 else ''} to review)"
+        return words
+
+
+def _name(turn: Turn) -> str:
+    return escape_line(turn.model) or "the model"
+
+
+def _cut(prompt: str) -> str:
+    text = escape_line(prompt)
+    return text if len(text) <= TITLE else text[: TITLE - 1] + "…"

@@ -1,0 +1,85 @@
+"""Turns and hunks as the commands answer them: the JSON of the public contract."""
+
+from stet.agent.turn import OVER, ToolRun, Turn, TurnState
+from stet.llm.messages import Usage
+from stet.lsp import to_lsp
+from stet.review.ledger import ReviewLedger
+from stet.review.proposal import Hunk
+from stet.text.lines import split_lines
+from stet.workspace.workspace import Workspace
+
+
+def turn_shape(turn: Turn, ledger: ReviewLedger) -> dict[str, object]:
+    """The answer of `stet.turn`."""
+    proposals = ledger.proposals(turn.id)
+    return {
+        "turn": turn.id,
+        "chat": turn.ask.chat,
+        "state": str(turn.state),
+        "mode": str(turn.ask.mode),
+        "prompt": turn.ask.prompt,
+        "answer": turn.answer,
+        "summary": turn.summary,
+        "success": turn.state is TurnState.COMPLETED if turn.state in OVER else None,
+        "proposals": [proposal.id for proposal in proposals],
+        "hunks": [hunk for proposal in proposals for hunk in proposal.hunks],
+        "toolCalls": [_tool(run) for run in turn.tool_calls],
+        "filesRead": list(turn.files_read),
+        "filesCopied": [],
+        "sources": [],
+        "rejectedEdits": [
+            {"file": e.file, "position": e.position, "rule": e.rule, "message": e.message}
+            for e in turn.rejected
+        ],
+        "usage": {**_usage(turn.usage), "perRound": [_usage(usage) for usage in turn.rounds]},
+        "cost": turn.cost,
+        "model": turn.model,
+        "iterations": len(turn.rounds),
+        "error": turn.error or None,
+    }
+
+
+def hunk_shape(hunk: Hunk, workspace: Workspace, ledger: ReviewLedger) -> dict[str, object]:
+    """One entry of `stet.proposals`."""
+    buffer = workspace.buffer(hunk.uri)
+    lines = buffer.lines if buffer else split_lines(ledger.base_text(hunk.uri) or "")
+    place = to_lsp.range_(hunk.range, lines, workspace.encoding)
+    return {
+        "hunk": hunk.id,
+        "proposal": hunk.proposal,
+        "turn": hunk.turn,
+        "uri": hunk.uri,
+        "kind": str(hunk.kind),
+        "state": str(hunk.state),
+        "range": {
+            "start": {"line": place.start.line, "character": place.start.character},
+            "end": {"line": place.end.line, "character": place.end.character},
+        },
+        "old": hunk.old,
+        "new": hunk.new,
+        "summary": hunk.summary,
+        "group": hunk.group,
+        "author": hunk.author,
+        "hash": hunk.hash,
+        "protected": hunk.protected,
+        "reason": hunk.reason or None,
+    }
+
+
+def _tool(run: ToolRun) -> dict[str, object]:
+    shape: dict[str, object] = {"id": run.id, "tool": run.tool, "state": str(run.state)}
+    if run.file:
+        shape["file"] = run.file
+    if run.error:
+        shape["error"] = run.error
+    return shape
+
+
+def _usage(usage: Usage) -> dict[str, object]:
+    return {
+        "promptTokens": usage.prompt,
+        "completionTokens": usage.completion,
+        "totalTokens": usage.total,
+        "cachedTokens": usage.cached,
+        "estimated": usage.estimated,
+    }

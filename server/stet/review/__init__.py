@@ -1,0 +1,1 @@
+"""Proposals: what the agent wants, kept in place until the user decides."""

@@ -1,0 +1,35 @@
+"""What the ledger refuses.
+
+ReviewError
+├── UnknownHunk
+└── Overlap
+"""
+
+import difflib
+
+from stet.review.proposal import Hunk
+
+
+class ReviewError(Exception):
+    """A sentence for the user or the model."""
+
+
+class UnknownHunk(ReviewError):
+    """There is no hunk of that id."""
+
+    def __init__(self, hunk_id: str, known: tuple[str, ...]) -> None:
+        near = difflib.get_close_matches(hunk_id, known, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "; `stet.proposals` lists them"
+        super().__init__(f"there is no hunk {hunk_id!r}{hint}")
+
+
+class Overlap(ReviewError):
+    """A new hunk would share its place with one that must stay."""
+
+    def __init__(self, hunk: Hunk) -> None:
+        first, last = hunk.range.start.line + 1, hunk.range.last_line + 1
+        self.hunk = hunk
+        super().__init__(
+            f"lines {first}-{last} already have a pending hunk ({hunk.id}: {hunk.summary}); put "
+            "both changes of that place into one edit"
+        )

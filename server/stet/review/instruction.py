@@ -1,0 +1,220 @@
+"""Edit instructions by position: `replace:3-5`, `after:## Setup`, `end`, and what they mean.
+
+Lines are 1-based, as `read_file` numbers them, and refer to the text the model was shown; `carry`
+takes the result forward to the text as it is now.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from stet.review.anchors import Anchor, follow_all
+from stet.text.change import TextChange
+from stet.text.document import TextDocument
+from stet.text.edit import Replacement, TextEdit
+from stet.text.lines import dominant_line_end, line_end
+from stet.text.position import Position, Range
+
+POSITIONS = (
+    "start, end, after:## Heading, insert:N, replace:N, replace:N-M, delete:N, delete:N-M, create"
+)
+_LINES = re.compile(r"(insert|replace|delete):\s*(\d+)(?:\s*-\s*(\d+))?")
+
+
+class BadInstruction(Exception):
+    """The instruction can't be carried out; says what to write instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """A parsed position.
+
+    Attributes:
+        kind: What it asks for.
+        first: First line, 1-based; 0 where the kind names none.
+        last: Last line, 1-based, included.
+        heading: For `after`, the heading as written, parents before it.
+    """
+
+    kind: Literal["start", "end", "after", "insert", "replace", "delete", "create"]
+    first: int = 0
+    last: int = 0
+    heading: str = ""
+
+
+def parse(position: str) -> Instruction:
+    """Read a position.
+
+    Raises:
+        BadInstruction: If it is none of `POSITIONS`.
+    """
+    text = position.strip()
+    match text:
+        case "start" | "end" | "create":
+            return Instruction(text)
+    if text.startswith("after:") and (heading := text.removeprefix("after:").strip()):
+        return Instruction("after", heading=heading)
+    if found := _LINES.fullmatch(text):
+        kind, first, last = found[1], int(found[2]), int(found[3] or found[2])
+        if kind == "insert" and found[3]:
+            raise BadInstruction(f"{position!r}: `insert` takes one line number, `insert:{first}`.")
+        if first < 1 or last < first:
+            raise BadInstruction(
+                f"{position!r}: lines count from 1, and the first is not after the last."
+            )
+        return Instruction(kind, first, last)  # type: ignore[arg-type]  # the pattern's three words
+    raise BadInstruction(f"There is no position {position!r}. Use one of: {POSITIONS}.")
+
+
+def resolve(instruction: Instruction, content: str, shown: TextDocument) -> TextEdit:
+    """What the instruction does to the text the model was shown.
+
+    `content` is written as whole lines with the file's own line ends.
+
+    Raises:
+        BadInstruction: If the lines or the heading are not there.
+    """
+    match instruction.kind:
+        case "replace" | "delete":
+            return _replace_lines(instruction, content, shown)
+        case "insert":
+            if instruction.first > shown.n_lines + 1:
+                raise BadInstruction(
+                    f"insert:{instruction.first} is past the end: the text has {shown.n_lines} "
+                    f"lines, and insert:{shown.n_lines + 1} appends."
+                )
+            return _insert(shown, instruction.first - 1, content)
+        case "start":
+            return _insert(shown, _after_front_matter(shown), content)
+        case "end":
+            return _insert(shown, shown.n_lines, content)
+        case "after":
+            return _insert(shown, find_heading(shown, instruction.heading), content)
+        case "create":
+            raise BadInstruction("The file exists already; edit it, or create another one.")
+
+
+def carry(
+    edit: TextEdit, shown: TextDocument, changes: tuple[TextChange, ...], live: TextDocument
+) -> TextEdit:
+    """`edit`, made for the text that was shown, moved to the text as it is now.
+
+    Raises:
+        BadInstruction: If the user has changed the very lines since.
+    """
+    anchors = []
+    for replacement in edit.replacements:
+        start, end = shown.position_at(replacement.start), shown.position_at(replacement.end)
+        anchors.append(
+            Anchor("", Range(start, end), shown.text[replacement.start : replacement.end])
+        )
+    follow_all(anchors, changes, live.text_in)
+    if any(anchor.broken for anchor in anchors):
+        raise BadInstruction(
+            "The user has changed these lines since you were shown them. Read the file again."
+        )
+    return TextEdit(
+        tuple(
+            Replacement(live.offset_at(a.range.start), live.offset_at(a.range.end), r.text)
+            for a, r in zip(anchors, edit.replacements, strict=True)
+        )
+    )
+
+
+def find_heading(shown: TextDocument, wanted: str) -> int:
+    """The line (0-based) below the Markdown heading `wanted`: `## Setup`, or `## A > ### B`.
+
+    Raises:
+        BadInstruction: If there is none or more than one, with the lines.
+    """
+    headings = _headings(shown)
+    path = [_plain(part) for part in re.split(r"\s+>\s+(?=#)", wanted)]
+    found = [span for span, parents in headings if _ends_with(parents, path)]
+    if len(found) == 1:
+        return found[0][1]
+    if found:
+        lines = ", ".join(str(first + 1) for first, _ in found)
+        raise BadInstruction(
+            f"The heading {wanted!r} stands at lines {lines}. Add its parent, as in "
+            "`after:## Parent > ### Heading`, or use `insert:N`."
+        )
+    known = "; ".join(parents[-1] for _, parents in headings[:20]) or "none"
+    raise BadInstruction(f"There is no heading {wanted!r}. The headings are: {known}.")
+
+
+def _ends_with(parents: tuple[str, ...], path: list[str]) -> bool:
+    """Whether `path` names the last of `parents`, with any of the others before it, in order."""
+    if parents[-1] != path[-1]:
+        return False
+    rest = iter(parents[:-1])
+    return all(part in rest for part in path[:-1])
+
+
+def _headings(shown: TextDocument) -> list[tuple[tuple[int, int], tuple[str, ...]]]:
+    """Lines (0-based, half-open) and chain of headings, outermost first, of every heading."""
+    # Only turns that name a heading pay for the parser.
+    from markdown_it import MarkdownIt
+
+    found: list[tuple[tuple[int, int], tuple[str, ...]]] = []
+    chain: list[tuple[int, str]] = []
+    # The parser ends lines as CommonMark does; feed it our lines, so that the numbers agree.
+    source = "\n".join(line.rstrip("\r\n") for line in shown.lines)
+    for token in MarkdownIt("commonmark").parse(source):
+        if token.type != "heading_open" or token.map is None or token.level:
+            continue
+        level, (first, behind) = int(token.tag[1]), token.map
+        chain = [entry for entry in chain if entry[0] < level]
+        chain.append((level, _plain(shown.lines[first])))
+        found.append(((first, behind), tuple(text for _, text in chain)))
+    return found
+
+
+def _plain(heading: str) -> str:
+    return re.sub(r"\s+#+\s*$", "", " ".join(heading.split()))
+
+
+def _after_front_matter(shown: TextDocument) -> int:
+    """The first line (0-based) behind the YAML front matter, 0 if there is none."""
+    if not shown.lines or shown.lines[0].rstrip() != "---":
+        return 0
+    for number, line in enumerate(shown.lines[1:], 1):
+        if line.rstrip() in ("---", "..."):
+            return number + 1
+    return 0
+
+
+def _replace_lines(instruction: Instruction, content: str, shown: TextDocument) -> TextEdit:
+    if instruction.last > shown.n_lines:
+        raise BadInstruction(
+            f"{instruction.kind}:{instruction.first}-{instruction.last} is past the end: the text "
+            f"has {shown.n_lines} lines."
+        )
+    start = shown.offset_at(Position(instruction.first - 1, 0))
+    end = shown.offset_at(shown.clamp(Position(instruction.last, 0)))
+    if instruction.kind == "delete":
+        return TextEdit((Replacement(start, end, ""),))
+    keeps_end = line_end(shown.lines[instruction.last - 1]) != ""
+    return TextEdit((Replacement(start, end, _as_lines(content, shown, closed=keeps_end)),))
+
+
+def _insert(shown: TextDocument, line: int, content: str) -> TextEdit:
+    """`content` as whole lines before `line` (0-based), or behind the last one."""
+    if line < shown.n_lines:
+        offset = shown.offset_at(Position(line, 0))
+        return TextEdit((Replacement(offset, offset, _as_lines(content, shown, closed=True)),))
+    offset = len(shown.text)
+    if shown.text and not line_end(shown.lines[shown.n_lines - 1]):
+        # No final line end before, none after.
+        text = dominant_line_end(shown.text) + _as_lines(content, shown, closed=False)
+    else:
+        text = _as_lines(content, shown, closed=True)
+    return TextEdit((Replacement(offset, offset, text),))
+
+
+def _as_lines(content: str, shown: TextDocument, *, closed: bool) -> str:
+    """`content` with the file's line ends, and one at its end or none."""
+    end = dominant_line_end(shown.text)
+    lines = re.split(r"\r\n|\n|\r", content)
+    if lines and lines[-1] == "":
+        lines.pop()
+    return end.join(lines) + (end if closed else "")

@@ -1,0 +1,158 @@
+"""Where settings come from, and which source wins.
+
+Later wins: defaults < user file < editor. API keys are no settings: the environment is read for
+them where the model is chosen. The project file comes with a stranger's repository, so it may only
+*narrow*: whatever it says of endpoints, keys, limits and wider scopes is ignored, with a warning.
+At most `MAX_BYTES` of a file are read.
+"""
+
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from stet.settings.parse import Overlay, Problem, build, current, read_overlay
+from stet.settings.values import Settings
+
+PROJECT_FILE = ".stet.toml"
+"""The project's file, in a workspace root."""
+MAX_BYTES = 64 * 1024
+"""A settings file that is larger is not read."""
+
+_ADDED = frozenset(
+    {"context.excludedFolders", "agent.disabledTools", "agent.disabledGroups", "privacy.deny"}
+)
+_NARROWEST = {
+    "context.scope": "current",
+    "edit.scope": "current",
+    "edit.canAdd": False,
+    "edit.canDelete": False,
+    "edit.canCreate": False,
+}
+
+
+def user_file_path() -> Path:
+    """Where the user's file is; it need not exist."""
+    import platformdirs  # late: only two callers ever need it
+
+    return platformdirs.user_config_path("stet") / "config.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsFile:
+    """A settings file as read.
+
+    Attributes:
+        path: For messages.
+        content: TOML in UTF-8, as it lies on the disk.
+    """
+
+    path: str
+    content: bytes
+
+
+class Reader(Protocol):
+    """What opens a file; the system port is one."""
+
+    def read_bytes(self, path: Path, limit: int) -> bytes:
+        """At most `limit` bytes of a regular file.
+
+        Raises:
+            OSError: If it can't be read or is no regular file.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """The settings in force, and where they come from.
+
+    Attributes:
+        settings: All of them, valid.
+        problems: Everything that was wrong, each thing once.
+        files: The files that were there, the user's first.
+    """
+
+    settings: Settings
+    problems: tuple[Problem, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+def read_layers(reader: Reader, roots: Iterable[Path], *, editor: Sequence[object] = ()) -> Layers:
+    """Read the user's file and those of the projects, and lay all sources over each other.
+
+    Blocking. Never raises: a file that is not there sets nothing.
+
+    Args:
+        reader: Opens the files.
+        roots: The workspace folders, each of which may hold a project's file.
+        editor: What the editor has sent, raw, the later winning: `initializationOptions`, the
+            answer to `workspace/configuration`, `didChangeConfiguration`'s settings.
+    """
+    user = _open(reader, user_file_path())
+    projects = [file for root in roots if (file := _open(reader, root / PROJECT_FILE))]
+    return merge(user, editor, projects)
+
+
+def merge(
+    user: SettingsFile | None, editor: Sequence[object], projects: Sequence[SettingsFile]
+) -> Layers:
+    """Lay all sources over each other. Never raises."""
+    overlays = [read_file(user)] if user else []
+    overlays += map(read_overlay, editor)
+    values: dict[str, object] = {}
+    problems: list[Problem] = []
+    for overlay in overlays:
+        values |= overlay.values
+        problems += overlay.problems
+    for project in projects:
+        narrowing = _narrow(build(values), read_file(project), project.path)
+        values |= narrowing.values
+        problems += narrowing.problems
+    files = tuple(file.path for file in (user, *projects) if file)
+    return Layers(build(values), tuple(dict.fromkeys(problems)), files)
+
+
+def _open(reader: Reader, path: Path) -> SettingsFile | None:
+    """A file as far as it counts: one byte more than is allowed shows that it is too large."""
+    try:
+        return SettingsFile(str(path), reader.read_bytes(path, MAX_BYTES + 1))
+    except OSError:
+        return None
+
+
+def read_file(file: SettingsFile) -> Overlay:
+    """Read a TOML file; one that can't be read sets nothing and says why."""
+    if len(file.content) > MAX_BYTES:
+        return _unread(file, f"the file is ignored: it is larger than {MAX_BYTES // 1024} kB")
+    try:
+        value = tomllib.loads(file.content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        line = file.content.count(b"\n", 0, error.start) + 1
+        return _unread(file, f"the file is ignored: line {line} is not UTF-8")
+    except RecursionError:
+        return _unread(file, "the file is ignored: it is nested too deeply")
+    except ValueError as error:  # a syntax error, which names its line, or an endless number
+        return _unread(file, f"the file is ignored: {error}")
+    return read_overlay(value, file.path)
+
+
+def _unread(file: SettingsFile, message: str) -> Overlay:
+    return Overlay(problems=(Problem("", message, file.path),))
+
+
+def _narrow(settings: Settings, project: Overlay, path: str) -> Overlay:
+    """What of a project's wishes is no wider than what is in force."""
+    values: dict[str, object] = {}
+    problems = list(project.problems)
+    for key, wanted in project.values.items():
+        now = current(settings, key)
+        if key in _ADDED and isinstance(now, tuple) and isinstance(wanted, tuple):
+            values[key] = tuple(dict.fromkeys(now + wanted))
+        elif wanted in (now, _NARROWEST.get(key)):
+            values[key] = wanted
+        else:
+            message = f"setting {key!r} is ignored: a project may only narrow what the user allows"
+            problems.append(Problem(key, message, path))
+    return Overlay(values, tuple(problems))

@@ -1,0 +1,259 @@
+"""Untrusted JSON or TOML in, valid `Settings` out, with a sentence for each thing that was wrong.
+
+Every value is checked on its own, so that one bad key costs nothing but itself. Nothing here raises
+on any input, and pydantic is imported only when the first value is checked: the server has answered
+`initialize` by then.
+"""
+
+import difflib
+import functools
+import types
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+from stet.settings.values import NOT_YET, Settings
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+T = TypeVar("T")
+MAX_PROBLEMS = 20
+"""More are counted, not named: a stranger's file must not fill the log."""
+_MAX_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that was wrong.
+
+    Attributes:
+        key: The setting, dotted as a person writes it (`model.baseUrl`), as far as it was read.
+        message: A sentence that names it and says what happened. Control characters are escaped.
+        source: The file it came from; empty for the editor.
+    """
+
+    key: str
+    message: str
+    source: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.message}" if self.source else self.message
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """Valid settings, and what was wrong with what they were read from."""
+
+    settings: Settings
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """What one source sets: valid values by dotted key (`model.baseUrl`), and its problems."""
+
+    values: Mapping[str, object] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+
+def parse(value: object) -> Parsed:
+    """Read one source over the defaults: `{"stet": {...}}`, the bare section, or None."""
+    overlay = read_overlay(value)
+    return Parsed(build(overlay.values), overlay.problems)
+
+
+def read_overlay(value: object, source: str = "") -> Overlay:
+    """Read what one source sets, and nothing else, so that sources can be laid over each other."""
+    values: dict[str, object] = {}
+    problems = [
+        Problem(_short(key), message, source) for key, message in _read(_section(value), "", values)
+    ]
+    more = len(problems) - MAX_PROBLEMS
+    if more > 0:
+        problems[MAX_PROBLEMS:] = [Problem("", f"{more} more settings are wrong too", source)]
+    return Overlay(values, tuple(dict.fromkeys(problems)))
+
+
+def build(values: Mapping[str, object]) -> Settings:
+    """The settings with `values` (valid ones, by dotted key) in place of the defaults."""
+    return _build(Settings, values, "")
+
+
+def current(settings: Settings, key: str) -> object:
+    """The value at a dotted key that `read_overlay` knows."""
+    value: object = settings
+    for part in key.split("."):
+        value = getattr(value, _snake(part))
+    return value
+
+
+def _section(value: object) -> object:
+    """Editors wrap the section, or don't: both are the same to us."""
+    if isinstance(value, Mapping) and "stet" in value:
+        return value["stet"]
+    return value
+
+
+def _read(value: object, prefix: str, values: dict[str, object]) -> Iterator[tuple[str, str]]:
+    """Put what is valid under `prefix` into `values`; yield key and message of the rest."""
+    if value is None or value == []:  # `{}` of a language that can't tell an empty list from it
+        return
+    if not isinstance(value, Mapping):
+        name = prefix.rstrip(".") or "stet"
+        yield name, f"setting {name!r} is ignored: it should be an object, not {_show(value)}"
+        return
+    for name, item in value.items():
+        key = f"{prefix}{name}"
+        if key in NOT_YET:
+            yield key, f"setting {key!r} has no effect in this version: {NOT_YET[key]}"
+        elif f"{key}." in _sections():
+            yield from _read(item, f"{key}.", values)
+        elif key in _leaves():
+            yield from _read_leaf(key, item, values)
+        else:
+            yield key, _unknown(_short(key))
+
+
+def _read_leaf(key: str, value: object, values: dict[str, object]) -> Iterator[tuple[str, str]]:
+    """Check one value and keep it, clamped if it is a number out of range."""
+    annotation = _leaves()[key]
+    if value is None and not _is_optional(annotation):
+        return  # null is how some editors say "not set"
+    if get_origin(annotation) is tuple:
+        if not isinstance(value, list | tuple) and value != {}:
+            yield key, f"setting {key!r} is ignored: it should be a list of texts"
+            return
+        # A list loses its bad items only: dropping a whole `privacy.deny` would show what it hides.
+        good = tuple(item for item in value if _is_text(item))
+        if len(good) < len(value):
+            yield key, f"setting {key!r} keeps only its texts: the other items are ignored"
+        values[key] = good
+        return
+    yield from _read_scalar(key, value, values)
+
+
+def _read_scalar(key: str, value: object, values: dict[str, object]) -> Iterator[tuple[str, str]]:
+    """Check a value that is no list."""
+    from pydantic import ValidationError
+
+    try:
+        values[key] = _adapter(key).validate_python(value)
+    except ValidationError as error:
+        details = error.errors(include_url=False)[0]
+        bound = _bound(details.get("ctx", {}))
+        if bound is None or value != value:  # noqa: PLR0124 - NaN is no number to clamp
+            yield key, f"setting {key!r} is ignored: {_expected(key, value)}"
+        else:
+            values[key] = _adapter(key).validate_python(bound)
+            yield key, f"setting {key!r} is out of range: {bound} is used for {_show(value)}"
+
+
+def _bound(context: Mapping[str, Any]) -> int | float | None:
+    """The limit that a number broke, from pydantic's error context."""
+    for name in ("ge", "le"):
+        if name in context:
+            limit: int | float = context[name]
+            return limit
+    return None
+
+
+def _expected(key: str, value: object) -> str:
+    """What a value should have been, in words, with the nearest valid one."""
+    annotation = _leaves()[key]
+    choices = [str(choice) for choice in get_args(annotation)]
+    if get_origin(annotation) is Literal:
+        near = difflib.get_close_matches(_short(str(value)), choices, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        return f"{_show(value)} is none of {', '.join(choices)}{hint}"
+    named = {"bool": "true or false", "int": "a whole number", "float": "a number", "str": "a text"}
+    wanted = next(words for name, words in named.items() if name in str(annotation))
+    return f"it should be {wanted}, not {_show(value)}"
+
+
+def _unknown(key: str) -> str:
+    """A sentence for a key that is no setting, with the nearest one that is."""
+    keys = [*_leaves(), *NOT_YET, *(section.rstrip(".") for section in _sections() if section)]
+    near = difflib.get_close_matches(key, keys, 1)
+    if not near:  # right name, wrong place
+        last = key.rpartition(".")[2]
+        near = [known for known in keys if known.rpartition(".")[2] == last]
+    hint = f": did you mean {near[0]!r}?" if near else ""
+    return f"unknown setting {key!r} is ignored{hint}"
+
+
+def _show(value: object) -> str:
+    """A value in a sentence: short, control characters escaped, containers by their kind only."""
+    if isinstance(value, Mapping):
+        return "an object"
+    if isinstance(value, list | tuple):
+        return "a list"
+    if isinstance(value, int) and abs(value) >= 10**_MAX_SHOWN:
+        return "a number that long"  # Python refuses to print the longest ones
+    return {True: "true", False: "false"}[value] if isinstance(value, bool) else _short(repr(value))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
+
+
+def _is_text(value: object) -> bool:
+    """Whether `value` is a string that can be written as UTF-8 (no lone surrogates)."""
+    return isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value)
+
+
+def _is_optional(annotation: object) -> bool:
+    return isinstance(annotation, types.UnionType) or type(None) in get_args(annotation)
+
+
+@functools.cache
+def _adapter(key: str) -> "TypeAdapter[object]":
+    """What checks the value of `key`: no text is taken for a number, no number for a truth."""
+    from pydantic import ConfigDict, TypeAdapter
+
+    return TypeAdapter(_leaves()[key], config=ConfigDict(strict=True, allow_inf_nan=False))
+
+
+@functools.cache
+def _leaves() -> dict[str, Any]:
+    """The annotation of every setting, by dotted key."""
+    return dict(_walk(Settings, ""))
+
+
+@functools.cache
+def _sections() -> frozenset[str]:
+    """Every prefix of a setting's key, with its dot; the empty one too."""
+    found = {""}
+    for key in _leaves():
+        parts = key.split(".")
+        found |= {".".join(parts[:count]) + "." for count in range(1, len(parts))}
+    return frozenset(found)
+
+
+def _walk(section: type, prefix: str) -> Iterator[tuple[str, Any]]:
+    for name, annotation in get_type_hints(section, include_extras=True).items():
+        key = f"{prefix}{_camel(name)}"
+        if isinstance(annotation, type) and is_dataclass(annotation):
+            yield from _walk(annotation, f"{key}.")
+        else:
+            yield key, annotation
+
+
+def _build(section: type[T], values: Mapping[str, object], prefix: str) -> T:
+    arguments: dict[str, object] = {}
+    for item in fields(section):  # type: ignore[arg-type]  # every section is a dataclass
+        key = f"{prefix}{_camel(item.name)}"
+        if isinstance(item.type, type) and is_dataclass(item.type):
+            arguments[item.name] = _build(item.type, values, f"{key}.")
+        elif key in values:
+            arguments[item.name] = values[key]
+    return section(**arguments)
+
+
+def _camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(part.capitalize() for part in rest)
+
+
+def _snake(name: str) -> str:
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)

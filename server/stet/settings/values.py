@@ -1,0 +1,126 @@
+"""Every setting, with its default: frozen values that any layer may read.
+
+Names are the contract's (`baseUrl`) in snake case (`base_url`). The limits in the annotations are
+enforced where the values are read (`stet.settings.parse`); this module imports nothing heavy, so
+that it costs nothing before the server has answered `initialize`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Annotated, Literal
+
+from annotated_types import Ge, Interval
+
+Provider = Literal[
+    "auto", "openai", "anthropic", "gemini", "openrouter", "groq", "mistral", "deepseek", "xai",
+    "together", "fireworks", "azure", "ollama", "lmstudio", "llamacpp", "vllm", "local",
+]  # fmt: skip
+Count = Annotated[int, Ge(0)]
+Amount = Annotated[float, Ge(0)]
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a million tokens cost, in the user's currency; None where it is not known."""
+
+    input: Amount | None = None
+    cached_input: Amount | None = None
+    output: Amount | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """Which model is asked, and how."""
+
+    provider: Provider = "auto"
+    name: str = ""
+    base_url: str = ""
+    api_key_env: str = ""
+    api_version: str = ""
+    temperature: Annotated[float, Interval(ge=0, le=2)] | None = None
+    max_output_tokens: Annotated[int, Ge(1)] | None = None
+    tool_calls: Literal["auto", "native", "text"] = "auto"
+    price: Price = field(default_factory=Price)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSettings:
+    """What the model is shown of the editor."""
+
+    scope: Literal["current", "folder", "open"] = "open"
+    max_files: Count = 15
+    head_lines: Count = 20
+    selection_limit: Count = 2000
+    current_file_lines: Annotated[int, Ge(1)] = 2000
+    excluded_folders: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EditSettings:
+    """What the model may propose."""
+
+    scope: Literal["current", "context"] = "context"
+    can_add: bool = True
+    can_delete: bool = True
+    can_create: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """How long and with what the agent works."""
+
+    max_iterations: Annotated[int, Interval(ge=5, le=20)] = 10
+    max_tokens: Annotated[int, Ge(1)] = 100_000
+    max_seconds: Annotated[int, Ge(1)] = 600
+    history_length: Annotated[int, Interval(ge=0, le=100)] = 10
+    disabled_tools: tuple[str, ...] = ()
+    disabled_groups: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacySettings:
+    """What never leaves the machine: patterns as in a `.gitignore`, for every model."""
+
+    deny: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LogSettings:
+    """What is written to the log."""
+
+    level: Literal["debug", "info", "warning", "error"] = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All of them."""
+
+    model: ModelSettings = field(default_factory=ModelSettings)
+    context: ContextSettings = field(default_factory=ContextSettings)
+    edit: EditSettings = field(default_factory=EditSettings)
+    agent: AgentSettings = field(default_factory=AgentSettings)
+    privacy: PrivacySettings = field(default_factory=PrivacySettings)
+    log: LogSettings = field(default_factory=LogSettings)
+
+
+# Keys of the contract whose work is not built yet: a user who sets one is told so, once, instead
+# of being told that it is misspelt.
+NOT_YET: Mapping[str, str] = MappingProxyType(
+    {
+        "context.linkDepth": "links are not followed yet",
+        "context.warnTokens": "a turn is not held back for its size yet",
+        "context.presets": "presets are not built yet",
+        "edit.canNavigate": "the agent opens no files yet",
+        "edit.reviewStyle": "only the margin style is built",
+        "agent.character": "not built yet",
+        "agent.commands": "the agent runs no commands yet",
+        "web": "the web tools are not built yet",
+        "search": "the search index is not built yet",
+        "privacy.redactSecrets": "redaction is not built yet",
+        "prompts": "custom prompts are not built yet",
+        "instructions": "not built yet",
+        "bridges": "no bridge is built yet",
+        "log.traceModel": "not built yet",
+    }
+)

@@ -1,0 +1,1 @@
+"""The only door to disk, processes and the clock."""

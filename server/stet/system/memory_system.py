@@ -1,0 +1,179 @@
+r"""A small world in memory: the `System` that tests and trials run on.
+
+    system = MemorySystem({"/ws/a.py": "x = 1\n"}, links={"/ws/out": "/etc"})
+    system.time = 1_700_000_100.0
+    system.put("/ws/a.py", "x = 2\n")      # what another program does to the disk
+
+The port has no writes, so nothing of Stet can change this world; `put` and `remove` are for whoever
+owns it.
+"""
+
+import asyncio
+import errno
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from stet.system.system import FileKind, FileStat
+
+START = 1_700_000_000.0
+"""When the world begins: 2023-11-14T22:13:20Z."""
+_MAX_LINKS = 40
+"""As many links as Linux follows before it calls it a loop."""
+
+
+class MemorySystem:
+    """Files, folders and links in a dictionary, and a clock that moves when told to.
+
+    Attributes:
+        time: What `now` answers, seconds since the epoch; `monotonic` counts from the start.
+        environment: What `environ` answers.
+        case_sensitive: False for a world like macOS's, where `A.py` opens `a.py`.
+    """
+
+    def __init__(
+        self,
+        files: Mapping[str, str | bytes] | None = None,
+        *,
+        links: Mapping[str, str] | None = None,
+        environment: Mapping[str, str] | None = None,
+        time: float = START,
+        case_sensitive: bool = True,
+    ) -> None:
+        """Make the world; a name that ends with `/` is an empty folder, text is UTF-8."""
+        self.time = time
+        self.environment: dict[str, str] = dict(environment or {})
+        self.case_sensitive = case_sensitive
+        self._start = time
+        self._entries: dict[Path, bytes | Path | None] = {}  # a file, a link's target, a folder
+        self._mtimes: dict[Path, float] = {}
+        self._spelling: dict[str, Path] = {}
+        for name, content in (files or {}).items():
+            self.put(name, content)
+        for name, target in (links or {}).items():
+            self._enter(Path(name), Path(target))
+
+    def put(self, path: str | Path, content: str | bytes, *, mtime: float | None = None) -> None:
+        """Write a file as another program would; `mtime` is the world's time unless given."""
+        if isinstance(path, str) and path.endswith("/"):
+            self._enter(Path(path), None, mtime)
+            return
+        data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+        self._enter(Path(path), data, mtime)
+
+    def link(self, path: str | Path, target: str | Path) -> None:
+        """Make a symbolic link; a relative `target` counts from the link's folder."""
+        self._enter(Path(path), Path(target))
+
+    def remove(self, path: str | Path) -> None:
+        """Take a file, a link or a folder with all it holds out of the world."""
+        gone = Path(path)
+        for entry in [entry for entry in self._entries if entry == gone or gone in entry.parents]:
+            del self._entries[entry]
+            del self._mtimes[entry]
+            self._spelling.pop(self._key(entry), None)
+
+    def stat(self, path: Path) -> FileStat | None:
+        """What lies at `path`, links not followed; None if nothing does."""
+        entry = self._spelled(self.real_path(path.parent) / path.name)
+        if entry not in self._entries:
+            return None
+        content = self._entries[entry]
+        mtime = self._mtimes[entry]
+        if isinstance(content, bytes):
+            return FileStat(FileKind.FILE, len(content), mtime)
+        return FileStat(FileKind.FOLDER if content is None else FileKind.LINK, 0, mtime)
+
+    def read_bytes(self, path: Path, limit: int) -> bytes:
+        """At most `limit` bytes of a regular file.
+
+        Raises:
+            OSError: If there is none, or it is no regular file.
+        """
+        real = self.real_path(path)
+        content = self._entries.get(real)
+        if isinstance(content, bytes):
+            return content[:limit]
+        if real in self._entries:
+            raise OSError(errno.EINVAL, "Is no regular file", str(path))
+        raise FileNotFoundError(errno.ENOENT, "No such file", str(path))
+
+    def write_own(self, name: str, text: str) -> Path:
+        """Write one of Stet's own documents, to `/state`."""
+        path = Path("/state") / name
+        self.put(path, text)
+        return path
+
+    def list_folder(self, path: Path) -> Iterator[tuple[str, FileStat]]:
+        """Names and stats in a folder, sorted by name; nothing where there is none."""
+        folder = self.real_path(path)
+        for name in sorted(entry.name for entry in self._entries if entry.parent == folder):
+            found = self.stat(folder / name) if name else None
+            if found is not None:
+                yield name, found
+
+    def real_path(self, path: Path) -> Path:
+        """`path` with every link resolved; the part that does not exist stays as it is."""
+        real = Path(path.anchor)
+        todo = list(reversed(path.relative_to(path.anchor).parts))
+        n_links = 0
+        while todo:
+            part = todo.pop()
+            if part == "..":
+                real = real.parent
+                continue
+            step = self._spelled(real / part)
+            target = self._entries.get(step)
+            if isinstance(target, Path) and n_links < _MAX_LINKS:
+                n_links += 1
+                real = Path(target.anchor) if target.is_absolute() else real
+                todo.extend(reversed(target.relative_to(target.anchor).parts))
+            else:
+                real = step
+        return real
+
+    def now(self) -> float:
+        """The world's time, seconds since the epoch."""
+        return self.time
+
+    def monotonic(self) -> float:
+        """Seconds since the world began."""
+        return self.time - self._start
+
+    def environ(self) -> Mapping[str, str]:
+        """`environment`, read-only."""
+        return MappingProxyType(self.environment)
+
+    async def start_process(
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,  # noqa: ARG002 - the port's signature
+    ) -> asyncio.subprocess.Process:
+        """Never starts: this world has no programs.
+
+        Raises:
+            FileNotFoundError: Always.
+        """
+        raise FileNotFoundError(errno.ENOENT, "There are no programs in a MemorySystem", argv[0])
+
+    def _enter(self, path: Path, content: bytes | Path | None, mtime: float | None = None) -> None:
+        """Put an entry into the world, with the folders above it."""
+        if not path.is_absolute():
+            raise ValueError(f"A path in a MemorySystem is absolute, not {str(path)!r}")
+        for folder in reversed(path.parents):
+            if folder not in self._entries:
+                self._set(folder, None, self.time)
+        self._set(self._spelled(path), content, self.time if mtime is None else mtime)
+
+    def _set(self, path: Path, content: bytes | Path | None, mtime: float) -> None:
+        self._entries[path] = content
+        self._mtimes[path] = mtime
+        self._spelling[self._key(path)] = path
+
+    def _spelled(self, path: Path) -> Path:
+        """`path` as it was first written, where this world folds case."""
+        return path if self.case_sensitive else self._spelling.get(self._key(path), path)
+
+    def _key(self, path: Path) -> str:
+        return str(path) if self.case_sensitive else str(path).casefold()

@@ -1,0 +1,161 @@
+"""The real machine: the one place where Stet opens files, starts programs and reads the clock."""
+
+import asyncio
+import errno
+import os
+import stat
+import sys
+import time
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from subprocess import PIPE
+from types import MappingProxyType
+
+from stet.system.system import FileKind, FileStat
+
+_NEVER_WAIT = getattr(os, "O_NONBLOCK", 0)
+"""Opening a pipe without a writer would wait for ever; not known on Windows, which has no such files."""
+_BINARY = getattr(os, "O_BINARY", 0)
+"""Windows would translate line ends."""
+
+
+class OsSystem:
+    """Disk, processes and clock of the operating system.
+
+    Attributes:
+        folds_case: Whether two spellings of a name may mean one file without the system's own path
+            resolution saying so (macOS). Windows resolves the case itself.
+    """
+
+    def __init__(self, *, folds_case: bool | None = None) -> None:
+        self.folds_case = sys.platform == "darwin" if folds_case is None else folds_case
+
+    def stat(self, path: Path) -> FileStat | None:
+        """What lies at `path`, links not followed; None if nothing does or it can't be looked at."""
+        try:
+            return _file_stat(path.lstat())
+        except (OSError, ValueError):  # ValueError: a NUL in the name
+            return None
+
+    def read_bytes(self, path: Path, limit: int) -> bytes:
+        """At most `limit` bytes of a regular file.
+
+        Raises:
+            OSError: If it can't be read or is no regular file.
+        """
+        try:
+            descriptor = os.open(path, os.O_RDONLY | _NEVER_WAIT | _BINARY)
+        except ValueError as error:
+            raise FileNotFoundError(errno.ENOENT, f"No such file ({error})", str(path)) from error
+        # Asked of the open file, so that nothing can be put in its place in between.
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise OSError(errno.EINVAL, "Is no regular file", str(path))
+        with os.fdopen(descriptor, "rb") as file:
+            return file.read(limit)
+
+    def list_folder(self, path: Path) -> Iterator[tuple[str, FileStat]]:
+        """Names and stats in a folder, sorted by name; nothing where it can't be read."""
+        try:
+            with os.scandir(path) as entries:
+                names = sorted(entry.name for entry in entries)
+        except (OSError, ValueError):
+            return
+        for name in names:
+            found = self.stat(path / name)
+            if found is not None:
+                yield name, found
+
+    def real_path(self, path: Path) -> Path:
+        """`path` with every link resolved; the part that does not exist stays as it is.
+
+        Where the file system folds case, names are spelled as they are on the disk.
+        """
+        resolved = Path(os.path.realpath(path))
+        return _spelled_as_on_disk(resolved) if self.folds_case else resolved
+
+    def now(self) -> float:
+        """Seconds since the epoch, UTC."""
+        return time.time()
+
+    def monotonic(self) -> float:
+        """Seconds that only go forward."""
+        return time.monotonic()
+
+    def environ(self) -> Mapping[str, str]:
+        """The environment of this process, as it is now."""
+        return MappingProxyType(dict(os.environ))
+
+    def write_own(self, name: str, text: str) -> Path:
+        """Write one of Stet's own documents; gives where it is.
+
+        Raises:
+            OSError: If it can't be written.
+        """
+        # Not needed before `initialize` is answered, and looked up only here.
+        import platformdirs
+
+        folder = platformdirs.user_state_path("stet")
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = folder / name
+        new = folder / f"{name}.{os.getpid()}.new"
+        # Made for this user alone before there is anything in it, and put in place whole.
+        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _BINARY, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text.encode("utf-8", "surrogatepass"))
+        new.replace(path)
+        return path
+
+    async def start_process(
+        self, argv: Sequence[str], *, env: Mapping[str, str] | None = None
+    ) -> asyncio.subprocess.Process:
+        """Start a program without a shell, its three streams piped, as the head of its own session.
+
+        Its own session, so that a key pressed in our terminal does not reach it and that its
+        children can be ended with it.
+
+        Raises:
+            OSError: If it can't be started.
+        """
+        return await asyncio.create_subprocess_exec(
+            *argv, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env, start_new_session=True
+        )
+
+
+def _file_stat(found: os.stat_result) -> FileStat:
+    """Our view of the system's answer."""
+    if stat.S_ISREG(found.st_mode):
+        kind = FileKind.FILE
+    elif stat.S_ISDIR(found.st_mode):
+        kind = FileKind.FOLDER
+    elif stat.S_ISLNK(found.st_mode):
+        kind = FileKind.LINK
+    else:
+        kind = FileKind.OTHER
+    return FileStat(kind, found.st_size, found.st_mtime)
+
+
+def _spelled_as_on_disk(path: Path) -> Path:
+    """`path` with each existing part as its folder lists it (case and Unicode form)."""
+    spelled = Path(path.anchor)
+    for part in path.relative_to(path.anchor).parts:
+        spelled /= _listed_name(spelled, part)
+    return spelled
+
+
+def _listed_name(folder: Path, name: str) -> str:
+    """How `folder` spells `name`; `name` itself where it holds nothing of that name."""
+    try:
+        listed = sorted(entry.name for entry in folder.iterdir())
+    except OSError:
+        return name
+    if name in listed:
+        return name
+    folded = _folded(name)
+    return next((other for other in listed if _folded(other) == folded), name)
+
+
+def _folded(name: str) -> str:
+    """The form in which a case-folding file system compares names."""
+    return unicodedata.normalize("NFC", name).casefold()

@@ -1,0 +1,143 @@
+r"""The text of an open document, kept up with the editor keystroke by keystroke.
+
+The text is a list of lines and an edit replaces a slice of it; the whole text is joined only when
+somebody asks. One rule makes line arithmetic exact: a change never begins or ends between `\r`
+and `\n`. Where an edit would leave such a pair at its edge, the change is widened to hold both.
+"""
+
+from collections.abc import Sequence
+
+from stet.text.change import TextChange
+from stet.text.diff import changes_between
+from stet.text.encoding import Encoding, column_of
+from stet.text.lines import split_lines
+from stet.text.position import Position, Range
+
+
+class TextBuffer:
+    """The one mutable text. Places outside it are clamped, reversed ranges are turned round."""
+
+    __slots__ = ("_lines", "_text")
+
+    def __init__(self, text: str) -> None:
+        self._lines = split_lines(text)
+        self._text: str | None = text
+
+    @property
+    def text(self) -> str:
+        """The whole text; joined when asked for, kept until the next change."""
+        if self._text is None:
+            self._text = "".join(self._lines)
+        return self._text
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """The lines as they are *now*: the live list, so copy what must not change."""
+        return self._lines
+
+    @property
+    def full_range(self) -> Range:
+        """All of the text, in code points."""
+        last = len(self._lines) - 1
+        return Range(Position(0, 0), Position(last, len(self._lines[last])))
+
+    def text_in(self, range_: Range) -> str:
+        """The text of `range_` (code points)."""
+        start_line, start = self._place(range_.start)
+        end_line, end = self._place(range_.end)
+        if start_line == end_line:
+            return self._lines[start_line][start:end]
+        if start_line > end_line:
+            return ""
+        first, *between = self._lines[start_line:end_line]
+        return "".join((first[start:], *between, self._lines[end_line][:end]))
+
+    def splice(  # noqa: PLR0913, PLR0917 - values built per keystroke cost more than the splice
+        self,
+        start_line: int,
+        start_units: int,
+        end_line: int,
+        end_units: int,
+        text: str,
+        encoding: Encoding,
+    ) -> TextChange:
+        """Take one edit as the editor sent it: lines 0-based, columns in `encoding` units.
+
+        Returns:
+            What was changed, in code points.
+        """
+        if start_line > end_line or (start_line == end_line and start_units > end_units):
+            start_line, start_units, end_line, end_units = (
+                end_line,
+                end_units,
+                start_line,
+                start_units,
+            )
+        lines = self._lines
+        if start_line == end_line and 0 <= start_line < len(lines):
+            line = lines[start_line]
+            start = column_of(line, start_units, encoding)
+            end = start if start_units == end_units else column_of(line, end_units, encoding)
+            if (text or start) and "\n" not in text and "\r" not in text:
+                lines[start_line] = line[:start] + text + line[end:]
+                self._text = None
+                at = Position(start_line, start)
+                return TextChange(
+                    Range(at, at if start == end else Position(start_line, end)), text
+                )
+            return self._replace((start_line, start), (end_line, end), text)
+        return self._replace(
+            self._wire_place(start_line, start_units, encoding),
+            self._wire_place(end_line, end_units, encoding),
+            text,
+        )
+
+    def apply(self, change: TextChange) -> TextChange:
+        """Take a change in code points.
+
+        Returns:
+            The change as it was done: clamped, and widened at a torn line end.
+        """
+        start, end = sorted((self._place(change.range.start), self._place(change.range.end)))
+        return self._replace(start, end, change.text)
+
+    def replace_all(self, text: str) -> tuple[TextChange, ...]:
+        """Become `text`, which came whole.
+
+        Returns:
+            What was changed, found by diff: sequential, bottom to top.
+        """
+        changes = changes_between(self.text, text)
+        self._lines = split_lines(text)
+        self._text = text
+        return changes
+
+    def _place(self, position: Position) -> tuple[int, int]:
+        return self._wire_place(position.line, position.character, Encoding.UTF32)
+
+    def _wire_place(self, line: int, units: int, encoding: Encoding) -> tuple[int, int]:
+        """The nearest place of the text, as line and column."""
+        if line < 0:
+            return 0, 0
+        if line >= len(self._lines):
+            return len(self._lines) - 1, len(self._lines[-1])
+        return line, column_of(self._lines[line], units, encoding)
+
+    def _replace(self, start: tuple[int, int], end: tuple[int, int], text: str) -> TextChange:
+        """Replace what lies between two places of the text, which are in order."""
+        lines = self._lines
+        (first, start_column), (last, end_column) = start, end
+        if start_column == 0 and first > 0 and lines[first - 1].endswith("\r"):
+            following = text[:1] or lines[last][end_column : end_column + 1]
+            if following == "\n":
+                first -= 1
+                start_column = len(lines[first]) - 1
+                text = "\r" + text
+        if text.endswith("\r") and lines[last].startswith("\n", end_column):
+            last, end_column, text = last + 1, 0, text + "\n"
+        made = split_lines(lines[first][:start_column] + text + lines[last][end_column:])
+        if last + 1 < len(lines):
+            made.pop()
+        lines[first : last + 1] = made
+        self._text = None
+        return TextChange(Range(Position(first, start_column), Position(last, end_column)), text)

@@ -1,0 +1,55 @@
+"""One change of a text, as an editor reports it: *this range became that text*.
+
+Changes are sequential: each is relative to the text the one before left. They are counted in lines
+and columns, not offsets, so that following a place through a keystroke costs the same in a text of
+ten lines and of a million.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from stet.text.lines import end_of
+from stet.text.position import Position, Range
+
+
+class Bias(Enum):
+    """Where a place goes when text is inserted exactly there."""
+
+    LEFT = "left"
+    """It stays before the inserted text."""
+    RIGHT = "right"
+    """It moves behind the inserted text."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextChange:
+    """The text of `range` was replaced by `text`.
+
+    Attributes:
+        range: What was replaced, in code points of the text before the change.
+        text: What stands there now.
+    """
+
+    range: Range
+    text: str
+
+    @property
+    def new_end(self) -> Position:
+        """Where the inserted text ends, in the text after the change."""
+        return end_of(self.range.start, self.text)
+
+
+def map_position(position: Position, change: TextChange, bias: Bias = Bias.LEFT) -> Position:
+    """Where `position` of the text before `change` is in the text after it.
+
+    A position inside the replaced text goes to the start of the new text (`Bias.LEFT`) or its end.
+    """
+    start, end = change.range.start, change.range.end
+    if position < start or (position == start and bias is Bias.LEFT):
+        return position
+    if position < end:
+        return start if bias is Bias.LEFT else change.new_end
+    new_end = change.new_end
+    if position.line == end.line:
+        return Position(new_end.line, new_end.character + position.character - end.character)
+    return Position(position.line + new_end.line - end.line, position.character)

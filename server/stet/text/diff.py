@@ -1,0 +1,154 @@
+"""What changed between two texts: as hunks of lines, as sequential changes, as a unified diff."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from stet.text.change import TextChange
+from stet.text.lines import end_of, split_lines
+from stet.text.position import Position, Range
+from stet.text.sequence import common_runs
+
+
+@dataclass(frozen=True, slots=True)
+class LineHunk:
+    """The lines `old` became the lines `new`; lines are counted from 0 on both sides.
+
+    Attributes:
+        old_start: Where `old` starts; where `new` is put if `old` is empty.
+        old: What was there; between two hunks there is at least one line in common.
+        new_start: Where `new` starts, in the new lines.
+        new: What is there now.
+    """
+
+    old_start: int
+    old: tuple[str, ...]
+    new_start: int
+    new: tuple[str, ...]
+
+
+def diff_lines(old: Sequence[str], new: Sequence[str]) -> tuple[LineHunk, ...]:
+    """The hunks that lead from `old` to `new`, in order.
+
+    Right for any input, though not always the shortest: see `stet.text.sequence`.
+    """
+    hunks, i, j = [], 0, 0
+    for start, new_start, n in (*common_runs(old, new), (len(old), len(new), 0)):
+        if start > i or new_start > j:
+            hunks.append(LineHunk(i, tuple(old[i:start]), j, tuple(new[j:new_start])))
+        i, j = start + n, new_start + n
+    return tuple(hunks)
+
+
+def changes_between(old: str, new: str) -> tuple[TextChange, ...]:
+    """The changes that lead from `old` to `new`: sequential, bottom to top, as small as hunks of
+    lines with their common ends cut off.
+    """
+    hunks = diff_lines(split_lines(old), split_lines(new))
+    return tuple(_change(hunk) for hunk in reversed(hunks))
+
+
+def _change(hunk: LineHunk) -> TextChange:
+    """The change a hunk makes, without the characters both sides begin or end with."""
+    old, new = "".join(hunk.old), "".join(hunk.new)
+    head, tail = _common_ends(old, new)
+    start = end_of(Position(hunk.old_start, 0), old[:head])
+    end = end_of(start, old[head : len(old) - tail])
+    return TextChange(Range(start, end), new[head : len(new) - tail])
+
+
+def _common_ends(old: str, new: str) -> tuple[int, int]:
+    r"""How many characters both begin and end with; no `\r\n` is torn."""
+    head = _n_common(old, new)
+    if old[:head].endswith("\r") and "\n" in (old[head : head + 1], new[head : head + 1]):
+        head -= 1
+    tail = _n_common(old[head:][::-1], new[head:][::-1])
+    if tail and old[-tail] == "\n" and "\r" in (old[-tail - 1 :][:1], new[-tail - 1 :][:1]):
+        tail -= 1
+    return head, tail
+
+
+def _n_common(one: str, other: str) -> int:
+    """How many characters both begin with, found by halving: slices compare fast."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def unified_diff(old: str, new: str, old_name: str, new_name: str, context: int = 3) -> str:
+    r"""The unified diff of two texts, for people and for `patch`; `""` if they are equal.
+
+    Lines end at `\n` only, as for every tool that reads such diffs: a `\r` is shown as part of its
+    line. A missing final line end is marked `\ No newline at end of file`.
+
+    Args:
+        old: The text before.
+        new: The text after.
+        old_name: The name in the `---` line; line breaks and the like in it are escaped.
+        new_name: The name in the `+++` line.
+        context: How many common lines to show round each hunk.
+    """
+    a, b = _patch_lines(old), _patch_lines(new)
+    shown = "".join(_section(a, b, group, context) for group in _groups(diff_lines(a, b), context))
+    return f"--- {_plain(old_name)}\n+++ {_plain(new_name)}\n{shown}" if shown else ""
+
+
+def _patch_lines(text: str) -> list[str]:
+    r"""Lines that end at `\n` only, each with its end; none for an empty text."""
+    lines = [line + "\n" for line in text.split("\n")]
+    last = lines.pop()[:-1]
+    return [*lines, last] if last else lines
+
+
+def _plain(name: str) -> str:
+    """`name` on one line."""
+    return name if name.isprintable() else ascii(name)[1:-1]
+
+
+def _groups(hunks: Sequence[LineHunk], context: int) -> Iterator[list[LineHunk]]:
+    """Hunks whose context would touch, together."""
+    group: list[LineHunk] = []
+    for hunk in hunks:
+        if group and hunk.old_start - _old_end(group[-1]) > 2 * context:
+            yield group
+            group = []
+        group.append(hunk)
+    if group:
+        yield group
+
+
+def _old_end(hunk: LineHunk) -> int:
+    return hunk.old_start + len(hunk.old)
+
+
+def _section(a: Sequence[str], b: Sequence[str], group: list[LineHunk], context: int) -> str:
+    """One `@@` section: the hunks of `group` with `context` common lines round them."""
+    first, last = group[0], group[-1]
+    n_before = min(context, first.old_start)
+    start, end = first.old_start - n_before, min(_old_end(last) + context, len(a))
+    n_new = end - start + sum(len(hunk.new) - len(hunk.old) for hunk in group)
+    lines, done = [], start
+    for hunk in group:
+        lines += [_shown(" ", line) for line in a[done : hunk.old_start]]
+        lines += [_shown("-", line) for line in hunk.old]
+        lines += [_shown("+", line) for line in b[hunk.new_start : hunk.new_start + len(hunk.new)]]
+        done = _old_end(hunk)
+    lines += [_shown(" ", line) for line in a[done:end]]
+    places = f"-{_span(start, end - start)} +{_span(first.new_start - n_before, n_new)}"
+    return f"@@ {places} @@\n{''.join(lines)}"
+
+
+def _span(start: int, n: int) -> str:
+    """A place as `@@` writes it: 1-based, the count left out if 1; the line before if empty."""
+    if n == 1:
+        return str(start + 1)
+    return f"{start + 1 if n else start},{n}"
+
+
+def _shown(mark: str, line: str) -> str:
+    ending = "" if line.endswith("\n") else "\n\\ No newline at end of file\n"
+    return f"{mark}{line}{ending}"

@@ -1,0 +1,86 @@
+"""A text as it was at one moment: frozen, addressable by line and column and by offset."""
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from itertools import accumulate
+
+from stet.text.lines import split_lines, without_end
+from stet.text.position import Position, Range
+
+
+@dataclass(frozen=True)  # without slots: what is computed once is kept in the instance
+class TextDocument:
+    """One text with its name. All columns and offsets are code points, 0-based.
+
+    Places outside the text are clamped, as LSP asks: a column behind the line's end means before
+    its line end, a line behind the last means the end of the text, a negative one its start.
+
+    Attributes:
+        uri: The document's name, as the editor sent it.
+        text: All of it.
+        version: The editor's version number; None = not open, the text is from disk.
+        language_id: The editor's name for the language, `""` if unknown.
+        revision: How many changes Stet's buffer had taken when this was frozen; 0 from disk.
+    """
+
+    uri: str
+    text: str
+    version: int | None = None
+    language_id: str = ""
+    revision: int = 0
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """The lines with their line ends; the last one has none (`stet.text.lines`)."""
+        return tuple(split_lines(self.text))
+
+    @cached_property
+    def _starts(self) -> tuple[int, ...]:
+        """The offset at which each line starts."""
+        return tuple(accumulate(map(len, self.lines[:-1]), initial=0))
+
+    @property
+    def n_lines(self) -> int:
+        r"""How many lines a person counts: `"a\n"` is 1, `""` is 0."""
+        return len(self.lines) - (self.lines[-1] == "")
+
+    @property
+    def end(self) -> Position:
+        """The place behind the last character."""
+        return Position(len(self.lines) - 1, len(self.lines[-1]))
+
+    @property
+    def full_range(self) -> Range:
+        """All of the text."""
+        return Range(Position(0, 0), self.end)
+
+    @cached_property
+    def content_hash(self) -> str:
+        """SHA-256 of the text in UTF-8 (lone surrogates passed), in hex."""
+        return sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def clamp(self, position: Position) -> Position:
+        """The nearest place of the text."""
+        if position.line < 0:
+            return Position(0, 0)
+        if position.line >= len(self.lines):
+            return self.end
+        width = len(without_end(self.lines[position.line]))
+        return Position(position.line, max(0, min(position.character, width)))
+
+    def offset_at(self, position: Position) -> int:
+        """The offset of `position`, clamped."""
+        place = self.clamp(position)
+        return self._starts[place.line] + place.character
+
+    def position_at(self, offset: int) -> Position:
+        r"""The place of `offset`, clamped; between `\r` and `\n` it is before both."""
+        offset = max(0, min(offset, len(self.text)))
+        line = bisect_right(self._starts, offset) - 1
+        return self.clamp(Position(line, offset - self._starts[line]))
+
+    def text_in(self, range_: Range) -> str:
+        """The text of `range_`, its ends clamped."""
+        return self.text[self.offset_at(range_.start) : self.offset_at(range_.end)]

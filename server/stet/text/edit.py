@@ -1,0 +1,221 @@
+"""Edits as values: several replacements against one text, with an algebra.
+
+    edit.apply(text)                                the new text
+    edit.invert(text).apply(edit.apply(text))       the old text again
+    edit.compose(then).apply(text)                  then.apply(edit.apply(text))
+
+Composition walks two streams of *keep, delete, insert*, as operational transformation does
+(Ellis and Gibbs 1989; the form is that of Google Wave's composition).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from stet.text.change import Bias, TextChange
+from stet.text.document import TextDocument
+from stet.text.position import Range
+
+
+class OverlapError(ValueError):
+    """Two replacements of one edit claim the same text; the message names both."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """`text` takes the place of what lies between two offsets (code points, half-open).
+
+    Raises:
+        ValueError: The offsets are negative or reversed.
+    """
+
+    start: int
+    end: int
+    text: str
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start <= self.end:
+            raise ValueError(f"a replacement needs 0 <= start <= end: {self!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class TextEdit:
+    """Replacements against one text, disjoint and in order of place.
+
+    They may be given in any order. Several insertions at one place stand in the order given; an
+    insertion at the start of a replaced stretch stands before its new text.
+
+    Raises:
+        OverlapError: Two of them claim the same text.
+    """
+
+    replacements: tuple[Replacement, ...]
+
+    def __post_init__(self) -> None:
+        ordered = tuple(sorted(self.replacements, key=lambda one: (one.start, one.end)))
+        for one, other in pairwise(ordered):
+            if other.start < one.end:
+                raise OverlapError(f"{one!r} and {other!r} replace the same text")
+        object.__setattr__(self, "replacements", ordered)
+
+    def apply(self, text: str) -> str:
+        """The text after the edit.
+
+        Raises:
+            ValueError: `text` is too short: the edit was made for another one.
+        """
+        self._check(text)
+        pieces, done = [], 0
+        for one in self.replacements:
+            pieces += [text[done : one.start], one.text]
+            done = one.end
+        return "".join((*pieces, text[done:]))
+
+    def invert(self, text: str) -> "TextEdit":
+        """The edit that leads from `apply(text)` back to `text`.
+
+        Raises:
+            ValueError: `text` is too short: the edit was made for another one.
+        """
+        self._check(text)
+        inverse, shift = [], 0
+        for one in self.replacements:
+            start = one.start + shift
+            inverse.append(Replacement(start, start + len(one.text), text[one.start : one.end]))
+            shift += len(one.text) - (one.end - one.start)
+        return TextEdit(tuple(inverse))
+
+    def compose(self, then: "TextEdit") -> "TextEdit":
+        """One edit that does this one and `then`, which was made for the text after this one."""
+        return TextEdit(tuple(_collected(_composed(_Stream(self), _Stream(then)))))
+
+    def map_offset(self, offset: int, bias: Bias = Bias.LEFT) -> int:
+        """Where `offset` of the text before is in the text after, as `map_position` has it."""
+        shift = 0
+        for one in self.replacements:
+            if offset < one.start or (offset == one.start and bias is Bias.LEFT):
+                break
+            if offset < one.end:
+                return one.start + shift + (len(one.text) if bias is Bias.RIGHT else 0)
+            shift += len(one.text) - (one.end - one.start)
+        return offset + shift
+
+    def as_changes(self, document: TextDocument) -> tuple[TextChange, ...]:
+        r"""The same, as sequential changes of `document`, bottom to top.
+
+        A change at a torn `\r\n` is widened to hold the pair.
+
+        Raises:
+            ValueError: The document is too short: the edit was made for another text.
+        """
+        self._check(document.text)
+        return tuple(
+            TextChange(
+                Range(document.position_at(one.start), document.position_at(one.end)), one.text
+            )
+            for one in (_widened(one, document.text) for one in reversed(self._joined()))
+        )
+
+    def _check(self, text: str) -> None:
+        if self.replacements and self.replacements[-1].end > len(text):
+            raise ValueError(
+                f"the edit was made for another text: {self.replacements[-1]!r} "
+                f"ends behind the {len(text)} characters"
+            )
+
+    def _joined(self) -> list[Replacement]:
+        """Replacements that touch, as one."""
+        joined: list[Replacement] = []
+        for one in self.replacements:
+            if joined and joined[-1].end == one.start:
+                last = joined.pop()
+                joined.append(Replacement(last.start, one.end, last.text + one.text))
+            else:
+                joined.append(one)
+        return joined
+
+
+def _widened(one: Replacement, text: str) -> Replacement:
+    r"""`one`, such that it neither begins nor ends between a `\r` and a `\n`, old or new."""
+    start, end, new = one.start, one.end, one.text
+    following = new[:1] or text[end : end + 1]
+    if start and text[start - 1] == "\r" and "\n" in (following, text[start : start + 1]):
+        start, new = start - 1, "\r" + new
+    if text[end : end + 1] == "\n" and (new.endswith("\r") or text[max(end - 1, 0)] == "\r"):
+        end, new = end + 1, new + "\n"
+    return Replacement(start, end, new)
+
+
+class _Step(NamedTuple):
+    """Keep or delete `n` code points, or insert `text` (`n` is its length)."""
+
+    kind: str
+    n: int
+    text: str = ""
+
+
+class _Stream:
+    """An edit as steps that can be taken in part; behind the last one all is kept."""
+
+    def __init__(self, edit: TextEdit) -> None:
+        self._steps = self._all(edit)
+        self.head = next(self._steps)
+
+    @staticmethod
+    def _all(edit: TextEdit) -> Iterator[_Step]:
+        done = 0
+        for one in edit.replacements:
+            steps = (
+                _Step("keep", one.start - done),
+                _Step("delete", one.end - one.start),
+                _Step("insert", len(one.text), one.text),
+            )
+            yield from (step for step in steps if step.n)
+            done = one.end
+        yield _Step("rest", 0)
+
+    def take(self, n: int) -> _Step:
+        """Take the first `n` code points of the step at the head."""
+        head = self.head
+        if head.kind == "rest":
+            return _Step("keep", n)
+        if n == head.n:
+            self.head = next(self._steps)
+        else:
+            self.head = _Step(head.kind, head.n - n, head.text[n:])
+        return _Step(head.kind, n, head.text[:n])
+
+
+def _composed(first: _Stream, then: _Stream) -> Iterator[_Step]:
+    """The steps of both, against the text before the first."""
+    while first.head.kind != "rest" or then.head.kind != "rest":
+        if first.head.kind == "delete":
+            yield first.take(first.head.n)
+        elif then.head.kind == "insert":
+            yield then.take(then.head.n)
+        else:
+            n = min(one.head.n for one in (first, then) if one.head.kind != "rest")
+            made, kept = first.take(n), then.take(n)
+            if kept.kind == "keep":
+                yield made
+            elif made.kind == "keep":
+                yield kept
+
+
+def _collected(steps: Iterator[_Step]) -> Iterator[Replacement]:
+    """Steps as replacements: what is deleted and inserted between two kept stretches is one."""
+    start = end = 0
+    inserted: list[str] = []
+    for step in steps:
+        if step.kind == "keep":
+            if end > start or inserted:
+                yield Replacement(start, end, "".join(inserted))
+                inserted = []
+            start = end = end + step.n
+        elif step.kind == "delete":
+            end += step.n
+        else:
+            inserted.append(step.text)
+    if end > start or inserted:
+        yield Replacement(start, end, "".join(inserted))

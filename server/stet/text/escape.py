@@ -1,0 +1,31 @@
+r"""Text of others in a terminal, a message or a log: nothing in it may act.
+
+A file, its name, a model's answer and an error of a server can all hold bytes that move the cursor,
+hide text, open links or write to the clipboard (`\x1b[8m`, OSC 8, OSC 52, a bare `\r`), and marks
+that reorder or hide what is read (bidirectional controls, tag characters). They are shown as
+Python would write them.
+"""
+
+import re
+
+_ACTING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
+
+
+def escape(text: str) -> str:
+    """`text` with all that acts made visible; line feeds and tabs stay, CRLF becomes a line feed."""
+    return _ACTING.sub(_visible, text.replace("\r\n", "\n"))
+
+
+def escape_line(text: str) -> str:
+    """The same, on one line: line feeds and tabs become spaces."""
+    return escape(text).replace("\n", " ").replace("\t", " ")
+
+
+def _visible(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

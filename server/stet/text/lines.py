@@ -1,0 +1,53 @@
+r"""Lines of a text, as LSP counts them.
+
+Only `\r\n`, `\n` and `\r` end a line. Form feed, vertical tab, NEL, U+2028 and U+2029 are text,
+though `str.splitlines` thinks otherwise. Line ends are kept as they are.
+"""
+
+from io import StringIO
+
+from stet.text.position import Position
+
+
+def split_lines(text: str) -> list[str]:
+    r"""Split `text` into its lines, each with its line end.
+
+    There is always at least one line, and the last one has no line end: `"a\n"` is `["a\n", ""]`.
+    Joining the lines gives the text back.
+    """
+    lines = StringIO(text, newline="").readlines()
+    if not lines or lines[-1][-1] in "\r\n":
+        lines.append("")
+    return lines
+
+
+def line_end(line: str) -> str:
+    r"""Which line end `line` has: `"\r\n"`, `"\n"`, `"\r"` or `""`."""
+    if line.endswith("\n"):
+        return "\r\n" if line.endswith("\r\n") else "\n"
+    return "\r" if line.endswith("\r") else ""
+
+
+def without_end(line: str) -> str:
+    """`line` without its line end."""
+    end = line_end(line)
+    return line[: -len(end)] if end else line
+
+
+def dominant_line_end(text: str) -> str:
+    r"""Which line end `text` uses most; `"\n"` where it has none, or as many of another."""
+    n_crlf = text.count("\r\n")
+    counts = {"\n": text.count("\n") - n_crlf, "\r\n": n_crlf, "\r": text.count("\r") - n_crlf}
+    return max(counts, key=lambda end: counts[end])
+
+
+def end_of(start: Position, text: str) -> Position:
+    r"""Where `text` ends when it stands at `start` (code points, 0-based).
+
+    The text must not be torn out of a `\r\n`: whoever makes a change widens it to the whole pair.
+    """
+    if "\n" not in text and "\r" not in text:
+        return Position(start.line, start.character + len(text))
+    n_breaks = text.count("\n") + text.count("\r") - text.count("\r\n")
+    last_break = max(text.rfind("\n"), text.rfind("\r"))
+    return Position(start.line + n_breaks, len(text) - last_break - 1)

@@ -1,0 +1,99 @@
+r"""Finding the block that a model wants replaced: a ladder, from exact to forgiving.
+
+Every step must find exactly one place, else the ladder refuses; nothing is ever guessed by
+similarity.
+
+1. Exact, in the text as it is.
+2. Exact in the text the model was shown, followed through the changes since. It tells which of
+   several places was meant, and whether the user has changed the place.
+3. Whole lines, up to white space at their ends.
+4. Whole lines, shifted by one constant indent, or with tabs for spaces.
+5. Whole lines, up to typographic punctuation (quotes, dashes, ellipsis, no-break space).
+
+Line ends and a byte order mark are not the model's business: it writes `\n`, and the file keeps
+what it has. Lines in results are counted from 1, offsets in code points from 0.
+"""
+
+from stet.text.edit import Replacement, TextEdit
+from stet.text.gutter import without_gutter
+from stet.text.match_errors import (
+    AlreadyApplied,
+    Ambiguous,
+    ChangedByUser,
+    MatchError,
+    NotFound,
+    Unclear,
+)
+from stet.text.match_result import Match, MatchKind
+from stet.text.search import Search, Wish
+from stet.text.seen import Seen
+from stet.text.view import plain
+
+__all__ = [
+    "AlreadyApplied",
+    "Ambiguous",
+    "ChangedByUser",
+    "Match",
+    "MatchError",
+    "MatchKind",
+    "NotFound",
+    "Seen",
+    "Unclear",
+    "find_block",
+]
+
+
+def find_block(
+    live: str, old_text: str, new_text: str, seen: Seen | None = None, *, replace_all: bool = False
+) -> Match:
+    r"""Find `old_text` in `live`, and say what puts `new_text` in its place.
+
+    Args:
+        live: The text as it is now.
+        old_text: What the model wants replaced. Empty only where `live` is.
+        new_text: What it wants there.
+        seen: What it was shown, if that is known.
+        replace_all: Replace every exact place, not one.
+
+    Raises:
+        NotFound: It is not there (`ChangedByUser`: not any more).
+        Ambiguous: It is there more than once.
+        AlreadyApplied: It is not there, but the new text is, once.
+        Unclear: The request cannot be carried out safely for this text.
+    """
+    wish = Wish(plain(old_text), plain(new_text))
+    _refuse_no_change(wish)
+    if not wish.old:
+        return _into_empty(live, wish.new)
+    search = Search(live, seen)
+    found = search.exact(wish, replace_all=replace_all)
+    if found:
+        return found
+    wishes = [wish]
+    bare = without_gutter(wish.old, wish.new)
+    if bare and bare[0].strip():
+        wishes.append(Wish(*bare))
+        _refuse_no_change(wishes[1])
+        found = search.exact(wishes[1], replace_all=replace_all)
+    for one in wishes:
+        found = found or search.forgiving(one)
+    if found:
+        return found
+    for one in wishes:
+        search.refuse_if_applied(one)
+    raise search.not_found(wishes[-1])
+
+
+def _refuse_no_change(wish: Wish) -> None:
+    if wish.old == wish.new:
+        raise Unclear("The old and the new text are the same: nothing would change.")
+
+
+def _into_empty(live: str, new: str) -> Match:
+    """All of an empty text becomes `new`."""
+    if plain(live):
+        raise Unclear(
+            "The old text is empty, but the file is not. Send the lines to replace; to add text, "
+            "send a line beside the place and repeat it in the new text."
+        )
+    return Match(TextEdit((Replacement(len(live), len(live), new),)), MatchKind.EXACT)

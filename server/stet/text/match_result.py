@@ -1,0 +1,29 @@
+"""What block matching returns."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from stet.text.edit import TextEdit
+
+
+class MatchKind(Enum):
+    """Which step of the ladder found the block; the value completes "found ..."."""
+
+    EXACT = "exactly"
+    SEEN = "exactly, in the text shown"
+    TRAILING_SPACE = "up to trailing white space"
+    INDENT = "up to the indent"
+    PUNCTUATION = "up to typographic punctuation"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A block that was found.
+
+    Attributes:
+        edit: What to do with the live text.
+        how: Which step of the ladder found it.
+    """
+
+    edit: TextEdit
+    how: MatchKind

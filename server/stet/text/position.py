@@ -1,0 +1,48 @@
+"""Where something is in a text.
+
+Stet counts in *code points*: `Position(0, 1)` is behind the first code point of the first line,
+whatever that costs in UTF-8 or UTF-16. Wire positions, which count in the negotiated encoding,
+are `lsp.Position` and are converted at the edge (`stet.text.encoding`).
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Position:
+    """A place between two code points.
+
+    Attributes:
+        line: 0-based; only CRLF, LF and CR end a line.
+        character: 0-based, in code points from the start of the line.
+    """
+
+    line: int
+    character: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Range:
+    """A half-open stretch of text: `start` is in it, `end` is not; `start <= end`."""
+
+    start: Position
+    end: Position
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the range holds no text."""
+        return self.start == self.end
+
+    def touches_lines_of(self, other: "Range") -> bool:
+        """Whether the two share a line.
+
+        An end at column 0 of a later line does not claim that line.
+        """
+        return self.start.line <= other.last_line and other.start.line <= self.last_line
+
+    @property
+    def last_line(self) -> int:
+        """The last line (0-based) that holds text of the range, or its only line."""
+        if self.end.character == 0 and self.end.line > self.start.line:
+            return self.end.line - 1
+        return self.end.line

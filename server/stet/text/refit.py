@@ -1,0 +1,134 @@
+"""Writing the model's new lines as the file would: what it did not change keeps the file's bytes."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from stet.text.diff import LineHunk, diff_lines
+from stet.text.indent import Indent, indent_of
+from stet.text.lines import line_end, without_end
+from stet.text.match_errors import Unclear
+from stet.text.pairing import TOKEN, pairs
+from stet.text.typography import SPACES, canonical, origins
+
+
+def with_line_ends(source: str, old: str, new: str, default: str) -> str:
+    r"""`new`, which takes the place of `old`, with the line ends of the file.
+
+    Args:
+        source: What stands in the file; the same as `old` up to line ends.
+        old: What is replaced, with `\n`.
+        new: What comes in its place, with `\n`.
+        default: The line end of new lines.
+    """
+    if "\r" not in source and default == "\n":
+        return new
+    from_file = [line_end(line) for line in _pieces(source)]
+    old_lines, new_lines = old.split("\n"), new.split("\n")
+    ends = [default] * (len(new_lines) - 1)
+    at = shift = 0
+    for hunk in (*diff_lines(old_lines, new_lines), LineHunk(len(old_lines), (), 0, ())):
+        for i in range(at, hunk.old_start):
+            if i < len(from_file) and i + shift < len(ends):
+                ends[i + shift] = from_file[i]
+        at = hunk.old_start + len(hunk.old)
+        shift += len(hunk.new) - len(hunk.old)
+    return "".join(line + end for line, end in zip(new_lines, [*ends, ""], strict=True))
+
+
+def _pieces(source: str) -> list[str]:
+    return re.findall(r"[^\r\n]*(?:\r\n|\n|\r)", source)
+
+
+def refitted(
+    block: Sequence[str], old: Sequence[str], new: Sequence[str], indent: Indent, default: str
+) -> str:
+    """The text that takes the place of `block`.
+
+    Args:
+        block: The lines of the file, with their line ends.
+        old: The same lines as the model wrote them, without line ends.
+        new: What it wants there, without line ends.
+        indent: How its indents become the file's.
+        default: The line end of new lines.
+
+    Raises:
+        Unclear: A new line's indent has no counterpart in the file.
+    """
+    made: list[tuple[str, str]] = []
+    at = 0
+    for hunk in diff_lines(old, new):
+        made += [(without_end(line), line_end(line)) for line in block[at : hunk.old_start]]
+        at = hunk.old_start + len(hunk.old)
+        made += _changed(block[hunk.old_start : at], hunk, indent, default)
+    made += [(without_end(line), line_end(line)) for line in block[at:]]
+    if not made:
+        return ""
+    ends = [end or default for _, end in made[:-1]] + [line_end(block[-1])]
+    return "".join(text + end for (text, _), end in zip(made, ends, strict=True))
+
+
+def _changed(
+    block: Sequence[str], hunk: LineHunk, indent: Indent, default: str
+) -> Iterator[tuple[str, str]]:
+    """The new lines of one hunk, each with its line end."""
+    partner = dict(pairs(hunk.old, hunk.new))
+    for j, line in enumerate(hunk.new):
+        if j in partner:
+            i = partner[j]
+            yield _merged(without_end(block[i]), hunk.old[i], line, indent), line_end(block[i])
+        else:
+            yield _indented(line, indent), default
+
+
+def _indented(line: str, indent: Indent) -> str:
+    """A new line with the file's indent; a blank one is left alone."""
+    if not line.strip(SPACES):
+        return line
+    lead = indent_of(line)
+    made = indent.of(lead)
+    if made is None:
+        raise Unclear(
+            f"The old text was found at another indent, and the new line {line!r} has no place "
+            "there. Send both texts with the file's own indent."
+        )
+    return made + line[len(lead) :]
+
+
+def _merged(live: str, old: str, new: str, indent: Indent) -> str:
+    """A changed line: what `old` and `new` share is taken from `live`."""
+    if not new.strip(SPACES):
+        return new
+    live_lead, live_body, live_tail = _parts(live)
+    old_lead, old_body, old_tail = _parts(old)
+    new_lead, new_body, new_tail = _parts(new)
+    lead = live_lead if new_lead == old_lead else indent_of(_indented(new, indent))
+    tail = live_tail if new_tail == old_tail else new_tail
+    return lead + _merged_body(live_body, old_body, new_body) + tail
+
+
+def _parts(line: str) -> tuple[str, str, str]:
+    """Indent, text and trailing white space."""
+    body = line.strip(SPACES)
+    start = line.find(body)
+    return line[:start], body, line[start + len(body) :]
+
+
+def _merged_body(live: str, old: str, new: str) -> str:
+    """`new`, with the file's punctuation in the words that `old` has too."""
+    if live == old or canonical(live) != canonical(old):
+        return new
+    old_tokens, new_tokens = TOKEN.findall(old), TOKEN.findall(new)
+    bounds = [0]
+    for token in old_tokens:
+        bounds.append(bounds[-1] + len(canonical(token)))
+    where = origins(live)
+    if any(bound and where[bound] == where[bound - 1] for bound in bounds):
+        return new
+    kept = [live[where[a] : where[b]] for a, b in pairwise(bounds)]
+    made: list[str] = []
+    at = 0
+    for hunk in diff_lines(old_tokens, new_tokens):
+        made += [*kept[at : hunk.old_start], *hunk.new]
+        at = hunk.old_start + len(hunk.old)
+    return "".join((*made, *kept[at:]))

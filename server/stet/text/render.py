@@ -1,0 +1,16 @@
+"""Text as the model sees it."""
+
+from collections.abc import Sequence
+
+from stet.text.lines import without_end
+
+
+def numbered(lines: Sequence[str], first: int) -> str:
+    r"""Number `lines`, the first of which is line `first` (1-based): `     7\ttext\n`.
+
+    Line ends become `\n`. The empty rest behind a final line end is no line and is left out.
+    """
+    shown = lines[:-1] if lines and lines[-1] == "" else lines
+    return "".join(
+        f"{number:>6}\t{without_end(line)}\n" for number, line in enumerate(shown, first)
+    )

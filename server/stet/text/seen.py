@@ -1,0 +1,52 @@
+"""What a model was shown, and the way from there to the text as it is now."""
+
+from dataclasses import dataclass
+
+from stet.text.change import Bias, TextChange, map_position
+from stet.text.document import TextDocument
+from stet.text.position import Position
+from stet.text.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the model was shown.
+
+    Attributes:
+        text: The text then.
+        changes: What has been changed since, in order; together they lead to the live text.
+    """
+
+    text: str
+    changes: tuple[TextChange, ...]
+
+
+class Trail:
+    """Follows places of a text that was shown to the live text.
+
+    Places in the text shown are offsets of its plain form (`View`); places in the live text are
+    offsets of the text itself.
+
+    Attributes:
+        view: The text shown.
+    """
+
+    def __init__(self, seen: Seen, live: str) -> None:
+        self.view = View(seen.text)
+        self._changes = seen.changes
+        self._then = TextDocument("", seen.text)
+        self._now = TextDocument("", live)
+
+    def inside(self, start: int, end: int) -> tuple[int, int]:
+        """Where a stretch is now, without what was inserted at its edges."""
+        return self._follow(start, Bias.RIGHT), self._follow(end, Bias.LEFT)
+
+    def around(self, start: int, end: int) -> tuple[int, int]:
+        """Where a stretch is now, with whatever replaced it or was inserted at its edges."""
+        return self._follow(start, Bias.LEFT), self._follow(end, Bias.RIGHT)
+
+    def _follow(self, offset: int, bias: Bias) -> int:
+        place: Position = self._then.position_at(self.view.source_offset(offset))
+        for change in self._changes:
+            place = map_position(place, change, bias)
+        return self._now.offset_at(place)

@@ -1,0 +1,185 @@
+"""Which items two sequences have in common, in order: the heart of the line diff.
+
+Never quadratic, whatever comes in. Three steps, each bounded:
+
+1. Common ends are cut off.
+2. Items that stand exactly once on both sides are paired by the longest increasing run (patience
+   diff, Bram Cohen 2008) and the gaps between them are treated the same way, a few levels deep.
+3. A gap without such items goes to the greedy algorithm of E. W. Myers, "An O(ND) Difference
+   Algorithm and Its Variations" (1986). After `_MAX_EDITS` edits it settles for the path that got
+   farthest and starts anew from there, so the work stays proportional to the length of the gap.
+"""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+_MAX_DEPTH = 16
+_MAX_EDITS = 64
+
+
+class _Gap(NamedTuple):
+    """A stretch of both sides, half-open, that is still to be compared."""
+
+    a0: int
+    a1: int
+    b0: int
+    b1: int
+    depth: int
+
+
+def common_runs(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+    """Stretches that both have, as (start in `a`, start in `b`, length), in order.
+
+    They are disjoint and the same in both; between them nothing was found in common.
+    """
+    names: dict[str, int] = {}
+    ids_a = [names.setdefault(item, len(names)) for item in a]
+    ids_b = [names.setdefault(item, len(names)) for item in b]
+    todo: list[_Gap | tuple[int, int, int]] = [_Gap(0, len(a), 0, len(b), 0)]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, _Gap):
+            todo += reversed(_parts(ids_a, ids_b, one))
+        else:
+            yield one
+
+
+def _parts(a: Sequence[int], b: Sequence[int], gap: _Gap) -> list[_Gap | tuple[int, int, int]]:
+    """Take one gap apart: runs found, smaller gaps, in order of place."""
+    a0, a1, b0, b1, depth = gap
+    while a0 < a1 and b0 < b1 and a[a0] == b[b0]:
+        a0, b0 = a0 + 1, b0 + 1
+    head = a0 - gap.a0
+    while a0 < a1 and b0 < b1 and a[a1 - 1] == b[b1 - 1]:
+        a1, b1 = a1 - 1, b1 - 1
+    tail = gap.a1 - a1
+    parts: list[_Gap | tuple[int, int, int]] = []
+    if head:
+        parts.append((gap.a0, gap.b0, head))
+    if a0 < a1 and b0 < b1:
+        parts += _inner_parts(a, b, _Gap(a0, a1, b0, b1, depth))
+    if tail:
+        parts.append((a1, b1, tail))
+    return parts
+
+
+def _inner_parts(
+    a: Sequence[int], b: Sequence[int], gap: _Gap
+) -> list[_Gap | tuple[int, int, int]]:
+    """The same for a gap whose ends differ."""
+    anchors = _anchors(a, b, gap) if gap.depth < _MAX_DEPTH else []
+    if not anchors:
+        return [*_greedy(a, b, gap)]
+    parts: list[_Gap | tuple[int, int, int]] = []
+    a0, b0 = gap.a0, gap.b0
+    for i, j in anchors:
+        if a0 < i and b0 < j:
+            parts.append(_Gap(a0, i, b0, j, gap.depth + 1))
+        parts.append((i, j, 1))
+        a0, b0 = i + 1, j + 1
+    if a0 < gap.a1 and b0 < gap.b1:
+        parts.append(_Gap(a0, gap.a1, b0, gap.b1, gap.depth + 1))
+    return parts
+
+
+def _anchors(a: Sequence[int], b: Sequence[int], gap: _Gap) -> list[tuple[int, int]]:
+    """Pairs of items that are unique on both sides, as many as stand in the same order."""
+    part_a, part_b = a[gap.a0 : gap.a1], b[gap.b0 : gap.b1]
+    n_a, n_b = Counter(part_a), Counter(part_b)
+    where = {item: j for j, item in enumerate(part_b, gap.b0) if n_b[item] == 1}
+    pairs = [
+        (i, where[item])
+        for i, item in enumerate(part_a, gap.a0)
+        if n_a[item] == 1 and item in where
+    ]
+    return _longest_increasing(pairs)
+
+
+def _longest_increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The longest run of `pairs` (increasing in the first) that increases in the second too."""
+    ends: list[int] = []  # the smallest second number that ends a run of each length
+    last: list[int] = []  # the pair it belongs to
+    before: list[int] = []
+    for at, (_, j) in enumerate(pairs):
+        length = bisect_left(ends, j)
+        before.append(last[length - 1] if length else -1)
+        ends[length : length + 1] = [j]
+        last[length : length + 1] = [at]
+    run = []
+    at = last[-1] if last else -1
+    while at >= 0:
+        run.append(pairs[at])
+        at = before[at]
+    return run[::-1]
+
+
+def _greedy(a: Sequence[int], b: Sequence[int], gap: _Gap) -> list[tuple[int, int, int]]:
+    """Runs of a gap without unique items: Myers, in legs of at most `_MAX_EDITS` edits."""
+    in_a, in_b = set(a[gap.a0 : gap.a1]), set(b[gap.b0 : gap.b1])
+    kept_a = [i for i in range(gap.a0, gap.a1) if a[i] in in_b]
+    kept_b = [j for j in range(gap.b0, gap.b1) if b[j] in in_a]
+    left, right = [a[i] for i in kept_a], [b[j] for j in kept_b]
+    pairs: list[tuple[int, int]] = []
+    x = y = 0
+    while x < len(left) and y < len(right):
+        steps, x, y = _leg(left, right, x, y)
+        pairs += steps
+    runs: list[tuple[int, int, int]] = []
+    for i, j in ((kept_a[x], kept_b[y]) for x, y in pairs):
+        if runs and runs[-1][0] + runs[-1][2] == i and runs[-1][1] + runs[-1][2] == j:
+            runs[-1] = (*runs[-1][:2], runs[-1][2] + 1)
+        else:
+            runs.append((i, j, 1))
+    return runs
+
+
+def _leg(a: list[int], b: list[int], x0: int, y0: int) -> tuple[list[tuple[int, int]], int, int]:
+    """One leg from (x0, y0): the pairs on its path, and where it ended.
+
+    It ends at the end of both, or where the farthest path is after `_MAX_EDITS` edits. A diagonal
+    is `(x - x0) - (y - y0)`, from `-_MAX_EDITS` to `_MAX_EDITS`: Python's negative indices hold
+    the lower half.
+    """
+    reach = [x0] * (2 * _MAX_EDITS + 3)
+    trace: list[list[int]] = []
+    for edits in range(_MAX_EDITS + 1):
+        trace.append(reach[:])
+        for diagonal in range(-edits, edits + 1, 2):
+            x = max(reach[diagonal + 1], reach[diagonal - 1] + 1) if edits else x0
+            if abs(diagonal) == edits and edits:
+                x = reach[diagonal + 1] if diagonal < 0 else reach[diagonal - 1] + 1
+            y = y0 + x - x0 - diagonal
+            while x < len(a) and y < len(b) and a[x] == b[y]:
+                x, y = x + 1, y + 1
+            reach[diagonal] = x
+            if x >= len(a) and y >= len(b):
+                return _path(trace, (x0, y0), (x, y)), x, y
+    ends = [(reach[k], y0 + reach[k] - x0 - k) for k in range(-_MAX_EDITS, _MAX_EDITS + 1, 2)]
+    x, y = max((end for end in ends if end[0] <= len(a) and end[1] <= len(b)), key=sum)
+    return _path(trace, (x0, y0), (x, y)), x, y
+
+
+def _path(
+    trace: list[list[int]], start: tuple[int, int], end: tuple[int, int]
+) -> list[tuple[int, int]]:
+    """Walk back from `end`, and return the pairs on the way in order."""
+    x, y = end
+    pairs: list[tuple[int, int]] = []
+    for edits in range(len(trace) - 1, 0, -1):
+        diagonal = (x - start[0]) - (y - start[1])
+        reach = trace[edits]
+        down = diagonal == -edits or (
+            diagonal != edits and reach[diagonal - 1] + 1 <= reach[diagonal + 1]
+        )
+        before = reach[diagonal + 1] if down else reach[diagonal - 1]
+        after = before if down else before + 1
+        while x > after:
+            x, y = x - 1, y - 1
+            pairs.append((x, y))
+        x, y = before, start[1] + before - start[0] - (diagonal + 1 if down else diagonal - 1)
+    while x > start[0]:
+        x, y = x - 1, y - 1
+        pairs.append((x, y))
+    return pairs[::-1]

@@ -1,0 +1,68 @@
+r"""A text as a model writes it: line ends are `\n`, no byte order mark; with the way back."""
+
+from bisect import bisect_right
+from functools import cached_property
+from itertools import accumulate
+
+from stet.text.lines import split_lines, without_end
+
+BOM = "\ufeff"
+
+
+def plain(text: str) -> str:
+    r"""`text` with every line end as `\n`, and without a byte order mark."""
+    return text.removeprefix(BOM).replace("\r\n", "\n").replace("\r", "\n")
+
+
+class View:
+    """A text and its plain form. Lines are 0-based, offsets in code points.
+
+    Attributes:
+        source: The text.
+        text: The plain form.
+    """
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.text = plain(source)
+
+    @cached_property
+    def source_lines(self) -> list[str]:
+        """The lines of the text, with their line ends; the mark is not in the first."""
+        return split_lines(self.source.removeprefix(BOM))
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines without their line ends."""
+        return [without_end(line) for line in self.source_lines]
+
+    @cached_property
+    def _source_starts(self) -> list[int]:
+        first = len(self.source) - len(self.source.removeprefix(BOM))
+        return list(accumulate(map(len, self.source_lines), initial=first))
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return list(accumulate((len(line) + 1 for line in self.lines[:-1]), initial=0))
+
+    def line_at(self, offset: int) -> int:
+        """The line of an offset of the plain form."""
+        return bisect_right(self._starts, offset) - 1
+
+    def source_offset(self, offset: int) -> int:
+        """Where an offset of the plain form is in the text."""
+        line = self.line_at(offset)
+        return self._source_starts[line] + offset - self._starts[line]
+
+    def line_start(self, line: int) -> int:
+        """Where a line starts in the text; for the line behind the last one, the text's end."""
+        return self._source_starts[line]
+
+    def plain_start(self, line: int) -> int:
+        """Where a line starts in the plain form."""
+        return self._starts[line]
+
+    def source_line(self, offset: int) -> int:
+        """The line of an offset of the text; the mark counts to the first."""
+        line = bisect_right(self._source_starts, offset, hi=len(self.lines)) - 1
+        return max(0, line)

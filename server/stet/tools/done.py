@@ -1,0 +1,20 @@
+"""`done`: the model says that it has finished."""
+
+from pydantic import Field
+
+from stet.tools.base import Desk, Params, Tool, ToolGroup, ToolKind
+
+
+class Done(Params):
+    """Say that the work is finished. Call it last, with one or two sentences for the user."""
+
+    summary: str = Field(description="What was done, or why it could not be.")
+
+
+async def run(params: Done, desk: Desk) -> str:
+    """Note the summary; the loop ends behind this call."""
+    desk.summary = params.summary.strip()
+    return "Finished.\n"
+
+
+DONE = Tool(name="done", group=ToolGroup.ACTION, kind=ToolKind.CONTROL, params=Done, run=run)

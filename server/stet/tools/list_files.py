@@ -1,0 +1,56 @@
+"""`list_files`: the names of the workspace's files."""
+
+import asyncio
+import itertools
+
+from pydantic import Field
+
+from stet.tools.base import Desk, Params, Tool, ToolError, ToolGroup, ToolKind
+
+
+class ListFiles(Params):
+    """List files of the workspace, sorted by path. Ignored, binary and secret files are left out."""
+
+    folder: str = Field(default="", description="Only files below this folder.")
+    glob: str = Field(default="", description="Only paths that match, such as `**/*.py`.")
+    limit: int = Field(default=200, ge=1, le=1000, description="At most so many.")
+
+
+async def run(params: ListFiles, desk: Desk) -> str:
+    """One path a line.
+
+    Raises:
+        ToolError: If the folder is not in the workspace or the pattern is none.
+    """
+    names, more = await asyncio.to_thread(_names, params, desk)
+    if not names:
+        where = f" below {params.folder!r}" if params.folder else ""
+        what = f" that match {params.glob!r}" if params.glob else ""
+        return f"There are no files{where}{what}.\n"
+    text = "".join(f"{name}\n" for name in names)
+    if more:
+        text += f"(cut at {params.limit}; narrow it with folder or glob, or raise limit)\n"
+    return text
+
+
+def _names(params: ListFiles, desk: Desk) -> tuple[list[str], bool]:
+    if params.folder:
+        desk.locate(params.folder)
+    snapshot = desk.snapshot()
+    found = (located.name for located in snapshot.walk(params.folder))
+    if params.glob:
+        # Late: the pattern library is not needed before the first turn.
+        import pathspec
+
+        try:
+            spec = pathspec.PathSpec.from_lines("gitignore", [params.glob])
+        except ValueError as error:
+            raise ToolError(f"{params.glob!r} is no glob pattern: {error}") from error
+        found = (name for name in found if spec.match_file(name))
+    names = list(itertools.islice(found, params.limit + 1))
+    return names[: params.limit], len(names) > params.limit
+
+
+LIST_FILES = Tool(
+    name="list_files", group=ToolGroup.WORKSPACE, kind=ToolKind.READ, params=ListFiles, run=run
+)

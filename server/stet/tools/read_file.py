@@ -1,0 +1,66 @@
+"""`read_file`: show the model a file, or some of its lines."""
+
+import asyncio
+
+from pydantic import Field
+
+from stet.text.render import numbered
+from stet.tools.base import Desk, Params, Tool, ToolError, ToolGroup, ToolKind
+
+MAX_LINES = 1000
+MAX_CHARACTERS = 60_000
+
+
+class ReadFile(Params):
+    """Read a text file of the workspace.
+
+    Lines come back numbered from 1. Unsaved changes in the editor are included.
+    A long file is cut; the answer then says how to read on.
+    """
+
+    file: str = Field(description="Path relative to the workspace root, such as `src/app.py`.")
+    start_line: int = Field(default=1, ge=1, description="First line to show, from 1.")
+    end_line: int | None = Field(default=None, ge=1, description="Last line to show, included.")
+
+
+async def run(params: ReadFile, desk: Desk) -> str:
+    """Numbered lines, or why there are none.
+
+    Raises:
+        ToolError: If the file can't be shown or has no such lines.
+    """
+    document = await asyncio.to_thread(desk.show, params.file)
+    if document.n_lines == 0:
+        return f"{params.file} is empty.\n"
+    if params.start_line > document.n_lines:
+        raise ToolError(
+            f"{params.file!r} has {document.n_lines} lines; start_line {params.start_line} is past "
+            "the end."
+        )
+    last = min(params.end_line or document.n_lines, document.n_lines)
+    if last < params.start_line:
+        raise ToolError(f"end_line {last} is before start_line {params.start_line}.")
+    lines = document.lines[params.start_line - 1 : last]
+    shown = _fitting(lines)
+    text = numbered(lines[:shown], first=params.start_line)
+    if shown == 0:
+        return f"Line {params.start_line} alone is longer than {MAX_CHARACTERS} characters.\n"
+    if shown == len(lines):
+        return text
+    next_line = params.start_line + shown
+    return f"{text}(cut: {document.n_lines - next_line + 1} more lines; read on with start_line={next_line})\n"
+
+
+def _fitting(lines: tuple[str, ...]) -> int:
+    """How many of `lines` fit into one answer."""
+    size = 0
+    for count, line in enumerate(lines[:MAX_LINES]):
+        size += len(line)
+        if size > MAX_CHARACTERS:
+            return count
+    return min(len(lines), MAX_LINES)
+
+
+READ_FILE = Tool(
+    name="read_file", group=ToolGroup.WORKSPACE, kind=ToolKind.READ, params=ReadFile, run=run
+)

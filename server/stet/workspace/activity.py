@@ -1,0 +1,231 @@
+"""Where the user is: the active document, the cursor, what is selected and what can be seen.
+
+Editors differ in what they tell. Some tell all of it by notification, some only when a key is
+pressed for it, most only by the positions in their ordinary requests. The rules:
+
+- **The active document is a pointer**, moved by events, never read off a list. What was said
+  explicitly moves it always. What is inferred (a document was opened, typed in, asked about) moves
+  it only while the editor has never sent a notification of its own: an editor that tells where the
+  user is does not need our guesses, and documents are opened and edited in the background too.
+- **Closing** the active document moves the pointer to the most recently used other open one. An
+  editor that reloads a file closes and opens it: that document becomes active again.
+- **Explicit beats inferred, per document.** A notified selection stands until the next one. One
+  given with a command stands until the document is edited or another one becomes active, because
+  after that the user has moved on and nobody would tell us.
+- **Everything follows the text.** Places are mapped through each change, so none is ever stale. A
+  selection that is typed over is gone. Where no notification comes, a single change leaves the
+  cursor behind it.
+
+Positions are code points. Documents are compared by their canonical URI; answers carry the editor's
+spelling.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from stet.text.change import Bias, TextChange, map_position
+from stet.text.position import Position, Range
+from stet.workspace.selection import Selection, Source, inferred_range, stays_in_line
+from stet.workspace.uris import canonical, is_tracked
+
+
+@dataclass(frozen=True, slots=True)
+class ActivityView:
+    """Where the user was at one moment.
+
+    Attributes:
+        active: URI of the document the user is in; None when nothing is open or focused.
+        recent: URIs of the open documents, the most recently used first.
+        selections: What is selected, by canonical URI.
+        visible_ranges: What can be seen, by canonical URI.
+        now: When the view was taken, in seconds of the monotonic clock.
+    """
+
+    active: str | None = None
+    recent: tuple[str, ...] = ()
+    selections: Mapping[str, Selection] = field(default_factory=dict)
+    visible_ranges: Mapping[str, Range] = field(default_factory=dict)
+    now: float = 0.0
+
+    def selection_of(self, uri: str) -> Selection | None:
+        """Where the user is, or last was, in a document; None where nobody ever said."""
+        return self.selections.get(canonical(uri))
+
+    def visible_of(self, uri: str) -> Range | None:
+        """What of a document can be seen; None where nobody ever said."""
+        return self.visible_ranges.get(canonical(uri))
+
+    def age_of(self, uri: str) -> float | None:
+        """Seconds since the selection of a document was reported."""
+        selection = self.selection_of(uri)
+        return None if selection is None else self.now - selection.at
+
+
+class Activity:
+    """The mutable side: owned by the `Workspace`, told of every event on the event loop."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        """`now` is a monotonic clock, in seconds."""
+        self._now = now
+        self._active: str | None = None
+        self._spelling: dict[str, str] = {}  # of every known document, the least recent first
+        self._open: set[str] = set()
+        self._selections: dict[str, Selection] = {}
+        self._standing: set[str] = set()  # documents whose explicit selection inferences respect
+        self._visible: dict[str, Range] = {}
+        self._is_told = False  # the editor sends notifications of its own
+        self._is_unfocused = False  # the editor said that nothing is focused
+        self._closed_active: str | None = None
+
+    @property
+    def active(self) -> str | None:
+        """URI of the document the user is in, as the editor spells it."""
+        return None if self._active is None else self._spelling[self._active]
+
+    def focus(self, uri: str | None, source: Source = Source.NOTIFIED) -> None:
+        """The user is now in this document; None: in none.
+
+        A document need not be open: editors may focus before they open, or never open what they
+        have no language for.
+        """
+        self._is_told = self._is_told or source is Source.NOTIFIED
+        if uri is None:
+            self._point_at(None)
+            self._is_unfocused = True
+        elif is_tracked(uri):
+            self._note(uri, source)
+
+    def select(
+        self,
+        uri: str,
+        selections: Sequence[Range],
+        source: Source,
+        cursor: Position | None = None,
+    ) -> None:
+        """These ranges are selected, the main one first; `cursor` is the moving end of that one."""
+        if not is_tracked(uri) or not selections:
+            return
+        self._is_told = self._is_told or source is Source.NOTIFIED
+        key = self._note(uri, source)
+        at = selections[0].end if cursor is None else cursor
+        self._selections[key] = Selection(tuple(selections), at, source, self._now())
+        if source.is_explicit:
+            self._standing.add(key)
+
+    def touched(self, uri: str, range_: Range | None, source: Source = Source.REQUEST) -> None:
+        """A request points here, so the user is likely here; None: somewhere in the document."""
+        if not is_tracked(uri) or canonical(uri) not in self._open:
+            return
+        key = self._note(uri, source)
+        known = self._selections.get(key)
+        if range_ is None or key in self._standing:
+            return
+        if source is Source.HOVER and known is not None and known.source is not Source.HOVER:
+            return
+        selected = inferred_range(range_)
+        self._selections[key] = Selection((selected,), selected.end, source, self._now())
+
+    def visible(self, uri: str, range_: Range) -> None:
+        """This part of the document can be seen."""
+        if is_tracked(uri):
+            self._spelling.setdefault(canonical(uri), uri)
+            self._visible[canonical(uri)] = range_
+
+    def opened(self, uri: str) -> None:
+        """A document was opened, or opened again with other text."""
+        key = canonical(uri)
+        self._open.add(key)
+        is_new = key not in self._spelling
+        self._spelling[key] = uri
+        if key == self._closed_active or (self._active is None and not self._is_unfocused):
+            self._point_at(key)
+        elif is_new:
+            self._note(uri, Source.OPENED)
+
+    def edited(self, uri: str, changes: Sequence[TextChange]) -> None:
+        """A document took `changes`, in this order."""
+        key = canonical(uri)
+        if key != self._active:
+            self._note(uri, Source.EDIT)
+        known = self._selections.get(key)
+        if known is None or known.source is not Source.NOTIFIED:
+            self._standing.discard(key)
+            if len(changes) == 1:
+                known = Selection.at_cursor(changes[0].new_end, Source.EDIT, self._now())
+                self._selections[key] = known
+        else:
+            for change in changes:
+                known = known.after(change)
+            self._selections[key] = known
+        if key in self._visible:
+            self._visible[key] = _follow(self._visible[key], changes)
+
+    def closed(self, uri: str) -> None:
+        """A document was closed: nothing of it is kept."""
+        key = canonical(uri)
+        self._open.discard(key)
+        was_active = key == self._active
+        self._forget(key)
+        if was_active:
+            self._active = next(
+                (other for other in reversed(self._spelling) if other in self._open), None
+            )
+            self._closed_active = key
+
+    def view(self) -> ActivityView:
+        """Where the user is at this moment."""
+        recent = tuple(uri for key, uri in reversed(self._spelling.items()) if key in self._open)
+        return ActivityView(
+            self.active,
+            recent,
+            MappingProxyType(dict(self._selections)),
+            MappingProxyType(dict(self._visible)),
+            self._now(),
+        )
+
+    def _note(self, uri: str, source: Source) -> str:
+        """Take an event in a document: remember it, move the pointer where the rules say so."""
+        key = canonical(uri)
+        if key not in self._open:
+            self._spelling[key] = uri
+        if source.is_explicit or self._may_move(source):
+            self._point_at(key)
+        elif source is Source.OPENED:  # in the background: known, but as the least recently used
+            self._spelling = {key: uri} | self._spelling
+        return key
+
+    def _may_move(self, source: Source) -> bool:
+        """Whether an inferred event moves the pointer."""
+        return not self._is_told and source is not Source.HOVER
+
+    def _point_at(self, key: str | None) -> None:
+        """Make a known document the active one."""
+        self._is_unfocused = False
+        self._closed_active = None
+        previous, self._active = self._active, key
+        if previous is not None and previous != key:
+            known = self._selections.get(previous)
+            if known is not None and known.source is Source.COMMAND:
+                self._standing.discard(previous)
+            if previous not in self._open:
+                self._forget(previous)  # nobody would tell us when it goes
+        if key is not None:
+            self._spelling[key] = self._spelling.pop(key)
+
+    def _forget(self, key: str) -> None:
+        self._spelling.pop(key, None)
+        self._selections.pop(key, None)
+        self._visible.pop(key, None)
+        self._standing.discard(key)
+        if self._active == key:
+            self._active = None
+
+
+def _follow(range_: Range, changes: Sequence[TextChange]) -> Range:
+    """A visible range, which is about lines, after `changes`."""
+    for change in changes:
+        if not stays_in_line(change):
+            start = map_position(range_.start, change)
+            range_ = Range(start, max(start, map_position(range_.end, change, Bias.RIGHT)))
+    return range_

@@ -1,0 +1,108 @@
+"""`.gitignore` and `.stetignore`: what the repository leaves out, and what it keeps from the model.
+
+Both are read in every folder from the root down; `.git/info/exclude` counts as the root's weakest
+`.gitignore`. As in git, the deeper file wins, later lines win over earlier ones, `!` takes back, and
+an ignored folder is a wall: nothing below it can be taken back. The two kinds mean different things:
+
+- `.stetignore` is *hard*: never shown, whatever the user does. It is asked first, and its `!` also
+  brings back what a `.gitignore` leaves out.
+- `.gitignore` is *soft*: not part of the project, so not listed, searched, read or attached; but
+  the file the user is in when they ask is shown (`stet.workspace.privacy`).
+
+Patterns are those of git (`stet.workspace.patterns`).
+"""
+
+import logging
+from enum import Enum
+from pathlib import Path
+
+from stet.system.system import FileKind, System
+from stet.workspace.patterns import Patterns, parse_patterns
+
+log = logging.getLogger(__name__)
+
+GIT_IGNORE = ".gitignore"
+STET_IGNORE = ".stetignore"
+MAX_IGNORE_BYTES = 256_000
+"""What is read of one ignore file."""
+
+
+class Verdict(Enum):
+    """What the ignore files say of a file."""
+
+    SHOWN = "shown"
+    IGNORED = "ignored"
+    """By a `.gitignore`: soft."""
+    DENIED = "denied"
+    """By a `.stetignore`: hard."""
+
+
+class IgnoreRules:
+    """The ignore files of all roots, read when asked for and again when they have changed."""
+
+    def __init__(self, system: System) -> None:
+        self._system = system
+        self._compiled: dict[Path, tuple[tuple[int, float], Patterns]] = {}
+        self._pinned: dict[tuple[Path, tuple[str, ...]], Patterns | None] | None = None
+
+    def pinned(self) -> "IgnoreRules":
+        """The same rules for one walk: each ignore file is looked at once."""
+        rules = IgnoreRules(self._system)
+        rules._compiled = self._compiled
+        rules._pinned = {}
+        return rules
+
+    def verdict(self, root: Path, parts: tuple[str, ...], *, is_folder: bool) -> Verdict:
+        """What holds for the entry at `parts` below `root`, when the folders above it are shown."""
+        by_stet = self._match(root, parts, is_folder, STET_IGNORE)
+        if by_stet is not None:
+            return Verdict.DENIED if by_stet else Verdict.SHOWN
+        by_git = self._match(root, parts, is_folder, GIT_IGNORE)
+        if by_git is None:
+            exclude = self._spec(root, (".git", "info", "exclude"))
+            by_git = None if exclude is None else exclude.ask(parts, is_folder=is_folder)
+        return Verdict.IGNORED if by_git else Verdict.SHOWN
+
+    def _match(
+        self,
+        root: Path,
+        parts: tuple[str, ...],
+        is_folder: bool,  # noqa: FBT001
+        ignore_file: str,
+    ) -> bool | None:
+        """What the deepest ignore file with an opinion says; None if none has one."""
+        for depth in range(len(parts) - 1, -1, -1):
+            spec = self._spec(root, (*parts[:depth], ignore_file))
+            said = None if spec is None else spec.ask(parts[depth:], is_folder=is_folder)
+            if said is not None:
+                return said
+        return None
+
+    def _spec(self, root: Path, parts: tuple[str, ...]) -> Patterns | None:
+        """The patterns in the ignore file at `parts` below `root`; None where there is none."""
+        if self._pinned is None:
+            return self._read(root.joinpath(*parts))
+        key = (root, parts)
+        if key not in self._pinned:
+            self._pinned[key] = self._read(root.joinpath(*parts))
+        return self._pinned[key]
+
+    def _read(self, path: Path) -> Patterns | None:
+        stat = self._system.stat(path)
+        if stat is None or stat.kind is not FileKind.FILE:  # as git: a link is not followed
+            return None
+        stamp = (stat.size, stat.mtime)
+        known = self._compiled.get(path)
+        if known is None or known[0] != stamp:
+            try:
+                lines = self._system.read_bytes(path, MAX_IGNORE_BYTES)
+            except OSError as error:
+                log.warning("%s can't be read (%s): its patterns are not used", path, error)
+                return None
+            text = lines.decode("utf-8-sig", "surrogateescape")
+            patterns, bad = parse_patterns(text.splitlines())
+            if bad:
+                log.warning("%s has lines that are no patterns: %.200r", path, bad)
+            known = (stamp, patterns)
+            self._compiled[path] = known
+        return known[1]

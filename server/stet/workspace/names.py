@@ -1,0 +1,126 @@
+"""Names of files as a model or a person writes them: what is refused before the disk is asked.
+
+Pure functions on text, so that the rules of Windows can be tried on every machine. A name is
+relative to a root with `/` between its parts, or absolute; whether it leads out of the roots is
+decided where the disk is known (`stet.workspace.paths`).
+"""
+
+import re
+import unicodedata
+
+MAX_NAME = 4096
+"""Length of a whole name, in characters."""
+MAX_PART = 255
+"""Length of one part of it, in bytes of UTF-8: what common file systems allow."""
+
+_ENCODED = re.compile(r"%(?:25)*(?:2e|2f|5c|00)", re.IGNORECASE)
+_DEVICES = re.compile(
+    r"(?:con|prn|aux|nul|clock\$|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?",
+    re.IGNORECASE | re.DOTALL,
+)
+_SHORT_NAME = re.compile(r"[^.]{1,6}~[0-9]+(?:\.[^.]{0,3})?")
+_JOINERS = "\u200c\u200d"
+"""Invisible, but part of ordinary words and emoji."""
+
+
+class PathRefused(Exception):
+    """A name that Stet does not take for a file of the workspace.
+
+    Attributes:
+        rule: Short name of the rule it breaks.
+        message: A sentence that says what is wrong and what to write instead.
+    """
+
+    def __init__(self, rule: str, message: str) -> None:
+        super().__init__(message)
+        self.rule = rule
+        self.message = message
+
+
+def split_name(name: str, *, windows: bool) -> tuple[bool, tuple[str, ...]]:
+    """The parts of a name, and whether it is absolute.
+
+    Returns:
+        `(is_absolute, parts)`; `.` and empty parts are left out, so there may be none. On Windows
+        the drive of an absolute name is its first part.
+
+    Raises:
+        PathRefused: If the name breaks a rule.
+    """
+    _check_characters(name)
+    if windows:
+        name = name.replace("\\", "/")
+    _check_form(name)
+    parts = tuple(part for part in name.split("/") if part not in ("", "."))
+    is_absolute = name.startswith("/") or (windows and _is_drive(parts))
+    for n_before, part in enumerate(parts):
+        _check_part(part, name)
+        is_drive = is_absolute and n_before == 0
+        fault = windows_fault(part) if windows and not is_drive else None
+        if fault is not None:
+            raise PathRefused("windows-name", f"{name!r} is no name for a file: {fault}.")
+    return is_absolute, parts
+
+
+def windows_fault(part: str) -> str | None:
+    """Why Windows would take one part of a path for something else than a plain name."""
+    if _DEVICES.fullmatch(part.rstrip(". ")):
+        return f"{part!r} is a device"
+    if part.endswith((".", " ")):
+        return f"{part!r} ends with a dot or a space, which Windows drops"
+    if ":" in part:
+        return f"{part!r} has a colon: a drive or a hidden stream"
+    if any(character in '<>"|?*' for character in part):
+        return f"{part!r} has a character that Windows does not allow"
+    if _SHORT_NAME.fullmatch(part):
+        return f"{part!r} may be the short form of another name"
+    return None
+
+
+def has_odd_characters(name: str) -> bool:
+    """Whether a name holds control or invisible characters, so that nobody could write it."""
+    return any(
+        (unicodedata.category(character) in ("Cc", "Cf") and character not in _JOINERS)
+        or character in "\u2028\u2029"
+        for character in name
+    )
+
+
+def _check_characters(name: str) -> None:
+    """Refuse what no rule further on should have to think about."""
+    if len(name) > MAX_NAME:
+        raise PathRefused("too-long", f"The name {name[:60]!r}... is {len(name)} characters long.")
+    if "\0" in name:
+        raise PathRefused("nul", f"{name!r} holds a NUL character.")
+    if has_odd_characters(name):
+        raise PathRefused("invisible", f"{name!r} holds control or invisible characters.")
+    if _ENCODED.search(name):
+        raise PathRefused("encoded", f"{name!r} is percent-encoded: write the plain path.")
+
+
+def _check_form(name: str) -> None:
+    """Refuse what is a name of another kind."""
+    if "\\" in name:
+        raise PathRefused("backslash", f"{name!r} has a backslash: write `/` between the parts.")
+    if name.startswith("//"):
+        raise PathRefused("network", f"{name!r} names another machine or a device.")
+    if "://" in name or name.lower().startswith("file:"):
+        raise PathRefused("scheme", f"{name!r} is a URI: write the path from the root.")
+    if name == "~" or name.startswith("~/"):
+        raise PathRefused("home", f"{name!r}: `~` is not expanded; write the path from the root.")
+
+
+def _check_part(part: str, name: str) -> None:
+    if part == "..":
+        raise PathRefused("parent", f"{name!r} goes up with `..`: write the path from the root.")
+    if len(part.encode("utf-8", "surrogatepass")) > MAX_PART:
+        raise PathRefused("too-long", f"{part[:60]!r}... is longer than a file name can be.")
+    folded = unicodedata.normalize("NFKC", part)
+    if folded != part and (folded.strip(".") == "" or "/" in folded or "\\" in folded):
+        raise PathRefused(
+            "look-alike", f"{name!r} has characters that only look like dots or slashes."
+        )
+
+
+def _is_drive(parts: tuple[str, ...]) -> bool:
+    return bool(parts) and re.fullmatch(r"[A-Za-z]:", parts[0]) is not None

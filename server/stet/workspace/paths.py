@@ -1,0 +1,170 @@
+"""From a name that a model or a person wrote to a document, and back.
+
+The decision is made on real paths: what the name leads to, with every link resolved, must lie below
+the real path of a root. So neither a link out of the workspace nor a twin (`/ws-evil` beside `/ws`)
+passes. A document that is open in the editor may lie anywhere: the user opened it.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from stet.system.system import System
+from stet.text.document import TextDocument
+from stet.workspace.names import PathRefused, split_name
+from stet.workspace.roots import Root
+from stet.workspace.uris import canonical, path_of, scheme_of, untitled_name, uri_of
+
+__all__ = ["UNTITLED", "Located", "Locator", "PathRefused"]
+
+UNTITLED = "untitled:"
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A document or folder, by all its names.
+
+    Attributes:
+        uri: As the editor spells it where it is open.
+        path: Absolute, links not resolved; None for untitled documents.
+        name: What models and people call it: relative to a root, `/` between the parts.
+    """
+
+    uri: str
+    path: Path | None
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Locator:
+    """Names of one snapshot.
+
+    Attributes:
+        system: Resolves links.
+        roots: Of the workspace.
+        documents: Those open, by canonical URI.
+    """
+
+    system: System
+    roots: tuple[Root, ...]
+    documents: Mapping[str, TextDocument]
+
+    def locate(self, name: str) -> Located:
+        """The file or folder that `name` means; it need not exist.
+
+        Raises:
+            PathRefused: If it is no name for something in the workspace, or could be two things.
+        """
+        if name.startswith(UNTITLED):
+            return self._locate_untitled(name)
+        is_absolute, parts = split_name(name, windows=os.name == "nt")
+        if is_absolute:
+            return self._checked(Path("/", *parts) if os.name != "nt" else _drive_path(parts), name)
+        return self._checked(self._choose(parts, name), name)
+
+    def name_of(self, uri: str) -> str:
+        """What models and people call a document: the reverse of `locate`."""
+        if scheme_of(uri) == "untitled":
+            return UNTITLED + untitled_name(uri)
+        path = path_of(uri)
+        return uri if path is None else self.name_of_path(path)
+
+    def name_of_path(self, path: Path) -> str:
+        """As `name_of`, for a path; the absolute path where it lies below no root."""
+        for base_of in (lambda root: root.path, lambda root: self.system.real_path(root.path)):
+            holders = [
+                (base, root)
+                for root in self.roots
+                if (base := base_of(root)) == path or base in path.parents
+            ]
+            if holders:
+                base, root = max(holders, key=lambda holder: len(holder[0].parts))
+                below = path.relative_to(base).as_posix()
+                if len(self.roots) == 1:
+                    return below
+                return root.name if below == "." else f"{root.name}/{below}"
+        return path.as_posix()
+
+    def _locate_untitled(self, name: str) -> Located:
+        wanted = canonical(name)
+        for key, document in self.documents.items():
+            if key.startswith(UNTITLED) and (
+                key == wanted or untitled_name(document.uri) == name.removeprefix(UNTITLED)
+            ):
+                return Located(document.uri, None, self.name_of(document.uri))
+        raise PathRefused("untitled", f"No untitled document {name!r} is open.")
+
+    def _choose(self, parts: tuple[str, ...], name: str) -> Path:
+        """The path that a relative name means, among the roots."""
+        if not self.roots:
+            raise PathRefused("no-root", f"{name!r} is relative, and no folder is open.")
+        if len(self.roots) == 1:
+            return self._below_only_root(parts)
+        named = [
+            root.path.joinpath(*parts[len(own) :])
+            for root in self.roots
+            if parts[: len(own := tuple(root.name.split("/")))] == own
+        ]
+        plain = [root.path.joinpath(*parts) for root in self.roots] if parts else []
+        candidates = list(dict.fromkeys(named + plain))
+        existing = [path for path in candidates if self._exists(path)]
+        # A file that does not exist yet can only be meant by a name that starts with a root's.
+        meant = existing or named
+        if len(meant) == 1:
+            return meant[0]
+        choices = [self.name_of_path(path) for path in meant or candidates]
+        choices = choices or [root.name for root in self.roots]
+        raise PathRefused(
+            "ambiguous", f"{name!r} could be {' or '.join(map(repr, choices))}: say which."
+        )
+
+    def _below_only_root(self, parts: tuple[str, ...]) -> Path:
+        """A name below the one root; its own name in front is understood where nothing else fits."""
+        root = self.roots[0].path
+        path = root.joinpath(*parts)
+        if parts[:1] == (root.name,) and not self._exists(path):
+            inner = root.joinpath(*parts[1:])
+            if self._exists(inner):
+                return inner
+        return path
+
+    def _exists(self, path: Path) -> bool:
+        return canonical(uri_of(path)) in self.documents or self.system.stat(path) is not None
+
+    def _checked(self, path: Path, name: str) -> Located:
+        """`path` as an open document, or as something inside the roots.
+
+        Raises:
+            PathRefused: If it is neither.
+        """
+        document = self._open_document(path)
+        if document is not None:
+            return Located(document.uri, path_of(document.uri), self.name_of(document.uri))
+        real = self.system.real_path(path)
+        bases = [self.system.real_path(root.path) for root in self.roots]
+        if not any(base == real or base in real.parents for base in bases):
+            is_below = any(root.path == path or root.path in path.parents for root in self.roots)
+            if is_below:
+                raise PathRefused("link", f"{name!r} leads out of the workspace through a link.")
+            raise PathRefused("outside", f"{name!r} lies outside the workspace.")
+        if path.name != real.name and path.name.casefold() == real.name.casefold():
+            path = real  # the file system folds case: one file, one name
+        return Located(uri_of(path), path, self.name_of_path(path))
+
+    def _open_document(self, path: Path) -> TextDocument | None:
+        """The open document that is the file at `path`, whichever of its paths either was given by."""
+        document = self.documents.get(canonical(uri_of(path)))
+        if document is not None:
+            return document
+        real = self.system.real_path(path)
+        for document in self.documents.values():
+            opened = path_of(document.uri)
+            if opened is not None and self.system.real_path(opened) == real:
+                return document
+        return None
+
+
+def _drive_path(parts: tuple[str, ...]) -> Path:
+    """An absolute Windows path; the drive's root stands between the drive and the rest."""
+    return Path(parts[0] + "/", *parts[1:]) if parts else Path("/")

@@ -1,0 +1,204 @@
+"""The privacy filter: the one decision on what may leave the machine.
+
+Everything a model or a tool sees passes through it (`Snapshot.show`, `Snapshot.walk`), for every
+model, local ones too. In this order, for the path as written and for the real one behind it:
+
+| rule | what is refused | unless |
+| --- | --- | --- |
+| `scheme` | documents that are neither files nor untitled | |
+| `secret` | names of secret files, everything in secret folders | |
+| `deny` | `privacy.deny` of the settings | |
+| `git` | the inside of `.git`, `.hg`, `.svn` | |
+| `outside` | what is not below a root of the workspace | it is open in the editor |
+| `excluded` | `context.excludedFolders` | |
+| `ignored` | what a `.stetignore` names | |
+| `ignored` | what a `.gitignore` names | it is open and the user is asking about it |
+
+The last exception is deliberate and narrow. A git-ignored file is no part of the project, and often
+holds what must not be shared, so being open in some tab is no reason to send it. But a question
+asked in such a file is about that file: the active document, or the one named in the question.
+"""
+
+import logging
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from stet.settings.values import Settings
+from stet.system.system import System
+from stet.workspace.ignore import IgnoreRules, Verdict
+from stet.workspace.patterns import Patterns, parse_patterns
+from stet.workspace.roots import Root
+from stet.workspace.secret_files import folded, is_secret
+from stet.workspace.uris import canonical, path_of, scheme_of, untitled_name
+
+log = logging.getLogger(__name__)
+
+_VERSION_CONTROL = frozenset({".git", ".hg", ".svn"})
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why something may not be shown.
+
+    Attributes:
+        rule: Short name of the rule, as in the table above.
+        message: A sentence for a person or a model.
+    """
+
+    rule: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyFilter:
+    """What may be shown of one snapshot.
+
+    Attributes:
+        system: Resolves links.
+        roots: Of the workspace.
+        settings: With `privacy.deny` and `context.excludedFolders`.
+        rules: The ignore files.
+        open_keys: Canonical URIs of the open documents.
+        asked_keys: Canonical URIs of the documents the user is asking about.
+    """
+
+    system: System
+    roots: tuple[Root, ...]
+    settings: Settings
+    rules: IgnoreRules
+    open_keys: Collection[str]
+    asked_keys: Collection[str]
+
+    def check(self, uri: str) -> Refusal | None:
+        """Why the document may not be shown; None if it may. Does not ask whether it exists."""
+        if scheme_of(uri) == "untitled":
+            name = untitled_name(uri)
+            return self._check_outside(tuple(part for part in name.split("/") if part), name)
+        path = path_of(uri)
+        if path is None:
+            return Refusal("scheme", f"{uri!r} is neither a file of this machine nor untitled.")
+        key = canonical(uri)
+        is_open = key in self.open_keys
+        is_asked = is_open and key in self.asked_keys
+        refusal = self._check_path(path, is_asked=is_asked)
+        if refusal is not None:
+            return refusal
+        real = self.system.real_path(path)
+        refusal = self._check_path(real, is_asked=is_asked) if real != path else None
+        if refusal is not None:  # said without the real name, which nobody asked for
+            return Refusal(refusal.rule, f"{str(path)!r} is a link to what may not be shown.")
+        if not is_open and not any(base in real.parents for _, base in self._bases()):
+            return Refusal("outside", f"{str(path)!r} lies outside the workspace.")
+        return None
+
+    def check_level(
+        self, root: Root, parts: tuple[str, ...], *, is_folder: bool, is_asked: bool = False
+    ) -> Refusal | None:
+        """As `check` for the entry at `parts` below `root`, when the folders above it passed.
+
+        Links are not resolved here: the caller does not follow them.
+        """
+        name = "/".join(parts)
+        refusal = self._check_names((*root.path.parts[1:], *parts), name, is_folder=is_folder)
+        if refusal is None and self._is_denied(parts, is_folder=is_folder):
+            refusal = _denied(name)
+        if refusal is None and is_folder:
+            refusal = self._check_excluded(root, parts)
+        if refusal is not None:
+            return refusal
+        verdict = self.rules.verdict(root.path, parts, is_folder=is_folder)
+        if verdict is Verdict.DENIED:
+            return Refusal("ignored", f"{name!r} is kept from models by a .stetignore.")
+        if verdict is Verdict.IGNORED and not is_asked:
+            return Refusal("ignored", f"{name!r} is left out by a .gitignore.")
+        return None
+
+    def _check_path(self, path: Path, *, is_asked: bool) -> Refusal | None:
+        """What the names, and the rules of every root that holds `path`, say."""
+        parts = path.parts[1:]
+        holders = [(root, base) for root, base in self._bases() if base in path.parents]
+        if not holders:
+            return self._check_outside(parts, str(path))
+        for n_parts in range(1, len(parts) + 1):
+            is_folder = n_parts < len(parts)
+            refusal = self._check_names(parts[:n_parts], str(path), is_folder=is_folder)
+            if refusal is not None:
+                return refusal
+        for root, base in holders:
+            below = path.relative_to(base).parts
+            for n_parts in range(1, len(below) + 1):
+                refusal = self.check_level(
+                    root, below[:n_parts], is_folder=n_parts < len(below), is_asked=is_asked
+                )
+                if refusal is not None:
+                    return refusal
+        return None
+
+    def _check_outside(self, parts: tuple[str, ...], name: str) -> Refusal | None:
+        """What holds for a document that no root holds: names, and all of `privacy.deny`."""
+        for n_parts in range(1, len(parts) + 1):
+            is_folder = n_parts < len(parts)
+            refusal = self._check_names(parts[:n_parts], name, is_folder=is_folder)
+            if refusal is None and self._is_denied(parts[:n_parts], is_folder=is_folder):
+                refusal = _denied(name)
+            if refusal is not None:
+                return refusal
+        return None
+
+    def _check_names(self, parts: tuple[str, ...], name: str, *, is_folder: bool) -> Refusal | None:
+        """What holds wherever the entry lies; `parts` from the top of the disk."""
+        if is_secret((*parts, "") if is_folder else parts):
+            return Refusal(
+                "secret", f"{name!r} looks like a secret (a key, a login, an environment)."
+            )
+        # A bare name is meant from the root down; only `/home/me/diary` can mean the whole disk.
+        anchored = tuple(each for each in self.settings.privacy.deny if each.startswith("/"))
+        if _named(anchored, "privacy.deny", parts, is_folder=is_folder):
+            return _denied(name)
+        if any(part.casefold() in _VERSION_CONTROL for part in parts):
+            return Refusal("git", f"{name!r} belongs to version control.")
+        return None
+
+    def _is_denied(self, parts: tuple[str, ...], *, is_folder: bool) -> bool:
+        """Whether `privacy.deny` names the entry."""
+        return _named(self.settings.privacy.deny, "privacy.deny", parts, is_folder=is_folder)
+
+    def _check_excluded(self, root: Root, parts: tuple[str, ...]) -> Refusal | None:
+        """Whether a folder is one of `context.excludedFolders`: a name, a path, or `root/path`."""
+        lines = tuple(f"{name.strip('/')}/" for name in self.settings.context.excluded_folders)
+        for names in (parts, (*root.name.split("/"), *parts)):
+            if _named(lines, "context.excludedFolders", names, is_folder=True):
+                return Refusal("excluded", f"{'/'.join(parts)!r} is an excluded folder.")
+        return None
+
+    def _bases(self) -> list[tuple[Root, Path]]:
+        """Each root with its path as written, and again with its real path where that differs."""
+        return [
+            (root, base)
+            for root in self.roots
+            for base in dict.fromkeys((root.path, self.system.real_path(root.path)))
+        ]
+
+
+def _denied(name: str) -> Refusal:
+    return Refusal("deny", f"{name!r} is kept from models by `privacy.deny`.")
+
+
+@lru_cache(maxsize=64)
+def _patterns(lines: tuple[str, ...], setting: str) -> Patterns:
+    """Patterns of the settings, which hold whatever the case."""
+    patterns, bad = parse_patterns(map(folded, lines))
+    if bad:
+        log.warning("`%s` has entries that are no patterns: %r", setting, bad)
+    return patterns
+
+
+def _named(
+    lines: tuple[str, ...], setting: str, parts: tuple[str, ...], *, is_folder: bool
+) -> bool:
+    """Whether patterns of the settings name the entry at `parts`."""
+    if not lines:
+        return False
+    return bool(_patterns(lines, setting).ask(tuple(map(folded, parts)), is_folder=is_folder))

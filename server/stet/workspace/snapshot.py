@@ -1,0 +1,170 @@
+"""The world at one moment: open documents laid over the disk, seen through the privacy filter.
+
+A snapshot is frozen and cheap; a turn reads from one while the user goes on typing. `show` and
+`walk` are the only ways by which text of the workspace reaches a tool or a model. They ask the
+disk: call them in a worker thread where the event loop runs.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from stet.settings.values import Settings
+from stet.system.system import FileKind, System
+from stet.text.document import TextDocument
+from stet.workspace.activity import ActivityView
+from stet.workspace.disk_text import MAX_FILE_BYTES, decode, is_binary
+from stet.workspace.ignore import IgnoreRules
+from stet.workspace.paths import Located, Locator
+from stet.workspace.privacy import PrivacyFilter
+from stet.workspace.roots import Root
+from stet.workspace.uris import canonical, path_of
+from stet.workspace.walk import Walk
+
+
+class NotShown(Exception):
+    """A document that can't be shown to a model, or may not be.
+
+    Attributes:
+        uri: Of the document.
+        rule: A rule of the privacy filter, or `missing`, `folder`, `binary`, `too-large`,
+            `unreadable`.
+        message: A sentence for a person or a model.
+    """
+
+    def __init__(self, uri: str, rule: str, message: str) -> None:
+        super().__init__(message)
+        self.uri = uri
+        self.rule = rule
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The world at one moment.
+
+    Attributes:
+        system: The disk below the open documents.
+        roots: Of the workspace.
+        documents: Those open, by canonical URI; look one up with `document`.
+        activity: Where the user was.
+        settings: Those in force.
+        rules: The ignore files, read when needed and shared between snapshots.
+        asked: URI of the document the current question is about, where that was said.
+    """
+
+    system: System
+    roots: tuple[Root, ...]
+    documents: Mapping[str, TextDocument]
+    activity: ActivityView
+    settings: Settings
+    rules: IgnoreRules
+    asked: str | None = None
+
+    def asked_about(self, uri: str | None) -> "Snapshot":
+        """The same world, for a question about this document (see `stet.workspace.privacy`)."""
+        return replace(self, asked=uri)
+
+    def document(self, uri: str) -> TextDocument | None:
+        """An open document; None if it is not open. Not filtered: for Stet's own use."""
+        return self.documents.get(canonical(uri))
+
+    def exists(self, uri: str) -> bool:
+        """Whether a document is open or something lies at its path. Not filtered: text is not told."""
+        path = path_of(uri)
+        return self.document(uri) is not None or (
+            path is not None and self.system.stat(path) is not None
+        )
+
+    def show(self, uri: str) -> TextDocument:
+        """The text of a document as the user sees it: open text over the disk's.
+
+        Raises:
+            NotShown: If it may not be shown, or there is no text to show.
+        """
+        refusal = self._privacy().check(uri)
+        if refusal is not None:
+            raise NotShown(uri, refusal.rule, refusal.message)
+        document = self.document(uri)
+        if document is not None:
+            return document
+        name = self.name_of(uri)
+        path = path_of(uri)
+        if path is None:
+            raise NotShown(uri, "missing", f"No document {name!r} is open.")
+        return TextDocument(uri, decode(self._read(uri, name, self.system.real_path(path))))
+
+    def locate(self, name: str) -> Located:
+        """The file or folder that a model or a person means by `name`; it need not exist.
+
+        Names are relative to a root (`src/app.py`; with several roots `folder/src/app.py`),
+        absolute, or `untitled:NAME`.
+
+        Raises:
+            PathRefused: If that is no name for something in the workspace (`stet.workspace.names`).
+        """
+        return self._locator().locate(name)
+
+    def name_of(self, uri: str) -> str:
+        """What models and people call a document: the reverse of `locate`."""
+        return self._locator().name_of(uri)
+
+    def walk(self, folder: str = "") -> Iterator[Located]:
+        """The files in and below `folder` that may be shown, in a fixed order; all without one.
+
+        Raises:
+            PathRefused: If `folder` is no name for something in the workspace.
+        """
+        top = self.locate(folder).path if folder.strip("/. ") else None
+        return self._walk().files(top)
+
+    def siblings(self, uri: str) -> Iterator[Located]:
+        """The files in the folder of a document, itself among them, that may be shown; sorted."""
+        path = path_of(uri)
+        if path is not None:
+            yield from self._walk().files_in(path.parent)
+
+    def mtime(self, uri: str) -> float | None:
+        """When a file was last written, in seconds since the epoch; None where it is on no disk."""
+        path = path_of(uri)
+        stat = None if path is None else self.system.stat(self.system.real_path(path))
+        return None if stat is None else stat.mtime
+
+    def _read(self, uri: str, name: str, real: Path) -> bytes:
+        """The bytes of a text file.
+
+        Raises:
+            NotShown: If it is not one.
+        """
+        stat = self.system.stat(real)
+        if stat is None:
+            raise NotShown(uri, "missing", f"There is no file {name!r}.")
+        if stat.kind is not FileKind.FILE:
+            raise NotShown(uri, "folder", f"{name!r} is a folder or a device, not a file.")
+        try:
+            data = self.system.read_bytes(real, MAX_FILE_BYTES + 1)
+        except OSError as error:
+            raise NotShown(
+                uri, "unreadable", f"{name!r} can't be read: {error.strerror}."
+            ) from error
+        if is_binary(data):
+            raise NotShown(uri, "binary", f"{name!r} is not a text file.")
+        if len(data) > MAX_FILE_BYTES:
+            message = (
+                f"{name!r} has {stat.size:,} bytes; {MAX_FILE_BYTES:,} is the most that is shown."
+            )
+            raise NotShown(uri, "too-large", message)
+        return data
+
+    def _walk(self) -> Walk:
+        privacy = replace(self._privacy(), rules=self.rules.pinned())
+        return Walk(self.system, self._locator(), privacy)
+
+    def _locator(self) -> Locator:
+        return Locator(self.system, self.roots, self.documents)
+
+    def _privacy(self) -> PrivacyFilter:
+        asked = {canonical(uri) for uri in (self.activity.active, self.asked) if uri is not None}
+        return PrivacyFilter(
+            self.system, self.roots, self.settings, self.rules, self.documents.keys(), asked
+        )

@@ -1,0 +1,98 @@
+"""Names of documents: URIs as editors write them, and the paths behind them.
+
+Editors spell one document in several ways (`file:///c%3A/a`, `file:///C:/a`). Inside Stet a document
+is found by its `canonical` key; what is sent to an editor is always the spelling the editor used.
+Nothing here asks the disk, so a link and its target stay two documents.
+"""
+
+import os
+import posixpath
+import re
+from functools import lru_cache
+from pathlib import Path
+from urllib.parse import quote_from_bytes, unquote_to_bytes
+
+TRACKED_SCHEMES = frozenset({"file", "untitled"})
+"""Documents of other schemes (`git:`, previews, notebook cells) are neither tracked nor shown."""
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
+_DRIVE = re.compile(rb"/[A-Za-z]:(?=/|$)")
+
+
+def scheme_of(uri: str) -> str:
+    """The scheme of `uri` in lower case; '' where it has none."""
+    found = _SCHEME.match(uri)
+    return found.group(1).lower() if found else ""
+
+
+def is_tracked(uri: str) -> bool:
+    """Whether documents of this scheme are followed at all."""
+    return scheme_of(uri) in TRACKED_SCHEMES
+
+
+@lru_cache(maxsize=4096)
+def canonical(uri: str) -> str:
+    """The one key of all spellings of `uri`: percent-encoding, drive case and dot segments folded.
+
+    Decoding happens once, so `a%2541` and `a%41` stay two documents. The key is itself a URI, and
+    its own key.
+    """
+    scheme = scheme_of(uri)
+    if scheme == "file":
+        host, path = _host_and_path(uri)
+        folded = _DRIVE.sub(lambda drive: drive.group().lower(), path)
+        return f"file://{host}{quote_from_bytes(folded)}"
+    if scheme == "untitled":
+        return f"untitled:{quote_from_bytes(_decoded(uri[len(scheme) + 1 :]))}"
+    return f"{scheme}{uri[len(scheme) :]}"
+
+
+def path_of(uri: str) -> Path | None:
+    """The absolute path of a `file:` document on this machine; None for every other URI."""
+    if scheme_of(uri) != "file":
+        return None
+    host, path = _host_and_path(uri)
+    if b"\0" in path:
+        return None
+    windows = os.name == "nt"
+    if host and not windows:  # another machine's file
+        return None
+    if windows:
+        path = b"//" + host.encode() + path if host else path.lstrip(b"/")
+    found = Path(os.fsdecode(path))
+    return found if found.is_absolute() else None
+
+
+def uri_of(path: Path) -> str:
+    """The `file:` URI of an absolute path.
+
+    Raises:
+        ValueError: If `path` is relative.
+    """
+    return path.as_uri()
+
+
+def untitled_name(uri: str) -> str:
+    """What a person calls an `untitled:` document: the decoded part behind the colon."""
+    return _decoded(uri.split(":", 1)[1]).decode("utf-8", "replace")
+
+
+def _host_and_path(uri: str) -> tuple[str, bytes]:
+    """Host ('' for this machine) and decoded absolute path of a `file:` URI, dot segments removed.
+
+    A `?` or `#` that a client forgot to encode is taken as part of the name: documents have neither
+    query nor fragment.
+    """
+    rest = uri[len("file:") :]
+    host = ""
+    if rest.startswith("//"):
+        host, slash, rest = rest[2:].partition("/")
+        rest = slash + rest
+    host = "" if host.lower() == "localhost" else host.lower()
+    path = posixpath.normpath(b"/" + _decoded(rest))
+    return host, b"/" + path.lstrip(b"/")
+
+
+def _decoded(text: str) -> bytes:
+    """The bytes that a percent-encoded text stands for; a lone surrogate stays one."""
+    return unquote_to_bytes(text.encode("utf-8", "surrogatepass"))

@@ -1,0 +1,222 @@
+"""The world as the editor has it: open documents over the disk, roots, and where the user is.
+
+`Workspace` is one of the few mutable owners. It is touched on the event loop only, and `apply` is
+its hot path: no disk, no import, no copy of a text. Whoever works longer than a moment works on a
+`Snapshot`.
+"""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+from stet.settings.values import Settings
+from stet.system.system import System
+from stet.text.buffer import TextBuffer
+from stet.text.change import TextChange
+from stet.text.document import TextDocument
+from stet.text.encoding import Encoding
+from stet.workspace.activity import Activity
+from stet.workspace.history import History
+from stet.workspace.ignore import IgnoreRules
+from stet.workspace.modification import FULL_TEXT, Modification, ModificationKind, WireEdit
+from stet.workspace.roots import Root, implied_roots, name_roots
+from stet.workspace.snapshot import Snapshot
+from stet.workspace.uris import canonical, is_tracked, path_of
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _OpenDocument:
+    """One document the editor holds."""
+
+    uri: str
+    language_id: str
+    version: int | None
+    buffer: TextBuffer
+    history: History
+    frozen: TextDocument | None = field(default=None)
+
+    def freeze(self) -> TextDocument:
+        """The document as it is now; made once per revision."""
+        if self.frozen is None:
+            self.frozen = TextDocument(
+                self.uri, self.buffer.text, self.version, self.language_id, self.history.revision
+            )
+        return self.frozen
+
+
+class Workspace:
+    """Everything Stet knows of what the user is working on.
+
+    Attributes:
+        encoding: What the editor counts columns in; set when `initialize` has settled it.
+        activity: Where the user is.
+        settings: Those in force.
+    """
+
+    def __init__(self, system: System, settings: Settings | None = None) -> None:
+        self.encoding = Encoding.UTF16  # what the protocol assumes where nothing is said
+        self.activity = Activity(system.monotonic)
+        self.settings = Settings() if settings is None else settings
+        self._system = system
+        self._folders: dict[str, tuple[str, Path]] = {}
+        self._open: dict[str, _OpenDocument] = {}
+        self._last_revision = 0
+        self._documents: Mapping[str, TextDocument] | None = None
+        self._rules = IgnoreRules(system)
+
+    # Roots
+
+    @property
+    def roots(self) -> tuple[Root, ...]:
+        """The folders of the workspace in the editor's order; without any, the open files' folders."""
+        if self._folders:
+            return name_roots(self._folders.values())
+        home = self._system.environ().get("HOME") or self._system.environ().get("USERPROFILE")
+        paths = (path_of(document.uri) for document in self._open.values())
+        return implied_roots(
+            (path for path in paths if path is not None), Path(home) if home else None
+        )
+
+    def add_root(self, uri: str) -> None:
+        """Add a folder of the workspace; one that is no folder of this machine is left out."""
+        path = path_of(uri)
+        if path is None:
+            log.warning("The workspace folder %r is no folder of this machine: left out", uri)
+            return
+        self._folders.setdefault(canonical(uri), (uri, path))
+
+    def remove_root(self, uri: str) -> None:
+        """Take a folder out of the workspace."""
+        self._folders.pop(canonical(uri), None)
+
+    def with_settings(self, settings: Settings) -> None:
+        """From now on these settings hold; snapshots taken before keep theirs."""
+        self.settings = settings
+
+    # Documents
+
+    def apply(self, modification: Modification) -> tuple[TextChange, ...]:
+        """Take one change of the world.
+
+        Returns:
+            How the document's text changed, in order; nothing for documents just opened, closed,
+            of a scheme that is not tracked, or not open.
+        """
+        kind, uri = modification.kind, modification.uri
+        if kind is ModificationKind.OPENED:
+            return self._opened(modification)
+        document = self._open.get(canonical(uri))
+        if document is None:
+            if is_tracked(uri):
+                log.warning("%s for %r, which is not open: ignored", kind.value, uri)
+            return ()
+        if kind is ModificationKind.CHANGED:
+            return self._changed(document, modification.edits, modification.version)
+        if kind is ModificationKind.SAVED:
+            return self._saved(document, modification.text)
+        return self._closed(document)
+
+    def document(self, uri: str) -> TextDocument | None:
+        """An open document as it is now; None if it is not open."""
+        document = self._open.get(canonical(uri))
+        return None if document is None else document.freeze()
+
+    def buffer(self, uri: str) -> TextBuffer | None:
+        """The text of an open document for reading in place, which copies nothing; None if closed."""
+        document = self._open.get(canonical(uri))
+        return None if document is None else document.buffer
+
+    def changes_since(self, uri: str, revision: int) -> tuple[TextChange, ...] | None:
+        """How an open document changed since `revision`, oldest first.
+
+        Returns:
+            None where that is no longer known, or the document was closed (and perhaps opened
+            again) since.
+        """
+        document = self._open.get(canonical(uri))
+        return None if document is None else document.history.since(revision)
+
+    def snapshot(self) -> Snapshot:
+        """The world at this moment, frozen; only documents changed since the last one are copied."""
+        if self._documents is None:
+            self._documents = MappingProxyType(
+                {key: document.freeze() for key, document in self._open.items()}
+            )
+        return Snapshot(
+            self._system,
+            self.roots,
+            self._documents,
+            self.activity.view(),
+            self.settings,
+            self._rules,
+        )
+
+    def _opened(self, modification: Modification) -> tuple[TextChange, ...]:
+        uri, key = modification.uri, canonical(modification.uri)
+        if not is_tracked(uri):
+            log.debug("%r is not tracked: its scheme is neither file nor untitled", uri)
+            return ()
+        text = modification.text or ""
+        document = self._open.get(key)
+        if document is not None:
+            log.warning("%r was opened twice: taken as a reload", uri)
+            document.uri = uri
+            document.language_id = modification.language_id
+            return self._changed(document, (WireEdit.full(text),), modification.version)
+        self._last_revision += 1
+        self._open[key] = _OpenDocument(
+            uri,
+            modification.language_id,
+            modification.version,
+            TextBuffer(text),
+            History(self._last_revision),
+        )
+        self._documents = None
+        self.activity.opened(uri)
+        return ()
+
+    def _changed(
+        self, document: _OpenDocument, edits: tuple[WireEdit, ...], version: int | None
+    ) -> tuple[TextChange, ...]:
+        changes: list[TextChange] = []
+        buffer, encoding = document.buffer, self.encoding
+        for edit in edits:
+            if edit.start_line == FULL_TEXT:
+                changes += buffer.replace_all(edit.text)
+            else:
+                changes.append(
+                    buffer.splice(
+                        edit.start_line,
+                        edit.start_units,
+                        edit.end_line,
+                        edit.end_units,
+                        edit.text,
+                        encoding,
+                    )
+                )
+        for change in changes:
+            document.history.append(change)
+        if version is not None:
+            document.version = version  # whatever it is: editors jump, repeat and go back
+        document.frozen = None
+        self._documents = None
+        if changes:
+            self.activity.edited(document.uri, changes)
+        return tuple(changes)
+
+    def _saved(self, document: _OpenDocument, text: str | None) -> tuple[TextChange, ...]:
+        if text is None or text == document.buffer.text:
+            return ()
+        log.warning("The saved text of %r is not what its changes led to: taken over", document.uri)
+        return self._changed(document, (WireEdit.full(text),), None)
+
+    def _closed(self, document: _OpenDocument) -> tuple[TextChange, ...]:
+        self._last_revision = max(self._last_revision, document.history.revision)
+        del self._open[canonical(document.uri)]
+        self._documents = None
+        self.activity.closed(document.uri)
+        return ()

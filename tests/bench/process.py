@@ -1,0 +1,68 @@
+"""A language server as a process, driven as plainly as can be: what is measured is the server."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+WIRE = (sys.executable, "-I", str(Path(__file__).parents[1] / "support" / "wire_server.py"))
+STET = (sys.executable, "-I", "-m", "stet.cli.main", "serve")
+BARE = (sys.executable, "-I", str(Path(__file__).with_name("bare_pygls.py")))
+INITIALIZE: dict[str, Any] = {"processId": None, "rootUri": None, "capabilities": {}}
+
+
+def encoded(message: dict[str, Any]) -> bytes:
+    """A message in its frame."""
+    body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+    return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+
+
+class ServerProcess:
+    """One running server."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        self._process = process
+
+    def write(self, data: bytes) -> None:
+        """Put bytes on its standard input."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(data)
+        self._process.stdin.flush()
+
+    def ask(self, method: str, params: object) -> Any:
+        """The result of a request; everything else that comes is skipped."""
+        self.write(encoded({"id": method, "method": method, "params": params}))
+        while True:
+            message = self._read()
+            if message.get("id") == method and "method" not in message:
+                return message["result"]
+
+    def notify(self, method: str, params: object) -> None:
+        """Send a notification."""
+        self.write(encoded({"method": method, "params": params}))
+
+    def _read(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        length = 0
+        while (line := self._process.stdout.readline()) not in {b"\r\n", b""}:
+            name, _, value = line.partition(b":")
+            if name.lower() == b"content-length":
+                length = int(value)
+        message = json.loads(self._process.stdout.read(length))
+        assert isinstance(message, dict)
+        return message
+
+
+@contextmanager
+def running(argv: Sequence[str]) -> Iterator[ServerProcess]:
+    """A server process, not initialized; killed when the block is left."""
+    with subprocess.Popen(
+        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        try:
+            yield ServerProcess(process)
+        finally:
+            process.kill()

@@ -1,0 +1,230 @@
+"""`stet ask`: a real process, a real server, a scripted model."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.shell import Screen, Shell
+
+BEFORE = "def f(x):\n    return x + 1\n"
+AFTER = 'def f(x):\n    """Add one."""\n    return x + 1\n'
+REWRITE = {"text": f"```python\n{AFTER}```\n"}
+DIFF = """\
+--- f.py
++++ f.py
+@@ -1,2 +1,3 @@
+ def f(x):
++    \"\"\"Add one.\"\"\"
+     return x + 1
+"""
+ASK = ("ask", "Add a docstring.", "--file", "f.py", "--mode", "rewrite")
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    shell = Shell.at(tmp_path)
+    shell.write("f.py", BEFORE)
+    shell.script(REWRITE)
+    return shell
+
+
+def text(shell: Shell, name: str = "f.py") -> str:
+    return (shell.folder / name).read_bytes().decode()
+
+
+def test_by_default_a_script_is_shown_the_proposal_and_nothing_is_written(shell: Shell) -> None:
+    done = shell.run(*ASK)
+    assert (done.returncode, text(shell)) == (0, BEFORE)
+    assert done.stdout.endswith(DIFF)
+    assert "\x1b" not in done.stdout + done.stderr
+
+
+def test_what_is_accepted_is_written(shell: Shell) -> None:
+    done = shell.run(*ASK, "--accept", "all")
+    assert (done.returncode, text(shell)) == (0, AFTER)
+    assert f"wrote {shell.folder / 'f.py'}" in done.stderr
+
+
+def test_json_is_one_object_with_all_a_script_needs(shell: Shell) -> None:
+    done = shell.run(*ASK, "--accept", "all", "--json")
+    told = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert {key: told[key] for key in ("state", "answer", "error", "refused", "files")} == {
+        "state": "completed",
+        "answer": "",
+        "error": None,
+        "refused": [],
+        "files": [str(shell.folder / "f.py")],
+    }
+    assert [item["hunk"] for item in told["proposals"]] == told["accepted"]
+    assert told["model"]["provider"] == "scripted"
+    assert told["usage"]["totalTokens"] > 0
+
+
+def test_only_the_lines_asked_for_are_rewritten(shell: Shell) -> None:
+    shell.write("note.md", "One line.\nTwo line.\nThree line.\n")
+    shell.script({"text": "```\nTwo lines.\n```"})
+    shell.run("ask", "Mend it.", "--file", "note.md:2", "--mode", "rewrite", "--accept", "all")
+    assert text(shell, "note.md") == "One line.\nTwo lines.\nThree line.\n"
+
+
+def test_an_agent_edits_with_its_tools(shell: Shell) -> None:
+    edit = {"file": "f.py", "old_text": "x + 1", "new_text": "x + 2"}
+    shell.script(
+        {"tool_calls": [{"name": "edit_file", "arguments": edit}]},
+        {"tool_calls": [{"name": "done", "arguments": {"summary": "Counted on."}}]},
+    )
+    done = shell.run("ask", "Add two.", "--file", "f.py", "--accept", "all")
+    assert (done.returncode, text(shell)) == (0, BEFORE.replace("x + 1", "x + 2"))
+
+
+def test_an_agent_makes_a_new_file(shell: Shell) -> None:
+    new = {"file": "sub/new.txt", "content": "hello\n"}
+    shell.script(
+        {"tool_calls": [{"name": "create_file", "arguments": new}]},
+        {"tool_calls": [{"name": "done", "arguments": {"summary": "Made it."}}]},
+    )
+    done = shell.run("ask", "Make a file.", "--accept", "all")
+    assert done.returncode == 0, done.stderr
+    assert text(shell, "sub/new.txt") == "hello\n"
+
+
+def test_a_question_is_answered_on_stdout(shell: Shell) -> None:
+    shell.script({"text": "It adds one. \x1b[8mHidden.\x1b[0m"})
+    done = shell.run("ask", "What does it do?", "--file", "f.py", "--mode", "ask")
+    assert (done.returncode, done.stdout) == (0, "It adds one. \\x1b[8mHidden.\\x1b[0m\n")
+
+
+def test_a_failed_turn_is_one_sentence_and_exit_code_one(shell: Shell) -> None:
+    shell.script({"error": "The provider is on fire."})
+    done = shell.run(*ASK)
+    assert (done.returncode, done.stdout, text(shell)) == (1, "", BEFORE)
+    assert done.stderr.count("The provider is on fire.") == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_line_ends_and_a_missing_last_one_are_kept(shell: Shell) -> None:
+    shell.write("dos.txt", "one\r\ntow\r\nthree")
+    edit = {"file": "dos.txt", "old_text": "tow", "new_text": "two"}
+    shell.script(
+        {"tool_calls": [{"name": "edit_file", "arguments": edit}]},
+        {"tool_calls": [{"name": "done", "arguments": {"summary": "Mended."}}]},
+    )
+    done = shell.run("ask", "Mend it.", "--file", "dos.txt", "--accept", "all")
+    assert done.returncode == 0, done.stderr
+    assert text(shell, "dos.txt") == "one\r\ntwo\r\nthree"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--file", "nope.py"), "stet: there is no file 'nope.py'\n"),
+        (("--file", "f.py:9"), "has only 2 lines\n"),
+        (("--root", "nope"), "stet: there is no folder 'nope'\n"),
+        (("--json", "--accept", "review"), "--json asks nobody"),
+        (("--mode", "shout"), "shout"),
+    ],
+)
+def test_a_usage_error_is_exit_code_two(
+    shell: Shell, arguments: tuple[str, ...], said: str
+) -> None:
+    done = shell.run("ask", "x", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_file_that_is_no_text_is_refused(shell: Shell) -> None:
+    (shell.folder / "bin").write_bytes(b"\xff\xfe\x00")
+    done = shell.run("ask", "x", "--file", "bin")
+    assert (done.returncode, done.stderr) == (
+        1,
+        f"stet: {shell.folder / 'bin'} is not UTF-8 text\n",
+    )
+
+
+def test_hunks_are_reviewed_one_by_one(shell: Shell) -> None:
+    shell.write("l.txt", "".join(f"line {number}\n" for number in range(1, 31)))
+    edits = [
+        {"file": "l.txt", "old_text": f"line {number}\n", "new_text": f"LINE {number}\n"}
+        for number in (2, 15, 28)
+    ]
+    shell.script(
+        {"tool_calls": [{"name": "edit_file", "arguments": edit} for edit in edits]},
+        {"tool_calls": [{"name": "done", "arguments": {"summary": "Louder."}}]},
+    )
+    typed = "y\nn\nnot this one\ny\n"
+    done = shell.run("ask", "Louder.", "--file", "l.txt", "--accept", "review", typed=typed)
+    assert done.returncode == 0, done.stderr
+    after = text(shell, "l.txt")
+    assert [number for number in range(1, 31) if f"LINE {number}\n" in after] == [2, 28]
+
+
+def test_at_the_end_of_the_answers_the_rest_stays(shell: Shell) -> None:
+    done = shell.run(*ASK, "--accept", "review", typed="")
+    assert (done.returncode, text(shell)) == (0, BEFORE)
+    assert "The rest stays as it is" in done.stderr
+
+
+def test_in_a_terminal_progress_is_live_and_the_review_asks(shell: Shell) -> None:
+    screen = Screen(shell, ASK)
+    screen.wait_for("accept? [y/n/q] (1/1)")
+    assert "\x1b[32m+" in screen.shown  # green
+    screen.type("y\n")
+    assert screen.ended() == 0
+    assert text(shell) == AFTER
+
+
+def test_no_colour_where_none_is_wanted(shell: Shell) -> None:
+    shell.env["NO_COLOR"] = "1"
+    screen = Screen(shell, ASK)
+    screen.wait_for("accept? [y/n/q] (1/1)")
+    assert "\x1b[32m" not in screen.shown
+    screen.type("q\n")
+    assert screen.ended() == 0
+
+
+def test_ctrl_c_cancels_the_turn_and_leaves_nothing_behind(shell: Shell) -> None:
+    shell.script({"text": "never said", "hold": str(shell.folder / "never")})
+    screen = Screen(shell, ASK)
+    screen.wait_for("round 1")
+    screen.interrupt()
+    assert screen.ended() == 130
+    assert "stet: cancelled" in screen.shown
+    assert "Traceback" not in screen.shown
+    assert text(shell) == BEFORE
+    assert shell.left_running() == []
+
+
+def test_ctrl_c_at_the_review_ends_it_at_once(shell: Shell) -> None:
+    screen = Screen(shell, ASK)
+    screen.wait_for("accept? [y/n/q] (1/1)")
+    screen.interrupt()
+    assert screen.ended() == 130
+    assert "Traceback" not in screen.shown
+    assert "Fatal" not in screen.shown
+    assert text(shell) == BEFORE
+    assert shell.left_running() == []
+
+
+def test_a_file_that_changed_on_the_disk_meanwhile_is_not_written_over(shell: Shell) -> None:
+    screen = Screen(shell, ASK)
+    screen.wait_for("accept? [y/n/q] (1/1)")
+    shell.write("f.py", "somebody else's\n")
+    screen.type("y\n")
+    assert screen.ended() == 1
+    assert "has changed since it was opened" in screen.shown
+    assert text(shell) == "somebody else's\n"
+
+
+def test_all_does_not_mean_what_needs_a_yes_of_its_own(shell: Shell) -> None:
+    new = {"file": ".vscode/settings.json", "content": "{}\n"}
+    shell.script(
+        {"tool_calls": [{"name": "create_file", "arguments": new}]},
+        {"tool_calls": [{"name": "done", "arguments": {"summary": "Made it."}}]},
+    )
+    done = shell.run("ask", "Set it up.", "--accept", "all")
+    assert done.returncode == 1
+    assert "not accepted: " in done.stderr
+    assert not (shell.folder / ".vscode").exists()

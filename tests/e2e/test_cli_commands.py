@@ -1,0 +1,191 @@
+"""The other commands of the shell, as real processes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import platformdirs
+import pytest
+
+from stet import __version__
+from stet.cli.demo import NOTE, STATS
+from tests.support.shell import Screen, Shell
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    return Shell.at(tmp_path)
+
+
+def block(text: str) -> dict[str, str]:
+    return {"text": f"```\n{text}```\n"}
+
+
+def scripted_demo(shell: Shell) -> None:
+    head, rest = STATS.split("\n", 1)
+    documented = f'{head}\n    """Average."""\n{rest}'
+    sentence = NOTE.splitlines()[2]
+    shell.script(block(documented), block(sentence.replace("are", "is") + "\n"))
+
+
+def test_the_version_is_said(shell: Shell) -> None:
+    assert shell.run("--version").stdout == f"stet {__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [("nope",), ("ask",), ("serve", "--tcp"), ("model", "x")])
+def test_a_usage_error_is_exit_code_two_and_no_traceback(
+    shell: Shell, arguments: tuple[str, ...]
+) -> None:
+    done = shell.run(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_help_names_every_command(shell: Shell) -> None:
+    shown = shell.run("--help").stdout
+    for name in ("serve", "ask", "demo", "doctor", "model", "config"):
+        assert f" {name} " in shown
+    assert "--log-level" in shell.run("serve", "--help").stdout
+
+
+def test_the_demo_does_both_jobs_and_shows_each_step(shell: Shell) -> None:
+    scripted_demo(shell)
+    done = shell.run("demo")
+    assert (done.returncode, done.stderr) == (0, "")
+    steps = [line.split()[0] for line in done.stdout.splitlines() if line[2:3].strip()]
+    expected = [
+        "opened",
+        "selected",
+        "asked",
+        "answered",
+        "proposed",
+        "untouched",
+        "accepted",
+        "saved",
+    ]
+    assert [step for step in steps if step in expected] == expected * 2
+    assert '+    """Average."""' in done.stdout
+    assert "model      " in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_the_demo_is_side_by_side_where_that_fits(shell: Shell) -> None:
+    scripted_demo(shell)
+    shell.env["COLUMNS"] = "160"
+    shown = shell.run("demo").stdout
+    assert any(line.split() == ["before", "after"] for line in shown.splitlines())
+
+
+def test_the_demo_leaves_nothing_behind(shell: Shell, tmp_path: Path) -> None:
+    scripted_demo(shell)
+    shell.env["TMPDIR"] = str(tmp_path / "temporary")
+    (tmp_path / "temporary").mkdir()
+    assert shell.run("demo").returncode == 0
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_the_demo_in_a_terminal_can_be_stopped(shell: Shell) -> None:
+    shell.script({"text": "never said", "hold": str(shell.folder / "never")})
+    screen = Screen(shell, ["demo"])
+    screen.wait_for("round 1")
+    screen.interrupt()
+    assert screen.ended() == 130
+    assert "Traceback" not in screen.shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [(("demo",), 1), (("model", "list"), 0), (("doctor",), 1), (("ask", "x"), 1)],
+    ids=str,
+)
+def test_without_any_model_it_is_told_how_to_get_one(
+    shell: Shell, arguments: tuple[str, ...], code: int
+) -> None:
+    done = shell.run(*arguments)
+    assert done.returncode == code
+    assert "stet model install" in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_models_and_the_one_that_would_be_used_are_listed(shell: Shell) -> None:
+    done = shell.run("model", "list", env={"OPENAI_API_KEY": "sk-very-secret"})
+    assert done.returncode == 0
+    assert "OPENAI_API_KEY is set" in done.stdout
+    assert "used: " in done.stdout
+    assert "sk-very-secret" not in done.stdout + done.stderr
+
+
+def test_the_doctor_reports_settings_model_editors_and_folders(shell: Shell) -> None:
+    config = Path(shell.env["XDG_CONFIG_HOME"]) / "stet" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text("[agent]\nmaxIteration = 7\n")
+    tools = shell.folder.parent / "bin"
+    tools.mkdir()
+    for name, version in (("nvim", "NVIM v0.9.5"), ("hx", "helix 25.07.1 (a05c151b)")):
+        (tools / name).write_text(f"#!/bin/sh\necho '{version}'\n")
+        (tools / name).chmod(0o755)
+    shell.env["PATH"] = f"{tools}:{shell.env['PATH']}"
+    shell.script({"text": "yes"})
+    done = shell.run("doctor")
+    assert (done.returncode, done.stderr) == (1, "")
+    found = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    assert f"ok settings {config}" in found
+    assert any("did you mean 'agent.maxIterations'?" in line for line in found)
+    assert "note Neovim 0.9.5 is too old" in found
+    assert "ok Helix 25.07.1" in found
+    assert any(line.startswith("ok reached it answered in") for line in found)
+    config.write_text("")
+    assert shell.run("doctor").returncode == 0
+
+
+def test_the_configuration_of_neovim_is_printed_as_it_is_shipped(shell: Shell) -> None:
+    shipped = Path(__file__).parents[2] / "client-configs" / "neovim" / "stet.lua"
+    done = shell.run("config", "neovim")
+    assert (done.returncode, done.stdout) == (0, shipped.read_text(encoding="utf-8"))
+
+
+def test_the_configuration_of_neovim_is_put_where_it_looks(shell: Shell) -> None:
+    target = Path(shell.env["XDG_CONFIG_HOME"]) / "nvim" / "plugin" / "stet.lua"
+    done = shell.run("config", "neovim", "--write")
+    assert (done.returncode, done.stderr) == (0, f"wrote {target}: restart the editor\n")
+    assert target.read_text(encoding="utf-8") == shell.run("config", "neovim").stdout
+    assert shell.run("config", "neovim", "--write").returncode == 0
+
+
+def test_a_configuration_the_user_has_changed_is_left_alone(shell: Shell) -> None:
+    target = Path(shell.env["XDG_CONFIG_HOME"]) / "nvim" / "plugin" / "stet.lua"
+    target.parent.mkdir(parents=True)
+    target.write_text("-- mine\n")
+    done = shell.run("config", "neovim", "--write")
+    assert (done.returncode, target.read_text()) == (1, "-- mine\n")
+    assert "exists and differs" in done.stderr
+
+
+def test_in_a_hostile_folder_only_our_own_code_is_run(shell: Shell) -> None:
+    """A stranger's repository with packages and modules of our names."""
+    planted = "open('ran', 'w').close()\nraise SystemExit('planted')\n"
+    for name in ("stet", "pygls", "rich"):
+        (shell.folder / name).mkdir()
+        shell.write(f"{name}/__init__.py", planted)
+    shell.write("asyncio.py", planted)
+    shell.script({"text": "fine"})
+    done = shell.run("ask", "x", "--mode", "ask")
+    assert (done.returncode, done.stdout) == (0, "fine\n")
+    assert not (shell.folder / "ran").exists()
+
+
+def test_a_reader_that_leaves_early_is_no_error_message(shell: Shell) -> None:
+    command = f"'{sys.executable}' -I -m stet.cli.main --help | true"
+    done = subprocess.run(
+        ["/bin/sh", "-c", command], env=shell.env, capture_output=True, text=True, check=False
+    )
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_the_demo_works_with_the_embedded_model(shell: Shell) -> None:
+    shell.env["XDG_DATA_HOME"] = str(platformdirs.user_data_path())
+    done = shell.run("demo")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "It has 135 million parameters" in done.stdout

@@ -1,0 +1,158 @@
+"""The editor of the tests is itself tested: it keeps text by the protocol, and has the faults it claims."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.editor import FakeEditor
+from tests.support.editor_profiles import PROFILES, Quirk
+from tests.support.raw import WIRE_SERVER
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A workspace of one file."""
+    folder = tmp_path / "ws"
+    folder.mkdir()
+    (folder / "a.txt").write_text("one\ntwo\n")
+    return folder
+
+
+async def server_text(editor: FakeEditor, uri: str) -> object:
+    return await editor.request("test/text", {"uri": uri})
+
+
+async def outcome(editor: FakeEditor) -> str:
+    """What the server was told of its last edit."""
+    await editor.wait_for_message("outcome")
+    state = await editor.request("test/state")
+    return str(state.outcomes[-1])
+
+
+@pytest.mark.parametrize("client", PROFILES)
+async def test_each_editor_and_the_server_agree_on_the_text(root: Path, client: str) -> None:
+    async with FakeEditor.start(root, client=client, command=WIRE_SERVER) as editor:
+        uri = editor.open("a.txt")
+        editor.type("a.txt", 1, 3, "𝄞")
+        editor.change("a.txt", "two𝄞", "𝄞\r2")
+        editor.type("a.txt", 1, 1, "!")
+        assert editor.text("a.txt") == "one\n𝄞!\r2\n"
+        assert await server_text(editor, uri) == "one\n𝄞!\r2\n"
+        editor.close("a.txt")
+        assert await server_text(editor, uri) is None
+
+
+@pytest.mark.parametrize("client", PROFILES)
+async def test_each_editor_applies_an_edit_after_the_reply(root: Path, client: str) -> None:
+    async with FakeEditor.start(root, client=client, command=WIRE_SERVER) as editor:
+        uri = editor.open("a.txt")
+        version = editor.documents[uri].version
+        assert await editor.command("wire.apply", uri, version) == {"sent": True}
+        assert await outcome(editor) == "True"
+        assert await server_text(editor, uri) == "applied one\ntwo\n"
+
+
+@pytest.mark.parametrize(
+    ("client", "told"),
+    [
+        ("neovim", "True"),
+        ("helix", "False document has changed"),
+        (
+            "eglot",
+            "False The editor answered with an error: Edits require another version",
+        ),
+        ("vscode", "False The editor refused the edit and gave no reason."),
+    ],
+)
+async def test_each_editor_has_its_own_answer_to_a_stale_edit(
+    root: Path, client: str, told: str
+) -> None:
+    async with FakeEditor.start(root, client=client, command=WIRE_SERVER) as editor:
+        uri = editor.open("a.txt")
+        await editor.command("wire.apply", uri, 77)
+        assert await outcome(editor) == told
+        assert editor.text(uri) == "one\ntwo\n"
+
+
+async def test_a_slow_editor_sends_its_change_with_the_next_request(root: Path) -> None:
+    async with FakeEditor.start(root, quirk=Quirk.SLOW, command=WIRE_SERVER) as editor:
+        uri = editor.open("a.txt")
+        await editor.command("wire.apply", uri, 0)
+        assert await outcome(editor) == "True"
+        assert editor.text(uri) == "applied one\ntwo\n"
+        assert (await editor.command("wire.echo", uri)) == [uri]  # a request: the change goes first
+        assert await server_text(editor, uri) == "applied one\ntwo\n"
+
+
+@pytest.mark.parametrize(
+    ("client", "told", "text"),
+    [
+        ("neovim", "True", "created\n"),
+        ("vscode", "True", "created\n"),
+        ("eglot", "False The editor can't create files for a server.", None),
+    ],
+)
+async def test_a_file_is_created_through_the_editor_or_not_at_all(
+    root: Path, client: str, told: str, text: str | None
+) -> None:
+    async with FakeEditor.start(root, client=client, command=WIRE_SERVER) as editor:
+        uri = editor.uri("new/b.txt")
+        await editor.command("wire.create", uri)
+        assert await outcome(editor) == told
+        assert await server_text(editor, uri) == text
+
+
+async def test_settings_are_told_and_documents_shown(root: Path) -> None:
+    settings = {"model": {"name": "x"}}
+    async with FakeEditor.start(root, settings=settings, command=WIRE_SERVER) as editor:
+        await editor.command("wire.configure")
+        assert await outcome(editor) == repr(settings)
+        editor.messages.clear()
+        await editor.command("wire.show", editor.uri("a.txt"))
+        assert await outcome(editor) == "True"
+        assert [shown.uri for shown in editor.shown_documents] == [editor.uri("a.txt")]
+
+
+async def test_progress_is_begun_reported_and_ended(root: Path) -> None:
+    async with FakeEditor.start(root, command=WIRE_SERVER) as editor:
+        token = (await editor.command("wire.work"))["token"]
+        await editor.wait_until(lambda: len(editor.progress_of(token)) == 2)
+        begin, end = editor.progress_of(token)
+        assert (begin.title, begin.cancellable, end.message) == ("Working", True, "done")
+        state = await editor.request("test/state")
+        assert state.tokens == 0
+
+
+async def test_progress_can_be_stopped_from_the_editor(root: Path) -> None:
+    async with FakeEditor.start(root, command=WIRE_SERVER) as editor:
+        token = (await editor.command("wire.work", "wait"))["token"]
+        await editor.wait_until(lambda: len(editor.progress_of(token)) == 1)
+        editor.stop_progress(token)
+        await editor.wait_until(lambda: len(editor.progress_of(token)) == 2)
+        assert editor.progress_of(token)[-1].message == "stopped"
+        state = await editor.request("test/state")
+        assert state.tokens == 0
+
+
+async def test_a_write_behind_the_editor_is_found_out(root: Path) -> None:
+    with pytest.raises(AssertionError, match="changed behind the editor"):
+        async with FakeEditor.start(root, command=WIRE_SERVER):
+            (root / "a.txt").write_text("other\n")
+
+
+async def test_saving_and_creating_are_the_editors_own_writes(root: Path) -> None:
+    async with FakeEditor.start(root, command=WIRE_SERVER) as editor:
+        editor.open("a.txt")
+        editor.change("a.txt", "one", "1")
+        editor.save("a.txt")
+    assert (root / "a.txt").read_text() == "1\ntwo\n"
+
+
+async def test_a_wait_ends_when_the_server_does(root: Path) -> None:
+    async def leave_and_wait() -> None:
+        async with FakeEditor.start(root, command=WIRE_SERVER) as editor:
+            editor.exit(None)
+            await editor.wait_until(lambda: False)
+
+    with pytest.raises(AssertionError, match="the server ended with 1"):
+        await leave_and_wait()

@@ -1,0 +1,60 @@
+"""Asking a model in a test: short time-outs, no jitter, everything it says kept."""
+
+from dataclasses import dataclass, field
+
+from stet.llm.endpoint import Endpoint, Sampling, Timeouts
+from stet.llm.messages import Completion, Message, ToolDefinition
+from stet.llm.model import Model, Request
+from stet.llm.openai_model import OpenAIModel
+from stet.llm.retry import RetryPolicy
+from stet.system.os_system import OsSystem
+from tests.support.openai_server import OpenAIServer
+
+KEY = "sk-secret-0123456789"
+QUICK = RetryPolicy(tries=3, base=0.01, cap=0.02, longest_wait=1.0)
+SHORT = Timeouts(connect=2.0, first=2.0, idle=2.0, total=5.0)
+READ_FILE = ToolDefinition(
+    "read_file",
+    "Read a file.",
+    {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
+)
+
+
+def question(text: str = "Hello?", *tools: ToolDefinition) -> Request:
+    """A request with a system message and one of the user."""
+    return Request((Message("system", "Be brief."), Message("user", text)), tools)
+
+
+def model_at(
+    server: OpenAIServer,
+    *,
+    timeouts: Timeouts = SHORT,
+    retry: RetryPolicy = QUICK,
+    sampling: Sampling | None = None,
+    name: str = "gpt-test",
+) -> OpenAIModel:
+    """The adapter, pointed at a test's server."""
+    endpoint = Endpoint("openai", server.base_url, name, api_key=KEY, key_env="OPENAI_API_KEY")
+    return OpenAIModel(endpoint, OsSystem(), timeouts=timeouts, retry=retry, sampling=sampling)
+
+
+@dataclass
+class Heard:
+    """What a model let be known while it answered."""
+
+    pieces: list[str] = field(default_factory=list)
+    waits: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """What was streamed since the round last began anew."""
+        return "".join(self.pieces)
+
+    def wait(self, sentence: str) -> None:
+        """The round begins anew: what was streamed is void."""
+        self.waits.append(sentence)
+        self.pieces.clear()
+
+    async def ask(self, model: Model, request: Request | None = None) -> Completion:
+        """Ask, and keep what is streamed."""
+        return await model.complete(request or question(), self.pieces.append, self.wait)

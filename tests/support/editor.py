@@ -1,0 +1,475 @@
+"""An editor for tests: keeps documents by the letter of the protocol, and has real editors' faults.
+
+    async with FakeEditor.start(root, client="helix", settings={"model": ...}) as editor:
+        uri = editor.open("app.py")
+        turn = await editor.command("stet.ask", {"prompt": "..."})
+        [diagnostic] = await editor.wait_for_diagnostics(uri)
+
+No wait sleeps: each looks again when a message has arrived. When the block is left, the server must
+have ended with 0, and nothing on the disk below the root may differ but by what the editor did.
+"""
+
+import asyncio
+import os
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException
+from pygls.protocol import default_converter
+from pytest_lsp import LanguageClient, LanguageClientProtocol
+from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
+
+from tests.support.editor_documents import (
+    EditorDocument,
+    place_of,
+    range_of,
+    to_path,
+    to_uri,
+    with_edits,
+)
+from tests.support.editor_profiles import PROFILES, Profile, Quirk, Stale
+from tests.support.naive_text import naive_lines
+
+SERVER = (sys.executable, "-I", "-m", "stet.cli.main", "serve")
+WAIT_SECONDS = 20.0
+
+
+class FakeEditor(LanguageClient):
+    """One editor with one server.
+
+    Attributes:
+        root: The first workspace folder.
+        documents: The open ones by URI.
+        applied: Every `workspace/applyEdit` received, applied or not.
+        result: The answer to `initialize`.
+        answer_message: Chooses the title to answer `window/showMessageRequest` with.
+    """
+
+    def __init__(self, profile: Profile, root: Path | None, quirk: Quirk | None) -> None:
+        super().__init__(protocol_cls=EditorProtocol, converter_factory=default_converter)
+        self.root = root
+        self.quirk = quirk
+        self.documents: dict[str, EditorDocument] = {}
+        self.applied: list[lsp.ApplyWorkspaceEditParams] = []
+        self.asked: list[lsp.ShowMessageRequestParams] = []
+        self.registered: list[lsp.Registration] = []
+        self.answer_message: Callable[[lsp.ShowMessageRequestParams], str | None] = lambda _: None
+        self.result: lsp.InitializeResult
+        self.exit_code: int | None = None
+        self._profile = profile
+        self._news = asyncio.Event()
+        self._held: list[lsp.DidChangeTextDocumentParams] = []
+        self._disk = _tree(root)
+        register_lsp_features(self, {**DEFAULT_CLIENT_FEATURES, **FEATURES})
+
+    @classmethod
+    @asynccontextmanager
+    async def start(
+        cls,
+        root: Path | Sequence[Path] | None,
+        *,
+        client: str = "neovim",
+        settings: Mapping[str, object] | None = None,
+        options: object = None,
+        env: Mapping[str, str] | None = None,
+        quirk: Quirk | None = None,
+        command: Sequence[str] = SERVER,
+    ) -> AsyncIterator["FakeEditor"]:
+        """A running, initialized server.
+
+        Args:
+            root: The workspace folder, or several, or none.
+            client: Which editor to be; a key of `PROFILES`.
+            settings: Of the section `stet`; what `workspace/configuration` is answered with.
+            options: `initializationOptions`.
+            env: Added to an environment of its own, with a home of its own and no keys.
+            quirk: A fault beside those of the client.
+            command: The server.
+        """
+        roots = [root] if isinstance(root, Path) else list(root or ())
+        editor = cls(PROFILES[client], roots[0] if roots else None, quirk)
+        if settings is not None:
+            editor.set_configuration(settings, section="stet")
+        with tempfile.TemporaryDirectory() as home:
+            await editor.start_io(*command, env={**_environment(home), **(env or {})})
+            try:
+                await editor._initialize(roots, options)
+                yield editor
+                await editor._leave()
+            finally:
+                await editor._end()
+        editor.check_disk()
+
+    # --- what a user does -----------------------------------------------------------------------
+
+    @property
+    def encoding(self) -> str:
+        """The position encoding agreed on."""
+        return str(self.result.capabilities.position_encoding or "utf-16")
+
+    def uri(self, name: str | Path) -> str:
+        """A name relative to the root as a URI; URIs stay as they are."""
+        return to_uri(name, self.root)
+
+    def text(self, name: str | Path) -> str:
+        """The text of an open document."""
+        return self.documents[self.uri(name)].text
+
+    def open(self, name: str | Path, text: str | None = None, language_id: str = "") -> str:
+        """Open a document, by default with the text on the disk; gives its URI."""
+        uri = self.uri(name)
+        if text is None:
+            path = to_path(uri)
+            assert path is not None, f"{uri} is not on the disk: give its text"
+            text = path.read_bytes().decode()
+        self.documents[uri] = EditorDocument(uri, self._profile.first_version, text)
+        item = lsp.TextDocumentItem(uri, language_id, self._profile.first_version, text)
+        self.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
+        return uri
+
+    def change(self, name: str | Path, old: str, new: str) -> None:
+        """Type `new` over the one occurrence of `old`."""
+        document = self.documents[self.uri(name)]
+        self._change(document, [lsp.TextEdit(range_of(document.text, old, self.encoding), new)])
+
+    def type(self, name: str | Path, line: int, column: int, new: str) -> None:
+        """Type `new` at a place: 0-based, in code points."""
+        document = self.documents[self.uri(name)]
+        place = place_of(document.text, naive_lines(document.text)[line][0] + column, self.encoding)
+        self._change(document, [lsp.TextEdit(lsp.Range(place, place), new)])
+
+    def save(self, name: str | Path) -> None:
+        """Write a document to the disk."""
+        document = self.documents[self.uri(name)]
+        path = to_path(document.uri)
+        assert path is not None, f"{document.uri} can't be saved"
+        self.write(path, document.text)
+        identifier = lsp.TextDocumentIdentifier(document.uri)
+        self.text_document_did_save(lsp.DidSaveTextDocumentParams(identifier))
+
+    def close(self, name: str | Path) -> None:
+        """Close a document; what is not saved is gone."""
+        document = self.documents.pop(self.uri(name))
+        identifier = lsp.TextDocumentIdentifier(document.uri)
+        self.text_document_did_close(lsp.DidCloseTextDocumentParams(identifier))
+
+    def write(self, path: Path, text: str) -> None:
+        """Write a file that the server must leave as it is then."""
+        path.write_bytes(text.encode())
+        self._disk[path] = text.encode()
+
+    async def command(self, name: str, *arguments: object) -> Any:
+        """Carry out a command of the server; gives its answer as plain JSON.
+
+        Raises:
+            JsonRpcException: If it answers with an error.
+        """
+        self.flush()
+        params = lsp.ExecuteCommandParams(name, list(arguments))
+        return await self.workspace_execute_command_async(params)
+
+    async def request(self, method: str, params: object = None) -> Any:
+        """Send any request; objects in the answer come as named tuples."""
+        self.flush()
+        return await self.protocol.send_request_async(method, params)  # type: ignore[no-untyped-call]
+
+    def progress_of(self, token: lsp.ProgressToken) -> list[Any]:
+        """What was shown so far of a piece of work: begin, reports, end."""
+        return list(self.progress_reports.get(token, ()))
+
+    async def actions(
+        self, name: str | Path, needle: str, only: Sequence[str] | None = None
+    ) -> list[lsp.CodeAction]:
+        """The code actions for the place of `needle`, with the diagnostics there."""
+        self.flush()
+        uri = self.uri(name)
+        stretch = self.range_of(uri, needle)
+        here = [
+            diagnostic
+            for diagnostic in self.diagnostics.get(uri, ())
+            if diagnostic.range.start.line <= stretch.end.line
+            and stretch.start.line <= diagnostic.range.end.line
+        ]
+        context = lsp.CodeActionContext(
+            diagnostics=here,
+            only=None if only is None else [lsp.CodeActionKind(kind) for kind in only],
+            trigger_kind=lsp.CodeActionTriggerKind.Invoked,
+        )
+        params = lsp.CodeActionParams(lsp.TextDocumentIdentifier(uri), stretch, context)
+        found = await self.text_document_code_action_async(params) or ()
+        return [action for action in found if isinstance(action, lsp.CodeAction)]
+
+    async def choose(self, name: str | Path, needle: str, title: str) -> Any:
+        """Carry out the code action with that beginning of its title."""
+        actions = await self.actions(name, needle)
+        chosen = [action for action in actions if action.title.startswith(title)]
+        assert len(chosen) == 1, f"{title!r} among {[action.title for action in actions]}"
+        assert chosen[0].command is not None
+        return await self.command(chosen[0].command.command, *(chosen[0].command.arguments or ()))
+
+    def range_of(self, name: str | Path, needle: str) -> lsp.Range:
+        """Where the one occurrence of `needle` is, in the encoding agreed on."""
+        return range_of(self.text(name), needle, self.encoding)
+
+    def focus(self, name: str | Path | None) -> None:
+        """Turn to a document, or away from all."""
+        params = {} if name is None else {"textDocument": {"uri": self.uri(name)}}
+        self.protocol.notify("$/stet/didFocus", params)
+
+    def select(self, name: str | Path, needle: str) -> None:
+        """Select the one occurrence of `needle`."""
+        stretch = self.range_of(name, needle)
+        selection = {"anchor": _json(stretch.start), "active": _json(stretch.end)}
+        params = {"textDocument": {"uri": self.uri(name)}, "selections": [selection]}
+        self.protocol.notify("$/stet/didChangeSelection", params)
+
+    def stop_progress(self, token: lsp.ProgressToken) -> None:
+        """Stop a piece of work from where its progress is shown."""
+        self.window_work_done_progress_cancel(lsp.WorkDoneProgressCancelParams(token))
+
+    def flush(self) -> None:
+        """Send the changes that `Quirk.SLOW` holds back; every request does so first."""
+        held, self._held = self._held, []
+        for params in held:
+            self.text_document_did_change(params)
+
+    # --- waiting --------------------------------------------------------------------------------
+
+    async def wait_until(self, holds: Callable[[], object], seconds: float = WAIT_SECONDS) -> None:
+        """Wait until `holds`; looked at whenever a message has come from the server."""
+        try:
+            async with asyncio.timeout(seconds):
+                while not holds():
+                    assert self.exit_code is None, f"the server ended with {self.exit_code}"
+                    self._news.clear()
+                    await self._news.wait()
+        except TimeoutError:
+            shown = [message.message for message in self.messages]
+            raise AssertionError(
+                f"waited {seconds} s in vain; diagnostics: {self.diagnostics}; messages: {shown}"
+            ) from None
+
+    async def wait_for_diagnostics(
+        self,
+        name: str | Path,
+        holds: Callable[[Sequence[lsp.Diagnostic]], object] = bool,
+    ) -> Sequence[lsp.Diagnostic]:
+        """The diagnostics of a document, once `holds` is true of them; by default, once there are."""
+        uri = self.uri(name)
+        await self.wait_until(lambda: holds(self.diagnostics.get(uri, ())))
+        return self.diagnostics.get(uri, ())
+
+    async def wait_for_message(self, part: str) -> str:
+        """The first message to the user that contains `part`."""
+        await self.wait_until(lambda: any(part in one.message for one in self.messages))
+        return next(one.message for one in self.messages if part in one.message)
+
+    def note_news(self) -> None:
+        """Something has arrived: let those who wait look again."""
+        self._news.set()
+
+    # --- what the server asks for ---------------------------------------------------------------
+
+    def apply_edit(
+        self, params: lsp.ApplyWorkspaceEditParams
+    ) -> lsp.ApplyWorkspaceEditResult | None:
+        """`workspace/applyEdit`, with the profile's and the quirk's faults."""
+        self.applied.append(params)
+        if self.quirk is Quirk.NULL:
+            return None
+        if self.quirk is Quirk.REFUSE:
+            return lsp.ApplyWorkspaceEditResult(applied=False)
+        for uri, edits in (params.edit.changes or {}).items():
+            self._edit_document(uri, edits)
+        for index, change in enumerate(params.edit.document_changes or ()):
+            if isinstance(change, lsp.TextDocumentEdit):
+                wanted = change.text_document.version
+                document = self.documents.get(change.text_document.uri)
+                if document is not None and wanted not in {None, document.version}:
+                    return self._stale(index)
+                self._edit_document(change.text_document.uri, change.edits)
+            else:
+                self._operate(change)
+        return lsp.ApplyWorkspaceEditResult(applied=True)
+
+    def _stale(self, index: int) -> lsp.ApplyWorkspaceEditResult:
+        match self._profile.stale:
+            case Stale.LIES:
+                return lsp.ApplyWorkspaceEditResult(applied=True)
+            case Stale.REASON:
+                reason = "document has changed"
+                return lsp.ApplyWorkspaceEditResult(
+                    applied=False, failure_reason=reason, failed_change=index
+                )
+            case Stale.BARE:
+                return lsp.ApplyWorkspaceEditResult(applied=False)
+            case Stale.ERROR:
+                raise JsonRpcException("Edits require another version")
+
+    def _edit_document(self, uri: str, edits: Sequence[Any]) -> None:
+        if uri not in self.documents:
+            _ = self.open(uri)
+        self._change(self.documents[uri], edits)
+
+    def _change(self, document: EditorDocument, edits: Sequence[Any]) -> None:
+        """Change a document and tell the server: the last edit first, so that all ranges hold."""
+        document.version += 1
+        document.text = with_edits(document.text, edits, self.encoding)
+        ordered = sorted(
+            enumerate(edits),
+            key=lambda one: (one[1].range.start.line, one[1].range.start.character, one[0]),
+            reverse=True,
+        )
+        changes = [
+            lsp.TextDocumentContentChangePartial(range=edit.range, text=edit.new_text)
+            for _, edit in ordered
+        ]
+        identifier = lsp.VersionedTextDocumentIdentifier(uri=document.uri, version=document.version)
+        self._held.append(lsp.DidChangeTextDocumentParams(identifier, changes))
+        if self.quirk is not Quirk.SLOW:
+            self.flush()
+
+    def _operate(self, change: lsp.CreateFile | lsp.RenameFile | lsp.DeleteFile) -> None:
+        recorded = self._profile.params().capabilities.workspace
+        edits = recorded.workspace_edit if recorded else None
+        if change.kind not in ((edits and edits.resource_operations) or ()):
+            raise JsonRpcException(f"this editor can't {change.kind} files")
+        match change:
+            case lsp.CreateFile(uri=uri):
+                path = to_path(uri)
+                assert path is not None
+                if path.exists() and not self._profile.create_truncates:
+                    raise JsonRpcException(f"{path} exists")
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self.write(path, "")
+            case lsp.RenameFile(old_uri=old, new_uri=new):
+                source, target = to_path(old), to_path(new)
+                assert source is not None
+                assert target is not None
+                target.parent.mkdir(parents=True, exist_ok=True)
+                source.rename(target)
+                self._disk[target] = self._disk.pop(source)
+                if old in self.documents:
+                    text = self.text(old)
+                    self.close(old)
+                    _ = self.open(new, text)
+            case lsp.DeleteFile(uri=uri):
+                path = to_path(uri)
+                assert path is not None
+                path.unlink()
+                del self._disk[path]
+                if uri in self.documents:
+                    self.close(uri)
+
+    # --- beginning and end ----------------------------------------------------------------------
+
+    async def _initialize(self, roots: Sequence[Path], options: object) -> None:
+        params = self._profile.params()
+        params.initialization_options = options
+        folders = [lsp.WorkspaceFolder(to_uri(root, None), root.name) for root in roots]
+        params.root_uri = folders[0].uri if folders else None
+        params.workspace_folders = folders or None
+        self.result = await self.initialize_session(params)
+
+    async def _leave(self) -> None:
+        async with asyncio.timeout(WAIT_SECONDS):
+            await self.shutdown_session()
+        assert self._server is not None
+        assert self._server.returncode == 0, f"the server ended with {self._server.returncode}"
+
+    async def _end(self) -> None:
+        if self._server is not None and self._server.returncode is None:
+            self._server.kill()
+        if self._server is not None and self._server.stdin is not None:
+            self._server.stdin.close()
+        await self.stop()  # type: ignore[no-untyped-call]
+
+    async def server_exit(self, server: asyncio.subprocess.Process) -> None:
+        """The server has ended: nothing will come any more."""
+        self.exit_code = server.returncode
+        self.note_news()
+        await super().server_exit(server)
+
+    def check_disk(self) -> None:
+        """Assert that below the root only what the editor wrote has changed."""
+        now = _tree(self.root)
+        changed = {
+            path for path in now.keys() | self._disk if now.get(path) != self._disk.get(path)
+        }
+        assert not changed, f"changed behind the editor: {sorted(map(str, changed))}"
+
+
+class EditorProtocol(LanguageClientProtocol):
+    """Wakes those who wait at each message."""
+
+    _server: FakeEditor
+
+    def handle_message(self, message: Any) -> None:
+        """As usual, but an editor that is silent does not answer an edit."""
+        method = getattr(message, "method", None)
+        if method == lsp.WORKSPACE_APPLY_EDIT and self._server.quirk is Quirk.SILENT:
+            self._server.applied.append(message.params)
+        else:
+            super().handle_message(message)
+        self._server.note_news()
+
+
+def _apply_edit(
+    editor: FakeEditor, params: lsp.ApplyWorkspaceEditParams
+) -> lsp.ApplyWorkspaceEditResult | None:
+    return editor.apply_edit(params)
+
+
+def _show_document(editor: FakeEditor, params: lsp.ShowDocumentParams) -> lsp.ShowDocumentResult:
+    editor.shown_documents.append(params)
+    return lsp.ShowDocumentResult(success=True)
+
+
+def _ask_user(
+    editor: FakeEditor, params: lsp.ShowMessageRequestParams
+) -> lsp.MessageActionItem | None:
+    editor.asked.append(params)
+    title = editor.answer_message(params)
+    return None if title is None else lsp.MessageActionItem(title)
+
+
+def _register(editor: FakeEditor, params: lsp.RegistrationParams) -> None:
+    editor.registered.extend(params.registrations)
+
+
+def _accept(editor: FakeEditor, params: object) -> None:
+    """A refresh: nothing is shown here, so there is nothing to do."""
+
+
+FEATURES = {
+    lsp.WORKSPACE_APPLY_EDIT: _apply_edit,
+    lsp.WINDOW_SHOW_DOCUMENT: _show_document,
+    lsp.WINDOW_SHOW_MESSAGE_REQUEST: _ask_user,
+    lsp.CLIENT_REGISTER_CAPABILITY: _register,
+    lsp.WORKSPACE_CODE_LENS_REFRESH: _accept,
+    lsp.WORKSPACE_INLAY_HINT_REFRESH: _accept,
+}
+
+
+def _json(place: lsp.Position) -> dict[str, int]:
+    return {"line": place.line, "character": place.character}
+
+
+def _tree(root: Path | None) -> dict[Path, bytes]:
+    """Every file below the root with its bytes."""
+    paths = [] if root is None else root.rglob("*")
+    return {path: path.read_bytes() for path in paths if path.is_file()}
+
+
+def _environment(home: str) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
+    folders = {
+        f"XDG_{kind}_HOME": f"{home}/{kind.lower()}"
+        for kind in ("CONFIG", "STATE", "CACHE", "DATA")
+    }
+    return {**kept, "HOME": home, **folders}

@@ -1,0 +1,66 @@
+"""A second text store, written to be obviously right: one string, everything counted anew.
+
+It shares no code with `stet.text` and does its arithmetic by encoding prefixes.
+"""
+
+import random
+import re
+
+NASTY = (
+    "a", "b", "xyz", " ", "\t", "\n", "\n", "\r", "\r\n", "\r\n", "\x00", "\x0b", "\x0c", "\x1c",
+    "\x85", "\u2028", "\u2029", "\ufeff", "é", "e\u0301", "中文", "😀", "👩\u200d🚀", "\ud83d", "\ude00",
+)  # fmt: skip
+"""Pieces that editors really send and that text stores trip over."""
+
+SIZES = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
+
+
+def naive_lines(text: str) -> list[tuple[int, str, str]]:
+    """Each line as (offset, text, line end)."""
+    found = re.finditer(r"([^\r\n]*)(\r\n|\n|\r|\Z)", text)
+    lines = [(match.start(), match[1], match[2]) for match in found]
+    if len(lines) > 1 and lines[-1][1:] == ("", "") and lines[-2][2] == "":
+        lines.pop()  # the pattern matches the end twice
+    return lines
+
+
+def naive_offset(text: str, line: int, units: int, encoding: str) -> int:
+    """The offset of a position as an editor sends it, clamped as LSP says."""
+    lines = naive_lines(text)
+    if line < 0:
+        return 0
+    if line >= len(lines):
+        return len(text)
+    start, content, _ = lines[line]
+    codec, size = SIZES[encoding]
+    column = 0
+    for n in range(len(content) + 1):
+        if len(content[:n].encode(codec, "surrogatepass")) <= units * size:
+            column = n
+    return start + column
+
+
+def naive_splice(text: str, edit: tuple[int, int, int, int, str], encoding: str) -> str:
+    """`text` after an edit (start line and units, end line and units, new text)."""
+    start_line, start_units, end_line, end_units, new = edit
+    start = naive_offset(text, start_line, start_units, encoding)
+    end = naive_offset(text, end_line, end_units, encoding)
+    return text[: min(start, end)] + new + text[max(start, end) :]
+
+
+def nasty_text(rng: random.Random, n_pieces: int) -> str:
+    """Random pieces, joined."""
+    return "".join(rng.choices(NASTY, k=n_pieces))
+
+
+def nasty_edit(rng: random.Random, n_lines: int) -> tuple[int, int, int, int, str]:
+    """A random edit of a text of about `n_lines` lines; often out of range, often reversed."""
+
+    def place() -> tuple[int, int]:
+        line = rng.randrange(-1, n_lines + 2)
+        return line, rng.choice((-1, 0, 0, 1, 2, 3, 4, 5, 6, 8, 12, 99, 2**31, 2**53))
+
+    start, end = place(), place()
+    if rng.random() < 0.4:
+        end = start
+    return (*start, *end, nasty_text(rng, rng.choice((0, 0, 1, 1, 1, 2, 4))))

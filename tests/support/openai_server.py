@@ -1,0 +1,325 @@
+"""An OpenAI-compatible server on loopback that answers what a test tells it to, or misbehaves.
+
+    async with OpenAIServer([say("Hello."), Reply(status=500)]) as server:
+        ...  # server.base_url, server.requests, await server.asked(1)
+
+A reply is a `Reply`, a function of the request that makes one, or a `Completion` of `stet.llm`.
+"""
+
+import asyncio
+import json
+import socket
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from types import TracebackType
+from typing import Any, Self
+
+from stet.llm.messages import Completion
+
+
+class End(Enum):
+    """How a streamed reply ends."""
+
+    DONE = "done"
+    """With `[DONE]`, as it should."""
+    EOF = "eof"
+    """The body ends in good order, but without `[DONE]`."""
+    CUT = "cut"
+    """The connection is closed in the middle of the body."""
+    RESET = "reset"
+    """The connection is reset in the middle of the body."""
+    HANG = "hang"
+    """Nothing more comes; the connection stays open until the client closes it."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer.
+
+    Attributes:
+        events: What is streamed: a mapping as a `data:` event, text and bytes as they are.
+        end: How it ends.
+        status: The HTTP status.
+        headers: More headers.
+        content_type: Of the body.
+        body: The whole body instead of a stream: text, or something to be sent as JSON.
+        slice: Send this many bytes at a time, each in its own packet; 0: event by event.
+        pause: Seconds between two pieces.
+        drop: Close the connection without a word.
+    """
+
+    events: Sequence[Mapping[str, Any] | str | bytes] = ()
+    end: End = End.DONE
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    content_type: str = "text/event-stream"
+    body: Any = None
+    slice: int = 0
+    pause: float = 0.0
+    drop: bool = False
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request that came in."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: Any
+
+
+Scripted = Reply | Completion | Callable[[Asked], Reply]
+
+
+def delta(*, finish: str | None = None, index: int = 0, **fields: Any) -> dict[str, Any]:
+    """A chunk: `delta(content="Hi")`, `delta(finish="stop")`."""
+    choice = {"index": index, "delta": fields, "finish_reason": finish}
+    return {"id": "c1", "object": "chat.completion.chunk", "model": "test-1", "choices": [choice]}
+
+
+def usage(prompt: int, completion: int, cached: int = 0) -> dict[str, Any]:
+    """The last chunk of a stream with `include_usage`: no choices, only figures."""
+    figures = {
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "total_tokens": prompt + completion,
+        "prompt_tokens_details": {"cached_tokens": cached},
+    }
+    return {"id": "c1", "object": "chat.completion.chunk", "choices": [], "usage": figures}
+
+
+def piece(index: int | None = 0, **fields: Any) -> dict[str, Any]:
+    """A piece of a tool call: `piece(0, id="a", name="read_file", arguments="{")`."""
+    function = {key: fields.pop(key) for key in ("name", "arguments") if key in fields}
+    numbered = {} if index is None else {"index": index}
+    return {**numbered, **fields, "function": function}
+
+
+def say(text: str, *, finish: str = "stop") -> Reply:
+    """An answer in words, one event a word."""
+    words = text.split(" ")
+    pieces = [word if n == 0 else f" {word}" for n, word in enumerate(words)]
+    events = [delta(content=one) for one in pieces]
+    return Reply([delta(role="assistant", content=""), *events, delta(finish=finish), usage(10, 5)])
+
+
+def call(name: str, /, **arguments: Any) -> Reply:
+    """An answer that calls one tool, its arguments in two pieces."""
+    return of(Completion("", (_wire_call(name, arguments),)))
+
+
+def of(completion: Completion) -> Reply:
+    """A completion as a stream."""
+    events = [delta(role="assistant", content=completion.text)]
+    for n, one in enumerate(completion.tool_calls):
+        half = len(one.arguments) // 2
+        first = piece(n, id=one.id or f"call_{n}", name=one.name, arguments=one.arguments[:half])
+        events.append(delta(tool_calls=[first]))
+        events.append(delta(tool_calls=[piece(n, arguments=one.arguments[half:])]))
+    finish = "tool_calls" if completion.tool_calls else "stop"
+    return Reply([*events, delta(finish=finish), usage(10, 5)])
+
+
+def _wire_call(name: str, arguments: Mapping[str, Any]) -> Any:
+    from stet.llm.messages import ToolCall
+
+    return ToolCall("call_0", name, json.dumps(arguments))
+
+
+def error(status: int, message: str, *, code: str | None = None, **headers: str) -> Reply:
+    """A refusal: `error(429, "slow down", retry_after="1")`."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    body = {"error": {"message": message, "type": "error", "param": None, "code": code}}
+    return Reply(status=status, body=body, headers=named)
+
+
+class OpenAIServer:
+    """The server.
+
+    Args:
+        replies: One for each request to `/chat/completions`, in order.
+        pages: Other paths and what a GET of them answers: text, or something sent as JSON.
+
+    Attributes:
+        requests: What was asked of `/chat/completions`, oldest first.
+        others: What else was asked.
+        n_connections: How many connections were opened.
+    """
+
+    def __init__(
+        self, replies: Sequence[Scripted] = (), pages: Mapping[str, Any] | None = None
+    ) -> None:
+        self.requests: list[Asked] = []
+        self.others: list[Asked] = []
+        self.n_connections = 0
+        self._replies = list(replies)
+        self._pages = dict(pages or {})
+        self._changed = asyncio.Condition()
+        self._n_left = 0
+        self._handlers: set[asyncio.Task[Any]] = set()
+        self._server: asyncio.Server | None = None
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        assert self._server
+        return int(self._server.sockets[0].getsockname()[1])
+
+    @property
+    def base_url(self) -> str:
+        """For `model.baseUrl`."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def add(self, *replies: Scripted) -> None:
+        """More replies."""
+        self._replies.extend(replies)
+
+    async def asked(self, n: int) -> None:
+        """Wait until `n` requests have come in."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: len(self.requests) >= n)
+
+    async def left(self, n: int = 1) -> None:
+        """Wait until the client has closed `n` connections in the middle of an answer."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: self._n_left >= n)
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        assert self._server
+        self._server.close()
+        for handler in self._handlers:
+            handler.cancel()
+        await asyncio.gather(*self._handlers, return_exceptions=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task
+        self._handlers.add(task)
+        self.n_connections += 1
+        try:
+            while (asked := await _read(reader)) and await self._answer(asked, reader, writer):
+                pass
+        except (ConnectionError, asyncio.IncompleteReadError):
+            await self._note_left()
+        except asyncio.CancelledError:
+            pass  # the test is over; the streams' own callback would log a cancelled handler
+        finally:
+            writer.close()
+            self._handlers.discard(task)
+
+    async def _answer(
+        self, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> bool:
+        """Answer one request; whether the connection may be used again."""
+        if not asked.path.partition("?")[0].endswith("/chat/completions"):
+            self.others.append(asked)
+            await _write(writer, self._page(asked))
+            return asked.headers.get("connection", "").lower() != "close"
+        async with self._changed:
+            self.requests.append(asked)
+            self._changed.notify_all()
+        reply = self._next(asked)
+        if reply.drop:
+            return False
+        if reply.body is not None:
+            await _write(writer, reply)
+            return True
+        return await self._stream(reply, reader, writer)
+
+    def _page(self, asked: Asked) -> Reply:
+        if asked.path not in self._pages:
+            return Reply(status=404, body="not found", content_type="text/plain")
+        body = self._pages[asked.path]
+        return Reply(body=body, content_type="text/plain" if isinstance(body, str) else "")
+
+    def _next(self, asked: Asked) -> Reply:
+        if not self._replies:
+            return error(400, "the test's server has no reply left")
+        reply = self._replies.pop(0)
+        if isinstance(reply, Completion):
+            return of(reply)
+        return reply if isinstance(reply, Reply) else reply(asked)
+
+    async def _stream(
+        self, reply: Reply, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> bool:
+        headers = {"content-type": reply.content_type, "transfer-encoding": "chunked"}
+        writer.write(_head(reply.status, {**headers, **reply.headers}))
+        for part in _parts(reply):
+            writer.write(b"%x\r\n%b\r\n" % (len(part), part))
+            await writer.drain()
+            await asyncio.sleep(reply.pause)
+        if reply.end is End.HANG:
+            await reader.read()
+            await self._note_left()
+        elif reply.end is End.RESET:
+            linger = struct.pack("ii", 1, 0)
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        elif reply.end is not End.CUT:
+            writer.write(b"0\r\n\r\n")
+            await writer.drain()
+            return True
+        return False
+
+    async def _note_left(self) -> None:
+        async with self._changed:
+            self._n_left += 1
+            self._changed.notify_all()
+
+
+def _parts(reply: Reply) -> list[bytes]:
+    """The body in the pieces in which it is sent."""
+    encoded = [_encoded(event) for event in reply.events]
+    if reply.end is End.DONE:
+        encoded.append(b"data: [DONE]\n\n")
+    if not reply.slice:
+        return encoded
+    whole = b"".join(encoded)
+    return [whole[at : at + reply.slice] for at in range(0, len(whole), reply.slice)]
+
+
+def _encoded(event: Mapping[str, Any] | str | bytes) -> bytes:
+    if isinstance(event, bytes):
+        return event
+    if isinstance(event, str):
+        return event.encode()
+    return b"data: " + json.dumps(event, ensure_ascii=False).encode() + b"\n\n"
+
+
+def _head(status: int, headers: Mapping[str, str]) -> bytes:
+    lines = [f"HTTP/1.1 {status} Scripted", *(f"{key}: {value}" for key, value in headers.items())]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode()
+
+
+async def _write(writer: asyncio.StreamWriter, reply: Reply) -> None:
+    is_text = isinstance(reply.body, str)
+    body = (reply.body if is_text else json.dumps(reply.body)).encode()
+    kind = reply.content_type if is_text else "application/json"
+    headers = {"content-type": kind, "content-length": str(len(body)), **reply.headers}
+    writer.write(_head(reply.status, headers) + body)
+    await writer.drain()
+
+
+async def _read(reader: asyncio.StreamReader) -> Asked | None:
+    """The next request on a connection, or None where the client has closed it."""
+    try:
+        head = await reader.readuntil(b"\r\n\r\n")
+    except asyncio.IncompleteReadError:
+        return None
+    first, *lines = head.decode("latin-1").split("\r\n")
+    method, path, _ = first.split(" ", 2)
+    pairs = (line.partition(":") for line in lines if line)
+    headers = {key.lower(): value.strip() for key, _, value in pairs}
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    if headers.get("content-type", "").startswith("application/json"):
+        return Asked(method, path, headers, json.loads(body))
+    return Asked(method, path, headers, body.decode("utf-8", "replace"))

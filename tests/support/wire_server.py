@@ -1,0 +1,248 @@
+"""A server of nothing but the wire: documents that can be read back, and commands that misbehave.
+
+Run as a script: `python -I tests/support/wire_server.py`.
+"""
+
+import asyncio
+import logging
+import sys
+import threading
+import zlib
+
+from lsprotocol import types as lsp
+
+from stet.lsp import from_lsp
+from stet.lsp.client import Client
+from stet.lsp.errors import ContentModified, InvalidParams, RequestFailed
+from stet.lsp.logs import StderrHandler
+from stet.lsp.routing import Router
+from stet.lsp.wire import StetLanguageServer
+from stet.text.buffer import TextBuffer
+from stet.workspace.modification import FULL_TEXT
+
+
+class Documents:
+    """The sink: one buffer per URI."""
+
+    def __init__(self, server: StetLanguageServer) -> None:
+        self._server = server
+        self.buffers: dict[str, TextBuffer] = {}
+
+    def open(self, params: lsp.DidOpenTextDocumentParams) -> None:
+        self.buffers[params.text_document.uri] = TextBuffer(params.text_document.text)
+
+    def change(self, params: object) -> None:
+        modification = from_lsp.changed(params)
+        buffer = self.buffers.get(modification.uri)
+        if buffer is None:
+            raise InvalidParams(f"{modification.uri!r} is not open")
+        encoding = self._server.encoding
+        for edit in modification.edits:
+            if edit.start_line == FULL_TEXT:
+                _ = buffer.replace_all(edit.text)
+            else:
+                _ = buffer.splice(
+                    edit.start_line,
+                    edit.start_units,
+                    edit.end_line,
+                    edit.end_units,
+                    edit.text,
+                    encoding,
+                )
+
+    def close(self, params: lsp.DidCloseTextDocumentParams) -> None:
+        self.buffers.pop(params.text_document.uri, None)
+
+
+class World:
+    """What the handlers work on."""
+
+    def __init__(self) -> None:
+        self.server = StetLanguageServer("wire", "1")
+        self.client = Client(self.server)
+        self.documents = Documents(self.server)
+        self.server.documents = self.documents
+        self.outcomes: list[str] = []
+
+
+def text(world: World, params: object) -> object:
+    """`test/text`: the text of a document."""
+    uri = params["uri"]  # type: ignore[index]
+    buffer = world.documents.buffers.get(uri)
+    return None if buffer is None else buffer.text
+
+
+def crc(world: World, params: object) -> int:
+    """`test/crc`: a checksum of its text."""
+    uri = params["uri"]  # type: ignore[index]
+    return zlib.crc32(world.documents.buffers[uri].text.encode("utf-8", "surrogatepass"))
+
+
+def state(world: World, params: object) -> dict[str, object]:
+    """`test/state`: what is kept, and what the commands saw."""
+    protocol = world.server.protocol
+    return {
+        "futures": len(protocol._request_futures),
+        "resultTypes": len(protocol._result_types),
+        "tokens": len(world.server.work_done_progress.tokens),
+        "tasks": len(world.server.tasks),
+        "outcomes": world.outcomes,
+        "encoding": world.server.encoding,
+        "editor": world.server.editor.name,
+    }
+
+
+def broken(world: World, params: object) -> object:
+    """`test/broken`: a bug, or an answer that is no JSON."""
+    if params == {"how": "answer"}:
+        return {"set": {1, 2}}
+    raise ZeroDivisionError("a bug")
+
+
+def noted(world: World, params: object) -> None:
+    """`$/test/note`: shows how parameters of a custom notification arrive."""
+    if params == "boom":
+        raise ZeroDivisionError("a bug in a notification")
+    world.outcomes.append(repr(params))
+
+
+def refuse(world: World, arguments: tuple[object, ...]) -> object:
+    """`wire.refuse`: each kind of refusal."""
+    kinds = {"params": InvalidParams, "failed": RequestFailed, "modified": ContentModified}
+    raise kinds[str(arguments[0])]("Refused, and this is why.")
+
+
+def echo(world: World, arguments: tuple[object, ...]) -> object:
+    """`wire.echo`: the arguments as they arrived."""
+    return list(arguments)
+
+
+def apply(world: World, arguments: tuple[object, ...]) -> object:
+    """`wire.apply`: reply, then an edit, then its outcome in `test/state`."""
+    uri, seen = str(arguments[0]), arguments[1]
+    world.server.tasks.start(_apply(world, uri, seen if isinstance(seen, int) else None), "apply")
+    return {"sent": True}
+
+
+async def _apply(world: World, uri: str, version: int | None) -> None:
+    start = lsp.Position(0, 0)
+    edits = [lsp.TextEdit(lsp.Range(start, start), "applied ")]
+    outcome = await world.client.apply_edit("test", uri, version, edits)
+    world.outcomes.append(f"{outcome.applied} {outcome.reason}".strip())
+    world.client.show_message("outcome")
+
+
+def create(world: World, arguments: tuple[object, ...]) -> object:
+    """`wire.create`: a new file through the editor."""
+    world.server.tasks.start(_create(world, str(arguments[0])), "create")
+    return {}
+
+
+async def _create(world: World, uri: str) -> None:
+    outcome = await world.client.create_file("test", uri, "created\n")
+    world.outcomes.append(f"{outcome.applied} {outcome.reason}".strip())
+    world.client.show_message("outcome")
+
+
+def configure(world: World, arguments: tuple[object, ...]) -> object:
+    """`wire.configure`: asks for the settings."""
+    world.server.tasks.start(_configure(world), "configure")
+    return {}
+
+
+async def _configure(world: World) -> None:
+    world.outcomes.append(repr(await world.client.configuration("stet")))
+    world.client.show_message("outcome")
+
+
+def show(world: World, arguments: tuple[object, ...]) -> object:
+    """`wire.show`: opens a document."""
+    world.server.tasks.start(_show(world, str(arguments[0])), "show")
+    return {}
+
+
+async def _show(world: World, uri: str) -> None:
+    world.outcomes.append(repr(await world.client.show_document(uri)))
+    world.client.show_message("outcome")
+
+
+def work(world: World, arguments: tuple[object, ...]) -> object:
+    """`wire.work`: progress that ends, or that waits to be cancelled."""
+    progress = world.client.progress("Working", on_cancel=lambda: progress.end("stopped"))
+    if arguments != ("wait",):
+        progress.report("half", 50)
+        progress.end("done")
+    return {"token": progress.token}
+
+
+def hang(world: World, arguments: tuple[object, ...]) -> object:
+    """`wire.hang`: work that never ends, and (`stubborn`) does not want to; or a hanging thread."""
+    if arguments == ("thread",):
+        world.server.tasks.start(asyncio.to_thread(threading.Event().wait), "thread")
+        return {}
+    world.server.tasks.start(_hang(stubborn="stubborn" in arguments), "hang")
+    return {}
+
+
+async def _hang(*, stubborn: bool) -> None:
+    while True:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            if not stubborn:
+                raise
+
+
+def flood_log(world: World, arguments: tuple[object, ...]) -> object:
+    """`wire.flood`: more on stderr than any pipe holds."""
+    for number in range(2000):
+        logging.getLogger("flood").warning("%06d %s", number, "x" * 500)
+    return {"flooded": True}
+
+
+def flood_output(world: World, arguments: tuple[object, ...]) -> object:
+    """`wire.floodOutput`: more on stdout than any pipe holds."""
+    for _ in range(1000):
+        world.client.show_message("x" * 1000)
+    return {"flooded": True}
+
+
+def printed(world: World, arguments: tuple[object, ...]) -> object:
+    """`wire.print`: a stray print must not reach the editor's side of the protocol."""
+    print("a stray line", flush=True)  # noqa: T201
+    return {}
+
+
+def build(world: World) -> StetLanguageServer:
+    """Register everything."""
+    route = Router(world.server, world)
+    route.reads("test/text", text)
+    route.reads("test/crc", crc)
+    route.reads("test/state", state)
+    route.reads("test/broken", broken)
+    route.mutates("$/test/note", noted)
+    for name, handler in {
+        "wire.refuse": refuse,
+        "wire.echo": echo,
+        "wire.apply": apply,
+        "wire.create": create,
+        "wire.configure": configure,
+        "wire.show": show,
+        "wire.work": work,
+        "wire.hang": hang,
+        "wire.flood": flood_log,
+        "wire.floodOutput": flood_output,
+        "wire.print": printed,
+    }.items():
+        route.command(name, handler)
+    return world.server
+
+
+def main() -> int:
+    """Serve on standard input and output."""
+    logging.basicConfig(level=logging.INFO, handlers=[StderrHandler()])
+    return build(World()).serve()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,55 @@
+"""A workspace in memory, made in one line.
+
+world = make_world({"/ws/a.py": "x = 1\\n"}, opened={"/ws/a.py": "x = 2\\n"})
+"""
+
+from collections.abc import Mapping
+
+from stet.settings.values import Settings
+from stet.system.memory_system import MemorySystem
+from stet.text.encoding import Encoding
+from stet.workspace.modification import Modification, ModificationKind, WireEdit
+from stet.workspace.workspace import Workspace
+
+
+def make_world(
+    files: Mapping[str, str | bytes] | None = None,
+    *,
+    opened: Mapping[str, str] | None = None,
+    links: Mapping[str, str] | None = None,
+    roots: tuple[str, ...] = ("/ws",),
+    settings: Settings | None = None,
+) -> Workspace:
+    """Files on the disk, documents opened over them in order (so the last one is active)."""
+    workspace = Workspace(MemorySystem(files or {}, links=links), settings)
+    workspace.encoding = Encoding.UTF32
+    for root in roots:
+        workspace.add_root(f"file://{root}")
+    for path, text in (opened or {}).items():
+        open_document(workspace, uri_at(path), text)
+    return workspace
+
+
+def uri_at(path: str) -> str:
+    """The URI of a path, or `path` itself where it is a URI."""
+    return f"file://{path}" if path.startswith("/") else path
+
+
+def open_document(workspace: Workspace, uri: str, text: str, version: int = 0) -> None:
+    """As an editor's didOpen."""
+    workspace.apply(Modification(ModificationKind.OPENED, uri, version, "plaintext", text))
+
+
+def close_document(workspace: Workspace, uri: str) -> None:
+    """As an editor's didClose."""
+    workspace.apply(Modification(ModificationKind.CLOSED, uri))
+
+
+def change(*edits: WireEdit, uri: str = "file:///ws/a.py", version: int = 1) -> Modification:
+    """As an editor's didChange."""
+    return Modification(ModificationKind.CHANGED, uri, version, edits=edits)
+
+
+def insertion(line: int, column: int, text: str) -> WireEdit:
+    """One edit that only inserts."""
+    return WireEdit(line, column, line, column, text)

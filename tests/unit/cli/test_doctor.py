@@ -1,0 +1,129 @@
+"""What the doctor finds."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from stet.cli.doctor import (
+    EDITORS,
+    Editor,
+    Finding,
+    check_editor,
+    check_folders,
+    check_model,
+    check_settings,
+)
+from stet.settings.layers import Layers, read_layers
+from stet.settings.values import ModelSettings, Settings
+from stet.system.os_system import OsSystem
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    folder = tmp_path / "config" / "stet"
+    folder.mkdir(parents=True)
+    return folder / "config.toml"
+
+
+def printing(text: str) -> Editor:
+    return Editor("Ed", (sys.executable, "-c", f"print({text!r})"), (0, 11), "what is needed")
+
+
+@pytest.mark.parametrize(
+    ("output", "finding"),
+    [
+        ("NVIM v0.11.4\nBuild", Finding("ok", "Ed", "0.11.4")),
+        ("Ed 25.07.1 (a05c151b)", Finding("ok", "Ed", "25.07.1")),
+        (
+            "NVIM v0.9.5",
+            Finding(
+                "note",
+                "Ed",
+                "0.9.5 is too old",
+                "Install 0.11 or newer, which has what is needed.",
+            ),
+        ),
+        ("what?\x1b[8m", Finding("note", "Ed", "says no version: 'what?\\x1b[8m'")),
+    ],
+)
+async def test_an_editor_is_compared_with_what_is_needed(output: str, finding: Finding) -> None:
+    assert await check_editor(printing(output), OsSystem()) == finding
+
+
+async def test_an_editor_that_is_not_there_is_no_problem() -> None:
+    absent = Editor("Ed", ("no-such-editor-here",), (1, 0), "")
+    assert await check_editor(absent, OsSystem()) == Finding("note", "Ed", "not found")
+
+
+def test_helix_is_asked_for_as_it_is_numbered() -> None:
+    assert [editor.name for editor in EDITORS] == ["Neovim", "Helix", "Emacs"]
+
+
+def test_without_files_the_defaults_are_in_force(config: Path, tmp_path: Path) -> None:
+    found = list(check_settings(read_layers(OsSystem(), [tmp_path])))
+    assert found == [Finding("ok", "settings", f"the defaults; there is no {config}")]
+
+
+def test_files_and_their_mistakes_are_listed_with_the_file_to_mend(
+    config: Path, tmp_path: Path
+) -> None:
+    config.write_text("[model]\nnam = 'x'\n")
+    project = tmp_path / ".stet.toml"
+    project.write_text("[model]\nbaseUrl = 'http://evil'\n")
+    assert list(check_settings(read_layers(OsSystem(), [tmp_path]))) == [
+        Finding("ok", "settings", str(config)),
+        Finding("ok", "settings", str(project)),
+        Finding(
+            "problem",
+            "settings",
+            f"{config}: unknown setting 'model.nam' is ignored: did you mean 'model.name'?",
+            f"Mend it in {config}.",
+        ),
+        Finding(
+            "problem",
+            "settings",
+            f"{project}: setting 'model.baseUrl' is ignored: "
+            "a project may only narrow what the user allows",
+            f"Mend it in {project}.",
+        ),
+    ]
+
+
+def test_a_settings_file_that_is_too_large_is_said_to_be(config: Path, tmp_path: Path) -> None:
+    config.write_bytes(b"#" * 100_000)
+    problems = read_layers(OsSystem(), [tmp_path]).problems
+    assert [problem.message for problem in problems] == [
+        "the file is ignored: it is larger than 64 kB"
+    ]
+
+
+async def test_the_model_is_really_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps([{"text": "yes"}]))
+    monkeypatch.setenv("STET_SCRIPTED_MODEL", str(script))
+    marks = [finding.mark for finding in await check_model(ModelSettings(), OsSystem())]
+    assert marks == ["ok", "ok"]
+    script.write_text(json.dumps([{"error": "The provider is on fire."}]))
+    assert (await check_model(ModelSettings(), OsSystem()))[1] == Finding(
+        "problem", "reached", "no", "The provider is on fire."
+    )
+
+
+def test_folders_of_ones_own_are_writable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "not" / "there" / "yet"))
+    assert {finding.mark for finding in check_folders()} == {"ok"}
+
+
+def test_a_file_in_the_place_of_a_folder_is_a_problem(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("x")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    assert {finding.mark for finding in check_folders()} == {"problem"}
+
+
+def test_no_settings_at_all_are_no_layers(tmp_path: Path, config: Path) -> None:
+    assert read_layers(OsSystem(), [tmp_path]) == Layers(Settings())

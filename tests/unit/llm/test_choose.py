@@ -1,0 +1,187 @@
+"""Which model is chosen, as a table: settings and machine in, choice or reason out."""
+
+from typing import Any
+
+import pytest
+
+from stet.llm.available import overview
+from stet.llm.choose import Choice, Found, decide, open_model
+from stet.llm.embedded.weights import HOW_TO_GET_WEIGHTS
+from stet.llm.errors import NoModel
+from stet.llm.openai_model import OpenAIModel
+from stet.llm.presets import PRESETS
+from stet.llm.probe import LocalServer
+from stet.llm.text_protocol import TextProtocolModel
+from stet.settings.values import ModelSettings
+from stet.system.os_system import OsSystem
+
+OLLAMA = LocalServer("ollama", "http://127.0.0.1:11434/v1", ("qwen3:8b", "gemma3:4b"))
+LM_STUDIO = LocalServer("lmstudio", "http://127.0.0.1:1234/v1", ("phi-4",), 16_384)
+EMPTY_OLLAMA = LocalServer("ollama", "http://127.0.0.1:11434/v1", ())
+OPENAI, GROQ, CLAUDE = {"OPENAI_API_KEY": "k1"}, {"GROQ_API_KEY": "k2"}, {"ANTHROPIC_API_KEY": "k3"}
+EMBEDDED = "SmolLM2-135M-Instruct"
+
+
+def chosen(
+    environ: dict[str, str] | None = None,
+    *servers: LocalServer,
+    embedded: bool = True,
+    **settings: Any,
+) -> Choice:
+    """What `decide` chooses."""
+    missing = "" if embedded else HOW_TO_GET_WEIGHTS
+    return decide(ModelSettings(**settings), Found(environ or {}, servers, missing))
+
+
+TABLE: list[tuple[str, Choice, tuple[str, str, str]]] = [
+    ("the embedded model comes last", chosen(), ("local", EMBEDDED, "")),
+    ("a key beats it", chosen(GROQ), ("groq", PRESETS["groq"].model, "k2")),
+    ("a server beats it", chosen({}, OLLAMA), ("ollama", "qwen3:8b", "")),
+    ("a key beats a server", chosen(GROQ, OLLAMA), ("groq", PRESETS["groq"].model, "k2")),
+    ("OpenAI beats other keys", chosen(GROQ | CLAUDE | OPENAI), ("openai", "gpt-5-mini", "k1")),
+    ("Ollama beats LM Studio", chosen({}, OLLAMA, LM_STUDIO), ("ollama", "qwen3:8b", "")),
+    ("an empty server is none", chosen({}, EMPTY_OLLAMA, LM_STUDIO), ("lmstudio", "phi-4", "")),
+    ("a blank key is none", chosen({"OPENAI_API_KEY": " "}), ("local", EMBEDDED, "")),
+    (
+        "a second name of a key",
+        chosen({"GOOGLE_API_KEY": "k"}),
+        ("gemini", "gemini-flash-latest", "k"),
+    ),
+    (
+        "a name picks its provider",
+        chosen(OPENAI | CLAUDE, name="claude-x"),
+        ("anthropic", "claude-x", "k3"),
+    ),
+    ("a name picks its server", chosen({}, OLLAMA, name="gemma3:4b"), ("ollama", "gemma3:4b", "")),
+    ("a name nobody owns", chosen(OPENAI, name="my-finetune"), ("openai", "my-finetune", "k1")),
+    ("the embedded model's name", chosen({}, OLLAMA, name=EMBEDDED), ("local", EMBEDDED, "")),
+    (
+        "a provider beats keys",
+        chosen(OPENAI | GROQ, provider="groq"),
+        ("groq", PRESETS["groq"].model, "k2"),
+    ),
+    ("the embedded one on request", chosen(OPENAI, provider="local"), ("local", EMBEDDED, "")),
+    (
+        "a server on request",
+        chosen(OPENAI, LM_STUDIO, provider="lmstudio"),
+        ("lmstudio", "phi-4", ""),
+    ),
+    ("a silent server on request", chosen(OPENAI, provider="llamacpp"), ("llamacpp", "", "")),
+    (
+        "an address beats a key",
+        chosen(OPENAI, base_url="http://x/v1"),
+        ("openai-compatible", "", ""),
+    ),
+    (
+        "an address with a key of its own",
+        chosen({"MINE": "k", **OPENAI}, base_url="http://x/v1", api_key_env="MINE"),
+        ("openai-compatible", "", "k"),
+    ),
+    (
+        "a known address is its provider's",
+        chosen(GROQ | OPENAI, base_url="https://api.groq.com/openai/v1", name="m"),
+        ("groq", "m", "k2"),
+    ),
+    (
+        "a provider at another address",
+        chosen(OPENAI, provider="openai", base_url="http://proxy/v1"),
+        ("openai", "gpt-5-mini", "k1"),
+    ),
+    (
+        "another variable",
+        chosen({"WORK_KEY": "k4", **OPENAI}, provider="openai", api_key_env="WORK_KEY"),
+        ("openai", "gpt-5-mini", "k4"),
+    ),
+    (
+        "a script comes first",
+        chosen({"STET_SCRIPTED_MODEL": "/tmp/s.json", **OPENAI}, provider="groq"),
+        ("scripted", "/tmp/s.json", ""),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("choice", "expected"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE]
+)
+def test_the_choice(choice: Choice, expected: tuple[str, str, str]) -> None:
+    assert (choice.provider, choice.name, choice.api_key) == expected
+    assert choice.why.endswith(".")
+
+
+def test_a_choice_says_why_and_hides_its_key() -> None:
+    choice = chosen(OPENAI | {"OPENAI_BASE_URL": "https://proxy.example/v1"})
+    assert choice == Choice(
+        "openai",
+        "gpt-5-mini",
+        "https://proxy.example/v1",
+        "OPENAI_API_KEY is set.",
+        api_key="k1",
+        key_env="OPENAI_API_KEY",
+    )
+    assert "k1" not in repr(choice)
+
+
+@pytest.mark.parametrize("provider", [name for name in PRESETS if PRESETS[name].key_envs])
+def test_a_providers_key_is_never_sent_elsewhere(provider: str) -> None:
+    environ = dict.fromkeys(PRESETS[provider].key_envs, "secret")
+    assert chosen(environ, base_url="https://evil.example/v1").api_key == ""
+
+
+@pytest.mark.parametrize(
+    ("environ", "settings", "words"),
+    [
+        ({}, {}, "Run `stet model install`"),
+        ({}, {"provider": "local"}, "run `stet model install`"),
+        ({}, {"provider": "anthropic"}, "set ANTHROPIC_API_KEY"),
+        (OPENAI, {"provider": "openai", "api_key_env": "WORK_KEY"}, "set WORK_KEY"),
+        (OPENAI | {"AZURE_OPENAI_API_KEY": "k"}, {"provider": "azure"}, "model.apiVersion"),
+        ({}, {"name": "gpt-5"}, "No provider for the model 'gpt-5'"),
+        (OPENAI, {"base_url": "localhost:8000"}, "no http address"),
+    ],
+)
+def test_without_a_model_the_way_to_one_is_told(
+    environ: dict[str, str], settings: dict[str, str], words: str
+) -> None:
+    with pytest.raises(NoModel, match=words.replace("(", r"\(").replace(".", r"\.")):
+        chosen(environ, embedded=False, **settings)
+
+
+def test_azure_is_told_its_deployment_and_version() -> None:
+    environ = {"AZURE_OPENAI_API_KEY": "k", "AZURE_OPENAI_ENDPOINT": "https://r.azure.example"}
+    choice = chosen(environ, provider="azure", name="my-deployment", api_version="2024-10-21")
+    assert (choice.base_url, choice.api_version) == ("https://r.azure.example", "2024-10-21")
+
+
+@pytest.mark.parametrize(
+    ("choice", "tools"),
+    [
+        (chosen(OPENAI), "native"),
+        (chosen(OPENAI, tool_calls="text"), "text"),
+        (chosen({}, OLLAMA), "auto"),
+        (chosen({}, OLLAMA, tool_calls="native"), "native"),
+        (chosen(), "text"),
+    ],
+)
+async def test_tools_are_called_as_the_model_can(choice: Choice, tools: str) -> None:
+    assert choice.tools == tools
+    model = await open_model(choice, ModelSettings(), OsSystem())
+    assert isinstance(model, OpenAIModel if tools == "native" else TextProtocolModel)
+    assert (model.provider, model.name) == (choice.provider, choice.name)
+    await model.close()
+
+
+def test_the_overview_lists_every_provider_with_its_state() -> None:
+    found = Found(GROQ, (OLLAMA, EMPTY_OLLAMA), HOW_TO_GET_WEIGHTS)
+    seen = overview(ModelSettings(), found)
+    by_name = {one.provider: one for one in seen.options}
+    assert [*by_name] == [*PRESETS, "local"]
+    assert [one.provider for one in seen.options if one.is_chosen] == ["groq"]
+    assert [one.provider for one in seen.options if one.is_ready] == ["groq", "ollama"]
+    assert by_name["gemini"].reason == "GEMINI_API_KEY or GOOGLE_API_KEY is not set."
+    assert by_name["local"].reason == HOW_TO_GET_WEIGHTS
+
+
+def test_the_overview_says_why_there_is_no_choice() -> None:
+    seen = overview(ModelSettings(), Found({}, (), HOW_TO_GET_WEIGHTS))
+    assert seen.choice is None
+    assert seen.problem.startswith("There is no model to ask.")

@@ -1,0 +1,102 @@
+"""The embedded model: the real thing, and its child process going wrong."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from stet.llm.embedded import weights
+from stet.llm.embedded.model import EmbeddedModel
+from stet.llm.errors import ContextOverflow, ModelUnavailable, NoModel
+from stet.llm.messages import Message
+from stet.llm.model import Request
+from stet.llm.text_protocol import TextProtocolModel, When
+from stet.system.os_system import OsSystem
+from tests.support.asking import READ_FILE, Heard, question
+
+FRANCE = "What is the capital of France? Answer in one sentence."
+
+
+@pytest.fixture
+async def model() -> AsyncIterator[EmbeddedModel]:
+    """The real one; installed beforehand with `stet model install`, which CI does."""
+    system = OsSystem()
+    reason = await weights.missing(weights.SMOLLM2, weights.default_folder(), system)
+    if reason and os.environ.get("CI") != "true":
+        pytest.skip(reason)
+    model = EmbeddedModel(system, cache_prompt=False)
+    yield model
+    await model.close()
+
+
+@pytest.mark.slow
+async def test_it_answers_calls_tools_and_obeys_a_grammar(model: EmbeddedModel) -> None:
+    heard = Heard()
+    answer = await heard.ask(model, question(FRANCE))
+    assert "Paris" in answer.text
+    assert heard.text == answer.text
+    assert answer.usage.prompt > 0
+    assert answer.model == model.name
+
+    held = Request((Message("user", "Say something."),), grammar='root ::= "yes" | "no"')
+    assert (await Heard().ask(model, held)).text in {"yes", "no"}
+
+    with_tools = TextProtocolModel(model, When.ALWAYS)
+    called = await Heard().ask(with_tools, question("Read the file notes.md", READ_FILE))
+    assert [one.name for one in called.tool_calls] == ["read_file"]
+
+    with pytest.raises(ContextOverflow, match="start a new chat"):
+        await Heard().ask(model, question("word " * 8000))
+
+
+@pytest.mark.slow
+async def test_it_is_started_again_after_a_crash_and_ends_with_its_owner(
+    model: EmbeddedModel,
+) -> None:
+    heard = Heard()
+    await heard.ask(model, question(FRANCE))
+    first = model.process_id
+    assert first is not None
+    os.kill(first, signal.SIGKILL)
+    assert "Paris" in (await heard.ask(model, question(FRANCE))).text
+    assert heard.waits == ["The embedded model crashed; starting it again."]
+    second = model.process_id
+    assert second not in {None, first}
+    await model.close()
+    assert model.process_id is None
+    with pytest.raises(ProcessLookupError):
+        os.kill(second or 0, 0)
+
+
+@pytest.mark.slow
+async def test_cancelling_frees_its_one_slot(model: EmbeddedModel) -> None:
+    begun = asyncio.Event()
+    async with asyncio.TaskGroup() as tasks:
+        long = Request((Message("user", "Tell me a long story."),), grammar="root ::= [a-z ]{2000}")
+        asking = tasks.create_task(model.complete(long, lambda _: begun.set()))
+        await begun.wait()
+        asking.cancel()
+    async with asyncio.timeout(20):
+        assert "Paris" in (await Heard().ask(model, question(FRANCE))).text
+
+
+async def test_without_weights_it_says_how_to_get_them(tmp_path: Path) -> None:
+    with pytest.raises(NoModel, match=r"stet model install|stet-lsp\[local\]"):
+        await Heard().ask(EmbeddedModel(OsSystem(), tmp_path))
+
+
+async def test_weights_that_are_none_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    junk = replace(weights.SMOLLM2, size=4)
+    junk.path(tmp_path).write_bytes(b"junk")
+    monkeypatch.setattr(weights, "SMOLLM2", junk)
+    monkeypatch.setattr(weights, "RUNTIME", "json")
+    model = EmbeddedModel(OsSystem(), tmp_path)
+    with pytest.raises(ModelUnavailable, match="The embedded model could not be started: "):
+        await Heard().ask(model)
+    assert model.process_id is None

@@ -1,0 +1,353 @@
+"""Every way a model server fails, over real HTTP: nothing hangs, nothing passes for success.
+
+M-numbers are those of the list of faults that the project keeps.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+
+from stet.llm.endpoint import Endpoint, Timeouts
+from stet.llm.errors import (
+    ContextOverflow,
+    ModelError,
+    ModelRefused,
+    ModelTimeout,
+    ModelUnavailable,
+    StreamCut,
+    ToolsUnsupported,
+)
+from stet.llm.openai_model import OpenAIModel
+from stet.llm.retry import RetryPolicy
+from stet.system.os_system import OsSystem
+from tests.support.asking import KEY, QUICK, Heard, model_at, question
+from tests.support.openai_server import End, OpenAIServer, Reply, delta, error, piece, say, usage
+
+HELLO = [delta(role="assistant", content=""), delta(content="Hel"), delta(content="lo")]
+HALF_A_CALL = [delta(tool_calls=[piece(0, id="a", name="edit_file", arguments='{"path": "a')])]
+END = delta(finish="stop")
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[OpenAIServer]:
+    async with OpenAIServer() as server:
+        yield server
+
+
+@pytest.fixture
+async def model(server: OpenAIServer) -> AsyncIterator[OpenAIModel]:
+    model = model_at(server)
+    yield model
+    await model.close()
+
+
+@pytest.fixture
+def heard() -> Heard:
+    return Heard()
+
+
+async def failure_of(model: OpenAIModel, heard: Heard) -> ModelError:
+    """The error of one round; no key in it or in what was said while it was tried again."""
+    with pytest.raises(ModelError) as caught:
+        await heard.ask(model)
+    assert KEY not in str(caught.value) + "".join(heard.waits)
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+async def test_m1_retry_after_is_obeyed_and_told(
+    server: OpenAIServer, model: OpenAIModel, heard: Heard
+) -> None:
+    server.add(error(429, "Slow down.", retry_after="0.3"), say("ok"))
+    started = time.perf_counter()
+    assert (await heard.ask(model)).text == "ok"
+    assert time.perf_counter() - started >= 0.3
+    (told,) = heard.waits
+    assert told.endswith("is limiting requests (HTTP 429): Slow down. Trying again now (2 of 3).")
+
+
+async def test_m1_retry_after_may_be_a_date(server: OpenAIServer, heard: Heard) -> None:
+    when = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
+    server.add(error(429, "Slow down.", retry_after=when))
+    model = model_at(server, retry=RetryPolicy(longest_wait=60))
+    failure = await failure_of(model, heard)
+    await model.close()
+    assert isinstance(failure, ModelUnavailable)
+    assert failure.retry_after == pytest.approx(90, abs=3)
+
+
+async def test_m2_a_long_retry_after_fails_at_once_and_says_when(
+    server: OpenAIServer, model: OpenAIModel, heard: Heard
+) -> None:
+    server.add(error(429, "Slow down.", retry_after="120"))
+    failure = await failure_of(model, heard)
+    assert isinstance(failure, ModelUnavailable)
+    assert failure.retry_after == 120
+    assert "It asks to wait 120 s: ask again at " in str(failure)
+    assert (len(server.requests), heard.waits) == (1, [])
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 529])
+async def test_m3_what_may_pass_is_tried_again(
+    server: OpenAIServer, model: OpenAIModel, heard: Heard, status: int
+) -> None:
+    server.add(error(status, "busy"), error(status, "busy"), say("ok"))
+    assert (await heard.ask(model)).text == "ok"
+    assert (len(server.requests), len(heard.waits)) == (3, 2)
+
+
+async def test_m3_trying_again_ends(server: OpenAIServer, model: OpenAIModel, heard: Heard) -> None:
+    server.add(*[error(503, "overloaded")] * 9)
+    failure = await failure_of(model, heard)
+    assert str(failure) == f"openai ({model.endpoint.host}) failed (HTTP 503): overloaded."
+    assert isinstance(failure, ModelUnavailable)
+    assert len(server.requests) == QUICK.tries
+
+
+async def test_m3_a_connection_dropped_before_the_answer_is_tried_again(
+    server: OpenAIServer, model: OpenAIModel, heard: Heard
+) -> None:
+    server.add(Reply(drop=True), Reply(drop=True), say("ok"))
+    assert (await heard.ask(model)).text == "ok"
+
+
+async def test_waiting_for_another_try_is_cancelled_at_once(server: OpenAIServer) -> None:
+    server.add(error(429, "Slow down.", retry_after="50"))
+    model = model_at(server, retry=RetryPolicy())
+    waiting = asyncio.Event()
+    async with asyncio.TaskGroup() as tasks:
+        asking = tasks.create_task(
+            model.complete(question(), lambda _: None, lambda _: waiting.set())
+        )
+        await waiting.wait()
+        started = time.perf_counter()
+        asking.cancel()
+    assert time.perf_counter() - started < 0.2
+    assert len(server.requests) == 1
+    await model.close()
+
+
+CUT_STREAMS: dict[str, Reply] = {
+    "M4 end of file in text": Reply(HELLO, End.EOF),
+    "M4 cut in text": Reply(HELLO, End.CUT),
+    "M5 end of file in arguments": Reply(HALF_A_CALL, End.EOF),
+    "M5 cut in arguments": Reply(HALF_A_CALL, End.CUT),
+    "M5 closing mark inside arguments": Reply(HALF_A_CALL, End.DONE),
+    "M6 reset in text": Reply(HELLO, End.RESET),
+    "M6 reset in arguments": Reply(HALF_A_CALL, End.RESET),
+    "M8 broken JSON": Reply([*HELLO, 'data: {"choices": [{"del\n\n'], End.DONE),
+    "M8 JSON that is no object": Reply([*HELLO, "data: [1, 2]\n\n"], End.DONE),
+    "M9 an error of no known kind": Reply([*HELLO, {"error": {"message": "Boom."}}], End.EOF),
+    "M9 an error event": Reply([*HELLO, 'event: error\ndata: {"message": "Boom."}\n\n'], End.EOF),
+    "M12 nothing at all": Reply([], End.EOF),
+    "M12 only the closing mark": Reply([], End.DONE),
+    "M12 empty choices": Reply([{"choices": []}, usage(1, 0)], End.DONE),
+    "M33 the provider says it failed": Reply([*HELLO, delta(finish="error")], End.DONE),
+}
+
+
+@pytest.mark.parametrize("reply", CUT_STREAMS.values(), ids=CUT_STREAMS.keys())
+async def test_a_stream_cut_short_is_asked_for_once_more_from_the_start(
+    server: OpenAIServer, model: OpenAIModel, heard: Heard, reply: Reply
+) -> None:
+    server.add(reply, say("Whole now."))
+    completion = await heard.ask(model)
+    assert (completion.text, completion.tool_calls) == ("Whole now.", ())
+    assert heard.text == "Whole now."
+    assert len(heard.waits) == 1
+    assert server.requests[0].body == server.requests[1].body
+
+
+@pytest.mark.parametrize("reply", CUT_STREAMS.values(), ids=CUT_STREAMS.keys())
+async def test_a_stream_cut_twice_is_an_error(
+    server: OpenAIServer, model: OpenAIModel, heard: Heard, reply: Reply
+) -> None:
+    server.add(reply, reply, say("never asked for"))
+    failure = await failure_of(model, heard)
+    assert isinstance(failure, (StreamCut, ModelUnavailable))
+    assert f"openai ({model.endpoint.host})" in str(failure)
+    assert len(server.requests) == 2
+
+
+async def test_a_cut_answer_keeps_what_was_said(
+    server: OpenAIServer, model: OpenAIModel, heard: Heard
+) -> None:
+    server.add(Reply(HELLO, End.CUT), Reply(HELLO, End.CUT))
+    failure = await failure_of(model, heard)
+    assert isinstance(failure, StreamCut)
+    assert failure.text == "Hello"
+
+
+async def test_m7_arguments_that_are_no_json_are_handed_on_as_they_are(
+    server: OpenAIServer, model: OpenAIModel, heard: Heard
+) -> None:
+    server.add(Reply([*HALF_A_CALL, delta(finish="tool_calls")]))
+    (called,) = (await heard.ask(model)).tool_calls
+    assert called.arguments == '{"path": "a'
+
+
+async def test_m9_an_overload_inside_a_stream_is_tried_again(
+    server: OpenAIServer, model: OpenAIModel, heard: Heard
+) -> None:
+    overloaded = Reply([{"error": {"message": "Overloaded.", "type": "overloaded_error"}}], End.EOF)
+    server.add(overloaded, overloaded, say("ok"))
+    assert (await heard.ask(model)).text == "ok"
+
+
+@pytest.mark.parametrize("kind", ["text/html", "text/html; charset=utf-8", "text/plain"])
+async def test_m10_a_web_page_is_no_answer(
+    server: OpenAIServer, model: OpenAIModel, heard: Heard, kind: str
+) -> None:
+    server.add(Reply(body="<!doctype html><html>Log in</html>", content_type=kind))
+    failure = await failure_of(model, heard)
+    assert isinstance(failure, ModelRefused)
+    assert "check model.baseUrl" in str(failure)
+    assert len(server.requests) == 1
+
+
+REFUSALS: list[tuple[str, Reply, type[ModelError], str]] = [
+    ("401", error(401, f"bad key {KEY}"), ModelRefused, "refused the key in OPENAI_API_KEY"),
+    ("403", error(403, "no access"), ModelRefused, "may not use the model 'gpt-test'"),
+    ("404", error(404, "no such model"), ModelRefused, "check model.name"),
+    ("400", error(400, "bad\x1b[8m\nthing"), ModelRefused, "(HTTP 400): bad [8m thing."),
+    ("M16 413", error(413, "too large"), ContextOverflow, "start a new chat"),
+    (
+        "M12 context length",
+        error(400, "This model's maximum context length is 8192 tokens."),
+        ContextOverflow,
+        "longer than 'gpt-test'",
+    ),
+    (
+        "no credit left",
+        error(429, "You exceeded your quota.", code="insufficient_quota"),
+        ModelRefused,
+        "no credit left",
+    ),
+    (
+        "no tool calls",
+        error(400, "gemma does not support tools"),
+        ToolsUnsupported,
+        'set model.toolCalls to "text"',
+    ),
+    ("M20 proxy", error(407, "login"), ModelRefused, "HTTPS_PROXY"),
+    ("an HTML 404", Reply(status=404, body="<html>x</html>"), ModelRefused, "HTTP 404: a web page"),
+    ("a list", Reply(status=400, body=[{"error": {"message": "Nope."}}]), ModelRefused, "Nope."),
+]
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind", "words"), [row[1:] for row in REFUSALS], ids=[row[0] for row in REFUSALS]
+)
+async def test_a_refusal_is_not_tried_again_and_says_what_to_do(
+    server: OpenAIServer,
+    model: OpenAIModel,
+    heard: Heard,
+    reply: Reply,
+    kind: type[ModelError],
+    words: str,
+) -> None:
+    server.add(reply)
+    failure = await failure_of(model, heard)
+    assert type(failure) is kind
+    assert words in str(failure)
+    assert f"openai ({model.endpoint.host})" in str(failure)
+    assert (len(server.requests), heard.waits) == (1, [])
+
+
+async def test_without_a_key_a_401_names_the_variable(server: OpenAIServer, heard: Heard) -> None:
+    server.add(error(401, "no key"))
+    model = OpenAIModel(Endpoint("groq", server.base_url, "m", key_env="GROQ_API_KEY"), OsSystem())
+    assert "set GROQ_API_KEY in the environment" in str(await failure_of(model, heard))
+    await model.close()
+    assert "authorization" not in server.requests[0].headers
+
+
+@pytest.mark.parametrize("hint", ["Start it with `ollama serve`.", ""])
+async def test_nobody_listens(heard: Heard, hint: str) -> None:
+    async with OpenAIServer() as gone:
+        url = gone.base_url
+    model = OpenAIModel(Endpoint("ollama", url, "m", hint=hint), OsSystem(), retry=QUICK)
+    failure = await failure_of(model, heard)
+    await model.close()
+    assert isinstance(failure, ModelUnavailable)
+    assert "is the server running?" in str(failure)
+    assert str(failure).endswith(hint or "?")
+    assert len(heard.waits) == QUICK.tries - 1
+
+
+async def test_m12_silence_in_an_answer_is_ended(server: OpenAIServer, heard: Heard) -> None:
+    server.add(Reply(HELLO, End.HANG), Reply(HELLO, End.HANG))
+    model = model_at(server, timeouts=Timeouts(first=2, idle=0.1, total=5))
+    failure = await failure_of(model, heard)
+    await model.close()
+    assert isinstance(failure, ModelTimeout)
+    assert "fell silent in its answer for 0.1 s" in str(failure)
+    assert len(server.requests) == 2
+
+
+async def test_silence_before_an_answer_is_ended(server: OpenAIServer, heard: Heard) -> None:
+    server.add(Reply([], End.HANG))
+    model = model_at(server, timeouts=Timeouts(first=0.1, idle=2, total=5))
+    failure = await failure_of(model, heard)
+    await model.close()
+    assert isinstance(failure, ModelTimeout)
+    assert "said nothing within 0.1 s" in str(failure)
+
+
+async def test_m21_a_slow_drip_is_ended(server: OpenAIServer, heard: Heard) -> None:
+    drip = Reply([delta(content="x")] * 1000, End.HANG, slice=1, pause=0.002)
+    server.add(drip)
+    model = model_at(server, timeouts=Timeouts(first=2, idle=2, total=0.3))
+    failure = await failure_of(model, heard)
+    await model.close()
+    assert isinstance(failure, ModelTimeout)
+    assert "did not end its answer within 0.3 s" in str(failure)
+
+
+@pytest.mark.parametrize("event", [{"choices": []}, ": keep-alive\n\n", delta(content="")])
+async def test_m37_chunks_that_say_nothing_are_no_sign_of_life(
+    server: OpenAIServer, heard: Heard, event: Any
+) -> None:
+    server.add(Reply([event] * 2000, End.HANG, pause=0.001))
+    model = model_at(server, timeouts=Timeouts(first=0.2, idle=0.2, total=5))
+    assert isinstance(await failure_of(model, heard), ModelTimeout)
+    await model.close()
+
+
+async def test_m22_an_endless_line_is_refused(
+    server: OpenAIServer, model: OpenAIModel, heard: Heard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stet.llm.sse.MAX_EVENT_BYTES", 10_000)
+    server.add(*[Reply(["data: " + "x" * 50_000])] * 2)
+    assert isinstance(await failure_of(model, heard), StreamCut)
+
+
+async def test_a_base_url_that_is_none_is_refused(heard: Heard) -> None:
+    for url in ("http://", "ftp://example.org/v1", "nonsense", "http://x:y@[::1"):
+        model = OpenAIModel(Endpoint("openai-compatible", url, "m"), OsSystem(), retry=QUICK)
+        assert "model.baseUrl" in str(await failure_of(model, heard))
+        await model.close()
+
+
+async def test_no_key_and_no_prompt_is_logged(
+    server: OpenAIServer, model: OpenAIModel, heard: Heard, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    server.add(error(401, f"bad key {KEY}"))
+    await failure_of(model, heard)
+    assert KEY not in caplog.text
+    assert "Hello?" not in caplog.text
+
+
+@pytest.mark.parametrize("events", [[*HELLO, END, END], [*HELLO, END, delta(finish="tool_calls")]])
+async def test_m33_two_finish_reasons_are_one_end(
+    server: OpenAIServer, model: OpenAIModel, heard: Heard, events: Sequence[dict[str, Any]]
+) -> None:
+    server.add(Reply(events))
+    assert (await heard.ask(model)).text == "Hello"

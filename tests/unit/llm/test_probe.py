@@ -1,0 +1,74 @@
+"""Local servers are believed only if they say who they are, and never waited for."""
+
+import asyncio
+import time
+
+from stet.llm.probe import LocalServer, find_local_servers
+from tests.support.openai_server import OpenAIServer
+
+TAGS = {"models": [{"name": "nomic-embed-text:latest"}, {"name": "qwen3:8b"}]}
+MODELS = {
+    "data": [
+        {"id": "text-embedding-nomic", "type": "embeddings", "state": "loaded"},
+        {"id": "phi-4", "type": "llm", "state": "not-loaded", "max_context_length": 16_384},
+        {
+            "id": "qwen3",
+            "type": "llm",
+            "state": "loaded",
+            "max_context_length": 32_768,
+            "loaded_context_length": 8192,
+        },
+    ]
+}
+
+
+async def test_ollama_and_lm_studio_are_found() -> None:
+    async with (
+        OpenAIServer(pages={"/": "Ollama is running", "/api/tags": TAGS}) as ollama,
+        OpenAIServer(pages={"/api/v0/models": MODELS}) as lm_studio,
+    ):
+        assert await find_local_servers(ollama.port, lm_studio.port) == (
+            LocalServer("ollama", ollama.base_url, ("qwen3:8b",)),
+            LocalServer("lmstudio", lm_studio.base_url, ("qwen3", "phi-4"), 8192),
+        )
+
+
+async def test_no_secret_is_sent_to_them() -> None:
+    async with OpenAIServer(pages={"/": "Ollama is running", "/api/tags": TAGS}) as ollama:
+        await find_local_servers(ollama.port, ollama.port)
+        assert {header for asked in ollama.others for header in asked.headers} == {
+            "host",
+            "connection",
+        }
+
+
+async def test_a_stranger_on_their_ports_is_not_believed() -> None:
+    pages = {"/": "It works!", "/api/tags": TAGS, "/api/v0/models": {"data": [{"id": "gpt-9"}]}}
+    async with OpenAIServer(pages=pages) as stranger:
+        assert await find_local_servers(stranger.port, stranger.port) == ()
+
+
+async def test_nonsense_is_not_believed() -> None:
+    pages = {"/": "Ollama is running", "/api/tags": [1], "/api/v0/models": "{"}
+    async with OpenAIServer(pages=pages) as server:
+        found = await find_local_servers(server.port, server.port)
+        assert found == (LocalServer("ollama", server.base_url, ()),)
+
+
+async def test_where_nobody_listens_nothing_is_found() -> None:
+    async with OpenAIServer() as gone:
+        port = gone.port
+    assert await find_local_servers(port, port) == ()
+
+
+async def test_a_server_that_says_nothing_is_not_waited_for() -> None:
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(silent, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    started = time.perf_counter()
+    assert await find_local_servers(port, port) == ()
+    assert time.perf_counter() - started < 1
+    server.close()

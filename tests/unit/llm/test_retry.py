@@ -1,0 +1,62 @@
+"""How long a round waits, and for what."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stet.llm.errors import ModelUnavailable
+from stet.llm.retry import Again, Failure, Retries, RetryPolicy, retry_after
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC).timestamp()
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "7"}, 7),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after": "-3"}, 0),
+        ({"retry-after-ms": "1500", "retry-after": "7"}, 1.5),
+        ({"retry-after": "Fri, 02 Jan 2026 03:05:05 GMT"}, 60),
+        ({"retry-after": "Fri, 02 Jan 2026 03:05:05 -0000"}, 60),
+        ({"retry-after": "Thu, 01 Jan 2026 00:00:00 GMT"}, 0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "inf"}, None),
+        ({"retry-after": ""}, None),
+        ({}, None),
+    ],
+)
+def test_retry_after_is_read_in_every_form(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after(headers, NOW) == seconds
+
+
+@given(st.text())
+def test_no_retry_after_breaks_the_reading(value: str) -> None:
+    found = retry_after({"retry-after": value, "retry-after-ms": value}, NOW)
+    assert found is None or found >= 0
+
+
+async def test_backoff_doubles_up_to_its_cap_and_is_jittered() -> None:
+    asked: list[tuple[float, float]] = []
+
+    def jitter(low: float, high: float) -> float:
+        asked.append((low, high))
+        return 0.0
+
+    retries = Retries(RetryPolicy(tries=6, base=1, cap=4), lambda: NOW, jitter)
+    for _ in range(5):
+        await retries.pause(Failure(ModelUnavailable("Busy."), Again.LATER), lambda _: None)
+    assert asked == [(0, 1), (0, 2), (0, 4), (0, 4), (0, 4)]
+
+
+async def test_a_long_wait_names_the_time_of_day() -> None:
+    retries = Retries(RetryPolicy(), lambda: NOW)
+    with pytest.raises(
+        ModelUnavailable, match=r"^Busy\. It asks to wait 61 s: ask again at \d\d:\d\d:06\.$"
+    ):
+        await retries.pause(
+            Failure(ModelUnavailable("Busy."), Again.LATER, retry_after=61), lambda _: None
+        )

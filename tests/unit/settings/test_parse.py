@@ -1,0 +1,303 @@
+"""Reading settings from anything an editor or a file may hold."""
+
+import json
+import subprocess
+import sys
+import tomllib
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from stet.settings.parse import MAX_PROBLEMS, Parsed, Problem, parse
+from stet.settings.values import (
+    AgentSettings,
+    ContextSettings,
+    EditSettings,
+    LogSettings,
+    ModelSettings,
+    Price,
+    PrivacySettings,
+    Settings,
+)
+
+ALL: dict[str, dict[str, object]] = {
+    "model": {
+        "provider": "ollama",
+        "name": "qwen3",
+        "baseUrl": "http://127.0.0.1:11434/v1",
+        "apiKeyEnv": "MY_KEY",
+        "apiVersion": "2",
+        "temperature": 0.5,
+        "maxOutputTokens": 900,
+        "toolCalls": "text",
+        "price": {"input": 1, "cachedInput": 0.1, "output": 4.0},
+    },
+    "context": {
+        "scope": "folder",
+        "maxFiles": 3,
+        "headLines": 4,
+        "selectionLimit": 5,
+        "currentFileLines": 6,
+        "excludedFolders": ["build"],
+    },
+    "edit": {"scope": "current", "canAdd": False, "canDelete": False, "canCreate": False},
+    "agent": {
+        "maxIterations": 7,
+        "maxTokens": 8,
+        "maxSeconds": 9,
+        "historyLength": 0,
+        "disabledTools": ["search_workspace"],
+        "disabledGroups": ["web"],
+    },
+    "privacy": {"deny": ["*.pem"]},
+    "log": {"level": "debug"},
+}
+ALL_SETTINGS = Settings(
+    ModelSettings(
+        provider="ollama",
+        name="qwen3",
+        base_url="http://127.0.0.1:11434/v1",
+        api_key_env="MY_KEY",
+        api_version="2",
+        temperature=0.5,
+        max_output_tokens=900,
+        tool_calls="text",
+        price=Price(1, 0.1, 4.0),
+    ),
+    ContextSettings("folder", 3, 4, 5, 6, ("build",)),
+    EditSettings("current", can_add=False, can_delete=False, can_create=False),
+    AgentSettings(7, 8, 9, 0, ("search_workspace",), ("web",)),
+    PrivacySettings(("*.pem",)),
+    LogSettings("debug"),
+)
+
+
+@pytest.mark.parametrize("value", [ALL, {"stet": ALL}, {"stet": ALL, "pyright": {"x": 1}}])
+def test_every_key_of_the_contract_is_read_wrapped_or_bare(value: object) -> None:
+    assert parse(value) == Parsed(ALL_SETTINGS)
+
+
+@pytest.mark.parametrize("value", [None, {}, [], {"stet": None}, {"stet": {}}, {"model": None}])
+def test_nothing_set_is_the_defaults(value: object) -> None:
+    assert parse(value) == Parsed(Settings())
+
+
+@pytest.mark.parametrize(
+    ("value", "key", "message"),
+    [
+        (
+            {"model": {"nam": "x"}},
+            "model.nam",
+            "unknown setting 'model.nam' is ignored: did you mean 'model.name'?",
+        ),
+        (
+            {"model": {"base_url": "x"}},
+            "model.base_url",
+            "unknown setting 'model.base_url' is ignored: did you mean 'model.baseUrl'?",
+        ),
+        (
+            {"maxIterations": 7},
+            "maxIterations",
+            "unknown setting 'maxIterations' is ignored: did you mean 'agent.maxIterations'?",
+        ),
+        ({"zzz": 1}, "zzz", "unknown setting 'zzz' is ignored"),
+        (
+            {"context": {"scope": "opne"}},
+            "context.scope",
+            "setting 'context.scope' is ignored: 'opne' is none of current, folder, open; "
+            "did you mean 'open'?",
+        ),
+        (
+            {"agent": {"maxTokens": "7"}},
+            "agent.maxTokens",
+            "setting 'agent.maxTokens' is ignored: it should be a whole number, not '7'",
+        ),
+        (
+            {"edit": {"canAdd": "yes"}},
+            "edit.canAdd",
+            "setting 'edit.canAdd' is ignored: it should be true or false, not 'yes'",
+        ),
+        (
+            {"model": {"temperature": True}},
+            "model.temperature",
+            "setting 'model.temperature' is ignored: it should be a number, not true",
+        ),
+        (
+            {"model": {"name": {}}},
+            "model.name",
+            "setting 'model.name' is ignored: it should be a text, not an object",
+        ),
+        ({"model": 3}, "model", "setting 'model' is ignored: it should be an object, not 3"),
+        ("stet", "stet", "setting 'stet' is ignored: it should be an object, not 'stet'"),
+        (
+            {"privacy": {"deny": "*.pem"}},
+            "privacy.deny",
+            "setting 'privacy.deny' is ignored: it should be a list of texts",
+        ),
+    ],
+)
+def test_a_wrong_key_is_named_with_what_would_be_right(
+    value: object, key: str, message: str
+) -> None:
+    assert parse(value) == Parsed(Settings(), (Problem(key, message),))
+
+
+def test_what_is_right_beside_a_wrong_key_stays_in_force() -> None:
+    parsed = parse({"model": {"nam": "x", "name": "qwen3"}, "log": {"level": 7}})
+    assert parsed.settings == replace(Settings(), model=ModelSettings(name="qwen3"))
+    assert [problem.key for problem in parsed.problems] == ["model.nam", "log.level"]
+
+
+@pytest.mark.parametrize(
+    ("value", "used"), [(1, 5), (5, 5), (20, 20), (21, 20), (-(10**400), 5), (10**400, 20)]
+)
+def test_a_number_out_of_range_is_clamped_and_said(value: int, used: int) -> None:
+    parsed = parse({"agent": {"maxIterations": value}})
+    assert parsed.settings == replace(Settings(), agent=AgentSettings(max_iterations=used))
+    clamped = [
+        f"setting 'agent.maxIterations' is out of range: {used} is used for "
+        f"{value if abs(value) < 100 else 'a number that long'}"
+    ]
+    assert [problem.message for problem in parsed.problems] == (clamped if value != used else [])
+
+
+def test_not_a_number_is_no_number() -> None:
+    assert parse({"model": {"price": {"input": float("nan")}}}) == Parsed(
+        Settings(),
+        (
+            Problem(
+                "model.price.input",
+                "setting 'model.price.input' is ignored: it should be a number, not nan",
+            ),
+        ),
+    )
+
+
+def test_a_list_loses_only_its_bad_items() -> None:
+    assert parse({"privacy": {"deny": ["*.pem", 3, "\ud800"]}}) == Parsed(
+        replace(Settings(), privacy=PrivacySettings(("*.pem",))),
+        (
+            Problem(
+                "privacy.deny",
+                "setting 'privacy.deny' keeps only its texts: the other items are ignored",
+            ),
+        ),
+    )
+
+
+def test_an_empty_object_is_an_empty_list_to_editors_that_cannot_tell() -> None:
+    assert parse({"privacy": {"deny": {}}}) == Parsed(Settings())
+
+
+@pytest.mark.parametrize(
+    ("value", "key"),
+    [({"web": {"provider": "brave"}}, "web"), ({"context": {"linkDepth": 2}}, "context.linkDepth")],
+)
+def test_a_key_that_is_not_built_yet_is_said_to_have_no_effect(value: object, key: str) -> None:
+    parsed = parse(value)
+    assert parsed.settings == Settings()
+    assert [problem.key for problem in parsed.problems] == [key]
+    assert "has no effect in this version" in parsed.problems[0].message
+
+
+def test_the_messages_of_a_hostile_file_are_few_short_and_escaped() -> None:
+    parsed = parse({f"\x1b[8m{number}{'x' * 1000}": 1 for number in range(1000)})
+    assert len(parsed.problems) <= MAX_PROBLEMS + 1
+    assert all(len(problem.message) < 200 for problem in parsed.problems)
+    assert all(problem.message.isprintable() for problem in parsed.problems)
+    assert parsed.problems[-1].message == f"{1000 - MAX_PROBLEMS} more settings are wrong too"
+
+
+# A busy machine is no reason to fail.
+FEW = hypothesis_settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SECTIONS = st.sampled_from(["stet", *ALL, "price", "web", "unknown"])
+KEYS = SECTIONS | st.sampled_from([key for section in ALL for key in ALL[section]]) | st.text()
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text()
+    | st.just(10**4000)
+    | st.just("\udc80"),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@FEW
+@given(JSON)
+def test_any_json_gives_valid_settings(value: object) -> None:
+    assert_valid(parse(value))
+
+
+@FEW
+@given(st.dictionaries(SECTIONS, st.dictionaries(KEYS, JSON, max_size=4), max_size=3))
+def test_any_values_of_known_keys_give_valid_settings(value: object) -> None:
+    assert_valid(parse(value))
+
+
+def assert_valid(parsed: Parsed) -> None:
+    """Settings that go through JSON and come back the same, and readable messages."""
+    settings = parsed.settings
+    as_json = {
+        "model": {
+            **{key: getattr(settings.model, snake) for key, snake in MODEL_KEYS.items()},
+            "price": {
+                "input": settings.model.price.input,
+                "cachedInput": settings.model.price.cached_input,
+                "output": settings.model.price.output,
+            },
+        },
+        "context": {
+            "scope": settings.context.scope,
+            "maxFiles": settings.context.max_files,
+            "headLines": settings.context.head_lines,
+            "selectionLimit": settings.context.selection_limit,
+            "currentFileLines": settings.context.current_file_lines,
+            "excludedFolders": settings.context.excluded_folders,
+        },
+        "edit": {
+            "scope": settings.edit.scope,
+            "canAdd": settings.edit.can_add,
+            "canDelete": settings.edit.can_delete,
+            "canCreate": settings.edit.can_create,
+        },
+        "agent": {
+            "maxIterations": settings.agent.max_iterations,
+            "maxTokens": settings.agent.max_tokens,
+            "maxSeconds": settings.agent.max_seconds,
+            "historyLength": settings.agent.history_length,
+            "disabledTools": settings.agent.disabled_tools,
+            "disabledGroups": settings.agent.disabled_groups,
+        },
+        "privacy": {"deny": settings.privacy.deny},
+        "log": {"level": settings.log.level},
+    }
+    assert parse(as_json) == Parsed(settings)
+    assert all(str(problem).encode() for problem in parsed.problems)
+
+
+MODEL_KEYS = {
+    "provider": "provider",
+    "name": "name",
+    "baseUrl": "base_url",
+    "apiKeyEnv": "api_key_env",
+    "apiVersion": "api_version",
+    "temperature": "temperature",
+    "maxOutputTokens": "max_output_tokens",
+    "toolCalls": "tool_calls",
+}
+
+
+def test_json_and_toml_are_read_alike() -> None:
+    text = json.dumps(ALL["agent"]).replace(":", "=")
+    assert parse(tomllib.loads(f"agent = {text}")) == parse({"agent": ALL["agent"]})
+
+
+def test_importing_the_readers_costs_no_pydantic() -> None:
+    code = "import sys, stet.settings.layers; sys.exit('pydantic' in sys.modules)"
+    assert subprocess.run([sys.executable, "-I", "-c", code], check=False).returncode == 0

@@ -1,0 +1,34 @@
+"""Text of others cannot act on the terminal."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stet.text.escape import escape, escape_line
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain ünïcode 漢字 🎉\n\tx", "plain ünïcode 漢字 🎉\n\tx"),
+        ("\x1b[8mhidden\x1b[0m", "\\x1b[8mhidden\\x1b[0m"),
+        ("\x1b]52;c;aGk=\x07", "\\x1b]52;c;aGk=\\x07"),
+        ("\x1b]8;;http://evil\x1b\\x", "\\x1b]8;;http://evil\\x1b\\x"),
+        ("safe\revil", "safe\\x0devil"),
+        ("dos\r\nlines", "dos\nlines"),
+        ("\x9b31m", "\\x9b31m"),
+        ("a\u202eb\u2066c", "a\\u202eb\\u2066c"),
+        ("\U000e0041\u200b\ud800", "\\U000e0041\\u200b\\ud800"),
+    ],
+)
+def test_what_acts_is_shown_and_what_is_read_stays(text: str, shown: str) -> None:
+    assert escape(text) == shown
+
+
+@given(st.text())
+def test_no_control_character_comes_through(text: str) -> None:
+    assert not any(
+        (ord(letter) < 32 and letter not in "\n\t") or 127 <= ord(letter) < 160
+        for letter in escape(text)
+    )
+    assert escape_line(text).count("\n") == 0

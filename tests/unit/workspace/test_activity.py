@@ -1,0 +1,248 @@
+from stet.text.position import Position, Range
+from stet.workspace.modification import WireEdit
+from stet.workspace.selection import Selection, Source
+from stet.workspace.workspace import Workspace
+from tests.support.world import change, close_document, insertion, make_world, open_document
+
+A, B, C = (f"file:///ws/{name}.py" for name in "abc")
+
+
+def span(start_line: int, start: int, end_line: int, end: int) -> Range:
+    return Range(Position(start_line, start), Position(end_line, end))
+
+
+def at(line: int, character: int) -> Range:
+    return span(line, character, line, character)
+
+
+def three_files() -> Workspace:
+    return make_world(opened={f"/ws/{name}.py": "one\ntwo\nthree\n" for name in "abc"})
+
+
+def cursor_of(world: Workspace, uri: str = A) -> Position | None:
+    selection = world.activity.view().selection_of(uri)
+    return None if selection is None else selection.cursor
+
+
+def active_of(world: Workspace) -> str | None:
+    return world.activity.active
+
+
+# The pointer
+
+
+def test_without_notifications_the_document_last_touched_is_active() -> None:
+    world = three_files()
+    assert active_of(world) == C
+    world.apply(change(insertion(0, 0, "x"), uri=A))
+    assert active_of(world) == A
+    world.activity.touched(B, at(0, 0))
+    assert active_of(world) == B
+
+
+def test_an_editor_that_notifies_is_not_second_guessed() -> None:
+    world = three_files()
+    world.activity.focus(A)
+    world.apply(change(insertion(0, 0, "x"), uri=B))
+    world.activity.touched(C, at(0, 0))
+    open_document(world, "file:///ws/d.py", "")
+    assert active_of(world) == A
+    assert world.activity.view().recent == (A, C, B, "file:///ws/d.py")
+
+
+def test_a_focus_given_once_by_a_key_does_not_pin_the_pointer() -> None:
+    world = three_files()
+    world.activity.focus(A, Source.COMMAND)
+    world.apply(change(insertion(0, 0, "x"), uri=B))
+    assert active_of(world) == B
+
+
+def test_closing_the_active_file_falls_to_the_most_recent_other_one() -> None:
+    world = three_files()
+    world.activity.focus(A)
+    world.activity.focus(B)
+    close_document(world, B)
+    assert active_of(world) == A
+    close_document(world, A)
+    assert active_of(world) == C
+    close_document(world, C)
+    assert active_of(world) is None
+    assert world.activity.view().recent == ()
+
+
+def test_a_file_that_is_reloaded_becomes_active_again() -> None:
+    world = three_files()
+    world.activity.focus(A)
+    close_document(world, A)
+    open_document(world, A, "reloaded")
+    assert active_of(world) == A
+
+
+def test_a_file_that_is_opened_later_does_not_come_back_by_itself() -> None:
+    world = three_files()
+    world.activity.focus(A)
+    close_document(world, A)
+    world.activity.focus(B)
+    open_document(world, A, "again")
+    assert active_of(world) == B
+
+
+def test_nothing_is_focused_when_the_editor_says_so() -> None:
+    world = three_files()
+    world.activity.focus(None)
+    assert active_of(world) is None
+    open_document(world, "file:///ws/d.py", "")
+    assert active_of(world) is None
+    world.activity.focus(B)
+    assert active_of(world) == B
+
+
+def test_the_first_file_opened_after_all_were_closed_is_active() -> None:
+    world = make_world()
+    world.activity.focus(A)
+    open_document(world, A, "")
+    close_document(world, A)
+    open_document(world, B, "")
+    assert active_of(world) == B
+
+
+def test_a_focus_may_come_before_the_file_is_opened_and_is_forgotten_with_it() -> None:
+    world = three_files()
+    world.activity.focus("file:///ws/unopened.py")
+    assert active_of(world) == "file:///ws/unopened.py"
+    world.activity.focus(A)
+    assert "file:///ws/unopened.py" not in world.activity.view().recent
+    close_document(world, A)
+    assert active_of(world) == C
+
+
+def test_other_schemes_do_not_take_the_focus() -> None:
+    world = three_files()
+    world.activity.focus("git:/ws/a.py")
+    world.activity.select("output:log", (at(0, 0),), Source.NOTIFIED)
+    assert active_of(world) == C
+
+
+def test_the_answer_is_in_the_editors_spelling() -> None:
+    world = make_world()
+    open_document(world, "file:///c%3A/a.py", "x")
+    world.activity.focus("file:///C:/a.py")
+    assert active_of(world) == "file:///c%3A/a.py"
+
+
+# Cursor and selection
+
+
+def test_an_explicit_selection_stands_against_what_requests_suggest() -> None:
+    world = three_files()
+    told = (span(0, 0, 1, 2), at(2, 1))
+    world.activity.select(A, told, Source.NOTIFIED, cursor=Position(0, 0))
+    world.activity.touched(A, span(0, 0, 2, 0))
+    assert world.activity.view().selection_of(A) == Selection(
+        told, Position(0, 0), Source.NOTIFIED, 0.0
+    )
+
+
+def test_a_selection_given_once_stands_until_the_text_is_edited() -> None:
+    world = three_files()
+    world.activity.select(A, (span(0, 0, 0, 3),), Source.COMMAND)
+    world.activity.touched(A, at(2, 2))
+    assert cursor_of(world) == Position(0, 3)
+    world.apply(change(insertion(1, 0, "x")))
+    assert cursor_of(world) == Position(1, 1)
+    world.activity.touched(A, at(2, 2))
+    assert cursor_of(world) == Position(2, 2)
+
+
+def test_a_selection_given_once_stands_until_another_file_is_active() -> None:
+    world = three_files()
+    world.activity.select(A, (span(0, 0, 0, 3),), Source.COMMAND)
+    world.activity.touched(B, at(0, 0))
+    world.activity.touched(A, at(2, 2))
+    assert cursor_of(world) == Position(2, 2)
+
+
+def test_one_character_in_a_request_is_a_cursor() -> None:
+    world = three_files()
+    world.activity.touched(A, span(1, 1, 1, 2))
+    selection = world.activity.view().selection_of(A)
+    assert selection == Selection((at(1, 1),), Position(1, 1), Source.REQUEST, 0.0)
+
+
+def test_a_hover_counts_only_where_nothing_better_is_known() -> None:
+    world = three_files()
+    world.activity.touched(A, at(1, 1), Source.HOVER)
+    assert (active_of(world), cursor_of(world)) == (C, Position(1, 1))
+    world.activity.touched(A, at(2, 2))
+    world.activity.touched(A, at(0, 0), Source.HOVER)
+    assert cursor_of(world) == Position(2, 2)
+
+
+def test_a_request_for_a_file_that_is_not_open_says_nothing() -> None:
+    world = three_files()
+    world.activity.touched("file:///ws/closed.py", at(0, 0))
+    assert active_of(world) == C
+    assert world.activity.view().selection_of("file:///ws/closed.py") is None
+
+
+def test_typing_leaves_the_cursor_behind_the_new_text() -> None:
+    world = three_files()
+    world.apply(change(insertion(1, 3, "x\ny")))
+    assert cursor_of(world) == Position(2, 1)
+
+
+def test_several_edits_at_once_do_not_move_a_cursor_nobody_told() -> None:
+    world = three_files()
+    world.apply(change(insertion(0, 0, "x"), insertion(2, 0, "x")))
+    assert cursor_of(world) is None
+
+
+def test_a_told_selection_moves_with_the_text_above_it() -> None:
+    world = three_files()
+    world.activity.select(A, (span(1, 1, 2, 2),), Source.NOTIFIED)
+    world.activity.visible(A, span(0, 0, 2, 0))
+    world.apply(change(insertion(0, 1, "x\ny")))
+    view = world.activity.view()
+    assert view.selection_of(A) == Selection(
+        (span(2, 1, 3, 2),), Position(3, 2), Source.NOTIFIED, 0.0
+    )
+    assert view.visible_of(A) == span(0, 0, 3, 0)
+
+
+def test_a_told_cursor_goes_along_with_the_typing() -> None:
+    world = three_files()
+    world.activity.select(A, (at(1, 1),), Source.NOTIFIED)
+    world.apply(change(insertion(1, 1, "x")))
+    assert cursor_of(world) == Position(1, 2)
+    world.apply(change(insertion(1, 3, "y")))
+    assert cursor_of(world) == Position(1, 2)
+    world.apply(change(insertion(1, 0, "z")))
+    assert cursor_of(world) == Position(1, 3)
+
+
+def test_a_selection_that_is_typed_over_is_gone() -> None:
+    world = three_files()
+    world.activity.select(A, (span(0, 0, 1, 2),), Source.NOTIFIED)
+    world.apply(change(WireEdit(0, 0, 1, 2, "new")))
+    selection = world.activity.view().selection_of(A)
+    assert selection == Selection((at(0, 3),), Position(0, 3), Source.NOTIFIED, 0.0)
+
+
+def test_nothing_of_a_closed_file_is_kept() -> None:
+    world = three_files()
+    world.activity.select(A, (span(0, 0, 1, 2),), Source.NOTIFIED)
+    world.activity.visible(A, span(0, 0, 1, 0))
+    close_document(world, A)
+    open_document(world, A, "other")
+    view = world.activity.view()
+    assert (view.selection_of(A), view.visible_of(A), view.age_of(A)) == (None, None, None)
+
+
+def test_a_view_is_frozen_and_tells_its_age() -> None:
+    world = three_files()
+    world.activity.select(A, (at(1, 1),), Source.NOTIFIED)
+    view = world.activity.view()
+    world.activity.select(A, (at(2, 2),), Source.NOTIFIED)
+    selection = view.selection_of(A)
+    assert selection is not None
+    assert (selection.cursor, view.age_of(A)) == (Position(1, 1), 0.0)

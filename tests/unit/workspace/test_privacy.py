@@ -1,0 +1,161 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stet.settings.values import ContextSettings, PrivacySettings, Settings
+from stet.workspace.secret_files import is_secret
+from stet.workspace.snapshot import NotShown, Snapshot
+from tests.support.world import make_world, uri_at
+
+
+def refusal_of(snapshot: Snapshot, path: str) -> str | None:
+    """The rule that keeps a file from being shown; None if it is shown."""
+    try:
+        snapshot.show(uri_at(path))
+    except NotShown as refused:
+        return refused.rule
+    return None
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".env", "sub/.env.production", "prod.env", ".ENV", ".env.bak", ".env~", "key.pem",
+        "server.key", "id_rsa", "id_ed25519.pub", ".netrc", ".npmrc", ".pypirc", "credentials",
+        "a.kdbx", ".ssh/config", "x/.ssh/deep/er/known_hosts", ".aws/config", ".docker/config.json",
+        ".env.", ".env::$DATA", "\uff0eenv", ".e\u200bnv", "ID_RSA", "secrets.yaml", "infra.tfstate",
+        "home/.config/gcloud/db.json",
+    ],
+)  # fmt: skip
+def test_names_of_secrets_are_known(path: str) -> None:
+    assert is_secret(path.split("/"))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".env.example", ".env.sample", ".env.template", "example.env", "environment.py", "keys.py",
+        "keyboard.md", "credentials.py", "docker/config.json", "ssh/config", "monkey", "a.key.md",
+    ],
+)  # fmt: skip
+def test_samples_and_ordinary_names_are_no_secrets(path: str) -> None:
+    assert not is_secret(path.split("/"))
+
+
+SECRETS = {"/ws/.env": "K=canary", "/ws/sub/id_rsa": "canary", "/ws/.ssh/config": "canary"}
+
+
+@pytest.mark.parametrize("path", SECRETS)
+def test_a_secret_is_not_shown_even_when_it_is_the_active_file(path: str) -> None:
+    closed = make_world(SECRETS).snapshot()
+    active = make_world(SECRETS, opened={path: "canary"}).snapshot()
+    assert refusal_of(closed, path) == "secret"
+    assert refusal_of(active.asked_about(uri_at(path)), path) == "secret"
+
+
+def test_a_secret_is_not_shown_under_the_name_of_a_link() -> None:
+    snapshot = make_world(
+        SECRETS, links={"/ws/notes.txt": "/ws/.env", "/ws/folder": "/ws/.ssh"}
+    ).snapshot()
+    assert refusal_of(snapshot, "/ws/notes.txt") == "secret"
+    assert refusal_of(snapshot, "/ws/folder/config") == "secret"
+    with pytest.raises(NotShown) as refused:
+        snapshot.show("file:///ws/notes.txt")
+    assert ".env" not in refused.value.message
+
+
+def test_an_untitled_secret_is_one_too() -> None:
+    snapshot = make_world(opened={"untitled:.env": "canary", "untitled:note": "x"}).snapshot()
+    assert refusal_of(snapshot, "untitled:.env") == "secret"
+    assert refusal_of(snapshot, "untitled:note") is None
+    assert refusal_of(snapshot, "untitled:gone") == "missing"
+
+
+@pytest.mark.parametrize(
+    ("deny", "path", "rule"),
+    [
+        ("private/", "/ws/private/a.md", "deny"),
+        ("private/", "/ws/x/PRIVATE/a.md", "deny"),
+        ("*.Secret", "/ws/a.secret", "deny"),
+        ("/ws/x", "/ws/x/PRIVATE/a.md", "deny"),
+        ("ws/", "/ws/a.secret", None),
+        ("*.secret", "/ws/private/a.md", None),
+    ],
+)
+def test_what_the_user_denies_is_denied_in_any_case_of_letters(
+    deny: str, path: str, rule: str | None
+) -> None:
+    files = {"/ws/private/a.md": "", "/ws/x/PRIVATE/a.md": "", "/ws/a.secret": ""}
+    settings = Settings(privacy=PrivacySettings(deny=(deny,)))
+    assert refusal_of(make_world(files, settings=settings).snapshot(), path) == rule
+    opened = make_world(files, opened={path: ""}, settings=settings).snapshot()
+    assert refusal_of(opened, path) == rule
+
+
+def test_deny_holds_for_open_files_outside_the_roots() -> None:
+    settings = Settings(privacy=PrivacySettings(deny=("diary/",)))
+    opened = {"/home/me/diary/today.md": "x", "/home/me/note.md": "y"}
+    snapshot = make_world(opened=opened, settings=settings).snapshot()
+    assert refusal_of(snapshot, "/home/me/diary/today.md") == "deny"
+    assert refusal_of(snapshot, "/home/me/note.md") is None
+
+
+@pytest.mark.parametrize("folder", ["vault/private", "private", "/private/", "ws/vault"])
+def test_excluded_folders_are_walls(folder: str) -> None:
+    settings = Settings(context=ContextSettings(excluded_folders=(folder,)))
+    files = {"/ws/vault/private/deep/a.md": "", "/ws/b.md": ""}
+    world = make_world(files, opened={"/ws/vault/private/deep/a.md": ""}, settings=settings)
+    assert refusal_of(world.snapshot(), "/ws/vault/private/deep/a.md") == "excluded"
+    assert refusal_of(world.snapshot(), "/ws/b.md") is None
+
+
+def test_a_git_ignored_file_is_shown_only_to_who_asks_about_it() -> None:
+    files = {"/ws/.gitignore": "*.log\n", "/ws/a.log": "canary", "/ws/b.md": ""}
+    assert refusal_of(make_world(files).snapshot(), "/ws/a.log") == "ignored"
+    assert refusal_of(make_world(files).snapshot().asked_about("file:///ws/a.log"), "/ws/a.log")
+    active = make_world(files, opened={"/ws/b.md": "", "/ws/a.log": "x"}).snapshot()
+    assert refusal_of(active, "/ws/a.log") is None
+    in_a_tab = make_world(files, opened={"/ws/a.log": "x", "/ws/b.md": ""}).snapshot()
+    assert refusal_of(in_a_tab, "/ws/a.log") == "ignored"
+    assert refusal_of(in_a_tab.asked_about("file:///ws/a.log"), "/ws/a.log") is None
+
+
+def test_a_stet_ignored_file_is_shown_to_nobody() -> None:
+    files = {"/ws/.stetignore": "*.log\n", "/ws/a.log": "canary"}
+    world = make_world(files, opened={"/ws/a.log": "canary"})
+    assert refusal_of(world.snapshot(), "/ws/a.log") == "ignored"
+
+
+def test_the_inside_of_version_control_is_not_shown() -> None:
+    files = {"/ws/.git/config": "canary", "/ws/sub/.GIT/config": "canary", "/ws/.github/a.yml": ""}
+    snapshot = make_world(files, opened={"/ws/.git/config": "canary"}).snapshot()
+    assert refusal_of(snapshot, "/ws/.git/config") == "git"
+    assert refusal_of(snapshot, "/ws/sub/.GIT/config") == "git"
+    assert refusal_of(snapshot, "/ws/.github/a.yml") is None
+
+
+def test_only_open_files_are_shown_from_outside_the_roots() -> None:
+    files = {"/etc/hosts": "canary", "/ws-evil/a": "canary"}
+    snapshot = make_world(files, opened={"/etc/motd": "hi"}, links={"/ws/l": "/etc"}).snapshot()
+    assert refusal_of(snapshot, "/etc/motd") is None
+    for path in ("/etc/hosts", "/ws-evil/a", "/ws/l/hosts", "/ws/../etc/hosts"):
+        assert refusal_of(snapshot, path) == "outside"
+
+
+@pytest.mark.parametrize("uri", ["git:/ws/a.py", "https://x/a", "/ws/a.py", "", "file://h/ws/a.py"])
+def test_other_schemes_are_not_shown(uri: str) -> None:
+    with pytest.raises(NotShown) as refused:
+        make_world({"/ws/a.py": "x"}).snapshot().show(uri)
+    assert refused.value.rule == "scheme"
+
+
+@given(st.lists(st.sampled_from(["..", ".", "l", "etc", "hosts", "ws", "%2e%2e", ".env", "x"])))
+def test_no_uri_leads_to_text_from_outside(parts: list[str]) -> None:
+    world = make_world(
+        {"/etc/hosts": "canary", "/ws/.env": "canary", "/ws/x": "shown"}, links={"/ws/l": "/etc"}
+    )
+    try:
+        shown = world.snapshot().show("file:///ws/" + "/".join(parts))
+    except NotShown:
+        return
+    assert shown.text == "shown"
