@@ -11,7 +11,13 @@ from typing import Any
 WIRE = (sys.executable, "-I", str(Path(__file__).parents[1] / "support" / "wire_server.py"))
 STET = (sys.executable, "-I", "-m", "stet.cli.main", "serve")
 BARE = (sys.executable, "-I", str(Path(__file__).with_name("bare_pygls.py")))
-INITIALIZE: dict[str, Any] = {"processId": None, "rootUri": None, "capabilities": {}}
+NEOVIM = Path(__file__).parents[1] / "support" / "clients" / "neovim_v0.12.4.json"
+INITIALIZE: dict[str, Any] = {
+    **json.loads(NEOVIM.read_text()),
+    "processId": None,
+    "rootUri": None,
+}
+"""What a real editor says: how much that is counts."""
 
 
 def encoded(message: dict[str, Any]) -> bytes:

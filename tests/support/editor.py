@@ -18,6 +18,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from cattrs import Converter
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 from pygls.protocol import default_converter
@@ -51,7 +52,7 @@ class FakeEditor(LanguageClient):
     """
 
     def __init__(self, profile: Profile, root: Path | None, quirk: Quirk | None) -> None:
-        super().__init__(protocol_cls=EditorProtocol, converter_factory=default_converter)
+        super().__init__(protocol_cls=EditorProtocol, converter_factory=_converter)
         self.root = root
         self.quirk = quirk
         self.documents: dict[str, EditorDocument] = {}
@@ -62,6 +63,7 @@ class FakeEditor(LanguageClient):
         self.result: lsp.InitializeResult
         self.exit_code: int | None = None
         self._profile = profile
+        self.n_news = 0
         self._news = asyncio.Event()
         self._held: list[lsp.DidChangeTextDocumentParams] = []
         self._disk = _tree(root)
@@ -271,6 +273,7 @@ class FakeEditor(LanguageClient):
 
     def note_news(self) -> None:
         """Something has arrived: let those who wait look again."""
+        self.n_news += 1
         self._news.set()
 
     # --- what the server asks for ---------------------------------------------------------------
@@ -402,6 +405,18 @@ class FakeEditor(LanguageClient):
             path for path in now.keys() | self._disk if now.get(path) != self._disk.get(path)
         }
         assert not changed, f"changed behind the editor: {sorted(map(str, changed))}"
+
+
+def _converter() -> Converter:
+    """As pygls's, but lsprotocol takes a code action that has a command for a bare command."""
+    converter = default_converter()
+    converter.register_structure_hook(
+        lsp.Command | lsp.CodeAction,
+        lambda entry, _: converter.structure(
+            entry, lsp.Command if isinstance(entry.get("command"), str) else lsp.CodeAction
+        ),
+    )
+    return converter
 
 
 class EditorProtocol(LanguageClientProtocol):

@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import functools
 import itertools
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
@@ -111,18 +112,22 @@ class Agent:
                 continue
             session.running = turn.id
             self._keep(TurnStarted(dataclasses.replace(turn, state=TurnState.RUNNING)))
-            self._tasks[turn.id] = self._spawn(self._run(turn.id, session), f"turn {turn.id}")
+            task = self._spawn(self._run(turn.id, session), f"turn {turn.id}")
+            self._tasks[turn.id] = task
+            # Not at the end of `_run`: a task cancelled before its first step never gets there.
+            task.add_done_callback(functools.partial(self._make_way, turn.id, session))
 
     async def _run(self, turn_id: str, session: Session) -> None:
         """A turn from its start to its end, whatever happens on the way."""
-        try:
-            ended = await self._outcome(turn_id, session)
-            session.remember(ended, self._ledger.hunks(turn=turn_id))
-            self._end(ended)
-        finally:
-            session.running = None
-            del self._tasks[turn_id]
-            self._start_next(session)
+        ended = await self._outcome(turn_id, session)
+        session.remember(ended, self._ledger.hunks(turn=turn_id))
+        self._end(ended)
+
+    def _make_way(self, turn_id: str, session: Session, _task: asyncio.Task[None]) -> None:
+        """Let the next turn of the chat begin."""
+        session.running = None
+        del self._tasks[turn_id]
+        self._start_next(session)
 
     async def _outcome(self, turn_id: str, session: Session) -> Turn:
         """The turn at its end."""

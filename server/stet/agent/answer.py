@@ -24,6 +24,7 @@ from stet.review.ledger import ReviewLedger
 from stet.review.rules import EditRules
 from stet.text.document import TextDocument
 from stet.tools.base import Desk
+from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
 
 
@@ -96,7 +97,9 @@ class Answerer:
         ]
 
     def _desk(self, turn: Turn, context: Context) -> Desk:
-        shown: dict[str, TextDocument] = {document.uri: document for document in context.shown}
+        shown: dict[str, TextDocument] = {
+            canonical(document.uri): document for document in context.shown
+        }
         rules = rules_for(turn.ask, self._workspace, shown)
         return Desk(
             self._workspace,

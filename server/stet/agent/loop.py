@@ -57,12 +57,11 @@ async def run_turn(turn: Turn, messages: list[Message], crew: Crew) -> Turn:
         completion, turn = await _ask(turn, messages, crew)
         messages.append(Message("assistant", completion.text, _sane(completion.tool_calls)))
         if completion.tool_calls:
-            for call in completion.tool_calls:
-                turn, answer = await _run(turn, call, crew)
-                messages.append(Message("tool", answer, tool_call_id=call.id))
+            turn = await _run_all(turn, completion, messages, crew)
             summary = crew.toolbox.desk.summary
             if summary is not None:
                 return turn.ended(TurnState.COMPLETED, summary=summary)
+            reminded = False
             continue
         if completion.stop_reason is StopReason.LENGTH:
             raise LimitReached("The model's answer was cut at its longest; what it said stays.")
@@ -91,12 +90,22 @@ async def _ask(turn: Turn, messages: list[Message], crew: Crew) -> tuple[Complet
     return completion, answered
 
 
-async def _run(turn: Turn, call: ToolCall, crew: Crew) -> tuple[Turn, str]:
-    """One call of a tool."""
+async def _run_all(turn: Turn, completion: Completion, messages: list[Message], crew: Crew) -> Turn:
+    """Every call of one answer, in order; each gets its answer in `messages`."""
+    for number, call in enumerate(completion.tool_calls, 1):
+        is_last = number == len(completion.tool_calls)
+        cut = is_last and completion.stop_reason is StopReason.LENGTH
+        turn, answer = await _run(turn, call, crew, cut=cut)
+        messages.append(Message("tool", answer, tool_call_id=call.id))
+    return turn
+
+
+async def _run(turn: Turn, call: ToolCall, crew: Crew, *, cut: bool) -> tuple[Turn, str]:
+    """One call of a tool; one that was cut is never carried out, though it may read as whole."""
     begun = crew.toolbox.begun(call)
     turn = turn.with_tool(begun)
     crew.emit(ToolStarted(turn, begun))
-    run, answer = await crew.toolbox.run(call)
+    run, answer = crew.toolbox.refuse_cut(call) if cut else await crew.toolbox.run(call)
     desk = crew.toolbox.desk
     turn = dataclasses.replace(
         turn.with_tool(run), files_read=tuple(desk.files_read), rejected=tuple(desk.rejected)

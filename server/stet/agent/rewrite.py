@@ -23,6 +23,7 @@ from stet.text.position import Position, Range
 from stet.tools.base import Desk, ToolError
 
 _CALL = "rewrite"
+_WRITTEN_OVER = "You have changed the selected lines meanwhile, so nothing is proposed. Ask again."
 
 
 async def run_rewrite(turn: Turn, crew: Crew) -> Turn:
@@ -37,22 +38,23 @@ async def run_rewrite(turn: Turn, crew: Crew) -> Turn:
     name = desk.snapshot().name_of(shown.uri)
     passage = Passage.of(shown, name, lines, turn.ask.prompt)
     writer = Writer(turn, crew.model, crew.emit)
-    if crew.model.constrained and wants_documentation(turn.ask.prompt):
-        text = await document_lines(passage, writer)
-    elif crew.model.constrained and wants_correction(passage):
+    if crew.model.constrained and wants_correction(passage):
         text = await correct_lines(passage, writer)
+    elif crew.model.constrained and wants_documentation(passage):
+        text = await document_lines(passage, writer)
     else:
         text = await rewrite_lines(passage, writer)
     await _check(shown, passage, text)
     turn = writer.turn
     try:
-        live = await asyncio.to_thread(desk.live, passage.name)
+        live = await desk.live_at(shown.uri)
         edit = carry(passage.edit(text), shown, desk.changes_since_shown(live), live)
         hunks = desk.propose(live, passage.name, edit, turn.ask.prompt)
     except (BadInstruction, ToolError) as error:
+        problem = _WRITTEN_OVER if isinstance(error, BadInstruction) else str(error)
         turn = dataclasses.replace(turn, rejected=tuple(desk.rejected))
-        crew.emit(ToolEnded(turn, ToolRun(_CALL, _CALL, ToolState.ERROR, passage.name, str(error))))
-        raise TurnFailed(str(error)) from error
+        crew.emit(ToolEnded(turn, ToolRun(_CALL, _CALL, ToolState.ERROR, passage.name, problem)))
+        raise TurnFailed(problem) from error
     count = f"{len(hunks)} hunk{'s' if len(hunks) != 1 else ''}"
     return turn.ended(
         TurnState.COMPLETED, summary=f"Proposed {count} in {passage.name}: {turn.ask.prompt}"
@@ -62,13 +64,15 @@ async def run_rewrite(turn: Turn, crew: Crew) -> Turn:
 def _selection(turn: Turn, desk: Desk) -> tuple[TextDocument, Range]:
     """The document as it was when the turn began, and the selected lines, whole."""
     place = turn.ask.place
-    shown = desk.shown.get(place.uri) if place.uri else None
+    shown = desk.was_shown(place.uri) if place.uri else None
     if shown is None:
         raise TurnFailed("There is no file to rewrite in, or it may not be shown to a model.")
     if place.range is None or place.range.is_empty:
         raise TurnFailed("Select the lines to rewrite, then ask again.")
-    start = Position(place.range.start.line, 0)
+    start = shown.clamp(Position(place.range.start.line, 0))
     end = shown.clamp(Position(place.range.last_line + 1, 0))
+    if start == end:
+        raise TurnFailed("Select the lines to rewrite, then ask again: there are none there.")
     return shown, Range(start, end)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from stet.agent.turn import Ask, Mode
 from stet.review.rules import EditRules
 from stet.text.document import TextDocument
-from stet.workspace.uris import path_of
+from stet.workspace.uris import canonical, path_of
 from stet.workspace.workspace import Workspace
 
 
@@ -15,15 +15,15 @@ def rules_for(ask: Ask, workspace: Workspace, shown: Mapping[str, TextDocument])
     Args:
         ask: The question; its place names the file that was active.
         workspace: Settings and roots.
-        shown: What the model has been shown, by URI; it may grow, and the scope `context` with it.
+        shown: What the model has been shown, by canonical URI; it may grow, and the scope `context` with it.
     """
     settings = workspace.settings.edit
     current = ask.place.uri
+    current_key = canonical(current) if current else None
 
     def editable(uri: str) -> bool:
-        if settings.scope == "current":
-            return uri == current
-        return uri == current or uri in shown
+        key = canonical(uri)
+        return key == current_key or (settings.scope != "current" and key in shown)
 
     def may_create(uri: str) -> bool:
         path = path_of(uri)

@@ -32,12 +32,11 @@ class Session:
         said = turn.answer or turn.summary
         if hunks:
             files = sorted({hunk.uri for hunk in hunks})
-            said += f"\n\n(Proposed {len(hunks)} hunks in {len(files)} files: " + "; ".join(
-                f"{hunk.id} {hunk.summary}" for hunk in hunks
-            )
-            said += ")"
+            told = "; ".join(f"{hunk.id} {hunk.summary}" for hunk in hunks)
+            said += f"\n\n(Proposed {len(hunks)} hunks in {len(files)} files: {told})"
         self.history.append(Message("user", turn.ask.prompt))
-        self.history.append(Message("assistant", said))
+        # Some providers refuse an empty answer for ever after.
+        self.history.append(Message("assistant", said.strip() or "(No answer.)"))
 
     def recent(self, length: int) -> tuple[Message, ...]:
         """At most `length` messages, the latest, beginning with one of the user's."""

@@ -1,5 +1,6 @@
 """The one list of tools, in the order the model sees them, and how a call is run."""
 
+import dataclasses
 import json
 import logging
 from dataclasses import dataclass
@@ -62,28 +63,31 @@ class Toolbox:
 
     async def run(self, call: ToolCall) -> tuple[ToolRun, str]:
         """Run a call; whatever it is, the model gets a text to go on with."""
-        file = ""
         try:
             tool, params = self._read(call)
-            file = getattr(params, "file", "")
             text = await tool.run(params, self.desk)
         except ToolError as error:
-            return ToolRun(
-                call.id, call.name, ToolState.ERROR, file, str(error)
-            ), f"Error: {error}\n"
+            return self._failed(call, str(error))
         except Exception:  # a tool's bug must not end the turn; one of two places
             log.exception("the tool %s failed", call.name)
-            message = f"The tool {call.name!r} failed; go on without it."
-            return ToolRun(
-                call.id, call.name, ToolState.ERROR, file, message
-            ), f"Error: {message}\n"
-        return ToolRun(call.id, call.name, ToolState.COMPLETED, file), text
+            return self._failed(call, f"The tool {call.name!r} failed; go on without it.")
+        return dataclasses.replace(self.begun(call), state=ToolState.COMPLETED), text
+
+    def refuse_cut(self, call: ToolCall) -> tuple[ToolRun, str]:
+        """The answer to a call in which the model's answer broke off at its longest."""
+        return self._failed(
+            call, "Your answer was cut off within this call, so it was not run. Send less at once."
+        )
 
     def begun(self, call: ToolCall) -> ToolRun:
         """The call as it begins, with the file it names if one can be made out."""
         arguments = parsed(call)
         file = arguments.get("file", "") if arguments else ""
         return ToolRun(call.id, call.name, ToolState.INIT, file if isinstance(file, str) else "")
+
+    def _failed(self, call: ToolCall, message: str) -> tuple[ToolRun, str]:
+        run = dataclasses.replace(self.begun(call), state=ToolState.ERROR, error=message)
+        return run, f"Error: {message}\n"
 
     def _read(self, call: ToolCall) -> tuple[Tool, Params]:
         tool = next((tool for tool in self.tools if tool.name == call.name), None)
@@ -103,12 +107,18 @@ class Toolbox:
 
 
 def parsed(call: ToolCall) -> dict[str, object] | None:
-    """The call's arguments, or None if they are no JSON object."""
+    """The call's arguments, or None if they are no JSON object; nothing and null are an empty one."""
     try:
-        found = json.loads(call.arguments or "{}")
-    except ValueError:
+        found = json.loads(call.arguments.strip() or "{}", parse_constant=_no_json)
+    except (ValueError, RecursionError):
         return None
+    found = {} if found is None else found
     return found if isinstance(found, dict) else None
+
+
+def _no_json(constant: str) -> object:
+    """Refuse `NaN` and `Infinity`, which Python reads and a provider does not."""
+    raise ValueError(f"{constant} is no JSON")
 
 
 def _problems(error: ValidationError) -> str:

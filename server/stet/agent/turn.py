@@ -123,9 +123,14 @@ class Turn:
         )
 
     def with_tool(self, run: ToolRun) -> "Turn":
-        """After a tool call has begun or gone on: the run of the same id is replaced."""
-        others = tuple(known for known in self.tool_calls if known.id != run.id)
-        return dataclasses.replace(self, tool_calls=(*others, run))
+        """After a tool call has begun, or ended: then its beginning, the last entry, is replaced.
+
+        Ids are no key: some providers give every round's calls the same ones.
+        """
+        known = self.tool_calls
+        if run.state is not ToolState.INIT and known and known[-1].id == run.id:
+            known = known[:-1]
+        return dataclasses.replace(self, tool_calls=(*known, run))
 
     def ended(self, state: TurnState, *, summary: str = "", error: str = "") -> "Turn":
         """At its end; without a summary the answer's first line serves."""

@@ -1,5 +1,6 @@
 """The shell's commands and their options; each command's work is in the module of its name."""
 
+import logging
 import os
 import sys
 from collections.abc import Callable
@@ -33,6 +34,7 @@ def finish(work: Callable[[], int]) -> None:
     Raises:
         typer.Exit: Always.
     """
+    logging.getLogger().addHandler(logging.NullHandler())  # what matters is said, not logged
     try:
         code = work()
         sys.stdout.flush()
@@ -134,7 +136,7 @@ def demo() -> None:
 
 @app.command()
 def doctor() -> None:
-    """What is configured, what works, and how to mend the rest."""
+    """What is configured, what works (the model is asked for a word), how to mend the rest."""
     from stet.cli import doctor as doctor_module  # late, as above
 
     finish(doctor_module.run)

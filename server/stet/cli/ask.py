@@ -44,6 +44,7 @@ class Outcome:
         refused: `{hunk, reason}` of those that could not be accepted.
         model: `stet.status`'s model, provider and why.
         files: What was written.
+        unsaved: Why a file could not be, a sentence each.
     """
 
     turn: dict[str, Any] = field(default_factory=dict)
@@ -52,11 +53,12 @@ class Outcome:
     refused: list[dict[str, Any]] = field(default_factory=list)
     model: dict[str, Any] = field(default_factory=dict)
     files: list[Path] = field(default_factory=list)
+    unsaved: list[str] = field(default_factory=list)
 
     @property
     def failed(self) -> bool:
         """Whether the command's exit code is 1."""
-        return self.turn["state"] in _GONE_STATES or bool(self.refused)
+        return self.turn["state"] in _GONE_STATES or bool(self.refused or self.unsaved)
 
     def as_json(self) -> str:
         """One object on one line, ASCII, so that nothing in it can act on a terminal."""
@@ -69,6 +71,7 @@ class Outcome:
                 "refused": self.refused,
                 "model": self.model,
                 "files": [str(path) for path in self.files],
+                "unsaved": self.unsaved,
             }
         )
 
@@ -93,7 +96,7 @@ async def ask(question: Question, terminal: Terminal) -> Outcome:
     """Ask, decide and save.
 
     Raises:
-        CliError: If a file can't be read or saved.
+        CliError: If the file can't be read.
         ServerFailed: If the server does not start or goes away.
         CommandFailed: If it refuses the question.
     """
@@ -116,19 +119,28 @@ class _Asking:
         async with self._client.session(self._question.root):
             arguments = self._arguments()
             with self._terminal.working("starting") as self._progress:
-                self._outcome.turn = await self._settled(arguments)
+                self._outcome.turn = await self._ended(arguments)
             await self._read_results()
             self._show_messages()
             if not self._question.as_json:
                 self._show_answer()
             await self._decide()
-            for change in self._client.documents.unsaved():
-                save(change)
-                self._client.saved(change)
-                self._outcome.files.append(change.path)
+            self._save()
             if not self._question.as_json:
                 self._show_end()
         return self._outcome
+
+    def _save(self) -> None:
+        """Write every file that can be written; one that can't takes no other with it."""
+        for change in self._client.documents.unsaved():
+            try:
+                save(change)
+            except CliError as error:
+                self._outcome.unsaved.append(str(error))
+                self._terminal.say(str(error), "red")
+                continue
+            self._client.saved(change)
+            self._outcome.files.append(change.path)
 
     def _arguments(self) -> dict[str, object]:
         """The command's argument, its file opened first."""
@@ -153,34 +165,17 @@ class _Asking:
             arguments |= {"from": lines[0], "to": min(lines[1], n_lines)}
         return arguments
 
-    async def _settled(self, arguments: dict[str, object]) -> dict[str, Any]:
-        """Ask, and answer the turn's questions, until it is over; cancel it if we are cancelled."""
+    async def _ended(self, arguments: dict[str, object]) -> dict[str, Any]:
+        """Ask, and wait until it is over; cancel it if we are cancelled."""
         asked = await self._client.command("stet.ask", arguments)
         try:
-            while True:
-                turn = await self._client.turn_settled(asked["turn"])
-                if turn["state"] != "waiting":
-                    return turn
-                await self._answer(turn["question"])
+            return await self._client.turn_ended(asked["turn"])
         except asyncio.CancelledError:
             # A server that is gone or hangs has nothing left to cancel.
             with contextlib.suppress(TimeoutError, ServerFailed, CommandFailed):
                 async with asyncio.timeout(CANCEL_SECONDS):
                     await self._client.command("stet.cancel", {"turn": asked["turn"]})
             raise
-
-    async def _answer(self, question: dict[str, Any]) -> None:
-        """Let the user answer what the turn waits for.
-
-        Raises:
-            CliError: If nobody is there.
-        """
-        choices = f" ({', '.join(question['choices'])})" if question.get("choices") else ""
-        said = f"{question['text']}{choices}"
-        line = await self._answers.line(f"{said} ") if self._terminal.is_interactive else None
-        if line is None:
-            raise CliError(f"the model asks, and nobody is there to answer: {said}")
-        await self._client.command("stet.answer", {"question": question["id"], "text": line})
 
     async def _read_results(self) -> None:
         turn = self._outcome.turn["turn"]
@@ -252,20 +247,19 @@ class _Asking:
 
     def _show_answer(self) -> None:
         turn = self._outcome.turn
-        if turn.get("answer"):
-            self._terminal.show(turn["answer"].rstrip())
+        words = turn["answer"] or (turn["summary"] if turn["state"] == "completed" else "")
+        if words:
+            self._terminal.show(words.rstrip())
         for edit in turn.get("rejectedEdits") or ():
             self._terminal.say(f"refused an edit of {edit['file']}: {edit['message']}", "yellow")
 
     def _show_proposal(self, item: dict[str, Any]) -> None:
         documents = self._client.documents
-        text = documents.text(item["uri"])
-        if text is None and item["kind"] != "create":
-            text = documents.read(item["uri"])
+        text = documents.read(item["uri"])
         name = documents.name(item["uri"], self._question.root)
         note = " (protected)" if item.get("protected") else ""
         self._terminal.show(f"\n{item['summary']}{note}", "bold")
-        diff = hunk_diff(item, text or "", name, documents.encoding)
+        diff = hunk_diff(item, text, name, documents.encoding)
         self._terminal.show(coloured(diff))
 
     def _show_end(self) -> None:

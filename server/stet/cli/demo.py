@@ -8,7 +8,7 @@ import asyncio
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -178,7 +178,7 @@ class _Demo:
             asked = await client.command(
                 "stet.ask", {"prompt": job.prompt, "mode": "rewrite", **place}
             )
-            turn = await client.turn_settled(asked["turn"])
+            turn = await client.turn_ended(asked["turn"])
         if turn["state"] != "completed":
             raise CliError(f"the turn {turn['state']}: {turn.get('error') or turn.get('summary')}")
         usage = turn["usage"]
@@ -200,10 +200,11 @@ class _Demo:
         )
         if not hunks:
             raise CliError(f"the model proposed nothing: {turn.get('summary')}")
-        plural = "" if len(hunks) == 1 else "s"
-        self._step("proposed", f"{len(hunks)} change{plural}, marked in the margin:")
+        marks = await client.marks(hunks[0]["uri"])
+        counts = f"{_count(hunks, 'change')}, {_count(marks, 'mark')} in the margin"
+        self._step("proposed", f"{counts}:")
         for hunk in hunks:
-            text = client.documents.text(hunk["uri"]) or ""
+            text = client.documents.text(hunk["uri"])
             name = client.documents.name(hunk["uri"], self._root)
             diff = hunk_diff(hunk, text, name, client.documents.encoding)
             self._terminal.show(indented(coloured(diff), INDENT))
@@ -255,3 +256,7 @@ class _Demo:
         for title, text in zip(("before", "after"), texts, strict=True):
             self._step(title, "the whole file:")
             self._terminal.show(indented(text, INDENT))
+
+
+def _count(things: Sized, name: str) -> str:
+    return f"{len(things)} {name}" if len(things) == 1 else f"{len(things)} {name}s"

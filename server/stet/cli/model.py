@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import ExitStack
+from urllib.parse import urlsplit
 
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Table
@@ -39,8 +40,10 @@ def show() -> int:
 
 
 def described(choice: Choice) -> str:
-    """A choice in one line: the model, whose it is, where, and why."""
-    where = f" at {choice.base_url}" if choice.base_url else ""
+    """A choice in one line: the model, whose it is, where (no passwords), and why."""
+    address = urlsplit(choice.base_url)
+    host = address.netloc.rpartition("@")[2]
+    where = f" at {address.scheme}://{host}{address.path}" if host else ""
     return f"{choice.name or 'the first it lists'} ({choice.provider}{where}). {choice.why}"
 
 

@@ -123,7 +123,7 @@ class LazyLogFile(logging.Handler):
                 return open(self.baseFilename, "a", encoding="utf-8", opener=_owners_only)
 
         path = self._path or log_file_path()
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make_private(path.parent)
         target = OwnersFile(path, maxBytes=_MAX_LOG_BYTES, backupCount=_KEPT_LOGS)
         target.setFormatter(self.formatter)
         return target
@@ -134,6 +134,17 @@ def log_file_path() -> Path:
     import platformdirs  # late: most runs log nothing
 
     return platformdirs.user_log_path("stet") / "stet.log"
+
+
+def _make_private(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, for their owner alone.
+
+    Raises:
+        OSError: If one can't be made.
+    """
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    for path in reversed(missing):
+        path.mkdir(mode=0o700, exist_ok=True)  # `parents=True` would leave theirs to the umask
 
 
 def _owners_only(path: str, flags: int) -> int:

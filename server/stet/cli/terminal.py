@@ -82,8 +82,17 @@ class Terminal:
             yield lambda message: live.update(task, description=escape_line(message))
 
 
-def hunk_diff(proposal: Mapping[str, Any], text: str, name: str, encoding: Encoding) -> str:
-    """A unified diff of one proposal of `stet.proposals` against `text`, its document as it is."""
+def hunk_diff(proposal: Mapping[str, Any], text: str | None, name: str, encoding: Encoding) -> str:
+    """A unified diff of one proposal of `stet.proposals`.
+
+    Args:
+        proposal: As the server gave it.
+        text: Its document as it is; None where there is none (yet).
+        name: What the document is called.
+        encoding: What the columns of its range count.
+    """
+    if text is None:
+        return unified_diff(proposal["old"], proposal["new"], name, name)
     start, end = proposal["range"]["start"], proposal["range"]["end"]
     after = TextBuffer(text)
     after.splice(

@@ -91,7 +91,9 @@ def resolve(params: lsp.InitializeParams) -> ClientCapabilities:
         text_document_content=_value(said, "workspace.text_document_content") is not None,
         llm_tag=lsp.CodeActionTag.LlmGenerated
         in (_value(said, "text_document.code_action.tag_support.value_set") or ()),
-        diagnostic_data=_flag(said, "text_document.publish_diagnostics.data_support"),
+        # eglot gives back what it got, and does not say so.
+        diagnostic_data=_flag(said, "text_document.publish_diagnostics.data_support")
+        or name == "eglot",
         hover_markdown=lsp.MarkupKind.Markdown
         in (_value(said, "text_document.hover.content_format") or ()),
     )

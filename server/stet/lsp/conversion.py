@@ -1,5 +1,11 @@
-"""Between JSON and the protocol's types, and what can go wrong there."""
+"""Between JSON and the protocol's types, and what can go wrong there.
 
+The converter in use does not note where in a message it is: its generated code is a third of the
+size, and generating it is a tenth of the time to the answer of `initialize`. A message that it refuses
+is converted once more by one that does, for the sake of the error.
+"""
+
+from functools import cache
 from typing import Any
 
 from cattrs import Converter, transform_error
@@ -22,12 +28,15 @@ MALFORMED = (
 )
 
 
-def build_converter() -> Converter:
+def build_converter(*, detailed: bool = False) -> Converter:
     """A converter that leaves the parameters of methods outside the protocol as plain JSON.
 
     pygls makes named tuples of them, renames keys that are no identifiers, and drops `type_name`.
+
+    Args:
+        detailed: Whether its errors say where they are.
     """
-    converter = converters.get_converter()
+    converter = converters.get_converter(Converter(detailed_validation=detailed))
     converter.register_structure_hook(
         JsonRPCRequestMessage,
         lambda message, kind: kind(
@@ -60,11 +69,24 @@ def structured(converter: Converter, what: str, message: dict[str, Any], kind: t
     """
     try:
         return converter.structure(message, kind)
-    except BaseValidationError as error:
-        reasons = "; ".join(transform_error(error)[:3])
-        raise InvalidParams(f"{what} is malformed: {reasons}") from error
     except MALFORMED as error:
-        raise InvalidParams(f"{what} is malformed: {error}") from error
+        raise InvalidParams(f"{what} is malformed: {_reasons(message, kind, error)}") from error
+
+
+def _reasons(message: dict[str, Any], kind: type, error: Exception) -> str:
+    """What is wrong with `message`, and where; `error` is what is known so far."""
+    try:
+        _detailed().structure(message, kind)
+    except BaseValidationError as found:
+        return "; ".join(transform_error(found)[:3])
+    except MALFORMED as found:
+        return str(found)
+    return str(error)
+
+
+@cache
+def _detailed() -> Converter:
+    return build_converter(detailed=True)
 
 
 def as_exception(error: object) -> JsonRpcException:

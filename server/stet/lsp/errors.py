@@ -1,10 +1,10 @@
 """What a handler may raise: errors that reach the editor as JSON-RPC errors, with our sentence.
 
-    LspError
-    ├── InvalidParams     -32602  an argument is wrong, an id is unknown
-    ├── RequestFailed     -32803  understood and refused, with the reason
-    ├── ContentModified   -32801  the thing named is no longer what was named
-    └── InternalError     -32603  a bug, already logged; raised at the boundary only
+LspError
+├── InvalidParams     -32602  an argument is wrong, an id is unknown
+├── RequestFailed     -32803  understood and refused, with the reason
+├── ContentModified   -32801  the thing named is no longer what was named
+└── InternalError     -32603  a bug, already logged; raised at the boundary only
 """
 
 from pygls.exceptions import JsonRpcException

@@ -22,7 +22,7 @@ from stet.lsp.headless_documents import EditorDocuments, EditRefused, Unsaved
 from stet.lsp.headless_wire import Wire, capabilities
 from stet.system.system import System
 from stet.text.encoding import Encoding
-from stet.workspace.uris import uri_of
+from stet.workspace.uris import canonical, uri_of
 
 SERVE = (sys.executable, "-I", "-m", "stet.cli.main", "serve")
 """The server as a child: `-I`, so that no folder of the workspace is imported instead of ours."""
@@ -34,6 +34,7 @@ UNDECIDED = frozenset({"pending", "sent"})
 _START_SECONDS = 30
 _STOP_SECONDS = 5
 _ACCEPT_SECONDS = 15
+_MARK_SECONDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +88,14 @@ class HeadlessClient:
 
     Attributes:
         documents: Its buffers; nothing is written to the disk.
-        diagnostics: The last published ones by URI, as ranges and messages of the wire.
     """
 
     def __init__(self, system: System, *, on_event: Callable[[Event], None] | None = None) -> None:
         self.documents = EditorDocuments(system)
-        self.diagnostics: dict[str, Sequence[lsp.Diagnostic]] = {}
         self._on_event = on_event or (lambda _: None)
         self._settings: object = None
+        self._diagnostics: dict[str, Sequence[lsp.Diagnostic]] = {}
         self._news = asyncio.Event()
-        self._progress: lsp.ProgressToken | None = None
         self._wire = Wire(self._server_left)
         self._register()
 
@@ -165,8 +164,8 @@ class HeadlessClient:
         except (RuntimeError, OSError) as error:
             raise ServerFailed(await self._wire.last_words(str(error))) from error
 
-    async def turn_settled(self, turn: str) -> dict[str, Any]:
-        """Wait until a turn has ended or asks something; what `stet.turn` says then.
+    async def turn_ended(self, turn: str) -> dict[str, Any]:
+        """Wait until a turn has ended; what `stet.turn` says then.
 
         Raises:
             CommandFailed: If there is no such turn.
@@ -175,7 +174,7 @@ class HeadlessClient:
         while True:
             self._news.clear()  # before asking, so that nothing is missed
             state: dict[str, Any] = await self.command("stet.turn", {"turn": turn})
-            if state["state"] in OVER or state["state"] == "waiting":
+            if state["state"] in OVER:
                 return state
             await self._news.wait()
 
@@ -200,11 +199,16 @@ class HeadlessClient:
         ]
         return {"accepted": accepted, "refused": [*answer["refused"], *refused]}
 
-    def cancel_progress(self) -> None:
-        """Press the cancel button of the work in progress, if there is one."""
-        if self._progress is not None:
-            params = lsp.WorkDoneProgressCancelParams(self._progress)
-            self._wire.window_work_done_progress_cancel(params)
+    async def marks(self, uri: str) -> tuple[str, ...]:
+        """The messages of the diagnostics on a document, waited for a little if there are none."""
+        try:
+            async with asyncio.timeout(_MARK_SECONDS):
+                while not self._diagnostics.get(canonical(uri)):
+                    self._news.clear()
+                    await self._news.wait()
+        except TimeoutError:
+            return ()
+        return tuple(str(found.message) for found in self._diagnostics[canonical(uri)])
 
     async def _decided(self, hunks: set[str]) -> dict[str, dict[str, Any]]:
         """The proposals by hunk id, once none of `hunks` is undecided or the deadline has passed."""
@@ -273,7 +277,6 @@ class HeadlessClient:
     def _progressed(self, params: lsp.ProgressParams) -> None:
         value: Mapping[str, Any] = params.value or {}
         stage = str(value.get("kind"))
-        self._progress = None if stage == "end" else params.token
         title, message = str(value.get("title") or ""), str(value.get("message") or "")
         self._on_event(Progress(stage, title, message))
         if stage == "end":
@@ -287,7 +290,7 @@ class HeadlessClient:
         self._on_event(Shown("log", params.message))
 
     def _diagnosed(self, params: lsp.PublishDiagnosticsParams) -> None:
-        self.diagnostics[params.uri] = params.diagnostics
+        self._diagnostics[canonical(params.uri)] = params.diagnostics
         self._news.set()
 
     def _configuration(self, params: lsp.ConfigurationParams) -> list[object]:

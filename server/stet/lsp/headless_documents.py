@@ -98,13 +98,12 @@ class EditorDocuments:
         document = self._open.get(canonical(uri))
         return document.buffer.text if document else None
 
-    def read(self, uri: str) -> str:
-        """The text of any document, from the disk if it is not open.
-
-        Raises:
-            EditRefused: If there is none that can be read.
-        """
-        return self._found(uri).buffer.text
+    def read(self, uri: str) -> str | None:
+        """The text of any document, from the disk if it is not open; None if there is none."""
+        try:
+            return self._found(uri).buffer.text
+        except EditRefused:
+            return None
 
     def name(self, uri: str, root: Path) -> str:
         """What a person calls a document: its path from `root` where it lies below it."""

@@ -30,7 +30,6 @@ class Publisher:
         self._ledger = ledger
         self._client = client
         self._due: set[str] = set()
-        self._published: set[str] = set()
         ledger.listen(self.schedule)
 
     def schedule(self, uri: str) -> None:
@@ -42,11 +41,7 @@ class Publisher:
     def _publish(self, uri: str) -> None:
         self._due.discard(uri)
         hunks = [hunk for hunk in self._ledger.live(uri) if hunk.state in _SHOWN]
-        if not hunks and uri not in self._published:
-            return
-        self._published.add(uri)
-        if not hunks:
-            self._published.discard(uri)
+        # An empty list too, every time: a decision shows as a message, whatever was shown before.
         lines = self._lines(uri)
         found = [self._diagnostic(hunk, lines) for hunk in hunks]
         # The editor knows the file by its own spelling, which the hunks carry.

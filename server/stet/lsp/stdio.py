@@ -99,7 +99,7 @@ class _PipeOutput(asyncio.BaseProtocol):
         self._drained.set()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.WriteTransport)  # noqa: S101 (narrows the type)
+        assert isinstance(transport, asyncio.WriteTransport)
         transport.set_write_buffer_limits(high=0)  # `_drained` then means: all is written
         self._transport = transport
 

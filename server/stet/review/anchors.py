@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from stet.text.change import Bias, TextChange, map_position
-from stet.text.lines import end_of
+from stet.text.document import TextDocument
+from stet.text.lines import end_of, split_lines
 from stet.text.position import Position, Range
 
 ReadText = Callable[[Range], str]
@@ -25,6 +26,8 @@ class Anchor:
         hunk: The hunk's id.
         range: The place in the current text.
         old: What must stand there for the hunk to apply.
+        around: The lines before and behind an insertion when it was made, `""` at the text's ends:
+            what an insertion is found again by.
         broken: Whether something else stands there now.
         growing: Whether text at the edges belongs to it: true while the editor applies the hunk.
     """
@@ -32,8 +35,16 @@ class Anchor:
     hunk: str
     range: Range
     old: str
+    around: tuple[str, str] = ("", "")
     broken: bool = False
     growing: bool = False
+
+    @classmethod
+    def at(cls, hunk: str, document: TextDocument, place: Range) -> "Anchor":
+        """The anchor of a hunk that replaces `place` of `document` as it is now."""
+        line = place.start.line
+        before = document.lines[line - 1] if line else ""
+        return cls(hunk, place, document.text_in(place), (before, document.lines[line]))
 
     def follow(self, change: TextChange) -> bool:
         """Move with `change`; tells whether the change touched the inside."""
@@ -52,27 +63,66 @@ class Anchor:
         self.range = Range(
             map_position(start, change, biases[0]), map_position(end, change, biases[1])
         )
+        if not self.old and start.character == 0 and self.range.start.character:
+            return True  # whole lines have no place in the middle of one
         return touched
 
     def check(self, read: ReadText) -> None:
         """Compare what stands at the anchor with what must; called after a touching change."""
-        if read(self.range) == self.old:
-            # An insertion point has no text of its own to compare: what was round it is gone.
-            self.broken = self.broken if self.old == "" else False
+        if self.old and read(self.range) == self.old:
+            self.broken = False
             return
         if self.growing:
             return
-        snapped = self._whole_lines()
-        if self.old and read(snapped) == self.old:
-            # Editors that send the smallest difference may cut a line change in the middle of two
-            # lines that begin alike; the hunk's own lines are still there, whole.
-            self.range, self.broken = snapped, False
-        else:
-            self.broken = True
+        # Editors that send the smallest difference may cut a change of lines in the middle of two
+        # lines that begin alike; then the hunk's own lines still stand there, whole.
+        place = self._lines_again(read) if self.old else self._gap_again(read)
+        self.broken = place is None
+        self.range = place or self.range
 
-    def _whole_lines(self) -> Range:
+    def _lines_again(self, read: ReadText) -> Range | None:
+        """Where the old lines stand within the lines of the anchor, if they do so once."""
+        return whole_lines(self.old, self.range, read)
+
+    def _gap_again(self, read: ReadText) -> Range | None:
+        """Where the gap between the lines around it is, if it is there once."""
         start = Position(self.range.start.line, 0)
-        return Range(start, end_of(start, self.old))
+        text = read(Range(start, Position(self.range.end.line + 2, 0)))
+        before, behind = self.around
+        gaps = [at + len(before) for at in _line_starts(before + behind, text)]
+        first = split_lines(text)[0]
+        if not gaps and before != behind and first in self.around:
+            # One of the two was deleted, the cut going through the other.
+            gaps = [len(first) if first == before else 0]
+        if len(gaps) != 1 or not first:
+            return None
+        gap = end_of(start, text[: gaps[0]])
+        return Range(gap, gap) if gap.character == 0 else None
+
+
+def whole_lines(wanted: str, place: Range, read: ReadText) -> Range | None:
+    """Where `wanted` stands as whole lines within the lines of `place`, if it does so once."""
+    start = Position(place.start.line, 0)
+    end = Position(place.end.line + 1, 0) if place.end.character else place.end
+    text = read(Range(start, max(end, end_of(start, wanted))))
+    found = _line_starts(wanted, text)
+    if len(found) != 1:
+        return None
+    first = end_of(start, text[: found[0]])
+    return Range(first, end_of(first, wanted))
+
+
+def _line_starts(wanted: str, text: str) -> list[int]:
+    """The offsets in `text` at which `wanted` stands as whole lines."""
+    found, at = [], text.find(wanted) if wanted else -1
+    while at >= 0:
+        behind = text[at + len(wanted) :][:1]
+        if text[:at][-1:] in ("", "\n", "\r") and (
+            wanted[-1] in "\r\n" or behind in ("", "\n", "\r")
+        ):
+            found.append(at)
+        at = text.find(wanted, at + 1)
+    return found
 
 
 def follow_all(anchors: list[Anchor], changes: tuple[TextChange, ...], read: ReadText) -> bool:
@@ -84,7 +134,5 @@ def follow_all(anchors: list[Anchor], changes: tuple[TextChange, ...], read: Rea
             if anchor.follow(change):
                 touched[id(anchor)] = anchor
     for anchor in touched.values():
-        if not anchor.old and not anchor.growing:
-            anchor.broken = True
         anchor.check(read)
     return before != [(anchor.range, anchor.broken) for anchor in anchors]

@@ -17,6 +17,7 @@ class EditDraft:
         name: The file as the model calls it, for messages.
         edit: What is wanted.
         summary: One line for the user.
+        real_name: The name of what it leads to, links resolved.
     """
 
     turn: str
@@ -25,6 +26,7 @@ class EditDraft:
     name: str
     edit: TextEdit
     summary: str
+    real_name: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +40,7 @@ class CreateDraft:
         name: The file as the model calls it, for messages.
         text: What it is to hold.
         summary: One line for the user.
+        real_name: The name of what it leads to, links resolved.
     """
 
     turn: str
@@ -46,3 +49,4 @@ class CreateDraft:
     name: str
     text: str
     summary: str
+    real_name: str = ""

@@ -6,6 +6,7 @@ takes the result forward to the text as it is now.
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from stet.review.anchors import Anchor, follow_all
@@ -18,7 +19,8 @@ from stet.text.position import Position, Range
 POSITIONS = (
     "start, end, after:## Heading, insert:N, replace:N, replace:N-M, delete:N, delete:N-M, create"
 )
-_LINES = re.compile(r"(insert|replace|delete):\s*(\d+)(?:\s*-\s*(\d+))?")
+_LINES = re.compile(r"(insert|replace|delete):\s*([0-9]{1,9})(?:\s*-\s*([0-9]{1,9}))?")
+_MARKS = re.compile(r"(#{1,6})(?:\s|$)")
 
 
 class BadInstruction(Exception):
@@ -69,7 +71,7 @@ def parse(position: str) -> Instruction:
 def resolve(instruction: Instruction, content: str, shown: TextDocument) -> TextEdit:
     """What the instruction does to the text the model was shown.
 
-    `content` is written as whole lines with the file's own line ends.
+    `content` is written as whole lines with the file's own line ends; an empty one is no line.
 
     Raises:
         BadInstruction: If the lines or the heading are not there.
@@ -105,9 +107,7 @@ def carry(
     anchors = []
     for replacement in edit.replacements:
         start, end = shown.position_at(replacement.start), shown.position_at(replacement.end)
-        anchors.append(
-            Anchor("", Range(start, end), shown.text[replacement.start : replacement.end])
-        )
+        anchors.append(Anchor.at("", shown, Range(start, end)))
     follow_all(anchors, changes, live.text_in)
     if any(anchor.broken for anchor in anchors):
         raise BadInstruction(
@@ -128,7 +128,7 @@ def find_heading(shown: TextDocument, wanted: str) -> int:
         BadInstruction: If there is none or more than one, with the lines.
     """
     headings = _headings(shown)
-    path = [_plain(part) for part in re.split(r"\s+>\s+(?=#)", wanted)]
+    path = [_Title.of(part) for part in re.split(r"\s+>\s+(?=#)", wanted)]
     found = [span for span, parents in headings if _ends_with(parents, path)]
     if len(found) == 1:
         return found[0][1]
@@ -138,44 +138,69 @@ def find_heading(shown: TextDocument, wanted: str) -> int:
             f"The heading {wanted!r} stands at lines {lines}. Add its parent, as in "
             "`after:## Parent > ### Heading`, or use `insert:N`."
         )
-    known = "; ".join(parents[-1] for _, parents in headings[:20]) or "none"
+    known = "; ".join(str(parents[-1]) for _, parents in headings[:20]) or "none"
     raise BadInstruction(f"There is no heading {wanted!r}. The headings are: {known}.")
 
 
-def _ends_with(parents: tuple[str, ...], path: list[str]) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Title:
+    """A heading: its level from 1, 0 where that was not said, and its words."""
+
+    level: int
+    words: str
+
+    @classmethod
+    def of(cls, written: str) -> "_Title":
+        """As a model writes it: `## Setup`, perhaps with marks behind it, or `Setup`."""
+        marks = _MARKS.match(written.strip())
+        level = len(marks[1]) if marks else 0
+        words = re.sub(r"\s#+$", "", written.strip()) if level else written
+        return cls(level, " ".join(words.split()[1 if level else 0 :]))
+
+    def is_named_by(self, other: "_Title") -> bool:
+        """Whether `other`, as written, means this one."""
+        return self.words == other.words and other.level in (0, self.level)
+
+    def __str__(self) -> str:
+        return f"{'#' * self.level} {self.words}"
+
+
+_Chain = tuple[_Title, ...]
+
+
+def _ends_with(parents: _Chain, path: list[_Title]) -> bool:
     """Whether `path` names the last of `parents`, with any of the others before it, in order."""
-    if parents[-1] != path[-1]:
+    if not parents[-1].is_named_by(path[-1]):
         return False
     rest = iter(parents[:-1])
-    return all(part in rest for part in path[:-1])
+    return all(any(title.is_named_by(part) for title in rest) for part in path[:-1])
 
 
-def _headings(shown: TextDocument) -> list[tuple[tuple[int, int], tuple[str, ...]]]:
+def _headings(shown: TextDocument) -> list[tuple[tuple[int, int], _Chain]]:
     """Lines (0-based, half-open) and chain of headings, outermost first, of every heading."""
     # Only turns that name a heading pay for the parser.
     from markdown_it import MarkdownIt
 
-    found: list[tuple[tuple[int, int], tuple[str, ...]]] = []
-    chain: list[tuple[int, str]] = []
-    # The parser ends lines as CommonMark does; feed it our lines, so that the numbers agree.
-    source = "\n".join(line.rstrip("\r\n") for line in shown.lines)
-    for token in MarkdownIt("commonmark").parse(source):
+    found: list[tuple[tuple[int, int], _Chain]] = []
+    chain: _Chain = ()
+    # The parser ends lines as CommonMark does; feed it our lines, so that the numbers agree. Front
+    # matter would be a heading to it.
+    skipped = _after_front_matter(shown)
+    lines = [line.rstrip("\r\n") for line in shown.lines]
+    source = "\n".join(["" for _ in lines[:skipped]] + lines[skipped:])
+    for token, inline in pairwise(MarkdownIt("commonmark").parse(source)):
         if token.type != "heading_open" or token.map is None or token.level:
             continue
-        level, (first, behind) = int(token.tag[1]), token.map
-        chain = [entry for entry in chain if entry[0] < level]
-        chain.append((level, _plain(shown.lines[first])))
-        found.append(((first, behind), tuple(text for _, text in chain)))
+        title = _Title(int(token.tag[1]), " ".join(inline.content.split()))
+        chain = (*(each for each in chain if each.level < title.level), title)
+        found.append(((token.map[0], token.map[1]), chain))
     return found
-
-
-def _plain(heading: str) -> str:
-    return re.sub(r"\s+#+\s*$", "", " ".join(heading.split()))
 
 
 def _after_front_matter(shown: TextDocument) -> int:
     """The first line (0-based) behind the YAML front matter, 0 if there is none."""
-    if not shown.lines or shown.lines[0].rstrip() != "---":
+    is_yaml = shown.language_id == "yaml" or shown.uri.endswith((".yaml", ".yml"))
+    if is_yaml or shown.lines[0].rstrip() != "---":
         return 0
     for number, line in enumerate(shown.lines[1:], 1):
         if line.rstrip() in ("---", "..."):
@@ -203,7 +228,7 @@ def _insert(shown: TextDocument, line: int, content: str) -> TextEdit:
         offset = shown.offset_at(Position(line, 0))
         return TextEdit((Replacement(offset, offset, _as_lines(content, shown, closed=True)),))
     offset = len(shown.text)
-    if shown.text and not line_end(shown.lines[shown.n_lines - 1]):
+    if content and shown.text and not line_end(shown.lines[shown.n_lines - 1]):
         # No final line end before, none after.
         text = dominant_line_end(shown.text) + _as_lines(content, shown, closed=False)
     else:
@@ -212,9 +237,11 @@ def _insert(shown: TextDocument, line: int, content: str) -> TextEdit:
 
 
 def _as_lines(content: str, shown: TextDocument, *, closed: bool) -> str:
-    """`content` with the file's line ends, and one at its end or none."""
+    """`content` with the file's line ends, and one at its end or none; no line stays none."""
+    if not content:
+        return ""
     end = dominant_line_end(shown.text)
     lines = re.split(r"\r\n|\n|\r", content)
-    if lines and lines[-1] == "":
+    if lines[-1] == "":
         lines.pop()
     return end.join(lines) + (end if closed else "")

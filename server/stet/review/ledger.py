@@ -57,10 +57,13 @@ class ReviewLedger:
         line_hunks = diff_lines(document.lines, TextDocument(document.uri, after).lines)
         if refusal := check_edit(rules, document.uri, draft.name, line_hunks):
             raise Refused(refusal)
+        if not line_hunks:
+            return ()
+        # First: the hunks that are in the way may have to follow the disk to where they are now.
+        track = self._track(document)
         places = [_place(document, hunk) for hunk in line_hunks]
         replaced = self._in_the_way(document.uri, places, draft.turn)
         proposal = self._proposal(draft.turn, document.uri)
-        track = self._track(document)
         made = []
         for line_hunk, place in zip(line_hunks, places, strict=True):
             old, new = "".join(line_hunk.old), "".join(line_hunk.new)
@@ -79,9 +82,10 @@ class ReviewLedger:
                         summary=draft.summary,
                         group=proposal.id,
                         author=draft.author,
-                        protected=is_protected(draft.name),
+                        protected=_is_protected(draft),
                     ),
                     track,
+                    document,
                 )
             )
         for hunk in replaced:
@@ -94,10 +98,15 @@ class ReviewLedger:
 
         Raises:
             Refused: By the gate.
+            Overlap: With one that is on its way to the editor.
         """
         if refusal := check_create(rules, draft.uri, draft.name):
             raise Refused(refusal)
-        earlier = [hunk.id for hunk in self.hunks(uri=draft.uri) if hunk.state in LIVE]
+        earlier = []
+        for other in self.live(draft.uri):
+            if other.state is HunkState.SENT:
+                raise Overlap(other)
+            earlier.append(other.id)
         proposal = self._proposal(draft.turn, draft.uri)
         hunk = self._add(
             Hunk(
@@ -113,12 +122,13 @@ class ReviewLedger:
                 summary=draft.summary,
                 group=proposal.id,
                 author=draft.author,
-                protected=is_protected(draft.name),
+                protected=_is_protected(draft),
             ),
             self._tracks.setdefault(canonical(draft.uri), Track(closed_text="")),
+            TextDocument(draft.uri, ""),
         )
-        for other in earlier:
-            self._settle(other, HunkState.SUPERSEDED, f"replaced by {hunk.id}")
+        for earlier_id in earlier:
+            self._settle(earlier_id, HunkState.SUPERSEDED, f"replaced by {hunk.id}")
         self._changed(draft.uri)
         return hunk
 
@@ -144,7 +154,8 @@ class ReviewLedger:
             for hunk in self._hunks.values()
             if (uri is None or canonical(uri) == canonical(hunk.uri)) and turn in (None, hunk.turn)
         )
-        return tuple(sorted(found, key=lambda hunk: (hunk.uri, hunk.range.start, hunk.id)))
+        # Sorting is stable: at one place they stand as they were made.
+        return tuple(sorted(found, key=lambda hunk: (canonical(hunk.uri), hunk.range.start)))
 
     def follows(self, uri: str) -> bool:
         """Whether `uri` has live hunks, so that its changes must be told."""
@@ -195,10 +206,14 @@ class ReviewLedger:
         if track is None or not track.anchors:
             return
         track.closed_text = None
-        moved = track.follow(changes, read)
-        if track.sent is not None and text() == track.sent.expected:
-            self._confirm(uri, track.settle())
-        elif moved or track.sent is not None:
+        if track.sent is not None:
+            whole = text() == track.sent.expected
+            count = len(changes) if whole else track.sent.arrives_with(changes)
+            if count is not None:
+                # What comes behind it in the same message was typed into the edited text.
+                changes = changes[count:]
+                self._confirm(uri, track.settle())
+        if track.follow(changes, read) or track.sent is not None:
             self._changed(uri)
 
     def reopened(self, uri: str, text: str, read: ReadText) -> None:
@@ -231,9 +246,8 @@ class ReviewLedger:
     def send(self, document: TextDocument, hunk_ids: tuple[str, ...], edit: TextEdit) -> None:
         """The edit of these hunks goes to the editor now."""
         uri = document.uri
-        self._tracks[canonical(uri)].send(
-            hunk_ids, edit.apply(document.text), edit.as_changes(document)
-        )
+        news = {hunk_id: self._hunks[hunk_id].new for hunk_id in hunk_ids}
+        self._tracks[canonical(uri)].send(document, news, edit)
         for hunk_id in hunk_ids:
             self._put(hunk_id, HunkState.SENT, "")
         self._changed(uri)
@@ -243,7 +257,7 @@ class ReviewLedger:
         track = self._tracks[canonical(uri)]
         if track.sent is None:
             return True
-        wanted = {hunk_id: self._hunks[hunk_id].new for hunk_id in track.sent.hunks}
+        wanted = {hunk_id: self._hunks[hunk_id].new for hunk_id in track.sent.places}
         places = track.settle_apart(wanted, read)
         if places is None:
             return False
@@ -265,10 +279,11 @@ class ReviewLedger:
         track = self._tracks[canonical(uri)]
         if track.sent is None:
             return
-        hunk_ids = track.sent.hunks
+        hunk_ids = tuple(track.sent.places)
         track.unsend(read)
         for hunk_id in hunk_ids:
-            self._put(hunk_id, HunkState.PENDING, reason)
+            if self._hunks[hunk_id].state is HunkState.SENT:
+                self._put(hunk_id, HunkState.PENDING, reason)
         self._changed(uri)
 
     # -- inside ----------------------------------------------------------------------------------
@@ -293,9 +308,9 @@ class ReviewLedger:
         for hunk in self.live(uri):
             if not any(_overlap(place, hunk.range) for place in places):
                 continue
-            if hunk.turn == turn:
-                raise Overlap(hunk)
-            if hunk.state is HunkState.SENT:
+            # In conflict it can't be accepted anyway: the turn may look again and do better.
+            mine = hunk.turn == turn and hunk.state is not HunkState.CONFLICT
+            if mine or hunk.state is HunkState.SENT:
                 raise Overlap(hunk)
             found.append(hunk.id)
         return found
@@ -313,15 +328,17 @@ class ReviewLedger:
         if document.version is None:
             self.reopened(document.uri, document.text, document.text_in)
             track.closed_text = document.text
+        else:
+            track.closed_text = None
         return track
 
-    def _add(self, hunk: Hunk, track: Track) -> Hunk:
+    def _add(self, hunk: Hunk, track: Track, document: TextDocument) -> Hunk:
         self._hunks[hunk.id] = hunk
         proposal = self._proposals[hunk.proposal]
         self._proposals[hunk.proposal] = dataclasses.replace(
             proposal, hunks=(*proposal.hunks, hunk.id)
         )
-        track.anchors.append(Anchor(hunk.id, hunk.range, hunk.old))
+        track.anchors.append(Anchor.at(hunk.id, document, hunk.range))
         return hunk
 
     def _put(self, hunk_id: str, state: HunkState, reason: str) -> None:
@@ -349,6 +366,10 @@ def _place(document: TextDocument, hunk: LineHunk) -> Range:
     start = document.clamp(Position(hunk.old_start, 0))
     end = document.clamp(Position(hunk.old_start + len(hunk.old), 0))
     return Range(start, end)
+
+
+def _is_protected(draft: EditDraft | CreateDraft) -> bool:
+    return is_protected(draft.name) or is_protected(draft.real_name)
 
 
 def _kind(old: str, new: str) -> HunkKind:

@@ -28,12 +28,10 @@ _SUFFIXES = (".code-workspace", ".sublime-project")
 def is_protected(name: str) -> bool:
     """Whether `name`, relative to a root with `/` between its parts, needs a yes of its own.
 
-    Case and Unicode form are folded: on many disks `.GIT` and `.git` are one folder.
+    Case, Unicode form and invisible characters are folded: on many disks `.GIT` and `.git` are one
+    folder. So are a stream of Windows and what it belongs to.
     """
-    parts = [
-        unicodedata.normalize("NFKC", part).casefold().rstrip(". ")
-        for part in PurePosixPath(name).parts
-    ]
+    parts = [_folded(part) for part in PurePosixPath(name).parts]
     if not parts:
         return False
     return (
@@ -41,3 +39,8 @@ def is_protected(name: str) -> bool:
         or parts[-1] in _FILES
         or parts[-1].endswith(_SUFFIXES)
     )
+
+
+def _folded(part: str) -> str:
+    visible = "".join(each for each in part if unicodedata.category(each) != "Cf")
+    return unicodedata.normalize("NFKC", visible).casefold().partition(":")[0].rstrip(". ")

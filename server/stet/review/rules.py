@@ -132,10 +132,19 @@ def _scope(rules: EditRules) -> str:
 
 
 def _only_inserts(hunk: LineHunk) -> bool:
-    """Whether nothing of the old text is lost: the new text is the old one with text put in."""
-    if not hunk.old:
-        return True
-    old, new = "".join(hunk.old), "".join(hunk.new)
+    """Whether nothing of the old text is lost: the new text is the old one with text put in.
+
+    In one place of the hunk, or in one place of each of its lines.
+    """
+    if len(hunk.old) == len(hunk.new) and hunk.old:
+        pairs = zip(hunk.old, hunk.new, strict=True)
+        if all(one == other or _is_put_into(one, other) for one, other in pairs):
+            return True
+    return _is_put_into("".join(hunk.old), "".join(hunk.new))
+
+
+def _is_put_into(old: str, new: str) -> bool:
+    """Whether `new` is `old` with one text put in."""
     if len(new) <= len(old):
         return False
     start = 0

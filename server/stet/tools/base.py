@@ -1,5 +1,6 @@
 """What a tool is, and the desk it works at."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
@@ -18,6 +19,7 @@ from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 from stet.workspace.paths import Located, PathRefused
 from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.uris import canonical, path_of, uri_of
 from stet.workspace.workspace import Workspace
 
 
@@ -58,7 +60,7 @@ class Desk:
         turn: Its id.
         author: The model's name.
         asked: The file the question is about (see `stet.workspace.privacy`).
-        shown: The text of every file as the model was shown it last, by URI.
+        shown: The text of every file as the model was shown it last, by canonical URI.
         files_read: Names of files read, in order, without repeats.
         rejected: Edits that the gate refused.
         summary: What `done` said, or None while the turn goes on.
@@ -90,38 +92,52 @@ class Desk:
         except PathRefused as refused:
             raise ToolError(str(refused)) from refused
 
-    def show(self, name: str) -> TextDocument:
+    async def show(self, name: str) -> TextDocument:
         """The text of a file as it is now, unsaved text included, noted as shown to the model.
 
-        May block on the disk.
-
         Raises:
             ToolError: If there is no such file or it may not be shown.
         """
-        document = self._look(name)
-        self.shown[document.uri] = document
-        if name not in self.files_read:
-            self.files_read.append(name)
+        located = self.locate(name)
+        document = await self._look(located.uri)
+        self.shown[canonical(document.uri)] = document
+        if located.name not in self.files_read:
+            self.files_read.append(located.name)
         return document
 
-    def live(self, name: str) -> TextDocument:
-        """The text of a file as it is now, for resolving an edit; may block on the disk.
+    async def live(self, name: str) -> TextDocument:
+        """The text of a file as it is now, for resolving an edit.
+
+        It is the current text as long as the caller awaits nothing.
 
         Raises:
             ToolError: If there is no such file or it may not be shown.
         """
-        return self._look(name)
+        return await self._look(self.locate(name).uri)
 
-    def _look(self, name: str) -> TextDocument:
-        located = self.locate(name)
-        try:
-            return self.snapshot().show(located.uri)
-        except NotShown as refused:
-            raise ToolError(str(refused)) from refused
+    async def live_at(self, uri: str) -> TextDocument:
+        """As `live`, for a file that Stet names itself."""
+        return await self._look(uri)
+
+    async def _look(self, uri: str) -> TextDocument:
+        while True:
+            try:
+                # The snapshot is taken here: the workspace belongs to the event loop.
+                found = await asyncio.to_thread(self.snapshot().show, uri)
+            except NotShown as refused:
+                raise ToolError(str(refused)) from refused
+            # The user went on typing while the disk was asked.
+            now = self.workspace.document(uri)
+            if now is not None or found.version is None:
+                return now or found
+
+    def was_shown(self, uri: str) -> TextDocument | None:
+        """The text of a file as the model was shown it last; None if it never was."""
+        return self.shown.get(canonical(uri))
 
     def changes_since_shown(self, live: TextDocument) -> tuple[TextChange, ...]:
         """What the user has done to a file since the model saw it; nothing if it never did."""
-        shown = self.shown.get(live.uri)
+        shown = self.was_shown(live.uri)
         if shown is None or shown.text == live.text:
             return ()
         changes = self.workspace.changes_since(live.uri, shown.revision)
@@ -136,7 +152,13 @@ class Desk:
             ToolError: If the gate or the ledger refuses.
         """
         draft = EditDraft(
-            turn=self.turn, author=self.author, document=live, name=name, edit=edit, summary=summary
+            turn=self.turn,
+            author=self.author,
+            document=live,
+            name=name,
+            edit=edit,
+            summary=summary,
+            real_name=self._real_name(live.uri),
         )
         try:
             return self.ledger.propose_edit(draft, self.rules)
@@ -158,11 +180,21 @@ class Desk:
             name=located.name,
             text=text,
             summary=summary,
+            real_name=self._real_name(located.uri),
         )
         try:
             return self.ledger.propose_create(draft, self.rules)
         except Refused as refused:
             raise self._refused(located.name, "create", refused) from refused
+        except ReviewError as error:
+            raise ToolError(f"{located.name!r}: {error}.") from error
+
+    def _real_name(self, uri: str) -> str:
+        """What a file is called where every link is resolved."""
+        path = path_of(uri)
+        snapshot = self.snapshot()
+        real = None if path is None else snapshot.system.real_path(path)
+        return "" if real is None else snapshot.name_of(uri_of(real))
 
     def _refused(self, name: str, position: str, refused: Refused) -> ToolError:
         refusal = refused.refusal
@@ -201,5 +233,14 @@ class Tool:
         schema.pop("title", None)
         schema.pop("description", None)
         for prop in schema.get("properties", {}).values():
-            prop.pop("title", None)
+            _simplify(prop)
         return schema
+
+
+def _simplify(prop: dict[str, Any]) -> None:
+    """Leave out the title, and that a parameter which may be left out may also be null."""
+    prop.pop("title", None)
+    if "default" in prop and prop["default"] is None:
+        del prop["default"]
+        (kind,) = (each for each in prop.pop("anyOf") if each != {"type": "null"})
+        prop.update(kind)

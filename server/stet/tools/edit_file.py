@@ -1,6 +1,5 @@
 """`edit_file`: propose a change of an existing file, by quoted text or by line position."""
 
-import asyncio
 from typing import Self
 
 from pydantic import Field, model_validator
@@ -46,10 +45,15 @@ async def run(params: EditFile, desk: Desk) -> str:
     Raises:
         ToolError: If the place can't be found, or the gate refuses.
     """
-    if params.position == "create":
+    if params.position is not None and params.position.strip() == "create":
         raise ToolError("Create a file with `create_file`.")
-    live = await asyncio.to_thread(desk.live, params.file)
-    edit = _by_position(params, live, desk) if params.position else _by_text(params, live, desk)
+    live = await desk.live(params.file)
+    # Nothing is awaited from here on: what is found in the text is proposed for the same text.
+    edit = (
+        _by_text(params, live, desk)
+        if params.position is None
+        else _by_position(params, live, desk)
+    )
     if edit is None:
         return f"{params.file} already says so; nothing to do.\n"
     hunks = desk.propose(live, params.file, edit, params.summary or _summary(params))
@@ -61,7 +65,7 @@ async def run(params: EditFile, desk: Desk) -> str:
 def _by_text(params: EditFile, live: TextDocument, desk: Desk) -> TextEdit | None:
     assert params.old_text is not None
     assert params.new_text is not None
-    shown = desk.shown.get(live.uri)
+    shown = desk.was_shown(live.uri)
     seen = Seen(shown.text, desk.changes_since_shown(live)) if shown else None
     try:
         match = find_block(
@@ -76,14 +80,17 @@ def _by_text(params: EditFile, live: TextDocument, desk: Desk) -> TextEdit | Non
 
 def _by_position(params: EditFile, live: TextDocument, desk: Desk) -> TextEdit:
     assert params.position is not None
-    shown = desk.shown.get(live.uri)
+    shown = desk.was_shown(live.uri)
     if shown is None:
         raise ToolError(
             f"You have not been shown {params.file!r}, so its line numbers mean nothing yet. Read "
             "it first, or use old_text and new_text."
         )
     try:
-        edit = resolve(parse(params.position), params.content, shown)
+        instruction = parse(params.position)
+        if instruction.kind in ("start", "end"):
+            return resolve(instruction, params.content, live)
+        edit = resolve(instruction, params.content, shown)
         return carry(edit, shown, desk.changes_since_shown(live), live)
     except BadInstruction as error:
         raise ToolError(f"{params.file!r}: {error}") from error

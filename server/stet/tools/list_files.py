@@ -6,6 +6,7 @@ import itertools
 from pydantic import Field
 
 from stet.tools.base import Desk, Params, Tool, ToolError, ToolGroup, ToolKind
+from stet.workspace.snapshot import Snapshot
 
 
 class ListFiles(Params):
@@ -22,7 +23,10 @@ async def run(params: ListFiles, desk: Desk) -> str:
     Raises:
         ToolError: If the folder is not in the workspace or the pattern is none.
     """
-    names, more = await asyncio.to_thread(_names, params, desk)
+    if params.folder:
+        desk.locate(params.folder)
+    # The snapshot is taken here: the workspace belongs to the event loop.
+    names, more = await asyncio.to_thread(_names, params, desk.snapshot())
     if not names:
         where = f" below {params.folder!r}" if params.folder else ""
         what = f" that match {params.glob!r}" if params.glob else ""
@@ -33,10 +37,7 @@ async def run(params: ListFiles, desk: Desk) -> str:
     return text
 
 
-def _names(params: ListFiles, desk: Desk) -> tuple[list[str], bool]:
-    if params.folder:
-        desk.locate(params.folder)
-    snapshot = desk.snapshot()
+def _names(params: ListFiles, snapshot: Snapshot) -> tuple[list[str], bool]:
     found = (located.name for located in snapshot.walk(params.folder))
     if params.glob:
         # Late: the pattern library is not needed before the first turn.

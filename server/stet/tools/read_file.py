@@ -1,7 +1,5 @@
 """`read_file`: show the model a file, or some of its lines."""
 
-import asyncio
-
 from pydantic import Field
 
 from stet.text.render import numbered
@@ -29,7 +27,7 @@ async def run(params: ReadFile, desk: Desk) -> str:
     Raises:
         ToolError: If the file can't be shown or has no such lines.
     """
-    document = await asyncio.to_thread(desk.show, params.file)
+    document = await desk.show(params.file)
     if document.n_lines == 0:
         return f"{params.file} is empty.\n"
     if params.start_line > document.n_lines:

@@ -46,7 +46,7 @@ def test_the_way_to_the_server_imports_nothing_heavy() -> None:
 
 
 def test_the_log_file_comes_with_the_first_record_and_is_the_owners(tmp_path: Path) -> None:
-    path = tmp_path / "log" / "stet.log"
+    path = tmp_path / "stet" / "log" / "stet.log"
     handler = LazyLogFile(path)
     handler.setFormatter(EscapedFormatter("%(message)s"))
     assert not path.parent.exists()
@@ -55,6 +55,7 @@ def test_the_log_file_comes_with_the_first_record_and_is_the_owners(tmp_path: Pa
     assert path.read_text() == "a\\x1b[8mb\\x0d\n"
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
+    assert path.parent.parent.stat().st_mode & 0o777 == 0o700
 
 
 def test_a_log_file_that_cannot_be_written_is_said_once(

@@ -25,6 +25,13 @@ def test_a_hunk_is_shown_as_a_unified_diff_with_its_context() -> None:
     )
 
 
+def test_a_file_that_is_not_there_yet_is_all_new() -> None:
+    new = {"old": "", "new": "a\nb", **proposal((0, 0), (0, 0), "a\nb")}
+    assert hunk_diff(new, None, "n", Encoding.UTF16) == (
+        "--- n\n+++ n\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n"
+    )
+
+
 def test_columns_count_in_the_negotiated_encoding() -> None:
     hunk = proposal((0, 2), (0, 3), "y")
     assert "+🎉y\n" in hunk_diff(hunk, "🎉x\n", "f", Encoding.UTF16)

@@ -48,8 +48,8 @@ async def test_a_turn_is_waited_for_and_its_answer_is_plain_json(editor: Editor,
     async with editor.session(how) as client:
         client.open(editor.file)
         asked = await client.command("stet.ask", {"prompt": "x"})
-        settled = await client.turn_settled(asked["turn"])
-    assert settled == {
+        ended = await client.turn_ended(asked["turn"])
+    assert ended == {
         "turn": "t1",
         "state": "completed",
         "answer": {"type_name": ["kept", None]},

@@ -40,9 +40,16 @@ _SENTENCE = (
     r'root ::= verb " " ([^\n".\\] | "." [a-z_]){9,100} "."'
     "\nverb ::= " + " | ".join(f'"{verb}"' for verb in _VERBS)
 )
+_HASH, _DASHES, _SLASHES = ("# ", ""), ("-- ", ""), ("// ", "")
 _COMMENTS = {
-    "python": "# ", "shellscript": "# ", "ruby": "# ", "yaml": "# ", "toml": "# ", "lua": "-- ",
-    "sql": "-- ", "haskell": "-- ", "rust": "/// ", "latex": "% ", "elisp": ";; ",
+    "python": _HASH, "shellscript": _HASH, "ruby": _HASH, "yaml": _HASH, "toml": _HASH,
+    "perl": _HASH, "r": _HASH, "julia": _HASH, "elixir": _HASH, "nix": _HASH, "makefile": _HASH,
+    "make": _HASH, "dockerfile": _HASH, "powershell": _HASH, "cmake": _HASH,
+    "lua": _DASHES, "sql": _DASHES, "haskell": _DASHES, "elm": _DASHES,
+    "rust": ("/// ", ""), "latex": ("% ", ""), "erlang": ("% ", ""), "vim": ('" ', ""),
+    "elisp": (";; ", ""), "emacs-lisp": (";; ", ""), "lisp": (";; ", ""), "clojure": (";; ", ""),
+    "scheme": (";; ", ""), "ini": ("; ", ""), "html": ("<!-- ", " -->"), "xml": ("<!-- ", " -->"),
+    "css": ("/* ", " */"), "ocaml": ("(* ", " *)"),
 }  # fmt: skip
 _EXAMPLES = (
     (
@@ -67,6 +74,9 @@ _EXAMPLES = (
 )
 
 
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
 @dataclass(frozen=True, slots=True)
 class _Place:
     """Where one line of documentation goes.
@@ -86,9 +96,10 @@ class _Place:
     after: str
 
 
-def wants_documentation(wish: str) -> bool:
-    """Whether the user asks for a docstring or a comment."""
-    return _WISH.search(wish) is not None
+def wants_documentation(passage: Passage) -> bool:
+    """Whether the user asks for a docstring or a comment; prose has neither."""
+    known_prose = passage.is_prose and passage.language
+    return not known_prose and _WISH.search(passage.prompt) is not None
 
 
 async def document_lines(passage: Passage, writer: Writer) -> str:
@@ -116,7 +127,8 @@ async def _sentence(place: _Place, writer: Writer, step: int, steps: int) -> str
         messages.append(Message("assistant", sentence))
     messages.append(Message("user", _question(place.code, place.name)))
     request = Request(tuple(messages), grammar=_SENTENCE, max_tokens=120)
-    return (await writer.ask(request, step, steps)).text.strip()
+    # On one line, even from a model that does not obey the grammar.
+    return " ".join((await writer.ask(request, step, steps)).text.split())
 
 
 def _question(code: str, name: str) -> str:
@@ -141,7 +153,10 @@ def _places(passage: Passage) -> list[_Place]:
 
 def _python(passage: Passage) -> list[_Place]:
     """Below the header of every function and class that has no docstring."""
-    source = textwrap.dedent("\n".join(line.rstrip("\r\n") for line in passage.lines)) + "\n"
+    lines = [line.rstrip("\r\n") for line in passage.lines]
+    # A header of our own makes lines of a method a whole piece; taking the indent off would not:
+    # the text of a string may stand further left.
+    source = "\n".join(("if True:" if _is_indented(lines) else "", *lines)) + "\n"
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError) as error:
@@ -149,39 +164,45 @@ def _python(passage: Passage) -> list[_Place]:
             f"What you selected is no whole piece of Python ({error}). Take the function from its "
             "`def` to its last line."
         ) from error
-    found = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-    ]
+    found = [node for node in ast.walk(tree) if isinstance(node, _Definition)]
     if not found:
         return _other(passage)
-    places = [_below_header(node, passage, source) for node in found if not ast.get_docstring(node)]
-    if not places:
+    bare = [node for node in found if ast.get_docstring(node) is None]
+    if not bare:
         raise TurnFailed("What you selected has its docstrings already.")
-    if any(place is None for place in places):
+    places = [place for node in bare if (place := _below_header(node, ["", *lines]))]
+    if not places:
         raise TurnFailed(
             "A function on one line has no place for a docstring; break its line first."
         )
-    return sorted((place for place in places if place), key=lambda place: place.line)
+    return sorted(places, key=lambda place: place.line)
 
 
-def _below_header(
-    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, passage: Passage, source: str
-) -> _Place | None:
+def _is_indented(lines: list[str]) -> bool:
+    return next((line[0] in " \t" for line in lines if line.strip()), False)
+
+
+def _below_header(node: _Definition, lines: list[str]) -> _Place | None:
+    """The place for a docstring; None where the body begins on a line of the header.
+
+    Args:
+        node: Its line numbers, from 1, count one more than the passage's.
+        lines: One line in front, then those of the passage.
+    """
     first = node.body[0]
     line = first.lineno - 1
-    if isinstance(first, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+    if isinstance(first, _Definition):
         line = min([line, *(decorator.lineno - 1 for decorator in first.decorator_list)])
-    if first.lineno == node.lineno or passage.lines[line].lstrip()[:1] in ("", "\\"):
-        return None
-    text = passage.lines[line]
-    # Comments between header and body stay with the body.
-    while line > node.lineno and passage.lines[line - 1].lstrip().startswith("#"):
-        line -= 1
+    text = lines[line]
     indent = text[: len(text) - len(text.lstrip())]
-    code = "\n".join(source.splitlines()[node.lineno - 1 : node.end_lineno]) + "\n"
-    return _Place(textwrap.dedent(code), node.name, line, f'{indent}"""', '"""')
+    # The parser counts columns in bytes, but an indent is ASCII or no Python.
+    if line == first.lineno - 1 and first.col_offset != len(indent):
+        return None
+    # Comments between header and body stay with the body.
+    while line > node.lineno and lines[line - 1].lstrip().startswith("#"):
+        line -= 1
+    code = "\n".join(lines[node.lineno - 1 : node.end_lineno]) + "\n"
+    return _Place(textwrap.dedent(code), node.name, line - 1, f'{indent}"""', '"""')
 
 
 def _other(passage: Passage) -> list[_Place]:
@@ -191,6 +212,6 @@ def _other(passage: Passage) -> list[_Place]:
         raise TurnFailed("The selection is empty.")
     text = passage.lines[first]
     indent = text[: len(text) - len(text.lstrip())]
-    mark = _COMMENTS.get(passage.language, "// ")
+    mark, end = _COMMENTS.get(passage.language, _SLASHES)
     code = textwrap.dedent("\n".join(line.rstrip("\r\n") for line in passage.lines)) + "\n"
-    return [_Place(code, "", first, f"{indent}{mark}", "")]
+    return [_Place(code, "", first, f"{indent}{mark}", end)]

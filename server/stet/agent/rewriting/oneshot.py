@@ -51,7 +51,13 @@ def _question(language: str, wish: str, text: str) -> str:
 
 
 def _fenced(answer: str) -> str:
-    blocks = _FENCE.findall(answer.replace("\r\n", "\n"))
+    answer = answer.replace("\r\n", "\n")
+    blocks = _FENCE.findall(answer)
+    if len(blocks) == 1 and "```" in _FENCE.sub("", answer):
+        raise TurnFailed(
+            "It can't be told where the new lines of the model's answer end: it holds fences within "
+            "its fence. Nothing is proposed; ask again, or choose a larger model."
+        )
     if len(blocks) != 1:
         what = "no fenced block" if not blocks else f"{len(blocks)} fenced blocks"
         raise TurnFailed(
@@ -63,5 +69,7 @@ def _fenced(answer: str) -> str:
 
 def _as_in_file(text: str, passage: Passage) -> str:
     """`text` with the file's line ends, and a last one only where the passage has one."""
+    if not text:
+        return ""
     body = text.removesuffix("\n").replace("\n", passage.line_end)
     return body + passage.line_end if passage.text.endswith(("\n", "\r")) else body

@@ -19,7 +19,15 @@ _BY_SUFFIX = {
     ".rs": "rust", ".java": "java", ".c": "c", ".h": "c", ".cpp": "cpp", ".lua": "lua",
     ".sh": "shellscript", ".rb": "ruby", ".md": "markdown", ".txt": "plaintext", ".json": "json",
     ".toml": "toml", ".yaml": "yaml", ".yml": "yaml", ".tex": "latex", ".rst": "restructuredtext",
+    ".html": "html", ".css": "css", ".xml": "xml", ".org": "org",
 }  # fmt: skip
+# Some editors send the name of their own file type or mode instead.
+_ALIASES = {
+    "sh": "shellscript", "bash": "shellscript", "zsh": "shellscript", "fish": "shellscript",
+    "tex": "latex", "rst": "restructuredtext", "text": "plaintext", "mail": "plaintext",
+    "gitcommit": "plaintext", "git-commit": "plaintext",
+}  # fmt: skip
+_PROSE = frozenset({"markdown", "plaintext", "latex", "restructuredtext", "org", ""})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +56,10 @@ class Passage:
     @classmethod
     def of(cls, document: TextDocument, name: str, lines: Range, prompt: str) -> "Passage":
         """The given whole lines of `document`, which the model calls `name`."""
-        suffix = PurePosixPath(name).suffix.lower()
+        language = document.language_id or _BY_SUFFIX.get(PurePosixPath(name).suffix.lower(), "")
         return cls(
             name=name,
-            language=document.language_id or _BY_SUFFIX.get(suffix, ""),
+            language=_ALIASES.get(language, language),
             start=document.offset_at(lines.start),
             end=document.offset_at(lines.end),
             text=document.text_in(lines),
@@ -59,6 +67,11 @@ class Passage:
             line_end=dominant_line_end(document.text),
             first_line=lines.start.line + 1,
         )
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether it is text for people; so is what nobody knows the language of."""
+        return self.language in _PROSE
 
     @property
     def lines(self) -> list[str]:

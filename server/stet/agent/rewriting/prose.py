@@ -8,17 +8,20 @@ from stet.agent.prompts import prompt
 from stet.agent.rewriting.passage import Passage, Writer
 from stet.llm.messages import Message
 from stet.llm.model import Request
+from stet.text.lines import split_lines
 
 MAX_LINES = 60
 """Corrected in one turn; each takes the embedded model about half a second."""
 
-_LANGUAGES = frozenset({"markdown", "plaintext", "text", "latex", "restructuredtext", "org", ""})
 _WISH = re.compile(
     r"\b(grammar|spelling|spell|typos?|proof-?read|correct|fix|mistakes?|errors?|english)\b",
     re.IGNORECASE,
 )
 # What opens a line is structure, not prose: indent, quote marks, list marks, heading marks.
 _MARKS = re.compile(r"\s*(?:>\s*)*(?:#{1,6}\s+|[-*+]\s+(?:\[.\]\s+)?|\d+[.)]\s+)?")
+_WORDS = re.compile(r"\w+\s+\w+")
+# Tables, link definitions, tags, commands of LaTeX, directives of reStructuredText and Org.
+_NO_PROSE = re.compile(r".*\||\[[^\]]+\]:|<|\\|\.\. |:\w+:|#\+")
 _LEAST_ALIKE = 0.6
 """Below this likeness a line is another line, not a corrected one."""
 _EXAMPLES = (
@@ -33,7 +36,7 @@ _EXAMPLES = (
 
 def wants_correction(passage: Passage) -> bool:
     """Whether the user asks to correct prose."""
-    return passage.language in _LANGUAGES and _WISH.search(passage.prompt) is not None
+    return passage.is_prose and _WISH.search(passage.prompt) is not None
 
 
 async def correct_lines(passage: Passage, writer: Writer) -> str:
@@ -44,7 +47,7 @@ async def correct_lines(passage: Passage, writer: Writer) -> str:
         ModelError: If the model can't be asked.
     """
     lines = passage.lines
-    numbers = _prose(lines)
+    numbers = _prose(lines, _front_matter(lines) if passage.first_line == 1 else 0)
     if len(numbers) > MAX_LINES:
         raise TurnFailed(
             f"The selection has {len(numbers)} lines of prose; the embedded model takes at most "
@@ -60,14 +63,32 @@ async def correct_lines(passage: Passage, writer: Writer) -> str:
     return "".join(lines)
 
 
-def _prose(lines: list[str]) -> list[int]:
-    """The numbers (0-based) of lines that hold words, outside fences, tables and front matter."""
-    found, fence = [], ""
-    for number, line in enumerate(lines):
+def _front_matter(lines: list[str]) -> int:
+    """How many lines the YAML in front of the text has, its marks included."""
+    if not lines or lines[0].rstrip() != "---":
+        return 0
+    marks = (n for n, line in enumerate(lines[1:], 2) if line.rstrip() in ("---", "..."))
+    return next(marks, 0)
+
+
+def _prose(lines: list[str], skip: int) -> list[int]:
+    """The numbers (0-based) of lines that hold words, outside fences, code, tables and the like.
+
+    Args:
+        lines: All of them.
+        skip: How many at the start are none.
+    """
+    found, fence, after_blank = [], "", True
+    for number, line in enumerate(lines[skip:], skip):
         text = line.strip()
-        if opened := re.match(r"(```+|~~~+)", text):
-            fence = "" if fence and text.startswith(fence) else fence or opened[1]
-        elif not fence and re.search(r"\w+\s+\w+", text) and not text.startswith("|"):
+        # Indented behind a blank line it is code, or deep in a list: both are left.
+        is_code = line.startswith(("    ", "\t")) and after_blank
+        after_blank = not text or is_code
+        if fence:
+            fence = "" if text.startswith(fence) and not text.strip(fence[0]) else fence
+        elif opened := re.match(r"(```+|~~~+)", text):
+            fence = opened[1]
+        elif not is_code and _WORDS.search(text) and not _NO_PROSE.match(text):
             found.append(number)
     return found
 
@@ -82,4 +103,5 @@ async def _corrected(text: str, writer: Writer, step: int, steps: int) -> str:
     request = Request(tuple(messages), grammar=grammar, max_tokens=len(text) + 40)
     answer = (await writer.ask(request, step, steps)).text.strip()
     alike = difflib.SequenceMatcher(None, text, answer, autojunk=False).ratio()
-    return answer if alike >= _LEAST_ALIKE else text
+    is_line = len(split_lines(answer)) == 1
+    return answer if is_line and alike >= _LEAST_ALIKE else text

@@ -1,0 +1,107 @@
+"""One document with proposals: the user types, the agent proposes, the editor applies.
+
+page = Page("a\\nb\\n")
+page.propose("a\\nB\\n")
+page.type(0, 0, 0, 0, "x")
+page.accept()
+"""
+
+from stet.review.drafts import CreateDraft, EditDraft
+from stet.review.ledger import ReviewLedger
+from stet.review.proposal import Hunk, HunkState
+from stet.review.rules import EditRules
+from stet.settings.values import EditSettings
+from stet.text.buffer import TextBuffer
+from stet.text.change import TextChange
+from stet.text.diff import changes_between
+from stet.text.document import TextDocument
+from stet.text.edit import Replacement, TextEdit
+from stet.text.position import Position, Range
+
+URI = "file:///ws/a.md"
+
+
+def rules(*, editable: bool = True, read_only: bool = False, **settings: object) -> EditRules:
+    """Rules that allow everything but what is said."""
+    return EditRules(
+        EditSettings(**settings),  # type: ignore[arg-type]
+        editable=lambda uri: editable,
+        may_create=lambda uri: editable,
+        read_only=read_only,
+    )
+
+
+class Page:
+    """An open document and the ledger that follows it."""
+
+    def __init__(self, text: str, uri: str = URI) -> None:
+        self.uri = uri
+        self.buffer = TextBuffer(text)
+        self.ledger = ReviewLedger()
+
+    @property
+    def text(self) -> str:
+        return self.buffer.text
+
+    @property
+    def document(self) -> TextDocument:
+        return TextDocument(self.uri, self.buffer.text, version=1)
+
+    @property
+    def hunks(self) -> tuple[Hunk, ...]:
+        return self.ledger.hunks()
+
+    @property
+    def states(self) -> list[str]:
+        return [str(hunk.state) for hunk in self.hunks]
+
+    def propose(self, new: str, turn: str = "t1", name: str = "a.md") -> tuple[Hunk, ...]:
+        """Propose that the whole text becomes `new`."""
+        document = self.document
+        edit = TextEdit((Replacement(0, len(document.text), new),))
+        draft = EditDraft(
+            turn=turn, author="m", document=document, name=name, edit=edit, summary="s"
+        )
+        return self.ledger.propose_edit(draft, rules())
+
+    def create(self, text: str, turn: str = "t1", uri: str = "file:///ws/new.md") -> Hunk:
+        draft = CreateDraft(turn=turn, author="m", uri=uri, name="new.md", text=text, summary="s")
+        return self.ledger.propose_create(draft, rules())
+
+    def type(self, *place_and_text: int | str) -> None:
+        """One edit of the user: first line, column, last line, column, text."""
+        first, column, last, end, text = place_and_text
+        assert isinstance(text, str)
+        start, stop = Position(int(first), int(column)), Position(int(last), int(end))
+        self.follow(self.buffer.apply(TextChange(Range(start, stop), text)))
+
+    def replace(self, text: str) -> None:
+        """The whole text comes anew, as from an editor that sends no ranges."""
+        self.follow(*self.buffer.replace_all(text))
+
+    def follow(self, *changes: TextChange) -> None:
+        """The buffer has taken these changes in one message."""
+        self.ledger.follow(self.uri, changes, self.buffer.text_in, lambda: self.buffer.text)
+
+    def send(self, *hunk_ids: str) -> str:
+        """Send hunks, all pending ones by default; gives the text the editor should have then."""
+        ids = hunk_ids or tuple(h.id for h in self.hunks if h.state is HunkState.PENDING)
+        document = self.document
+        edit = self.ledger.edit_of(document, ids)
+        self.ledger.send(document, ids, edit)
+        return edit.apply(document.text)
+
+    def accept(self, *hunk_ids: str) -> None:
+        """Send hunks, and have the editor apply them and report the smallest difference."""
+        wanted = self.send(*hunk_ids)
+        self.apply(*changes_between(self.text, wanted))
+
+    def apply(self, *changes: TextChange) -> None:
+        """Changes that come in one message."""
+        self.follow(*[self.buffer.apply(change) for change in changes])
+
+    def arrived(self) -> bool:
+        return self.ledger.arrived(self.uri, self.buffer.text_in)
+
+    def unsend(self, reason: str = "no") -> None:
+        self.ledger.unsend(self.uri, self.buffer.text_in, reason)

@@ -1,0 +1,79 @@
+import pytest
+from lsprotocol import types as lsp
+
+from stet.lsp.capabilities import ClientCapabilities, resolve
+from tests.support.editor_profiles import PROFILES
+
+FILES = frozenset({"create", "rename", "delete"})
+EXPECTED = {
+    "neovim": ClientCapabilities(
+        name="neovim",
+        version="0.11.4+v0.11.4",
+        apply_edit=True,
+        document_changes=True,
+        resource_operations=FILES,
+        progress=True,
+        show_document=True,
+        configuration=True,
+        workspace_folders=True,
+        inlay_hint_refresh=True,
+        diagnostic_data=True,
+        hover_markdown=True,
+    ),
+    "helix": ClientCapabilities(
+        name="helix",
+        version="25.01.1",
+        apply_edit=True,
+        document_changes=True,
+        resource_operations=FILES,
+        progress=True,
+        show_document=True,
+        configuration=True,
+        workspace_folders=True,
+        watched_files_dynamic=True,
+        hover_markdown=True,
+    ),
+    "eglot": ClientCapabilities(
+        name="eglot",
+        version="1.17.30",
+        apply_edit=True,
+        document_changes=True,
+        progress=True,
+        show_document=True,
+        configuration=True,
+        workspace_folders=True,
+        watched_files_dynamic=True,
+        diagnostic_data=True,
+    ),
+    "vscode": ClientCapabilities(
+        name="visual studio code",
+        version="1.65.2",
+        apply_edit=True,
+        document_changes=True,
+        resource_operations=FILES,
+        annotations_honoured=True,
+        progress=True,
+        show_document=True,
+        configuration=True,
+        configuration_dynamic=True,
+        workspace_folders=True,
+        watched_files_dynamic=True,
+        code_lens_refresh=True,
+        diagnostic_data=True,
+        hover_markdown=True,
+    ),
+}
+
+
+@pytest.mark.parametrize("client", EXPECTED)
+def test_what_each_editor_can_is_known_from_what_it_says_and_who_it_is(client: str) -> None:
+    assert resolve(PROFILES[client].params()) == EXPECTED[client]
+
+
+def test_an_editor_that_says_nothing_can_do_nothing() -> None:
+    assert resolve(lsp.InitializeParams(lsp.ClientCapabilities())) == ClientCapabilities()
+
+
+def test_annotations_count_only_where_a_preview_is_known_to_follow() -> None:
+    neovim = resolve(PROFILES["neovim-0.12"].params())
+    assert not neovim.annotations_honoured

@@ -1,0 +1,315 @@
+"""Hunks keep their place while the user types, break where it is gone, and come back."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stet.review.proposal import HunkState
+from stet.text.change import TextChange
+from stet.text.diff import changes_between
+from stet.text.edit import Replacement, TextEdit
+from stet.text.position import Position, Range
+from tests.support.page import Page
+
+OLD = "one\ntwo\nthree\nfour\nfive\n"
+REPLACED = "one\ntwo\nTHREE\nfour\nfive\n"
+ADDED = "one\ntwo\nnew\nthree\nfour\nfive\n"
+DELETED = "one\ntwo\nfour\nfive\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "accepted"),
+    [
+        ((0, 0, 0, 0, "zero\n"), "zero\none\ntwo\nTHREE\nfour\nfive\n"),
+        ((0, 1, 0, 2, ""), "oe\ntwo\nTHREE\nfour\nfive\n"),
+        ((4, 0, 5, 0, ""), "one\ntwo\nTHREE\nfour\n"),
+        ((2, 0, 2, 0, "at the first edge\n"), "one\ntwo\nat the first edge\nTHREE\nfour\nfive\n"),
+        ((3, 0, 3, 0, "at the last edge\n"), "one\ntwo\nTHREE\nat the last edge\nfour\nfive\n"),
+        ((2, 0, 2, 0, "x"), "one\ntwo\nxTHREE\nfour\nfive\n"),
+        ((1, 0, 2, 0, ""), "one\nTHREE\nfour\nfive\n"),
+        ((1, 3, 2, 0, ""), "one\ntwoTHREE\nfour\nfive\n"),
+        ((3, 0, 4, 0, ""), "one\ntwo\nTHREE\nfive\n"),
+        ((0, 0, 2, 0, "2\n"), "2\nTHREE\nfour\nfive\n"),
+    ],
+)
+def test_a_replacement_follows_what_is_typed_around_it(
+    typed: tuple[int, int, int, int, str], accepted: str
+) -> None:
+    page = Page(OLD)
+    page.propose(REPLACED)
+    page.type(*typed)
+    assert page.states == ["pending"]
+    page.accept()
+    assert (page.text, page.states) == (accepted, ["accepted"])
+
+
+@pytest.mark.parametrize(
+    ("typed", "accepted"),
+    [
+        ((0, 0, 0, 0, "zero\n"), "zero\none\ntwo\nnew\nthree\nfour\nfive\n"),
+        ((2, 0, 2, 0, "mine\n"), "one\ntwo\nnew\nmine\nthree\nfour\nfive\n"),
+        ((1, 3, 1, 3, "\nmine"), "one\ntwo\nmine\nnew\nthree\nfour\nfive\n"),
+        ((1, 0, 2, 0, ""), "one\nnew\nthree\nfour\nfive\n"),
+        ((2, 0, 3, 0, ""), "one\ntwo\nnew\nfour\nfive\n"),
+    ],
+)
+def test_an_insertion_follows_what_is_typed_around_it(
+    typed: tuple[int, int, int, int, str], accepted: str
+) -> None:
+    page = Page(OLD)
+    page.propose(ADDED)
+    page.type(*typed)
+    page.accept()
+    assert (page.text, page.states) == (accepted, ["accepted"])
+
+
+@pytest.mark.parametrize("proposed", [REPLACED, DELETED])
+def test_typing_inside_makes_a_conflict_and_undoing_it_makes_it_pending_again(
+    proposed: str,
+) -> None:
+    page = Page(OLD)
+    page.propose(proposed)
+    page.type(2, 2, 2, 2, "x")
+    (hunk,) = page.hunks
+    assert hunk.state is HunkState.CONFLICT
+    assert hunk.reason == "you have changed the text it was made for"
+    page.type(2, 2, 2, 3, "")
+    assert page.states == ["pending"]
+    page.accept()
+    assert page.text == proposed
+
+
+def test_lines_deleted_with_the_hunk_and_brought_back_bring_it_back() -> None:
+    page = Page(OLD)
+    page.propose(REPLACED)
+    page.type(1, 0, 4, 0, "")
+    assert page.states == ["conflict"]
+    page.type(1, 0, 1, 0, "two\nthree\nfour\n")
+    assert page.states == ["pending"]
+    page.accept()
+    assert page.text == REPLACED
+
+
+@pytest.mark.parametrize(
+    ("typed", "undone"),
+    [
+        ((1, 0, 4, 0, ""), (1, 0, 1, 0, "two\nthree\nfour\n")),
+        ((1, 3, 2, 0, ""), (1, 3, 1, 3, "\n")),
+        ((1, 1, 2, 1, "x"), (1, 1, 1, 2, "wo\nt")),
+    ],
+)
+def test_an_insertion_whose_surroundings_are_gone_is_a_conflict_until_they_are_back(
+    typed: tuple[int, int, int, int, str], undone: tuple[int, int, int, int, str]
+) -> None:
+    page = Page(OLD)
+    page.propose(ADDED)
+    page.type(*typed)
+    assert page.states == ["conflict"]
+    page.type(*undone)
+    assert (page.text, page.states) == (OLD, ["pending"])
+    page.accept()
+    assert page.text == ADDED
+
+
+def test_text_typed_at_the_edges_of_a_conflict_does_not_keep_it_one() -> None:
+    page = Page(OLD)
+    page.propose(REPLACED)
+    page.type(2, 2, 2, 2, "x")
+    page.type(2, 0, 2, 0, "before\n")
+    page.type(4, 0, 4, 0, "behind\n")
+    page.type(3, 2, 3, 3, "")
+    assert page.states == ["pending"]
+    page.accept()
+    assert page.text == "one\ntwo\nbefore\nTHREE\nbehind\nfour\nfive\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "accepted"),
+    [
+        # `    a1` is deleted; the common beginning of the two lines makes the cut go through both.
+        ((0, 5, 1, 5, ""), "    A2\n    a3\n"),
+        # `    b` is written above; again the smallest difference begins inside the hunk's line.
+        ((1, 4, 1, 4, "b\n    "), "    a1\n    b\n    A2\n    a3\n"),
+        # `    a3` is deleted, from the end of the hunk's last line on.
+        ((1, 6, 2, 6, ""), "    a1\n    A2\n"),
+    ],
+)
+def test_a_change_of_the_lines_beside_it_may_be_cut_through_its_own(
+    typed: tuple[int, int, int, int, str], accepted: str
+) -> None:
+    page = Page("    a1\n    a2\n    a3\n")
+    page.propose("    a1\n    A2\n    a3\n")
+    page.type(*typed)
+    assert page.states == ["pending"]
+    page.accept()
+    assert page.text == accepted
+
+
+@pytest.mark.parametrize(
+    ("typed", "accepted"),
+    [
+        ((0, 5, 1, 5, ""), "    new\n    a2\n"),
+        ((0, 6, 0, 6, "\n    b"), "    a1\n    b\n    new\n    a2\n"),
+    ],
+)
+def test_a_change_of_the_lines_beside_an_insertion_may_be_cut_through_its_place(
+    typed: tuple[int, int, int, int, str], accepted: str
+) -> None:
+    page = Page("    a1\n    a2\n")
+    page.propose("    a1\n    new\n    a2\n")
+    page.type(*typed)
+    assert page.states == ["pending"]
+    page.accept()
+    assert page.text == accepted
+
+
+def test_where_the_old_lines_stand_twice_it_stays_a_conflict() -> None:
+    page = Page("a\nb\nc\n")
+    page.propose("a\nB\nc\n")
+    page.type(1, 1, 1, 1, "\nb")
+    assert page.states == ["conflict"]
+
+
+def test_the_whole_text_coming_anew_is_followed_by_its_difference() -> None:
+    page = Page(OLD)
+    page.propose(REPLACED)
+    page.replace("zero\n" + OLD.replace("five", "5"))
+    page.accept()
+    assert page.text == "zero\n" + REPLACED.replace("five", "5")
+
+
+def test_a_last_line_without_end_is_followed() -> None:
+    page = Page("a\nb")
+    page.propose("a\nB")
+    page.type(1, 1, 1, 1, "\n")
+    assert page.states == ["pending"]
+    page.accept()
+    assert page.text == "a\nB\n"
+
+
+LINE = st.sampled_from(["", "a", "  a", "  ab", "b", "é🙂"])
+GAP = st.lists(LINE, max_size=4)
+CHANGED = st.tuples(st.lists(LINE, max_size=3), st.lists(LINE, max_size=3))
+
+
+@st.composite
+def pairs(draw: st.DrawFn) -> list[tuple[str, str]]:
+    """Stretches of a text, each with what it is to become: gaps, which stay, and hunks, in turn."""
+    end = draw(st.sampled_from(["\n", "\r\n"]))
+    stretches: list[tuple[str, str]] = []
+    for _ in range(draw(st.integers(1, 4))):
+        gap = "".join(line + end for line in draw(GAP)) + f"gap{end}"
+        old, new = (tuple("".join(line + end for line in side)) for side in draw(CHANGED))
+        stretches += [(gap, gap), ("".join(old), "".join(new))]
+    return [*stretches, (f"gap{end}", f"gap{end}")]
+
+
+@settings(max_examples=300, deadline=None)
+@given(pairs(), st.data())
+def test_edits_outside_the_hunks_end_in_both_texts(
+    stretches: list[tuple[str, str]], data: st.DataObject
+) -> None:
+    page = Page("".join(old for old, _ in stretches))
+    for number in range(1, len(stretches), 2):
+        start = sum(len(old) for old, _ in stretches[:number])
+        old, new = stretches[number]
+        _propose_one(page, Replacement(start, start + len(old), new))
+    # Keep what the ledger made of it: hunks of whole lines, with what stays between them.
+    stretches = _stretches(page)
+    for _ in range(data.draw(st.integers(0, 6))):
+        number = data.draw(st.integers(0, len(stretches) // 2)) * 2
+        gap = stretches[number][0]
+        start = data.draw(st.integers(0, len(gap)))
+        end = data.draw(st.integers(start, min(len(gap), start + 8)))
+        text = data.draw(st.sampled_from(["", "x", "y\n", "\nz", "  a\n", "🙂"]))
+        changed = gap[:start] + text + gap[end:]
+        if not _is_allowed(stretches, number, start, end, changed):
+            continue
+        offset = sum(len(old) for old, _ in stretches[:number])
+        document = page.document
+        place = Range(document.position_at(offset + start), document.position_at(offset + end))
+        page.type(
+            place.start.line, place.start.character, place.end.line, place.end.character, text
+        )
+        stretches[number] = (changed, changed)
+        assert page.text == "".join(old for old, _ in stretches)
+    assert set(page.states) <= {"pending"}
+    ids = [hunk.id for hunk in page.hunks]
+    if ids and data.draw(st.booleans()):
+        page.accept()
+    else:
+        for hunk_id in data.draw(st.permutations(ids)):
+            page.accept(hunk_id)
+    assert page.text == "".join(new for _, new in stretches)
+    assert set(page.states) <= {"accepted"}
+
+
+def _propose_one(page: Page, replacement: Replacement) -> None:
+    text = TextEdit((replacement,)).apply(page.text)
+    if text != page.text:
+        page.propose(text)
+
+
+def _stretches(page: Page) -> list[tuple[str, str]]:
+    found, done = [], 0
+    for hunk in page.hunks:
+        start = page.document.offset_at(hunk.range.start)
+        gap = page.text[done:start]
+        found += [(gap, gap), (hunk.old, hunk.new)]
+        done = start + len(hunk.old)
+    return [*found, (page.text[done:], page.text[done:])]
+
+
+def _is_allowed(
+    stretches: list[tuple[str, str]], number: int, start: int, end: int, changed: str
+) -> bool:
+    """Whether the edit leaves no doubt about what is meant."""
+    gap = stretches[number][0]
+    torn = "\r" in (gap[start - 1 : start], gap[end - 1 : end]) or "\r" in gap[start:end]
+    before_insertion = number + 1 < len(stretches) and stretches[number + 1][0] == ""
+    if before_insertion:
+        # What is written at an insertion's point stands behind it, and a line must begin there.
+        return start < len(gap) and changed.endswith("\n") and not torn
+    return not torn
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_whole_lines_put_in_or_taken_out_beside_them_never_break_hunks_however_they_are_cut(
+    data: st.DataObject,
+) -> None:
+    lines = [f"    line {n}\n" for n in range(12)]
+    hunks = data.draw(st.sets(st.sampled_from(range(0, 12, 2)), min_size=1, max_size=3))
+    page = Page("".join(lines))
+    page.propose("".join("    new\n" if n in hunks else line for n, line in enumerate(lines)))
+    for step in range(data.draw(st.integers(1, 5))):
+        at = data.draw(st.integers(0, len(lines)))
+        if at < len(lines) and lines[at] not in {f"    line {n}\n" for n in hunks}:
+            lines = lines[:at] + lines[at + 1 :]
+        else:
+            lines = [*lines[:at], f"    typed {step}\n", *lines[at:]]
+        page.apply(_smallest(page.text, "".join(lines)))
+    page.accept()
+    wanted = {f"    line {n}\n" for n in hunks}
+    assert page.text == "".join("    new\n" if line in wanted else line for line in lines)
+
+
+def _smallest(old: str, new: str) -> TextChange:
+    """One change without what both texts begin and end with: what many editors report."""
+    head = 0
+    while head < min(len(old), len(new)) and old[head] == new[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    place = Range(_at(old, head), _at(old, len(old) - tail))
+    return TextChange(place, new[head : len(new) - tail])
+
+
+def _at(text: str, offset: int) -> Position:
+    before = text[:offset]
+    return Position(before.count("\n"), len(before) - before.rfind("\n") - 1)
+
+
+def test_the_change_between_two_texts_is_what_an_editor_would_send() -> None:
+    assert changes_between("a\nb\n", "a\nc\n") == (_smallest("a\nb\n", "a\nc\n"),)
