@@ -1,10 +1,26 @@
 -- Stet for Neovim 0.11 or newer. Put this file into ~/.config/nvim/plugin/, and `stet` on the PATH.
 -- Keys are mapped in buffers that Stet serves, and listed below; the README beside it says more.
 
+-- One line at the bottom. Redrawn, because messages that come together would ask you for Enter.
+local function show(text)
+  if vim.fn.mode() == 'c' then return end
+  vim.cmd.redraw()
+  local line = vim.fn.printf('%.' .. vim.v.echospace .. 'S', (text:gsub('%s+', ' ')))
+  vim.api.nvim_echo({ { line } }, false, {})
+  vim.cmd.redraw()
+end
+
+local function show_message(_, message)
+  if vim.fn.mode() == 'n' then return vim.notify(message.message, 5 - message.type) end
+  vim.cmd.echomsg({ vim.fn.string(message.message), mods = { silent = true } }) -- for :messages
+  show(message.message)
+end
+
 vim.lsp.config('stet', {
   cmd = { 'stet', 'serve' },
   root_markers = { '.git' }, -- and no `filetypes`: Stet serves every file, beside its own server
   settings = { stet = {} }, -- for example { stet = { model = { provider = 'ollama' } } }
+  handlers = { ['window/showMessage'] = show_message },
 })
 vim.lsp.enable('stet')
 
@@ -107,9 +123,7 @@ on({ 'LspAttach', 'BufEnter', 'CursorMoved', 'CursorMovedI', 'ModeChanged', 'Win
   timer:start(100, 0, vim.schedule_wrap(tell_selection))
 end)
 
-on('LspProgress', function(_, event) -- shown in the message line
+on('LspProgress', function(_, event)
   local value = event.data.params.value
-  local text = value.kind == 'end' and '' or value.title .. ' · ' .. (value.message or '')
-  if vim.fn.mode() == 'c' then return end
-  vim.api.nvim_echo({ { vim.fn.strcharpart(text, 0, vim.v.echospace) } }, false, {})
+  if value.kind ~= 'end' then show(value.title .. ' · ' .. (value.message or '')) end
 end)

@@ -5,12 +5,13 @@ A new row is a module with a function `rows`, and its line in `BENCHMARKS`.
 
 import sys
 
-from tests.bench import didchange, initialize
+from tests.bench import didchange, initialize, model_round
 from tests.bench.table import Row, render
 
 BENCHMARKS = {
     "didchange": didchange.rows,
     "initialize": initialize.rows,
+    "model_round": model_round.rows,
 }
 
 

@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from time import perf_counter
 
-from tests.bench.process import BARE, INITIALIZE, WIRE, encoded, running
+from tests.bench.process import BARE, INITIALIZE, VERIFIED, encoded, running
 from tests.bench.table import Bar, Row, medians
 
 URI = "file:///bench.txt"
@@ -21,7 +21,7 @@ def rows() -> Iterator[Row]:
     for n_lines, n_ours, n_peer in SIZES:
         ours, peer = medians(
             ROUNDS,
-            lambda n=n_ours, lines=n_lines: rate(WIRE, lines, n),  # type: ignore[misc]
+            lambda n=n_ours, lines=n_lines: rate(VERIFIED, lines, n),  # type: ignore[misc]
             lambda n=n_peer, lines=n_lines: rate(BARE, lines, n),  # type: ignore[misc]
         )
         bar = Bar(20, at_least=True) if n_lines == 10_000 else None

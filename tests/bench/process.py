@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-WIRE = (sys.executable, "-I", str(Path(__file__).parents[1] / "support" / "wire_server.py"))
+VERIFIED = (sys.executable, "-I", str(Path(__file__).with_name("stet_server.py")))
 STET = (sys.executable, "-I", "-m", "stet.cli.main", "serve")
 BARE = (sys.executable, "-I", str(Path(__file__).with_name("bare_pygls.py")))
 NEOVIM = Path(__file__).parents[1] / "support" / "clients" / "neovim_v0.12.4.json"

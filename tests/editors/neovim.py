@@ -1,5 +1,6 @@
 """One real Neovim with Stet in it, driven by keys as a person would."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -16,15 +17,60 @@ DEADLINE = 20.0
 """Seconds until a condition counts as missed."""
 
 HELPERS = """
-_G.T = {}
+_G.T = { channel = 0, answers = {}, asked = {} }
 function T.client() return vim.lsp.get_clients({ name = 'stet' })[1] end
+function T.send(name, argument, on_answer)
+  local params = { command = name, arguments = { argument } }
+  T.client():request('workspace/executeCommand', params, on_answer, 0)
+end
+-- The answer of a command without arguments, asked for again and again; nil until there is one.
+function T.poll(name)
+  if not T.asked[name] then
+    T.asked[name] = true
+    T.send(name, nil, function(_, answer)
+      T.asked[name] = false
+      T.answers[name] = answer
+    end)
+  end
+  return T.answers[name]
+end
+-- Nothing here blocks: the editor goes on as if nobody watched.
+function T.watch(condition, milliseconds)
+  T.answers, T.asked = {}, {}
+  local timer, deadline, blocked = vim.uv.new_timer(), vim.uv.now() + milliseconds, 0
+  local function stop(how)
+    if timer:is_closing() then return end
+    timer:close()
+    vim.rpcnotify(T.channel, 'told', how)
+  end
+  timer:start(0, 10, function()
+    blocked = vim.api.nvim_get_mode().blocking and blocked + 1 or 0
+    if blocked > 100 then return stop('Neovim waits for a key') end
+    if vim.uv.now() > deadline then return stop('too late') end
+    vim.schedule(function()
+      local ran, met = pcall(condition)
+      if not ran then stop(met) elseif met then stop('') end
+    end)
+  end)
+end
 function T.command(name, argument)
   if argument == vim.NIL then argument = nil end
-  local answer = T.client():request_sync(
-    'workspace/executeCommand', { command = name, arguments = { argument } }, 5000, 0)
-  if not answer then error(name .. ': no answer') end
-  if answer.err then error(name .. ': ' .. answer.err.message) end
-  return answer.result
+  T.send(name, argument, function(err, answer)
+    vim.rpcnotify(T.channel, 'told', { err or vim.NIL, answer })
+  end)
+end
+-- What a question would send now, as one text.
+function T.context()
+  local text = T.answers.context or ''
+  if not T.asked.context then
+    T.asked.context = true
+    T.send('stet.showContext', { prompt = 'x' }, function(_, answer)
+      T.asked.context = false
+      local sections = answer and answer.sections or {}
+      T.answers.context = vim.iter(sections):map(function(s) return s.text end):join('\\n')
+    end)
+  end
+  return text
 end
 function T.hunks()
   local shown = {}
@@ -34,7 +80,17 @@ function T.hunks()
   table.sort(shown, function(a, b) return a[1] < b[1] end)
   return shown
 end
+function T.proposed()
+  return vim.tbl_map(function(hunk) return hunk[2] == 'proposal' and hunk[1] or -1 end, T.hunks())
+end
+function T.states()
+  return vim.tbl_map(function(hunk) return hunk.state end, T.poll('stet.proposals') or { {} })
+end
 """
+
+
+class CommandFailed(Exception):
+    """The server answered a command with an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +128,7 @@ def start(given: Start) -> "Neovim":
     (config / "plugin" / "stet.lua").symlink_to(CONFIG)
     (config / "init.lua").write_text(f"{HELPERS}\n{given.lua}")
     (config / "after" / "plugin").mkdir(parents=True)
-    (config / "after" / "plugin" / "ready.lua").write_text("io.stdout:write('ready\\n'):flush()")
+    (config / "after" / "plugin" / "ready.lua").write_text("io.stdout:write('ready\\n') io.stdout:flush()")
     environment = {
         "HOME": str(home),
         "PATH": f"{given.program.parent}{os.pathsep}{os.environ['PATH']}",
@@ -94,7 +150,10 @@ def start(given: Start) -> "Neovim":
         stderr=subprocess.DEVNULL,
     )
     assert process.stdout is not None
-    assert process.stdout.readline() == b"ready\n", "Neovim does not start"
+    if (said := process.stdout.readline()) != b"ready\n":
+        process.kill()
+        finish(process)
+        raise AssertionError(f"Neovim does not start: {said!r}")
     return Neovim(process, socket, root, hold)
 
 
@@ -112,12 +171,13 @@ class Neovim:
         self._rpc = pynvim.attach("socket", path=str(socket))
         # With a screen, whatever asks for Enter would stop these tests as it would stop a person.
         self._rpc.ui_attach(100, 30, rgb=True)
+        self.lua("T.channel = ...", self._rpc.channel_id)
 
     def open(self, name: str) -> Self:
         """Open a file and wait until Stet serves it."""
         self._rpc.command(f"edit {name}")
         self.wait("#vim.lsp.get_clients({ name = 'stet', bufnr = 0 }) > 0", f"Stet serves {name}")
-        self.wait("T.command('stet.status').ready", "Stet is ready")
+        self.wait("(T.poll('stet.status') or {}).ready", "Stet is ready")
         return self
 
     def keys(self, keys: str) -> None:
@@ -131,20 +191,33 @@ class Neovim:
         return self._rpc.exec_lua(code, *arguments)
 
     def wait(self, condition: str, what: str = "") -> None:
-        """Wait until a Lua expression is true. Neovim sleeps on its own events meanwhile."""
-        code = f"return vim.wait(50, function() return {condition} end, 5)"
-        deadline = monotonic() + DEADLINE
-        while not self.lua(code):
-            assert monotonic() < deadline, f"not within {DEADLINE} s: {what or condition}\n{self.state()}"
+        """Wait until a Lua expression is true."""
+        watch = f"T.watch(function() return {condition} end, ...)"
+        self.lua(watch, DEADLINE * 1000)
+        if problem := self._told():
+            raise AssertionError(f"{problem}: {what or condition}\n{self.state()}")
 
     def state(self) -> str:
         """What to look at when something went wrong."""
+        if self._rpc.api.get_mode()["blocking"]:
+            self._rpc.input("<CR>")
         messages = self.lua("return vim.fn.execute('messages')")
         return f"{self.lines()}\n{self.hunks()}\n{messages}"
 
     def command(self, name: str, **argument: object) -> Any:
         """Run a command of the server and give its answer."""
-        return self.lua("return T.command(...)", name, argument or None)
+        self.lua("T.command(...)", name, argument or None)
+        error, answer = self._told()
+        if error is not None:
+            raise CommandFailed(error["message"])
+        return answer
+
+    def _told(self) -> Any:
+        """What the helpers in the editor say next."""
+        while True:
+            _, name, arguments = self._rpc.next_message()
+            if name == "told":
+                return arguments[0]
 
     def lines(self) -> list[str]:
         """The lines of the buffer."""
@@ -165,8 +238,7 @@ class Neovim:
     def wait_for_hunks(self, *lines: int) -> None:
         """Wait until exactly these 0-based lines have a proposal."""
         expected = "{" + ",".join(map(str, lines)) + "}"
-        shown = "vim.tbl_map(function(h) return h[2] == 'proposal' and h[1] or -1 end, T.hunks())"
-        self.wait(f"vim.deep_equal({shown}, {expected})", f"proposals at lines {lines}")
+        self.wait(f"vim.deep_equal(T.proposed(), {expected})", f"proposals at lines {lines}")
 
     def wait_for_lines(self, lines: list[str]) -> None:
         """Wait until the buffer holds exactly these lines."""
@@ -179,8 +251,16 @@ class Neovim:
     def wait_for_states(self, *states: str) -> None:
         """Wait until all hunks have these states, in order of file and place."""
         wanted = "{" + ",".join(f"'{state}'" for state in states) + "}"
-        found = "vim.tbl_map(function(h) return h.state end, T.command('stet.proposals'))"
-        self.wait(f"vim.deep_equal({found}, {wanted})", f"hunks are {states}")
+        self.wait(f"vim.deep_equal(T.states(), {wanted})", f"hunks are {states}")
+
+    def wait_for_context(self, text: str) -> None:
+        """Wait until what a question would send holds this text."""
+        wanted = json.dumps(json.dumps(text))
+        self.wait(f"T.context():find(vim.json.decode({wanted}), 1, true)", f"{text!r} in the context")
+
+    def kill_server(self) -> None:
+        """End the server without a word."""
+        self.lua("vim.uv.kill(vim.api.nvim_get_proc_children(vim.fn.getpid())[1], 'sigkill')")
 
     def release(self) -> None:
         """Let the model go on where its script holds it."""
@@ -188,13 +268,21 @@ class Neovim:
 
     def close(self) -> None:
         """End the editor, and Stet with it."""
-        self._rpc.command("qall!", async_=True)
-        self._rpc.close()
-        try:
-            self._process.wait(DEADLINE)
-        except subprocess.TimeoutExpired:
+        if self._rpc.api.get_mode()["blocking"]:
             self._process.kill()
-            raise
-        finally:
-            assert self._process.stdout is not None
-            self._process.stdout.close()
+        # The connection ends before the answer comes, and only an ended one closes without residue.
+        with contextlib.suppress(OSError, EOFError):
+            self._rpc.command("qall!")
+        self._rpc.close()
+        finish(self._process)
+
+
+def finish(process: subprocess.Popen[bytes]) -> None:
+    """Wait for the end of the editor; it is killed if it doesn't come."""
+    try:
+        process.wait(DEADLINE)
+    finally:
+        process.kill()
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()

@@ -30,3 +30,119 @@ def test_a_function_is_selected_asked_about_and_reviewed_by_keys(neovim: Begin) 
 
     editor.keys("u")
     editor.wait_for_lines(GREET_FILE.before)
+
+
+def test_a_hunk_is_accepted_from_the_menu_of_code_actions(neovim: Begin) -> None:
+    editor = neovim({"a.py": GREET}, greet_script())
+    editor.keys("\\ause f-strings<CR>")
+    editor.wait_for_hunks(4, 10)
+    editor.keys("11G")
+    editor.lua(
+        """
+        local function wanted(action) return action.title:match('^Stet: Accept hunk 2/2') end
+        vim.lsp.buf.code_action({ filter = wanted, apply = true })
+        """
+    )
+    editor.wait_for_lines(GREET_FILE.second)
+    editor.wait_for_states("pending", "accepted")
+
+
+def test_next_and_previous_go_round_and_the_diff_is_shown_under_the_hunk(neovim: Begin) -> None:
+    editor = neovim({"a.py": GREET}, greet_script())
+    editor.keys("gg\\ause f-strings<CR>")
+    editor.wait_for_hunks(4, 10)
+    for key, line in (("]h", 5), ("]h", 11), ("]h", 5), ("[h", 11), ("[h", 5)):
+        editor.keys(key)
+        editor.wait(f"vim.fn.line('.') == {line}", f"{key} goes to line {line}")
+    shown = editor.lua(
+        """
+        local text = {}
+        for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, -1, 0, -1, { details = true })) do
+          for _, line in ipairs(mark[4].virt_lines or {}) do
+            table.insert(text, vim.iter(line):map(function(part) return part[1] end):join(''))
+          end
+        end
+        return text
+        """
+    )
+    assert [line.lstrip("└─ ") for line in shown] == [
+        "Use an f-string",
+        '-    message = "Hello " + name',
+        '+    message = f"Hello {name}"',
+    ]
+
+
+def test_other_diagnostics_are_shown_as_the_user_has_them(neovim: Begin) -> None:
+    editor = neovim({"a.py": GREET}, greet_script())
+    assert not editor.lua("return vim.diagnostic.config().virtual_lines")
+    assert editor.lua("return vim.diagnostic.config().underline")
+
+
+def test_a_selection_is_rewritten(neovim: Begin) -> None:
+    reply = {"text": 'Here:\n```python\n    message = f"Hello {name}"\n```\n'}
+    editor = neovim({"a.py": GREET}, [reply])
+    editor.keys("5GV\\ruse an f-string<CR>")
+    editor.wait_for_hunks(4)
+    assert editor.lua("return vim.fn.mode()") == "n"
+    assert editor.lines() == GREET_FILE.before
+    editor.keys("\\y")
+    editor.wait_for_lines(GREET_FILE.first)
+
+
+def test_a_question_without_a_selection_asks_at_the_cursor(neovim: Begin) -> None:
+    editor = neovim({"a.py": GREET}, greet_script())
+    editor.keys("7G\\awhat now<CR>")
+    editor.wait_for_hunks(4, 10)
+    turn = editor.command("stet.turn", turn=editor.command("stet.proposals")[0]["turn"])
+    assert (turn["mode"], turn["prompt"], turn["state"]) == ("agent", "what now", "completed")
+
+
+def test_a_turn_is_cancelled_by_a_key(neovim: Begin) -> None:
+    editor = neovim({"a.py": GREET}, greet_script(held=True))
+    editor.keys("\\ause f-strings<CR>")
+    editor.wait("#(T.poll('stet.status') or { turns = {} }).turns == 1", "a turn runs")
+    editor.keys("\\x")
+    editor.wait("#(T.poll('stet.status') or { turns = { 1 } }).turns == 0", "no turn runs")
+    editor.release()
+    assert editor.hunks() == []
+    assert editor.lines() == GREET_FILE.before
+
+
+def test_an_abandoned_prompt_asks_nothing_and_an_abandoned_reason_rejects_nothing(
+    neovim: Begin,
+) -> None:
+    editor = neovim({"a.py": GREET}, greet_script())
+    editor.keys("\\anever mind<Esc>")
+    editor.keys("\\ause f-strings<CR>")
+    editor.wait_for_hunks(4, 10)
+    editor.keys("5G\\nnever mind<Esc>")
+    editor.keys("11G\\n<CR>")
+    editor.wait_for_states("pending", "rejected")
+    assert editor.command("stet.proposals")[1]["reason"] is None
+
+
+def test_the_server_knows_cursor_selection_and_unsaved_text(neovim: Begin) -> None:
+    editor = neovim({"a.py": GREET, "b.py": "b = 1\n"}, [])
+    editor.keys("Gounsaved = True<Esc>")
+    editor.wait_for_context('<current_file path="a.py" cursor_line="14"')
+    editor.wait_for_context("unsaved = True")
+    editor.keys("4GVjj")
+    editor.wait_for_context('def greet(name):\n    message = "Hello " + name\n    print(message)</man')
+    editor.keys("<Esc>")
+    editor.open("b.py")
+    editor.wait_for_context('<current_file path="b.py" cursor_line="1"')
+
+
+def test_the_death_of_the_server_leaves_the_editor_usable(neovim: Begin) -> None:
+    editor = neovim({"a.py": GREET}, greet_script())
+    editor.keys("\\ause f-strings<CR>")
+    editor.wait_for_hunks(4, 10)
+    editor.kill_server()
+    editor.wait("#vim.lsp.get_clients({ name = 'stet' }) == 0", "Neovim noticed")
+    editor.keys("ggOstill here<Esc>\\y\\a")
+    editor.wait_for_lines(["still here", *GREET_FILE.before])
+    assert editor.on_disk("a.py") == GREET
+    editor.keys(":write<CR>")
+    editor.wait("not vim.bo.modified", "the file is written")
+    editor.keys(":edit<CR>")
+    editor.wait("T.client() ~= nil", "opening the file again starts Stet again")

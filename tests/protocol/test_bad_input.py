@@ -7,7 +7,7 @@ import pytest
 from pygls.exceptions import JsonRpcException
 
 from tests.support.editor import FakeEditor
-from tests.support.turns import calls, done, edit, run, scripted
+from tests.support.live_turns import calls, done, edit, run, scripted
 
 TEXT = "one\ntwo\nthree\n"
 INVALID, FAILED, MODIFIED = -32602, -32803, -32801

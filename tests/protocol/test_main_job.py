@@ -8,7 +8,7 @@ from lsprotocol import types as lsp
 
 from tests.support.editor import FakeEditor
 from tests.support.editor_profiles import PROFILES
-from tests.support.turns import ask, calls, done, edit, end_of, run, scripted, wait_for_states
+from tests.support.live_turns import ask, calls, done, edit, end_of, run, scripted, wait_for_states
 
 GREETINGS = """def hello(name):
     text = "Hello " + name

@@ -409,7 +409,7 @@ class FakeEditor(LanguageClient):
 
 def _converter() -> Converter:
     """As pygls's, but lsprotocol takes a code action that has a command for a bare command."""
-    converter = default_converter()
+    converter: Converter = default_converter()  # type: ignore[no-untyped-call]
     converter.register_structure_hook(
         lsp.Command | lsp.CodeAction,
         lambda entry, _: converter.structure(

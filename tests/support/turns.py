@@ -1,81 +1,153 @@
-"""Turns of a real server, with a scripted model or a loopback provider, from a fake editor."""
+"""Turns of the agent with a scripted model, and the desk its tools work at.
 
-import json
-from pathlib import Path
-from typing import Any
+table = Table(make_world(opened={"/ws/a.py": "x = 1\\n"}), [call("done", summary="Done.")])
+turn = await table.ask("Say done")
+"""
 
-from tests.support.editor import FakeEditor
-from tests.support.openai_server import OpenAIServer
+import asyncio
+from collections.abc import Callable, Sequence
 
-Reply = dict[str, Any]
+from stet.agent.agent import Agent, Answer
+from stet.agent.answer import Answerer
+from stet.agent.events import AgentEvent, TurnEnded
+from stet.agent.models import ModelSource
+from stet.agent.scope import rules_for
+from stet.agent.turn import Ask, Mode, Turn
+from stet.context.builder import Place
+from stet.llm.model import Model
+from stet.llm.scripted import Reply, ScriptedModel
+from stet.lsp.tasks import Tasks
+from stet.review.ledger import ReviewLedger
+from stet.review.proposal import Hunk
+from stet.settings.values import ModelSettings
+from stet.system.memory_system import MemorySystem
+from stet.text.document import TextDocument
+from stet.text.position import Position, Range
+from stet.tools.base import Desk, Tool, ToolError
+from stet.workspace.modification import Modification, ModificationKind, WireEdit
+from stet.workspace.workspace import Workspace
+from tests.support.world import uri_at
 
-
-def calls(*wanted: tuple[str, dict[str, Any]], text: str = "") -> Reply:
-    """A model's answer that calls tools."""
-    return {
-        "text": text,
-        "tool_calls": [{"name": name, "arguments": arguments} for name, arguments in wanted],
-    }
-
-
-def edit(file: str, old: str, new: str, summary: str = "") -> tuple[str, dict[str, Any]]:
-    """A call of `edit_file`."""
-    return "edit_file", {"file": file, "old_text": old, "new_text": new, "summary": summary}
-
-
-def done(summary: str = "Done.") -> Reply:
-    """The last answer of most turns."""
-    return calls(("done", {"summary": summary}))
-
-
-def scripted(folder: Path, *replies: Reply) -> dict[str, str]:
-    """The environment that makes the server's model say these replies, in order."""
-    path = folder / "script.json"
-    path.write_text(json.dumps(replies))
-    return {"STET_SCRIPTED_MODEL": str(path)}
+FILE = "/ws/a.py"
 
 
-def provider(server: OpenAIServer) -> dict[str, str]:
-    """The environment that makes the server use a loopback provider."""
-    return {"OPENAI_API_KEY": "test-key", "OPENAI_BASE_URL": server.base_url, "no_proxy": "*"}
+class _GivenModel(ModelSource):
+    """Always the one model."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(MemorySystem({}))
+        self.model = model
+
+    async def get(self, settings: ModelSettings) -> Model:
+        return self.model
 
 
-async def ask(editor: FakeEditor, prompt: str, **arguments: Any) -> str:
-    """Ask; gives the turn's id at once."""
-    answer = await editor.command("stet.ask", {"prompt": prompt, **arguments})
-    return str(answer["turn"])
+class Table:
+    """An agent, its world and its scripted model."""
+
+    def __init__(
+        self, workspace: Workspace, replies: Sequence[Reply], *, constrained: bool = False
+    ) -> None:
+        self.workspace = workspace
+        self.ledger = ReviewLedger()
+        self.model = ScriptedModel(replies)
+        self.model.constrained = constrained
+        self.events: list[AgentEvent] = []
+        self.on_event: Callable[[AgentEvent], None] = lambda event: None
+        self.tasks = Tasks()
+        self._ended: dict[str, asyncio.Event] = {}
+        answerer = Answerer(workspace, self.ledger, _GivenModel(self.model))
+
+        async def answer() -> Answer:
+            return answerer.answer
+
+        self.agent = Agent(
+            workspace, self.ledger, answer, spawn=self.tasks.spawn, emit=self._happened
+        )
+
+    def start(
+        self,
+        prompt: str = "Do it",
+        mode: Mode = Mode.AGENT,
+        *,
+        file: str | None = FILE,
+        lines: tuple[int, int] | None = None,
+        chat: str = "main",
+        disabled: Sequence[str] = (),
+    ) -> str:
+        """Ask, from lines (1-based, included) of a file; gives the turn's id."""
+        selected = Range(Position(lines[0] - 1, 0), Position(lines[1], 0)) if lines else None
+        place = Place(uri_at(file) if file else None, selected)
+        ask = Ask(
+            prompt=prompt, mode=mode, place=place, chat=chat, disabled_tools=frozenset(disabled)
+        )
+        return self.agent.ask(ask).id
+
+    async def end_of(self, turn_id: str) -> Turn:
+        """Wait for a turn's end."""
+        if not any(isinstance(e, TurnEnded) and e.turn.id == turn_id for e in self.events):
+            async with asyncio.timeout(5):
+                await self._ended.setdefault(turn_id, asyncio.Event()).wait()
+        return self.agent.turn(turn_id)
+
+    async def ask(
+        self,
+        prompt: str = "Do it",
+        mode: Mode = Mode.AGENT,
+        *,
+        lines: tuple[int, int] | None = None,
+    ) -> Turn:
+        """Ask and wait for the end."""
+        return await self.end_of(self.start(prompt, mode, lines=lines))
+
+    async def rest(self) -> None:
+        """Wait until no task is left."""
+        while others := asyncio.all_tasks() - {asyncio.current_task()}:
+            await asyncio.wait(others)
+
+    def type(self, edit: WireEdit, path: str = FILE) -> None:
+        """The user types."""
+        type_into(self.workspace, self.ledger, edit, path)
+
+    def proposed(self, path: str = FILE) -> str:
+        """The text of an open file with every proposal accepted."""
+        document = self.workspace.document(uri_at(path))
+        assert document is not None
+        ids = [hunk.id for hunk in self.ledger.live(document.uri)]
+        return self.ledger.edit_of(document, ids).apply(document.text)
+
+    @property
+    def hunks(self) -> tuple[Hunk, ...]:
+        return self.ledger.hunks()
+
+    def _happened(self, event: AgentEvent) -> None:
+        self.events.append(event)
+        self.on_event(event)
+        if isinstance(event, TurnEnded):
+            self._ended.setdefault(event.turn.id, asyncio.Event()).set()
 
 
-async def end_of(editor: FakeEditor, turn: str) -> Any:
-    """The turn once it is over, as `stet.turn` answers it."""
-    found = await editor.command("stet.turn", {"turn": turn})
-    title = f"Stet: {found['prompt']}"
-    await editor.wait_until(lambda: _ended(editor, title))
-    return await editor.command("stet.turn", {"turn": turn})
+def type_into(workspace: Workspace, ledger: ReviewLedger, edit: WireEdit, path: str = FILE) -> None:
+    """The user types into an open file."""
+    uri = uri_at(path)
+    changes = workspace.apply(Modification(ModificationKind.CHANGED, uri, 9, edits=(edit,)))
+    buffer = workspace.buffer(uri)
+    assert buffer is not None
+    ledger.follow(uri, changes, buffer.text_in, lambda: buffer.text)
 
 
-async def run(editor: FakeEditor, prompt: str, **arguments: Any) -> Any:
-    """Ask and wait for the end."""
-    return await end_of(editor, await ask(editor, prompt, **arguments))
+def make_desk(workspace: Workspace, *, mode: Mode = Mode.AGENT, asked: str | None = FILE) -> Desk:
+    """The desk of a turn asked from a file."""
+    place = Place(uri_at(asked) if asked else None)
+    ask = Ask(prompt="Do it", mode=mode, place=place, chat="main")
+    shown: dict[str, TextDocument] = {}
+    rules = rules_for(ask, workspace, shown)
+    return Desk(workspace, ReviewLedger(), rules, "t1", "m", asked=place.uri, shown=shown)
 
 
-async def states(editor: FakeEditor) -> dict[str, str]:
-    """The state of every hunk by its id."""
-    return {hunk["hunk"]: hunk["state"] for hunk in await editor.command("stet.proposals")}
-
-
-async def wait_for_states(editor: FakeEditor, **wanted: str) -> None:
-    """Wait until these hunks are in these states."""
-    while True:
-        now = await states(editor)
-        if all(now.get(hunk) == state for hunk, state in wanted.items()):
-            return
-        arrived = editor.n_news
-        await editor.wait_until(lambda seen=arrived: editor.n_news > seen)  # type: ignore[misc]
-
-
-def _ended(editor: FakeEditor, title: str) -> bool:
-    """Whether the last piece of work of that title has ended."""
-    shown = [reports for reports in editor.progress_reports.values() if reports]
-    reports = [one for one in shown if getattr(one[0], "title", "") == title]
-    return bool(reports) and getattr(reports[-1][-1], "kind", "") == "end"
+async def use(tool: Tool, desk: Desk, **arguments: object) -> str:
+    """The answer of a tool, or `Error: ...`."""
+    try:
+        return await tool.run(tool.params.model_validate(arguments), desk)
+    except ToolError as error:
+        return f"Error: {error}"

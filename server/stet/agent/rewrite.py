@@ -49,7 +49,9 @@ async def run_rewrite(turn: Turn, crew: Crew) -> Turn:
     try:
         live = await desk.live_at(shown.uri)
         edit = carry(passage.edit(text), shown, desk.changes_since_shown(live), live)
-        hunks = desk.propose(live, passage.name, edit, turn.ask.prompt)
+        hunks = desk.propose(
+            live, passage.name, edit, turn.ask.prompt, position=f"replace:{passage.first_line}"
+        )
     except (BadInstruction, ToolError) as error:
         problem = _WRITTEN_OVER if isinstance(error, BadInstruction) else str(error)
         turn = dataclasses.replace(turn, rejected=tuple(desk.rejected))

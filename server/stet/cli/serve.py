@@ -36,7 +36,7 @@ def run(arguments: Sequence[str]) -> int:
     start_logging(level)
     from stet.lsp.server import serve  # after the log is there to take its complaints
 
-    return serve()
+    return serve(log_level_given=bool(level))
 
 
 def parse_arguments(arguments: Sequence[str]) -> str:

@@ -12,19 +12,23 @@ from stet.workspace.workspace import Workspace
 
 
 class Documents:
-    """Where the framework delivers open, change and close; see `stet.lsp.wire.DocumentSink`."""
+    """Where the framework delivers open, change and close; see `stet.lsp.wire.DocumentSink`.
+
+    Attributes:
+        workspace: Where the text goes.
+    """
 
     def __init__(self, workspace: Workspace, ledger: ReviewLedger) -> None:
-        self._workspace = workspace
+        self.workspace = workspace
         self._ledger = ledger
 
     def open(self, params: lsp.DidOpenTextDocumentParams) -> None:
         """A document was opened, or opened again with other text."""
         modification = from_lsp.opened(params)
-        changes = self._workspace.apply(modification)
+        changes = self.workspace.apply(modification)
         if not self._ledger.follows(modification.uri):
             return
-        document = self._workspace.document(modification.uri)
+        document = self.workspace.document(modification.uri)
         if changes:
             self._follow(modification, changes)
         elif document is not None:
@@ -33,26 +37,26 @@ class Documents:
     def change(self, params: dict[str, Any]) -> None:
         """Text was typed; the hot path."""
         modification = from_lsp.changed(params)
-        changes = self._workspace.apply(modification)
+        changes = self.workspace.apply(modification)
         if changes and self._ledger.follows(modification.uri):
             self._follow(modification, changes)
 
     def save(self, params: lsp.DidSaveTextDocumentParams) -> None:
         """A document was saved; some editors send its text, which then is the truth."""
         modification = from_lsp.saved(params)
-        changes = self._workspace.apply(modification)
+        changes = self.workspace.apply(modification)
         if changes and self._ledger.follows(modification.uri):
             self._follow(modification, changes)
 
     def close(self, params: lsp.DidCloseTextDocumentParams) -> None:
         """A document was closed; its hunks keep their place in the text it had."""
         modification = from_lsp.closed(params)
-        document = self._workspace.document(modification.uri)
-        self._workspace.apply(modification)
+        document = self.workspace.document(modification.uri)
+        self.workspace.apply(modification)
         if document is not None and self._ledger.follows(modification.uri):
             self._ledger.closed(modification.uri, document.text)
 
     def _follow(self, modification: Modification, changes: tuple[TextChange, ...]) -> None:
-        buffer = self._workspace.buffer(modification.uri)
+        buffer = self.workspace.buffer(modification.uri)
         assert buffer is not None, "a document that changed is open"
         self._ledger.follow(modification.uri, changes, buffer.text_in, lambda: buffer.text)

@@ -15,12 +15,13 @@ from stet.system.os_system import OsSystem
 EXPERIMENTAL = {"stet": {"didFocus": True, "didChangeSelection": True}}
 
 
-def build_server() -> StetLanguageServer:
+def build_server(*, log_level_given: bool = False) -> StetLanguageServer:
     """A server with everything bound, ready to serve."""
     server = StetLanguageServer("stet", __version__)
     server.experimental = EXPERIMENTAL
-    state = ServerState(server, OsSystem())
+    state = ServerState(server, OsSystem(), log_level_given)
     server.documents = state.documents
+    server.closing = state.startup.close
     route = Router(server, state)
 
     # Text synchronisation proper (open, change, close) goes past this table, for speed.
@@ -55,6 +56,10 @@ def build_server() -> StetLanguageServer:
     return server
 
 
-def serve() -> int:
-    """Serve one editor on the standard streams until it leaves; gives the exit code."""
-    return build_server().serve()
+def serve(*, log_level_given: bool = False) -> int:
+    """Serve one editor on the standard streams until it leaves; gives the exit code.
+
+    Args:
+        log_level_given: Whether the command line set the log's level, which then stays.
+    """
+    return build_server(log_level_given=log_level_given).serve()

@@ -33,10 +33,18 @@ class Startup:
     """
 
     def __init__(
-        self, system: System, workspace: Workspace, ledger: ReviewLedger, client: Client
+        self,
+        workspace: Workspace,
+        ledger: ReviewLedger,
+        client: Client,
+        system: System,
+        *,
+        log_level_given: bool,
     ) -> None:
+        """Nothing is read yet; `log_level_given` says that the command line set the log's level."""
         self.options: object = None
         self.ready = False
+        self._log_level_given = log_level_given
         self._system = system
         self._workspace = workspace
         self._ledger = ledger
@@ -100,7 +108,8 @@ class Startup:
 
     def _take_over(self, layers: "Layers") -> None:
         self._workspace.with_settings(layers.settings)
-        logging.getLogger("stet").setLevel(layers.settings.log.level.upper())
+        if not self._log_level_given:
+            logging.getLogger("stet").setLevel(layers.settings.log.level.upper())
         fresh = [str(problem) for problem in layers.problems if str(problem) not in self._said]
         self._said.update(fresh)
         for problem in fresh:

@@ -25,6 +25,7 @@ class ServerState:
     Attributes:
         server: The framework's side.
         system: Disk, processes, clock.
+        log_level_given: Whether the command line set the log's level, which then stays.
         workspace: The world.
         ledger: All proposals.
         client: The editor.
@@ -37,6 +38,7 @@ class ServerState:
 
     server: StetLanguageServer
     system: System
+    log_level_given: bool = False
     workspace: Workspace = field(init=False)
     ledger: ReviewLedger = field(init=False)
     client: Client = field(init=False)
@@ -53,7 +55,13 @@ class ServerState:
         self.documents = Documents(self.workspace, self.ledger)
         self.publisher = Publisher(self.workspace, self.ledger, self.client)
         self.delivery = Delivery(self.workspace, self.ledger, self.client)
-        self.startup = Startup(self.system, self.workspace, self.ledger, self.client)
+        self.startup = Startup(
+            self.workspace,
+            self.ledger,
+            self.client,
+            self.system,
+            log_level_given=self.log_level_given,
+        )
         view = TurnView(self.client, self.ledger, cancel=self._cancel)
         self.agent = Agent(
             self.workspace, self.ledger, self._answer, spawn=self.server.tasks.spawn, emit=view.show

@@ -12,7 +12,7 @@ import gc
 import json
 import logging
 import uuid
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from concurrent.futures import Future
 from difflib import get_close_matches
 from enum import Enum
@@ -329,6 +329,7 @@ class StetLanguageServer(LanguageServer):
 
     Attributes:
         documents: Where text goes; set before serving.
+        closing: Called at the end of the run, to let go of what outlives tasks.
         experimental: What is announced beside the protocol's own capabilities, as plain JSON.
         editor: What the other side can do; known from `initialize` on.
         tasks: All background work.
@@ -346,6 +347,7 @@ class StetLanguageServer(LanguageServer):
         )
         self.documents: DocumentSink
         self.experimental: object = None
+        self.closing: Callable[[], Awaitable[None]] = _nothing
         self.editor = ClientCapabilities()
         self.tasks = Tasks()
         self.lifetime = Lifetime()
@@ -382,6 +384,7 @@ class StetLanguageServer(LanguageServer):
         self.protocol.set_writer(output)
         await self.lifetime.wait()
         await self.tasks.close()
+        await self.closing()
         await output.drain(LAST_WORDS_SECONDS)
         output.close()
         code = 0 if self.protocol.phase is Phase.SHUT_DOWN else 1
@@ -389,3 +392,7 @@ class StetLanguageServer(LanguageServer):
             code = 128 + self.lifetime.signal
         leave_within(HARD_EXIT_SECONDS, code)
         return code
+
+
+async def _nothing() -> None:
+    """There is nothing to let go of."""

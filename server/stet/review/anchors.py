@@ -76,13 +76,9 @@ class Anchor:
             return
         # Editors that send the smallest difference may cut a change of lines in the middle of two
         # lines that begin alike; then the hunk's own lines still stand there, whole.
-        place = self._lines_again(read) if self.old else self._gap_again(read)
+        place = whole_lines(self.old, self.range, read) if self.old else self._gap_again(read)
         self.broken = place is None
         self.range = place or self.range
-
-    def _lines_again(self, read: ReadText) -> Range | None:
-        """Where the old lines stand within the lines of the anchor, if they do so once."""
-        return whole_lines(self.old, self.range, read)
 
     def _gap_again(self, read: ReadText) -> Range | None:
         """Where the gap between the lines around it is, if it is there once."""

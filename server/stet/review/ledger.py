@@ -210,9 +210,10 @@ class ReviewLedger:
             whole = text() == track.sent.expected
             count = len(changes) if whole else track.sent.arrives_with(changes)
             if count is not None:
+                track.follow(changes[:count], read if whole else track.sent.shadow.text_in)
+                self._confirm(uri, track.settle())
                 # What comes behind it in the same message was typed into the edited text.
                 changes = changes[count:]
-                self._confirm(uri, track.settle())
         if track.follow(changes, read) or track.sent is not None:
             self._changed(uri)
 

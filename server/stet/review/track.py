@@ -102,7 +102,9 @@ class Track:
         for anchor in self.anchors:
             if anchor.growing:
                 anchor.growing = False
-                anchor.check(read)
+                # An insertion whose place has stayed empty is where it was.
+                if anchor.old or not anchor.range.is_empty:
+                    anchor.check(read)
 
     def settle(self) -> dict[str, Range]:
         """The text that came back is the expected one: where each sent hunk's new text stands.

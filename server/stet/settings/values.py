@@ -5,19 +5,38 @@ enforced where the values are read (`stet.settings.parse`); this module imports 
 that it costs nothing before the server has answered `initialize`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Annotated, Literal
 
-from annotated_types import Ge, Interval
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """Bounds of a number, as pydantic reads them from an annotation; inclusive, None for no bound."""
+
+    least: float
+    most: float | None = None
+
+    @property
+    def __is_annotated_types_grouped_metadata__(self) -> Literal[True]:
+        return True
+
+    def __iter__(self) -> Iterator[object]:
+        # Only validation asks, and it has imported this already; the start of the server has not.
+        from annotated_types import Ge, Le
+
+        yield Ge(self.least)
+        if self.most is not None:
+            yield Le(self.most)
+
 
 Provider = Literal[
     "auto", "openai", "anthropic", "gemini", "openrouter", "groq", "mistral", "deepseek", "xai",
     "together", "fireworks", "azure", "ollama", "lmstudio", "llamacpp", "vllm", "local",
 ]  # fmt: skip
-Count = Annotated[int, Ge(0)]
-Amount = Annotated[float, Ge(0)]
+Count = Annotated[int, Limit(0)]
+Amount = Annotated[float, Limit(0)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +57,8 @@ class ModelSettings:
     base_url: str = ""
     api_key_env: str = ""
     api_version: str = ""
-    temperature: Annotated[float, Interval(ge=0, le=2)] | None = None
-    max_output_tokens: Annotated[int, Ge(1)] | None = None
+    temperature: Annotated[float, Limit(0, 2)] | None = None
+    max_output_tokens: Annotated[int, Limit(1)] | None = None
     tool_calls: Literal["auto", "native", "text"] = "auto"
     price: Price = field(default_factory=Price)
 
@@ -52,7 +71,7 @@ class ContextSettings:
     max_files: Count = 15
     head_lines: Count = 20
     selection_limit: Count = 2000
-    current_file_lines: Annotated[int, Ge(1)] = 2000
+    current_file_lines: Annotated[int, Limit(1)] = 2000
     excluded_folders: tuple[str, ...] = ()
 
 
@@ -70,10 +89,10 @@ class EditSettings:
 class AgentSettings:
     """How long and with what the agent works."""
 
-    max_iterations: Annotated[int, Interval(ge=5, le=20)] = 10
-    max_tokens: Annotated[int, Ge(1)] = 100_000
-    max_seconds: Annotated[int, Ge(1)] = 600
-    history_length: Annotated[int, Interval(ge=0, le=100)] = 10
+    max_iterations: Annotated[int, Limit(5, 20)] = 10
+    max_tokens: Annotated[int, Limit(1)] = 100_000
+    max_seconds: Annotated[int, Limit(1)] = 600
+    history_length: Annotated[int, Limit(0, 100)] = 10
     disabled_tools: tuple[str, ...] = ()
     disabled_groups: tuple[str, ...] = ()
 

@@ -144,9 +144,11 @@ class Desk:
         return changes_between(shown.text, live.text) if changes is None else changes
 
     def propose(
-        self, live: TextDocument, name: str, edit: TextEdit, summary: str
+        self, live: TextDocument, name: str, edit: TextEdit, summary: str, *, position: str
     ) -> tuple[Hunk, ...]:
         """Propose an edit of `live`; the one way for a tool to change a file.
+
+        `position` says where, for the user who is told of a refusal.
 
         Raises:
             ToolError: If the gate or the ledger refuses.
@@ -163,7 +165,7 @@ class Desk:
         try:
             return self.ledger.propose_edit(draft, self.rules)
         except Refused as refused:
-            raise self._refused(name, summary, refused) from refused
+            raise self._refused(name, position, refused) from refused
         except ReviewError as error:
             raise ToolError(f"{name!r}: {error}.") from error
 

@@ -56,7 +56,9 @@ async def run(params: EditFile, desk: Desk) -> str:
     )
     if edit is None:
         return f"{params.file} already says so; nothing to do.\n"
-    hunks = desk.propose(live, params.file, edit, params.summary or _summary(params))
+    hunks = desk.propose(
+        live, params.file, edit, params.summary or _summary(params), position=_position(params)
+    )
     if not hunks:
         return f"{params.file} already says so; nothing to do.\n"
     return _told(params.file, hunks)
@@ -94,6 +96,11 @@ def _by_position(params: EditFile, live: TextDocument, desk: Desk) -> TextEdit:
         return carry(edit, shown, desk.changes_since_shown(live), live)
     except BadInstruction as error:
         raise ToolError(f"{params.file!r}: {error}") from error
+
+
+def _position(params: EditFile) -> str:
+    """Where, as the model said it: the position, or the first line of what is replaced."""
+    return params.position or (params.old_text or "").strip().partition("\n")[0][:80]
 
 
 def _summary(params: EditFile) -> str:

@@ -6,6 +6,7 @@ import itertools
 from pydantic import Field
 
 from stet.tools.base import Desk, Params, Tool, ToolError, ToolGroup, ToolKind
+from stet.workspace.patterns import parse_patterns
 from stet.workspace.snapshot import Snapshot
 
 
@@ -40,14 +41,10 @@ async def run(params: ListFiles, desk: Desk) -> str:
 def _names(params: ListFiles, snapshot: Snapshot) -> tuple[list[str], bool]:
     found = (located.name for located in snapshot.walk(params.folder))
     if params.glob:
-        # Late: the pattern library is not needed before the first turn.
-        import pathspec
-
-        try:
-            spec = pathspec.PathSpec.from_lines("gitignore", [params.glob])
-        except ValueError as error:
-            raise ToolError(f"{params.glob!r} is no glob pattern: {error}") from error
-        found = (name for name in found if spec.match_file(name))
+        patterns, bad = parse_patterns([params.glob])
+        if bad:
+            raise ToolError(f"{params.glob!r} is no glob pattern; write one such as `**/*.py`.")
+        found = (name for name in found if patterns.ask(tuple(name.split("/")), is_folder=False))
     names = list(itertools.islice(found, params.limit + 1))
     return names[: params.limit], len(names) > params.limit
 

@@ -42,7 +42,10 @@ async def run(params: ReadFile, desk: Desk) -> str:
     shown = _fitting(lines)
     text = numbered(lines[:shown], first=params.start_line)
     if shown == 0:
-        return f"Line {params.start_line} alone is longer than {MAX_CHARACTERS} characters.\n"
+        more = f"; read on with start_line={params.start_line + 1}" if len(lines) > 1 else ""
+        return (
+            f"(Line {params.start_line} alone is longer than {MAX_CHARACTERS} characters{more}.)\n"
+        )
     if shown == len(lines):
         return text
     next_line = params.start_line + shown

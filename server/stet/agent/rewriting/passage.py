@@ -56,7 +56,9 @@ class Passage:
     @classmethod
     def of(cls, document: TextDocument, name: str, lines: Range, prompt: str) -> "Passage":
         """The given whole lines of `document`, which the model calls `name`."""
-        language = document.language_id or _BY_SUFFIX.get(PurePosixPath(name).suffix.lower(), "")
+        language = document.language_id
+        if language in ("", "plaintext"):  # what an editor says that does not know either
+            language = _BY_SUFFIX.get(PurePosixPath(name).suffix.lower(), language)
         return cls(
             name=name,
             language=_ALIASES.get(language, language),

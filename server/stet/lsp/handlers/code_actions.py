@@ -85,20 +85,30 @@ def _on_hunks(state: ServerState, here: list[Hunk], in_file: list[Hunk]) -> list
             actions.append(accept)
         actions.append(_on(state, hunk, _bare(f"Reject {what}", "stet.reject", named, QUICK_FIX)))
         actions.append(
-            _on(state, hunk, _bare(f"Show diff of {what}", "stet.review", {"hunk": hunk.id}, QUICK_FIX))
+            _on(
+                state,
+                hunk,
+                _bare(f"Show diff of {what}", "stet.review", {"hunk": hunk.id}, QUICK_FIX),
+            )
         )
     if here and len(in_file) > 1:
         uri, n = here[0].uri, len(in_file)
         for verb in ("Accept", "Reject"):
             title = f"{verb} all {n} hunks in this file"
-            actions.append(_on(state, here[0], _bare(title, f"stet.{verb.lower()}", {"uri": uri}, QUICK_FIX)))
+            actions.append(
+                _on(state, here[0], _bare(title, f"stet.{verb.lower()}", {"uri": uri}, QUICK_FIX))
+            )
     for turn in dict.fromkeys(hunk.turn for hunk in here):
         others = [h for h in state.ledger.hunks(turn=turn) if h.state is HunkState.PENDING]
         if len({hunk.uri for hunk in others}) > 1:
             for verb in ("Accept", "Reject"):
                 title = f"{verb} all {len(others)} hunks of turn {turn}"
                 actions.append(
-                    _on(state, here[0], _bare(title, f"stet.{verb.lower()}", {"turn": turn}, QUICK_FIX))
+                    _on(
+                        state,
+                        here[0],
+                        _bare(title, f"stet.{verb.lower()}", {"turn": turn}, QUICK_FIX),
+                    )
                 )
     return actions
 

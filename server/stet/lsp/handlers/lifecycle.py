@@ -18,14 +18,14 @@ def initialize(state: ServerState, params: lsp.InitializeParams) -> None:
 
 def initialized(state: ServerState, _params: lsp.InitializedParams) -> None:
     """Read settings and import the rest, behind the answer."""
-    state.server.tasks.spawn(state.startup.run(), "startup")
+    state.server.tasks.start(state.startup.run(), "startup")
 
 
 def did_change_configuration(state: ServerState, params: lsp.DidChangeConfigurationParams) -> None:
     """Settings changed; null means that they are to be asked for."""
     settings = params.settings
     given = settings if isinstance(settings, Mapping) else None
-    state.server.tasks.spawn(state.startup.configuration_changed(given), "settings")
+    state.server.tasks.start(state.startup.configuration_changed(given), "settings")
 
 
 def did_change_folders(state: ServerState, params: lsp.DidChangeWorkspaceFoldersParams) -> None:

@@ -59,7 +59,7 @@ def accept(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
         raise RequestFailed(f"{hunks[0].id} can't be accepted: {refused[0]['reason']}")
     for uri, group in groupby(taken, key=lambda hunk: hunk.uri):
         ids = [hunk.id for hunk in group]
-        state.server.tasks.spawn(state.delivery.deliver(uri, ids), f"accept in {uri}")
+        state.server.tasks.start(state.delivery.deliver(uri, ids), f"accept in {uri}")
     return {"hunks": [hunk.id for hunk in taken], "refused": refused}
 
 
@@ -103,7 +103,7 @@ def review(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     texts = {hunk.uri: _text(state, hunk.uri) for hunk in pending}
     path = state.system.write_own("review.diff", overview(pending, texts, name_of))
     uri = path.as_uri()
-    state.server.tasks.spawn(state.client.show_document(uri), "show the review")
+    state.server.tasks.start(state.client.show_document(uri), "show the review")
     return {"uri": uri}
 
 
@@ -164,7 +164,7 @@ def _step(state: ServerState, arguments: Arguments, *, forward: bool) -> dict[st
     buffer = state.workspace.buffer(found.uri)
     lines = buffer.lines if buffer else split_lines(state.ledger.base_text(found.uri) or "")
     place = to_lsp.range_(found.range, lines, state.workspace.encoding)
-    state.server.tasks.spawn(
+    state.server.tasks.start(
         state.client.show_document(found.uri, lsp.Range(place.start, place.start)), "show a hunk"
     )
     shape = hunk_shape(found, state.workspace, state.ledger)

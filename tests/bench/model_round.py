@@ -1,0 +1,95 @@
+"""What a round with the model costs in this process, beside the plain `openai` client.
+
+The request is a long one (about 420 kB of prompt, 25 tools), the answer streams in 300 chunks. Time
+is that of this process's processor: the provider runs in another one.
+"""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from statistics import median
+from time import process_time
+from typing import Any
+
+from openai import AsyncOpenAI
+
+from stet.llm.endpoint import Endpoint
+from stet.llm.messages import Message, ToolDefinition
+from stet.llm.model import Request
+from stet.llm.openai_model import OpenAIModel
+from stet.system.os_system import OsSystem
+from tests.bench.provider import CHUNKS
+from tests.bench.table import Bar, Row
+
+ROUNDS = 15
+PROMPT = "".join(f"{n:>6}\tthe quick brown fox jumps over the lazy dog\n" for n in range(8200))
+SCHEMA = {"type": "object", "properties": {"file": {"type": "string", "description": "A path."}}}
+TOOLS = tuple(ToolDefinition(f"tool_{n}", "Does a thing. " * 20, SCHEMA) for n in range(25))
+WORDS = "".join(f"word {n} " for n in range(CHUNKS))
+
+
+def rows() -> Iterator[Row]:
+    """Milliseconds of processor time a round."""
+    argv = [sys.executable, "-m", "tests.bench.provider", str(2 * ROUNDS + 2)]
+    with subprocess.Popen(
+        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as provider:
+        assert provider.stdin is not None
+        assert provider.stdout is not None
+        ours, peer = asyncio.run(_measure(provider.stdout.readline().strip()))
+        provider.stdin.close()
+    bar = Bar(1.2, at_least=False)
+    yield Row("a model round: own overhead", "ms CPU", ours, peer, "openai client", bar)
+
+
+async def _measure(base_url: str) -> tuple[float, float]:
+    model = OpenAIModel(Endpoint("openai", base_url, "m", api_key="k"), OsSystem())
+    client = AsyncOpenAI(base_url=base_url, api_key="k", max_retries=0)
+    try:
+        pairs = [
+            (await _timed(lambda: _ours(model)), await _timed(lambda: _peer(client)))
+            for _ in range(ROUNDS + 1)
+        ]
+    finally:
+        await model.close()
+        await client.close()
+    # The first pair pays for imports and connections.
+    return median(one for one, _ in pairs[1:]), median(other for _, other in pairs[1:])
+
+
+async def _timed(work: Callable[[], Awaitable[str]]) -> float:
+    started = process_time()
+    text = await work()
+    spent = (process_time() - started) * 1000
+    assert text == WORDS, "the answer is not what was streamed"
+    return spent
+
+
+async def _ours(model: OpenAIModel) -> str:
+    heard: list[str] = []
+    request = Request((Message("system", "Be brief."), Message("user", PROMPT)), TOOLS)
+    completion = await model.complete(request, heard.append)
+    assert "".join(heard) == completion.text
+    return completion.text
+
+
+async def _peer(client: AsyncOpenAI) -> str:
+    functions = [
+        {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+        for tool in TOOLS
+    ]
+    request: dict[str, Any] = {
+        "model": "m",
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": PROMPT},
+        ],
+        "tools": [{"type": "function", "function": function} for function in functions],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+    stream = await client.chat.completions.create(**request)
+    return "".join(
+        [chunk.choices[0].delta.content or "" async for chunk in stream if chunk.choices]
+    )

@@ -1,0 +1,30 @@
+"""Stet's whole server with one request more, `test/crc`, so that its text can be verified.
+
+Run as a script: `python -I tests/bench/stet_server.py`.
+"""
+
+import sys
+import zlib
+from typing import Any
+
+from stet.lsp.documents import Documents
+from stet.lsp.server import build_server
+
+
+def main() -> int:
+    """Serve on the standard streams."""
+    server = build_server()
+    documents = server.documents
+    assert isinstance(documents, Documents)
+
+    def crc(params: Any) -> int:
+        buffer = documents.workspace.buffer(params["uri"])
+        assert buffer is not None
+        return zlib.crc32(buffer.text.encode())
+
+    server.feature("test/crc")(crc)
+    return server.serve()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

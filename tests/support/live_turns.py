@@ -1,0 +1,81 @@
+"""Turns of a real server, with a scripted model or a loopback provider, from a fake editor."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.support.editor import FakeEditor
+from tests.support.openai_server import OpenAIServer
+
+Reply = dict[str, Any]
+
+
+def calls(*wanted: tuple[str, dict[str, Any]], text: str = "") -> Reply:
+    """A model's answer that calls tools."""
+    return {
+        "text": text,
+        "tool_calls": [{"name": name, "arguments": arguments} for name, arguments in wanted],
+    }
+
+
+def edit(file: str, old: str, new: str, summary: str = "") -> tuple[str, dict[str, Any]]:
+    """A call of `edit_file`."""
+    return "edit_file", {"file": file, "old_text": old, "new_text": new, "summary": summary}
+
+
+def done(summary: str = "Done.") -> Reply:
+    """The last answer of most turns."""
+    return calls(("done", {"summary": summary}))
+
+
+def scripted(folder: Path, *replies: Reply) -> dict[str, str]:
+    """The environment that makes the server's model say these replies, in order."""
+    path = folder / "script.json"
+    path.write_text(json.dumps(replies))
+    return {"STET_SCRIPTED_MODEL": str(path)}
+
+
+def provider(server: OpenAIServer) -> dict[str, str]:
+    """The environment that makes the server use a loopback provider."""
+    return {"OPENAI_API_KEY": "test-key", "OPENAI_BASE_URL": server.base_url, "no_proxy": "*"}
+
+
+async def ask(editor: FakeEditor, prompt: str, **arguments: Any) -> str:
+    """Ask; gives the turn's id at once."""
+    answer = await editor.command("stet.ask", {"prompt": prompt, **arguments})
+    return str(answer["turn"])
+
+
+async def end_of(editor: FakeEditor, turn: str) -> Any:
+    """The turn once it is over, as `stet.turn` answers it."""
+    found = await editor.command("stet.turn", {"turn": turn})
+    title = f"Stet: {found['prompt']}"
+    await editor.wait_until(lambda: _ended(editor, title))
+    return await editor.command("stet.turn", {"turn": turn})
+
+
+async def run(editor: FakeEditor, prompt: str, **arguments: Any) -> Any:
+    """Ask and wait for the end."""
+    return await end_of(editor, await ask(editor, prompt, **arguments))
+
+
+async def states(editor: FakeEditor) -> dict[str, str]:
+    """The state of every hunk by its id."""
+    return {hunk["hunk"]: hunk["state"] for hunk in await editor.command("stet.proposals")}
+
+
+async def wait_for_states(editor: FakeEditor, **wanted: str) -> None:
+    """Wait until these hunks are in these states."""
+    while True:
+        now = await states(editor)
+        if all(now.get(hunk) == state for hunk, state in wanted.items()):
+            return
+        arrived = editor.n_news
+        await editor.wait_until(lambda seen=arrived: editor.n_news > seen)  # type: ignore[misc]
+
+
+def _ended(editor: FakeEditor, title: str) -> bool:
+    """Whether the last piece of work of that title has ended."""
+    shown = [reports for reports in editor.progress_reports.values() if reports]
+    reports = [one for one in shown if getattr(one[0], "title", "") == title]
+    return bool(reports) and getattr(reports[-1][-1], "kind", "") == "end"

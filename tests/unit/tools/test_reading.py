@@ -1,0 +1,159 @@
+"""What the tools that read show, cut and refuse."""
+
+from pathlib import Path
+
+import pytest
+
+from stet.settings.values import PrivacySettings, Settings
+from stet.system.os_system import OsSystem
+from stet.tools.list_files import LIST_FILES
+from stet.tools.read_file import MAX_CHARACTERS, READ_FILE
+from stet.tools.search_workspace import SEARCH_WORKSPACE
+from stet.workspace.workspace import Workspace
+from tests.support.turns import make_desk, use
+from tests.support.world import make_world, open_document
+
+FILES: dict[str, str | bytes] = {
+    "/ws/a.py": "one\ntwo\nthree\n",
+    "/ws/sub/b.md": "# B\n",
+    "/ws/.env": "KEY=1\n",
+    "/ws/.gitignore": "out/\n",
+    "/ws/out/c.py": "c\n",
+    "/ws/data.bin": b"\0\1",
+    "/ws/empty.py": "",
+    "/else/x.py": "x\n",
+}
+
+
+async def test_a_file_is_read_with_numbers_and_noted_as_shown() -> None:
+    desk = make_desk(make_world(FILES))
+    assert await use(READ_FILE, desk, file="a.py") == "     1\tone\n     2\ttwo\n     3\tthree\n"
+    assert await use(READ_FILE, desk, file="./a.py", start_line=2, end_line=2) == "     2\ttwo\n"
+    assert desk.files_read == ["a.py"]
+    shown = desk.was_shown("file:///ws/%61.py")
+    assert shown is not None
+    assert shown.text == "one\ntwo\nthree\n"
+    assert desk.rules.editable("file:///ws/%61.py")
+
+
+async def test_unsaved_text_wins() -> None:
+    desk = make_desk(make_world(FILES, opened={"/ws/a.py": "unsaved\n"}))
+    assert await use(READ_FILE, desk, file="a.py") == "     1\tunsaved\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "answer"),
+    [
+        ({"file": "empty.py"}, "empty.py is empty.\n"),
+        ({"file": "a.py", "end_line": 99}, "     1\tone\n     2\ttwo\n     3\tthree\n"),
+        (
+            {"file": "a.py", "start_line": 4},
+            "Error: 'a.py' has 3 lines; start_line 4 is past the end.",
+        ),
+        (
+            {"file": "a.py", "start_line": 3, "end_line": 2},
+            "Error: end_line 2 is before start_line 3.",
+        ),
+        ({"file": "none.py"}, "Error: There is no file 'none.py'."),
+        ({"file": "sub"}, "Error: 'sub' is a folder or a device, not a file."),
+        ({"file": "data.bin"}, "Error: 'data.bin' is not a text file."),
+        ({"file": "../else/x.py"}, "Error: '../else/x.py'"),
+        ({"file": "/else/x.py"}, "Error: '/else/x.py' lies outside the workspace."),
+        ({"file": ".env"}, "Error: '/ws/.env' looks like a secret"),
+        ({"file": "out/c.py"}, "Error: 'out' is left out by a .gitignore."),
+    ],
+)
+async def test_reading_says_why_there_is_nothing(arguments: dict[str, object], answer: str) -> None:
+    desk = make_desk(make_world(FILES))
+    assert (await use(READ_FILE, desk, **arguments)).startswith(answer)
+
+
+async def test_a_long_file_is_cut_and_can_be_read_on_to_its_end() -> None:
+    text = "".join(f"line {n}\n" for n in range(1, 2501))
+    desk = make_desk(make_world({"/ws/long.txt": text}))
+    answer, seen, start = "", [], 1
+    while True:
+        answer = await use(READ_FILE, desk, file="long.txt", start_line=start)
+        *lines, last = answer.splitlines()
+        if not last.startswith("(cut"):
+            seen += [*lines, last]
+            break
+        seen += lines
+        start = int(last.split("start_line=")[1].rstrip(")"))
+    assert [line.split("\t")[1] for line in seen] == text.splitlines()
+
+
+async def test_a_line_that_is_too_long_is_said_to_be() -> None:
+    desk = make_desk(make_world({"/ws/long.txt": "a\n" + "x" * (MAX_CHARACTERS + 1) + "\nb\n"}))
+    first = await use(READ_FILE, desk, file="long.txt")
+    assert first == "     1\ta\n(cut: 2 more lines; read on with start_line=2)\n"
+    second = await use(READ_FILE, desk, file="long.txt", start_line=2)
+    assert second.startswith(f"(Line 2 alone is longer than {MAX_CHARACTERS} characters")
+    assert "start_line=3" in second
+    assert await use(READ_FILE, desk, file="long.txt", start_line=3) == "     3\tb\n"
+
+
+async def test_files_are_listed_without_what_may_not_be_shown() -> None:
+    desk = make_desk(make_world(FILES))
+    assert await use(LIST_FILES, desk) == ".gitignore\na.py\nempty.py\nsub/b.md\n"
+    assert await use(LIST_FILES, desk, folder="sub") == "sub/b.md\n"
+    assert await use(LIST_FILES, desk, glob="**/*.py") == "a.py\nempty.py\n"
+
+
+async def test_a_list_is_cut_where_it_is_told() -> None:
+    desk = make_desk(make_world({f"/ws/f{n}.txt": "" for n in range(5)}))
+    assert await use(LIST_FILES, desk, limit=2) == (
+        "f0.txt\nf1.txt\n(cut at 2; narrow it with folder or glob, or raise limit)\n"
+    )
+    assert "(cut" not in await use(LIST_FILES, desk, limit=5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "answer"),
+    [
+        ({"glob": "*.rs"}, "There are no files that match '*.rs'.\n"),
+        ({"folder": "none"}, "There are no files below 'none'.\n"),
+        ({"folder": "/else"}, "Error: '/else' lies outside the workspace."),
+    ],
+)
+async def test_listing_says_why_there_is_nothing(arguments: dict[str, object], answer: str) -> None:
+    assert await use(LIST_FILES, make_desk(make_world(FILES)), **arguments) == answer
+
+
+@pytest.fixture
+def on_disk(tmp_path: Path) -> Workspace:
+    for name, content in FILES.items():
+        path = tmp_path / name.removeprefix("/ws/").removeprefix("/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    workspace = Workspace(OsSystem(), Settings(privacy=PrivacySettings(deny=("else",))))
+    workspace.add_root(tmp_path.as_uri())
+    open_document(workspace, (tmp_path / "a.py").as_uri(), "one\nunsaved two\nKEY\n")
+    return workspace
+
+
+async def test_search_finds_words_and_patterns_in_unsaved_text(on_disk: Workspace) -> None:
+    desk = make_desk(on_disk, asked=None)
+    found = await use(SEARCH_WORKSPACE, desk, query="TWO unsaved one")
+    assert found == "a.py:2: unsaved two\na.py:1: one\n"
+    assert await use(SEARCH_WORKSPACE, desk, query="^# .$", mode="regex") == "sub/b.md:1: # B\n"
+
+
+async def test_search_sees_nothing_that_may_not_be_shown(on_disk: Workspace) -> None:
+    desk = make_desk(on_disk, asked=None)
+    assert await use(SEARCH_WORKSPACE, desk, query="KEY=1") == "Nothing matches 'KEY=1'.\n"
+    assert await use(SEARCH_WORKSPACE, desk, query=r"^[cx]$", mode="regex") == (
+        "Nothing matches '^[cx]$'.\n"
+    )
+
+
+async def test_search_is_cut_where_it_is_told_and_refuses_a_bad_pattern(
+    on_disk: Workspace,
+) -> None:
+    desk = make_desk(on_disk, asked=None)
+    cut = await use(SEARCH_WORKSPACE, desk, query=".", mode="regex", limit=1)
+    assert cut.splitlines()[1].startswith("(cut: ")
+    bad = await use(SEARCH_WORKSPACE, desk, query="(", mode="regex")
+    assert bad.startswith("Error: The regular expression can't be read")
+    outside = await use(SEARCH_WORKSPACE, desk, query="x", folder="../..")
+    assert outside.startswith("Error: ")
