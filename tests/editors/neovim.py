@@ -128,7 +128,9 @@ def start(given: Start) -> "Neovim":
     (config / "plugin" / "stet.lua").symlink_to(CONFIG)
     (config / "init.lua").write_text(f"{HELPERS}\n{given.lua}")
     (config / "after" / "plugin").mkdir(parents=True)
-    (config / "after" / "plugin" / "ready.lua").write_text("io.stdout:write('ready\\n') io.stdout:flush()")
+    (config / "after" / "plugin" / "ready.lua").write_text(
+        "io.stdout:write('ready\\n') io.stdout:flush()"
+    )
     environment = {
         "HOME": str(home),
         "PATH": f"{given.program.parent}{os.pathsep}{os.environ['PATH']}",
@@ -164,13 +166,15 @@ class Neovim:
         root: Its workspace, a real folder.
     """
 
-    def __init__(self, process: subprocess.Popen[bytes], socket: Path, root: Path, hold: Path) -> None:
+    def __init__(
+        self, process: subprocess.Popen[bytes], socket: Path, root: Path, hold: Path
+    ) -> None:
         self.root = root
         self._process = process
         self._hold = hold
         self._rpc = pynvim.attach("socket", path=str(socket))
         # With a screen, whatever asks for Enter would stop these tests as it would stop a person.
-        self._rpc.ui_attach(100, 30, rgb=True)
+        self._rpc.ui_attach(300, 40, rgb=True)
         self.lua("T.channel = ...", self._rpc.channel_id)
 
     def open(self, name: str) -> Self:
@@ -256,7 +260,9 @@ class Neovim:
     def wait_for_context(self, text: str) -> None:
         """Wait until what a question would send holds this text."""
         wanted = json.dumps(json.dumps(text))
-        self.wait(f"T.context():find(vim.json.decode({wanted}), 1, true)", f"{text!r} in the context")
+        self.wait(
+            f"T.context():find(vim.json.decode({wanted}), 1, true)", f"{text!r} in the context"
+        )
 
     def kill_server(self) -> None:
         """End the server without a word."""

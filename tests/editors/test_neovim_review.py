@@ -118,19 +118,21 @@ def test_an_abandoned_prompt_asks_nothing_and_an_abandoned_reason_rejects_nothin
     editor.keys("5G\\nnever mind<Esc>")
     editor.keys("11G\\n<CR>")
     editor.wait_for_states("pending", "rejected")
-    assert editor.command("stet.proposals")[1]["reason"] is None
+    assert not editor.command("stet.proposals")[1].get("reason")
 
 
 def test_the_server_knows_cursor_selection_and_unsaved_text(neovim: Begin) -> None:
     editor = neovim({"a.py": GREET, "b.py": "b = 1\n"}, [])
     editor.keys("Gounsaved = True<Esc>")
-    editor.wait_for_context('<current_file path="a.py" cursor_line="14"')
+    editor.wait_for_context("Path: a.py\nLine: 14\n")
     editor.wait_for_context("unsaved = True")
     editor.keys("4GVjj")
-    editor.wait_for_context('def greet(name):\n    message = "Hello " + name\n    print(message)</man')
+    editor.wait_for_context(
+        'def greet(name):\n    message = "Hello " + name\n    print(message)</man'
+    )
     editor.keys("<Esc>")
     editor.open("b.py")
-    editor.wait_for_context('<current_file path="b.py" cursor_line="1"')
+    editor.wait_for_context("Path: b.py\nLine: 1\n")
 
 
 def test_the_death_of_the_server_leaves_the_editor_usable(neovim: Begin) -> None:

@@ -21,7 +21,9 @@ def test_typing_above_between_and_below_moves_hunks_and_stays(neovim: Begin) -> 
     editor.wait_for_hunks(5, 12)
     editor.keys("6G\\y")
     editor.wait_for_states("accepted", "pending")
-    editor.keys("ggO# once more<Esc>14G\\y")
+    editor.keys("ggO# once more<Esc>")
+    editor.wait_for_hunks(13)
+    editor.keys("14G\\y")
     editor.wait_for_states("accepted", "accepted")
     both = GREET_FILE.both
     assert editor.lines() == [

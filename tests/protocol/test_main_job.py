@@ -114,7 +114,9 @@ async def test_a_hunk_keeps_its_place_through_closing_and_other_text(
         editor.close(uri)
         editor.write(root / "greet.py", "# A module.\n" + GREETINGS)
         editor.open(uri)
-        await editor.wait_for_diagnostics(uri, lambda found: [d.range.start.line for d in found] == [2, 7])
+        await editor.wait_for_diagnostics(
+            uri, lambda found: [d.range.start.line for d in found] == [2, 7]
+        )
         await editor.command("stet.accept", {"hunk": turn["hunks"][0]})
         await wait_for_states(editor, **{turn["hunks"][0]: "accepted"})
         assert editor.text(uri) == "# A module.\n" + GREETINGS.replace(*HELLO)

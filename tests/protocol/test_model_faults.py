@@ -9,8 +9,8 @@ import pytest
 
 from tests.support import openai_server as api
 from tests.support.editor import FakeEditor
-from tests.support.openai_server import End, OpenAIServer, Reply
 from tests.support.live_turns import ask, end_of, provider, run
+from tests.support.openai_server import End, OpenAIServer, Reply
 
 TEXT = "one\ntwo\n"
 

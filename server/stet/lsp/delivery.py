@@ -7,25 +7,29 @@ there. So the text decides.
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from lsprotocol import types as lsp
 
 from stet.lsp import to_lsp
+from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.client import ApplyOutcome, Client
 from stet.review.anchors import ReadText
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
+from stet.text.lines import line_end
 from stet.workspace.snapshot import NotShown
-from stet.workspace.uris import canonical
+from stet.workspace.uris import canonical, path_of
 from stet.workspace.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
 ARRIVAL_SECONDS = 5.0
 """How long after its yes an editor may take to send the text back; eglot waits half a second."""
+OUTRUN_SECONDS = 1.0
+"""The same where the text had moved on before the yes: Neovim says yes and drops the edit then."""
 UNSEEN_SECONDS = 0.5
 """The same for a file that is not open: an editor that opens it to edit it does so at once."""
 
@@ -33,10 +37,18 @@ UNSEEN_SECONDS = 0.5
 class Delivery:
     """Takes accepted hunks to the editor, one edit a document at a time."""
 
-    def __init__(self, workspace: Workspace, ledger: ReviewLedger, client: Client) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        ledger: ReviewLedger,
+        client: Client,
+        editor: Callable[[], ClientCapabilities] = ClientCapabilities,
+    ) -> None:
+        """`editor` tells which one it is, once it has said so."""
         self._workspace = workspace
         self._ledger = ledger
         self._client = client
+        self._editor = editor
         self._locks: dict[str, asyncio.Lock] = {}
         self._moved: dict[str, asyncio.Event] = {}
         ledger.listen(self._note)
@@ -67,31 +79,51 @@ class Delivery:
         if not ids:
             return "You have changed the text it was made for."
         edit = self._ledger.edit_of(document, ids)
-        edits = to_lsp.text_edits(edit, document, self._workspace.encoding)
-        self._ledger.send(document, ids, edit)
-        label = f"Stet: {hunks[0].summary}"
-        outcome = await self._client.apply_edit(label, document.uri, document.version, edits)
-        if await self._settled(document, outcome):
+        reason = await self._apply(document, ids, edit, f"Stet: {hunks[0].summary}")
+        if not reason:
             return ""
-        reason = outcome.reason or (
-            "The editor said that it applied the edit, but its text does not show it."
-        )
-        self._ledger.unsend(uri, self._text_in(document), reason)
         now = self._workspace.document(uri)
         if again and now is not None and now.version != document.version:
             # The text had moved on under the edit; the hunks have followed it, so send it anew.
             return await self._edit(uri, hunks, again=False)
         return reason
 
+    async def _apply(
+        self, document: TextDocument, ids: tuple[str, ...], edit: TextEdit, label: str
+    ) -> str:
+        """Have the editor change a document; gives what went wrong, or nothing."""
+        wire = _before_the_last_line_end(edit, document)
+        edits = to_lsp.text_edits(wire, document, self._workspace.encoding)
+        version = document.version
+        if version == 0 and self._editor().name == "neovim":
+            # It doesn't check a version that is 0, its first; and from there it jumps beyond 1.
+            version = 1
+        self._ledger.send(document, ids, edit)
+        outcome = await self._client.apply_edit(label, document.uri, version, edits)
+        if await self._settled(document, outcome):
+            return ""
+        reason = outcome.reason or (
+            "The editor said that it applied the edit, but its text does not show it."
+        )
+        self._ledger.unsend(document.uri, self._text_in(document), reason)
+        return reason
+
     async def _create(self, hunk: Hunk) -> str:
         """Create a file; gives what went wrong, or nothing."""
         snapshot = self._workspace.snapshot()
-        if await asyncio.to_thread(snapshot.exists, hunk.uri):
+        path, opened = path_of(hunk.uri), self._workspace.document(hunk.uri)
+        on_disk = path is not None and await asyncio.to_thread(snapshot.system.stat, path)
+        if on_disk or (opened is not None and opened.text.strip()):
             self._ledger.reject(hunk.id, "the file exists by now")
             return f"{snapshot.name_of(hunk.uri)} exists by now; it is left as it is."
+        label = f"Stet: {hunk.summary}"
+        if opened is not None:
+            # The editor shows the file that is to be; it takes the text and writes it on saving.
+            fill = TextEdit((Replacement(0, len(opened.text), hunk.new),))
+            return await self._apply(opened, (hunk.id,), fill, label)
         empty = TextDocument(hunk.uri, "")
         self._ledger.send(empty, (hunk.id,), TextEdit((Replacement(0, 0, hunk.new),)))
-        outcome = await self._client.create_file(f"Stet: {hunk.summary}", hunk.uri, hunk.new)
+        outcome = await self._client.create_file(label, hunk.uri, hunk.new)
         if await self._settled(empty, outcome):
             return ""
         self._ledger.unsend(hunk.uri, self._text_in(empty), outcome.reason)
@@ -117,9 +149,12 @@ class Delivery:
         if not outcome.applied:
             return self._ledger.arrived(uri, self._text_in(document))
         unseen = document.version is None
+        now = self._workspace.document(uri)
+        outrun = now is not None and now.version != document.version
+        seconds = UNSEEN_SECONDS if unseen else OUTRUN_SECONDS if outrun else ARRIVAL_SECONDS
         moved = self._moved.setdefault(canonical(uri), asyncio.Event())
         try:
-            async with asyncio.timeout(UNSEEN_SECONDS if unseen else ARRIVAL_SECONDS):
+            async with asyncio.timeout(seconds):
                 while not self._ledger.arrived(uri, self._text_in(document)):
                     moved.clear()
                     await moved.wait()
@@ -136,3 +171,20 @@ class Delivery:
     def _note(self, uri: str) -> None:
         if event := self._moved.get(canonical(uri)):
             event.set()
+
+
+def _before_the_last_line_end(edit: TextEdit, document: TextDocument) -> TextEdit:
+    """`edit` with lines appended at the end written before the last line end; the result is the same.
+
+    Neovim leaves an empty line behind lines that are inserted behind the last line end.
+    """
+    *others, last = edit.replacements
+    end = line_end(document.lines[-2]) if document.lines[-1] == "" and document.text else ""
+    n = len(document.text)
+    if not end or last.start != n or not last.text.endswith(end):
+        return edit
+    if others and others[-1].end == n:
+        replaced = others.pop()
+        return TextEdit((*others, Replacement(replaced.start, n, replaced.text + last.text)))
+    body = end + last.text.removesuffix(end)
+    return TextEdit((*others, Replacement(n - len(end), n - len(end), body)))

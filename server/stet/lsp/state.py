@@ -54,7 +54,9 @@ class ServerState:
         self.client = Client(self.server)
         self.documents = Documents(self.workspace, self.ledger)
         self.publisher = Publisher(self.workspace, self.ledger, self.client)
-        self.delivery = Delivery(self.workspace, self.ledger, self.client)
+        self.delivery = Delivery(
+            self.workspace, self.ledger, self.client, editor=lambda: self.server.editor
+        )
         self.startup = Startup(
             self.workspace,
             self.ledger,

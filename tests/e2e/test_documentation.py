@@ -1,0 +1,99 @@
+"""The main job with the embedded model: a docstring is added, and the code stays to the byte."""
+
+import ast
+import base64
+import calendar
+import csv
+import difflib
+import fnmatch
+import glob
+import locale
+import os
+import shlex
+import shutil
+import statistics
+import string
+import tempfile
+import textwrap
+import types
+import zipfile
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from platformdirs import user_data_path
+
+from stet.llm.embedded import weights
+from stet.review import instruction
+from stet.system.os_system import OsSystem
+from tests.support.documented import only_documented, undocumented
+from tests.support.editor import FakeEditor
+from tests.support.live_turns import run, wait_for_states
+from tests.support.shell import Shell
+
+MODULES = (
+    ast, base64, calendar, csv, difflib, fnmatch, glob, locale, shlex, shutil, statistics, string,
+    tempfile, textwrap, types, zipfile,
+)  # fmt: skip
+DATA = {"XDG_DATA_HOME": str(user_data_path("stet").parent)}
+"""Where this user's weights are: the processes of these tests have homes of their own."""
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+
+
+@pytest.fixture(autouse=True)
+async def _weights() -> None:
+    reason = await weights.missing(weights.SMOLLM2, weights.default_folder(), OsSystem())
+    if reason and os.environ.get("CI") != "true":
+        pytest.skip(reason)
+
+
+async def test_eight_of_ten_functions_of_the_standard_library_get_their_docstring(
+    tmp_path: Path,
+) -> None:
+    found = (source for module in MODULES for source in islice(undocumented(module), 1))
+    functions = list(islice(found, 10))
+    assert len(functions) == 10
+    kept = 0
+    async with FakeEditor.start(tmp_path, env=DATA) as editor:
+        for number, source in enumerate(functions):
+            uri = editor.open(f"f{number}.py", source, "python")
+            last = len(source.splitlines())
+            turn = await run(
+                editor,
+                f"Add a docstring {number}",
+                uri=uri,
+                mode="rewrite",
+                **{"from": 1, "to": last},
+            )
+            assert editor.text(uri) == source
+            if turn["state"] != "completed":
+                continue
+            await editor.command("stet.accept", {"turn": turn["turn"]})
+            await wait_for_states(editor, **dict.fromkeys(turn["hunks"], "accepted"))
+            kept += only_documented(source, editor.text(uri))
+    assert kept >= 8
+
+
+def test_a_function_of_our_own_gets_its_docstring_from_the_shell(shell: Shell) -> None:
+    source = next(undocumented(instruction))
+    file = shell.write("own.py", source)
+    done = shell.run(
+        "ask",
+        "add a docstring",
+        "--file",
+        "own.py",
+        "--mode",
+        "rewrite",
+        "--accept",
+        "all",
+        env=DATA,
+    )
+    assert done.returncode == 0, done.stderr
+    assert only_documented(source, file.read_text())
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    """A folder to work in."""
+    return Shell.at(tmp_path)

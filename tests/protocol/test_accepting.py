@@ -1,0 +1,133 @@
+"""Accepting, whatever the editor answers: the text that comes back decides."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.editor import FakeEditor
+from tests.support.editor_profiles import PROFILES, Quirk
+from tests.support.live_turns import calls, done, edit, run, scripted, states, wait_for_states
+
+TEXT = "one\ntwo\nthree\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A workspace of one file."""
+    folder = tmp_path / "ws"
+    folder.mkdir()
+    (folder / "a.txt").write_text(TEXT)
+    return folder
+
+
+def numbers(folder: Path) -> dict[str, str]:
+    """A model that writes digits."""
+    return scripted(folder, calls(edit("a.txt", "two", "2"), edit("a.txt", "three", "3")), done())
+
+
+@pytest.mark.parametrize("quirk", [Quirk.NULL, Quirk.REFUSE])
+async def test_an_edit_that_is_refused_leaves_the_hunk_pending_and_says_why(
+    root: Path, tmp_path: Path, quirk: Quirk
+) -> None:
+    async with FakeEditor.start(root, quirk=quirk, env=numbers(tmp_path)) as editor:
+        uri = editor.open("a.txt")
+        turn = await run(editor, "Digits", uri=uri)
+        await editor.command("stet.accept", {"hunk": turn["hunks"][0]})
+        said = await editor.wait_for_message("not applied")
+        assert await states(editor) == dict.fromkeys(turn["hunks"], "pending")
+        [hunk, _] = await editor.command("stet.proposals")
+        assert hunk["reason"]
+        assert hunk["reason"] in said
+        assert editor.text(uri) == TEXT
+
+
+async def test_an_editor_that_sends_its_text_late_is_waited_for(root: Path, tmp_path: Path) -> None:
+    async with FakeEditor.start(root, quirk=Quirk.SLOW, env=numbers(tmp_path)) as editor:
+        uri = editor.open("a.txt")
+        turn = await run(editor, "Digits", uri=uri)
+        await editor.command("stet.accept", {"hunk": turn["hunks"][0]})
+        await editor.wait_until(lambda: editor.applied)
+        # Every request flushes what is held back, so the next one brings the text.
+        await wait_for_states(editor, **{turn["hunks"][0]: "accepted"})
+        assert editor.text(uri) == "one\n2\nthree\n"
+
+
+@pytest.mark.parametrize("client", PROFILES)
+async def test_text_typed_while_the_edit_is_on_its_way_is_kept(
+    root: Path, tmp_path: Path, client: str
+) -> None:
+    async with FakeEditor.start(root, client=client, env=numbers(tmp_path)) as editor:
+        uri = editor.open("a.txt")
+        turn = await run(editor, "Digits", uri=uri)
+        answer = editor.command("stet.accept", {"hunk": turn["hunks"][1]})
+        # Typed before the edit arrives, so its version is stale: the edit is sent once more.
+        editor.type(uri, 0, 0, "zero\n")
+        await answer
+        await wait_for_states(editor, **{turn["hunks"][1]: "accepted"})
+        assert editor.text(uri) == "zero\none\ntwo\n3\n"
+        assert (await states(editor))[turn["hunks"][0]] == "pending"
+
+
+@pytest.mark.parametrize("client", PROFILES)
+async def test_everything_that_is_not_ascii_is_edited_where_it_stands(
+    root: Path, tmp_path: Path, client: str
+) -> None:
+    text = "# 𝄞 → naïve\u2028line\x0cfeed\r\nüber 👩‍👩‍👧 two 漢字\r\nlast"
+    env = scripted(
+        tmp_path,
+        calls(edit("untitled:u", "über 👩‍👩‍👧 two 漢字", "über 👨‍👩‍👧 zwei kanji 𝄞")),
+        calls(edit("untitled:u", "last", "last\nline")),
+        done(),
+    )
+    async with FakeEditor.start(root, client=client, env=env) as editor:
+        uri = editor.open("untitled:u", text)
+        turn = await run(editor, "Romanise", uri=uri)
+        assert len(turn["hunks"]) == 2, turn["toolCalls"]
+        editor.type(uri, 0, 3, "♭")
+        await editor.command("stet.accept", {"uri": uri})
+        await wait_for_states(editor, **dict.fromkeys(turn["hunks"], "accepted"))
+        assert editor.text(uri) == (
+            "# 𝄞♭ → naïve\u2028line\x0cfeed\r\nüber 👨‍👩‍👧 zwei kanji 𝄞\r\nlast\r\nline"
+        )
+
+
+async def test_protected_files_need_a_yes_of_their_own(root: Path, tmp_path: Path) -> None:
+    (root / "Makefile").write_text("all:\n\ttrue\n")
+    env = scripted(
+        tmp_path,
+        calls(("read_file", {"file": "Makefile"})),
+        calls(edit("Makefile", "true", "false"), edit("a.txt", "two", "2")),
+        done(),
+    )
+    async with FakeEditor.start(root, env=env) as editor:
+        uri, makefile = editor.open("a.txt"), editor.open("Makefile")
+        turn = await run(editor, "Both", uri=uri)
+        answer = await editor.command("stet.accept", {"all": True, "protected": True})
+        assert [one["reason"] for one in answer["refused"]] == [
+            "this file is protected: accept it alone, with `protected: true`"
+        ]
+        await wait_for_states(editor, **{answer["hunks"][0]: "accepted"})
+        assert editor.text(makefile) == "all:\n\ttrue\n"
+        await editor.choose(makefile, "true", "Stet: Accept hunk 1/1")
+        await editor.wait_until(lambda: editor.text(makefile) == "all:\n\tfalse\n")
+        assert len(turn["hunks"]) == 2
+
+
+async def test_a_new_turn_supersedes_what_waits_in_the_same_place(
+    root: Path, tmp_path: Path
+) -> None:
+    env = scripted(
+        tmp_path,
+        calls(edit("a.txt", "two", "2")),
+        done(),
+        calls(edit("a.txt", "two", "zwei")),
+        done(),
+    )
+    async with FakeEditor.start(root, env=env) as editor:
+        uri = editor.open("a.txt")
+        first = await run(editor, "Digits", uri=uri)
+        second = await run(editor, "German", uri=uri)
+        assert await states(editor) == {
+            first["hunks"][0]: "superseded",
+            second["hunks"][0]: "pending",
+        }
