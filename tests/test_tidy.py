@@ -18,7 +18,7 @@ TESTS = sorted(path for path in (ROOT / "tests").rglob("*.py"))
 ARCHITECTURE = (ROOT / "server" / "ARCHITECTURE.md").read_text()
 README = (ROOT / "README.md").read_text()
 HEAVY = (
-    "openai pydantic typer rich platformdirs markdown_it annotated_types xllamacpp httpx2".split()
+    ["openai", "pydantic", "typer", "rich", "platformdirs", "markdown_it", "annotated_types", "xllamacpp", "httpx2"]
 )
 
 

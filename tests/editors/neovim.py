@@ -7,7 +7,6 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic
 from typing import Any, Self
 
 import pynvim

@@ -83,6 +83,6 @@ def test_a_new_file_is_proposed_and_made_when_accepted(neovim: Begin) -> None:
     editor.keys("\\y")
     editor.wait_for_states("accepted")
     editor.wait_for_lines(["x = 1", "y = 2"])
-    editor.keys(":write<CR>")
+    editor.keys(":write ++p<CR>")
     editor.wait("not vim.bo.modified", "the file is written")
     assert editor.on_disk("lib/new.py") == "x = 1\ny = 2\n"

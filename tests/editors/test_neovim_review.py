@@ -127,9 +127,8 @@ def test_the_server_knows_cursor_selection_and_unsaved_text(neovim: Begin) -> No
     editor.wait_for_context("Path: a.py\nLine: 14\n")
     editor.wait_for_context("unsaved = True")
     editor.keys("4GVjj")
-    editor.wait_for_context(
-        'def greet(name):\n    message = "Hello " + name\n    print(message)</man'
-    )
+    editor.wait_for_context('<manually_added_selection path="a.py" lines="4-6">')
+    editor.wait_for_context('def greet(name):\n    message = "Hello " + name\n    print(message)')
     editor.keys("<Esc>")
     editor.open("b.py")
     editor.wait_for_context("Path: b.py\nLine: 1\n")

@@ -2,6 +2,8 @@
 
 import asyncio
 from pathlib import Path
+from statistics import median
+from time import perf_counter
 
 import pytest
 from lsprotocol import types as lsp
@@ -171,6 +173,21 @@ async def test_a_second_question_waits_for_the_first_in_its_chat(
         (tmp_path / "go").touch()
         assert (await end_of(editor, first))["summary"] == "First."
         assert (await end_of(editor, second))["summary"] == "Second."
+
+
+async def test_a_question_is_answered_at_once_while_a_turn_runs(root: Path, tmp_path: Path) -> None:
+    held = {**done("Late."), "hold": str(tmp_path / "never")}
+    async with FakeEditor.start(root, env=scripted(tmp_path, held)) as editor:
+        uri = editor.open("greet.py")
+        await ask(editor, "Hold on", uri=uri)
+        seconds = []
+        for number in range(20):
+            started = perf_counter()
+            await ask(editor, f"Next {number}", uri=uri)
+            seconds.append(perf_counter() - started)
+        assert median(seconds) < 0.05
+        assert len((await editor.command("stet.status"))["turns"]) == 21
+        assert len((await editor.command("stet.cancel"))["turns"]) == 21
 
 
 async def test_next_and_previous_go_through_all_hunks(root: Path, tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ turn = await table.ask("Say done")
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 
 from stet.agent.agent import Agent, Answer
 from stet.agent.answer import Answerer
@@ -38,8 +39,9 @@ class _GivenModel(ModelSource):
         super().__init__(MemorySystem({}))
         self.model = model
 
-    async def get(self, settings: ModelSettings) -> Model:
-        return self.model
+    @asynccontextmanager
+    async def use(self, settings: ModelSettings) -> AsyncIterator[Model]:
+        yield self.model
 
 
 class Table:

@@ -8,9 +8,10 @@ import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Protocol
 
-from stet.agent.errors import LimitReached, TurnFailed
-from stet.agent.events import AgentEvent, TurnEnded, TurnStarted
+from stet.agent.errors import Declined, LimitReached, TurnFailed
+from stet.agent.events import AgentEvent, Asked, Resumed, TurnEnded, TurnStarted
 from stet.agent.limits import Limits
+from stet.agent.question import Inquire, Question
 from stet.agent.session import Session
 from stet.agent.turn import OVER, Ask, Turn, TurnState
 from stet.llm.errors import ModelError
@@ -25,16 +26,33 @@ Spawn = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
 Emit = Callable[[AgentEvent], None]
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Line:
+    """How a turn at work reaches the editor.
+
+    Attributes:
+        emit: Tells what happens.
+        inquire: Puts a question to the user and waits for the answer.
+    """
+
+    emit: Emit
+    inquire: Inquire
+
+
 class Answer(Protocol):
     """Does a turn's work: see `stet.agent.answer`."""
 
-    def __call__(self, turn: Turn, session: Session, limits: Limits, emit: Emit) -> Awaitable[Turn]:
+    def __call__(self, turn: Turn, session: Session, limits: Limits, line: Line) -> Awaitable[Turn]:
         """Run the turn to its end."""
         ...
 
 
 class UnknownTurn(Exception):
     """There is no turn of that id."""
+
+
+class NoQuestion(Exception):
+    """No turn waits for such an answer; the message says which answers there are, if any."""
 
 
 class Agent:
@@ -65,13 +83,15 @@ class Agent:
         self._sessions: dict[str, Session] = {}
         self._turns: dict[str, Turn] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._waiting: dict[str, asyncio.Future[str]] = {}
+        self._timers: dict[str, asyncio.Timeout] = {}
         self._numbers = itertools.count(1)
 
     def ask(self, ask: Ask) -> Turn:
         """Take a question: it starts at once, or behind the turn that runs in its chat."""
         turn = Turn(id=f"t{next(self._numbers)}", ask=ask)
         self._turns[turn.id] = turn
-        session = self._sessions.setdefault(ask.chat, Session(ask.chat))
+        session = self.session(ask.chat)
         session.queue.append(turn.id)
         self._start_next(session)
         return self._turns[turn.id]
@@ -105,6 +125,27 @@ class Agent:
                 task.cancel()
         return tuple(stopped)
 
+    def session(self, chat: str) -> Session:
+        """The conversation of that id; a new one if there is none yet."""
+        return self._sessions.setdefault(chat, Session(chat))
+
+    def reply(self, text: str, question_id: str | None = None) -> str:
+        """Answer a turn's question, by default the oldest; gives the turn's id.
+
+        Raises:
+            NoQuestion: If none waits, or the text is none of its choices.
+        """
+        for turn in self._turns.values():
+            question = turn.question
+            if question is None or question_id not in (None, question.id):
+                continue
+            if text not in question.choices:
+                choices = ", ".join(repr(choice) for choice in question.choices)
+                raise NoQuestion(f"{text!r} is no answer to {question.text!r}; choose of {choices}")
+            self._waiting[turn.id].set_result(text)
+            return turn.id
+        raise NoQuestion("no turn waits for an answer")
+
     def _start_next(self, session: Session) -> None:
         while session.running is None and session.queue:
             turn = self._turns[session.queue.popleft()]
@@ -135,9 +176,12 @@ class Agent:
             answer = await self._answer()
             # Settings are known once there is somebody to answer.
             limits = Limits.of(self._workspace.settings.agent)
-            return await _within(limits, answer(self._turns[turn_id], session, limits, self._keep))
+            line = Line(self._keep, self._inquire)
+            return await self._within(limits, turn_id, answer, session, line)
         except LimitReached as limit:
             return self._turns[turn_id].ended(TurnState.LIMITED, error=str(limit))
+        except Declined as no:
+            return self._turns[turn_id].ended(TurnState.CANCELLED, error=str(no))
         except (TurnFailed, ModelError) as failure:
             return self._turns[turn_id].ended(TurnState.FAILED, error=str(failure))
         except Exception as bug:
@@ -146,6 +190,43 @@ class Agent:
             message = f"Stet failed inside ({type(bug).__name__}); its log has the details."
             self._end(self._turns[turn_id].ended(TurnState.FAILED, error=message))
             raise
+
+    async def _within(
+        self, limits: Limits, turn_id: str, answer: Answer, session: Session, line: Line
+    ) -> Turn:
+        """The turn's work, as long as the limits allow; waiting for the user does not count.
+
+        Raises:
+            LimitReached: If it takes longer.
+        """
+        timer = self._timers[turn_id] = asyncio.timeout(limits.seconds)
+        try:
+            async with timer:
+                return await answer(self._turns[turn_id], session, limits, line)
+        except TimeoutError as error:
+            if not timer.expired():
+                raise
+            raise LimitReached(limits.out_of_time) from error
+        finally:
+            del self._timers[turn_id]
+
+    async def _inquire(self, turn: Turn, question: Question) -> str:
+        """Put a question to the user; the turn waits, its clock stands still."""
+        loop, timer = asyncio.get_running_loop(), self._timers[turn.id]
+        due = timer.when()
+        left = due - loop.time() if due is not None else None
+        timer.reschedule(None)
+        answer: asyncio.Future[str] = loop.create_future()
+        self._waiting[turn.id] = answer
+        waiting = dataclasses.replace(turn, state=TurnState.WAITING, question=question)
+        self._keep(Asked(waiting))
+        try:
+            text = await answer
+        finally:
+            del self._waiting[turn.id]
+        timer.reschedule(loop.time() + left if left is not None else None)
+        self._keep(Resumed(dataclasses.replace(turn, state=TurnState.RUNNING)))
+        return text
 
     def _keep(self, event: AgentEvent) -> None:
         """Keep the turn as the event shows it, and pass the event on; nothing after its end."""
@@ -157,22 +238,6 @@ class Agent:
     def _end(self, turn: Turn) -> None:
         cost = _cost(turn.usage, self._workspace.settings.model.price)
         self._keep(TurnEnded(dataclasses.replace(turn, cost=cost)))
-
-
-async def _within(limits: Limits, work: Awaitable[Turn]) -> Turn:
-    """The work's outcome.
-
-    Raises:
-        LimitReached: If it takes longer than the limits allow.
-    """
-    timer = asyncio.timeout(limits.seconds)
-    try:
-        async with timer:
-            return await work
-    except TimeoutError as error:
-        if not timer.expired():
-            raise
-        raise LimitReached(limits.out_of_time) from error
 
 
 def _cost(usage: Usage, price: Price) -> float | None:

@@ -2,6 +2,7 @@
 
 TurnStopped
 ├── LimitReached    a cap; the turn is `limited`
+├── Declined        the user said no; the turn is `cancelled`
 └── TurnFailed      it can't go on; the turn is `failed`
 """
 
@@ -12,6 +13,10 @@ class TurnStopped(Exception):
 
 class LimitReached(TurnStopped):
     """A limit of the user's ends the turn."""
+
+
+class Declined(TurnStopped):
+    """The user did not want it."""
 
 
 class TurnFailed(TurnStopped):

@@ -53,6 +53,20 @@ class ToolEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """The turn has a question and waits for the user's answer."""
+
+    turn: Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """The question has been answered; the turn goes on."""
+
+    turn: Turn
+
+
+@dataclass(frozen=True, slots=True)
 class Waiting:
     """The round begins anew after a fault; `reason` is a sentence. What was said in it is void."""
 
@@ -68,5 +82,14 @@ class TurnEnded:
 
 
 AgentEvent = (
-    TurnStarted | RoundStarted | Said | Answered | ToolStarted | ToolEnded | Waiting | TurnEnded
+    TurnStarted
+    | RoundStarted
+    | Said
+    | Answered
+    | ToolStarted
+    | ToolEnded
+    | Asked
+    | Resumed
+    | Waiting
+    | TurnEnded
 )

@@ -1,7 +1,7 @@
 """The loop: ask the model, run what it calls, until it is done or a limit is reached."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from stet.agent.errors import LimitReached, TurnFailed
@@ -19,6 +19,7 @@ from stet.agent.toolbox import Toolbox, parsed
 from stet.agent.turn import Mode, Turn, TurnState
 from stet.llm.messages import Completion, Message, StopReason, ToolCall
 from stet.llm.model import Model, Request
+from stet.llm.tokens import estimate_prompt
 
 _REMINDER = (
     "You have called no tool. If the work is finished, call `done` with a summary; otherwise go on."
@@ -35,22 +36,26 @@ class Crew:
         toolbox: Is called.
         limits: Are held.
         emit: Is told. It also keeps the turn, so that its state can be asked for at any moment.
+        confirm: Is asked, with the number of tokens, before anything is sent; returns if it may be.
     """
 
     model: Model
     toolbox: Toolbox
     limits: Limits
     emit: Callable[[AgentEvent], None]
+    confirm: Callable[[Turn, int], Awaitable[None]]
 
 
 async def run_turn(turn: Turn, messages: list[Message], crew: Crew) -> Turn:
     """Run a turn to its end; `messages` grows at its end only.
 
     Raises:
+        Declined: If the user does not want so much to be sent.
         LimitReached: By rounds or tokens.
         TurnFailed: If the model has nothing to say or refuses.
         ModelError: If the model can't be asked.
     """
+    await crew.confirm(turn, estimate_prompt(messages, crew.toolbox.definitions(last_round=False)))
     reminded = False
     while True:
         crew.limits.check(len(turn.rounds), turn.usage.total)

@@ -1,6 +1,9 @@
 """Where the turns' model comes from: chosen once, opened once, until the settings change."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 from stet.llm.choose import Choice, choose, open_model
 from stet.llm.errors import NoModel
@@ -9,40 +12,70 @@ from stet.settings.values import ModelSettings
 from stet.system.system import System
 
 
+@dataclass(slots=True)
+class _Opened:
+    """A model, what it was opened for, and how many turns use it."""
+
+    settings: ModelSettings
+    choice: Choice
+    model: Model
+    n_users: int = 0
+
+
 class ModelSource:
     """Owns the open model; touched on the event loop only."""
 
     def __init__(self, system: System) -> None:
         self._system = system
-        self._settings: ModelSettings | None = None
-        self._model: Model | None = None
+        self._opened: _Opened | None = None
         self._lock = asyncio.Lock()
-        self.choice: Choice | None = None
 
-    async def get(self, settings: ModelSettings) -> Model:
-        """The model for these settings.
+    @property
+    def choice(self) -> Choice | None:
+        """The model in use and why, or None before the first turn."""
+        return self._opened.choice if self._opened else None
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the model in use is the embedded one."""
+        return self._opened is not None and self._opened.model.constrained
+
+    @asynccontextmanager
+    async def use(self, settings: ModelSettings) -> AsyncIterator[Model]:
+        """The model for these settings, kept open for as long as the block lasts.
 
         Raises:
             ModelError: If there is none, with the sentence that tells how to get one.
         """
-        async with self._lock:
-            if self._model is None or self._settings != settings:
-                await self.close()
-                self.choice = await choose(settings, self._system)
-                self._model = await open_model(self.choice, settings, self._system)
-                self._settings = settings
-            return self._model
+        opened = await self._open(settings)
+        opened.n_users += 1
+        try:
+            yield opened.model
+        finally:
+            opened.n_users -= 1
+            # Other settings have come meanwhile: the last turn with the old model closes it.
+            if opened is not self._opened and not opened.n_users:
+                await opened.model.close()
 
     async def warm(self, settings: ModelSettings) -> None:
         """Do what the first turn would have to wait for, if there is a model."""
         try:
-            model = await self.get(settings)
+            async with self.use(settings) as model:
+                await model.warm()
         except NoModel:
             return  # the first turn will say so
-        await model.warm()
 
     async def close(self) -> None:
         """Let go of connections and child processes."""
-        model, self._model = self._model, None
-        if model is not None:
-            await model.close()
+        opened, self._opened = self._opened, None
+        if opened is not None and not opened.n_users:
+            await opened.model.close()
+
+    async def _open(self, settings: ModelSettings) -> _Opened:
+        async with self._lock:
+            if self._opened is None or self._opened.settings != settings:
+                await self.close()
+                choice = await choose(settings, self._system)
+                model = await open_model(choice, settings, self._system)
+                self._opened = _Opened(settings, choice, model)
+            return self._opened

@@ -11,16 +11,18 @@ import dataclasses
 from stet.agent.errors import TurnFailed
 from stet.agent.events import ToolEnded
 from stet.agent.loop import Crew
-from stet.agent.rewriting.documentation import document_lines, wants_documentation
-from stet.agent.rewriting.oneshot import rewrite_lines
-from stet.agent.rewriting.passage import Passage, Writer
-from stet.agent.rewriting.prose import correct_lines, wants_correction
+from stet.agent.rewriting import documentation, oneshot, prose
+from stet.agent.rewriting.documentation import wants_documentation
+from stet.agent.rewriting.passage import Passage, Plan, Writer
+from stet.agent.rewriting.prose import wants_correction
 from stet.agent.rewriting.syntax import syntax_problem
-from stet.agent.turn import ToolRun, ToolState, Turn, TurnState
+from stet.agent.turn import Ask, ToolRun, ToolState, Turn, TurnState
+from stet.llm.tokens import estimate_prompt
 from stet.review.instruction import BadInstruction, carry
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
-from stet.tools.base import Desk, ToolError
+from stet.tools.base import ToolError
+from stet.workspace.snapshot import Snapshot
 
 _CALL = "rewrite"
 _WRITTEN_OVER = "You have changed the selected lines meanwhile, so nothing is proposed. Ask again."
@@ -34,16 +36,13 @@ async def run_rewrite(turn: Turn, crew: Crew) -> Turn:
         ModelError: If the model can't be asked.
     """
     desk = crew.toolbox.desk
-    shown, lines = _selection(turn, desk)
-    name = desk.snapshot().name_of(shown.uri)
-    passage = Passage.of(shown, name, lines, turn.ask.prompt)
+    shown = desk.was_shown(turn.ask.place.uri) if turn.ask.place.uri else None
+    passage = passage_of(turn.ask, shown, desk.snapshot())
+    assert shown is not None, "there is no passage without its document"
+    plan = plan_for(passage, small=crew.model.constrained)
+    await crew.confirm(turn, sum(estimate_prompt(request.messages) for request in plan.requests))
     writer = Writer(turn, crew.model, crew.emit)
-    if crew.model.constrained and wants_correction(passage):
-        text = await correct_lines(passage, writer)
-    elif crew.model.constrained and wants_documentation(passage):
-        text = await document_lines(passage, writer)
-    else:
-        text = await rewrite_lines(passage, writer)
+    text = await writer.carry_out(plan)
     await _check(shown, passage, text)
     turn = writer.turn
     try:
@@ -63,10 +62,26 @@ async def run_rewrite(turn: Turn, crew: Crew) -> Turn:
     )
 
 
-def _selection(turn: Turn, desk: Desk) -> tuple[TextDocument, Range]:
-    """The document as it was when the turn began, and the selected lines, whole."""
-    place = turn.ask.place
-    shown = desk.was_shown(place.uri) if place.uri else None
+def plan_for(passage: Passage, *, small: bool) -> Plan:
+    """How the passage is rewritten; `small` says that the model is the embedded one.
+
+    Raises:
+        TurnFailed: If that can't be done.
+    """
+    if small and wants_correction(passage):
+        return prose.plan(passage)
+    if small and wants_documentation(passage):
+        return documentation.plan(passage)
+    return oneshot.plan(passage, small=small)
+
+
+def passage_of(ask: Ask, shown: TextDocument | None, snapshot: Snapshot) -> Passage:
+    """The selected lines, whole, of the document as it was when the turn began.
+
+    Raises:
+        TurnFailed: If there is no such document or nothing is selected.
+    """
+    place = ask.place
     if shown is None:
         raise TurnFailed("There is no file to rewrite in, or it may not be shown to a model.")
     if place.range is None or place.range.is_empty:
@@ -75,7 +90,7 @@ def _selection(turn: Turn, desk: Desk) -> tuple[TextDocument, Range]:
     end = shown.clamp(Position(place.range.last_line + 1, 0))
     if start == end:
         raise TurnFailed("Select the lines to rewrite, then ask again: there are none there.")
-    return shown, Range(start, end)
+    return Passage.of(shown, snapshot.name_of(shown.uri), Range(start, end), ask.prompt)
 
 
 async def _check(shown: TextDocument, passage: Passage, text: str) -> None:

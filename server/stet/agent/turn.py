@@ -4,6 +4,7 @@ import dataclasses
 from dataclasses import dataclass
 from enum import StrEnum
 
+from stet.agent.question import Question
 from stet.context.builder import Place
 from stet.llm.messages import Completion, Usage
 from stet.review.rules import RejectedEdit
@@ -14,6 +15,8 @@ class TurnState(StrEnum):
 
     QUEUED = "queued"
     RUNNING = "running"
+    WAITING = "waiting"
+    """For the user's answer to the turn's question."""
     COMPLETED = "completed"
     FAILED = "failed"
     CANCELLED = "cancelled"
@@ -91,6 +94,7 @@ class Turn:
         rejected: Edits that the gate refused.
         rounds: Tokens of each round with the model.
         cost: In the user's currency, or None where no price is known.
+        question: What it waits for, while it does.
     """
 
     id: str
@@ -105,6 +109,7 @@ class Turn:
     rejected: tuple[RejectedEdit, ...] = ()
     rounds: tuple[Usage, ...] = ()
     cost: float | None = None
+    question: Question | None = None
 
     @property
     def usage(self) -> Usage:
@@ -136,4 +141,6 @@ class Turn:
         """At its end; without a summary the answer's first line serves."""
         if not summary and not error:
             summary = next(iter(self.answer.strip().splitlines()), "")
-        return dataclasses.replace(self, state=state, summary=summary or error, error=error)
+        return dataclasses.replace(
+            self, state=state, summary=summary or error, error=error, question=None
+        )

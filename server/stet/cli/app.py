@@ -109,6 +109,9 @@ def ask(  # noqa: PLR0913 - the options are the signature
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Send even a large question (context.warnTokens).")
+    ] = False,
 ) -> None:
     """Ask once: prints the answer and the proposals, saves what is accepted."""
     from stet.cli import ask as ask_module  # late: the session's parts are slow to import
@@ -120,7 +123,7 @@ def ask(  # noqa: PLR0913 - the options are the signature
         wanted = accept or default_accept(as_json=as_json)
         folder = workspace_folder(root, place)
         return ask_module.run(
-            ask_module.Question(prompt, folder, place, mode, wanted, as_json=as_json)
+            ask_module.Question(prompt, folder, place, mode, wanted, as_json, may_send=yes)
         )
 
     finish(work)

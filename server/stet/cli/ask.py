@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -31,6 +31,8 @@ class Question:
     mode: Mode = "agent"
     accept: Accept = "none"
     as_json: bool = False
+    may_send: bool = False
+    """A question as large as it may be is sent without asking."""
 
 
 @dataclass(slots=True)
@@ -109,7 +111,7 @@ class _Asking:
     def __init__(self, question: Question, terminal: Terminal) -> None:
         self._question = question
         self._terminal = terminal
-        self._client = HeadlessClient(OsSystem(), on_event=self._event)
+        self._client = HeadlessClient(OsSystem(), on_event=self._event, choose=self._choose)
         self._answers = Answers()
         self._progress: Callable[[str], None] = lambda _: None
         self._messages: list[str] = []
@@ -229,6 +231,17 @@ class _Asking:
             }
         self._outcome.accepted += done["accepted"]
         self._outcome.refused += done["refused"]
+
+    async def _choose(self, text: str, choices: Sequence[str]) -> str:
+        """Answer a question of the turn's; the first choice agrees, the last does not."""
+        if self._question.may_send:
+            return choices[0]
+        if self._question.as_json or not self._terminal.is_interactive:
+            self._messages.append(f"{text} (--yes sends it)")
+            return choices[-1]
+        self._terminal.say(f"{text} [y/n]", "yellow")
+        answer = await self._answers.line("")
+        return choices[0] if (answer or "").strip().lower().startswith("y") else choices[-1]
 
     def _event(self, event: Event) -> None:
         """What the server says while it works."""

@@ -33,6 +33,7 @@ class ClientCapabilities:
         code_lens_refresh: Asks for the lenses again when told to.
         inlay_hint_refresh: Asks for the hints again when told to.
         text_document_content: Opens virtual documents whose text the server gives.
+        message_requests: Shows a message with buttons.
         llm_tag: Knows the tag for code actions made by a language model.
         diagnostic_data: Gives a diagnostic's `data` back in `textDocument/codeAction`.
         hover_markdown: Renders Markdown in a hover.
@@ -53,6 +54,7 @@ class ClientCapabilities:
     code_lens_refresh: bool = False
     inlay_hint_refresh: bool = False
     text_document_content: bool = False
+    message_requests: bool = False
     llm_tag: bool = False
     diagnostic_data: bool = False
     hover_markdown: bool = False
@@ -89,6 +91,7 @@ def resolve(params: lsp.InitializeParams) -> ClientCapabilities:
         code_lens_refresh=_flag(said, "workspace.code_lens.refresh_support"),
         inlay_hint_refresh=_flag(said, "workspace.inlay_hint.refresh_support"),
         text_document_content=_value(said, "workspace.text_document_content") is not None,
+        message_requests=_value(said, "window.show_message") is not None,
         llm_tag=lsp.CodeActionTag.LlmGenerated
         in (_value(said, "text_document.code_action.tag_support.value_set") or ()),
         # eglot gives back what it got, and does not say so.

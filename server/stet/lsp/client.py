@@ -6,8 +6,9 @@ yes to what they did not do, so the text that comes back decides.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
@@ -19,6 +20,7 @@ log = logging.getLogger(__name__)
 
 APPLY_SECONDS = 10.0
 ANSWER_SECONDS = 5.0
+CHOICE_SECONDS = 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,15 @@ class Client:
 
     # What the user sees
 
+    @property
+    def has_buttons(self) -> bool:
+        """Whether `choose` shows anything."""
+        return self._server.editor.message_requests
+
+    def start(self, work: Coroutine[Any, Any, object], name: str) -> None:
+        """Let something that waits for the editor go on beside everything else."""
+        self._server.tasks.start(work, name)
+
     def publish_diagnostics(self, uri: str, diagnostics: Sequence[lsp.Diagnostic]) -> None:
         """Replace the diagnostics of a document.
 
@@ -126,6 +137,24 @@ class Client:
     def show_message(self, text: str, kind: lsp.MessageType = lsp.MessageType.Info) -> None:
         """Put one message in front of the user."""
         self._server.window_show_message(lsp.ShowMessageParams(type=kind, message=text))
+
+    async def choose(self, text: str, choices: Sequence[str]) -> str | None:
+        """Put a message with buttons in front of the user.
+
+        None where the editor has none, or nothing was chosen: never the only way to answer.
+        """
+        if not self._server.editor.message_requests:
+            return None
+        actions = [lsp.MessageActionItem(title=choice) for choice in choices]
+        params = lsp.ShowMessageRequestParams(lsp.MessageType.Info, text, actions)
+        try:
+            chosen = await self._server.protocol.ask(
+                lsp.WINDOW_SHOW_MESSAGE_REQUEST, params, CHOICE_SECONDS
+            )
+        except (TimeoutError, JsonRpcException) as error:
+            log.info("no choice was made: %s", str(error) or "nobody answered")
+            return None
+        return None if chosen is None else str(chosen.title)
 
     async def show_document(
         self, uri: str, selection: lsp.Range | None = None, *, take_focus: bool = True

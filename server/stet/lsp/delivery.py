@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 ARRIVAL_SECONDS = 5.0
 """How long after its yes an editor may take to send the text back; eglot waits half a second."""
 OUTRUN_SECONDS = 1.0
-"""The same where the text had moved on before the yes: Neovim says yes and drops the edit then."""
+"""The same once other text has arrived instead: Neovim says yes and drops the edit then."""
 UNSEEN_SECONDS = 0.5
 """The same for a file that is not open: an editor that opens it to edit it does so at once."""
 
@@ -112,8 +112,8 @@ class Delivery:
         """Create a file; gives what went wrong, or nothing."""
         snapshot = self._workspace.snapshot()
         path, opened = path_of(hunk.uri), self._workspace.document(hunk.uri)
-        on_disk = path is not None and await asyncio.to_thread(snapshot.system.stat, path)
-        if on_disk or (opened is not None and opened.text.strip()):
+        found = await asyncio.to_thread(snapshot.system.stat, path) if path else None
+        if found or (opened is not None and opened.text.strip()):
             self._ledger.reject(hunk.id, "the file exists by now")
             return f"{snapshot.name_of(hunk.uri)} exists by now; it is left as it is."
         label = f"Stet: {hunk.summary}"
@@ -149,13 +149,11 @@ class Delivery:
         if not outcome.applied:
             return self._ledger.arrived(uri, self._text_in(document))
         unseen = document.version is None
-        now = self._workspace.document(uri)
-        outrun = now is not None and now.version != document.version
-        seconds = UNSEEN_SECONDS if unseen else OUTRUN_SECONDS if outrun else ARRIVAL_SECONDS
         moved = self._moved.setdefault(canonical(uri), asyncio.Event())
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(UNSEEN_SECONDS if unseen else ARRIVAL_SECONDS) as limit:
                 while not self._ledger.arrived(uri, self._text_in(document)):
+                    self._hurry(limit, document)
                     moved.clear()
                     await moved.wait()
         except TimeoutError:
@@ -163,6 +161,12 @@ class Delivery:
                 return False
             self._ledger.confirm_unseen(uri)
         return True
+
+    def _hurry(self, limit: asyncio.Timeout, document: TextDocument) -> None:
+        """Wait less long once the text has become another than the one that was sent for."""
+        now, when = self._workspace.document(document.uri), limit.when()
+        if when is not None and now is not None and now.version != document.version:
+            limit.reschedule(min(when, asyncio.get_running_loop().time() + OUTRUN_SECONDS))
 
     def _text_in(self, document: TextDocument) -> ReadText:
         buffer = self._workspace.buffer(document.uri)

@@ -7,7 +7,7 @@ shows nothing: what the server says goes to `on_event`, and the caller accepts.
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -90,7 +90,21 @@ class HeadlessClient:
         documents: Its buffers; nothing is written to the disk.
     """
 
-    def __init__(self, system: System, *, on_event: Callable[[Event], None] | None = None) -> None:
+    def __init__(
+        self,
+        system: System,
+        *,
+        on_event: Callable[[Event], None] | None = None,
+        choose: Callable[[str, Sequence[str]], Awaitable[str]] | None = None,
+    ) -> None:
+        """An editor without a server yet.
+
+        Args:
+            system: Where files are read.
+            on_event: Told what the server says.
+            choose: Answers a question with one of its choices; None: this editor has no buttons.
+        """
+        self._choose = choose
         self.documents = EditorDocuments(system)
         self._on_event = on_event or (lambda _: None)
         self._settings: object = None
@@ -228,7 +242,7 @@ class HeadlessClient:
     async def _initialize(self, root: Path) -> None:
         uri = uri_of(root)
         params = lsp.InitializeParams(
-            capabilities=capabilities(),
+            capabilities=capabilities(has_buttons=self._choose is not None),
             client_info=lsp.ClientInfo("stet headless", __version__),
             root_uri=uri,
             workspace_folders=[lsp.WorkspaceFolder(uri, root.name)],
@@ -259,7 +273,6 @@ class HeadlessClient:
             lsp.PROGRESS: self._progressed,
             lsp.WINDOW_WORK_DONE_PROGRESS_CREATE: _nothing,
             lsp.WINDOW_SHOW_MESSAGE: self._shown,
-            lsp.WINDOW_SHOW_MESSAGE_REQUEST: self._shown,
             lsp.WINDOW_LOG_MESSAGE: self._logged,
             lsp.WINDOW_SHOW_DOCUMENT: lambda _: lsp.ShowDocumentResult(success=True),
             lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: self._diagnosed,
@@ -273,6 +286,14 @@ class HeadlessClient:
         for method, answer in answers.items():
             # A partial, because pygls marks what it registers and methods can't be marked.
             self._wire.feature(method)(partial(answer))
+        # This one waits for a person, so it is a coroutine.
+        self._wire.feature(lsp.WINDOW_SHOW_MESSAGE_REQUEST)(partial(self._asked))
+
+    async def _asked(self, params: lsp.ShowMessageRequestParams) -> lsp.MessageActionItem | None:
+        choices = [action.title for action in params.actions or ()]
+        if self._choose is None or not choices:
+            return None
+        return lsp.MessageActionItem(title=await self._choose(params.message, choices))
 
     def _progressed(self, params: lsp.ProgressParams) -> None:
         value: Mapping[str, Any] = params.value or {}
@@ -282,7 +303,7 @@ class HeadlessClient:
         if stage == "end":
             self._news.set()
 
-    def _shown(self, params: lsp.ShowMessageParams | lsp.ShowMessageRequestParams) -> None:
+    def _shown(self, params: lsp.ShowMessageParams) -> None:
         self._on_event(Shown(params.type.name.lower(), params.message))
         self._news.set()
 

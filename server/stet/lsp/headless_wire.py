@@ -69,8 +69,13 @@ class Wire(LanguageClient):
             self._stderr = (self._stderr + chunk)[-_KEPT_STDERR_BYTES:]
 
 
-def capabilities() -> lsp.ClientCapabilities:
-    """What this editor can do; more than it can would be asked of it."""
+def capabilities(*, has_buttons: bool) -> lsp.ClientCapabilities:
+    """What this editor can do; more than it can would be asked of it.
+
+    Args:
+        has_buttons: Whether it answers a message with choices.
+    """
+    buttons = lsp.ShowMessageRequestClientCapabilities() if has_buttons else None
     resources = lsp.ResourceOperationKind
     return lsp.ClientCapabilities(
         general=lsp.GeneralClientCapabilities(
@@ -78,6 +83,7 @@ def capabilities() -> lsp.ClientCapabilities:
         ),
         window=lsp.WindowClientCapabilities(
             work_done_progress=True,
+            show_message=buttons,
             show_document=lsp.ShowDocumentClientCapabilities(support=True),
         ),
         workspace=lsp.WorkspaceClientCapabilities(

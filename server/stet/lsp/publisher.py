@@ -1,11 +1,12 @@
-"""Pending hunks as diagnostics: what every editor shows without a plugin."""
+"""Pending hunks and questions as diagnostics: what every editor shows without a plugin."""
 
 import asyncio
-import difflib
 from collections.abc import Sequence
 
 from lsprotocol import types as lsp
 
+from stet.agent.question import Question
+from stet.agent.turn import Turn
 from stet.lsp import to_lsp
 from stet.lsp.client import Client
 from stet.review.ledger import ReviewLedger
@@ -13,6 +14,7 @@ from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.text.escape import escape, escape_line
 from stet.text.lines import split_lines
 from stet.text.position import Position, Range
+from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
 
 SOURCE = "stet"
@@ -30,6 +32,7 @@ class Publisher:
         self._ledger = ledger
         self._client = client
         self._due: set[str] = set()
+        self._questions: dict[str, Turn] = {}
         ledger.listen(self.schedule)
 
     def schedule(self, uri: str) -> None:
@@ -38,12 +41,28 @@ class Publisher:
             self._due.add(uri)
             asyncio.get_running_loop().call_later(DELAY, self._publish, uri)
 
+    def ask(self, turn: Turn) -> None:
+        """Show the question of a turn at the place it was asked from, until `settle`."""
+        if turn.ask.place.uri is not None:
+            self._questions[turn.id] = turn
+            self.schedule(turn.ask.place.uri)
+
+    def settle(self, turn: Turn) -> None:
+        """The turn's question, if it had one, is answered."""
+        if self._questions.pop(turn.id, None) and turn.ask.place.uri is not None:
+            self.schedule(turn.ask.place.uri)
+
     def _publish(self, uri: str) -> None:
         self._due.discard(uri)
         hunks = [hunk for hunk in self._ledger.live(uri) if hunk.state in _SHOWN]
         # An empty list too, every time: a decision shows as a message, whatever was shown before.
         lines = self._lines(uri)
         found = [self._diagnostic(hunk, lines) for hunk in hunks]
+        found += [
+            self._question(turn.question, turn.ask.place.range, lines)
+            for turn in self._questions.values()
+            if turn.question and canonical(turn.ask.place.uri or "") == canonical(uri)
+        ]
         # The editor knows the file by its own spelling, which the hunks carry.
         self._client.publish_diagnostics(self._ledger.spelling(uri), found)
 
@@ -60,7 +79,7 @@ class Publisher:
     def _diagnostic(self, hunk: Hunk, lines: Sequence[str]) -> lsp.Diagnostic:
         conflict = hunk.state is HunkState.CONFLICT
         return lsp.Diagnostic(
-            range=self._range(hunk, lines),
+            range=self._hunk_range(hunk, lines),
             message=describe(hunk),
             severity=(
                 lsp.DiagnosticSeverity.Warning if conflict else lsp.DiagnosticSeverity.Information
@@ -70,12 +89,30 @@ class Publisher:
             data={"hunk": hunk.id},
         )
 
-    def _range(self, hunk: Hunk, lines: Sequence[str]) -> lsp.Range:
-        """Whole lines and never empty: some editors offer nothing at an empty range."""
-        if hunk.kind is HunkKind.CREATE or (len(lines) == 1 and not lines[0]):
+    def _question(
+        self, question: Question, place: Range | None, lines: Sequence[str]
+    ) -> lsp.Diagnostic:
+        top = Position(0, 0)
+        return lsp.Diagnostic(
+            range=self._range(place or Range(top, top), lines),
+            message=escape(question.text),
+            severity=lsp.DiagnosticSeverity.Information,
+            code="question",
+            source=SOURCE,
+            data={"question": question.id},
+        )
+
+    def _hunk_range(self, hunk: Hunk, lines: Sequence[str]) -> lsp.Range:
+        if hunk.kind is HunkKind.CREATE:
             return lsp.Range(lsp.Position(0, 0), lsp.Position(0, 1))
-        first = min(hunk.range.start.line, len(lines) - 1)
-        last = min(max(first, hunk.range.last_line), len(lines) - 1)
+        return self._range(hunk.range, lines)
+
+    def _range(self, stretch: Range, lines: Sequence[str]) -> lsp.Range:
+        """Whole lines and never empty: some editors offer nothing at an empty range."""
+        if len(lines) == 1 and not lines[0]:
+            return lsp.Range(lsp.Position(0, 0), lsp.Position(0, 1))
+        first = min(stretch.start.line, len(lines) - 1)
+        last = min(max(first, stretch.last_line), len(lines) - 1)
         # An addition behind the last line is shown on that line.
         if not lines[first] and first > 0 and first == len(lines) - 1:
             first = last = first - 1
@@ -90,16 +127,16 @@ def describe(hunk: Hunk) -> str:
     head = escape_line(hunk.summary or "A proposal")
     if hunk.state is HunkState.CONFLICT:
         head += f"\n(does not apply now: {hunk.reason})"
-    if hunk.kind is HunkKind.CREATE:
-        diff = [f"+{line}" for line in hunk.new.splitlines()]
-    else:
-        diff = [
-            line
-            for line in difflib.ndiff(hunk.old.splitlines(), hunk.new.splitlines())
-            if not line.startswith("?")
-        ]
-        diff = [line[0] + line[2:] for line in diff]
+    diff = [f"-{line}" for line in _lines_of(hunk.old)] + [
+        f"+{line}" for line in _lines_of(hunk.new)
+    ]
     shown = diff[:MAX_DIFF_LINES]
     if len(diff) > MAX_DIFF_LINES:
         shown.append(f"… {len(diff) - MAX_DIFF_LINES} more lines")
     return "\n".join([head, *(escape(line) for line in shown)])
+
+
+def _lines_of(text: str) -> list[str]:
+    """The lines of a hunk's text without their ends."""
+    lines = [line.rstrip("\r\n") for line in split_lines(text)]
+    return lines[:-1] if not lines[-1] else lines

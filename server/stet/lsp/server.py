@@ -44,6 +44,7 @@ def build_server(*, log_level_given: bool = False) -> StetLanguageServer:
     route.command("stet.ask", turns.ask)
     route.command("stet.turn", turns.turn)
     route.command("stet.cancel", turns.cancel)
+    route.command("stet.answer", turns.answer)
     route.command("stet.showContext", turns.show_context)
     route.command("stet.status", turns.status)
     route.command("stet.proposals", review.proposals)

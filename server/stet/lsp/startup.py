@@ -60,15 +60,19 @@ class Startup:
         # Validation brings pydantic with it, the agent much more.
         self._layers = await asyncio.to_thread(self._read, self.options, editor)
         self._take_over(self._layers)
-        self._answerer = await asyncio.to_thread(self._load)
-        self.ready = True
-        self._is_ready.set()
+        try:
+            self._answerer = await asyncio.to_thread(self._load)
+            self.ready = True
+        finally:
+            # Whatever went wrong, questions must not wait for ever.
+            self._is_ready.set()
         await self._answerer.warm()
 
     async def answerer(self) -> "Answerer":
         """Who does the turns' work; waited for until settings are read."""
         await self._is_ready.wait()
-        assert self._answerer is not None, "set before the event"
+        if self._answerer is None:
+            raise RuntimeError("Stet could not start; its log says why")
         return self._answerer
 
     @property

@@ -1,6 +1,5 @@
 """Everything one server owns, handed to every handler; touched on the event loop only."""
 
-import logging
 from dataclasses import dataclass, field
 
 from stet.agent.agent import Agent, Answer
@@ -14,8 +13,6 @@ from stet.lsp.wire import StetLanguageServer
 from stet.review.ledger import ReviewLedger
 from stet.system.system import System
 from stet.workspace.workspace import Workspace
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -64,13 +61,10 @@ class ServerState:
             self.system,
             log_level_given=self.log_level_given,
         )
-        view = TurnView(self.client, self.ledger, cancel=self._cancel)
+        view = TurnView(self.client, self.ledger, self.publisher, lambda: self.agent)
         self.agent = Agent(
             self.workspace, self.ledger, self._answer, spawn=self.server.tasks.spawn, emit=view.show
         )
 
     async def _answer(self) -> Answer:
         return (await self.startup.answerer()).answer
-
-    def _cancel(self, turn: str) -> None:
-        self.agent.cancel(turn)

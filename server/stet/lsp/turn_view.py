@@ -5,8 +5,11 @@ from time import monotonic
 
 from lsprotocol import types as lsp
 
+from stet.agent.agent import Agent, NoQuestion
 from stet.agent.events import (
     AgentEvent,
+    Asked,
+    Resumed,
     RoundStarted,
     Said,
     ToolStarted,
@@ -14,12 +17,14 @@ from stet.agent.events import (
     TurnStarted,
     Waiting,
 )
+from stet.agent.question import Question
 from stet.agent.turn import Mode, Turn, TurnState
 from stet.lsp.client import Client
 from stet.lsp.progress import Progress
+from stet.lsp.publisher import Publisher
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState
-from stet.text.escape import escape_line
+from stet.text.escape import escape, escape_line
 
 EVERY = 0.15
 """Seconds between two reports of the words that stream in."""
@@ -32,13 +37,21 @@ class TurnView:
     Args:
         client: The editor.
         ledger: Tells how many hunks a turn has proposed.
-        cancel: Stops a turn by its id; called when the user cancels its progress.
+        publisher: Shows questions where they were asked from.
+        agent: Called when the user cancels a turn's progress or answers with a button.
     """
 
-    def __init__(self, client: Client, ledger: ReviewLedger, cancel: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        client: Client,
+        ledger: ReviewLedger,
+        publisher: Publisher,
+        agent: Callable[[], Agent],
+    ) -> None:
         self._client = client
         self._ledger = ledger
-        self._cancel = cancel
+        self._publisher = publisher
+        self._agent = agent
         self._progress: dict[str, Progress] = {}
         self._spoken: dict[str, int] = {}
         self._reported = 0.0
@@ -50,7 +63,7 @@ class TurnView:
             case TurnStarted():
                 title = f"Stet: {_cut(turn.ask.prompt)}"
                 self._progress[turn.id] = self._client.progress(
-                    title, "starting", lambda: self._cancel(turn.id)
+                    title, "starting", lambda: self._stop(turn.id)
                 )
             case RoundStarted(round=number, limit=limit):
                 self._spoken[turn.id] = 0
@@ -64,8 +77,38 @@ class TurnView:
             case Waiting(reason=reason):
                 self._spoken[turn.id] = 0
                 self._report(turn, escape_line(reason))
+            case Asked() | Resumed():
+                self._about_question(turn)
             case TurnEnded():
+                self._publisher.settle(turn)
                 self._ended(turn)
+
+    def _stop(self, turn_id: str) -> None:
+        self._agent().cancel(turn_id)
+
+    def _about_question(self, turn: Turn) -> None:
+        """Ask in every way the editor has; whichever is answered first counts."""
+        if turn.question is None:
+            self._publisher.settle(turn)
+            self._report(turn, "going on")
+            return
+        self._report(turn, "waiting for your answer")
+        self._publisher.ask(turn)
+        text = f"Stet: {escape(turn.question.text)}"
+        if self._client.has_buttons:
+            self._client.start(self._choice(turn.question, text), f"question {turn.question.id}")
+        else:
+            choices = " / ".join(turn.question.choices)
+            self._client.show_message(f"{text} Answer by code action or `stet.answer`: {choices}")
+
+    async def _choice(self, question: Question, text: str) -> None:
+        chosen = await self._client.choose(text, question.choices)
+        if chosen is None:
+            return
+        try:
+            _ = self._agent().reply(chosen, question.id)
+        except NoQuestion:
+            return  # answered elsewhere meanwhile, or the turn is over
 
     def _said(self, turn: Turn, text: str) -> None:
         self._spoken[turn.id] = self._spoken.get(turn.id, 0) + len(text)

@@ -1,5 +1,6 @@
 """Turns and hunks as the commands answer them: the JSON of the public contract."""
 
+from stet.agent.question import Question
 from stet.agent.turn import OVER, ToolRun, Turn, TurnState
 from stet.llm.messages import Usage
 from stet.lsp import to_lsp
@@ -36,6 +37,7 @@ def turn_shape(turn: Turn, ledger: ReviewLedger) -> dict[str, object]:
         "model": turn.model,
         "iterations": len(turn.rounds),
         "error": turn.error or None,
+        "question": _question(turn.question),
     }
 
 
@@ -63,6 +65,17 @@ def hunk_shape(hunk: Hunk, workspace: Workspace, ledger: ReviewLedger) -> dict[s
         "hash": hunk.hash,
         "protected": hunk.protected,
         "reason": hunk.reason or None,
+    }
+
+
+def _question(question: Question | None) -> dict[str, object] | None:
+    if question is None:
+        return None
+    return {
+        "id": question.id,
+        "kind": question.kind,
+        "text": question.text,
+        "choices": list(question.choices),
     }
 
 

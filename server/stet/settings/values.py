@@ -72,6 +72,7 @@ class ContextSettings:
     head_lines: Count = 20
     selection_limit: Count = 2000
     current_file_lines: Annotated[int, Limit(1)] = 2000
+    warn_tokens: Annotated[int, Limit(1)] = 30_000
     excluded_folders: tuple[str, ...] = ()
 
 
@@ -128,7 +129,6 @@ class Settings:
 NOT_YET: Mapping[str, str] = MappingProxyType(
     {
         "context.linkDepth": "links are not followed yet",
-        "context.warnTokens": "a turn is not held back for its size yet",
         "context.presets": "presets are not built yet",
         "edit.canNavigate": "the agent opens no files yet",
         "edit.reviewStyle": "only the margin style is built",

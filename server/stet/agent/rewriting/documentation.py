@@ -8,11 +8,12 @@ sentence is put where it belongs: below the header of a Python function, above a
 import ast
 import re
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stet.agent.errors import TurnFailed
 from stet.agent.prompts import prompt
-from stet.agent.rewriting.passage import Passage, Writer
+from stet.agent.rewriting.passage import Passage, Plan
 from stet.llm.messages import Message
 from stet.llm.model import Request
 
@@ -102,33 +103,33 @@ def wants_documentation(passage: Passage) -> bool:
     return not known_prose and _WISH.search(passage.prompt) is not None
 
 
-async def document_lines(passage: Passage, writer: Writer) -> str:
-    """The passage with a line of documentation for each function of it that has none.
+def plan(passage: Passage) -> Plan:
+    """Ask for a line of documentation for each function that has none.
 
     Raises:
         TurnFailed: If there is nothing to document, or too much.
-        ModelError: If the model can't be asked.
     """
     places = _places(passage)
-    lines = passage.lines
-    for number, place in enumerate(places):
-        sentence = await _sentence(place, writer, number + 1, len(places))
-        # Lines above are not moved by what is put in below: later places come after earlier ones.
-        lines.insert(
-            place.line + number, f"{place.before}{sentence}{place.after}{passage.line_end}"
-        )
-    return "".join(lines)
+
+    def finish(answers: Sequence[str]) -> str:
+        lines = passage.lines
+        for number, (place, answer) in enumerate(zip(places, answers, strict=True)):
+            # On one line, even from a model that does not obey the grammar.
+            line = f"{place.before}{' '.join(answer.split())}{place.after}{passage.line_end}"
+            # Places are in order, so each earlier line that went in moves this one down by one.
+            lines.insert(place.line + number, line)
+        return "".join(lines)
+
+    return Plan(tuple(_request(place) for place in places), finish)
 
 
-async def _sentence(place: _Place, writer: Writer, step: int, steps: int) -> str:
+def _request(place: _Place) -> Request:
     messages = [Message("system", prompt("document"))]
     for name, example, sentence in _EXAMPLES:
         messages.append(Message("user", _question(example, name)))
         messages.append(Message("assistant", sentence))
     messages.append(Message("user", _question(place.code, place.name)))
-    request = Request(tuple(messages), grammar=_SENTENCE, max_tokens=120)
-    # On one line, even from a model that does not obey the grammar.
-    return " ".join((await writer.ask(request, step, steps)).text.split())
+    return Request(tuple(messages), grammar=_SENTENCE, max_tokens=120)
 
 
 def _question(code: str, name: str) -> str:

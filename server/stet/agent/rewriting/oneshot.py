@@ -4,7 +4,7 @@ import re
 
 from stet.agent.errors import TurnFailed
 from stet.agent.prompts import prompt
-from stet.agent.rewriting.passage import Passage, Writer
+from stet.agent.rewriting.passage import Passage, Plan
 from stet.llm.messages import Message
 from stet.llm.model import Request
 
@@ -26,12 +26,12 @@ _FENCE = re.compile(r"^(`{3,})[^\n`]*\n(.*?)^\1`*[ \t]*$", re.MULTILINE | re.DOT
 _FEWEST_TOKENS = 256
 
 
-async def rewrite_lines(passage: Passage, writer: Writer) -> str:
-    """The new text of the passage.
+def plan(passage: Passage, *, small: bool) -> Plan:
+    """Ask for the new lines at once.
 
-    Raises:
-        TurnFailed: If the answer holds no text block, or is cut.
-        ModelError: If the model can't be asked.
+    Args:
+        passage: What is rewritten.
+        small: Whether the model is the embedded one, which must be kept from going on for ever.
     """
     messages = [Message("system", prompt("rewrite"))]
     for language, wish, before, after in _EXAMPLES:
@@ -39,9 +39,11 @@ async def rewrite_lines(passage: Passage, writer: Writer) -> str:
         messages.append(Message("assistant", f"```\n{after}```"))
     messages.append(Message("user", _question(passage.language, passage.prompt, passage.text)))
     # A model too small for the work may go on for ever: nobody rewrites to three times the length.
-    cap = max(_FEWEST_TOKENS, len(passage.text)) if writer.small else None
-    completion = await writer.ask(Request(tuple(messages), max_tokens=cap))
-    return _as_in_file(_fenced(completion.text), passage)
+    cap = max(_FEWEST_TOKENS, len(passage.text)) if small else None
+    return Plan(
+        (Request(tuple(messages), max_tokens=cap),),
+        lambda answers: _as_in_file(_fenced(answers[0]), passage),
+    )
 
 
 def _question(language: str, wish: str, text: str) -> str:

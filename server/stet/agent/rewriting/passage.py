@@ -1,6 +1,6 @@
-"""What a rewriter works on, and how it asks the model."""
+"""What a rewriter works on, what it will ask, and how it asks the model."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -86,6 +86,20 @@ class Passage:
         return TextEdit((Replacement(self.start, self.end, text),))
 
 
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a passage is rewritten: all that will be asked is known before anything is sent.
+
+    Attributes:
+        requests: What the model is asked, in order.
+        finish: Makes the passage's new text of the answers. Raises `TurnFailed` if they are of no
+            use.
+    """
+
+    requests: tuple[Request, ...]
+    finish: Callable[[Sequence[str]], str]
+
+
 class Writer:
     """Asks the model for a rewriter and keeps the turn's account of it.
 
@@ -98,12 +112,21 @@ class Writer:
         self._model = model
         self._emit = emit
 
-    @property
-    def small(self) -> bool:
-        """Whether the model is the embedded one, which must be kept from going on for ever."""
-        return self._model.constrained
+    async def carry_out(self, plan: Plan) -> str:
+        """Ask all that is planned; gives the passage's new text.
 
-    async def ask(self, request: Request, step: int = 1, steps: int = 1) -> Completion:
+        Raises:
+            TurnFailed: If an answer is cut, refused or of no use.
+            ModelError: If the model can't be asked.
+        """
+        steps = len(plan.requests)
+        answers = [
+            (await self._ask(request, step, steps)).text
+            for step, request in enumerate(plan.requests, 1)
+        ]
+        return plan.finish(answers)
+
+    async def _ask(self, request: Request, step: int, steps: int) -> Completion:
         """One round; `step` of `steps` is what the user sees of the progress.
 
         Raises:

@@ -2,10 +2,11 @@
 
 import difflib
 import re
+from collections.abc import Sequence
 
 from stet.agent.errors import TurnFailed
 from stet.agent.prompts import prompt
-from stet.agent.rewriting.passage import Passage, Writer
+from stet.agent.rewriting.passage import Passage, Plan
 from stet.llm.messages import Message
 from stet.llm.model import Request
 from stet.text.lines import split_lines
@@ -39,12 +40,11 @@ def wants_correction(passage: Passage) -> bool:
     return passage.is_prose and _WISH.search(passage.prompt) is not None
 
 
-async def correct_lines(passage: Passage, writer: Writer) -> str:
-    """The passage with each line of prose corrected; fences, tables and blank lines are left.
+def plan(passage: Passage) -> Plan:
+    """Ask for each line of prose corrected; fences, tables and blank lines are left.
 
     Raises:
-        TurnFailed: If there is too much, or an answer is cut.
-        ModelError: If the model can't be asked.
+        TurnFailed: If there is too much.
     """
     lines = passage.lines
     numbers = _prose(lines, _front_matter(lines) if passage.first_line == 1 else 0)
@@ -53,14 +53,23 @@ async def correct_lines(passage: Passage, writer: Writer) -> str:
             f"The selection has {len(numbers)} lines of prose; the embedded model takes at most "
             f"{MAX_LINES} at a time. Select fewer."
         )
-    for step, number in enumerate(numbers, 1):
-        line = lines[number]
-        body = line.rstrip()
-        start = _MARKS.match(body)
-        marks = start[0] if start else ""
-        corrected = await _corrected(body[len(marks) :], writer, step, len(numbers))
-        lines[number] = marks + corrected + line[len(body) :]
-    return "".join(lines)
+    parts = [_parts(lines[number]) for number in numbers]
+
+    def finish(answers: Sequence[str]) -> str:
+        corrected = passage.lines
+        for number, (marks, text, rest), answer in zip(numbers, parts, answers, strict=True):
+            corrected[number] = marks + _kept_or_corrected(text, answer.strip()) + rest
+        return "".join(corrected)
+
+    return Plan(tuple(_request(text) for _, text, _ in parts), finish)
+
+
+def _parts(line: str) -> tuple[str, str, str]:
+    """What opens a line as structure, its words, and what follows them: white space, the end."""
+    body = line.rstrip()
+    start = _MARKS.match(body)
+    marks = start[0] if start else ""
+    return marks, body[len(marks) :], line[len(body) :]
 
 
 def _front_matter(lines: list[str]) -> int:
@@ -93,15 +102,18 @@ def _prose(lines: list[str], skip: int) -> list[int]:
     return found
 
 
-async def _corrected(text: str, writer: Writer, step: int, steps: int) -> str:
+def _request(text: str) -> Request:
     messages = [Message("system", prompt("correct"))]
     for before, after in _EXAMPLES:
         messages.append(Message("user", before))
         messages.append(Message("assistant", after))
     messages.append(Message("user", text))
     grammar = f"root ::= [^\\n]{{1,{len(text) + 40}}}"
-    request = Request(tuple(messages), grammar=grammar, max_tokens=len(text) + 40)
-    answer = (await writer.ask(request, step, steps)).text.strip()
+    return Request(tuple(messages), grammar=grammar, max_tokens=len(text) + 40)
+
+
+def _kept_or_corrected(text: str, answer: str) -> str:
+    """The answer, unless it is more than one line or another line altogether."""
     alike = difflib.SequenceMatcher(None, text, answer, autojunk=False).ratio()
     is_line = len(split_lines(answer)) == 1
     return answer if is_line and alike >= _LEAST_ALIKE else text

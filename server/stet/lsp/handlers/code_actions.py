@@ -17,6 +17,7 @@ from stet.review.proposal import Hunk, HunkState
 from stet.text.escape import escape_line
 from stet.text.position import Range
 from stet.workspace.selection import Source
+from stet.workspace.uris import canonical
 
 QUICK_FIX = lsp.CodeActionKind.QuickFix.value
 REWRITE = "refactor.rewrite.stet"
@@ -56,7 +57,7 @@ def code_actions(state: ServerState, params: lsp.CodeActionParams) -> list[lsp.C
     automatic = params.context.trigger_kind is lsp.CodeActionTriggerKind.Automatic
     open_here = [h for h in state.ledger.live(uri) if h.state is not HunkState.SENT]
     here = [hunk for hunk in open_here if hunk.range.touches_lines_of(place)]
-    actions = _on_hunks(state, here, open_here)
+    actions = _on_questions(state, uri, place) + _on_hunks(state, here, open_here)
     if not automatic:
         if not here:
             actions += _elsewhere(state)
@@ -110,6 +111,26 @@ def _on_hunks(state: ServerState, here: list[Hunk], in_file: list[Hunk]) -> list
                         _bare(title, f"stet.{verb.lower()}", {"turn": turn}, QUICK_FIX),
                     )
                 )
+    return actions
+
+
+def _on_questions(state: ServerState, uri: str, place: Range) -> list[lsp.CodeAction]:
+    """The answers to a turn that waits, where it was asked from."""
+    actions = []
+    for turn in state.agent.turns():
+        asked_from, question = turn.ask.place, turn.question
+        if question is None or canonical(asked_from.uri or "") != canonical(uri):
+            continue
+        if asked_from.range is None or asked_from.range.touches_lines_of(place):
+            actions += [
+                _bare(
+                    f"{choice} (turn {turn.id})",
+                    "stet.answer",
+                    {"question": question.id, "choice": choice},
+                    QUICK_FIX,
+                )
+                for choice in question.choices
+            ]
     return actions
 
 

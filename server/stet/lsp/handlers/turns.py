@@ -1,7 +1,8 @@
-"""Commands about questions: `stet.ask`, `turn`, `cancel`, `showContext`, `status`."""
+"""Commands about turns: `stet.ask`, `turn`, `cancel`, `answer`, `showContext`, `status`."""
 
 from stet import __version__
-from stet.agent.agent import UnknownTurn
+from stet.agent.agent import NoQuestion, UnknownTurn
+from stet.agent.errors import TurnFailed
 from stet.agent.turn import OVER, Ask, Mode
 from stet.llm.tokens import estimate_tokens
 from stet.lsp.arguments import Arguments
@@ -41,15 +42,33 @@ def cancel(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
         raise InvalidParams(str(error)) from error
 
 
+def answer(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+    """Answer what a turn asks."""
+    arguments = Arguments("stet.answer", given, main="text")
+    question, text = arguments.text("question"), arguments.text("text")
+    choice = arguments.text("choice")
+    arguments.finish()
+    said = choice if choice is not None else text
+    if said is None:
+        raise InvalidParams("stet.answer needs 'choice' or 'text'")
+    try:
+        return {"turn": state.agent.reply(said, question)}
+    except NoQuestion as error:
+        raise RequestFailed(str(error)) from error
+
+
 def show_context(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     """Exactly what a question would send; nothing is sent."""
     question = _ask("stet.showContext", state, given)
     answerer = state.startup.loaded
     if answerer is None:
         raise RequestFailed("Stet is still starting; ask again in a moment")
+    try:
+        parts = answerer.preview(question, state.agent.session(question.chat))
+    except TurnFailed as failure:
+        raise RequestFailed(str(failure)) from failure
     sections = [
-        {"name": name, "text": text, "tokens": estimate_tokens(text)}
-        for name, text in answerer.preview(question)
+        {"name": name, "text": text, "tokens": estimate_tokens(text)} for name, text in parts
     ]
     return {"sections": sections, "tokens": sum(int(str(part["tokens"])) for part in sections)}
 

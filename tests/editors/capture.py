@@ -1,0 +1,124 @@
+"""Makes `client-configs/neovim/screenshot.svg`: real Neovim in a real terminal, a real model.
+
+Run by hand, with tmux on the PATH and the embedded model installed (`stet model install`):
+
+    python -m tests.editors.capture
+
+It selects a function, asks for documentation by the keys of the configuration, goes to the hunk and
+keeps the screen. The text is the model's own; run it again where it isn't worth a picture.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from rich._export_format import CONSOLE_SVG_FORMAT
+from rich.console import Console
+from rich.terminal_theme import TerminalTheme
+from rich.text import Text
+
+CONFIG = Path(__file__).parents[2] / "client-configs" / "neovim"
+COLUMNS, LINES = 100, 26
+SECONDS = 120.0
+SAMPLE = '''\
+"""What a customer is about to buy."""
+
+from dataclasses import dataclass
+
+
+@dataclass
+class Item:
+    name: str
+    price: float
+    quantity: int = 1
+
+
+def total(items: list[Item], discount: float = 0.0) -> float:
+    amount = sum(item.price * item.quantity for item in items)
+    return round(amount * (1 - discount), 2)
+
+
+def cheapest(items: list[Item]) -> Item:
+    return min(items, key=lambda item: item.price)
+'''
+SIGNALS = """
+vim.o.termguicolors, vim.o.laststatus, vim.o.ruler, vim.o.showcmd = true, 0, false, false
+vim.o.number, vim.o.signcolumn, vim.o.swapfile, vim.o.shortmess = true, 'yes', false, 'filnxtToOFI'
+local function signal(name)
+  vim.defer_fn(function() vim.fn.system({ 'tmux', 'wait-for', '-S', name }) end, 500)
+end
+vim.api.nvim_create_autocmd('LspAttach', { callback = function() signal('attached') end })
+vim.api.nvim_create_autocmd('DiagnosticChanged', { callback = function()
+  if #vim.diagnostic.get(0) > 0 then
+    signal('proposed')
+    vim.api.nvim_create_autocmd('CursorMoved', { callback = function() signal('shown') end })
+  end
+end })
+"""
+# The colours of Neovim's own dark scheme; the screen brings most of them itself.
+THEME = TerminalTheme(
+    (20, 22, 27),
+    (224, 226, 234),
+    [(7, 8, 13), (255, 192, 185), (179, 246, 192), (252, 224, 148)]
+    + [(166, 219, 255), (255, 202, 255), (140, 248, 247), (238, 241, 248)],
+)
+
+
+def main() -> int:
+    """Run the session and write the picture; the exit code."""
+    with tempfile.TemporaryDirectory() as folder:
+        screen = record(Path(folder))
+    (CONFIG / "screenshot.svg").write_text(picture(screen))
+    return 0
+
+
+def record(folder: Path) -> str:
+    """The screen with the proposal on it, as the terminal got it."""
+    work, config = folder / "shop", folder / "home" / "config" / "nvim"
+    (work / ".git").mkdir(parents=True)
+    (work / "cart.py").write_text(SAMPLE)
+    (config / "plugin").mkdir(parents=True)
+    (config / "plugin" / "stet.lua").symlink_to(CONFIG / "stet.lua")
+    (config / "init.lua").write_text(SIGNALS)
+    socket, bin_folder = str(folder / "tmux"), Path(sys.executable).parent
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")},
+        "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
+        "XDG_CONFIG_HOME": str(config.parent),
+        "XDG_STATE_HOME": str(folder / "home" / "state"),
+    }
+
+    def tmux(*arguments: str) -> str:
+        command = ["tmux", "-S", socket, *arguments]
+        done = subprocess.run(
+            command, env=environment, cwd=work, capture_output=True, text=True, timeout=SECONDS
+        )
+        done.check_returncode()
+        return done.stdout
+
+    try:
+        size = ("-x", str(COLUMNS), "-y", str(LINES))
+        tmux("-f", os.devnull, "new-session", "-d", *size, str(bin_folder / "nvim"), "cart.py")
+        tmux("wait-for", "attached")
+        tmux("send-keys", "/def total", "Enter", "Vjj", "\\r", "Add documentation", "Enter")
+        tmux("wait-for", "proposed")
+        tmux("send-keys", "gg]h")
+        tmux("wait-for", "shown")
+        return tmux("capture-pane", "-e", "-N", "-p")
+    finally:
+        tmux("kill-server")
+
+
+def picture(screen: str) -> str:
+    """The screen as SVG that asks nobody for fonts."""
+    console = Console(record=True, width=COLUMNS, file=open(os.devnull, "w"), force_terminal=True)  # noqa: PTH123, SIM115
+    console.print(Text.from_ansi(screen.rstrip("\n")), overflow="crop", no_wrap=True)
+    form = re.sub(r"@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
+    return console.export_svg(title="Neovim", theme=THEME, code_format=form, unique_id="stet")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
