@@ -14,7 +14,7 @@ demo: $(VENV)/demo.stamp  ## the main job on a sample file, with whatever model 
 
 test: check  ## everything: style, types, layers, units, protocol, real editors, a real model
 	@$(BIN)/stet model install --quiet
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 check: $(VENV)/test.stamp  ## style, types and layers only
 	$(BIN)/ruff format --check .

@@ -17,9 +17,17 @@ FILES = sorted(path for path in (ROOT / "server").rglob("*.py"))
 TESTS = sorted(path for path in (ROOT / "tests").rglob("*.py"))
 ARCHITECTURE = (ROOT / "server" / "ARCHITECTURE.md").read_text()
 README = (ROOT / "README.md").read_text()
-HEAVY = (
-    ["openai", "pydantic", "typer", "rich", "platformdirs", "markdown_it", "annotated_types", "xllamacpp", "httpx2"]
-)
+HEAVY = [
+    "openai",
+    "pydantic",
+    "typer",
+    "rich",
+    "platformdirs",
+    "markdown_it",
+    "annotated_types",
+    "xllamacpp",
+    "httpx2",
+]
 
 
 def test_no_file_is_longer_than_a_head_can_hold() -> None:

@@ -60,8 +60,8 @@ end
 local function decide(command, arguments)
   local namespace = vim.lsp.diagnostic.get_namespace(client().id)
   local here = vim.diagnostic.get(0, { namespace = namespace, lnum = vim.fn.line('.') - 1 })
-  if #here == 0 then return vim.notify('Stet: no hunk on this line') end
-  arguments.hunk = here[#here].user_data.lsp.data.hunk
+  arguments.hunk = vim.tbl_get(here, #here, 'user_data', 'lsp', 'data', 'hunk')
+  if not arguments.hunk then return vim.notify('Stet: no hunk on this line') end
   run(command, arguments)
 end
 
@@ -99,7 +99,9 @@ end
 
 on('LspAttach', function(stet, event)
   for _, key in ipairs(keys) do
-    local function act() return client() and key[4]() or client() or vim.notify('Stet is not here') end
+    local function act()
+      if client() then key[4]() else vim.notify('Stet is not running here; :edit starts it') end
+    end
     vim.keymap.set(key[1], key[2], act, { buffer = event.buf, desc = 'Stet: ' .. key[3] })
   end
   -- The diff under the hunk at the cursor; the diagnostics of others stay as you have them.

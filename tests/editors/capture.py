@@ -62,8 +62,16 @@ end })
 THEME = TerminalTheme(
     (20, 22, 27),
     (224, 226, 234),
-    [(7, 8, 13), (255, 192, 185), (179, 246, 192), (252, 224, 148)]
-    + [(166, 219, 255), (255, 202, 255), (140, 248, 247), (238, 241, 248)],
+    [
+        (7, 8, 13),
+        (255, 192, 185),
+        (179, 246, 192),
+        (252, 224, 148),
+        (166, 219, 255),
+        (255, 202, 255),
+        (140, 248, 247),
+        (238, 241, 248),
+    ],
 )
 
 
@@ -94,16 +102,15 @@ def record(folder: Path) -> str:
     def tmux(*arguments: str) -> str:
         command = ["tmux", "-S", socket, *arguments]
         done = subprocess.run(
-            command, env=environment, cwd=work, capture_output=True, text=True, timeout=SECONDS
+            command, check=True, env=environment, cwd=work, stdout=subprocess.PIPE, timeout=SECONDS
         )
-        done.check_returncode()
-        return done.stdout
+        return done.stdout.decode()
 
     try:
         size = ("-x", str(COLUMNS), "-y", str(LINES))
         tmux("-f", os.devnull, "new-session", "-d", *size, str(bin_folder / "nvim"), "cart.py")
         tmux("wait-for", "attached")
-        tmux("send-keys", "/def total", "Enter", "Vjj", "\\r", "Add documentation", "Enter")
+        tmux("send-keys", "13GVjj", "\\r", "Add documentation", "Enter")
         tmux("wait-for", "proposed")
         tmux("send-keys", "gg]h")
         tmux("wait-for", "shown")
@@ -116,7 +123,9 @@ def picture(screen: str) -> str:
     """The screen as SVG that asks nobody for fonts."""
     console = Console(record=True, width=COLUMNS, file=open(os.devnull, "w"), force_terminal=True)  # noqa: PTH123, SIM115
     console.print(Text.from_ansi(screen.rstrip("\n")), overflow="crop", no_wrap=True)
-    form = re.sub(r"@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
+    form = re.sub(r"@font-face \{\{.*?\}\}\s*", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
+    form = form.replace("<!-- Generated with Rich https://www.textualize.io -->", "")
+    form = form.replace("<svg ", '<svg xml:space="preserve" ', 1)  # else some renderers trim spaces
     return console.export_svg(title="Neovim", theme=THEME, code_format=form, unique_id="stet")
 
 

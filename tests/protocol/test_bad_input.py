@@ -22,58 +22,58 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    ("command", "arguments", "code", "message"),
-    [
-        ("stet.aks", {"prompt": "x"}, INVALID, "Did you mean 'stet.ask'?"),
-        ("stet.ask", {}, INVALID, "needs 'prompt'"),
-        ("stet.ask", {"prompt": "  "}, INVALID, "needs 'prompt'"),
-        ("stet.ask", {"prompt": 7}, INVALID, "'prompt' is a string, not 7"),
-        ("stet.ask", {"prompt": "x", "mod": "ask"}, INVALID, "did you mean 'mode'?"),
-        ("stet.ask", {"prompt": "x", "mode": "agnet"}, INVALID, "'agent', 'ask', 'rewrite'"),
-        ("stet.ask", {"prompt": "x", "file": "../b.txt"}, INVALID, "goes up with `..`"),
-        ("stet.ask", {"prompt": "x", "file": "/etc/passwd"}, INVALID, "outside the workspace"),
-        ("stet.ask", {"prompt": "x", "file": "none.txt"}, INVALID, "none.txt"),
-        ("stet.ask", {"prompt": "x", "uri": "file:///etc/passwd"}, INVALID, "outside"),
-        ("stet.ask", {"prompt": "x", "file": "a.txt", "from": 9}, INVALID, "has 3 lines"),
-        ("stet.ask", {"prompt": "x", "file": "a.txt", "line": 0}, INVALID, "from 1"),
-        ("stet.ask", {"prompt": "x", "range": {"start": 1}}, INVALID, "range"),
-        (
-            "stet.ask",
-            {
-                "prompt": "x",
-                "file": "a.txt",
-                "range": {
-                    "start": {"line": 90, "character": 0},
-                    "end": {"line": 91, "character": 0},
-                },
+WRONG: list[tuple[str, dict[str, Any], int, str]] = [
+    ("stet.aks", {"prompt": "x"}, INVALID, "Did you mean 'stet.ask'?"),
+    ("stet.ask", {}, INVALID, "needs 'prompt'"),
+    ("stet.ask", {"prompt": "  "}, INVALID, "needs 'prompt'"),
+    ("stet.ask", {"prompt": 7}, INVALID, "'prompt' is a string, not 7"),
+    ("stet.ask", {"prompt": "x", "mod": "ask"}, INVALID, "did you mean 'mode'?"),
+    ("stet.ask", {"prompt": "x", "mode": "agnet"}, INVALID, "'agent', 'ask', 'rewrite'"),
+    ("stet.ask", {"prompt": "x", "file": "../b.txt"}, INVALID, "goes up with `..`"),
+    ("stet.ask", {"prompt": "x", "file": "/etc/passwd"}, INVALID, "outside the workspace"),
+    ("stet.ask", {"prompt": "x", "file": "none.txt"}, INVALID, "none.txt"),
+    ("stet.ask", {"prompt": "x", "uri": "file:///etc/passwd"}, INVALID, "outside"),
+    ("stet.ask", {"prompt": "x", "file": "a.txt", "from": 9}, INVALID, "has 3 lines"),
+    ("stet.ask", {"prompt": "x", "file": "a.txt", "line": 0}, INVALID, "from 1"),
+    ("stet.ask", {"prompt": "x", "range": {"start": 1}}, INVALID, "range"),
+    (
+        "stet.ask",
+        {
+            "prompt": "x",
+            "file": "a.txt",
+            "range": {
+                "start": {"line": 90, "character": 0},
+                "end": {"line": 91, "character": 0},
             },
-            INVALID,
-            "line 90",
-        ),
-        ("stet.turn", {"turn": "t99"}, INVALID, "no turn 't99'"),
-        ("stet.cancel", {"turn": "t99"}, INVALID, "no turn 't99'"),
-        ("stet.accept", {"hunk": "h99"}, INVALID, "no hunk 'h99'"),
-        ("stet.accept", {}, INVALID, "exactly one of"),
-        ("stet.accept", {"hunk": "h1", "all": True}, INVALID, "exactly one of"),
-        ("stet.accept", {"all": "yes"}, INVALID, "true or false"),
-        ("stet.accept", {"turn": "t99"}, INVALID, "nothing is pending for 't99'"),
-        ("stet.reject", {"hunk": "h99"}, INVALID, "no hunk 'h99'"),
-        ("stet.proposals", {"state": "done"}, INVALID, "'state' is one of"),
-        ("stet.review", {}, FAILED, "nothing is pending"),
-        ("stet.next", {"line": -3}, INVALID, "from 1"),
-        ("stet.status", {"verbose": True}, INVALID, "verbose"),
-    ],
-)
-async def test_wrong_arguments_are_answered_with_a_sentence(
-    root: Path, tmp_path: Path, command: str, arguments: dict[str, Any], code: int, message: str
-) -> None:
+        },
+        INVALID,
+        "line 90",
+    ),
+    ("stet.turn", {"turn": "t99"}, INVALID, "no turn 't99'"),
+    ("stet.cancel", {"turn": "t99"}, INVALID, "no turn 't99'"),
+    ("stet.accept", {"hunk": "h99"}, INVALID, "no hunk 'h99'"),
+    ("stet.accept", {}, INVALID, "exactly one of"),
+    ("stet.accept", {"hunk": "h1", "all": True}, INVALID, "exactly one of"),
+    ("stet.accept", {"all": "yes"}, INVALID, "true or false"),
+    ("stet.accept", {"turn": "t99"}, INVALID, "nothing is pending for 't99'"),
+    ("stet.reject", {"hunk": "h99"}, INVALID, "no hunk 'h99'"),
+    ("stet.proposals", {"state": "done"}, INVALID, "'state' is one of"),
+    ("stet.review", {}, FAILED, "nothing is pending"),
+    ("stet.next", {"line": -3}, INVALID, "from 1"),
+    ("stet.status", {"verbose": True}, INVALID, "verbose"),
+]
+
+
+async def test_wrong_arguments_are_answered_with_a_sentence(root: Path, tmp_path: Path) -> None:
     async with FakeEditor.start(root, env=scripted(tmp_path)) as editor:
         uri = editor.open("a.txt")
-        with pytest.raises(JsonRpcException) as raised:
-            await editor.command(command, arguments)
-        assert (raised.value.code, message in raised.value.message) == (code, True), raised.value
-        assert (await editor.command("stet.status"))["version"]
+        for command, arguments, code, message in WRONG:
+            with pytest.raises(JsonRpcException) as raised:
+                await editor.command(command, arguments)
+            assert (raised.value.code, message in raised.value.message) == (code, True), (
+                raised.value
+            )
+        assert (await editor.command("stet.status"))["turns"] == []
         assert editor.text(uri) == TEXT
 
 

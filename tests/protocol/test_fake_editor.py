@@ -69,9 +69,11 @@ async def test_each_editor_has_its_own_answer_to_a_stale_edit(
 ) -> None:
     async with FakeEditor.start(root, client=client, command=WIRE_SERVER) as editor:
         uri = editor.open("a.txt")
-        await editor.command("wire.apply", uri, 77)
+        for letter in "ab":
+            editor.type(uri, 0, 0, letter)
+        await editor.command("wire.apply", uri, 1)
         assert await outcome(editor) == told
-        assert editor.text(uri) == "one\ntwo\n"
+        assert editor.text(uri) == "baone\ntwo\n"
 
 
 async def test_a_slow_editor_sends_its_change_with_the_next_request(root: Path) -> None:

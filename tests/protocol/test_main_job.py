@@ -244,6 +244,7 @@ async def test_turn_and_proposals_answer_every_key_of_the_contract(
             "model",
             "iterations",
             "error",
+            "question",
         }
         assert [(call["tool"], call["state"]) for call in turn["toolCalls"]] == [
             ("read_file", "completed"),

@@ -293,12 +293,18 @@ class FakeEditor(LanguageClient):
             if isinstance(change, lsp.TextDocumentEdit):
                 wanted = change.text_document.version
                 document = self.documents.get(change.text_document.uri)
-                if document is not None and wanted not in {None, document.version}:
+                if document is not None and self._is_stale(wanted, document.version, index):
                     return self._stale(index)
                 self._edit_document(change.text_document.uri, change.edits)
             else:
                 self._operate(change)
         return lsp.ApplyWorkspaceEditResult(applied=True)
+
+    def _is_stale(self, wanted: int | None, version: int, index: int) -> bool:
+        if self._profile.stale is Stale.LIES:
+            # Neovim: a version of 0 isn't checked, nor one above its own, nor any but the first.
+            return bool(wanted) and index == 0 and version > (wanted or 0)
+        return wanted not in {None, version}
 
     def _stale(self, index: int) -> lsp.ApplyWorkspaceEditResult:
         match self._profile.stale:
@@ -321,7 +327,9 @@ class FakeEditor(LanguageClient):
 
     def _change(self, document: EditorDocument, edits: Sequence[Any]) -> None:
         """Change a document and tell the server: the last edit first, so that all ranges hold."""
-        document.version += 1
+        # Neovim's versions are its change counter, which is above 1 before the first change.
+        jump = self._profile.stale is Stale.LIES and document.version == 0
+        document.version += 4 if jump else 1
         document.text = with_edits(document.text, edits, self.encoding)
         ordered = sorted(
             enumerate(edits),

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from stet.agent.errors import Declined, LimitReached, TurnFailed
 from stet.agent.events import AgentEvent, Asked, Resumed, TurnEnded, TurnStarted
 from stet.agent.limits import Limits
-from stet.agent.question import Inquire, Question
+from stet.agent.question import Question
 from stet.agent.session import Session
 from stet.agent.turn import OVER, Ask, Turn, TurnState
 from stet.llm.errors import ModelError
@@ -24,6 +24,8 @@ log = logging.getLogger(__name__)
 
 Spawn = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
 Emit = Callable[[AgentEvent], None]
+Inquire = Callable[[Turn, Question], Awaitable[str]]
+"""Puts a question to the user and waits for one of its choices, for hours if need be."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

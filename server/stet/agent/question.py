@@ -1,11 +1,7 @@
 """A question of the agent's to the user: the turn waits for it and holds nothing meanwhile."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
-
-if TYPE_CHECKING:
-    from stet.agent.turn import Turn
+from typing import Literal
 
 SEND = "Send it"
 DO_NOT_SEND = "Don't send"
@@ -26,7 +22,3 @@ class Question:
     kind: Literal["context"]
     text: str
     choices: tuple[str, ...]
-
-
-Inquire = Callable[["Turn", Question], Awaitable[str]]
-"""Puts a question to the user and waits for one of its choices, for hours if need be."""

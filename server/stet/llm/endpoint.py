@@ -21,6 +21,8 @@ class Endpoint:
         hint: What to do where nothing answers at this address.
         context_tokens: How many tokens fit, or None where that is not known.
         constrained: Whether the server obeys grammars and schemas.
+        keep_alive: Whether connections are used again. A server that closes idle ones at the moment
+            the next request is sent fails that request.
     """
 
     provider: str
@@ -33,6 +35,7 @@ class Endpoint:
     hint: str = ""
     context_tokens: int | None = None
     constrained: bool = False
+    keep_alive: bool = True
 
     @property
     def host(self) -> str:

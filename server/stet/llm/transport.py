@@ -46,6 +46,8 @@ class Transport:
         self._now = now
         self._client = _client(endpoint, timeouts)
         self._headers = _left_out(endpoint)
+        if not endpoint.keep_alive:
+            self._headers["Connection"] = "close"
 
     async def stream(self, body: Mapping[str, Any], take: Take) -> bool:
         """Send a request and hand over the answer's chunks; whether its end mark was seen.

@@ -137,6 +137,7 @@ class EmbeddedModel:
             hint="It is started by Stet: see the log.",
             context_tokens=CONTEXT_TOKENS,
             constrained=True,
+            keep_alive=False,
         )
         sampling = Sampling(
             temperature=0.0, max_tokens=MAX_ANSWER_TOKENS, cache_prompt=self._cache_prompt
