@@ -1,5 +1,6 @@
 """The other commands of the shell, as real processes."""
 
+import asyncio
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,8 @@ import pytest
 
 from stet import __version__
 from stet.cli.demo import NOTE, STATS
+from tests.support import openai_server as api
+from tests.support.openai_server import Asked, OpenAIServer, Reply
 from tests.support.shell import Screen, Shell
 
 
@@ -189,3 +192,24 @@ def test_the_demo_works_with_the_embedded_model(shell: Shell) -> None:
     done = shell.run("demo")
     assert (done.returncode, done.stderr) == (0, "")
     assert "It has 135 million parameters" in done.stdout
+
+
+def obliging(asked: Asked) -> Reply:
+    """A provider's model that does both jobs of the demo well."""
+    text = asked.body["messages"][-1]["content"]
+    wish, _, block = text.partition("\n\n```")
+    lines = block.split("\n")[1:-1]
+    if "docstring" in wish:
+        lines.insert(1, '    """Average over a moving window."""')
+        return api.say("```\n" + "\n".join(lines) + "\n```")
+    return api.say("```\nThe new parser is faster than the old one, and it uses less memory.\n```")
+
+
+async def test_the_demo_uses_a_provider_that_is_configured_and_says_so(shell: Shell) -> None:
+    async with OpenAIServer([obliging, obliging]) as server:
+        env = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.base_url, "no_proxy": "*"}
+        done = await asyncio.to_thread(shell.run, "demo", env=env)
+    assert done.returncode == 0, done.stderr
+    assert "OPENAI_API_KEY" in done.stdout
+    assert '    """Average over a moving window."""\n' in done.stdout
+    assert len(server.requests) == 2

@@ -123,6 +123,14 @@ async def test_a_setting_of_the_wrong_kind_is_named_and_the_rest_holds(
         assert turn["hunks"] == []
 
 
+async def test_a_provider_without_its_key_names_the_variable(root: Path) -> None:
+    settings = {"model": {"provider": "groq", "name": "m"}}
+    async with FakeEditor.start(root, settings=settings) as editor:
+        editor.open("a.txt")
+        turn = await run(editor, "Hello")
+        assert (turn["state"], "GROQ_API_KEY" in turn["error"]) == ("failed", True), turn["error"]
+
+
 async def test_no_model_at_all_fails_with_the_way_to_get_one(root: Path) -> None:
     async with FakeEditor.start(root) as editor:
         editor.open("a.txt")

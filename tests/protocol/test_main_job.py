@@ -160,6 +160,21 @@ async def test_a_new_file_exists_only_once_it_is_accepted(root: Path, tmp_path: 
         assert editor.text("docs/new.md") == "# New\n"
 
 
+async def test_an_addition_is_shown_on_the_line_it_goes_below(root: Path, tmp_path: Path) -> None:
+    added = 'def hello(name):\n    """Greet."""\n'
+    env = scripted(tmp_path, calls(edit("greet.py", "def hello(name):\n", added)), done())
+    async with FakeEditor.start(root, env=env) as editor:
+        uri = editor.open("greet.py")
+        turn = await run(editor, "Document", uri=uri)
+        [shown] = await editor.wait_for_diagnostics(uri)
+        assert shown.range.start.line == 0
+        [hunk] = await editor.command("stet.proposals")
+        assert (hunk["kind"], hunk["range"]["start"]["line"]) == ("add", 1)
+        await editor.choose(uri, "def hello(name):", "Stet: Accept hunk 1/1")
+        await wait_for_states(editor, **{turn["hunks"][0]: "accepted"})
+        assert editor.text(uri) == GREETINGS.replace("def hello(name):\n", added)
+
+
 async def test_a_second_question_waits_for_the_first_in_its_chat(
     root: Path, tmp_path: Path
 ) -> None:

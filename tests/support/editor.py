@@ -48,6 +48,7 @@ class FakeEditor(LanguageClient):
         documents: The open ones by URI.
         applied: Every `workspace/applyEdit` received, applied or not.
         result: The answer to `initialize`.
+        n_news: How many requests and notifications have come from the server.
         answer_message: Chooses the title to answer `window/showMessageRequest` with.
     """
 
@@ -273,7 +274,6 @@ class FakeEditor(LanguageClient):
 
     def note_news(self) -> None:
         """Something has arrived: let those who wait look again."""
-        self.n_news += 1
         self._news.set()
 
     # --- what the server asks for ---------------------------------------------------------------
@@ -439,6 +439,8 @@ class EditorProtocol(LanguageClientProtocol):
             self._server.applied.append(message.params)
         else:
             super().handle_message(message)
+        # Answers do not count: who asks in a loop would wake itself.
+        self._server.n_news += method is not None
         self._server.note_news()
 
 

@@ -67,10 +67,11 @@ async def states(editor: FakeEditor) -> dict[str, str]:
 async def wait_for_states(editor: FakeEditor, **wanted: str) -> None:
     """Wait until these hunks are in these states."""
     while True:
+        # Noted before asking: what comes together with the answer may be what is waited for.
+        arrived = editor.n_news
         now = await states(editor)
         if all(now.get(hunk) == state for hunk, state in wanted.items()):
             return
-        arrived = editor.n_news
         await editor.wait_until(lambda seen=arrived: editor.n_news > seen)  # type: ignore[misc]
 
 

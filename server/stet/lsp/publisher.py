@@ -105,7 +105,7 @@ class Publisher:
     def _hunk_range(self, hunk: Hunk, lines: Sequence[str]) -> lsp.Range:
         if hunk.kind is HunkKind.CREATE:
             return lsp.Range(lsp.Position(0, 0), lsp.Position(0, 1))
-        return self._range(hunk.range, lines)
+        return self._range(hunk.shown_at, lines)
 
     def _range(self, stretch: Range, lines: Sequence[str]) -> lsp.Range:
         """Whole lines and never empty: some editors offer nothing at an empty range."""
@@ -113,9 +113,6 @@ class Publisher:
             return lsp.Range(lsp.Position(0, 0), lsp.Position(0, 1))
         first = min(stretch.start.line, len(lines) - 1)
         last = min(max(first, stretch.last_line), len(lines) - 1)
-        # An addition behind the last line is shown on that line.
-        if not lines[first] and first > 0 and first == len(lines) - 1:
-            first = last = first - 1
         body = lines[last].rstrip("\r\n")
         end = Position(last, len(body)) if body else Position(last + 1, 0)
         place = Range(Position(first, 0), end)

@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
 
-from stet.text.position import Range
+from stet.text.position import Position, Range
 
 
 class HunkState(StrEnum):
@@ -70,6 +70,18 @@ class Hunk:
     author: str
     protected: bool = False
     reason: str = ""
+
+    @property
+    def shown_at(self) -> Range:
+        """Where a reader sees it: what it replaces, or the line that an addition goes below."""
+        line = self.range.start.line
+        if self.kind is not HunkKind.ADD or line == 0:
+            return self.range
+        return Range(Position(line - 1, 0), Position(line - 1, 0))
+
+    def is_on_lines_of(self, place: Range) -> bool:
+        """Whether it shares a line with `place`, where it is shown or where it applies."""
+        return self.shown_at.touches_lines_of(place) or self.range.touches_lines_of(place)
 
     @property
     def hash(self) -> str:

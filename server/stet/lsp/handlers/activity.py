@@ -60,7 +60,7 @@ def hover(state: ServerState, params: lsp.HoverParams) -> lsp.Hover | None:
         return None
     here = Range(place, place)
     for hunk in state.ledger.live(uri):
-        if hunk.state is not HunkState.SENT and hunk.range.touches_lines_of(here):
+        if hunk.state is not HunkState.SENT and hunk.is_on_lines_of(here):
             head, _, diff = describe(hunk).partition("\n")
             if not state.server.editor.hover_markdown:
                 return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.PlainText, f"{head}\n{diff}"))

@@ -56,7 +56,7 @@ def code_actions(state: ServerState, params: lsp.CodeActionParams) -> list[lsp.C
     workspace.activity.touched(uri, place, Source.REQUEST)
     automatic = params.context.trigger_kind is lsp.CodeActionTriggerKind.Automatic
     open_here = [h for h in state.ledger.live(uri) if h.state is not HunkState.SENT]
-    here = [hunk for hunk in open_here if hunk.range.touches_lines_of(place)]
+    here = [hunk for hunk in open_here if hunk.is_on_lines_of(place)]
     actions = _on_questions(state, uri, place) + _on_hunks(state, here, open_here)
     if not automatic:
         if not here:

@@ -1,7 +1,5 @@
 """Commands about hunks: `stet.proposals`, `accept`, `reject`, `next`, `previous`, `review`."""
 
-from itertools import groupby
-
 from lsprotocol import types as lsp
 
 from stet.lsp import to_lsp
@@ -57,8 +55,12 @@ def accept(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
             taken.append(hunk)
     if refused and not taken and len(hunks) == 1:
         raise RequestFailed(f"{hunks[0].id} can't be accepted: {refused[0]['reason']}")
-    for uri, group in groupby(taken, key=lambda hunk: hunk.uri):
-        ids = [hunk.id for hunk in group]
+    by_file: dict[str, list[Hunk]] = {}
+    for hunk in taken:
+        # One edit a document, however its hunks spell it.
+        by_file.setdefault(canonical(hunk.uri), []).append(hunk)
+    for group in by_file.values():
+        uri, ids = group[0].uri, [hunk.id for hunk in group]
         state.server.tasks.start(state.delivery.deliver(uri, ids), f"accept in {uri}")
     return {"hunks": [hunk.id for hunk in taken], "refused": refused}
 
@@ -163,7 +165,7 @@ def _step(state: ServerState, arguments: Arguments, *, forward: bool) -> dict[st
     found = _following(hunks, uri, at) if forward else _preceding(hunks, uri, at)
     buffer = state.workspace.buffer(found.uri)
     lines = buffer.lines if buffer else split_lines(state.ledger.base_text(found.uri) or "")
-    place = to_lsp.range_(found.range, lines, state.workspace.encoding)
+    place = to_lsp.range_(found.shown_at, lines, state.workspace.encoding)
     state.server.tasks.start(
         state.client.show_document(found.uri, lsp.Range(place.start, place.start)), "show a hunk"
     )
@@ -173,14 +175,14 @@ def _step(state: ServerState, arguments: Arguments, *, forward: bool) -> dict[st
 
 def _following(hunks: list[Hunk], uri: str | None, at: Position) -> Hunk:
     here = [hunk for hunk in hunks if uri and canonical(hunk.uri) == canonical(uri)]
-    later = [hunk for hunk in here if hunk.range.start.line > at.line]
+    later = [hunk for hunk in here if hunk.shown_at.start.line > at.line]
     others = [hunk for hunk in hunks if uri and hunk.uri > uri and hunk not in here]
     return (later or others or hunks)[0]
 
 
 def _preceding(hunks: list[Hunk], uri: str | None, at: Position) -> Hunk:
     here = [hunk for hunk in hunks if uri and canonical(hunk.uri) == canonical(uri)]
-    earlier = [hunk for hunk in here if hunk.range.start.line < at.line]
+    earlier = [hunk for hunk in here if hunk.shown_at.start.line < at.line]
     others = [hunk for hunk in hunks if uri and hunk.uri < uri and hunk not in here]
     return (earlier or others or hunks)[-1]
 
