@@ -68,7 +68,7 @@ class Toolbox:
             text = await tool.run(params, self.desk)
         except ToolError as error:
             return self._failed(call, str(error))
-        except Exception:  # a tool's bug must not end the turn; one of two places
+        except Exception:  # a tool's bug must not end the turn
             log.exception("the tool %s failed", call.name)
             return self._failed(call, f"The tool {call.name!r} failed; go on without it.")
         return dataclasses.replace(self.begun(call), state=ToolState.COMPLETED), text

@@ -14,7 +14,7 @@ from stet.text.buffer import TextBuffer
 from stet.text.encoding import Encoding
 from stet.workspace.uris import uri_of
 
-A, B = Path("/work/a.txt"), Path("/work/b.txt")
+A, B = Path("/ws/a.txt"), Path("/ws/b.txt")
 Edit = tuple[int, int, int, int, str]
 
 
@@ -74,7 +74,7 @@ def test_a_file_that_is_not_open_is_opened_first(documents: EditorDocuments) -> 
 
 
 def test_a_new_file_is_made_and_filled(documents: EditorDocuments) -> None:
-    new = Path("/work/new/c.txt")
+    new = Path("/ws/new/c.txt")
     create = lsp.CreateFile(uri=uri_of(new))
     documents.apply(workspace_edit(create, text_edit(new, (0, 0, 0, 0, "hello\n"))))
     assert documents.unsaved() == (Unsaved(new, None, "hello\n"),)
@@ -82,7 +82,7 @@ def test_a_new_file_is_made_and_filled(documents: EditorDocuments) -> None:
 
 def test_a_moved_and_a_deleted_file_are_gone(documents: EditorDocuments) -> None:
     documents.open(A)
-    moved = Path("/work/moved.txt")
+    moved = Path("/ws/moved.txt")
     notices = documents.apply(
         workspace_edit(
             lsp.RenameFile(old_uri=uri_of(A), new_uri=uri_of(moved)), lsp.DeleteFile(uri=uri_of(B))
@@ -103,7 +103,7 @@ REFUSED: dict[str, Callable[[], lsp.WorkspaceEdit]] = {
     "is at version 0, not 7": lambda: workspace_edit(
         text_edit(B, (0, 0, 0, 1, "B")), text_edit(A, (0, 0, 0, 1, "x"), version=7)
     ),
-    "can't be opened": lambda: workspace_edit(text_edit(Path("/work/nope"), (0, 0, 0, 1, ""))),
+    "can't be opened": lambda: workspace_edit(text_edit(Path("/ws/nope"), (0, 0, 0, 1, ""))),
     "exists already": lambda: workspace_edit(lsp.CreateFile(uri=uri_of(B))),
     "is no file of this machine": lambda: workspace_edit(lsp.CreateFile(uri="untitled:x")),
     "takes no snippets": lambda: workspace_edit(
