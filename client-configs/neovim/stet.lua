@@ -61,7 +61,7 @@ local function decide(command, arguments)
   local namespace = vim.lsp.diagnostic.get_namespace(client().id)
   local here = vim.diagnostic.get(0, { namespace = namespace, lnum = vim.fn.line('.') - 1 })
   arguments.hunk = vim.tbl_get(here, #here, 'user_data', 'lsp', 'data', 'hunk')
-  if not arguments.hunk then return vim.notify('Stet: no hunk on this line') end
+  if not arguments.hunk then return vim.notify('Stet: no hunk on this line; ]h goes to the next') end
   run(command, arguments)
 end
 

@@ -14,10 +14,10 @@ from stet.lsp.server import build_server
 def main() -> int:
     """Serve on the standard streams."""
     server = build_server()
-    documents = server.documents
-    assert isinstance(documents, Documents)
 
     def crc(params: Any) -> int:
+        documents = server.documents
+        assert isinstance(documents, Documents)
         buffer = documents.workspace.buffer(params["uri"])
         assert buffer is not None
         return zlib.crc32(buffer.text.encode())

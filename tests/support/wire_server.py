@@ -215,7 +215,7 @@ def printed(world: World, arguments: tuple[object, ...]) -> object:
 
 def build(world: World) -> StetLanguageServer:
     """Register everything."""
-    route = Router(world.server, world)
+    route = Router(world.server, lambda: world)
     route.reads("test/text", text)
     route.reads("test/crc", crc)
     route.reads("test/state", state)

@@ -32,7 +32,8 @@ Result = TypeVar("Result")
 class Router(Generic[State]):
     """Binds handlers to one server and the state they work on."""
 
-    def __init__(self, server: LanguageServer, state: State) -> None:
+    def __init__(self, server: LanguageServer, state: Callable[[], State]) -> None:
+        """`state` gives what handlers work on; called with every message, so it must be quick."""
         self._server = server
         self._state = state
 
@@ -45,7 +46,7 @@ class Router(Generic[State]):
         """Register the handler of a notification; its errors are logged and end there."""
 
         def handle(ls: LanguageServer, params: Any) -> None:  # noqa: ARG001
-            perform(method, handler, self._state, params)
+            perform(method, handler, self._state(), params)
 
         self._server.feature(method, options)(handle)
 
@@ -58,7 +59,7 @@ class Router(Generic[State]):
         """Register the handler of a request; its errors become JSON-RPC errors."""
 
         def handle(ls: LanguageServer, params: Any) -> object:  # noqa: ARG001
-            return answer(method, handler, self._state, params)
+            return answer(method, handler, self._state(), params)
 
         self._server.feature(method, options)(handle)
 
@@ -66,7 +67,7 @@ class Router(Generic[State]):
         """Register a command; the handler gets the arguments as the editor sent them."""
 
         def handle(ls: LanguageServer, *arguments: object) -> object:  # noqa: ARG001
-            return answer(name, handler, self._state, arguments)
+            return answer(name, handler, self._state(), arguments)
 
         self._server.command(name)(handle)
 

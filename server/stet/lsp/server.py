@@ -3,15 +3,30 @@
 Three verbs say what a handler may do; see `stet.lsp.routing`.
 """
 
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
 from lsprotocol import types as lsp
 
 from stet import __version__
-from stet.lsp.handlers import activity, code_actions, lifecycle, review, turns
+from stet.lsp.late import late_modules
 from stet.lsp.routing import Router
-from stet.lsp.state import ServerState
 from stet.lsp.wire import StetLanguageServer
-from stet.system.os_system import OsSystem
 
+if TYPE_CHECKING:
+    from stet.lsp.handlers import activity, code_actions, lifecycle, review, turns
+    from stet.lsp.state import ServerState
+else:
+    # None of them is needed before `initialize` is answered; see `stet.lsp.late`.
+    activity, code_actions, lifecycle, review, turns = late_modules(
+        "stet.lsp.handlers", "activity", "code_actions", "lifecycle", "review", "turns"
+    )
+
+CODE_ACTIONS = lsp.CodeActionOptions(
+    code_action_kinds=[lsp.CodeActionKind.QuickFix, "refactor.rewrite.stet", "source.stet"],
+    resolve_provider=False,
+)
 EXPERIMENTAL = {"stet": {"didFocus": True, "didChangeSelection": True}}
 
 
@@ -19,13 +34,12 @@ def build_server(*, log_level_given: bool = False) -> StetLanguageServer:
     """A server with everything bound, ready to serve."""
     server = StetLanguageServer("stet", __version__)
     server.experimental = EXPERIMENTAL
-    state = ServerState(server, OsSystem(), log_level_given)
-    server.documents = state.documents
-    server.closing = state.startup.close
+    state = _state_of(server, log_level_given=log_level_given)
+    server.documents = _FirstDocuments(state)
     route = Router(server, state)
 
-    # Text synchronisation proper (open, change, close) goes past this table, for speed.
-    route.mutates(lsp.INITIALIZE, lifecycle.initialize)
+    # `initialize` itself is the framework's. Text synchronisation proper (open, change, close) goes
+    # past this table, for speed.
     route.mutates(lsp.INITIALIZED, lifecycle.initialized)
     route.mutates(lsp.SHUTDOWN, lifecycle.shutdown)
     route.mutates(lsp.TEXT_DOCUMENT_DID_SAVE, lifecycle.did_save, lsp.SaveOptions())
@@ -36,7 +50,7 @@ def build_server(*, log_level_given: bool = False) -> StetLanguageServer:
     route.mutates("$/stet/didChangeSelection", activity.did_change_selection)
 
     # Answered from state, within milliseconds.
-    route.reads(lsp.TEXT_DOCUMENT_CODE_ACTION, code_actions.code_actions, code_actions.OPTIONS)
+    route.reads(lsp.TEXT_DOCUMENT_CODE_ACTION, code_actions.code_actions, CODE_ACTIONS)
     route.reads(lsp.TEXT_DOCUMENT_HOVER, activity.hover)
     route.reads(lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, activity.document_highlight)
 
@@ -55,6 +69,39 @@ def build_server(*, log_level_given: bool = False) -> StetLanguageServer:
     route.command("stet.review", review.review)
     route.command("stet.focus", activity.focus)
     return server
+
+
+def _state_of(server: StetLanguageServer, *, log_level_given: bool) -> "Callable[[], ServerState]":
+    """What gives the server's state, made when the first message needs it."""
+
+    @cache
+    def state() -> "ServerState":
+        from stet.lsp.state import ServerState
+        from stet.system.os_system import OsSystem
+
+        made = ServerState(server, OsSystem(), log_level_given)
+        lifecycle.begin(made, server.initialize_params)
+        server.documents = made.documents
+        server.closing = made.startup.close
+        return made
+
+    return state
+
+
+class _FirstDocuments:
+    """Takes the first text that comes, if that is before anything else has made the state."""
+
+    def __init__(self, state: "Callable[[], ServerState]") -> None:
+        self._state = state
+
+    def open(self, params: lsp.DidOpenTextDocumentParams) -> None:
+        self._state().documents.open(params)
+
+    def change(self, params: dict[str, Any]) -> None:
+        self._state().documents.change(params)
+
+    def close(self, params: lsp.DidCloseTextDocumentParams) -> None:
+        self._state().documents.close(params)
 
 
 def serve(*, log_level_given: bool = False) -> int:

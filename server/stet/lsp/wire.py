@@ -147,10 +147,8 @@ class StetProtocol(LanguageServerProtocol):
             perform(method, self._server.documents.change, message.get("params"))
         elif method == lsp.CANCEL_REQUEST or self._knows(method):
             if method == lsp.INITIALIZED and message.get("params") is None:
-                message = {
-                    **message,
-                    "params": {},
-                }  # the protocol wants it, not all clients send it
+                # The protocol wants it, not all clients send it.
+                message = {**message, "params": {}}
             self.handle_message(self._structured(method, message, JsonRPCNotification))
         else:
             log.debug("%s ignored: unknown", method)
@@ -273,6 +271,7 @@ class StetProtocol(LanguageServerProtocol):
     ) -> Generator[Any, Any, lsp.InitializeResult]:
         """Note who the editor is, then let pygls choose the encoding and build the capabilities."""
         self._server.editor = resolve(params)
+        self._server.initialize_params = params
         result = yield from super().lsp_initialize(params)
         result.capabilities.experimental = self._server.experimental
         self.phase = Phase.RUNNING
@@ -332,6 +331,7 @@ class StetLanguageServer(LanguageServer):
         closing: Called at the end of the run, to let go of what outlives tasks.
         experimental: What is announced beside the protocol's own capabilities, as plain JSON.
         editor: What the other side can do; known from `initialize` on.
+        initialize_params: What it said there.
         tasks: All background work.
         lifetime: When the run ends.
     """
@@ -346,8 +346,9 @@ class StetLanguageServer(LanguageServer):
             name, version, protocol_cls=StetProtocol, converter_factory=build_converter
         )
         self.documents: DocumentSink
+        self.initialize_params: lsp.InitializeParams
         self.experimental: object = None
-        self.closing: Callable[[], Awaitable[None]] = _nothing
+        self.closing: Callable[[], Awaitable[None]] | None = None
         self.editor = ClientCapabilities()
         self.tasks = Tasks()
         self.lifetime = Lifetime()
@@ -384,7 +385,8 @@ class StetLanguageServer(LanguageServer):
         self.protocol.set_writer(output)
         await self.lifetime.wait()
         await self.tasks.close()
-        await self.closing()
+        if self.closing is not None:
+            await self.closing()
         await output.drain(LAST_WORDS_SECONDS)
         output.close()
         code = 0 if self.protocol.phase is Phase.SHUT_DOWN else 1
@@ -392,7 +394,3 @@ class StetLanguageServer(LanguageServer):
             code = 128 + self.lifetime.signal
         leave_within(HARD_EXIT_SECONDS, code)
         return code
-
-
-async def _nothing() -> None:
-    """There is nothing to let go of."""

@@ -22,9 +22,6 @@ from stet.workspace.uris import canonical
 QUICK_FIX = lsp.CodeActionKind.QuickFix.value
 REWRITE = "refactor.rewrite.stet"
 SOURCE = "source.stet"
-OPTIONS = lsp.CodeActionOptions(
-    code_action_kinds=[lsp.CodeActionKind.QuickFix, REWRITE, SOURCE], resolve_provider=False
-)
 MAX_TITLE = 80
 
 

@@ -1,4 +1,4 @@
-"""`initialize`, `initialized`, settings, folders and the end."""
+"""The beginning, settings, folders and the end."""
 
 from collections.abc import Mapping
 
@@ -7,8 +7,8 @@ from lsprotocol import types as lsp
 from stet.lsp.state import ServerState
 
 
-def initialize(state: ServerState, params: lsp.InitializeParams) -> None:
-    """Note the roots and options; everything else waits until the answer is on the wire."""
+def begin(state: ServerState, params: lsp.InitializeParams) -> None:
+    """Take over what `initialize` said: encoding, options, roots."""
     state.workspace.encoding = state.server.encoding
     state.startup.options = params.initialization_options
     folders = [folder.uri for folder in params.workspace_folders or ()]
