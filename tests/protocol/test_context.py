@@ -5,6 +5,8 @@ import json
 from pathlib import Path
 
 import pytest
+from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException
 
 from tests.support import openai_server as api
 from tests.support.editor import WAIT_SECONDS, FakeEditor
@@ -168,3 +170,42 @@ async def test_a_question_only_answers(root: Path, tmp_path: Path) -> None:
         assert (turn["state"], turn["answer"], turn["hunks"]) == ("completed", "It is one.", [])
         assert turn["toolCalls"][0]["state"] == "error"
         await editor.wait_for_message("It is one.")
+
+
+@pytest.mark.parametrize("mode", ["agent", "ask", "rewrite"])
+async def test_a_secret_file_is_not_sent_though_it_is_open_and_asked_about(
+    root: Path, mode: str
+) -> None:
+    async with (
+        OpenAIServer([api.call("done", summary="I see nothing.")]) as server,
+        FakeEditor.start(root, env=provider(server)) as editor,
+    ):
+        uri = editor.open(".env")
+        editor.select(uri, CANARY)
+        turn = await run(editor, "What is this?", uri=uri, mode=mode, line=1)
+        assert CANARY not in json.dumps([asked.body for asked in server.requests])
+        if mode == "rewrite":
+            assert (turn["state"], len(server.requests)) == ("failed", 0)
+            assert "may not be shown" in turn["error"]
+
+
+async def test_folders_come_and_go(root: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "c.py").write_text("z = 3\n")
+    (other / "a.py").write_text("x = 3\n")
+    async with FakeEditor.start(root, env=scripted(tmp_path)) as editor:
+        with pytest.raises(JsonRpcException, match="outside the workspace"):
+            await shown(editor, file=str(other / "c.py"))
+        folder = lsp.WorkspaceFolder(other.as_uri(), "other")
+        added = lsp.WorkspaceFoldersChangeEvent(added=[folder], removed=[])
+        editor.workspace_did_change_workspace_folders(
+            lsp.DidChangeWorkspaceFoldersParams(event=added)
+        )
+        sections = await shown(editor, file="other/c.py")
+        assert "z = 3" in sections["current_file"]
+        assert f"{root};{other}" in sections["workspace"]
+        with pytest.raises(JsonRpcException) as raised:
+            await shown(editor, file="a.py")
+        assert "ws/a.py" in raised.value.message
+        assert "other/a.py" in raised.value.message
