@@ -6,7 +6,7 @@ CACHE ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/stet-dev
 VENV ?= $(CACHE)/$(shell printf '%s' '$(CURDIR)' | cksum | cut -d' ' -f1)
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench
+.PHONY: demo test unit check bench
 
 demo: $(VENV)/demo.stamp  ## the main job on a sample file, with whatever model is found
 	@$(BIN)/stet model install --quiet
@@ -15,6 +15,9 @@ demo: $(VENV)/demo.stamp  ## the main job on a sample file, with whatever model 
 test: check  ## everything: style, types, layers, units, protocol, real editors, a real model
 	@$(BIN)/stet model install --quiet
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
+unit: $(VENV)/test.stamp  ## the inner loop: units only, in half a minute
+	$(BIN)/python -m pytest tests/unit --numprocesses 2 -m 'not slow'
 
 check: $(VENV)/test.stamp  ## style, types and layers only
 	$(BIN)/ruff format --check .
