@@ -131,3 +131,30 @@ async def test_a_new_turn_supersedes_what_waits_in_the_same_place(
             first["hunks"][0]: "superseded",
             second["hunks"][0]: "pending",
         }
+
+
+@pytest.mark.parametrize("one_by_one", [False, True])
+async def test_additions_keep_their_order_when_the_text_between_them_goes(
+    root: Path, tmp_path: Path, one_by_one: bool
+) -> None:
+    (root / "a.txt").write_text("a\nb\nc\nd\n")
+    late, early = (
+        {"file": "a.txt", "position": f"insert:{n}", "content": f"{n}\n"} for n in (4, 2)
+    )
+    env = scripted(
+        tmp_path,
+        calls(("read_file", {"file": "a.txt"})),
+        calls(("edit_file", late), ("edit_file", early)),
+        done(),
+    )
+    async with FakeEditor.start(root, env=env) as editor:
+        uri = editor.open("a.txt")
+        turn = await run(editor, "Add", uri=uri)
+        editor.change(uri, "b\nc\n", "")
+        for hunk in turn["hunks"] if one_by_one else ():
+            await editor.command("stet.accept", {"hunk": hunk})
+            await wait_for_states(editor, **{hunk: "accepted"})
+        if not one_by_one:
+            await editor.command("stet.accept", {"all": True})
+        await wait_for_states(editor, **dict.fromkeys(turn["hunks"], "accepted"))
+        assert editor.text(uri) == "a\n2\n4\nd\n"

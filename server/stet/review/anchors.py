@@ -46,8 +46,8 @@ class Anchor:
         before = document.lines[line - 1] if line else ""
         return cls(hunk, place, document.text_in(place), (before, document.lines[line]))
 
-    def follow(self, change: TextChange) -> bool:
-        """Move with `change`; tells whether the change touched the inside."""
+    def follow(self, change: TextChange, new_end: Position) -> bool:
+        """Move with `change`, whose new end is given; tells whether it touched the inside."""
         start, end = self.range.start, self.range.end
         if change.range.start > end:
             return False
@@ -61,7 +61,8 @@ class Anchor:
             touched = change.range.start < start < change.range.end
             biases = (Bias.LEFT, Bias.LEFT)
         self.range = Range(
-            map_position(start, change, biases[0]), map_position(end, change, biases[1])
+            map_position(start, change, biases[0], new_end),
+            map_position(end, change, biases[1], new_end),
         )
         if not self.old and start.character == 0 and self.range.start.character:
             return True  # whole lines have no place in the middle of one
@@ -126,8 +127,9 @@ def follow_all(anchors: list[Anchor], changes: tuple[TextChange, ...], read: Rea
     before = [(anchor.range, anchor.broken) for anchor in anchors]
     touched: dict[int, Anchor] = {}
     for change in changes:
+        new_end = change.new_end
         for anchor in anchors:
-            if anchor.follow(change):
+            if anchor.follow(change, new_end):
                 touched[id(anchor)] = anchor
     for anchor in touched.values():
         anchor.check(read)

@@ -154,8 +154,12 @@ class ReviewLedger:
             for hunk in self._hunks.values()
             if (uri is None or canonical(uri) == canonical(hunk.uri)) and turn in (None, hunk.turn)
         )
-        # Sorting is stable: at one place they stand as they were made.
-        return tuple(sorted(found, key=lambda hunk: (canonical(hunk.uri), hunk.range.start)))
+        # At one point the order of their anchors is that of the document.
+        tracks = self._tracks.values()
+        nth = {anchor.hunk: n for track in tracks for n, anchor in enumerate(track.anchors)}
+        return tuple(
+            sorted(found, key=lambda h: (canonical(h.uri), h.range.start, nth.get(h.id, -1)))
+        )
 
     def follows(self, uri: str) -> bool:
         """Whether `uri` has live hunks, so that its changes must be told."""
@@ -209,6 +213,10 @@ class ReviewLedger:
         if track.sent is not None:
             whole = text() == track.sent.expected
             count = len(changes) if whole else track.sent.arrives_with(changes)
+            if whole and track.all_before_sending():
+                # `settle` puts every anchor where the edit itself takes it.
+                self._confirm(uri, track.settle())
+                return
             if count is not None:
                 track.follow(changes[:count], read if whole else track.sent.shadow.text_in)
                 self._confirm(uri, track.settle())
@@ -237,12 +245,18 @@ class ReviewLedger:
 
     def edit_of(self, document: TextDocument, hunk_ids: Iterable[str]) -> TextEdit:
         """What accepting these hunks does to `document`, which is the current text."""
-        replacements = []
-        for hunk_id in hunk_ids:
-            hunk = self.hunk(hunk_id)
-            start, end = document.offset_at(hunk.range.start), document.offset_at(hunk.range.end)
-            replacements.append(Replacement(start, end, hunk.new))
-        return TextEdit(tuple(sorted(replacements, key=lambda r: (r.start, r.end))))
+        wanted = set(hunk_ids)
+        return TextEdit(
+            tuple(
+                Replacement(
+                    document.offset_at(anchor.range.start),
+                    document.offset_at(anchor.range.end),
+                    self._hunks[anchor.hunk].new,
+                )
+                for anchor in self._tracks[canonical(document.uri)].anchors
+                if anchor.hunk in wanted
+            )
+        )
 
     def send(self, document: TextDocument, hunk_ids: tuple[str, ...], edit: TextEdit) -> None:
         """The edit of these hunks goes to the editor now."""
@@ -339,7 +353,7 @@ class ReviewLedger:
         self._proposals[hunk.proposal] = dataclasses.replace(
             proposal, hunks=(*proposal.hunks, hunk.id)
         )
-        track.anchors.append(Anchor.at(hunk.id, document, hunk.range))
+        track.add(Anchor.at(hunk.id, document, hunk.range))
         return hunk
 
     def _put(self, hunk_id: str, state: HunkState, reason: str) -> None:

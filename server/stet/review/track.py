@@ -46,7 +46,8 @@ class Track:
     """Owned and changed by the ledger only.
 
     Attributes:
-        anchors: Of every live hunk of the document.
+        anchors: Of every live hunk, in order of the document. Nothing that happens to the text
+            changes the order, so it tells which of two comes first once they stand at one point.
         closed_text: What the anchors refer to while the document is not open.
         sent: The edit that has not been confirmed yet; one at a time.
     """
@@ -58,6 +59,12 @@ class Track:
     def anchor(self, hunk: str) -> Anchor | None:
         """The anchor of `hunk`, or None if it is not live here."""
         return next((anchor for anchor in self.anchors if anchor.hunk == hunk), None)
+
+    def add(self, anchor: Anchor) -> None:
+        """Take in a new anchor, at its place among the others."""
+        key = (anchor.range.start, anchor.range.end)
+        behind = (n for n, a in enumerate(self.anchors) if (a.range.start, a.range.end) > key)
+        self.anchors.insert(next(behind, len(self.anchors)), anchor)
 
     def drop(self, hunks: Iterable[str]) -> None:
         """Forget the anchors of `hunks`."""
@@ -73,11 +80,10 @@ class Track:
 
         Args:
             document: The text it was made for, which is the current one.
-            news: The new text of each hunk, in the order in which those at one place stand.
+            news: The new text of each hunk.
             edit: What all of them do.
         """
-        anchors = [anchor for hunk in news if (anchor := self.anchor(hunk))]
-        anchors.sort(key=lambda anchor: anchor.range)
+        anchors = [anchor for anchor in self.anchors if anchor.hunk in news]
         changes = tuple(TextChange(anchor.range, news[anchor.hunk]) for anchor in anchors)
         after = TextDocument(document.uri, edit.apply(document.text))
         places = dict(
@@ -95,6 +101,11 @@ class Track:
         )
         for anchor in anchors:
             anchor.growing = True
+
+    def all_before_sending(self) -> bool:
+        """Whether no hunk has come since the edit was sent."""
+        before = self.sent.before if self.sent else {}
+        return all(anchor.hunk in before for anchor in self.anchors)
 
     def unsend(self, read: ReadText) -> None:
         """The edit did not come about: its hunks wait again, broken where the text is not theirs."""
