@@ -158,6 +158,25 @@ async def test_the_gate_refuses_what_the_settings_forbid(root: Path, tmp_path: P
         assert (hunk["kind"], hunk["new"]) == ("add", "z = 3\n")
 
 
+async def test_positions_create_and_open_a_file(root: Path, tmp_path: Path) -> None:
+    new = ("edit_file", {"file": "c.py", "position": "create", "content": "z = 3\n"})
+    see = ("edit_file", {"file": "b.py", "position": "open"})
+    env = scripted(tmp_path, calls(new, see), done(), calls(new, see), done())
+    async with FakeEditor.start(root, env=env) as editor:
+        uri = editor.open("a.py")
+        turn = await run(editor, "Both", uri=uri)
+        assert [call["state"] for call in turn["toolCalls"]] == ["completed"] * 3
+        [hunk] = await editor.command("stet.proposals")
+        assert (hunk["kind"], hunk["new"]) == ("create", "z = 3\n")
+        await editor.wait_until(lambda: editor.shown_documents)
+        assert editor.shown_documents[0].uri == editor.uri("b.py")
+        # Switching the tools off forbids the positions too.
+        off = ["create_file", "open_file"]
+        turn = await run(editor, "Again", uri=uri, disabledTools=off)
+        assert [e["rule"] for e in turn["rejectedEdits"]] == ["edit.canCreate", "edit.canNavigate"]
+        assert len(editor.shown_documents) == 1
+
+
 async def test_a_question_only_answers(root: Path, tmp_path: Path) -> None:
     env = scripted(
         tmp_path,

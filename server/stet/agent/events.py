@@ -53,6 +53,14 @@ class ToolEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class Navigated:
+    """The model wants the user to see the file `uri`."""
+
+    turn: Turn
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """The turn has a question and waits for the user's answer."""
 
@@ -88,6 +96,7 @@ AgentEvent = (
     | Answered
     | ToolStarted
     | ToolEnded
+    | Navigated
     | Asked
     | Resumed
     | Waiting

@@ -8,6 +8,7 @@ from stet.agent.errors import LimitReached, TurnFailed
 from stet.agent.events import (
     AgentEvent,
     Answered,
+    Navigated,
     RoundStarted,
     Said,
     ToolEnded,
@@ -116,6 +117,8 @@ async def _run(turn: Turn, call: ToolCall, crew: Crew, *, cut: bool) -> tuple[Tu
         turn.with_tool(run), files_read=tuple(desk.files_read), rejected=tuple(desk.rejected)
     )
     crew.emit(ToolEnded(turn, run))
+    while desk.opened:
+        crew.emit(Navigated(turn, desk.opened.pop(0)))
     return turn, answer
 
 

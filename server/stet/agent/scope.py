@@ -1,5 +1,6 @@
 """The editable scope of a turn, as the gate asks for it."""
 
+import dataclasses
 from collections.abc import Mapping
 
 from stet.agent.turn import Ask, Mode
@@ -18,6 +19,13 @@ def rules_for(ask: Ask, workspace: Workspace, shown: Mapping[str, TextDocument])
         shown: What the model has been shown, by canonical URI; it may grow, and the scope `context` with it.
     """
     settings = workspace.settings.edit
+    off = {*workspace.settings.agent.disabled_tools, *ask.disabled_tools}
+    # A tool that is switched off must not come in by a position of another.
+    settings = dataclasses.replace(
+        settings,
+        can_create=settings.can_create and "create_file" not in off,
+        can_navigate=settings.can_navigate and "open_file" not in off,
+    )
     current = ask.place.uri
     current_key = canonical(current) if current else None
 

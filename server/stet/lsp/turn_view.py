@@ -9,6 +9,7 @@ from stet.agent.agent import Agent, NoQuestion
 from stet.agent.events import (
     AgentEvent,
     Asked,
+    Navigated,
     Resumed,
     RoundStarted,
     Said,
@@ -60,16 +61,10 @@ class TurnView:
         """Take one event."""
         turn = event.turn
         match event:
-            case TurnStarted():
-                title = f"Stet: {_cut(turn.ask.prompt)}"
-                self._progress[turn.id] = self._client.progress(
-                    title, "starting", lambda: self._stop(turn.id)
-                )
+            case TurnStarted() | TurnEnded():
+                self._from_start_to_end(turn)
             case RoundStarted(round=number, limit=limit):
-                self._spoken[turn.id] = 0
-                tokens = turn.usage.total
-                spent = f", {tokens} tokens" if tokens else ""
-                self._report(turn, f"{_name(turn)}: round {number} of {limit}{spent}")
+                self._round(turn, number, limit)
             case Said(text=text):
                 self._said(turn, text)
             case ToolStarted(run=run):
@@ -77,11 +72,25 @@ class TurnView:
             case Waiting(reason=reason):
                 self._spoken[turn.id] = 0
                 self._report(turn, escape_line(reason))
+            case Navigated(uri=uri):
+                self._client.start(self._client.show_document(uri), "show a file")
             case Asked() | Resumed():
                 self._about_question(turn)
-            case TurnEnded():
-                self._publisher.settle(turn)
-                self._ended(turn)
+
+    def _from_start_to_end(self, turn: Turn) -> None:
+        if turn.state is not TurnState.RUNNING:
+            self._publisher.settle(turn)
+            self._ended(turn)
+            return
+        title = f"Stet: {_cut(turn.ask.prompt)}"
+        self._progress[turn.id] = self._client.progress(
+            title, "starting", lambda: self._stop(turn.id)
+        )
+
+    def _round(self, turn: Turn, number: int, limit: int) -> None:
+        self._spoken[turn.id] = 0
+        spent = f", {turn.usage.total} tokens" if turn.usage.total else ""
+        self._report(turn, f"{_name(turn)}: round {number} of {limit}{spent}")
 
     def _stop(self, turn_id: str) -> None:
         self._agent().cancel(turn_id)

@@ -17,7 +17,8 @@ from stet.text.lines import dominant_line_end, line_end
 from stet.text.position import Position, Range
 
 POSITIONS = (
-    "start, end, after:## Heading, insert:N, replace:N, replace:N-M, delete:N, delete:N-M, create"
+    "start, end, after:## Heading, insert:N, replace:N, replace:N-M, delete:N, delete:N-M, create, "
+    "open"
 )
 _LINES = re.compile(r"(insert|replace|delete):\s*([0-9]{1,9})(?:\s*-\s*([0-9]{1,9}))?")
 _MARKS = re.compile(r"(#{1,6})(?:\s|$)")

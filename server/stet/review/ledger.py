@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable
 from stet.review.anchors import Anchor, ReadText
 from stet.review.drafts import CreateDraft, EditDraft
 from stet.review.errors import Overlap, UnknownHunk
+from stet.review.making import is_guarded, kind_of, overlap, place_of
 from stet.review.proposal import LIVE, Hunk, HunkKind, HunkState, Proposal
-from stet.review.protected import is_protected
 from stet.review.rules import EditRules, Refused, check_create, check_edit
 from stet.review.track import Track
 from stet.text.change import TextChange
-from stet.text.diff import LineHunk, changes_between, diff_lines
+from stet.text.diff import changes_between, diff_lines
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.position import Position, Range
@@ -61,7 +61,7 @@ class ReviewLedger:
             return ()
         # First: the hunks that are in the way may have to follow the disk to where they are now.
         track = self._track(document)
-        places = [_place(document, hunk) for hunk in line_hunks]
+        places = [place_of(document, hunk) for hunk in line_hunks]
         replaced = self._in_the_way(document.uri, places, draft.turn)
         proposal = self._proposal(draft.turn, document.uri)
         made = []
@@ -74,7 +74,7 @@ class ReviewLedger:
                         proposal=proposal.id,
                         turn=draft.turn,
                         uri=document.uri,
-                        kind=_kind(old, new),
+                        kind=kind_of(old, new),
                         state=HunkState.PENDING,
                         range=place,
                         old=old,
@@ -82,7 +82,7 @@ class ReviewLedger:
                         summary=draft.summary,
                         group=proposal.id,
                         author=draft.author,
-                        protected=_is_protected(draft),
+                        protected=is_guarded(draft),
                     ),
                     track,
                     document,
@@ -122,7 +122,7 @@ class ReviewLedger:
                 summary=draft.summary,
                 group=proposal.id,
                 author=draft.author,
-                protected=_is_protected(draft),
+                protected=is_guarded(draft),
             ),
             self._tracks.setdefault(canonical(draft.uri), Track(closed_text="")),
             TextDocument(draft.uri, ""),
@@ -246,6 +246,7 @@ class ReviewLedger:
     def edit_of(self, document: TextDocument, hunk_ids: Iterable[str]) -> TextEdit:
         """What accepting these hunks does to `document`, which is the current text."""
         wanted = set(hunk_ids)
+        track = self._tracks.get(canonical(document.uri), Track())
         return TextEdit(
             tuple(
                 Replacement(
@@ -253,7 +254,7 @@ class ReviewLedger:
                     document.offset_at(anchor.range.end),
                     self._hunks[anchor.hunk].new,
                 )
-                for anchor in self._tracks[canonical(document.uri)].anchors
+                for anchor in track.anchors
                 if anchor.hunk in wanted
             )
         )
@@ -321,7 +322,7 @@ class ReviewLedger:
         """Live hunks of other turns that share a place with the new ones."""
         found = []
         for hunk in self.live(uri):
-            if not any(_overlap(place, hunk.range) for place in places):
+            if not any(overlap(place, hunk.range) for place in places):
                 continue
             # In conflict it can't be accepted anyway: the turn may look again and do better.
             mine = hunk.turn == turn and hunk.state is not HunkState.CONFLICT
@@ -375,26 +376,3 @@ class ReviewLedger:
     def _changed(self, uri: str) -> None:
         for listener in self._listeners:
             listener(uri)
-
-
-def _place(document: TextDocument, hunk: LineHunk) -> Range:
-    start = document.clamp(Position(hunk.old_start, 0))
-    end = document.clamp(Position(hunk.old_start + len(hunk.old), 0))
-    return Range(start, end)
-
-
-def _is_protected(draft: EditDraft | CreateDraft) -> bool:
-    return is_protected(draft.name) or is_protected(draft.real_name)
-
-
-def _kind(old: str, new: str) -> HunkKind:
-    if not old:
-        return HunkKind.ADD
-    return HunkKind.REPLACE if new else HunkKind.DELETE
-
-
-def _overlap(one: Range, other: Range) -> bool:
-    """Whether two places cannot both be decided alone: they share text, or insert at one point."""
-    if one.is_empty and other.is_empty:
-        return one == other
-    return one.start < other.end and other.start < one.end

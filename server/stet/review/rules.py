@@ -110,6 +110,15 @@ def check_create(rules: EditRules, uri: str, name: str) -> Refusal | None:
     return None
 
 
+def check_open(rules: EditRules, name: str) -> Refusal | None:
+    """Whether the file called `name` may be opened in front of the user."""
+    if rules.settings.can_navigate:
+        return None
+    return Refusal(
+        "edit.canNavigate", f"The user wants no files opened (edit.canNavigate is off): {name!r}."
+    )
+
+
 def describe(rules: EditRules) -> str:
     """The rules as the model is told them, a line each."""
     if rules.read_only:
@@ -122,6 +131,8 @@ def describe(rules: EditRules) -> str:
         lines.append("- Forbidden: replacing or deleting text (`edit.canDelete` is off).")
     if not settings.can_create:
         lines.append("- Forbidden: creating files, also by position `create`.")
+    if not settings.can_navigate:
+        lines.append("- Forbidden: opening files, also by position `open`.")
     return "\n".join(lines)
 
 

@@ -29,6 +29,7 @@ _NARROWEST = {
     "edit.canAdd": False,
     "edit.canDelete": False,
     "edit.canCreate": False,
+    "edit.canNavigate": False,
 }
 
 

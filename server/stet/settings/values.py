@@ -84,6 +84,7 @@ class EditSettings:
     can_add: bool = True
     can_delete: bool = True
     can_create: bool = True
+    can_navigate: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,6 @@ NOT_YET: Mapping[str, str] = MappingProxyType(
     {
         "context.linkDepth": "links are not followed yet",
         "context.presets": "presets are not built yet",
-        "edit.canNavigate": "the agent opens no files yet",
         "edit.reviewStyle": "only the margin style is built",
         "agent.character": "not built yet",
         "agent.commands": "the agent runs no commands yet",

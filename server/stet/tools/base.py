@@ -12,7 +12,7 @@ from stet.review.drafts import CreateDraft, EditDraft
 from stet.review.errors import ReviewError
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk
-from stet.review.rules import EditRules, Refused, RejectedEdit
+from stet.review.rules import EditRules, Refused, RejectedEdit, check_open
 from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
@@ -63,6 +63,7 @@ class Desk:
         shown: The text of every file as the model was shown it last, by canonical URI.
         files_read: Names of files read, in order, without repeats.
         rejected: Edits that the gate refused.
+        opened: URIs the model wants the user to see, until the loop has passed them on.
         summary: What `done` said, or None while the turn goes on.
     """
 
@@ -75,6 +76,7 @@ class Desk:
     shown: dict[str, TextDocument] = field(default_factory=dict)
     files_read: list[str] = field(default_factory=list)
     rejected: list[RejectedEdit] = field(default_factory=list)
+    opened: list[str] = field(default_factory=list)
     summary: str | None = None
 
     def snapshot(self) -> Snapshot:
@@ -104,6 +106,30 @@ class Desk:
         if located.name not in self.files_read:
             self.files_read.append(located.name)
         return document
+
+    async def create(self, file: str, content: str) -> Hunk:
+        """Propose a new file.
+
+        Raises:
+            ToolError: If it exists, or may not be created.
+        """
+        located = self.locate(file)
+        if await asyncio.to_thread(self.snapshot().exists, located.uri):
+            raise ToolError(f"{file!r} exists already. Change it with `edit_file`.")
+        return self.propose_create(located, content, f"Create {located.name}")
+
+    async def open(self, file: str) -> None:
+        """Have the editor show a file.
+
+        Raises:
+            ToolError: If it is not there, or the user wants no files opened.
+        """
+        located = self.locate(file)
+        if refusal := check_open(self.rules, located.name):
+            raise self._refused(located.name, "open", Refused(refusal))
+        if not await asyncio.to_thread(self.snapshot().exists, located.uri):
+            raise ToolError(f"There is no file {file!r}. `list_files` gives the names.")
+        self.opened.append(located.uri)
 
     async def live(self, name: str) -> TextDocument:
         """The text of a file as it is now, for resolving an edit.

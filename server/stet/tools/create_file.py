@@ -1,10 +1,8 @@
 """`create_file`: propose a new file."""
 
-import asyncio
-
 from pydantic import Field
 
-from stet.tools.base import Desk, Params, Tool, ToolError, ToolGroup, ToolKind
+from stet.tools.base import Desk, Params, Tool, ToolGroup, ToolKind
 
 
 class CreateFile(Params):
@@ -23,11 +21,8 @@ async def run(params: CreateFile, desk: Desk) -> str:
     Raises:
         ToolError: If the file exists or may not be created.
     """
-    located = desk.locate(params.file)
-    if await asyncio.to_thread(desk.snapshot().exists, located.uri):
-        raise ToolError(f"{params.file!r} exists already. Change it with `edit_file`.")
-    hunk = desk.propose_create(located, params.content, f"Create {located.name}")
-    return f"Proposed {hunk.id}: the new file {located.name}. It waits for the user.\n"
+    hunk = await desk.create(params.file, params.content)
+    return f"Proposed {hunk.id}: the new file {params.file}. It waits for the user.\n"
 
 
 CREATE_FILE = Tool(

@@ -19,7 +19,8 @@ class EditFile(Params):
     Give either `old_text` and `new_text`: `old_text` is copied exactly from the file, without line
     numbers, with enough lines to be unique; or `position` and `content`. Positions: `start`, `end`,
     `after:## Heading`, `insert:N` (before line N), `replace:N`, `replace:N-M`, `delete:N`,
-    `delete:N-M`, with the line numbers you were shown.
+    `delete:N-M`, with the line numbers you were shown; `create` makes a new file of `content`, and
+    `open` shows the file to the user.
     Put all changes that touch the same lines into one call. Read the file first.
     """
 
@@ -45,8 +46,13 @@ async def run(params: EditFile, desk: Desk) -> str:
     Raises:
         ToolError: If the place can't be found, or the gate refuses.
     """
-    if params.position is not None and params.position.strip() == "create":
-        raise ToolError("Create a file with `create_file`.")
+    match (params.position or "").strip():
+        case "create":
+            hunk = await desk.create(params.file, params.content)
+            return f"Proposed {hunk.id}: the new file {params.file}. It waits for the user.\n"
+        case "open":
+            await desk.open(params.file)
+            return f"The user sees {params.file} now.\n"
     live = await desk.live(params.file)
     # Nothing is awaited from here on: what is found in the text is proposed for the same text.
     edit = (
