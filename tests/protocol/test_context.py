@@ -158,6 +158,20 @@ async def test_the_gate_refuses_what_the_settings_forbid(root: Path, tmp_path: P
         assert (hunk["kind"], hunk["new"]) == ("add", "z = 3\n")
 
 
+async def test_settings_that_change_hold_for_the_next_question(root: Path, tmp_path: Path) -> None:
+    new = calls(("create_file", {"file": "c.py", "content": "z = 3\n"}))
+    env = scripted(tmp_path, new, done(), new, done())
+    async with FakeEditor.start(root, client="vscode", env=env) as editor:
+        uri = editor.open("a.py")
+        assert (await run(editor, "Before", uri=uri))["rejectedEdits"] == []
+        assert [one.method for one in editor.registered] == ["workspace/didChangeConfiguration"]
+        settings = {"stet": {"edit": {"canCreate": False}, "log": {"level": "loud"}}}
+        editor.workspace_did_change_configuration(lsp.DidChangeConfigurationParams(settings))
+        await editor.wait_for_message("log.level")
+        turn = await run(editor, "After", uri=uri)
+        assert [one["rule"] for one in turn["rejectedEdits"]] == ["edit.canCreate"]
+
+
 async def test_positions_create_and_open_a_file(root: Path, tmp_path: Path) -> None:
     new = ("edit_file", {"file": "c.py", "position": "create", "content": "z = 3\n"})
     see = ("edit_file", {"file": "b.py", "position": "open"})

@@ -66,34 +66,13 @@ class Client:
         The caller makes sure that nothing is there: with the options that should do so, some
         editors create nothing, and without them some cut an existing file to nothing.
         """
+        if "create" not in self._server.editor.resource_operations:
+            reason = "The editor can't create files for a server."
+            return ApplyOutcome(applied=False, reason=reason)
         start = lsp.Position(0, 0)
         fill = _document_edit(uri, None, [lsp.TextEdit(lsp.Range(start, start), text)])
-        return await self._operate("create", label, [lsp.CreateFile(uri=uri), fill])
-
-    async def rename_file(self, label: str, old_uri: str, new_uri: str) -> ApplyOutcome:
-        """Ask the editor to move a file; the caller makes sure that the new place is free."""
-        move = lsp.RenameFile(old_uri=old_uri, new_uri=new_uri)
-        return await self._operate("rename", label, [move])
-
-    async def delete_file(self, label: str, uri: str) -> ApplyOutcome:
-        """Ask the editor to delete a file; some do so on the disk at once."""
-        return await self._operate("delete", label, [lsp.DeleteFile(uri=uri)])
-
-    async def apply_workspace_edit(self, label: str, edit: lsp.WorkspaceEdit) -> ApplyOutcome:
-        """Ask the editor for an edit as it is, for a preview with annotations."""
+        edit = lsp.WorkspaceEdit(document_changes=[lsp.CreateFile(uri=uri), fill])
         return await self._apply(label, edit)
-
-    async def _operate(
-        self,
-        kind: str,
-        label: str,
-        changes: list[lsp.TextDocumentEdit | lsp.CreateFile | lsp.RenameFile | lsp.DeleteFile],
-    ) -> ApplyOutcome:
-        if kind not in self._server.editor.resource_operations:
-            return ApplyOutcome(
-                applied=False, reason=f"The editor can't {kind} files for a server."
-            )
-        return await self._apply(label, lsp.WorkspaceEdit(document_changes=changes))
 
     async def _apply(self, label: str, edit: lsp.WorkspaceEdit) -> ApplyOutcome:
         if not self._server.editor.apply_edit:
@@ -178,17 +157,7 @@ class Client:
         """Show that work has begun; nothing where the editor shows no progress."""
         return Progress(self._server, title, message, on_cancel)
 
-    def refresh_code_lenses(self) -> None:
-        """Let the editor ask for the code lenses again."""
-        if self._server.editor.code_lens_refresh:
-            self._start(lsp.WORKSPACE_CODE_LENS_REFRESH, None)
-
-    def refresh_inlay_hints(self) -> None:
-        """Let the editor ask for the inlay hints again."""
-        if self._server.editor.inlay_hint_refresh:
-            self._start(lsp.WORKSPACE_INLAY_HINT_REFRESH, None)
-
-    # Settings and files
+    # Settings
 
     async def configuration(self, section: str) -> object:
         """The settings of one section as plain JSON; None where the editor has or tells none.
@@ -207,30 +176,15 @@ class Client:
             return None
         return values[0] if values else None
 
-    def watch_files(self, globs: Sequence[str]) -> None:
-        """Ask to be told when files that match change on the disk."""
-        if self._server.editor.watched_files_dynamic:
-            watchers = [lsp.FileSystemWatcher(glob_pattern=glob) for glob in globs]
-            options = lsp.DidChangeWatchedFilesRegistrationOptions(watchers=watchers)
-            self._register(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
-
     def watch_configuration(self, section: str) -> None:
-        """Ask to be told when the settings of a section change."""
-        if self._server.editor.configuration_dynamic:
-            options = lsp.DidChangeConfigurationRegistrationOptions(section=section)
-            self._register(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION, options)
-
-    def _register(self, method: str, options: object) -> None:
-        registration = lsp.Registration(
-            id=f"stet-{method}", method=method, register_options=options
-        )
-        self._start(
-            lsp.CLIENT_REGISTER_CAPABILITY, lsp.RegistrationParams(registrations=[registration])
-        )
-
-    def _start(self, method: str, params: object) -> None:
-        """Send a request whose answer changes nothing."""
-        self._server.tasks.start(self._ask_and_log(method, params), method)
+        """Ask to be told when the settings of a section change, where that must be asked for."""
+        if not self._server.editor.configuration_dynamic:
+            return
+        method = lsp.WORKSPACE_DID_CHANGE_CONFIGURATION
+        options = lsp.DidChangeConfigurationRegistrationOptions(section=section)
+        registration = lsp.Registration(f"stet-{method}", method, register_options=options)
+        params = lsp.RegistrationParams([registration])
+        self.start(self._ask_and_log(lsp.CLIENT_REGISTER_CAPABILITY, params), method)
 
     async def _ask_and_log(self, method: str, params: object) -> None:
         try:
