@@ -93,6 +93,17 @@ class PrivacyFilter:
             return Refusal("outside", f"{str(path)!r} lies outside the workspace.")
         return None
 
+    def check_folder(self, folder: Path) -> Refusal | None:
+        """Why nothing in and below a folder may be shown; None if something may."""
+        real = self.system.real_path(folder)
+        for path in dict.fromkeys((folder, real)):
+            refusal = self._check_path(path, is_asked=False, is_folder=True)
+            if refusal is not None:
+                return refusal
+        if not any(base == real or base in real.parents for _, base in self._bases()):
+            return Refusal("outside", f"{str(folder)!r} lies outside the workspace.")
+        return None
+
     def check_level(
         self, root: Root, parts: tuple[str, ...], *, is_folder: bool, is_asked: bool = False
     ) -> Refusal | None:
@@ -115,22 +126,33 @@ class PrivacyFilter:
             return Refusal("ignored", f"{name!r} is left out by a .gitignore.")
         return None
 
-    def _check_path(self, path: Path, *, is_asked: bool) -> Refusal | None:
-        """What the names, and the rules of every root that holds `path`, say."""
+    def _check_path(self, path: Path, *, is_asked: bool, is_folder: bool = False) -> Refusal | None:
+        """What the names, and the rules of every root that holds `path`, say.
+
+        Args:
+            path: Absolute, links not resolved.
+            is_asked: Whether the user has it open and asks about it.
+            is_folder: Whether it is a folder; a root is then held by itself.
+        """
         parts = path.parts[1:]
-        holders = [(root, base) for root, base in self._bases() if base in path.parents]
+        holders = [
+            (root, base)
+            for root, base in self._bases()
+            if base in path.parents or (is_folder and base == path)
+        ]
         if not holders:
             return self._check_outside(parts, str(path))
         for n_parts in range(1, len(parts) + 1):
-            is_folder = n_parts < len(parts)
-            refusal = self._check_names(parts[:n_parts], str(path), is_folder=is_folder)
+            inner = is_folder or n_parts < len(parts)
+            refusal = self._check_names(parts[:n_parts], str(path), is_folder=inner)
             if refusal is not None:
                 return refusal
         for root, base in holders:
             below = path.relative_to(base).parts
             for n_parts in range(1, len(below) + 1):
+                inner = is_folder or n_parts < len(below)
                 refusal = self.check_level(
-                    root, below[:n_parts], is_folder=n_parts < len(below), is_asked=is_asked
+                    root, below[:n_parts], is_folder=inner, is_asked=is_asked
                 )
                 if refusal is not None:
                     return refusal

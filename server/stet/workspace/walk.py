@@ -69,8 +69,7 @@ class Walk:
 
     def _is_walked(self, root: Root, start: Path) -> bool:
         """Whether a walk of `root` may begin at `start`."""
-        # A file is asked for because the rules for a folder are those for what it holds.
-        return self._innermost(start) == root and self.privacy.check(uri_of(start / "x")) is None
+        return self._innermost(start) == root and self.privacy.check_folder(start) is None
 
     def _without_links(self, top: Path) -> Path:
         """`top` by the way that leads through no link below its root: the one the rules speak of."""
