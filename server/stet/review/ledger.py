@@ -142,24 +142,28 @@ class ReviewLedger:
         """
         if (hunk := self._hunks.get(hunk_id)) is None:
             raise UnknownHunk(hunk_id, tuple(self._hunks))
-        return self._current(hunk)
+        track = self._tracks.get(canonical(hunk.uri))
+        return _current(hunk, track.anchor(hunk_id) if track else None)
 
     def hunks(self, *, uri: str | None = None, turn: str | None = None) -> tuple[Hunk, ...]:
         """All hunks, of one file or one turn if named, in order of file and place.
 
         `range` is in the current text while a hunk is live, and as it was at the decision after.
         """
-        found = (
-            self._current(hunk)
-            for hunk in self._hunks.values()
-            if (uri is None or canonical(uri) == canonical(hunk.uri)) and turn in (None, hunk.turn)
-        )
         # At one point the order of their anchors is that of the document.
-        tracks = self._tracks.values()
-        nth = {anchor.hunk: n for track in tracks for n, anchor in enumerate(track.anchors)}
-        return tuple(
-            sorted(found, key=lambda h: (canonical(h.uri), h.range.start, nth.get(h.id, -1)))
-        )
+        anchors = {
+            anchor.hunk: (nth, anchor)
+            for track in self._tracks.values()
+            for nth, anchor in enumerate(track.anchors)
+        }
+        found = []
+        for hunk in self._hunks.values():
+            key = canonical(hunk.uri)
+            if (uri is None or canonical(uri) == key) and turn in (None, hunk.turn):
+                nth, anchor = anchors.get(hunk.id, (-1, None))
+                now = _current(hunk, anchor)
+                found.append((key, now.range.start, nth, now))
+        return tuple(entry[-1] for entry in sorted(found, key=lambda entry: entry[:-1]))
 
     def follows(self, uri: str) -> bool:
         """Whether `uri` has live hunks, so that its changes must be told."""
@@ -173,7 +177,7 @@ class ReviewLedger:
         track = self._tracks.get(canonical(uri))
         if track is None:
             return ()
-        found = (self._current(self._hunks[anchor.hunk]) for anchor in track.anchors)
+        found = (_current(self._hunks[anchor.hunk], anchor) for anchor in track.anchors)
         return tuple(sorted(found, key=lambda hunk: hunk.range.start))
 
     def spelling(self, uri: str) -> str:
@@ -304,20 +308,6 @@ class ReviewLedger:
 
     # -- inside ----------------------------------------------------------------------------------
 
-    def _current(self, hunk: Hunk) -> Hunk:
-        """`hunk` with the place and state its anchor gives it."""
-        track = self._tracks.get(canonical(hunk.uri))
-        anchor = track.anchor(hunk.id) if track and hunk.state in LIVE else None
-        if anchor is None:
-            return hunk
-        broken = anchor.broken and hunk.state is HunkState.PENDING
-        return dataclasses.replace(
-            hunk,
-            range=anchor.range,
-            state=HunkState.CONFLICT if broken else hunk.state,
-            reason=_WRITTEN_OVER if broken else hunk.reason,
-        )
-
     def _in_the_way(self, uri: str, places: list[Range], turn: str) -> list[str]:
         """Live hunks of other turns that share a place with the new ones."""
         found = []
@@ -376,3 +366,16 @@ class ReviewLedger:
     def _changed(self, uri: str) -> None:
         for listener in self._listeners:
             listener(uri)
+
+
+def _current(hunk: Hunk, anchor: Anchor | None) -> Hunk:
+    """`hunk` with the place and state its anchor gives it, if it is live and has one."""
+    if anchor is None or hunk.state not in LIVE:
+        return hunk
+    broken = anchor.broken and hunk.state is HunkState.PENDING
+    return dataclasses.replace(
+        hunk,
+        range=anchor.range,
+        state=HunkState.CONFLICT if broken else hunk.state,
+        reason=_WRITTEN_OVER if broken else hunk.reason,
+    )
