@@ -16,9 +16,7 @@ EXPECTED = {
         show_document=True,
         configuration=True,
         workspace_folders=True,
-        inlay_hint_refresh=True,
         message_requests=True,
-        diagnostic_data=True,
         hover_markdown=True,
     ),
     "helix": ClientCapabilities(
@@ -31,7 +29,6 @@ EXPECTED = {
         show_document=True,
         configuration=True,
         workspace_folders=True,
-        watched_files_dynamic=True,
         hover_markdown=True,
     ),
     "eglot": ClientCapabilities(
@@ -43,8 +40,6 @@ EXPECTED = {
         show_document=True,
         configuration=True,
         workspace_folders=True,
-        watched_files_dynamic=True,
-        diagnostic_data=True,
     ),
     "vscode": ClientCapabilities(
         name="visual studio code",
@@ -52,16 +47,12 @@ EXPECTED = {
         apply_edit=True,
         document_changes=True,
         resource_operations=FILES,
-        annotations_honoured=True,
         progress=True,
         show_document=True,
         configuration=True,
         configuration_dynamic=True,
         workspace_folders=True,
-        watched_files_dynamic=True,
-        code_lens_refresh=True,
         message_requests=True,
-        diagnostic_data=True,
         hover_markdown=True,
     ),
 }
@@ -74,8 +65,3 @@ def test_what_each_editor_can_is_known_from_what_it_says_and_who_it_is(client: s
 
 def test_an_editor_that_says_nothing_can_do_nothing() -> None:
     assert resolve(lsp.InitializeParams(lsp.ClientCapabilities())) == ClientCapabilities()
-
-
-def test_annotations_count_only_where_a_preview_is_known_to_follow() -> None:
-    neovim = resolve(PROFILES["neovim-0.12"].params())
-    assert not neovim.annotations_honoured
