@@ -5,8 +5,9 @@ PYTHON ?= python3
 CACHE ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/stet-dev
 VENV ?= $(CACHE)/$(shell printf '%s' '$(CURDIR)' | cksum | cut -d' ' -f1)
 BIN := $(VENV)/bin
+SEED ?= 1
 
-.PHONY: demo test unit check bench
+.PHONY: demo test unit check bench soak
 
 demo: $(VENV)/demo.stamp  ## the main job on a sample file, with whatever model is found
 	@$(BIN)/stet model install --quiet
@@ -27,6 +28,9 @@ check: $(VENV)/test.stamp  ## style, types and layers only
 
 bench: $(VENV)/test.stamp  ## the tables of the README, measured here
 	$(BIN)/python -m tests.bench
+
+soak: $(VENV)/test.stamp  ## a million random operations on proposals, until something breaks
+	$(BIN)/python -m tests.soak 1000000 $(SEED)
 
 # A newer pyproject.toml makes both again; pip itself is quick when nothing is missing.
 $(VENV)/demo.stamp: pyproject.toml

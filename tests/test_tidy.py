@@ -19,6 +19,8 @@ ARCHITECTURE = (ROOT / "server" / "ARCHITECTURE.md").read_text()
 README = (ROOT / "README.md").read_text()
 HEAVY = [
     "openai",
+    "ruamel",
+    "sqlite3",
     "pydantic",
     "typer",
     "rich",

@@ -5,11 +5,12 @@ A new row is a module with a function `rows`, and its line in `BENCHMARKS`.
 
 import sys
 
-from tests.bench import didchange, initialize, model_round
+from tests.bench import didchange, edits, initialize, model_round
 from tests.bench.table import Row, render
 
 BENCHMARKS = {
     "didchange": didchange.rows,
+    "edits": edits.rows,
     "initialize": initialize.rows,
     "model_round": model_round.rows,
 }

@@ -8,7 +8,7 @@ from tests.support.editor import FakeEditor
 from tests.support.editor_profiles import PROFILES, Quirk
 from tests.support.live_turns import calls, done, edit, run, scripted, states, wait_for_states
 
-TEXT = "one\ntwo\nthree\n"
+TEXT = "one\ntwo\nand\nthree\n"
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ async def test_an_editor_that_sends_its_text_late_is_waited_for(root: Path, tmp_
         await editor.wait_until(lambda: editor.applied)
         # Every request flushes what is held back, so the next one brings the text.
         await wait_for_states(editor, **{turn["hunks"][0]: "accepted"})
-        assert editor.text(uri) == "one\n2\nthree\n"
+        assert editor.text(uri) == "one\n2\nand\nthree\n"
 
 
 @pytest.mark.parametrize("client", PROFILES)
@@ -64,7 +64,7 @@ async def test_text_typed_while_the_edit_is_on_its_way_is_kept(
         editor.type(uri, 0, 0, "zero\n")
         await answer
         await wait_for_states(editor, **{turn["hunks"][1]: "accepted"})
-        assert editor.text(uri) == "zero\none\ntwo\n3\n"
+        assert editor.text(uri) == "zero\none\ntwo\nand\n3\n"
         assert (await states(editor))[turn["hunks"][0]] == "pending"
 
 

@@ -141,8 +141,8 @@ async def test_the_gate_refuses_what_the_settings_forbid(root: Path, tmp_path: P
             ("edit_file", {"file": "b.py", "old_text": "from a import x", "new_text": "import a"}),
             ("edit_file", {"file": "a.py", "position": "delete:1"}),
             ("create_file", {"file": "c.py", "content": "z = 3\n"}),
-            ("edit_file", {"file": "a.py", "position": "end", "content": "z = 3"}),
         ),
+        calls(("edit_file", {"file": "a.py", "position": "end", "content": "z = 3"})),
         done(),
     )
     settings = {"edit": {"scope": "current", "canDelete": False, "canCreate": False}}

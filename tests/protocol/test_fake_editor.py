@@ -89,7 +89,7 @@ async def test_a_slow_editor_sends_its_change_with_the_next_request(root: Path) 
 @pytest.mark.parametrize(
     ("client", "told", "text"),
     [
-        ("neovim", "True", "created\n"),
+        ("neovim", "True", "created\n\n"),
         ("vscode", "True", "created\n"),
         ("eglot", "False The editor can't create files for a server.", None),
     ],
@@ -158,3 +158,70 @@ async def test_a_wait_ends_when_the_server_does(root: Path) -> None:
 
     with pytest.raises(AssertionError, match="the server ended with 1"):
         await leave_and_wait()
+
+
+async def test_an_editor_without_version_check_applies_where_the_numbers_lead(root: Path) -> None:
+    async with FakeEditor.start(root, client="kakoune", command=WIRE_SERVER) as editor:
+        uri = editor.open("a.txt")
+        for letter in "ab":
+            editor.type(uri, 0, 0, letter)
+        await editor.command("wire.apply", uri, 0)
+        assert await outcome(editor) == "True"
+        assert editor.text(uri) == "applied baone\ntwo\n"
+        assert await server_text(editor, uri) == editor.text(uri)
+
+
+async def test_an_editor_may_take_edits_only_right_behind_a_command(root: Path) -> None:
+    async with FakeEditor.start(root, client="kate", command=WIRE_SERVER) as editor:
+        uri = editor.open("a.txt")
+        await editor.command("wire.apply", uri, 0)
+        assert await outcome(editor) == "True"
+        assert editor.applied[0].edit.document_changes is None
+        editor.messages.clear()
+        editor.edits_within = 1e-9
+        await editor.command("wire.apply", uri, 0)
+        assert await outcome(editor) == "False The editor refused the edit and gave no reason."
+        assert editor.text(uri) == "applied one\ntwo\n"
+
+
+@pytest.mark.parametrize(
+    ("quirk", "text"), [(Quirk.LIE, "one\ntwo\n"), (Quirk.PARTIAL, "applied one\ntwo\n")]
+)
+async def test_an_editor_may_say_yes_to_what_it_did_not_do(
+    root: Path, quirk: Quirk, text: str
+) -> None:
+    async with FakeEditor.start(root, quirk=quirk, command=WIRE_SERVER) as editor:
+        uri = editor.open("a.txt")
+        await editor.command("wire.apply", uri, 0)
+        assert await outcome(editor) == "True"
+        assert editor.text(uri) == text
+
+
+@pytest.mark.parametrize(
+    ("client", "told", "text"),
+    [
+        ("neovim", "True", "created\n\n"),
+        ("helix", "True", "created\n"),
+        ("vscode", "False The editor answered with an error", "kept\n"),
+        ("sublime", "False The editor answered with an error", "kept\n"),
+    ],
+)
+async def test_some_editors_empty_a_file_that_they_are_to_create(
+    root: Path, client: str, told: str, text: str
+) -> None:
+    path = root / "there.txt"
+    path.write_text("kept\n")
+    async with FakeEditor.start(root, client=client, command=WIRE_SERVER) as editor:
+        await editor.command("wire.create", editor.uri("there.txt"))
+        assert (await outcome(editor)).startswith(told)
+        if path.read_text() == "":
+            assert editor.text("there.txt") == text
+        else:
+            assert path.read_text() == text
+
+
+async def test_what_the_server_wrote_for_the_user_is_taken_over_by_name(root: Path) -> None:
+    async with FakeEditor.start(root, command=WIRE_SERVER) as editor:
+        (root / "b.txt").write_text("b")
+        (root / "a.txt").unlink()
+        editor.from_server("a.txt", "b.txt")

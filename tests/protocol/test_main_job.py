@@ -87,13 +87,26 @@ async def test_typing_between_asking_and_accepting_disturbs_nothing(
         assert editor.text(uri) == expected
 
 
-async def test_typing_inside_a_hunk_is_a_conflict_until_it_is_undone(
+async def test_typing_beside_what_a_hunk_changes_in_its_line_is_kept(
     root: Path, tmp_path: Path
 ) -> None:
     async with FakeEditor.start(root, env=two_edits(tmp_path)) as editor:
         uri = editor.open("greet.py")
         turn = await run(editor, "Use f-strings", uri=uri)
-        editor.change(uri, '"Hello "', '"Hallo "')
+        editor.change(uri, '    text = "Hello', '    words = "Hello')
+        answer = await editor.command("stet.accept", {"hunk": turn["hunks"][0]})
+        assert answer["refused"] == []
+        await wait_for_states(editor, **{turn["hunks"][0]: "accepted"})
+        assert editor.text(uri) == GREETINGS.replace(HELLO[0], HELLO[1].replace("text", "words"))
+
+
+async def test_typing_in_the_word_a_hunk_changes_is_a_conflict_until_it_is_undone(
+    root: Path, tmp_path: Path
+) -> None:
+    async with FakeEditor.start(root, env=two_edits(tmp_path)) as editor:
+        uri = editor.open("greet.py")
+        turn = await run(editor, "Use f-strings", uri=uri)
+        editor.change(uri, '"Hello " + name', '"Hello " + names')
         await editor.wait_for_diagnostics(
             uri, lambda found: [d.code for d in found] == ["conflict", "proposal"]
         )
@@ -103,7 +116,7 @@ async def test_typing_inside_a_hunk_is_a_conflict_until_it_is_undone(
         assert answer["hunks"] == turn["hunks"][1:]
         assert [refused["hunk"] for refused in answer["refused"]] == turn["hunks"][:1]
         await wait_for_states(editor, **{turn["hunks"][1]: "accepted"})
-        editor.change(uri, '"Hallo "', '"Hello "')
+        editor.change(uri, '"Hello " + names', '"Hello " + name')
         await wait_for_states(editor, **{turn["hunks"][0]: "pending"})
 
 

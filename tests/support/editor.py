@@ -25,6 +25,7 @@ from pygls.protocol import default_converter
 from pytest_lsp import LanguageClient, LanguageClientProtocol
 from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
 
+from tests.support.editor_disk import EditorDisk, Operation
 from tests.support.editor_documents import (
     EditorDocument,
     place_of,
@@ -49,6 +50,8 @@ class FakeEditor(LanguageClient):
         applied: Every `workspace/applyEdit` received, applied or not.
         result: The answer to `initialize`.
         n_news: How many requests and notifications have come from the server.
+        n_refreshed: How often the server has asked to be asked for code lenses anew.
+        edits_within: How many seconds behind a command it takes edits; 0: always.
         answer_message: Chooses the title to answer `window/showMessageRequest` with.
     """
 
@@ -65,9 +68,12 @@ class FakeEditor(LanguageClient):
         self.exit_code: int | None = None
         self._profile = profile
         self.n_news = 0
+        self.n_refreshed = 0
         self._news = asyncio.Event()
         self._held: list[lsp.DidChangeTextDocumentParams] = []
-        self._disk = _tree(root)
+        self._disk = EditorDisk(root, profile)
+        self._last_command = float("-inf")
+        self.edits_within = profile.only_within
         register_lsp_features(self, {**DEFAULT_CLIENT_FEATURES, **FEATURES})
 
     @classmethod
@@ -106,7 +112,7 @@ class FakeEditor(LanguageClient):
                 await editor._leave()
             finally:
                 await editor._end()
-        editor.check_disk()
+        editor.disk_is_mine()
 
     # --- what a user does -----------------------------------------------------------------------
 
@@ -129,7 +135,7 @@ class FakeEditor(LanguageClient):
         if text is None:
             path = to_path(uri)
             assert path is not None, f"{uri} is not on the disk: give its text"
-            text = path.read_bytes().decode()
+            text = path.read_bytes().decode() or ("\n" if self._profile.ends_lines else "")
         self.documents[uri] = EditorDocument(uri, self._profile.first_version, text)
         item = lsp.TextDocumentItem(uri, language_id, self._profile.first_version, text)
         self.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
@@ -163,8 +169,41 @@ class FakeEditor(LanguageClient):
 
     def write(self, path: Path, text: str) -> None:
         """Write a file that the server must leave as it is then."""
-        path.write_bytes(text.encode())
-        self._disk[path] = text.encode()
+        self._disk.write(path, text)
+
+    def from_server(self, *names: str | Path) -> None:
+        """What has become of these files on the disk is what the user wanted from the server."""
+        for name in names:
+            path = to_path(self.uri(name))
+            assert path is not None
+            self._disk.take_over(path)
+
+    def rename(self, name: str | Path, new: str | Path, *, tells: bool = False) -> str:
+        """Give an open document's file another name, as from the editor's file tree.
+
+        Args:
+            name: The file.
+            new: Its new name.
+            tells: Whether it is one of the editors that tell of it by `workspace/didRenameFiles`.
+        """
+        old_uri, new_uri = self.uri(name), self.uri(new)
+        text = self.text(name)
+        self._disk.rename(old_uri, new_uri)
+        self.close(old_uri)
+        self.open(new_uri, text)
+        if tells:
+            self.workspace_did_rename_files(
+                lsp.RenameFilesParams([lsp.FileRename(old_uri, new_uri)])
+            )
+        return new_uri
+
+    def save_as(self, name: str | Path, new: str | Path) -> str:
+        """Write a document to another file and go on with that."""
+        text, path = self.text(name), to_path(self.uri(new))
+        assert path is not None
+        self.write(path, text)
+        self.close(name)
+        return self.open(new, text)
 
     async def command(self, name: str, *arguments: object) -> Any:
         """Carry out a command of the server; gives its answer as plain JSON.
@@ -173,6 +212,7 @@ class FakeEditor(LanguageClient):
             JsonRpcException: If it answers with an error.
         """
         self.flush()
+        self._last_command = asyncio.get_running_loop().time()
         params = lsp.ExecuteCommandParams(name, list(arguments))
         return await self.workspace_execute_command_async(params)
 
@@ -285,7 +325,9 @@ class FakeEditor(LanguageClient):
         self.applied.append(params)
         if self.quirk is Quirk.NULL:
             return None
-        if self.quirk is Quirk.REFUSE:
+        if self.quirk is Quirk.LIE:
+            return lsp.ApplyWorkspaceEditResult(applied=True)
+        if self.quirk is Quirk.REFUSE or self._is_too_late():
             return lsp.ApplyWorkspaceEditResult(applied=False)
         for uri, edits in (params.edit.changes or {}).items():
             self._edit_document(uri, edits)
@@ -300,7 +342,14 @@ class FakeEditor(LanguageClient):
                 self._operate(change)
         return lsp.ApplyWorkspaceEditResult(applied=True)
 
+    def _is_too_late(self) -> bool:
+        """Whether it is too long ago that the user ran a command, for an editor that minds."""
+        since = asyncio.get_running_loop().time() - self._last_command
+        return 0 < self.edits_within < since
+
     def _is_stale(self, wanted: int | None, version: int, index: int) -> bool:
+        if self._profile.stale is Stale.UNKNOWN:
+            return False
         if self._profile.stale is Stale.LIES:
             # Neovim: a version of 0 isn't checked, nor one above its own, nor any but the first.
             return bool(wanted) and index == 0 and version > (wanted or 0)
@@ -317,13 +366,19 @@ class FakeEditor(LanguageClient):
                 )
             case Stale.BARE:
                 return lsp.ApplyWorkspaceEditResult(applied=False)
-            case Stale.ERROR:
+            case Stale.ERROR | Stale.UNKNOWN:
                 raise JsonRpcException("Edits require another version")
 
     def _edit_document(self, uri: str, edits: Sequence[Any]) -> None:
-        if uri not in self.documents:
-            _ = self.open(uri)
-        self._change(self.documents[uri], edits)
+        done = edits[:1] if self.quirk is Quirk.PARTIAL else edits
+        if uri in self.documents:
+            self._change(self.documents[uri], done)
+        elif self._profile.files_apart:
+            path = to_path(uri)
+            assert path is not None, uri
+            self.write(path, with_edits(path.read_bytes().decode(), done, self.encoding))
+        else:
+            self._change(self.documents[self.open(uri)], done)
 
     def _change(self, document: EditorDocument, edits: Sequence[Any]) -> None:
         """Change a document and tell the server: the last edit first, so that all ranges hold."""
@@ -336,46 +391,26 @@ class FakeEditor(LanguageClient):
             key=lambda one: (one[1].range.start.line, one[1].range.start.character, one[0]),
             reverse=True,
         )
-        changes = [
+        changes: list[lsp.TextDocumentContentChangeEvent] = [
             lsp.TextDocumentContentChangePartial(range=edit.range, text=edit.new_text)
             for _, edit in ordered
         ]
+        if self._profile.full_sync:
+            changes = [lsp.TextDocumentContentChangeWholeDocument(document.text)]
         identifier = lsp.VersionedTextDocumentIdentifier(uri=document.uri, version=document.version)
         self._held.append(lsp.DidChangeTextDocumentParams(identifier, changes))
         if self.quirk is not Quirk.SLOW:
             self.flush()
 
-    def _operate(self, change: lsp.CreateFile | lsp.RenameFile | lsp.DeleteFile) -> None:
-        recorded = self._profile.params().capabilities.workspace
-        edits = recorded.workspace_edit if recorded else None
-        if change.kind not in ((edits and edits.resource_operations) or ()):
-            raise JsonRpcException(f"this editor can't {change.kind} files")
-        match change:
-            case lsp.CreateFile(uri=uri):
-                path = to_path(uri)
-                assert path is not None
-                if path.exists() and not self._profile.create_truncates:
-                    raise JsonRpcException(f"{path} exists")
-                path.parent.mkdir(parents=True, exist_ok=True)
-                self.write(path, "")
-            case lsp.RenameFile(old_uri=old, new_uri=new):
-                source, target = to_path(old), to_path(new)
-                assert source is not None
-                assert target is not None
-                target.parent.mkdir(parents=True, exist_ok=True)
-                source.rename(target)
-                self._disk[target] = self._disk.pop(source)
-                if old in self.documents:
-                    text = self.text(old)
-                    self.close(old)
-                    _ = self.open(new, text)
-            case lsp.DeleteFile(uri=uri):
-                path = to_path(uri)
-                assert path is not None
-                path.unlink()
-                del self._disk[path]
-                if uri in self.documents:
-                    self.close(uri)
+    def _operate(self, change: Operation) -> None:
+        if not self._disk.operate(change) or self._profile.files_apart:
+            return
+        old = change.old_uri if isinstance(change, lsp.RenameFile) else change.uri
+        if old in self.documents and not isinstance(change, lsp.CreateFile):
+            text = self.text(old)
+            self.close(old)
+            if isinstance(change, lsp.RenameFile):
+                self.open(change.new_uri, text)
 
     # --- beginning and end ----------------------------------------------------------------------
 
@@ -406,13 +441,9 @@ class FakeEditor(LanguageClient):
         self.note_news()
         await super().server_exit(server)
 
-    def check_disk(self) -> None:
+    def disk_is_mine(self) -> None:
         """Assert that below the root only what the editor wrote has changed."""
-        now = _tree(self.root)
-        changed = {
-            path for path in now.keys() | self._disk if now.get(path) != self._disk.get(path)
-        }
-        assert not changed, f"changed behind the editor: {sorted(map(str, changed))}"
+        self._disk.check()
 
 
 def _converter() -> Converter:
@@ -467,6 +498,10 @@ def _register(editor: FakeEditor, params: lsp.RegistrationParams) -> None:
     editor.registered.extend(params.registrations)
 
 
+def _refresh_lenses(editor: FakeEditor, params: object) -> None:
+    editor.n_refreshed += 1
+
+
 def _accept(editor: FakeEditor, params: object) -> None:
     """A refresh: nothing is shown here, so there is nothing to do."""
 
@@ -476,19 +511,13 @@ FEATURES = {
     lsp.WINDOW_SHOW_DOCUMENT: _show_document,
     lsp.WINDOW_SHOW_MESSAGE_REQUEST: _ask_user,
     lsp.CLIENT_REGISTER_CAPABILITY: _register,
-    lsp.WORKSPACE_CODE_LENS_REFRESH: _accept,
+    lsp.WORKSPACE_CODE_LENS_REFRESH: _refresh_lenses,
     lsp.WORKSPACE_INLAY_HINT_REFRESH: _accept,
 }
 
 
 def _json(place: lsp.Position) -> dict[str, int]:
     return {"line": place.line, "character": place.character}
-
-
-def _tree(root: Path | None) -> dict[Path, bytes]:
-    """Every file below the root with its bytes."""
-    paths = [] if root is None else root.rglob("*")
-    return {path: path.read_bytes() for path in paths if path.is_file()}
 
 
 def _environment(home: str) -> dict[str, str]:

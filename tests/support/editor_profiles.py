@@ -1,6 +1,7 @@
 """The editors that `FakeEditor` can be: what each says at `initialize`, and how it then behaves.
 
-The files in `clients/` were recorded from the real editors; VS Code is pytest-lsp's preset.
+The files in `clients/` were recorded from the real editors, but for Kakoune, Kate and Sublime Text,
+whose files hold what their sources say; VS Code is pytest-lsp's preset.
 """
 
 import json
@@ -15,11 +16,20 @@ from lsprotocol import types as lsp
 
 
 class Stale(Enum):
-    """What an editor answers to an edit for an older version; it applies none of them."""
+    """What an editor does with an edit for an older version."""
 
-    LIES = "applied: true"
+    LIES = "applied: true, and nothing done"
     REASON = "applied: false, with a reason"
     BARE = "applied: false"
+    ERROR = "a JSON-RPC error"
+    UNKNOWN = "it applies it where the ranges lead: it checks no version"
+
+
+class Taken(Enum):
+    """What an editor does when a file that it is to make, or a new name, exists."""
+
+    OVERWRITES = "the file that is there is lost"
+    SKIPS = "nothing, and it says that it did"
     ERROR = "a JSON-RPC error"
 
 
@@ -29,24 +39,39 @@ class Quirk(Enum):
     SILENT = "edits are never answered, and not applied"
     NULL = "edits are answered with null, and not applied"
     REFUSE = "edits are answered with applied: false"
+    LIE = "edits are answered with applied: true, and not applied"
+    PARTIAL = "of the edits of a document only the first is applied, and applied: true"
     SLOW = "changes are not sent before `flush` or the next request, as by a timer"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
     """One editor.
 
     Attributes:
-        file: Of its recorded `initialize`, in `clients/` or in pytest-lsp.
+        file: Of its `initialize`, in `clients/` or in pytest-lsp.
         first_version: What it gives a document when it opens it.
         stale: How it answers a stale edit.
-        create_truncates: Whether creating a file that exists empties it (otherwise: an error).
+        create_taken: What it does when a file that it is to create exists.
+        rename_taken: What it does when the new name exists, if the options leave that open.
+        full_sync: Whether it sends the whole text with every change.
+        files_apart: Whether it changes files that are not open on the disk, without opening them, and
+            leaves its buffers as they are when a file is moved or deleted.
+        only_within: How many seconds after a command it takes edits; 0: always.
+        ends_lines: Whether an empty file is one empty line with its end to it, as to Neovim.
+        edits_unsaid: Whether it takes edits that it did not say it takes.
     """
 
     file: str
-    first_version: int
+    first_version: int = 0
     stale: Stale
-    create_truncates: bool
+    create_taken: Taken = Taken.OVERWRITES
+    rename_taken: Taken = Taken.OVERWRITES
+    full_sync: bool = False
+    files_apart: bool = False
+    only_within: float = 0.0
+    ends_lines: bool = False
+    edits_unsaid: bool = False
 
     def params(self) -> lsp.InitializeParams:
         """Capabilities and name."""
@@ -55,6 +80,12 @@ class Profile:
         assert isinstance(params, lsp.InitializeParams)
         return params
 
+    def operations(self) -> frozenset[str]:
+        """What it can do to files for a server."""
+        recorded = self.params().capabilities.workspace
+        edits = recorded.workspace_edit if recorded else None
+        return frozenset(kind.value for kind in (edits and edits.resource_operations) or ())
+
 
 def _find(file: str) -> Path:
     own = Path(__file__).with_name("clients") / f"{file}.json"
@@ -62,10 +93,30 @@ def _find(file: str) -> Path:
 
 
 PROFILES = {
-    "neovim": Profile("neovim_v0.11.4", 0, Stale.LIES, create_truncates=True),
-    "neovim-0.12": Profile("neovim_v0.12.4", 0, Stale.LIES, create_truncates=True),
-    "helix": Profile("helix_v25.01.1", 0, Stale.REASON, create_truncates=True),
-    "helix-master": Profile("helix_v25.07.1", 0, Stale.REASON, create_truncates=True),
-    "eglot": Profile("eglot_v1.17.30", 0, Stale.ERROR, create_truncates=True),
-    "vscode": Profile("visual_studio_code_v1.65.2", 1, Stale.BARE, create_truncates=False),
+    "neovim": Profile(
+        file="neovim_v0.11.4", stale=Stale.LIES, rename_taken=Taken.SKIPS, ends_lines=True
+    ),
+    "neovim-0.12": Profile(
+        file="neovim_v0.12.4", stale=Stale.LIES, rename_taken=Taken.SKIPS, ends_lines=True
+    ),
+    "helix": Profile(file="helix_v25.01.1", stale=Stale.REASON),
+    "helix-master": Profile(file="helix_v25.07.1", stale=Stale.REASON),
+    "eglot": Profile(file="eglot_v1.17.30", stale=Stale.ERROR),
+    "vscode": Profile(
+        file="visual_studio_code_v1.65.2",
+        first_version=1,
+        stale=Stale.BARE,
+        create_taken=Taken.ERROR,
+        rename_taken=Taken.ERROR,
+    ),
+    "kakoune": Profile(
+        file="kakoune_lsp_v21", stale=Stale.UNKNOWN, full_sync=True, files_apart=True
+    ),
+    "kate": Profile(file="kate_v26.08", stale=Stale.UNKNOWN, only_within=2.0, edits_unsaid=True),
+    "sublime": Profile(
+        file="sublime_lsp_v2.13",
+        stale=Stale.BARE,
+        create_taken=Taken.ERROR,
+        rename_taken=Taken.ERROR,
+    ),
 }

@@ -17,6 +17,7 @@ from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.position import Position, Range
+from stet.workspace.ground import Ground
 
 URI = "file:///ws/a.md"
 
@@ -27,6 +28,7 @@ def rules(*, editable: bool = True, read_only: bool = False, **settings: object)
         EditSettings(**settings),  # type: ignore[arg-type]
         editable=lambda uri: editable,
         may_create=lambda uri: editable,
+        ground=lambda uri: Ground(),
         read_only=read_only,
     )
 
@@ -81,15 +83,13 @@ class Page:
 
     def follow(self, *changes: TextChange) -> None:
         """The buffer has taken these changes in one message."""
-        self.ledger.follow(self.uri, changes, self.buffer.text_in, lambda: self.buffer.text)
+        self.ledger.follow(self.uri, changes, self.buffer.lines)
 
     def send(self, *hunk_ids: str) -> str:
         """Send hunks, all pending ones by default; gives the text the editor should have then."""
         ids = hunk_ids or tuple(h.id for h in self.hunks if h.state is HunkState.PENDING)
         document = self.document
-        edit = self.ledger.edit_of(document, ids)
-        self.ledger.send(document, ids, edit)
-        return edit.apply(document.text)
+        return self.ledger.outbox.send(document, ids).apply(document.text)
 
     def accept(self, *hunk_ids: str) -> None:
         """Send hunks, and have the editor apply them and report the smallest difference."""
@@ -101,7 +101,7 @@ class Page:
         self.follow(*[self.buffer.apply(change) for change in changes])
 
     def arrived(self) -> bool:
-        return self.ledger.arrived(self.uri, self.buffer.text_in)
+        return self.ledger.outbox.arrived(self.uri)
 
     def unsend(self, reason: str = "no") -> None:
-        self.ledger.unsend(self.uri, self.buffer.text_in, reason)
+        self.ledger.outbox.unsend(self.uri, reason)

@@ -5,6 +5,7 @@ turn = await table.ask("Say done")
 """
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
@@ -20,9 +21,9 @@ from stet.llm.scripted import Reply, ScriptedModel
 from stet.lsp.tasks import Tasks
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk
+from stet.review.shown import Shown
 from stet.settings.values import ModelSettings
 from stet.system.memory_system import MemorySystem
-from stet.text.document import TextDocument
 from stet.text.position import Position, Range
 from stet.tools.base import Desk, Tool, ToolError
 from stet.workspace.modification import Modification, ModificationKind, WireEdit
@@ -64,7 +65,12 @@ class Table:
             return answerer.answer
 
         self.agent = Agent(
-            workspace, self.ledger, answer, spawn=self.tasks.spawn, emit=self._happened
+            workspace,
+            self.ledger,
+            answer,
+            number=itertools.count(1).__next__,
+            spawn=self.tasks.spawn,
+            emit=self._happened,
         )
 
     def start(
@@ -135,16 +141,18 @@ def type_into(workspace: Workspace, ledger: ReviewLedger, edit: WireEdit, path: 
     changes = workspace.apply(Modification(ModificationKind.CHANGED, uri, 9, edits=(edit,)))
     buffer = workspace.buffer(uri)
     assert buffer is not None
-    ledger.follow(uri, changes, buffer.text_in, lambda: buffer.text)
+    ledger.follow(uri, changes, buffer.lines)
 
 
 def make_desk(workspace: Workspace, *, mode: Mode = Mode.AGENT, asked: str | None = FILE) -> Desk:
     """The desk of a turn asked from a file."""
     place = Place(uri_at(asked) if asked else None)
     ask = Ask(prompt="Do it", mode=mode, place=place, chat="main")
-    shown: dict[str, TextDocument] = {}
+    shown = Shown()
     rules = rules_for(ask, workspace, shown)
-    return Desk(workspace, ReviewLedger(), rules, "t1", "m", asked=place.uri, shown=shown)
+    return Desk(
+        workspace, ReviewLedger(), rules, "t1", "m", chat="main", asked=place.uri, shown=shown
+    )
 
 
 async def use(tool: Tool, desk: Desk, **arguments: object) -> str:

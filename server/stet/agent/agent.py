@@ -3,7 +3,6 @@
 import asyncio
 import dataclasses
 import functools
-import itertools
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Protocol
@@ -64,16 +63,18 @@ class Agent:
         workspace: Whose settings hold.
         ledger: Where proposals go.
         answer: Does a turn's work; waited for, because it takes long to import.
+        number: Gives a number that no turn has had in this workspace, in earlier runs either.
         spawn: Starts a task and keeps it.
         emit: Is told what happens; called on the event loop.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is a port
         self,
         workspace: Workspace,
         ledger: ReviewLedger,
         answer: Callable[[], Awaitable[Answer]],
         *,
+        number: Callable[[], int],
         spawn: Spawn,
         emit: Emit,
     ) -> None:
@@ -87,11 +88,11 @@ class Agent:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._waiting: dict[str, asyncio.Future[str]] = {}
         self._timers: dict[str, asyncio.Timeout] = {}
-        self._numbers = itertools.count(1)
+        self._number = number
 
     def ask(self, ask: Ask) -> Turn:
         """Take a question: it starts at once, or behind the turn that runs in its chat."""
-        turn = Turn(id=f"t{next(self._numbers)}", ask=ask)
+        turn = Turn(id=f"t{self._number()}", ask=ask)
         self._turns[turn.id] = turn
         session = self.session(ask.chat)
         session.queue.append(turn.id)
@@ -153,7 +154,7 @@ class Agent:
             turn = self._turns[session.queue.popleft()]
             if turn.state in OVER:
                 continue
-            session.running = turn.id
+            session.running, session.opening = turn.id, None
             self._keep(TurnStarted(dataclasses.replace(turn, state=TurnState.RUNNING)))
             task = self._spawn(self._run(turn.id, session), f"turn {turn.id}")
             self._tasks[turn.id] = task
@@ -163,6 +164,8 @@ class Agent:
     async def _run(self, turn_id: str, session: Session) -> None:
         """A turn from its start to its end, whatever happens on the way."""
         ended = await self._outcome(turn_id, session)
+        if self._turns[turn_id].state in OVER:
+            return  # cancelled at its last step: nothing of it counts
         session.remember(ended, self._ledger.hunks(turn=turn_id))
         self._end(ended)
 

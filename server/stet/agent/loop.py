@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from stet.agent.batches import Batches
 from stet.agent.errors import LimitReached, TurnFailed
 from stet.agent.events import (
     AgentEvent,
@@ -17,7 +18,7 @@ from stet.agent.events import (
 )
 from stet.agent.limits import Limits
 from stet.agent.toolbox import Toolbox, parsed
-from stet.agent.turn import Mode, Turn, TurnState
+from stet.agent.turn import Mode, ToolRun, Turn, TurnState
 from stet.llm.messages import Completion, Message, StopReason, ToolCall
 from stet.llm.model import Model, Request
 from stet.llm.tokens import estimate_prompt
@@ -97,21 +98,31 @@ async def _ask(turn: Turn, messages: list[Message], crew: Crew) -> tuple[Complet
 
 
 async def _run_all(turn: Turn, completion: Completion, messages: list[Message], crew: Crew) -> Turn:
-    """Every call of one answer, in order; each gets its answer in `messages`."""
-    for number, call in enumerate(completion.tool_calls, 1):
-        is_last = number == len(completion.tool_calls)
-        cut = is_last and completion.stop_reason is StopReason.LENGTH
-        turn, answer = await _run(turn, call, crew, cut=cut)
+    """Every call of one answer, in order; each gets its answer in `messages`.
+
+    One that was cut is never carried out, though it may read as whole.
+    """
+    calls = completion.tool_calls
+    n_whole = len(calls) - (completion.stop_reason is StopReason.LENGTH)
+    batches = Batches(crew.toolbox, calls[:n_whole])
+    for n, call in enumerate(calls):
+        turn = _begin(turn, call, crew)
+        run, answer = await batches.run(n) if n < n_whole else crew.toolbox.refuse_cut(call)
+        turn = _end(turn, run, crew)
         messages.append(Message("tool", answer, tool_call_id=call.id))
     return turn
 
 
-async def _run(turn: Turn, call: ToolCall, crew: Crew, *, cut: bool) -> tuple[Turn, str]:
-    """One call of a tool; one that was cut is never carried out, though it may read as whole."""
+def _begin(turn: Turn, call: ToolCall, crew: Crew) -> Turn:
+    """A call of a tool begins."""
     begun = crew.toolbox.begun(call)
     turn = turn.with_tool(begun)
     crew.emit(ToolStarted(turn, begun))
-    run, answer = crew.toolbox.refuse_cut(call) if cut else await crew.toolbox.run(call)
+    return turn
+
+
+def _end(turn: Turn, run: ToolRun, crew: Crew) -> Turn:
+    """A call of a tool has ended."""
     desk = crew.toolbox.desk
     turn = dataclasses.replace(
         turn.with_tool(run), files_read=tuple(desk.files_read), rejected=tuple(desk.rejected)
@@ -119,7 +130,7 @@ async def _run(turn: Turn, call: ToolCall, crew: Crew, *, cut: bool) -> tuple[Tu
     crew.emit(ToolEnded(turn, run))
     while desk.opened:
         crew.emit(Navigated(turn, desk.opened.pop(0)))
-    return turn, answer
+    return turn
 
 
 def _sane(calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:

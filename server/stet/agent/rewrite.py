@@ -86,8 +86,10 @@ def passage_of(ask: Ask, shown: TextDocument | None, snapshot: Snapshot) -> Pass
         raise TurnFailed("There is no file to rewrite in, or it may not be shown to a model.")
     if place.range is None or place.range.is_empty:
         raise TurnFailed("Select the lines to rewrite, then ask again.")
-    start = shown.clamp(Position(place.range.start.line, 0))
-    end = shown.clamp(Position(place.range.last_line + 1, 0))
+    real = snapshot.document(shown.uri) or shown
+    selected = snapshot.shown_range(real, place.range)
+    start = shown.clamp(Position(selected.start.line, 0))
+    end = shown.clamp(Position(selected.last_line + 1, 0))
     if start == end:
         raise TurnFailed("Select the lines to rewrite, then ask again: there are none there.")
     return Passage.of(shown, snapshot.name_of(shown.uri), Range(start, end), ask.prompt)

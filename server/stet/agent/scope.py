@@ -1,22 +1,35 @@
 """The editable scope of a turn, as the gate asks for it."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from stet.agent.turn import Ask, Mode
+from stet.index.graph import LinkGraph
 from stet.review.rules import EditRules
 from stet.text.document import TextDocument
+from stet.workspace.ground import Ground, survey
 from stet.workspace.uris import canonical, path_of
 from stet.workspace.workspace import Workspace
 
 
-def rules_for(ask: Ask, workspace: Workspace, shown: Mapping[str, TextDocument]) -> EditRules:
+def linked_with(uri: str | None, graph: LinkGraph | None) -> tuple[str, ...]:
+    """The files that the scope `linked` adds to the one at `uri`: one step, in both directions."""
+    return () if uri is None or graph is None else graph.neighbours(uri, 1)
+
+
+def rules_for(
+    ask: Ask,
+    workspace: Workspace,
+    shown: Mapping[str, TextDocument],
+    linked: Collection[str] = (),
+) -> EditRules:
     """The rules of a turn.
 
     Args:
         ask: The question; its place names the file that was active.
         workspace: Settings and roots.
         shown: What the model has been shown, by canonical URI; it may grow, and the scope `context` with it.
+        linked: URIs of the files that are linked with the active one, for the scope `linked`.
     """
     settings = workspace.settings.edit
     off = {*workspace.settings.agent.disabled_tools, *ask.disabled_tools}
@@ -27,19 +40,23 @@ def rules_for(ask: Ask, workspace: Workspace, shown: Mapping[str, TextDocument])
         can_navigate=settings.can_navigate and "open_file" not in off,
     )
     current = ask.place.uri
-    current_key = canonical(current) if current else None
+    fixed = {current, *linked} if settings.scope == "linked" else {current}
+    fixed_keys = {canonical(uri) for uri in fixed if uri}
+    fixed_folders = {path.parent for uri in fixed if uri and (path := path_of(uri))}
 
     def editable(uri: str) -> bool:
         key = canonical(uri)
-        return key == current_key or (settings.scope != "current" and key in shown)
+        return key in fixed_keys or (settings.scope == "context" and key in shown)
 
     def may_create(uri: str) -> bool:
         path = path_of(uri)
         if path is None:
             return False
-        if settings.scope == "current":
-            here = path_of(current) if current else None
-            return here is not None and path.parent == here.parent
+        if settings.scope != "context":
+            return path.parent in fixed_folders
         return any(path.is_relative_to(root.path) for root in workspace.roots)
 
-    return EditRules(settings, editable, may_create, read_only=ask.mode is Mode.ASK)
+    def ground(uri: str) -> Ground:
+        return survey(workspace.snapshot().asked_about(current), uri)
+
+    return EditRules(settings, editable, may_create, ground, read_only=ask.mode is Mode.ASK)

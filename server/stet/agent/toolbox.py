@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pydantic import ValidationError
@@ -10,13 +11,18 @@ from pydantic import ValidationError
 from stet.agent.turn import Ask, Mode, ToolRun, ToolState
 from stet.llm.messages import ToolCall, ToolDefinition
 from stet.settings.values import AgentSettings
+from stet.tools.add_tags import ADD_TAGS
 from stet.tools.base import Desk, Params, Tool, ToolError, ToolKind
 from stet.tools.create_file import CREATE_FILE
+from stet.tools.delete_file import DELETE_FILE
 from stet.tools.done import DONE
 from stet.tools.edit_file import EDIT_FILE
 from stet.tools.list_files import LIST_FILES
+from stet.tools.move_file import MOVE_FILE
 from stet.tools.read_file import READ_FILE
 from stet.tools.search_workspace import SEARCH_WORKSPACE
+from stet.tools.update_properties import UPDATE_PROPERTIES
+from stet.workspace.uris import canonical
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +32,10 @@ ALL_TOOLS: tuple[Tool, ...] = (
     LIST_FILES,
     EDIT_FILE,
     CREATE_FILE,
+    MOVE_FILE,
+    UPDATE_PROPERTIES,
+    ADD_TAGS,
+    DELETE_FILE,
     DONE,
 )
 
@@ -72,6 +82,46 @@ class Toolbox:
             log.exception("the tool %s failed", call.name)
             return self._failed(call, f"The tool {call.name!r} failed; go on without it.")
         return dataclasses.replace(self.begun(call), state=ToolState.COMPLETED), text
+
+    async def run_together(self, calls: Sequence[ToolCall]) -> list[tuple[ToolRun, str]]:
+        """Run calls of one tool that belong together (`Tool.together`), each with its text."""
+        read: list[Params | ToolError] = []
+        tool = None
+        for call in calls:
+            try:
+                tool, params = self._read(call)
+                read.append(params)
+            except ToolError as error:
+                read.append(error)
+        try:
+            if tool is None or tool.together is None:
+                return [await self.run(call) for call in calls]
+            outcomes = await tool.together.run(read, self.desk)
+        except Exception:  # a tool's bug must not end the turn
+            name = calls[0].name
+            log.exception("the tool %s failed", name)
+            message = f"The tool {name!r} failed; go on without it."
+            return [self._failed(call, message) for call in calls]
+        return [
+            self._failed(call, str(outcome))
+            if isinstance(outcome, ToolError)
+            else (dataclasses.replace(self.begun(call), state=ToolState.COMPLETED), outcome)
+            for call, outcome in zip(calls, outcomes, strict=True)
+        ]
+
+    def together_with(self, call: ToolCall) -> object:
+        """What calls of one answer must have in common with this one to belong together, if any."""
+        tool = next((tool for tool in self.tools if tool.name == call.name), None)
+        arguments = parsed(call)
+        if tool is None or tool.together is None or arguments is None:
+            return None
+        file = tool.together.file(arguments)
+        if file is None:
+            return None
+        try:
+            return tool.name, canonical(self.desk.locate(file).uri)
+        except ToolError:
+            return None
 
     def refuse_cut(self, call: ToolCall) -> tuple[ToolRun, str]:
         """The answer to a call in which the model's answer broke off at its longest."""

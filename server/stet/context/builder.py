@@ -19,19 +19,23 @@ from stet.context.sections.selection import selection
 from stet.context.sections.user_query import user_query
 from stet.context.sections.workspace import workspace
 from stet.context.values import Context, Place, Section
+from stet.index.graph import LinkGraph
 from stet.workspace.snapshot import Snapshot
 
 __all__ = ["Context", "Place", "Section", "build_context"]
 
 
-def build_context(snapshot: Snapshot, place: Place, prompt: str) -> Context:
+def build_context(
+    snapshot: Snapshot, place: Place, prompt: str, graph: LinkGraph | None = None
+) -> Context:
     """Everything that is sent with `prompt`, asked at `place`.
 
     Asks the disk for times and for files in scope that are not open: call it in a worker thread.
+    The scope `linked` follows `graph`; without one the workspace is scanned for links.
     """
     snapshot = snapshot.asked_about(place.uri)
     current = find_current(snapshot, place)
-    attached = find_attached(snapshot, current)
+    attached = find_attached(snapshot, current, graph)
     shown = [] if current is None else [current.document]
     shown += [each.document for each in attached]
     sections = (*_data(snapshot, current, attached), user_query(prompt))

@@ -35,6 +35,10 @@ def find_current(snapshot: Snapshot, place: Place) -> Current | None:
     except NotShown:
         return None  # the filter's decision: nothing of it is sent, not even its name
     cursor, ranges = _where(snapshot, uri, place.range)
+    real = snapshot.document(uri)
+    if real is not None:
+        ranges = tuple(snapshot.shown_range(real, range_) for range_ in ranges)
+        cursor = cursor and snapshot.shown_range(real, Range(cursor, cursor)).start
     selected = sorted(
         Range(start, end)
         for range_ in ranges

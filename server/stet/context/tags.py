@@ -16,6 +16,7 @@ NAMES = (
     "attached_files",
     "file_contents",
     "manually_added_selection",
+    "since_last_turn",
     "user_query",
     "workspace",
 )

@@ -8,6 +8,13 @@ from typing import Any
 
 from lsprotocol import types as lsp
 
+_WITH_PREVIEW = ("visual studio code", "vscodium", "code - oss", "cursor", "windsurf")
+"""How editors with a Refactor Preview call themselves."""
+HEADLESS = "stet headless"
+"""What our own client without a screen calls itself."""
+_LEAVES_BUFFERS = frozenset({"kakoune-lsp", "kak-lsp"})
+"""They make, move and delete files on the disk only, over what is there: we do that with more care."""
+
 
 @dataclass(frozen=True, slots=True)
 class ClientCapabilities:
@@ -18,7 +25,8 @@ class ClientCapabilities:
         version: As it calls itself.
         apply_edit: Answers `workspace/applyEdit`.
         document_changes: Takes versioned document changes in an edit.
-        resource_operations: Of `create`, `rename`, `delete`, which it takes in an edit.
+        resource_operations: Of `create`, `rename`, `delete`, which it takes in an edit and does to its
+            buffers too.
         progress: Shows progress that the server starts.
         show_document: Opens a document for the server.
         configuration: Answers `workspace/configuration`.
@@ -27,6 +35,10 @@ class ClientCapabilities:
         message_requests: Shows a message with buttons.
         llm_tag: Knows the tag for code actions made by a language model.
         hover_markdown: Renders Markdown in a hover.
+        lens_refresh: Asks for code lenses anew when it is told to.
+        previews_edits: Shows an edit that needs confirmation and lets the user pick of it.
+        saves_later: Touches the disk only when its user saves, files that come, move and go included:
+            the disk tells nothing of what it did. Our own client without a screen.
     """
 
     name: str = ""
@@ -42,6 +54,9 @@ class ClientCapabilities:
     message_requests: bool = False
     llm_tag: bool = False
     hover_markdown: bool = False
+    lens_refresh: bool = False
+    previews_edits: bool = False
+    saves_later: bool = False
 
 
 def resolve(params: lsp.InitializeParams) -> ClientCapabilities:
@@ -51,14 +66,13 @@ def resolve(params: lsp.InitializeParams) -> ClientCapabilities:
     return ClientCapabilities(
         name=name,
         version=(params.client_info.version if params.client_info else None) or "",
-        apply_edit=_flag(said, "workspace.apply_edit"),
+        # Kate takes them right behind a command; it says neither that nor its name. Another that does
+        # not know them answers so.
+        apply_edit=_flag(said, "workspace.apply_edit") or (not name and _is_there(said)),
         # Neovim takes them and never says so.
         document_changes=_flag(said, "workspace.workspace_edit.document_changes")
         or name == "neovim",
-        resource_operations=frozenset(
-            str(getattr(kind, "value", kind))
-            for kind in _value(said, "workspace.workspace_edit.resource_operations") or ()
-        ),
+        resource_operations=_operations(said) if name not in _LEAVES_BUFFERS else frozenset(),
         progress=_flag(said, "window.work_done_progress"),
         # Helix opened documents for servers long before it said so.
         show_document=_flag(said, "window.show_document.support") or name == "helix",
@@ -72,7 +86,23 @@ def resolve(params: lsp.InitializeParams) -> ClientCapabilities:
         in (_value(said, "text_document.code_action.tag_support.value_set") or ()),
         hover_markdown=lsp.MarkupKind.Markdown
         in (_value(said, "text_document.hover.content_format") or ()),
+        lens_refresh=_flag(said, "workspace.code_lens.refresh_support"),
+        # Others say that they know annotations, and apply the edit at once all the same.
+        previews_edits=_value(said, "workspace.workspace_edit.change_annotation_support")
+        is not None
+        and name.startswith(_WITH_PREVIEW),
+        saves_later=name == HEADLESS,
     )
+
+
+def _operations(said: lsp.ClientCapabilities) -> frozenset[str]:
+    kinds = _value(said, "workspace.workspace_edit.resource_operations") or ()
+    return frozenset(str(getattr(kind, "value", kind)) for kind in kinds)
+
+
+def _is_there(said: lsp.ClientCapabilities) -> bool:
+    """Whether there is an editor at all: one that has documents and a window."""
+    return said.text_document is not None and said.window is not None
 
 
 def _flag(said: lsp.ClientCapabilities, path: str) -> bool:

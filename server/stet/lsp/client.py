@@ -20,7 +20,10 @@ log = logging.getLogger(__name__)
 
 APPLY_SECONDS = 10.0
 ANSWER_SECONDS = 5.0
+PREVIEW_SECONDS = 3600.0
 CHOICE_SECONDS = 24 * 3600.0
+
+_Change = lsp.TextDocumentEdit | lsp.CreateFile | lsp.RenameFile | lsp.DeleteFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,28 +63,57 @@ class Client:
         change = _document_edit(uri, version, edits)
         return await self._apply(label, lsp.WorkspaceEdit(document_changes=[change]))
 
+    async def preview(self, label: str, edit: lsp.WorkspaceEdit) -> ApplyOutcome:
+        """Ask the editor for an edit that its user picks from; only for one that lets them.
+
+        It answers when they have, which may take its time.
+        """
+        return await self._apply(label, edit, PREVIEW_SECONDS)
+
     async def create_file(self, label: str, uri: str, text: str) -> ApplyOutcome:
         """Ask the editor to create a file with a text.
 
-        The caller makes sure that nothing is there: with the options that should do so, some
-        editors create nothing, and without them some cut an existing file to nothing.
+        The caller makes sure that nothing is there, on the disk or in a buffer: without options some
+        editors cut an existing file to nothing, and with those that should keep it Neovim makes none.
         """
-        if "create" not in self._server.editor.resource_operations:
-            reason = "The editor can't create files for a server."
-            return ApplyOutcome(applied=False, reason=reason)
         start = lsp.Position(0, 0)
         fill = _document_edit(uri, None, [lsp.TextEdit(lsp.Range(start, start), text)])
-        edit = lsp.WorkspaceEdit(document_changes=[lsp.CreateFile(uri=uri), fill])
-        return await self._apply(label, edit)
+        return await self._operate("create", label, lsp.CreateFile(uri=uri), fill)
 
-    async def _apply(self, label: str, edit: lsp.WorkspaceEdit) -> ApplyOutcome:
+    async def rename_file(self, label: str, uri: str, new_uri: str) -> ApplyOutcome:
+        """Ask the editor to give a file another name, never that of another file.
+
+        Without options some editors overwrite what has the new name.
+        """
+        options = lsp.RenameFileOptions(overwrite=False, ignore_if_exists=True)
+        rename = lsp.RenameFile(old_uri=uri, new_uri=new_uri, options=options)
+        return await self._operate("rename", label, rename)
+
+    async def delete_file(self, label: str, uri: str) -> ApplyOutcome:
+        """Ask the editor to delete a file; what is not saved is gone with most."""
+        return await self._operate("delete", label, lsp.DeleteFile(uri=uri))
+
+    def can(self, operation: str) -> bool:
+        """Whether the editor does `create`, `rename` or `delete` to a file for a server."""
+        return self._server.editor.apply_edit and (
+            operation in self._server.editor.resource_operations
+        )
+
+    async def _operate(self, operation: str, label: str, *changes: _Change) -> ApplyOutcome:
+        if not self.can(operation):
+            reason = f"The editor can't {operation} files for a server."
+            return ApplyOutcome(applied=False, reason=reason)
+        return await self._apply(label, lsp.WorkspaceEdit(document_changes=list(changes)))
+
+    async def _apply(
+        self, label: str, edit: lsp.WorkspaceEdit, seconds: float = APPLY_SECONDS
+    ) -> ApplyOutcome:
         if not self._server.editor.apply_edit:
-            return ApplyOutcome(applied=False, reason="The editor takes no edits from a server.")
+            reason = "The editor takes no edits from a server."
+            return ApplyOutcome(applied=False, reason=reason)
         params = lsp.ApplyWorkspaceEditParams(edit=edit, label=label)
         try:
-            result = await self._server.protocol.ask(
-                lsp.WORKSPACE_APPLY_EDIT, params, APPLY_SECONDS
-            )
+            result = await self._server.protocol.ask(lsp.WORKSPACE_APPLY_EDIT, params, seconds)
         except TimeoutError as error:
             return ApplyOutcome(applied=False, reason=str(error))
         except JsonRpcException as error:
@@ -112,6 +144,12 @@ class Client:
         """
         params = lsp.PublishDiagnosticsParams(uri=uri, diagnostics=list(diagnostics))
         self._server.text_document_publish_diagnostics(params)
+
+    def refresh_lenses(self) -> None:
+        """Have the editor ask for code lenses anew, where it does so for a server."""
+        if self._server.editor.lens_refresh:
+            method = lsp.WORKSPACE_CODE_LENS_REFRESH
+            self.start(self._ask_and_log(method, None), method)
 
     def show_message(self, text: str, kind: lsp.MessageType = lsp.MessageType.Info) -> None:
         """Put one message in front of the user."""

@@ -1,47 +1,50 @@
-"""Accepting, truly: an accepted hunk goes to the editor, and counts when its text comes back.
+"""Accepting and undoing, truly: what the user decided goes to the editor, and counts when it is seen.
 
 One `workspace/applyEdit` for each document, with the version its ranges belong to. What the editor
-answers is a hint: some say yes to what they did not do, some do it late, some say no to what stands
-there. So the text decides.
+answers is a hint: some say yes to what they did not do, or did in part, or in another place; some do
+it late, some say no to what stands there. So the text decides, for each hunk its own.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 
 from lsprotocol import types as lsp
 
-from stet.lsp import to_lsp
 from stet.lsp.capabilities import ClientCapabilities
-from stet.lsp.client import ApplyOutcome, Client
-from stet.review.anchors import ReadText
+from stet.lsp.client import Client
+from stet.lsp.edit_sender import EditSender
+from stet.lsp.file_delivery import FileDelivery
+from stet.lsp.latecomers import Latecomers
+from stet.lsp.not_done import NotDone, problem_of
+from stet.lsp.patch import patch
+from stet.lsp.renames import Renames
+from stet.review.errors import CantUndo
+from stet.review.gate import still_allowed
 from stet.review.ledger import ReviewLedger
-from stet.review.proposal import Hunk, HunkKind, HunkState
+from stet.review.proposal import WHOLE_FILE, Hunk, HunkState
 from stet.text.document import TextDocument
-from stet.text.edit import Replacement, TextEdit
-from stet.text.lines import line_end
+from stet.text.edit import TextEdit
 from stet.workspace.snapshot import NotShown
-from stet.workspace.uris import canonical, path_of
+from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
-ARRIVAL_SECONDS = 5.0
-"""How long after its yes an editor may take to send the text back; eglot waits half a second."""
-OUTRUN_SECONDS = 1.0
-"""The same once other text has arrived instead: Neovim says yes and drops the edit then."""
-UNSEEN_SECONDS = 0.5
-"""The same for a file that is not open: an editor that opens it to edit it does so at once."""
+OFFERED_AFTER = 2
+"""Refused so often, the result is offered as a page."""
 
 
 class Delivery:
-    """Takes accepted hunks to the editor, one edit a document at a time."""
+    """Takes decided hunks to the editor, one edit a document at a time."""
 
     def __init__(
         self,
         workspace: Workspace,
         ledger: ReviewLedger,
         client: Client,
+        renames: Renames,
         editor: Callable[[], ClientCapabilities] = ClientCapabilities,
     ) -> None:
         """`editor` tells which one it is, once it has said so."""
@@ -49,146 +52,192 @@ class Delivery:
         self._ledger = ledger
         self._client = client
         self._editor = editor
+        self._files = FileDelivery(workspace, ledger, client, renames, editor)
+        self._sender = EditSender(workspace, ledger, client, editor)
+        self._latecomers = Latecomers(workspace, ledger)
         self._locks: dict[str, asyncio.Lock] = {}
-        self._moved: dict[str, asyncio.Event] = {}
-        ledger.listen(self._note)
+        self._refusals: Counter[str] = Counter()
 
     async def deliver(self, uri: str, hunk_ids: Iterable[str]) -> None:
-        """Have the editor apply hunks of one document; their states tell how it went."""
-        async with self._locks.setdefault(canonical(uri), asyncio.Lock()):
-            hunks = [self._ledger.hunk(hunk_id) for hunk_id in hunk_ids]
-            waiting = [hunk for hunk in hunks if hunk.state is HunkState.PENDING]
-            if not waiting:
-                return
-            if waiting[0].kind is HunkKind.CREATE:
-                problem = await self._create(waiting[0])
-            else:
-                problem = await self._edit(uri, waiting)
-        if problem:
-            log.warning("accepting in %s: %s", uri, problem)
-            self._client.show_message(f"Stet: not applied. {problem}", lsp.MessageType.Warning)
+        """Have accepted hunks of one file carried out; their states tell how it went."""
+        await self._deliver(uri, tuple(hunk_ids), HunkState.PENDING)
 
-    async def _edit(self, uri: str, hunks: list[Hunk], *, again: bool = True) -> str:
-        """Apply hunks of one existing document; gives what went wrong, or nothing."""
+    async def undo(self, uri: str, hunk_ids: Iterable[str]) -> None:
+        """Have accepted hunks of one file taken back; their states tell how it went."""
+        await self._deliver(uri, tuple(hunk_ids), HunkState.ACCEPTED)
+
+    async def write(
+        self, uri: str, edit_of: Callable[[TextDocument], TextEdit | None], label: str
+    ) -> None:
+        """Have the editor make an edit that the ledger has set out.
+
+        Args:
+            uri: The document.
+            edit_of: Sets it out for the text as it is now and gives it; None if nothing is to do.
+            label: What the editor's undo list calls it.
+
+        Raises:
+            NotDone: If something is in the way, or the editor did not do it.
+        """
+        async with self.held(uri):
+            live = [hunk for hunk in self._ledger.live(uri) if hunk.kind not in WHOLE_FILE]
+            await self._pass_gate(live)
+            for is_last in (False, True):
+                document = await self._document(uri)
+                edit = edit_of(document)
+                if edit is None:
+                    return
+                try:
+                    await self._sender.apply(document, edit, label)
+                except NotDone:
+                    now = self._workspace.document(uri)
+                    if is_last or now is None or now.version == document.version:
+                        raise
+                else:
+                    return
+
+    def held(self, uri: str) -> asyncio.Lock:
+        """While it is held, nothing else is sent for a document."""
+        return self._locks.setdefault(canonical(uri), asyncio.Lock())
+
+    async def current(self, hunks: Sequence[Hunk]) -> TextDocument:
+        """The text that pending hunks of one document would change now, once the gate lets them.
+
+        Raises:
+            NotDone: If it does not, or there is no text.
+        """
+        await self._pass_gate(hunks)
+        return await self._document(hunks[0].uri)
+
+    async def _deliver(self, uri: str, ids: tuple[str, ...], state: HunkState) -> None:
+        """Carry out hunks that are in `state`, which says whether forward or back."""
+        async with self.held(uri):
+            kinds = {hunk_id: self._ledger.hunk(hunk_id).kind for hunk_id in ids}
+            work = [self._whole(hunk, state) for hunk in ids if kinds[hunk] in WHOLE_FILE]
+            lines = tuple(hunk for hunk in ids if kinds[hunk] not in WHOLE_FILE)
+            if lines:
+                work.append(self._edit(uri, lines, state))
+            problems = [await problem_of(one) for one in work]
+        for problem in filter(None, problems):
+            done = "undone" if state is HunkState.ACCEPTED else "applied"
+            log.warning("%s: not %s: %s", uri, done, problem)
+            self._client.show_message(f"Stet: not {done}. {problem}", lsp.MessageType.Warning)
+
+    async def _whole(self, hunk_id: str, state: HunkState) -> None:
+        """Carry out a hunk about a file as such.
+
+        Raises:
+            NotDone: If something is in the way.
+            OSError: If the disk refuses.
+        """
+        hunk = self._ledger.hunk(hunk_id)
+        if hunk.state is state:
+            await self._pass_gate([hunk])
+            carry = self._files.undo if state is HunkState.ACCEPTED else self._files.accept
+            await carry(hunk)
+
+    async def _edit(
+        self, uri: str, ids: tuple[str, ...], state: HunkState, *, again: bool = True
+    ) -> None:
+        """Apply hunks of one existing document.
+
+        Raises:
+            NotDone: If something is in the way, or the editor did not do it.
+        """
+        hunks = [hunk for hunk in map(self._ledger.hunk, ids) if hunk.state is state]
+        if not hunks:
+            return
+        await self._pass_gate(hunks)
         document = await self._document(uri)
-        if document is None:
-            return "The file is gone, or may no longer be read."
-        ids = tuple(
-            hunk.id for hunk in hunks if self._ledger.hunk(hunk.id).state is HunkState.PENDING
-        )
-        if not ids:
-            return "You have changed the text it was made for."
-        edit = self._ledger.edit_of(document, ids)
-        reason = await self._apply(document, ids, edit, f"Stet: {hunks[0].summary}")
-        if not reason:
-            return ""
-        now = self._workspace.document(uri)
-        if again and now is not None and now.version != document.version:
-            # The text had moved on under the edit; the hunks have followed it, so send it anew.
-            return await self._edit(uri, hunks, again=False)
-        return reason
+        waiting = tuple(h.id for h in hunks if self._ledger.hunk(h.id).state is state)
+        if not waiting:
+            raise NotDone("You have changed the text it was made for.")
+        edit = self._set_out(document, waiting, state)
+        if not self._ledger.outbox.is_sent(uri):
+            return  # it stands there already
+        try:
+            await self._sender.apply(document, edit, f"Stet: {hunks[0].summary}")
+        except NotDone as refused:
+            self._refusals.update(waiting)
+            if state is HunkState.PENDING:
+                self._latecomers.expect(uri, waiting)
+            if again and self._is_outrun(document, waiting, state):
+                await self._edit(uri, waiting, state, again=False)
+            elif not self._editor().apply_edit or self._is_due(waiting):
+                raise NotDone(f"{refused}{await self._offer(document, edit, waiting[0])}") from None
+            else:
+                raise
 
-    async def _apply(
-        self, document: TextDocument, ids: tuple[str, ...], edit: TextEdit, label: str
-    ) -> str:
-        """Have the editor change a document; gives what went wrong, or nothing."""
-        wire = _before_the_last_line_end(edit, document)
-        edits = to_lsp.text_edits(wire, document, self._workspace.encoding)
-        version = document.version
-        if version == 0 and self._editor().name == "neovim":
-            # It doesn't check a version that is 0, its first; and from there it jumps beyond 1.
-            version = 1
-        self._ledger.send(document, ids, edit)
-        outcome = await self._client.apply_edit(label, document.uri, version, edits)
-        if await self._settled(document, outcome):
-            return ""
-        reason = outcome.reason or (
-            "The editor said that it applied the edit, but its text does not show it."
-        )
-        self._ledger.unsend(document.uri, self._text_in(document), reason)
-        return reason
+    def _set_out(
+        self, document: TextDocument, hunk_ids: tuple[str, ...], state: HunkState
+    ) -> TextEdit:
+        """Let the ledger know that hunks go out now; gives their edit.
 
-    async def _create(self, hunk: Hunk) -> str:
-        """Create a file; gives what went wrong, or nothing."""
+        Raises:
+            NotDone: If they can't be taken back.
+        """
+        try:
+            return self._ledger.outbox.send(document, hunk_ids, back=state is HunkState.ACCEPTED)
+        except CantUndo as reason:
+            raise NotDone(str(reason)) from reason
+
+    async def _pass_gate(self, hunks: Sequence[Hunk]) -> None:
+        """Ask the gate once more about hunks of one file, as the disk is now.
+
+        Raises:
+            NotDone: If one of them must not be carried out; those that wait are told why.
+        """
         snapshot = self._workspace.snapshot()
-        path, opened = path_of(hunk.uri), self._workspace.document(hunk.uri)
-        found = await asyncio.to_thread(snapshot.system.stat, path) if path else None
-        if found or (opened is not None and opened.text.strip()):
-            self._ledger.reject(hunk.id, "the file exists by now")
-            return f"{snapshot.name_of(hunk.uri)} exists by now; it is left as it is."
-        label = f"Stet: {hunk.summary}"
-        if opened is not None:
-            # The editor shows the file that is to be; it takes the text and writes it on saving.
-            fill = TextEdit((Replacement(0, len(opened.text), hunk.new),))
-            return await self._apply(opened, (hunk.id,), fill, label)
-        empty = TextDocument(hunk.uri, "")
-        self._ledger.send(empty, (hunk.id,), TextEdit((Replacement(0, 0, hunk.new),)))
-        outcome = await self._client.create_file(label, hunk.uri, hunk.new)
-        if await self._settled(empty, outcome):
-            return ""
-        self._ledger.unsend(hunk.uri, self._text_in(empty), outcome.reason)
-        return outcome.reason
+        # Of one place, only whether it is protected makes a difference.
+        kinds = {(hunk.uri, hunk.new_uri, hunk.kind, hunk.protected): hunk for hunk in hunks}
+        for one in kinds.values():
+            if refusal := await asyncio.to_thread(still_allowed, snapshot, one):
+                for hunk in hunks:
+                    if hunk.state is HunkState.PENDING:
+                        self._ledger.outbox.send_whole(hunk.id)
+                        self._ledger.outbox.unsend_whole(hunk.id, refusal.message)
+                raise NotDone(refusal.message)
 
-    async def _document(self, uri: str) -> TextDocument | None:
+    async def _document(self, uri: str) -> TextDocument:
+        """The text of a file as it is now.
+
+        Raises:
+            NotDone: If there is none that may be read.
+        """
         document = self._workspace.document(uri)
         if document is not None:
             return document
         try:
-            document = await asyncio.to_thread(self._workspace.snapshot().show, uri)
+            document = await asyncio.to_thread(self._workspace.snapshot().with_blocks, uri)
         except NotShown as refused:
-            log.warning("%s", refused)
-            return None
+            raise NotDone(f"The file is gone, or may no longer be read. {refused}") from refused
         if document.version is None:
-            self._ledger.reopened(uri, document.text, document.text_in)
-            self._ledger.closed(uri, document.text)
+            self._ledger.on_disk(uri, document.text)
         return document
 
-    async def _settled(self, document: TextDocument, outcome: ApplyOutcome) -> bool:
-        """Wait until the text shows the edit, as long as that can still happen."""
-        uri = document.uri
-        if not outcome.applied:
-            return self._ledger.arrived(uri, self._text_in(document))
-        unseen = document.version is None
-        moved = self._moved.setdefault(canonical(uri), asyncio.Event())
+    def _is_outrun(self, document: TextDocument, hunk_ids: Iterable[str], state: HunkState) -> bool:
+        """Whether the text has moved on under an edit, so that it can be sent anew: the hunks followed.
+
+        Not where a part of it was applied: then the editor, or its user, did not want the rest.
+        """
+        now = self._workspace.document(document.uri)
+        is_whole = all(self._ledger.hunk(hunk_id).state is state for hunk_id in hunk_ids)
+        return is_whole and now is not None and now.version != document.version
+
+    def _is_due(self, hunk_ids: Iterable[str]) -> bool:
+        """Whether one of these was refused so often that asking again leads to nothing."""
+        return any(self._refusals[hunk_id] >= OFFERED_AFTER for hunk_id in hunk_ids)
+
+    async def _offer(self, document: TextDocument, edit: TextEdit, hunk_id: str) -> str:
+        """Write down what the editor won't apply, and show it; gives a sentence that says where."""
+        snapshot = self._workspace.snapshot()
+        text = patch(snapshot.name_of(document.uri), document.text, edit.apply(document.text))
         try:
-            async with asyncio.timeout(UNSEEN_SECONDS if unseen else ARRIVAL_SECONDS) as limit:
-                while not self._ledger.arrived(uri, self._text_in(document)):
-                    self._hurry(limit, document)
-                    moved.clear()
-                    await moved.wait()
-        except TimeoutError:
-            if not unseen or self._workspace.document(uri) is not None:
-                return False
-            self._ledger.confirm_unseen(uri)
-        return True
-
-    def _hurry(self, limit: asyncio.Timeout, document: TextDocument) -> None:
-        """Wait less long once the text has become another than the one that was sent for."""
-        now, when = self._workspace.document(document.uri), limit.when()
-        if when is not None and now is not None and now.version != document.version:
-            limit.reschedule(min(when, asyncio.get_running_loop().time() + OUTRUN_SECONDS))
-
-    def _text_in(self, document: TextDocument) -> ReadText:
-        buffer = self._workspace.buffer(document.uri)
-        return document.text_in if buffer is None else buffer.text_in
-
-    def _note(self, uri: str) -> None:
-        if event := self._moved.get(canonical(uri)):
-            event.set()
-
-
-def _before_the_last_line_end(edit: TextEdit, document: TextDocument) -> TextEdit:
-    """`edit` with lines appended at the end written before the last line end; the result is the same.
-
-    Neovim leaves an empty line behind lines that are inserted behind the last line end.
-    """
-    *others, last = edit.replacements
-    end = line_end(document.lines[-2]) if document.lines[-1] == "" and document.text else ""
-    n = len(document.text)
-    if not end or last.start != n or not last.text.endswith(end):
-        return edit
-    if others and others[-1].end == n:
-        replaced = others.pop()
-        return TextEdit((*others, Replacement(replaced.start, n, replaced.text + last.text)))
-    body = end + last.text.removesuffix(end)
-    return TextEdit((*others, Replacement(n - len(end), n - len(end), body)))
+            path = await asyncio.to_thread(
+                snapshot.system.write_own, f"refused-{hunk_id}.patch", text
+            )
+        except OSError as error:
+            log.warning("the refused edit could not be written: %s", error)
+            return ""
+        await self._client.show_document(path.as_uri())
+        return f" It is written down in {path}."

@@ -5,6 +5,8 @@ from typing import Any
 from lsprotocol import types as lsp
 
 from stet.lsp import from_lsp
+from stet.lsp.own_documents import OwnDocuments
+from stet.lsp.renames import Renames
 from stet.review.ledger import ReviewLedger
 from stet.text.change import TextChange
 from stet.workspace.modification import Modification
@@ -18,25 +20,35 @@ class Documents:
         workspace: Where the text goes.
     """
 
-    def __init__(self, workspace: Workspace, ledger: ReviewLedger) -> None:
+    def __init__(
+        self, workspace: Workspace, ledger: ReviewLedger, renames: Renames, own: OwnDocuments
+    ) -> None:
+        """`own` takes what is not the user's."""
         self.workspace = workspace
         self._ledger = ledger
+        self._renames = renames
+        self._own = own
 
     def open(self, params: lsp.DidOpenTextDocumentParams) -> None:
         """A document was opened, or opened again with other text."""
         modification = from_lsp.opened(params)
+        if self._own.takes(modification):
+            return
         changes = self.workspace.apply(modification)
+        self._renames.opened(modification.uri, params.text_document.text)
         if not self._ledger.follows(modification.uri):
             return
-        document = self.workspace.document(modification.uri)
+        buffer = self.workspace.buffer(modification.uri)
         if changes:
             self._follow(modification, changes)
-        elif document is not None:
-            self._ledger.reopened(document.uri, document.text, document.text_in)
+        elif buffer is not None:
+            self._ledger.opened(modification.uri, buffer.lines)
 
     def change(self, params: dict[str, Any]) -> None:
         """Text was typed; the hot path."""
         modification = from_lsp.changed(params)
+        if self._own.takes(modification):
+            return
         changes = self.workspace.apply(modification)
         if changes and self._ledger.follows(modification.uri):
             self._follow(modification, changes)
@@ -44,6 +56,8 @@ class Documents:
     def save(self, params: lsp.DidSaveTextDocumentParams) -> None:
         """A document was saved; some editors send its text, which then is the truth."""
         modification = from_lsp.saved(params)
+        if self._own.takes(modification):
+            return
         changes = self.workspace.apply(modification)
         if changes and self._ledger.follows(modification.uri):
             self._follow(modification, changes)
@@ -51,12 +65,16 @@ class Documents:
     def close(self, params: lsp.DidCloseTextDocumentParams) -> None:
         """A document was closed; its hunks keep their place in the text it had."""
         modification = from_lsp.closed(params)
-        document = self.workspace.document(modification.uri)
+        if self._own.takes(modification):
+            return
+        buffer = self.workspace.buffer(modification.uri)
         self.workspace.apply(modification)
-        if document is not None and self._ledger.follows(modification.uri):
-            self._ledger.closed(modification.uri, document.text)
+        if buffer is not None:
+            self._ledger.closed(modification.uri)
+            if self._ledger.follows(modification.uri):
+                self._renames.closed(modification.uri, buffer.text)
 
     def _follow(self, modification: Modification, changes: tuple[TextChange, ...]) -> None:
         buffer = self.workspace.buffer(modification.uri)
         assert buffer is not None, "a document that changed is open"
-        self._ledger.follow(modification.uri, changes, buffer.text_in, lambda: buffer.text)
+        self._ledger.follow(modification.uri, changes, buffer.lines)

@@ -107,7 +107,7 @@ class HeadlessClient:
         self._choose = choose
         self.documents = EditorDocuments(system)
         self._on_event = on_event or (lambda _: None)
-        self._settings: object = None
+        self._settings: object = {}
         self._diagnostics: dict[str, Sequence[lsp.Diagnostic]] = {}
         self._news = asyncio.Event()
         self._wire = Wire(self._server_left)
@@ -119,7 +119,7 @@ class HeadlessClient:
         root: Path,
         *,
         env: Mapping[str, str] | None = None,
-        settings: object = None,
+        settings: Mapping[str, object] | None = None,
         command: Sequence[str] = SERVE,
     ) -> AsyncIterator["HeadlessClient"]:
         """Start the server for the folder `root` and end it with the block.
@@ -133,7 +133,7 @@ class HeadlessClient:
         Raises:
             ServerFailed: If it does not start or does not answer.
         """
-        self._settings = settings
+        self._settings = _in_the_margin(settings or {})
         try:
             await self._wire.start(command, env)
         except OSError as error:
@@ -336,3 +336,10 @@ class HeadlessClient:
 
 def _nothing(_: object) -> None:
     """The answer to a request that only wants one."""
+
+
+def _in_the_margin(settings: Mapping[str, object]) -> dict[str, object]:
+    """`settings`, with no blocks in the text: this editor would save them with what was accepted."""
+    edit = settings.get("edit")
+    style = {"reviewStyle": "margin"}
+    return {**settings, "edit": {**edit, **style} if isinstance(edit, Mapping) else style}

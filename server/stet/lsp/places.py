@@ -66,7 +66,7 @@ def document_of(uri: str, workspace: Workspace) -> TextDocument:
     if (document := workspace.document(uri)) is not None:
         return document
     try:
-        return workspace.snapshot().asked_about(uri).show(uri)
+        return workspace.snapshot().asked_about(uri).with_blocks(uri)
     except NotShown as refused:
         raise InvalidParams(str(refused)) from refused
 

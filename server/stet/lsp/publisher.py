@@ -9,9 +9,10 @@ from stet.agent.question import Question
 from stet.agent.turn import Turn
 from stet.lsp import to_lsp
 from stet.lsp.client import Client
+from stet.lsp.hunk_text import describe
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk, HunkKind, HunkState
-from stet.text.escape import escape, escape_line
+from stet.text.escape import escape
 from stet.text.lines import split_lines
 from stet.text.position import Position, Range
 from stet.workspace.uris import canonical
@@ -20,7 +21,8 @@ from stet.workspace.workspace import Workspace
 SOURCE = "stet"
 DELAY = 0.05
 """Seconds; what changes within is published once."""
-MAX_DIFF_LINES = 12
+LENS_DELAY = 0.2
+"""Seconds; the same for code lenses, which the editor must ask for again, file by file."""
 _SHOWN = frozenset({HunkState.PENDING, HunkState.CONFLICT})
 
 
@@ -32,6 +34,8 @@ class Publisher:
         self._ledger = ledger
         self._client = client
         self._due: set[str] = set()
+        self._refresh_due = False
+        self._lensed: dict[str, tuple[tuple[str, HunkState], ...]] = {}
         self._questions: dict[str, Turn] = {}
         ledger.listen(self.schedule)
 
@@ -65,10 +69,25 @@ class Publisher:
         ]
         # The editor knows the file by its own spelling, which the hunks carry.
         self._client.publish_diagnostics(self._ledger.spelling(uri), found)
+        # Where they stand the editor asks about by itself, with every change of the text.
+        lensed = tuple((hunk.id, hunk.state) for hunk in hunks)
+        if lensed != self._lensed.pop(uri, ()) and not self._refresh_due:
+            self._refresh_due = True
+            asyncio.get_running_loop().call_later(LENS_DELAY, self._refresh_lenses)
+        if lensed:
+            self._lensed[uri] = lensed
+
+    def _refresh_lenses(self) -> None:
+        self._refresh_due = False
+        self._client.refresh_lenses()
 
     def diagnostic(self, hunk: Hunk) -> lsp.Diagnostic:
         """The hunk as the editor shows it."""
         return self._diagnostic(hunk, self._lines(hunk.uri))
+
+    def place(self, hunk: Hunk) -> lsp.Range:
+        """Where a reader sees the hunk, as whole lines of the current text."""
+        return self._hunk_range(hunk, self._lines(hunk.uri))
 
     def _lines(self, uri: str) -> Sequence[str]:
         buffer = self._workspace.buffer(uri)
@@ -117,23 +136,3 @@ class Publisher:
         end = Position(last, len(body)) if body else Position(last + 1, 0)
         place = Range(Position(first, 0), end)
         return to_lsp.range_(place, lines, self._workspace.encoding)
-
-
-def describe(hunk: Hunk) -> str:
-    """Summary and a short diff, safe to show: the model's text may hold control characters."""
-    head = escape_line(hunk.summary or "A proposal")
-    if hunk.state is HunkState.CONFLICT:
-        head += f"\n(does not apply now: {hunk.reason})"
-    diff = [f"-{line}" for line in _lines_of(hunk.old)] + [
-        f"+{line}" for line in _lines_of(hunk.new)
-    ]
-    shown = diff[:MAX_DIFF_LINES]
-    if len(diff) > MAX_DIFF_LINES:
-        shown.append(f"… {len(diff) - MAX_DIFF_LINES} more lines")
-    return "\n".join([head, *(escape(line) for line in shown)])
-
-
-def _lines_of(text: str) -> list[str]:
-    """The lines of a hunk's text without their ends."""
-    lines = [line.rstrip("\r\n") for line in split_lines(text)]
-    return lines[:-1] if not lines[-1] else lines

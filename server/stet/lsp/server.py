@@ -15,17 +15,34 @@ from stet.lsp.routing import Router
 from stet.lsp.wire import StetLanguageServer
 
 if TYPE_CHECKING:
-    from stet.lsp.handlers import activity, code_actions, lifecycle, review, turns
+    from stet.lsp.handlers import (
+        activity,
+        code_actions,
+        lenses,
+        lifecycle,
+        navigate,
+        review,
+        review_document,
+        turns,
+        undo,
+    )
     from stet.lsp.state import ServerState
 else:
     # None of them is needed before `initialize` is answered; see `stet.lsp.late`.
-    activity, code_actions, lifecycle, review, turns = late_modules(
-        "stet.lsp.handlers", "activity", "code_actions", "lifecycle", "review", "turns"
+    activity, code_actions, lenses, lifecycle, turns = late_modules(
+        "stet.lsp.handlers", "activity", "code_actions", "lenses", "lifecycle", "turns"
+    )
+    navigate, review, review_document, undo = late_modules(
+        "stet.lsp.handlers", "navigate", "review", "review_document", "undo"
     )
 
 CODE_ACTIONS = lsp.CodeActionOptions(
     code_action_kinds=[lsp.CodeActionKind.QuickFix, "refactor.rewrite.stet", "source.stet"],
     resolve_provider=False,
+)
+LENSES = lsp.CodeLensOptions(resolve_provider=False)
+ALL_FILES = lsp.FileOperationRegistrationOptions(
+    [lsp.FileOperationFilter(lsp.FileOperationPattern("**/*"))]
 )
 EXPERIMENTAL = {"stet": {"didFocus": True, "didChangeSelection": True}}
 
@@ -45,12 +62,14 @@ def build_server(*, log_level_given: bool = False) -> StetLanguageServer:
     route.mutates(lsp.TEXT_DOCUMENT_DID_SAVE, lifecycle.did_save, lsp.SaveOptions())
     route.mutates(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION, lifecycle.did_change_configuration)
     route.mutates(lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS, lifecycle.did_change_folders)
+    route.mutates(lsp.WORKSPACE_DID_RENAME_FILES, lifecycle.did_rename_files, ALL_FILES)
     route.mutates("$/stet/didFocus", activity.did_focus)
     route.mutates("textDocument/didFocus", activity.did_focus)
     route.mutates("$/stet/didChangeSelection", activity.did_change_selection)
 
     # Answered from state, within milliseconds.
     route.reads(lsp.TEXT_DOCUMENT_CODE_ACTION, code_actions.code_actions, CODE_ACTIONS)
+    route.reads(lsp.TEXT_DOCUMENT_CODE_LENS, lenses.code_lenses, LENSES)
     route.reads(lsp.TEXT_DOCUMENT_HOVER, activity.hover)
     route.reads(lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, activity.document_highlight)
 
@@ -64,9 +83,13 @@ def build_server(*, log_level_given: bool = False) -> StetLanguageServer:
     route.command("stet.proposals", review.proposals)
     route.command("stet.accept", review.accept)
     route.command("stet.reject", review.reject)
-    route.command("stet.next", review.next_hunk)
-    route.command("stet.previous", review.previous_hunk)
-    route.command("stet.review", review.review)
+    route.command("stet.preview", review.preview)
+    route.command("stet.undo", undo.undo)
+    route.command("stet.restore", undo.restore)
+    route.command("stet.resolve", undo.resolve)
+    route.command("stet.next", navigate.next_hunk)
+    route.command("stet.previous", navigate.previous_hunk)
+    route.command("stet.review", review_document.review)
     route.command("stet.focus", activity.focus)
     return server
 

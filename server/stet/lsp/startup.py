@@ -1,4 +1,4 @@
-"""What happens between `initialize` and readiness: settings are read, the heavy parts imported.
+"""What happens between `initialize` and readiness: settings, proposals of earlier runs, imports.
 
 `initialize` is answered first. Then the settings are asked for and checked, and what takes long to
 import (tools and their schemas, the model's client) is imported in a thread, so that the first
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from stet.lsp.client import Client
+from stet.lsp.keeper import Keeper
 from stet.review.ledger import ReviewLedger
 from stet.system.system import System
 from stet.workspace.workspace import Workspace
@@ -29,15 +30,16 @@ class Startup:
 
     Attributes:
         options: The `initializationOptions`, as the editor sent them.
-        ready: Whether the settings have been read.
+        ready: Whether the settings have been read and the proposals of earlier runs are back.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what it brings to work, and the outside it does so by
         self,
         workspace: Workspace,
         ledger: ReviewLedger,
         client: Client,
         system: System,
+        keeper: Keeper,
         *,
         log_level_given: bool,
     ) -> None:
@@ -49,6 +51,7 @@ class Startup:
         self._workspace = workspace
         self._ledger = ledger
         self._client = client
+        self._keeper = keeper
         self._answerer: Answerer | None = None
         self._layers: Layers | None = None
         self._is_ready = asyncio.Event()
@@ -62,12 +65,15 @@ class Startup:
         self._layers = await asyncio.to_thread(self._read, self.options, editor)
         self._take_over(self._layers)
         try:
-            self._answerer = await asyncio.to_thread(self._load)
+            answerer, _ = await asyncio.gather(
+                asyncio.to_thread(self._load), self._keeper.restore()
+            )
+            self._answerer = answerer
             self.ready = True
         finally:
             # Whatever went wrong, questions must not wait for ever.
             self._is_ready.set()
-        await self._answerer.warm()
+        await answerer.warm()
 
     async def answerer(self) -> "Answerer":
         """Who does the turns' work; waited for until settings are read."""
@@ -95,7 +101,8 @@ class Startup:
         self._take_over(layers)
 
     async def close(self) -> None:
-        """Let go of the model."""
+        """Keep what is to outlive the server, and let go of the model."""
+        await self._keeper.close()
         if self._answerer is not None:
             await self._answerer.close()
 

@@ -3,14 +3,22 @@
 from dataclasses import dataclass, field
 
 from stet.agent.agent import Agent, Answer
+from stet.agent.events import AgentEvent
 from stet.lsp.client import Client
 from stet.lsp.delivery import Delivery
 from stet.lsp.documents import Documents
+from stet.lsp.inline_style import InlineStyle
+from stet.lsp.keeper import Keeper, messenger
+from stet.lsp.own_documents import OwnDocuments
+from stet.lsp.preview import Preview
 from stet.lsp.publisher import Publisher
+from stet.lsp.renames import Renames
+from stet.lsp.review_pages import ReviewPages
 from stet.lsp.startup import Startup
 from stet.lsp.turn_view import TurnView
 from stet.lsp.wire import StetLanguageServer
 from stet.review.ledger import ReviewLedger
+from stet.review.store import Store
 from stet.system.system import System
 from stet.workspace.workspace import Workspace
 
@@ -27,9 +35,16 @@ class ServerState:
         ledger: All proposals.
         client: The editor.
         documents: Where text synchronisation is delivered.
+        own: Stet's own documents, which are none of the user's.
+        pages: Review pages.
+        preview: Many hunks in one edit to pick from.
         publisher: Hunks as diagnostics.
+        renames: Files that get another name.
         delivery: Accepted hunks on their way.
+        inline: What is pending, in the text itself.
+        keeper: What outlives the server.
         startup: What is read and imported after `initialize`.
+        view: Turns as the user sees them.
         agent: All conversations.
     """
 
@@ -40,31 +55,68 @@ class ServerState:
     ledger: ReviewLedger = field(init=False)
     client: Client = field(init=False)
     documents: Documents = field(init=False)
+    own: OwnDocuments = field(init=False)
+    pages: ReviewPages = field(init=False)
+    preview: Preview = field(init=False)
     publisher: Publisher = field(init=False)
+    renames: Renames = field(init=False)
     delivery: Delivery = field(init=False)
+    inline: InlineStyle = field(init=False)
+    keeper: Keeper = field(init=False)
     startup: Startup = field(init=False)
+    view: TurnView = field(init=False)
     agent: Agent = field(init=False)
 
     def __post_init__(self) -> None:
         self.workspace = Workspace(self.system)
-        self.ledger = ReviewLedger()
         self.client = Client(self.server)
-        self.documents = Documents(self.workspace, self.ledger)
+        store = Store(self.system, lambda: self.workspace.folders, messenger(self.client))
+        self.ledger = ReviewLedger(store)
+        self.renames = Renames(self.workspace, self.ledger, self.system, self.server.tasks.start)
+        self.own = OwnDocuments(self.system, lambda: self.workspace.encoding)
+        self.documents = Documents(self.workspace, self.ledger, self.renames, self.own)
+        self.pages = ReviewPages(self.workspace, self.ledger, self.client, self.system, self.own)
         self.publisher = Publisher(self.workspace, self.ledger, self.client)
         self.delivery = Delivery(
-            self.workspace, self.ledger, self.client, editor=lambda: self.server.editor
+            self.workspace,
+            self.ledger,
+            self.client,
+            self.renames,
+            editor=lambda: self.server.editor,
+        )
+        self.preview = Preview(self.ledger, self.delivery, self.client)
+        self.inline = InlineStyle(
+            self.ledger,
+            self.delivery,
+            self.client,
+            lambda: self.workspace.settings,
+            self.server.tasks.start,
+        )
+        self.workspace.blocks = lambda: self.ledger.blocks.known
+        self.keeper = Keeper(
+            self.workspace, self.ledger, store, self.system, self.server.tasks.spawn
         )
         self.startup = Startup(
             self.workspace,
             self.ledger,
             self.client,
             self.system,
+            self.keeper,
             log_level_given=self.log_level_given,
         )
-        view = TurnView(self.client, self.ledger, self.publisher, lambda: self.agent)
+        self.view = TurnView(self.client, self.ledger, self.publisher, lambda: self.agent)
         self.agent = Agent(
-            self.workspace, self.ledger, self._answer, spawn=self.server.tasks.spawn, emit=view.show
+            self.workspace,
+            self.ledger,
+            self._answer,
+            number=lambda: store.number("turn"),
+            spawn=self.server.tasks.spawn,
+            emit=self._happened,
         )
+
+    def _happened(self, event: AgentEvent) -> None:
+        self.view.show(event)
+        self.inline.happened(event)
 
     async def _answer(self) -> Answer:
         return (await self.startup.answerer()).answer

@@ -51,6 +51,8 @@ def hunk_shape(hunk: Hunk, workspace: Workspace, ledger: ReviewLedger) -> dict[s
         "proposal": hunk.proposal,
         "turn": hunk.turn,
         "uri": hunk.uri,
+        "chat": hunk.chat,
+        "newUri": hunk.new_uri or None,
         "kind": str(hunk.kind),
         "state": str(hunk.state),
         "range": {
@@ -64,6 +66,7 @@ def hunk_shape(hunk: Hunk, workspace: Workspace, ledger: ReviewLedger) -> dict[s
         "author": hunk.author,
         "hash": hunk.hash,
         "protected": hunk.protected,
+        "inline": hunk.inline,
         "reason": hunk.reason or None,
     }
 

@@ -2,7 +2,9 @@
 
 ReviewError
 ├── UnknownHunk
-└── Overlap
+├── Overlap
+├── WrongState
+└── CantUndo
 """
 
 import difflib
@@ -32,4 +34,18 @@ class Overlap(ReviewError):
         super().__init__(
             f"lines {first}-{last} already have a pending hunk ({hunk.id}: {hunk.summary}); put "
             "both changes of that place into one edit"
+        )
+
+
+class WrongState(ReviewError):
+    """What was asked for can't be done with a hunk that is as it is."""
+
+
+class CantUndo(ReviewError):
+    """The user has written over an accepted hunk since."""
+
+    def __init__(self, hunk_id: str) -> None:
+        super().__init__(
+            f"{hunk_id} can't be undone: you have changed these lines since. Your editor's own undo "
+            "still goes back step by step."
         )

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from stet.review.anchors import Anchor, follow_all
+from stet.review.anchors import Anchor
 from stet.text.change import TextChange
+from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
-from stet.text.lines import dominant_line_end, line_end
-from stet.text.position import Position, Range
+from stet.text.lines import dominant_line_end, line_end, split_lines
+from stet.text.position import Position
 
 POSITIONS = (
     "start, end, after:## Heading, insert:N, replace:N, replace:N-M, delete:N, delete:N-M, create, "
@@ -105,21 +106,31 @@ def carry(
     Raises:
         BadInstruction: If the user has changed the very lines since.
     """
-    anchors = []
-    for replacement in edit.replacements:
-        start, end = shown.position_at(replacement.start), shown.position_at(replacement.end)
-        anchors.append(Anchor.at("", shown, Range(start, end)))
-    follow_all(anchors, changes, live.text_in)
-    if any(anchor.broken for anchor in anchors):
+    wanted = edit.apply(shown.text)
+    anchors = [
+        Anchor(
+            "",
+            shown.lines,
+            (hunk.old_start, hunk.old_start + len(hunk.old)),
+            "".join(hunk.old),
+            "".join(hunk.new),
+        )
+        for hunk in diff_lines(shown.lines, split_lines(wanted))
+    ]
+    for anchor in anchors:
+        for change in changes:
+            for effect in change.effects:
+                _ = anchor.follow(effect)
+        anchor.look(live.lines)
+    return TextEdit(tuple(_replacement(anchor, live) for anchor in anchors))
+
+
+def _replacement(anchor: Anchor, live: TextDocument) -> Replacement:
+    if anchor.merged is None:
         raise BadInstruction(
             "The user has changed these lines since you were shown them. Read the file again."
         )
-    return TextEdit(
-        tuple(
-            Replacement(live.offset_at(a.range.start), live.offset_at(a.range.end), r.text)
-            for a, r in zip(anchors, edit.replacements, strict=True)
-        )
-    )
+    return anchor.replacement(live, anchor.merged)
 
 
 def find_heading(shown: TextDocument, wanted: str) -> int:

@@ -1,4 +1,4 @@
-"""The review ledger: every proposal, from the gate to the user's decision.
+"""The review ledger: every proposal, from the gate to the user's decision and back.
 
 It is the one owner of that state, touched only on the event loop. It never changes a document: an
 accepted hunk is handed out as an edit, and counts as accepted only when the text that comes back
@@ -6,92 +6,72 @@ from the editor says so.
 """
 
 import dataclasses
-import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from stet.review.anchors import Anchor, ReadText
-from stet.review.drafts import CreateDraft, EditDraft
-from stet.review.errors import Overlap, UnknownHunk
-from stet.review.making import is_guarded, kind_of, overlap, place_of
-from stet.review.proposal import LIVE, Hunk, HunkKind, HunkState, Proposal
-from stet.review.rules import EditRules, Refused, check_create, check_edit
-from stet.review.track import Track
+from stet.review.book import Book, is_of_lines
+from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
+from stet.review.errors import WrongState
+from stet.review.following import catch_up, follow
+from stet.review.gate import admit
+from stet.review.inline import InlineBlocks
+from stet.review.journal import Footing, Forgetful, Journal, Kept
+from stet.review.outbox import Outbox
+from stet.review.proposal import LIVE, Hunk, HunkState, Proposal
+from stet.review.proposing import propose_create, propose_lines, propose_move, propose_remove
+from stet.review.returning import take_back
+from stet.review.rules import EditRules
 from stet.text.change import TextChange
-from stet.text.diff import changes_between, diff_lines
+from stet.text.diff import changes_between
 from stet.text.document import TextDocument
-from stet.text.edit import Replacement, TextEdit
-from stet.text.position import Position, Range
+from stet.text.edit import TextEdit
 from stet.workspace.uris import canonical
 
-_START = Range(Position(0, 0), Position(0, 0))
-_WRITTEN_OVER = "you have changed the text it was made for"
+_RESTORABLE = frozenset({HunkState.REJECTED, HunkState.UNDONE})
 
 
 class ReviewLedger:
-    """All proposals of one server."""
+    """All proposals of one server.
 
-    def __init__(self) -> None:
-        self._hunks: dict[str, Hunk] = {}
-        self._proposals: dict[str, Proposal] = {}
-        self._tracks: dict[str, Track] = {}
-        self._numbers = itertools.count(1)
-        self._listeners: list[Callable[[str], None]] = []
+    Attributes:
+        outbox: What is on its way to the editor.
+        blocks: The hunks that stand in the text itself.
+    """
+
+    def __init__(self, journal: Journal | None = None) -> None:
+        """Nothing is proposed yet; `journal` keeps what outlives the process."""
+        self._book = Book(journal or Forgetful())
+        self.outbox = Outbox(self._book)
+        self.blocks = InlineBlocks(self._book)
 
     def listen(self, listener: Callable[[str], None]) -> None:
         """Call `listener` with the URI of every document whose hunks have changed."""
-        self._listeners.append(listener)
+        self._book.listen(listener)
 
     # -- proposing -------------------------------------------------------------------------------
 
-    def propose_edit(self, draft: EditDraft, rules: EditRules) -> tuple[Hunk, ...]:
+    def propose_edit(
+        self, draft: EditDraft, rules: EditRules, amends: Collection[str] = ()
+    ) -> tuple[Hunk, ...]:
         """Take an edit as pending hunks; none if it changes nothing.
 
         Live hunks of other turns in the same place are superseded.
 
+        Args:
+            draft: The edit.
+            rules: What the turn may propose.
+            amends: Pending hunks whose effect the edit includes: what of them it leaves as it is
+                stays, the rest is superseded, or withdrawn where nothing takes its place.
+
         Raises:
             Refused: By the gate.
             Overlap: With a live hunk of the same turn.
+            ReviewError: If a hunk to amend is not pending.
         """
-        document = draft.document
-        after = draft.edit.apply(document.text)
-        line_hunks = diff_lines(document.lines, TextDocument(document.uri, after).lines)
-        if refusal := check_edit(rules, document.uri, draft.name, line_hunks):
-            raise Refused(refusal)
-        if not line_hunks:
-            return ()
-        # First: the hunks that are in the way may have to follow the disk to where they are now.
-        track = self._track(document)
-        places = [place_of(document, hunk) for hunk in line_hunks]
-        replaced = self._in_the_way(document.uri, places, draft.turn)
-        proposal = self._proposal(draft.turn, document.uri)
-        made = []
-        for line_hunk, place in zip(line_hunks, places, strict=True):
-            old, new = "".join(line_hunk.old), "".join(line_hunk.new)
-            made.append(
-                self._add(
-                    Hunk(
-                        id=f"h{next(self._numbers)}",
-                        proposal=proposal.id,
-                        turn=draft.turn,
-                        uri=document.uri,
-                        kind=kind_of(old, new),
-                        state=HunkState.PENDING,
-                        range=place,
-                        old=old,
-                        new=new,
-                        summary=draft.summary,
-                        group=proposal.id,
-                        author=draft.author,
-                        protected=is_guarded(draft),
-                    ),
-                    track,
-                    document,
-                )
-            )
-        for hunk in replaced:
-            self._settle(hunk, HunkState.SUPERSEDED, f"replaced by {made[0].id}")
-        self._changed(document.uri)
-        return tuple(made)
+        for hunk_id in amends:
+            if (hunk := self.hunk(hunk_id)).state is not HunkState.PENDING:
+                raise WrongState(f"{hunk_id} can't be amended: it is {hunk.state}")
+        made = propose_lines(self._book, draft, admit(draft, rules), amends=amends)
+        return tuple(self.hunk(hunk_id) for hunk_id in made)
 
     def propose_create(self, draft: CreateDraft, rules: EditRules) -> Hunk:
         """Take a new file as one pending hunk; an earlier one for the same file is superseded.
@@ -100,37 +80,26 @@ class ReviewLedger:
             Refused: By the gate.
             Overlap: With one that is on its way to the editor.
         """
-        if refusal := check_create(rules, draft.uri, draft.name):
-            raise Refused(refusal)
-        earlier = []
-        for other in self.live(draft.uri):
-            if other.state is HunkState.SENT:
-                raise Overlap(other)
-            earlier.append(other.id)
-        proposal = self._proposal(draft.turn, draft.uri)
-        hunk = self._add(
-            Hunk(
-                id=f"h{next(self._numbers)}",
-                proposal=proposal.id,
-                turn=draft.turn,
-                uri=draft.uri,
-                kind=HunkKind.CREATE,
-                state=HunkState.PENDING,
-                range=_START,
-                old="",
-                new=draft.text,
-                summary=draft.summary,
-                group=proposal.id,
-                author=draft.author,
-                protected=is_guarded(draft),
-            ),
-            self._tracks.setdefault(canonical(draft.uri), Track(closed_text="")),
-            TextDocument(draft.uri, ""),
-        )
-        for earlier_id in earlier:
-            self._settle(earlier_id, HunkState.SUPERSEDED, f"replaced by {hunk.id}")
-        self._changed(draft.uri)
-        return hunk
+        return self.hunk(propose_create(self._book, draft, admit(draft, rules)))
+
+    def propose_move(self, draft: MoveDraft, rules: EditRules) -> tuple[Hunk, ...]:
+        """Take a file's new name and the edits of its links as one proposal: the move comes first.
+
+        Raises:
+            Refused: By the gate, if it refuses any of them.
+            Overlap: With a live hunk of the same turn, or one on its way to the editor.
+        """
+        made = propose_move(self._book, draft, admit(draft, rules))
+        return tuple(self.hunk(hunk_id) for hunk_id in made)
+
+    def propose_remove(self, draft: RemoveDraft, rules: EditRules) -> Hunk:
+        """Take a file's removal as one pending hunk; an earlier one is superseded.
+
+        Raises:
+            Refused: By the gate.
+            Overlap: With one that is on its way to the editor.
+        """
+        return self.hunk(propose_remove(self._book, draft, admit(draft, rules)))
 
     # -- asking ----------------------------------------------------------------------------------
 
@@ -138,244 +107,214 @@ class ReviewLedger:
         """The hunk as it is now.
 
         Raises:
-            UnknownHunk: If there is none of that id.
+            UnknownHunk: If there is none.
         """
-        if (hunk := self._hunks.get(hunk_id)) is None:
-            raise UnknownHunk(hunk_id, tuple(self._hunks))
-        track = self._tracks.get(canonical(hunk.uri))
-        return _current(hunk, track.anchor(hunk_id) if track else None)
+        return self._book.now(self._book[hunk_id])
 
-    def hunks(self, *, uri: str | None = None, turn: str | None = None) -> tuple[Hunk, ...]:
-        """All hunks, of one file or one turn if named, in order of file and place.
+    def hunks(
+        self, *, uri: str | None = None, turn: str | None = None, chat: str | None = None
+    ) -> tuple[Hunk, ...]:
+        """All hunks, of one file, one turn or one chat if named, in order of file and place.
 
-        `range` is in the current text while a hunk is live, and as it was at the decision after.
+        `range` is in the current text as long as the hunk is live, or can be undone or restored.
         """
-        # At one point the order of their anchors is that of the document.
-        anchors = {
-            anchor.hunk: (nth, anchor)
-            for track in self._tracks.values()
-            for nth, anchor in enumerate(track.anchors)
+        kept = self._book.all() if uri is None else self._book.of_file(uri)
+        found = [h for h in kept if turn in (None, h.turn) and chat in (None, h.chat)]
+        order = {
+            anchor.hunk: nth
+            for key in {canonical(hunk.uri) for hunk in found}
+            if (track := self._book.track(key)) is not None
+            for nth, anchor in enumerate(track.live)
         }
-        found = []
-        for hunk in self._hunks.values():
-            key = canonical(hunk.uri)
-            if (uri is None or canonical(uri) == key) and turn in (None, hunk.turn):
-                nth, anchor = anchors.get(hunk.id, (-1, None))
-                now = _current(hunk, anchor)
-                found.append((key, now.range.start, nth, now))
-        return tuple(entry[-1] for entry in sorted(found, key=lambda entry: entry[:-1]))
-
-    def follows(self, uri: str) -> bool:
-        """Whether `uri` has live hunks, so that its changes must be told."""
-        if not self._tracks:
-            return False
-        track = self._tracks.get(canonical(uri))
-        return track is not None and bool(track.anchors)
+        now = [self._book.now(hunk) for hunk in found]
+        # At one point the order of their anchors is that of the document.
+        now.sort(key=lambda h: (canonical(h.uri), h.range.start, order.get(h.id, -1)))
+        return tuple(now)
 
     def live(self, uri: str) -> tuple[Hunk, ...]:
-        """The hunks of `uri` that still follow its text, in order of place."""
-        track = self._tracks.get(canonical(uri))
-        if track is None:
-            return ()
-        found = (_current(self._hunks[anchor.hunk], anchor) for anchor in track.anchors)
-        return tuple(sorted(found, key=lambda hunk: hunk.range.start))
-
-    def spelling(self, uri: str) -> str:
-        """`uri` as the latest hunk of that file spells it."""
-        key = canonical(uri)
-        return next((h.uri for h in reversed(self._hunks.values()) if canonical(h.uri) == key), uri)
+        """The hunks of `uri` that wait or are on their way, in order of place."""
+        track = self._book.track(uri)
+        lines = [anchor.hunk for anchor in track.live] if track else []
+        known = set(lines)
+        whole = [
+            hunk.id
+            for hunk in self._book.of_file(uri)
+            if hunk.state in LIVE and hunk.id not in known
+        ]
+        return tuple(self.hunk(hunk_id) for hunk_id in (*whole, *lines))
 
     def live_uris(self) -> tuple[str, ...]:
         """The files with live hunks, sorted."""
-        return tuple(
-            sorted(
-                self._hunks[track.anchors[0].hunk].uri
-                for track in self._tracks.values()
-                if track.anchors
-            )
-        )
+        uris = {canonical(hunk.uri): hunk.uri for hunk in self._book.all() if hunk.state in LIVE}
+        return tuple(sorted(uris.values()))
+
+    def follows(self, uri: str) -> bool:
+        """Whether `uri` has hunks that its changes must be told to."""
+        return self._book.track(uri) is not None
+
+    def spelling(self, uri: str) -> str:
+        """`uri` as the latest hunk of that file spells it."""
+        return next((hunk.uri for hunk in reversed(self._book.of_file(uri))), uri)
 
     def proposals(self, turn: str) -> tuple[Proposal, ...]:
         """What `turn` has proposed, a proposal for each file."""
-        return tuple(found for found in self._proposals.values() if found.turn == turn)
+        return tuple(found for found in self._book.proposals.values() if found.turn == turn)
 
     def base_text(self, uri: str) -> str | None:
         """What the hunks of a file that is not open refer to."""
-        track = self._tracks.get(canonical(uri))
-        return track.closed_text if track else None
+        track = self._book.track(uri)
+        return None if track is None or track.is_open else track.text
+
+    def edit_of(self, document: TextDocument, hunk_ids: Iterable[str]) -> TextEdit:
+        """What accepting these hunks does to `document`, which is the current text.
+
+        Conflicts among them are left out.
+        """
+        return self.outbox.accepting(document, hunk_ids).edit
+
+    def undo_edit_of(self, document: TextDocument, hunk_ids: Iterable[str]) -> TextEdit:
+        """What undoing these accepted hunks does to `document`, which is the current text.
+
+        Raises:
+            CantUndo: If the user has written over one of them since.
+        """
+        return self.outbox.taking_back(document, hunk_ids).edit
+
+    def footing(self, uri: str) -> Footing | None:
+        """The text of a file and where its hunks stand in it, for the journal."""
+        return self._book.footing(uri)
 
     # -- following the user ----------------------------------------------------------------------
 
-    def follow(
-        self, uri: str, changes: tuple[TextChange, ...], read: ReadText, text: Callable[[], str]
-    ) -> None:
-        """The text of `uri` changed: move its hunks, and see whether a sent edit has arrived."""
-        track = self._tracks.get(canonical(uri))
-        if track is None or not track.anchors:
-            return
-        track.closed_text = None
-        if track.sent is not None:
-            whole = text() == track.sent.expected
-            count = len(changes) if whole else track.sent.arrives_with(changes)
-            if whole and track.all_before_sending():
-                # `settle` puts every anchor where the edit itself takes it.
-                self._confirm(uri, track.settle())
-                return
-            if count is not None:
-                track.follow(changes[:count], read if whole else track.sent.shadow.text_in)
-                self._confirm(uri, track.settle())
-                # What comes behind it in the same message was typed into the edited text.
-                changes = changes[count:]
-        if track.follow(changes, read) or track.sent is not None:
-            self._changed(uri)
+    def follow(self, uri: str, changes: tuple[TextChange, ...], lines: Sequence[str]) -> None:
+        """The text of the open document `uri` changed: move its hunks.
 
-    def reopened(self, uri: str, text: str, read: ReadText) -> None:
-        """`uri` was opened or read anew: its hunks follow from the text they last knew."""
-        track = self._tracks.get(canonical(uri))
-        if track is not None and track.closed_text is not None:
-            self.follow(uri, changes_between(track.closed_text, text), read, lambda: text)
+        Args:
+            uri: The document.
+            changes: What happened, in order.
+            lines: Its lines behind them: the buffer's own, which are read again later.
+        """
+        if track := self._book.track(uri):
+            track.lines, track.is_open = lines, True
+            follow(self._book, track, changes, lines)
 
-    def closed(self, uri: str, text: str) -> None:
-        """`uri` was closed with this text."""
-        if track := self._tracks.get(canonical(uri)):
-            track.closed_text = text
+    def opened(self, uri: str, lines: Sequence[str]) -> None:
+        """`uri` was opened, perhaps with other text than its hunks know; `lines` as for `follow`."""
+        if track := self._book.track(uri):
+            track.uri = uri
+            self.follow(uri, changes_between(track.text, "".join(lines)), lines)
+
+    def on_disk(self, uri: str, text: str) -> None:
+        """`uri`, which is not open, has this text: its hunks follow from the text they last knew."""
+        track = self._book.track(uri)
+        if track is not None and not track.is_open:
+            catch_up(self._book, track, text)
+
+    def closed(self, uri: str) -> None:
+        """`uri` was closed; its hunks keep their place in the text it had."""
+        if track := self._book.track(uri):
+            track.lines, track.is_open = tuple(track.lines), False
+
+    def renamed(self, uri: str, new_uri: str) -> None:
+        """The file `uri` is called `new_uri` now: its hunks go with it."""
+        self._book.renamed(uri, new_uri)
+        self._book.changed(uri)
+        self._book.changed(new_uri)
+
+    def take_back(self, kept: Kept, texts: Mapping[str, str]) -> None:
+        """Hunks of an earlier run come back, and follow their files to the text they have now.
+
+        Args:
+            kept: What the journal gives.
+            texts: The current text of the files, by URI as the footings spell it; of a file that
+                is gone there is none.
+        """
+        take_back(self._book, kept, texts)
 
     # -- deciding --------------------------------------------------------------------------------
 
     def reject(self, hunk_id: str, reason: str = "") -> None:
         """The user does not want it."""
-        self._settle(hunk_id, HunkState.REJECTED, reason)
-        self._changed(self._hunks[hunk_id].uri)
-
-    def edit_of(self, document: TextDocument, hunk_ids: Iterable[str]) -> TextEdit:
-        """What accepting these hunks does to `document`, which is the current text."""
-        wanted = set(hunk_ids)
-        track = self._tracks.get(canonical(document.uri), Track())
-        return TextEdit(
-            tuple(
-                Replacement(
-                    document.offset_at(anchor.range.start),
-                    document.offset_at(anchor.range.end),
-                    self._hunks[anchor.hunk].new,
-                )
-                for anchor in track.anchors
-                if anchor.hunk in wanted
-            )
-        )
-
-    def send(self, document: TextDocument, hunk_ids: tuple[str, ...], edit: TextEdit) -> None:
-        """The edit of these hunks goes to the editor now."""
-        uri = document.uri
-        news = {hunk_id: self._hunks[hunk_id].new for hunk_id in hunk_ids}
-        self._tracks[canonical(uri)].send(document, news, edit)
-        for hunk_id in hunk_ids:
-            self._put(hunk_id, HunkState.SENT, "")
-        self._changed(uri)
-
-    def arrived(self, uri: str, read: ReadText) -> bool:
-        """Whether the sent edit stands in the text, even if other text changed too; settles it."""
-        track = self._tracks[canonical(uri)]
-        if track.sent is None:
-            return True
-        wanted = {hunk_id: self._hunks[hunk_id].new for hunk_id in track.sent.places}
-        places = track.settle_apart(wanted, read)
-        if places is None:
-            return False
-        self._confirm(uri, places)
-        return True
-
-    def is_sent(self, uri: str) -> bool:
-        """Whether an edit of `uri` is on its way."""
-        track = self._tracks.get(canonical(uri))
-        return track is not None and track.sent is not None
-
-    def confirm_unseen(self, uri: str) -> None:
-        """The editor applied the edit to a file it has not opened: its word is all there is."""
-        if self.is_sent(uri):
-            self._confirm(uri, self._tracks[canonical(uri)].settle())
-
-    def unsend(self, uri: str, read: ReadText, reason: str) -> None:
-        """The sent edit did not come about: its hunks are pending again, or in conflict."""
-        track = self._tracks[canonical(uri)]
-        if track.sent is None:
+        hunk = self._book[hunk_id]
+        if hunk.state is not HunkState.PENDING:
+            raise WrongState(f"{hunk_id} can't be rejected: it is {hunk.state}")
+        if self.blocks.reject(hunk_id, reason):
             return
-        hunk_ids = tuple(track.sent.places)
-        track.unsend(read)
-        for hunk_id in hunk_ids:
-            if self._hunks[hunk_id].state is HunkState.SENT:
-                self._put(hunk_id, HunkState.PENDING, reason)
-        self._changed(uri)
+        self.blocks.let_go(hunk_id)
+        if track := self._book.track(hunk.uri):
+            track.retire(hunk_id)
+        rejected = dataclasses.replace(hunk, state=HunkState.REJECTED, reason=reason)
+        self._book.put(rejected, decision=True)
+        self._book.changed(hunk.uri)
 
-    # -- inside ----------------------------------------------------------------------------------
+    def withdraw(self, hunk_id: str, reason: str) -> None:
+        """The agent takes its own pending hunk back."""
+        hunk = self._book[hunk_id]
+        if hunk.state is not HunkState.PENDING:
+            raise WrongState(f"{hunk_id} can't be withdrawn: it is {hunk.state}")
+        if self.blocks.is_whole(hunk_id):
+            raise WrongState(f"{hunk_id} stands in the text: its block has to go with it")
+        self._book.put(self._book.closed(hunk, HunkState.WITHDRAWN, reason))
+        self._book.changed(hunk.uri)
 
-    def _in_the_way(self, uri: str, places: list[Range], turn: str) -> list[str]:
-        """Live hunks of other turns that share a place with the new ones."""
-        found = []
-        for hunk in self.live(uri):
-            if not any(overlap(place, hunk.range) for place in places):
-                continue
-            # In conflict it can't be accepted anyway: the turn may look again and do better.
-            mine = hunk.turn == turn and hunk.state is not HunkState.CONFLICT
-            if mine or hunk.state is HunkState.SENT:
-                raise Overlap(hunk)
-            found.append(hunk.id)
-        return found
+    def amend(self, hunk_id: str, new: str) -> Hunk:
+        """The user wants another text than the agent wrote; the hunk goes on waiting with that.
 
-    def _proposal(self, turn: str, uri: str) -> Proposal:
-        for proposal in self._proposals.values():
-            if proposal.turn == turn and canonical(proposal.uri) == canonical(uri):
-                return proposal
-        proposal = Proposal(id=f"p{next(self._numbers)}", turn=turn, uri=uri, hunks=())
-        self._proposals[proposal.id] = proposal
-        return proposal
-
-    def _track(self, document: TextDocument) -> Track:
-        track = self._tracks.setdefault(canonical(document.uri), Track())
-        if document.version is None:
-            self.reopened(document.uri, document.text, document.text_in)
-            track.closed_text = document.text
-        else:
-            track.closed_text = None
-        return track
-
-    def _add(self, hunk: Hunk, track: Track, document: TextDocument) -> Hunk:
-        self._hunks[hunk.id] = hunk
-        proposal = self._proposals[hunk.proposal]
-        self._proposals[hunk.proposal] = dataclasses.replace(
-            proposal, hunks=(*proposal.hunks, hunk.id)
+        Raises:
+            WrongState: If it does not wait, or is about a file as such.
+        """
+        hunk = self._book[hunk_id]
+        track = self._book.track(hunk.uri)
+        if track is None or hunk.state is not HunkState.PENDING:
+            raise WrongState(f"{hunk_id} can't be amended: it is {hunk.state}")
+        if self.blocks.is_whole(hunk_id):
+            raise WrongState(f"{hunk_id} stands in the text: change it there")
+        if (anchor := track.remake(hunk_id, new)) is None:
+            raise WrongState(f"{hunk_id} can't be changed yet: decide the hunk before it first")
+        amended = dataclasses.replace(
+            hunk, old=anchor.base, new=anchor.proposed, inline=False, reason=""
         )
-        track.add(Anchor.at(hunk.id, document, hunk.range))
-        return hunk
+        self._book.put(amended, decision=True, stands=hunk.uri)
+        self._book.changed(hunk.uri)
+        return self.hunk(hunk_id)
 
-    def _put(self, hunk_id: str, state: HunkState, reason: str) -> None:
-        self._hunks[hunk_id] = dataclasses.replace(self._hunks[hunk_id], state=state, reason=reason)
+    def take_theirs(self, hunk_id: str) -> Hunk:
+        """The agent's text is to stand in a conflict's place, whatever the user wrote there.
 
-    def _settle(self, hunk_id: str, state: HunkState, reason: str) -> None:
-        """Take a hunk out of play; its place stays as it was last."""
+        Raises:
+            WrongState: If it is no conflict.
+        """
         hunk = self.hunk(hunk_id)
-        self._tracks[canonical(hunk.uri)].drop((hunk_id,))
-        self._hunks[hunk_id] = dataclasses.replace(hunk, state=state, reason=reason)
+        if hunk.state is not HunkState.CONFLICT:
+            raise WrongState(f"{hunk_id} is no conflict: it is {hunk.state}")
+        return self.amend(hunk_id, hunk.new)
 
-    def _confirm(self, uri: str, places: dict[str, Range]) -> None:
-        for hunk_id, place in places.items():
-            self._hunks[hunk_id] = dataclasses.replace(
-                self._hunks[hunk_id], state=HunkState.ACCEPTED, range=place, reason=""
-            )
-        self._changed(uri)
+    def take_mine(self, hunk_id: str) -> None:
+        """The user's text is to stand in a conflict's place.
 
-    def _changed(self, uri: str) -> None:
-        for listener in self._listeners:
-            listener(uri)
+        Raises:
+            WrongState: If it is no conflict.
+        """
+        if (state := self.hunk(hunk_id).state) is not HunkState.CONFLICT:
+            raise WrongState(f"{hunk_id} is no conflict: it is {state}")
+        self.reject(hunk_id, "your own text stands")
 
+    def restore(self, hunk_id: str) -> Hunk:
+        """A rejected or undone hunk waits again, for the text as it is now.
 
-def _current(hunk: Hunk, anchor: Anchor | None) -> Hunk:
-    """`hunk` with the place and state its anchor gives it, if it is live and has one."""
-    if anchor is None or hunk.state not in LIVE:
-        return hunk
-    broken = anchor.broken and hunk.state is HunkState.PENDING
-    return dataclasses.replace(
-        hunk,
-        range=anchor.range,
-        state=HunkState.CONFLICT if broken else hunk.state,
-        reason=_WRITTEN_OVER if broken else hunk.reason,
-    )
+        Raises:
+            WrongState: If it is neither, or its place is another hunk's by now or is gone.
+        """
+        hunk = self._book[hunk_id]
+        if hunk.state not in _RESTORABLE:
+            raise WrongState(f"{hunk_id} can't be restored: it is {hunk.state}")
+        if is_of_lines(hunk):
+            track = self._book.track(hunk.uri)
+            if track is None or not track.revive(hunk_id):
+                raise WrongState(
+                    f"{hunk_id} can't be restored: its place is gone, or another hunk waits there"
+                )
+        waiting = dataclasses.replace(hunk, state=HunkState.PENDING, inline=False, reason="")
+        self._book.put(waiting, decision=True, stands=hunk.uri)
+        self._book.changed(hunk.uri)
+        return self.hunk(hunk_id)

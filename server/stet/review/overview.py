@@ -1,37 +1,146 @@
-"""What is pending, as one unified diff that any editor shows in colour."""
+"""What is pending, as one page: a unified diff that any editor shows in colour.
 
-from collections.abc import Callable, Mapping, Sequence
+Each hunk has an `@@` section of its own, with its id in it, however near the next one is, because
+each is a decision of its own. `stet.review.diff_document` reads the page when it has been edited.
+"""
 
-from stet.review.proposal import Hunk, HunkKind
-from stet.text.diff import unified_diff
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import sha256
+
+from stet.review.diff_document import FIRST_LINE, NO_END, ReviewPage, Section
+from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
 from stet.text.document import TextDocument
-from stet.text.edit import Replacement, TextEdit
+from stet.text.escape import escape_line
+from stet.text.lines import split_lines, without_end
+
+CONTEXT = 3
+"""Lines shown round a hunk, where they are not another hunk's."""
+
+_HOW = """\
+# - Delete a hunk, from its `@@` line to the next, to reject it.
+# - Edit its `+` lines to have them written instead.
+# - Leave all other lines as they are, then save. To accept, go to the text itself.
+"""
 
 
-def overview(hunks: Sequence[Hunk], texts: Mapping[str, str], name_of: Callable[[str], str]) -> str:
-    """The diff between the texts as they are and as they would be.
+def overview(
+    hunks: Sequence[Hunk], texts: Mapping[str, str], name_of: Callable[[str], str]
+) -> ReviewPage:
+    """The page for hunks that are pending or in conflict.
 
     Args:
-        hunks: Live ones, in any order.
-        texts: The current text of every file they touch, by URI.
+        hunks: In any order.
+        texts: The current text of every file they touch, by URI as they spell it.
         name_of: What a file is called.
     """
-    parts = []
-    for uri, text in texts.items():
+    parts: list[str] = []
+    sections: list[Section] = []
+    for uri in dict.fromkeys(hunk.uri for hunk in hunks):
         mine = [hunk for hunk in hunks if hunk.uri == uri]
-        created = any(hunk.kind is HunkKind.CREATE for hunk in mine)
-        name = name_of(uri)
-        after = _after(uri, text, mine)
-        old_name = "/dev/null" if created else f"a/{name}"
-        notes = "".join(f"# {hunk.id} {hunk.state}: {hunk.summary}\n" for hunk in mine)
-        parts.append(notes + unified_diff(text, after, old_name, f"b/{name}"))
-    return "\n".join(parts)
+        name = escape_line(name_of(uri))
+        for hunk in mine:
+            if hunk.kind in WHOLE_FILE:
+                section = Section(hunk, _whole(hunk))
+                parts.append(_file_head(hunk, name, escape_line(name_of(hunk.new_uri or uri))))
+                parts.append(_shown(section, _span(1, hunk.old), _span(1, hunk.new)))
+                sections.append(section)
+        edits = sorted(
+            (hunk for hunk in mine if hunk.kind not in WHOLE_FILE), key=lambda hunk: hunk.range
+        )
+        if edits:
+            parts.append(f"diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n")
+            for section, text in _edits(edits, TextDocument(uri, texts[uri])):
+                sections.append(section)
+                parts.append(text)
+    body = "".join(parts)
+    page_name = sha256(body.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    n = len(sections)
+    head = f"{FIRST_LINE}{page_name}: {n} hunk{'s' if n != 1 else ''} to decide\n{_HOW}"
+    return ReviewPage(head + body, page_name, tuple(sections))
 
 
-def _after(uri: str, text: str, hunks: Sequence[Hunk]) -> str:
-    document = TextDocument(uri, text)
-    replacements = [
-        Replacement(document.offset_at(h.range.start), document.offset_at(h.range.end), h.new)
-        for h in hunks
-    ]
-    return TextEdit(tuple(sorted(replacements, key=lambda r: (r.start, r.end)))).apply(text)
+def _edits(hunks: Sequence[Hunk], document: TextDocument) -> Iterator[tuple[Section, str]]:
+    """The sections of one file's edits, in order, each with its text."""
+    lines = document.lines
+    n_lines = document.n_lines
+    shift, done = 0, 0
+    for nth, hunk in enumerate(hunks):
+        first = min(hunk.range.start.line, n_lines)
+        behind = min(_line_behind(hunk), n_lines)
+        following = hunks[nth + 1].range.start.line if nth + 1 < len(hunks) else n_lines
+        start = max(first - CONTEXT, done, 0)
+        end = max(behind, min(behind + CONTEXT, following, n_lines))
+        before, after = lines[start:first], lines[behind:end]
+        old, new = _lines_of(hunk.old), _lines_of(hunk.new)
+        shown = (
+            *_marked(" ", before),
+            *_marked("-", old),
+            *_marked("+", new),
+            *_marked(" ", after),
+        )
+        n_around = len(before) + len(after)
+        section = Section(hunk, shown)
+        spans = (
+            _places(start, n_around + len(old)),
+            _places(start + shift, n_around + len(new)),
+        )
+        yield section, _shown(section, *spans)
+        shift += len(new) - len(old)
+        done = end
+
+
+def _line_behind(hunk: Hunk) -> int:
+    """The first line (0-based) that is no more the hunk's."""
+    end = hunk.range.end
+    return end.line + (end.character > 0)
+
+
+def _file_head(hunk: Hunk, name: str, new_name: str) -> str:
+    head = f"diff --git a/{name} b/{new_name}\n"
+    match hunk.kind:
+        case HunkKind.CREATE:
+            return f"{head}new file mode 100644\n--- /dev/null\n+++ b/{name}\n"
+        case HunkKind.REMOVE:
+            return f"{head}deleted file mode 100644\n--- a/{name}\n+++ /dev/null\n"
+        case _:
+            return f"{head}similarity index 100%\nrename from {name}\nrename to {new_name}\n"
+
+
+def _whole(hunk: Hunk) -> tuple[str, ...]:
+    """What a hunk about a whole file shows below its `@@` line."""
+    if hunk.kind is HunkKind.MOVE:
+        return ()
+    return (*_marked("-", _lines_of(hunk.old)), *_marked("+", _lines_of(hunk.new)))
+
+
+def _shown(section: Section, old: str, new: str) -> str:
+    hunk = section.hunk
+    conflict = "(conflict) " if hunk.state is HunkState.CONFLICT else ""
+    head = f"@@ -{old} +{new} @@ {hunk.id} {conflict}{escape_line(hunk.summary)}".rstrip()
+    return "".join(f"{line}\n" for line in (head, *section.lines))
+
+
+def _marked(mark: str, lines: Sequence[str]) -> Iterator[str]:
+    """Lines as a diff shows them; one without an end is said to have none."""
+    for line in lines:
+        body = without_end(line)
+        yield mark + body
+        if body == line:
+            yield NO_END
+
+
+def _lines_of(text: str) -> list[str]:
+    lines = split_lines(text)
+    return lines if lines[-1] else lines[:-1]
+
+
+def _span(first: int, text: str) -> str:
+    """The place of a whole file's text as `@@` writes it."""
+    return _places(first - 1, len(_lines_of(text)))
+
+
+def _places(start: int, n: int) -> str:
+    """A place as `@@` writes it: 1-based, the count left out if 1; the line before if empty."""
+    if n == 1:
+        return str(start + 1)
+    return f"{start + 1 if n else start},{n}"

@@ -33,6 +33,12 @@ class HunkKind(StrEnum):
     REPLACE = "replace"
     DELETE = "delete"
     CREATE = "create"
+    MOVE = "move"
+    REMOVE = "remove"
+
+
+WHOLE_FILE = frozenset({HunkKind.CREATE, HunkKind.MOVE, HunkKind.REMOVE})
+"""Kinds that are about a file as such, not about lines of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,36 +46,49 @@ class Hunk:
     """One decision for the user.
 
     Attributes:
-        id: Unique in the ledger.
+        id: Unique in the workspace, across restarts.
         proposal: The proposal it is part of.
         turn: The turn that made it.
+        chat: The conversation of that turn.
         uri: Its file, as the editor spells it.
+        new_uri: For `MOVE`, where the file goes; else empty.
         kind: What it does.
         state: Where it is on its way.
-        range: What it replaces, in code points of the current text; empty for `ADD` and `CREATE`.
-        old: The text it was made against; it applies only while that stands at `range`.
-        new: What it would write there.
+        range: The whole lines it is about, in code points of the current text; empty for `ADD` and
+            for kinds of a whole file. Once superseded or withdrawn, as it was then.
+        old: What stands at `range`. For `REMOVE` the file's text.
+        new: What it would write there; for an accepted hunk, what it wrote.
+        base: The text it was made against: `old`, until the user types within it.
+        proposed: What the agent wrote for `base`: `new`, until the user types within it or amends it.
         summary: One line for the user.
-        group: Hunks with the same group are one thing to a reader.
+        group: Hunks with the same group are one thing to a reader: a function, a section.
         author: The model that made it.
         protected: Whether it needs a yes of its own (`stet.review.protected`).
+        inline: Whether it is shown as a block in the text itself (`stet.review.inline`).
         reason: Why it is in its state, where there is something to say.
+        changed: Rises with every change of state, across all hunks: tells what came after what.
     """
 
     id: str
     proposal: str
     turn: str
+    chat: str
     uri: str
+    new_uri: str = ""
     kind: HunkKind
     state: HunkState
     range: Range
     old: str
     new: str
+    base: str
+    proposed: str
     summary: str
     group: str
     author: str
     protected: bool = False
+    inline: bool = False
     reason: str = ""
+    changed: int = 0
 
     @property
     def shown_at(self) -> Range:
@@ -86,16 +105,16 @@ class Hunk:
     @property
     def hash(self) -> str:
         """Names the content, so that an accept can refuse what was replaced meanwhile."""
-        content = "\0".join((self.uri, self.kind, self.old, self.new))
+        content = "\0".join((self.uri, self.new_uri, self.kind, self.old, self.new))
         return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """One turn's wish for one file.
+    """One turn's wish for one file; a move has its links in other files with it.
 
     Attributes:
-        id: Unique in the ledger.
+        id: Unique in the workspace, across restarts.
         turn: The turn that made it.
         uri: Its file.
         hunks: Ids, in the order they were made.

@@ -1,27 +1,29 @@
-"""The gate: what the user lets the agent propose, enforced after the model has spoken.
+"""The rules of a turn: what the user lets the agent propose, enforced after the model has spoken.
 
-Every proposal passes `check`, because the ledger takes none without it. The sentences the model is
-told before it starts (`describe`) come from the same rules, so that the two cannot differ.
+Each `check_` answers for one kind of draft; `stet.review.gate` is the one way through them, and
+`stet.review.stated` what the model is told of them before it starts.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
+from stet.review.drafts import MoveDraft, RemoveDraft
 from stet.settings.values import EditSettings
 from stet.text.diff import LineHunk
+from stet.workspace.ground import Ground
+from stet.workspace.names import folded
+from stet.workspace.refusal import Refusal
 
+__all__ = [
+    "EditRules", "Refusal", "Refused", "RejectedEdit", "check_create", "check_edit", "check_hunks",
+    "check_move", "check_open", "check_remove", "check_text", "new_in", "scope_of",
+]  # fmt: skip
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why something may not be.
-
-    Attributes:
-        rule: The setting or principle, as the user would search for it.
-        message: One sentence for model and user.
-    """
-
-    rule: str
-    message: str
+MAX_TEXT = 5_000_000
+"""Characters in what one draft writes."""
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+"""What no text file holds: NUL, and halves of characters that no encoding can write."""
 
 
 class Refused(Exception):
@@ -58,12 +60,15 @@ class EditRules:
         editable: Whether a file (by URI) lies in the editable scope at this moment; the scope
             `context` grows as the agent reads.
         may_create: Whether a new file (by URI) lies where the scope allows one.
+        ground: What disk and ignore rules say of a place (by URI) at this moment; it may ask the
+            disk.
         read_only: Whether the turn proposes nothing at all (mode `ask`).
     """
 
     settings: EditSettings
     editable: Callable[[str], bool]
     may_create: Callable[[str], bool]
+    ground: Callable[[str], Ground]
     read_only: bool = False
 
 
@@ -71,13 +76,16 @@ def check_edit(
     rules: EditRules, uri: str, name: str, hunks: tuple[LineHunk, ...]
 ) -> Refusal | None:
     """Whether `hunks` may be proposed for the existing file `uri`, called `name`."""
-    if rules.read_only:
-        return Refusal("mode", "This turn only answers: no edits in mode 'ask'.")
-    if not rules.editable(uri):
-        return Refusal(
-            "edit.scope",
-            f"{name!r} is outside the editable scope ({rules.settings.scope!r}): {_scope(rules)}",
-        )
+    return (
+        _mode(rules)
+        or rules.ground(uri).refusal
+        or _in_scope(rules, uri, name)
+        or check_hunks(rules, name, hunks)
+    )
+
+
+def check_hunks(rules: EditRules, name: str, hunks: tuple[LineHunk, ...]) -> Refusal | None:
+    """Whether the capabilities allow what `hunks` do to the file called `name`."""
     if not rules.settings.can_delete and not all(_only_inserts(hunk) for hunk in hunks):
         return Refusal(
             "edit.canDelete",
@@ -95,51 +103,140 @@ def check_edit(
 
 def check_create(rules: EditRules, uri: str, name: str) -> Refusal | None:
     """Whether a new file `uri`, called `name`, may be proposed."""
+    return _mode(rules) or _new(rules, uri, name, rules.ground(uri))
+
+
+def check_move(rules: EditRules, draft: MoveDraft) -> Refusal | None:
+    """Whether a file may get another name; the edits of its links are drafts of their own."""
+    ground, new = rules.ground(draft.uri), rules.ground(draft.new_uri)
+    if new.real == ground.real and _is_respelt(draft):
+        new = replace(new, against_new=None)  # the disk folds them: what lies there is the file
+    return (
+        _mode(rules)
+        or _whole(ground, draft.name)
+        or _in_scope(rules, draft.uri, draft.name)
+        or _new(rules, draft.new_uri, draft.new_name, new)
+    )
+
+
+def check_remove(rules: EditRules, draft: RemoveDraft) -> Refusal | None:
+    """Whether a file may be proposed for the trash."""
+    refusal = _mode(rules) or _whole(rules.ground(draft.uri), draft.name)
+    if refusal is None and not rules.settings.can_delete:
+        refusal = Refusal(
+            "edit.canDelete",
+            f"The user allows no deleting (edit.canDelete is off): {draft.name!r} stays.",
+        )
+    return refusal or _in_scope(rules, draft.uri, draft.name)
+
+
+def check_open(rules: EditRules, name: str, uri: str = "") -> Refusal | None:
+    """Whether the file called `name`, at `uri`, may be opened in front of the user."""
+    if not rules.settings.can_navigate:
+        return Refusal(
+            "edit.canNavigate",
+            f"The user wants no files opened (edit.canNavigate is off): {name!r}.",
+        )
+    return rules.ground(uri).refusal if uri else None
+
+
+def check_text(name: str, new: Iterable[str], old: Iterable[str] = ()) -> Refusal | None:
+    """Whether the texts `new`, in place of `old`, can stand in a file called `name`.
+
+    What stands in `old` already may stay.
+    """
+    new = tuple(new)
+    size = sum(map(len, new))
+    if size > MAX_TEXT:
+        return Refusal(
+            "text",
+            f"The text for {name!r} has {size:,} characters; {MAX_TEXT:,} is the most at once.",
+        )
+    odd = {found for text in new for found in _NO_TEXT.findall(text)}
+    if odd:
+        odd -= {found for text in old for found in _NO_TEXT.findall(text)}
+    if not odd:
+        return None
+    what = "a NUL" if "\0" in odd else "half a character (a lone surrogate)"
+    return Refusal("text", f"The text for {name!r} holds {what}, which no text file can hold.")
+
+
+def _mode(rules: EditRules) -> Refusal | None:
     if rules.read_only:
         return Refusal("mode", "This turn only answers: no edits in mode 'ask'.")
+    return None
+
+
+def _in_scope(rules: EditRules, uri: str, name: str) -> Refusal | None:
+    if rules.editable(uri):
+        return None
+    return Refusal(
+        "edit.scope",
+        f"{name!r} is outside the editable scope ({rules.settings.scope!r}): {scope_of(rules)}",
+    )
+
+
+def _new(rules: EditRules, uri: str, name: str, ground: Ground) -> Refusal | None:
+    """Whether a file may come to be at `uri`."""
     if not rules.settings.can_create:
         return Refusal(
             "edit.canCreate", f"The user allows no new files (edit.canCreate is off): {name!r}."
         )
+    if refusal := ground.refusal or _out(ground, name) or ground.against_new:
+        return refusal
     if not rules.may_create(uri):
         return Refusal(
             "edit.scope",
-            f"{name!r} is outside the editable scope ({rules.settings.scope!r}): a new file must lie "
-            "in a workspace folder and, in the scope 'current', beside the active file.",
+            f"{name!r} is outside the editable scope ({rules.settings.scope!r}): {new_in(rules)}",
         )
     return None
 
 
-def check_open(rules: EditRules, name: str) -> Refusal | None:
-    """Whether the file called `name` may be opened in front of the user."""
-    if rules.settings.can_navigate:
+def _whole(ground: Ground, name: str) -> Refusal | None:
+    """Whether something may be done to a file as such, whatever its text is."""
+    if refusal := ground.refusal or _out(ground, name):
+        return refusal
+    if ground.is_link:
+        return Refusal("link", f"{name!r} is a link, and stays: name the file it leads to.")
+    return None
+
+
+def _out(ground: Ground, name: str) -> Refusal | None:
+    """What is open may be edited wherever it lies, but nothing else may be done outside the roots."""
+    if not ground.leads_out:
         return None
-    return Refusal(
-        "edit.canNavigate", f"The user wants no files opened (edit.canNavigate is off): {name!r}."
-    )
+    if ground.by_link:
+        return Refusal("link", f"{name!r} leads out of the workspace by a link.")
+    return Refusal("outside", f"{name!r} lies outside the workspace.")
 
 
-def describe(rules: EditRules) -> str:
-    """The rules as the model is told them, a line each."""
-    if rules.read_only:
-        return "- You only answer: nothing may be changed in this turn."
-    lines = [f"- You may propose edits to: {_scope(rules)}"]
-    settings = rules.settings
-    if not settings.can_add:
-        lines.append("- Forbidden: adding text (`edit.canAdd` is off).")
-    if not settings.can_delete:
-        lines.append("- Forbidden: replacing or deleting text (`edit.canDelete` is off).")
-    if not settings.can_create:
-        lines.append("- Forbidden: creating files, also by position `create`.")
-    if not settings.can_navigate:
-        lines.append("- Forbidden: opening files, also by position `open`.")
-    return "\n".join(lines)
+def _is_respelt(draft: MoveDraft) -> bool:
+    """Whether the new name differs from the old one in case or Unicode form only."""
+    same = folded(draft.name) == folded(draft.new_name)
+    return same and draft.name != draft.new_name
 
 
-def _scope(rules: EditRules) -> str:
-    if rules.settings.scope == "current":
-        return "only the file that was active when the question was asked."
-    return "the files shown to you, and those you have read in this turn."
+_SCOPES = {
+    "current": "only the file that was active when the question was asked.",
+    "linked": "the file that was active when the question was asked, and the files that it links to "
+    "or that link to it.",
+    "context": "the files shown to you, and those you have read in this turn.",
+}
+_NEW_IN = {
+    "current": "a new file must lie beside the active file.",
+    "linked": "a new file must lie beside the active file or one that it is linked with.",
+    "context": "a new file must lie in a folder of the workspace.",
+}
+
+
+def scope_of(rules: EditRules) -> str:
+    """Which files may be edited, as the end of a sentence."""
+    return _SCOPES[rules.settings.scope]
+
+
+def new_in(rules: EditRules) -> str:
+    """Where new files may lie, as a sentence without its capital letter."""
+    return _NEW_IN[rules.settings.scope]
 
 
 def _only_inserts(hunk: LineHunk) -> bool:

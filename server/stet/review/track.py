@@ -1,196 +1,253 @@
-"""One document's live hunks: their anchors, and what has been sent to the editor for it."""
+"""One document's hunks: their anchors, and what has been sent to the editor for it."""
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from itertools import islice, takewhile
+from operator import attrgetter
 
-from stet.review.anchors import Anchor, ReadText, follow_all, whole_lines
-from stet.text.buffer import TextBuffer
-from stet.text.change import Bias, TextChange, map_position
+from stet.review.anchors import Anchor
+from stet.review.sent import Plan, Sent, taking_back
+from stet.review.sweep import Sweep, is_from_the_bottom_up
+from stet.text.change import LineChange, TextChange
 from stet.text.document import TextDocument
-from stet.text.edit import TextEdit
-from stet.text.position import Range
+from stet.text.lines import line_end, without_end
+
+MAX_SETTLED = 5_000
+"""How many decided hunks of a document are followed, so that they can be undone or restored."""
+
+MANY = 16
+"""Changes in one message from which on they are taken in one sweep."""
+NEW_LINE = "\n"
+_END = attrgetter("end")
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """An edit on its way to the editor.
-
-    Attributes:
-        places: Of each hunk it is made of, where its new text stands once it is applied and nothing
-            else has happened.
-        expected: The whole text then.
-        changes: What it does, by hunk, bottom to top.
-        before: Where every anchor stood when it was sent, and whether it was broken.
-        shadow: The text it was sent for, and what has become of it since.
-        stood: The hunks whose new text stood at their place already: it says nothing there.
-    """
-
-    places: dict[str, Range]
-    expected: str
-    changes: dict[str, TextChange]
-    before: dict[str, tuple[Range, bool]]
-    shadow: TextBuffer
-    stood: frozenset[str]
-
-    def arrives_with(self, changes: tuple[TextChange, ...]) -> int | None:
-        """Behind how many of the next `changes` the text is the expected one; None: behind none."""
-        for count, change in enumerate(changes, 1):
-            self.shadow.apply(change)
-            if self.shadow.text == self.expected:
-                return count
-        return None
-
-
-@dataclass(slots=True)
 class Track:
     """Owned and changed by the ledger only.
 
     Attributes:
-        anchors: Of every live hunk, in order of the document. Nothing that happens to the text
-            changes the order, so it tells which of two comes first once they stand at one point.
-        closed_text: What the anchors refer to while the document is not open.
+        uri: The document, as the editor spelt it last.
+        lines: Its text as it is now: the editor's buffer itself while it is open.
+        is_open: Whether that is so.
+        live: The anchors of hunks that wait, in order of the document and never overlapping.
+            Nothing that happens to the text changes the order, so it tells which of two comes first
+            once they stand at one point.
+        settled: Those of decided hunks, which can be undone or restored; oldest decision first.
         sent: The edit that has not been confirmed yet; one at a time.
     """
 
-    anchors: list[Anchor] = field(default_factory=list)
-    closed_text: str | None = None
-    sent: Sent | None = None
+    def __init__(self, uri: str, lines: Sequence[str], *, is_open: bool) -> None:
+        """Nothing is proposed yet."""
+        self.uri = uri
+        self.lines = lines
+        self.is_open = is_open
+        self.live: list[Anchor] = []
+        self.settled: list[Anchor] = []
+        self.sent: Sent | None = None
+        self._by_hunk: dict[str, Anchor] = {}
+
+    @property
+    def text(self) -> str:
+        """The whole text as it is now."""
+        return "".join(self.lines)
 
     def anchor(self, hunk: str) -> Anchor | None:
-        """The anchor of `hunk`, or None if it is not live here."""
-        return next((anchor for anchor in self.anchors if anchor.hunk == hunk), None)
+        """The anchor of `hunk`, live or settled; None if it has none here."""
+        return self._by_hunk.get(hunk)
+
+    def anchors(self) -> Iterable[Anchor]:
+        """All of them."""
+        return self._by_hunk.values()
+
+    # -- which there are -------------------------------------------------------------------------
 
     def add(self, anchor: Anchor) -> None:
-        """Take in a new anchor, at its place among the others."""
-        key = (anchor.range.start, anchor.range.end)
-        behind = (n for n, a in enumerate(self.anchors) if (a.range.start, a.range.end) > key)
-        self.anchors.insert(next(behind, len(self.anchors)), anchor)
+        """Take in a live anchor, at its place among the others."""
+        key = (anchor.first, anchor.end)
+        at = next((n for n, a in enumerate(self.live) if (a.first, a.end) > key), len(self.live))
+        self.live.insert(at, anchor)
+        self._by_hunk[anchor.hunk] = anchor
 
-    def drop(self, hunks: Iterable[str]) -> None:
-        """Forget the anchors of `hunks`."""
-        gone = set(hunks)
-        self.anchors = [anchor for anchor in self.anchors if anchor.hunk not in gone]
+    def settle(self, anchor: Anchor) -> None:
+        """Take in the anchor of a hunk that has just been decided, instead of the one it had."""
+        anchor.put_back(anchor.standing, self.lines)
+        self.drop(anchor.hunk)
+        self.settled.append(anchor)
+        self._by_hunk[anchor.hunk] = anchor
+        if len(self.settled) > MAX_SETTLED:
+            self.drop(self.settled[0].hunk)
 
-    def follow(self, changes: tuple[TextChange, ...], read: ReadText) -> bool:
-        """Move all anchors; tells whether anything moved, broke or mended."""
-        return follow_all(self.anchors, changes, read)
+    def retire(self, hunk: str) -> None:
+        """A live hunk was decided without a change of the text: it is followed on."""
+        anchor = self._by_hunk.get(hunk)
+        if anchor is not None:
+            self.settle(anchor)
 
-    def send(self, document: TextDocument, news: dict[str, str], edit: TextEdit) -> None:
-        """Remember that the edit of some hunks is on its way.
+    def revive(self, hunk: str) -> bool:
+        """A decided hunk waits again; False if its place is not known, or another's by now."""
+        anchor = self._by_hunk.get(hunk)
+        if anchor is None or self.overlapping((anchor.first, anchor.end)):
+            return False
+        self.drop(hunk)
+        self.add(anchor)
+        return True
 
-        Args:
-            document: The text it was made for, which is the current one.
-            news: The new text of each hunk.
-            edit: What all of them do.
+    def remake(self, hunk: str, proposed: str) -> Anchor | None:
+        """A live hunk is to write `proposed` over what stands in its place now.
+
+        None if that place is another hunk's too.
         """
-        anchors = [anchor for anchor in self.anchors if anchor.hunk in news]
-        changes = tuple(TextChange(anchor.range, news[anchor.hunk]) for anchor in anchors)
-        after = TextDocument(document.uri, edit.apply(document.text))
-        places = dict(
-            zip((a.hunk for a in anchors), _places(document, changes, after), strict=True)
-        )
-        stood = {a.hunk for a in anchors if whole_lines(news[a.hunk], a.range, document.text_in)}
-        before = {anchor.hunk: (anchor.range, anchor.broken) for anchor in self.anchors}
-        self.sent = Sent(
-            places,
-            after.text,
-            {a.hunk: change for a, change in zip(anchors[::-1], changes[::-1], strict=True)},
-            before,
-            TextBuffer(document.text),
-            frozenset(stood),
-        )
-        for anchor in anchors:
-            anchor.growing = True
-
-    def all_before_sending(self) -> bool:
-        """Whether no hunk has come since the edit was sent."""
-        before = self.sent.before if self.sent else {}
-        return all(anchor.hunk in before for anchor in self.anchors)
-
-    def unsend(self, read: ReadText) -> None:
-        """The edit did not come about: its hunks wait again, broken where the text is not theirs."""
-        self.sent = None
-        for anchor in self.anchors:
-            if anchor.growing:
-                anchor.growing = False
-                # An insertion whose place has stayed empty is where it was.
-                if anchor.old or not anchor.range.is_empty:
-                    anchor.check(read)
-
-    def settle(self) -> dict[str, Range]:
-        """The text that came back is the expected one: where each sent hunk's new text stands.
-
-        Editors report the smallest difference, which need not be the change that was sent; so the
-        other anchors are moved again, from where they stood, by the edit itself.
-        """
-        sent = self.sent
-        assert sent is not None, "nothing was sent"
-        live = {anchor.hunk for anchor in self.anchors}
-        earlier: set[str] = set()
-        for anchor in self.anchors:
-            if anchor.hunk not in sent.places and anchor.hunk in sent.before:
-                place, anchor.broken = sent.before[anchor.hunk]
-                anchor.range = _through(place, sent.changes, earlier)
-            earlier.add(anchor.hunk)
-        self._forget_sent()
-        return {hunk: place for hunk, place in sent.places.items() if hunk in live}
-
-    def settle_apart(self, wanted: dict[str, str], read: ReadText) -> dict[str, Range] | None:
-        """As `settle`, where other text changed too: by the places alone, all of them or none.
-
-        Args:
-            wanted: The new text of each sent hunk.
-            read: The current text.
-        """
-        assert self.sent is not None, "nothing was sent"
-        places: dict[str, Range] = {}
-        for anchor in self.anchors:
-            if (new := wanted.get(anchor.hunk)) is None:
-                continue
-            place: Range | None = anchor.range
-            if read(anchor.range) != new:
-                # The user wrote at its edge, or the editor's smallest difference cut through it.
-                stood = anchor.hunk in self.sent.stood
-                place = None if stood else whole_lines(new, anchor.range, read)
-            if place is None:
+        old = self._by_hunk[hunk]
+        # An insertion whose place is lost has lines of the user's in it, which stay.
+        place = (old.first, old.first if old.is_gap else old.end)
+        if place[0] == place[1] == len(self.lines) and self.lines[-1]:
+            # Behind a last line without a line end nothing can stand: that line goes with it.
+            place, last = (old.first - 1, old.first), self.lines[-1]
+            if any(anchor is not old and anchor.end >= old.first for anchor in self.live):
                 return None
-            places[anchor.hunk] = place
-        self._forget_sent()
-        return places
+            proposed = f"{last}{line_end(proposed) or NEW_LINE}{without_end(proposed)}"
+        base = "".join(self.lines[place[0] : place[1]])
+        new = Anchor(hunk, self.lines, place, base, proposed)
+        self.live[self.live.index(old)] = self._by_hunk[hunk] = new
+        return new
 
-    def _forget_sent(self) -> None:
-        assert self.sent is not None, "nothing was sent"
-        self.drop(self.sent.places)
-        self.sent = None
+    def drop(self, hunk: str) -> None:
+        """Forget the anchor of `hunk`, if it has one."""
+        anchor = self._by_hunk.pop(hunk, None)
+        if anchor is None:
+            return
+        for anchors in (self.live, self.settled):
+            for at, one in enumerate(anchors):
+                if one is anchor:
+                    del anchors[at]
+                    return
 
+    def overlapping(self, place: tuple[int, int]) -> list[Anchor]:
+        """The live anchors that can't be decided apart from lines `place`."""
+        return [anchor for anchor in self.live if overlap(place, (anchor.first, anchor.end))]
 
-def _places(
-    before: TextDocument, changes: tuple[TextChange, ...], after: TextDocument
-) -> list[Range]:
-    """Where the text of each change, all made for `before` and in order of place, is in `after`."""
-    places, shift = [], 0
-    for change in changes:
-        start, end = before.offset_at(change.range.start), before.offset_at(change.range.end)
-        first = after.position_at(start + shift)
-        shift += len(change.text) - (end - start)
-        places.append(Range(first, after.position_at(end + shift)))
-    return places
+    # -- following -------------------------------------------------------------------------------
 
+    def follow(
+        self, changes: Iterable[TextChange], lines: Sequence[str]
+    ) -> tuple[bool, list[Anchor]]:
+        """Move all anchors.
 
-def _through(place: Range, changes: Mapping[str, TextChange], earlier: Collection[str]) -> Range:
-    """Where a place that none of the changes touches is behind them.
+        Args:
+            changes: What happened to the text, in order.
+            lines: The text behind them.
 
-    Args:
-        place: Before them.
-        changes: By hunk, bottom to top.
-        earlier: The hunks whose insertions at the same point stand before this one.
-    """
-    start, end = place.start, place.end
-    for hunk, change in changes.items():
-        if place.is_empty:
-            goes_first = change.range.is_empty and hunk in earlier
-            start = end = map_position(start, change, Bias.RIGHT if goes_first else Bias.LEFT)
+        Returns:
+            Whether a live one moved or was touched, and the settled ones that were.
+        """
+        effects = [effect for change in changes for effect in change.effects]
+        if len(effects) > MANY and is_from_the_bottom_up(effects):
+            sweep = Sweep(effects)
+            touched, moved = sweep.over(self.live)
+            settled, _ = sweep.over(self.settled)
         else:
-            start = map_position(start, change, Bias.RIGHT)
-            end = map_position(end, change, Bias.LEFT)
-    return Range(start, end)
+            touched, settled, moved = [], [], False
+            for effect in effects:
+                moved |= self._follow_live(effect, touched)
+                settled += _followed(self.settled, effect)
+        for anchor in (*touched, *settled):
+            anchor.look(lines)
+        if touched:
+            self.keep_apart(lines)
+        return moved or bool(touched), settled
+
+    def _follow_live(self, effect: LineChange, touched: list[Anchor]) -> bool:
+        """Move the live anchors; tells whether any has moved."""
+        first, removed, added = effect
+        behind, delta = first + removed, added - removed
+        at = bisect_left(self.live, first, key=_END)
+        floor = self.live[at - 1].end if at else 0
+        near = list(takewhile(lambda anchor: anchor.first <= behind, islice(self.live, at, None)))
+        # Lines that come back are those of the hunk they were taken from, not of one in conflict
+        # that ends where they stood.
+        is_claimed = delta > 0 and any(anchor.is_brought_back_by(effect) for anchor in near)
+        moved = False
+        for anchor in near:
+            if anchor.follow(effect, floor, is_others=is_claimed):
+                moved = True
+                touched.append(anchor)
+            floor = max(floor, anchor.end)
+        if delta:
+            for anchor in islice(self.live, at + len(near), None):
+                anchor.shift(delta)
+                moved = True
+        return moved
+
+    def keep_apart(self, lines: Sequence[str]) -> None:
+        """Where changes have led two to the same lines, the first one keeps them."""
+        floor = 0
+        for anchor in self.live:
+            if anchor.first < floor:
+                anchor.keep_behind(floor, lines)
+            floor = anchor.end
+
+    # -- while the editor applies an edit --------------------------------------------------------
+
+    def send(self, document: TextDocument, plan: Plan) -> None:
+        """Remember that `plan`, made for `document`, which is the current text, is on its way."""
+        anchors = [self._by_hunk[hunk] for hunk in plan.texts]
+        others = [anchor for anchor in self.live if anchor.hunk not in plan.texts]
+        self.sent = Sent(plan, document, anchors, others)
+        for anchor in anchors:
+            anchor.grow()
+
+    def place_others(self) -> None:
+        """The sent edit has arrived: put the other live anchors where it takes them.
+
+        An accepted edit touches none of them. One that takes hunks back may; then they stay where
+        the changes have led them.
+        """
+        assert self.sent is not None, "nothing was sent"
+        if self.sent.plan.back:
+            return
+        earlier: set[str] = set()
+        for anchor in self.live:
+            if anchor.hunk in self.sent.before:
+                anchor.put_back(self.sent.moved(anchor, earlier), self.lines)
+            earlier.add(anchor.hunk)
+        self.keep_apart(self.lines)
+
+    def arrived(self, hunk: str) -> tuple[int, int] | None:
+        """The lines on which the text of a sent hunk stands, as far as that is certain."""
+        assert self.sent is not None, "nothing was sent"
+        anchor, text = self._by_hunk[hunk], self.sent.plan.texts[hunk]
+        if "".join(self.lines[anchor.first : anchor.end]) == text:
+            return anchor.first, anchor.end
+        # The user wrote at its edge, or the editor's smallest difference cut through it.
+        return None if hunk in self.sent.stood else anchor.stands_at(self.lines, text)
+
+    def taking_back(self, document: TextDocument, hunks: Iterable[str]) -> Plan:
+        """What undoing these accepted hunks does to `document`, which is the current text.
+
+        Raises:
+            CantUndo: If the user has written over one of them.
+        """
+        wanted = set(hunks)
+        anchors = [anchor for anchor in reversed(self.settled) if anchor.hunk in wanted]
+        return taking_back(document, anchors)
+
+
+def _followed(anchors: Sequence[Anchor], effect: LineChange) -> list[Anchor]:
+    """Move settled anchors, which may stand within one another; those that were touched."""
+    first, removed, added = effect
+    behind, delta = first + removed, added - removed
+    touched = []
+    for anchor in anchors:
+        if anchor.end < first:
+            continue
+        if anchor.first > behind:
+            anchor.shift(delta)
+        elif anchor.follow(effect):
+            touched.append(anchor)
+    return touched
+
+
+def overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether two places, in lines, can't both be decided alone: they share a line, or are one gap."""
+    if one[0] == one[1] and other[0] == other[1]:
+        return one == other
+    return one[0] < other[1] and other[0] < one[1]

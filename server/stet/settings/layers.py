@@ -25,6 +25,7 @@ _ADDED = frozenset(
 )
 _NARROWEST = {
     "context.scope": "current",
+    "context.linkDepth": 0,
     "edit.scope": "current",
     "edit.canAdd": False,
     "edit.canDelete": False,

@@ -67,7 +67,8 @@ class ModelSettings:
 class ContextSettings:
     """What the model is shown of the editor."""
 
-    scope: Literal["current", "folder", "open"] = "open"
+    scope: Literal["current", "linked", "folder", "open"] = "open"
+    link_depth: Annotated[int, Limit(0, 3)] = 1
     max_files: Count = 15
     head_lines: Count = 20
     selection_limit: Count = 2000
@@ -78,13 +79,14 @@ class ContextSettings:
 
 @dataclass(frozen=True, slots=True)
 class EditSettings:
-    """What the model may propose."""
+    """What the model may propose, and how the user reviews it."""
 
-    scope: Literal["current", "context"] = "context"
+    scope: Literal["current", "linked", "context"] = "context"
     can_add: bool = True
     can_delete: bool = True
     can_create: bool = True
     can_navigate: bool = True
+    review_style: Literal["margin", "inline"] = "margin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ class AgentSettings:
     max_tokens: Annotated[int, Limit(1)] = 100_000
     max_seconds: Annotated[int, Limit(1)] = 600
     history_length: Annotated[int, Limit(0, 100)] = 10
-    disabled_tools: tuple[str, ...] = ()
+    disabled_tools: tuple[str, ...] = ("delete_file", "execute_command")
     disabled_groups: tuple[str, ...] = ()
 
 
@@ -129,9 +131,7 @@ class Settings:
 # of being told that it is misspelt.
 NOT_YET: Mapping[str, str] = MappingProxyType(
     {
-        "context.linkDepth": "links are not followed yet",
         "context.presets": "presets are not built yet",
-        "edit.reviewStyle": "only the margin style is built",
         "agent.character": "not built yet",
         "agent.commands": "the agent runs no commands yet",
         "web": "the web tools are not built yet",

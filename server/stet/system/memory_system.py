@@ -4,8 +4,8 @@ r"""A small world in memory: the `System` that tests and trials run on.
     system.time = 1_700_000_100.0
     system.put("/ws/a.py", "x = 2\n")      # what another program does to the disk
 
-The port has no writes, so nothing of Stet can change this world; `put` and `remove` are for whoever
-owns it.
+Of Stet, only what may be done to a user's files after their yes changes this world; `put` and
+`remove` are for whoever owns it.
 """
 
 import asyncio
@@ -18,6 +18,7 @@ from stet.system.system import FileKind, FileStat
 
 START = 1_700_000_000.0
 """When the world begins: 2023-11-14T22:13:20Z."""
+_TRASH = Path("/state/trash")
 _MAX_LINKS = 40
 """As many links as Linux follows before it calls it a loop."""
 
@@ -98,11 +99,78 @@ class MemorySystem:
             raise OSError(errno.EINVAL, "Is no regular file", str(path))
         raise FileNotFoundError(errno.ENOENT, "No such file", str(path))
 
+    def state_folder(self) -> Path:
+        """The folder for what Stet itself keeps: `/state`."""
+        folder = Path("/state")
+        if folder not in self._entries:
+            self._enter(folder, None)
+        return folder
+
     def write_own(self, name: str, text: str) -> Path:
-        """Write one of Stet's own documents, to `/state`."""
-        path = Path("/state") / name
+        """Write one of Stet's own documents."""
+        path = self.state_folder() / name
         self.put(path, text)
         return path
+
+    def create_file(self, path: Path, text: str) -> None:
+        """Make a user's file that is not there yet, and the folders above it.
+
+        Raises:
+            OSError: If something is there, or a folder above it is a link or no folder.
+        """
+        self._enter_new(path, text.encode("utf-8", "surrogatepass"), self.time)
+
+    def move_file(self, path: Path, new: Path) -> None:
+        """Give a user's file another name, where nothing is.
+
+        Raises:
+            OSError: If there is no regular file, or something has the new name.
+        """
+        data, mtime = self._regular(path), self._mtimes[path]
+        same_entry = not self.case_sensitive and self._key(path) == self._key(new)
+        if same_entry:
+            self.remove(path)
+        self._enter_new(new, data, mtime)
+        if not same_entry:
+            self.remove(path)
+
+    def copy_to_trash(self, path: Path) -> Path:
+        """Copy a user's file into the trash; gives where.
+
+        Raises:
+            OSError: If it is no regular file.
+        """
+        data = self._regular(path)
+        stamp = _TRASH / f"{self.time:.0f}"
+        n = sum(1 for name, _ in self.list_folder(_TRASH) if name.startswith(stamp.name))
+        place = _TRASH / f"{stamp.name}-{n:04}" / path.relative_to(path.anchor)
+        self._enter_new(place, data, self._mtimes[path])
+        return place
+
+    def trash(self, path: Path) -> Path:
+        """Move a user's file into the trash; gives where.
+
+        Raises:
+            OSError: If it is no regular file.
+        """
+        place = self.copy_to_trash(path)
+        self.remove(path)
+        return place
+
+    def trashed(self, path: Path) -> Iterator[Path]:
+        """What the trash holds of the file that was at `path`, the newest first."""
+        for name, _ in reversed(list(self.list_folder(_TRASH))):
+            place = _TRASH / name / path.relative_to(path.anchor)
+            if place in self._entries:
+                yield place
+
+    def restore(self, trashed: Path, path: Path) -> None:
+        """Bring a file back from the trash to where nothing is.
+
+        Raises:
+            OSError: If something is there, or the trash holds it no more.
+        """
+        self._enter_new(path, self._regular(trashed), self._mtimes[trashed])
 
     def list_folder(self, path: Path) -> Iterator[tuple[str, FileStat]]:
         """Names and stats in a folder, sorted by name; nothing where there is none."""
@@ -165,6 +233,25 @@ class MemorySystem:
             if folder not in self._entries:
                 self._set(folder, None, self.time)
         self._set(self._spelled(path), content, self.time if mtime is None else mtime)
+
+    def _regular(self, path: Path) -> bytes:
+        """The bytes of what is a file itself, not a link to one."""
+        found = self.stat(path)
+        if found is None:
+            raise FileNotFoundError(errno.ENOENT, "No such file", str(path))
+        if found.kind is not FileKind.FILE:
+            raise OSError(errno.EINVAL, "Is no regular file", str(path))
+        return self.read_bytes(path, found.size)
+
+    def _enter_new(self, path: Path, data: bytes, mtime: float) -> None:
+        """Put a file where nothing is, not through a link."""
+        if self.stat(path) is not None:
+            raise FileExistsError(errno.EEXIST, "File exists", str(path))
+        if self.real_path(path.parent) != path.parent:
+            raise OSError(errno.ELOOP, "A folder above it is a link", str(path.parent))
+        if any(isinstance(self._entries.get(folder), bytes) for folder in path.parents):
+            raise NotADirectoryError(errno.ENOTDIR, "Not a directory", str(path))
+        self._enter(path, data, mtime)
 
     def _set(self, path: Path, content: bytes | Path | None, mtime: float) -> None:
         self._entries[path] = content

@@ -12,12 +12,15 @@ from pathlib import Path
 from subprocess import PIPE
 from types import MappingProxyType
 
+from stet.system import user_files
 from stet.system.system import FileKind, FileStat
 
 _NEVER_WAIT = getattr(os, "O_NONBLOCK", 0)
 """Opening a pipe without a writer would wait for ever; not known on Windows, which has no such files."""
 _BINARY = getattr(os, "O_BINARY", 0)
 """Windows would translate line ends."""
+_TRASH = "trash"
+"""Its folder in the state folder."""
 
 
 class OsSystem:
@@ -87,17 +90,26 @@ class OsSystem:
         """The environment of this process, as it is now."""
         return MappingProxyType(dict(os.environ))
 
-    def write_own(self, name: str, text: str) -> Path:
-        """Write one of Stet's own documents; gives where it is.
+    def state_folder(self) -> Path:
+        """The folder for what Stet itself keeps, for this user only; made where it is missing.
 
         Raises:
-            OSError: If it can't be written.
+            OSError: If it can't be made.
         """
         # Not needed before `initialize` is answered, and looked up only here.
         import platformdirs
 
         folder = platformdirs.user_state_path("stet")
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return folder
+
+    def write_own(self, name: str, text: str) -> Path:
+        """Write one of Stet's own documents; gives where it is.
+
+        Raises:
+            OSError: If it can't be written.
+        """
+        folder = self.state_folder()
         path = folder / name
         new = folder / f"{name}.{os.getpid()}.new"
         # Made for this user alone before there is anything in it, and put in place whole.
@@ -106,6 +118,58 @@ class OsSystem:
             file.write(text.encode("utf-8", "surrogatepass"))
         new.replace(path)
         return path
+
+    def create_file(self, path: Path, text: str) -> None:
+        """Make a user's file that is not there yet, UTF-8, and the folders above it.
+
+        Raises:
+            OSError: If something is there, a folder above it is a link, or it can't be written.
+        """
+        user_files.create(path, text.encode("utf-8", "surrogatepass"))
+
+    def move_file(self, path: Path, new: Path) -> None:
+        """Give a user's file another name, where nothing is.
+
+        Raises:
+            OSError: If there is no regular file, something has the new name, or it can't be done.
+        """
+        user_files.move(path, new)
+
+    def copy_to_trash(self, path: Path) -> Path:
+        """Copy a user's file into the trash; gives where.
+
+        Raises:
+            OSError: If it is no regular file or can't be copied.
+        """
+        place = self._trash_place(path)
+        user_files.copy(path, place)
+        return place
+
+    def trash(self, path: Path) -> Path:
+        """Move a user's file into the trash; gives where. Not removed before it is there, complete.
+
+        Raises:
+            OSError: As `copy_to_trash`, or if it can't be removed.
+        """
+        place = self._trash_place(path)
+        user_files.take(path, place)
+        return place
+
+    def trashed(self, path: Path) -> Iterator[Path]:
+        """What the trash holds of the file that was at `path`, the newest first."""
+        folder = self.state_folder() / _TRASH
+        for name, _ in reversed(list(self.list_folder(folder))):
+            place = folder / name / user_files.path_below(path)
+            if (found := self.stat(place)) and found.kind is FileKind.FILE:
+                yield place
+
+    def restore(self, trashed: Path, path: Path) -> None:
+        """Bring a file back from the trash to where nothing is; the trash keeps its copy.
+
+        Raises:
+            OSError: As `create_file`, or if the trash holds it no more.
+        """
+        user_files.bring_back(trashed, path)
 
     async def start_process(
         self, argv: Sequence[str], *, env: Mapping[str, str] | None = None
@@ -122,6 +186,11 @@ class OsSystem:
             *argv, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env, start_new_session=True
         )
 
+    def _trash_place(self, path: Path) -> Path:
+        folder = self.state_folder() / _TRASH
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return user_files.trash_place(folder, path, self.now())
+
 
 def _file_stat(found: os.stat_result) -> FileStat:
     """Our view of the system's answer."""
@@ -133,7 +202,7 @@ def _file_stat(found: os.stat_result) -> FileStat:
         kind = FileKind.LINK
     else:
         kind = FileKind.OTHER
-    return FileStat(kind, found.st_size, found.st_mtime)
+    return FileStat(kind, found.st_size, found.st_mtime, found.st_nlink)
 
 
 def _spelled_as_on_disk(path: Path) -> Path:

@@ -30,11 +30,13 @@ class FileStat:
         kind: What it is.
         size: In bytes.
         mtime: Seconds since the epoch, UTC.
+        n_names: How many names the file has on its disk; more than one by hard links.
     """
 
     kind: FileKind
     size: int
     mtime: float
+    n_names: int = 1
 
 
 class System(Protocol):
@@ -72,6 +74,14 @@ class System(Protocol):
         """The environment of this process."""
         ...
 
+    def state_folder(self) -> Path:
+        """The folder for what Stet itself keeps, for this user only (0700); made where it is missing.
+
+        Raises:
+            OSError: If it can't be made.
+        """
+        ...
+
     def write_own(self, name: str, text: str) -> Path:
         """Write one of Stet's own documents, never a file of the user's; gives where it is.
 
@@ -80,6 +90,57 @@ class System(Protocol):
 
         Raises:
             OSError: If it can't be written.
+        """
+        ...
+
+    def create_file(self, path: Path, text: str) -> None:
+        """Make a user's file that is not there yet, UTF-8, and the folders above it.
+
+        This and the next five are all that may be done to a user's files, after their yes, and only
+        where the editor can't do it. None overwrites or follows a link: give the real path.
+
+        Raises:
+            OSError: If something is there, a folder above it is a link, or it can't be written;
+                nothing is left behind then.
+        """
+        ...
+
+    def move_file(self, path: Path, new: Path) -> None:
+        """Give a user's file another name, where nothing is; folders are made.
+
+        Raises:
+            OSError: If there is no regular file, something has the new name, or it can't be done;
+                the file is where it was then.
+        """
+        ...
+
+    def copy_to_trash(self, path: Path) -> Path:
+        """Copy a user's file into the trash in the state folder (0700); gives where.
+
+        It lies there below the time, with the whole path that it had.
+
+        Raises:
+            OSError: If it is no regular file or can't be copied.
+        """
+        ...
+
+    def trash(self, path: Path) -> Path:
+        """Move a user's file into the trash; gives where. Not removed before it is there, complete.
+
+        Raises:
+            OSError: As `copy_to_trash`, or if it can't be removed.
+        """
+        ...
+
+    def trashed(self, path: Path) -> Iterator[Path]:
+        """What the trash holds of the file that was at `path`, the newest first."""
+        ...
+
+    def restore(self, trashed: Path, path: Path) -> None:
+        """Bring a file back from the trash to where nothing is; the trash keeps its copy.
+
+        Raises:
+            OSError: As `create_file`, or if the trash holds it no more.
         """
         ...
 

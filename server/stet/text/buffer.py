@@ -8,7 +8,7 @@ and `\n`. Where an edit would leave such a pair at its edge, the change is widen
 from collections.abc import Sequence
 
 from stet.text.change import TextChange
-from stet.text.diff import changes_between
+from stet.text.diff import changes_between, line_changes
 from stet.text.encoding import Encoding, column_of
 from stet.text.lines import split_lines
 from stet.text.position import Position, Range
@@ -32,7 +32,7 @@ class TextBuffer:
 
     @property
     def lines(self) -> Sequence[str]:
-        """The lines as they are *now*: the live list, so copy what must not change."""
+        """The lines as they are *now*: always the same live list, so copy what must not change."""
         return self._lines
 
     @property
@@ -108,7 +108,7 @@ class TextBuffer:
             What was changed, found by diff: sequential, bottom to top.
         """
         changes = changes_between(self.text, text)
-        self._lines = split_lines(text)
+        self._lines[:] = split_lines(text)
         self._text = text
         return changes
 
@@ -138,6 +138,8 @@ class TextBuffer:
         made = split_lines(lines[first][:start_column] + text + lines[last][end_column:])
         if last + 1 < len(lines):
             made.pop()
+        effects = line_changes(first, lines[first : last + 1], made)
         lines[first : last + 1] = made
         self._text = None
-        return TextChange(Range(Position(first, start_column), Position(last, end_column)), text)
+        place = Range(Position(first, start_column), Position(last, end_column))
+        return TextChange(place, text, effects)

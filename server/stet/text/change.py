@@ -5,10 +5,11 @@ and columns, not offsets, so that following a place through a keystroke costs th
 ten lines and of a million.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
+from typing import NamedTuple
 
-from stet.text.lines import end_of
+from stet.text.lines import end_of, line_end
 from stet.text.position import Position, Range
 
 
@@ -21,6 +22,20 @@ class Bias(Enum):
     """It moves behind the inserted text."""
 
 
+class LineChange(NamedTuple):
+    """Whole lines became other whole lines.
+
+    Attributes:
+        first: The first line that changed, 0-based; where lines are put if none was taken away.
+        removed: How many lines were there.
+        added: How many lines are there now.
+    """
+
+    first: int
+    removed: int
+    added: int
+
+
 @dataclass(frozen=True, slots=True)
 class TextChange:
     """The text of `range` was replaced by `text`.
@@ -28,10 +43,27 @@ class TextChange:
     Attributes:
         range: What was replaced, in code points of the text before the change.
         text: What stands there now.
+        lines: Which lines that changed, as `effects` has it, where the text was at hand to tell:
+            what is typed in the middle of a line may add whole lines behind it and leave it alone.
     """
 
     range: Range
     text: str
+    lines: tuple[LineChange, ...] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def effects(self) -> tuple[LineChange, ...]:
+        """The change in whole lines: sequential, bottom to top; none where every line is as it was.
+
+        Without `lines`, every line that the range touches counts as changed.
+        """
+        if self.lines is not None:
+            return self.lines
+        start, end = self.range.start, self.range.end
+        n_added = self.new_end.line - start.line
+        if start.character == end.character == 0 and (not self.text or line_end(self.text)):
+            return (LineChange(start.line, end.line - start.line, n_added),)
+        return (LineChange(start.line, end.line - start.line + 1, n_added + 1),)
 
     @property
     def new_end(self) -> Position:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from stet.text.change import TextChange
+from stet.text.change import LineChange, TextChange
 from stet.text.lines import end_of, split_lines
 from stet.text.position import Position, Range
-from stet.text.sequence import common_runs
+from stet.text.sequence import common_runs, n_common
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,20 @@ def diff_lines(old: Sequence[str], new: Sequence[str]) -> tuple[LineHunk, ...]:
     return tuple(hunks)
 
 
+def line_changes(first: int, old: Sequence[str], new: Sequence[str]) -> tuple[LineChange, ...]:
+    """Which lines changed where the lines `old`, from line `first` on, became `new`.
+
+    Returns:
+        Sequential, bottom to top; lines that both have are left out.
+    """
+    if len(old) == len(new) == 1:
+        return (LineChange(first, 1, 1),) if old[0] != new[0] else ()
+    return tuple(
+        LineChange(first + hunk.old_start, len(hunk.old), len(hunk.new))
+        for hunk in reversed(diff_lines(old, new))
+    )
+
+
 def changes_between(old: str, new: str) -> tuple[TextChange, ...]:
     """The changes that lead from `old` to `new`: sequential, bottom to top, as small as hunks of
     lines with their common ends cut off.
@@ -53,30 +67,19 @@ def _change(hunk: LineHunk) -> TextChange:
     head, tail = _common_ends(old, new)
     start = end_of(Position(hunk.old_start, 0), old[:head])
     end = end_of(start, old[head : len(old) - tail])
-    return TextChange(Range(start, end), new[head : len(new) - tail])
+    lines = (LineChange(hunk.old_start, len(hunk.old), len(hunk.new)),)
+    return TextChange(Range(start, end), new[head : len(new) - tail], lines)
 
 
 def _common_ends(old: str, new: str) -> tuple[int, int]:
     r"""How many characters both begin and end with; no `\r\n` is torn."""
-    head = _n_common(old, new)
+    head = n_common(old, new)
     if old[:head].endswith("\r") and "\n" in (old[head : head + 1], new[head : head + 1]):
         head -= 1
-    tail = _n_common(old[head:][::-1], new[head:][::-1])
+    tail = n_common(old[head:][::-1], new[head:][::-1])
     if tail and old[-tail] == "\n" and "\r" in (old[-tail - 1 :][:1], new[-tail - 1 :][:1]):
         tail -= 1
     return head, tail
-
-
-def _n_common(one: str, other: str) -> int:
-    """How many characters both begin with, found by halving: slices compare fast."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def unified_diff(old: str, new: str, old_name: str, new_name: str, context: int = 3) -> str:

@@ -1,10 +1,11 @@
-r"""The line numbers of `stet.text.render`, copied by a model into the text it sends back."""
+r"""The line numbers and marks of `stet.text.render`, copied by a model into what it sends back."""
 
 import re
 
 from stet.text.match_errors import Unclear
 
 _GUTTER = re.compile(r" *([0-9]{1,9})\t")
+_MARK = re.compile(r" *[a-z][0-9]{1,9}\+\t")
 
 
 def without_gutter(old_text: str, new_text: str) -> tuple[str, str] | None:
@@ -30,6 +31,31 @@ def without_gutter(old_text: str, new_text: str) -> tuple[str, str] | None:
     return _stripped(old_text), _stripped(new_text) if n_marked else new_text
 
 
+def without_marks(old_text: str, new_text: str) -> tuple[str, str] | None:
+    r"""Both texts without the marks of lines that are not in the file yet; None if the old has none.
+
+    It has if *all* its lines begin with a number or a mark and a tab, and at least one with a mark.
+    The new text loses its own where all its lines have them.
+
+    Raises:
+        Unclear: Only some lines of the new text have numbers or marks.
+    """
+    old_lines, new_lines = _lines(old_text), _lines(new_text)
+    if not any(map(_MARK.match, old_lines)) or not all(map(_has_gutter, old_lines)):
+        return None
+    n_marked = sum(map(_has_gutter, new_lines))
+    if n_marked not in {0, len(new_lines)}:
+        raise Unclear(
+            f"{n_marked} of {len(new_lines)} lines of the new text begin with a line number or a "
+            "mark. Send both texts without them."
+        )
+    return _stripped(old_text), _stripped(new_text) if n_marked else new_text
+
+
+def _has_gutter(line: str) -> bool:
+    return _number(line) is not None or _MARK.match(line) is not None
+
+
 def _lines(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n")
 
@@ -40,5 +66,6 @@ def _number(line: str) -> int | None:
 
 
 def _stripped(text: str) -> str:
-    end = "\n" if text.endswith("\n") else ""
-    return "\n".join(line.partition("\t")[2] for line in _lines(text)) + end
+    """Without numbers; a blank last line keeps its end, or it would be no line any more."""
+    lines = [line.partition("\t")[2] for line in _lines(text)]
+    return "\n".join(lines) + ("\n" if text.endswith("\n") or not lines[-1] else "")

@@ -1,7 +1,7 @@
 """One rule that turns a model's indents into the file's: shifted, or tabs for spaces."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stet.text.typography import SPACES, canonical
 
@@ -38,6 +38,15 @@ class Indent:
                 return None
         return self.added + rest
 
+    def source_of(self, indent: str) -> str | None:
+        """What the model would have written for the file's `indent`; None if that is not clear."""
+        rest = indent[len(self.added) :]
+        if self.tab_width:
+            spaces = " " * self.tab_width
+            rest = rest.replace("\t", spaces) if self.tabs else rest.replace(spaces, "\t")
+        source = self.removed + rest
+        return source if self.of(source) == indent else None
+
 
 def indent_of(line: str) -> str:
     """The white space `line` begins with."""
@@ -67,8 +76,9 @@ def _rules(theirs: str, ours: str) -> Iterator[Indent]:
         yield Indent(added=ours.removesuffix(theirs))
     elif theirs.endswith(ours):
         yield Indent(removed=theirs.removesuffix(ours))
-    for tabs in (True, False):
-        for width in _TAB_WIDTHS:
-            converted = Indent(tab_width=width, tabs=tabs).of(theirs)
-            if converted is not None and ours.endswith(converted):
-                yield Indent(ours.removesuffix(converted), "", width, tabs)
+    conversions = [Indent("", "", width, tabs) for tabs in (True, False) for width in _TAB_WIDTHS]
+    yield from (rule for rule in conversions if rule.of(theirs) == ours)
+    for rule in conversions:
+        converted = rule.of(theirs)
+        if converted is not None and ours.endswith(converted):
+            yield replace(rule, added=ours.removesuffix(converted))

@@ -24,6 +24,7 @@ class Block:
         first: The first of them (0-based).
         n: How many.
         indent: How the model's indents become the file's.
+        lost: What the model's first line lacks before it, in its own indent: answers are trimmed.
         kind: The step that found them.
     """
 
@@ -31,6 +32,7 @@ class Block:
     n: int
     indent: Indent
     kind: MatchKind
+    lost: str = ""
 
 
 _STEPS: tuple[tuple[MatchKind, Callable[[str], str]], ...] = (
@@ -59,7 +61,7 @@ def _blocks(
 ) -> Iterator[Block]:
     """The places where the keys are equal and the indents differ by one rule."""
     keys, wanted_keys = list(map(key, lines)), list(map(key, wanted))
-    theirs, ours = list(map(visible_indent, wanted)), list(map(visible_indent, lines))
+    theirs = list(map(visible_indent, wanted))
     counts = Counter(keys)
     rarest = min(range(len(wanted)), key=lambda i: counts[wanted_keys[i]])
     for at, line_key in enumerate(keys):
@@ -68,6 +70,12 @@ def _blocks(
             continue
         end = first + len(wanted)
         if keys[first:end] == wanted_keys:
-            indent = find_indent(theirs, ours[first:end])
+            ours = list(map(visible_indent, lines[first:end]))
+            indent = find_indent(theirs, ours)
             if indent is not None:
                 yield Block(first, len(wanted), indent, kind)
+            elif kind is not MatchKind.TRAILING_SPACE and theirs[0] == "":
+                indent = find_indent(theirs[1:], ours[1:])
+                lost = indent.source_of(ours[0] or "") if indent else None
+                if indent is not None and lost is not None:
+                    yield Block(first, len(wanted), indent, kind, lost)

@@ -5,7 +5,8 @@ similarity.
 
 1. Exact, in the text as it is.
 2. Exact in the text the model was shown, followed through the changes since. It tells which of
-   several places was meant, and whether the user has changed the place.
+   several places was meant, and whether the user has changed the place: then the edit is merged
+   with what the user wrote there (`stet.text.merge`), or refused where the two touch.
 3. Whole lines, up to white space at their ends.
 4. Whole lines, shifted by one constant indent, or with tabs for spaces.
 5. Whole lines, up to typographic punctuation (quotes, dashes, ellipsis, no-break space).
@@ -25,6 +26,7 @@ from stet.text.match_errors import (
     Unclear,
 )
 from stet.text.match_result import Match, MatchKind
+from stet.text.rebase import rebased
 from stet.text.search import Search, Wish
 from stet.text.seen import Seen
 from stet.text.view import plain
@@ -66,6 +68,35 @@ def find_block(
     if not wish.old:
         return _into_empty(live, wish.new)
     search = Search(live, seen)
+    try:
+        return _found(search, wish, replace_all=replace_all)
+    except ChangedByUser:
+        merged = _merged(live, seen, wish) if seen else None
+        if merged is None:
+            raise
+        return merged
+
+
+def _merged(live: str, seen: Seen, wish: Wish) -> Match | None:
+    """The edit as it would be in the text shown, merged with what the user changed since.
+
+    Raises:
+        AlreadyApplied: The user has made the same change.
+    """
+    try:
+        shown = _found(Search(seen.text, None), wish, replace_all=False)
+    except MatchError:
+        return None
+    edit = rebased(shown.edit, seen, live)
+    return Match(edit, MatchKind.MERGED) if edit else None
+
+
+def _found(search: Search, wish: Wish, *, replace_all: bool) -> Match:
+    """The block, by the steps of the ladder.
+
+    Raises:
+        MatchError: As `find_block` has it.
+    """
     found = search.exact(wish, replace_all=replace_all)
     if found:
         return found

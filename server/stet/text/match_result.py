@@ -11,6 +11,7 @@ class MatchKind(Enum):
 
     EXACT = "exactly"
     SEEN = "exactly, in the text shown"
+    MERGED = "in the text shown, and merged with what the user changed there since"
     TRAILING_SPACE = "up to trailing white space"
     INDENT = "up to the indent"
     PUNCTUATION = "up to typographic punctuation"

@@ -1,11 +1,9 @@
 """Which line became which, where some lines were changed, added and taken away at once."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-TOKEN = re.compile(r"\.\.\.|\w+|\s+|.", re.DOTALL)
-"""A word, a stretch of white space or one other sign; three dots are one sign, as in typography."""
+from stet.text.tokens import TOKEN
 
 _MAX_PAIRS = 2_500
 """Products of line counts up to which every line is compared with every other."""

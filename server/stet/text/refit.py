@@ -8,8 +8,9 @@ from stet.text.diff import LineHunk, diff_lines
 from stet.text.indent import Indent, indent_of
 from stet.text.lines import line_end, without_end
 from stet.text.match_errors import Unclear
-from stet.text.pairing import TOKEN, pairs
-from stet.text.typography import SPACES, canonical, origins
+from stet.text.pairing import pairs
+from stet.text.tokens import TOKEN
+from stet.text.typography import SPACES, canonical, origins, plainer_signs, unknown_signs
 
 
 def with_line_ends(source: str, old: str, new: str, default: str) -> str:
@@ -57,6 +58,7 @@ def refitted(
     """
     made: list[tuple[str, str]] = []
     at = 0
+    old, new = _in_plainer_signs(old, new, [without_end(line) for line in block])
     for hunk in diff_lines(old, new):
         made += [(without_end(line), line_end(line)) for line in block[at : hunk.old_start]]
         at = hunk.old_start + len(hunk.old)
@@ -66,6 +68,58 @@ def refitted(
         return ""
     ends = [end or default for _, end in made[:-1]] + [line_end(block[-1])]
     return "".join(text + end for (text, _), end in zip(made, ends, strict=True))
+
+
+def with_lost_indent(lost: str, old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
+    """Both texts, with what the first line of the old one lacks before it.
+
+    Raises:
+        Unclear: The new text does not lack it.
+    """
+    if not lost:
+        return old, new
+    if new and new[0] != new[0].lstrip():
+        raise Unclear(
+            "The first line of the old text lacks its indent, and that of the new text has one. "
+            "Send both with the file's own indent."
+        )
+    return [lost + old[0], *old[1:]], [lost + line for line in new[:1]] + new[1:]
+
+
+def refuse_unclear_indent(old: list[str], new: list[str]) -> None:
+    """One line is quoted, without its indent: did only that line lose it, or the new ones too?
+
+    Raises:
+        Unclear: There are new ones.
+    """
+    quoted = [line for line in old if line.strip()]
+    if len(quoted) > 1 or quoted[0] != quoted[0].lstrip():
+        return
+    if any(line.strip() for line in new[1:]):
+        raise Unclear(
+            "The one line of the old text lacks its indent, so it can't be told how far the new "
+            "lines are to be indented. Send both texts with the file's own indent."
+        )
+
+
+def _in_plainer_signs(
+    old: Sequence[str], new: Sequence[str], block: Sequence[str]
+) -> tuple[Sequence[str], Sequence[str]]:
+    """Both texts, without the typographic signs that a model wrote for the plain ones of `block`.
+
+    Raises:
+        Unclear: It did so, and the new text has others, which it may have written for plain ones.
+    """
+    plainer = plainer_signs(zip(old, block, strict=True))
+    if not plainer:
+        return old, new
+    if unknown := unknown_signs("".join(new), "".join(old)):
+        odd = chr(next(iter(plainer)))
+        raise Unclear(
+            f"The old text has {odd!r} where the file has {plainer[ord(odd)]!r}, so it can't be told "
+            f"what {unknown!r} in the new text stands for. Send both with the file's own signs."
+        )
+    return [line.translate(plainer) for line in old], [line.translate(plainer) for line in new]
 
 
 def _changed(
@@ -82,9 +136,10 @@ def _changed(
 
 
 def _indented(line: str, indent: Indent) -> str:
-    """A new line with the file's indent; a blank one is left alone."""
+    """A new line with the file's indent; a blank one stays as it is where it has no counterpart."""
     if not line.strip(SPACES):
-        return line
+        made = indent.of(line) if line else None
+        return line if made is None else made
     lead = indent_of(line)
     made = indent.of(lead)
     if made is None:

@@ -14,3 +14,11 @@ def numbered(lines: Sequence[str], first: int) -> str:
     return "".join(
         f"{number:>6}\t{without_end(line)}\n" for number, line in enumerate(shown, first)
     )
+
+
+def marked(lines: Sequence[str], mark: str) -> str:
+    r"""Lines that are not in the file (yet), with `mark` where others have a number: `   h3+\ttext\n`.
+
+    `stet.text.gutter` knows the form again.
+    """
+    return "".join(f"{mark + '+':>6}\t{without_end(line)}\n" for line in lines)

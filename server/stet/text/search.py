@@ -9,13 +9,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stet.text.closest import closest_lines
-from stet.text.diff import diff_lines
 from stet.text.edit import Replacement, TextEdit
 from stet.text.ladder import Block, find_lines
-from stet.text.lines import dominant_line_end, split_lines
+from stet.text.lines import dominant_line_end
 from stet.text.match_errors import AlreadyApplied, Ambiguous, ChangedByUser, NotFound, Unclear
 from stet.text.match_result import Match, MatchKind
-from stet.text.refit import refitted, with_line_ends
+from stet.text.rebase import line_edit
+from stet.text.refit import (
+    refitted,
+    refuse_unclear_indent,
+    with_line_ends,
+    with_lost_indent,
+)
 from stet.text.seen import Seen, Trail
 from stet.text.view import View, plain
 
@@ -68,6 +73,8 @@ class Search:
             spans = [self._span(place, wish.old) for place in _disjoint(places, len(wish.old))]
             return self._replaced(wish, spans, MatchKind.EXACT)
         shown = _places(self._trail.view.text, wish.old) if self._trail else []
+        if places and not shown and self._trail and self._showed_alike(wish, self._trail):
+            return None  # what stands here exactly was typed since; what was shown is meant
         if len(places) > 1 and len(shown) != 1:
             raise Ambiguous(tuple(self._view.line_at(place) + 1 for place in places))
         spans = [self._span(place, wish.old) for place in places]
@@ -96,20 +103,39 @@ class Search:
         blocks = find_lines(_real_lines(self._view), old)
         spans = [self._block_span(block) for block in blocks]
         if len(spans) > 1:
-            raise self._ambiguous(spans)
-        if self._trail:
+            meant = self._meant(old, spans)
+            blocks, spans = (blocks[meant],), [spans[meant]]
+        elif self._trail:
             self._check_shown(wish, old, spans, self._trail)
         if not blocks:
             return None
         (block,), (span,) = blocks, spans
+        old, new = with_lost_indent(block.lost, old, new)
+        if block.indent.added:
+            refuse_unclear_indent(old, new)
         source = self._view.source_lines[block.first : block.first + block.n]
         text = refitted(source, old, new, block.indent, self._line_end)
-        edit = _by_lines(span, "".join(source), text)
+        edit = line_edit(span.start, "".join(source), text)
         if not edit.replacements:
             raise AlreadyApplied(block.first + 1)
         torn_end = not new and source[-1] == self._view.lines[-1]
         self._check_line_ends(edit, len(new) - len(old) + torn_end)
         return Match(edit, block.kind)
+
+    def _meant(self, old: list[str], spans: list[_Span]) -> int:
+        """Which of several places is the one shown: copies of it were put elsewhere since.
+
+        Raises:
+            Ambiguous: None of them, or there were several then.
+        """
+        if self._trail:
+            shown = find_lines(_real_lines(self._trail.view), old)
+            if len(shown) == 1:
+                place = _Span(*self._trail.inside(*_plain_place(self._trail.view, shown[0])))
+                held = [n for n, span in enumerate(spans) if span.holds(place)]
+                if len(held) == 1 and place.start < place.end:
+                    return held[0]
+        raise self._ambiguous(spans)
 
     def refuse_if_applied(self, wish: Wish, within: _Span | None = None) -> None:
         """See whether the new text is there exactly once (and `within`, if given).
@@ -131,6 +157,11 @@ class Search:
             return NotFound("", 0, 0)
         first, end = found
         return NotFound("\n".join(self._view.lines[first:end]), first + 1, end)
+
+    @staticmethod
+    def _showed_alike(wish: Wish, trail: Trail) -> bool:
+        """Whether the text shown had the block, but for what models get wrong."""
+        return bool(find_lines(_real_lines(trail.view), wish.whole_lines()[0]))
 
     def _followed(self, wish: Wish, spans: list[_Span], trail: Trail, at: int) -> Match:
         """The block was shown once, at `at`: the place that it has become."""
@@ -185,20 +216,42 @@ class Search:
 
     def _replaced(self, wish: Wish, spans: Sequence[_Span], how: MatchKind) -> Match:
         """The exact places `spans` become the new text, with the file's line ends."""
+        news = [self._ended(wish, span) for span in spans]
         edit = TextEdit(
             tuple(
                 Replacement(
                     span.start,
                     span.end,
                     with_line_ends(
-                        self._live[span.start : span.end], wish.old, wish.new, self._line_end
+                        self._live[span.start : span.end], wish.old, new, self._line_end
                     ),
                 )
-                for span in spans
+                for span, new in zip(spans, news, strict=True)
             )
         )
-        self._check_line_ends(edit, len(spans) * (wish.new.count("\n") - wish.old.count("\n")))
+        n_added = sum(new.count("\n") - wish.old.count("\n") for new in news)
+        self._check_line_ends(edit, n_added)
         return Match(edit, how)
+
+    def _ended(self, wish: Wish, span: _Span) -> str:
+        """The new text, with the last line end that models forget where whole lines are replaced.
+
+        Raises:
+            Unclear: Nothing else would change.
+        """
+        if not wish.new or wish.new.endswith("\n"):
+            return wish.new
+        if not wish.old.strip() or not wish.old.endswith("\n"):
+            return wish.new
+        line_start = self._view.line_start(self._view.source_line(span.start))
+        if self._live[line_start : span.start].strip():
+            return wish.new
+        if wish.new + "\n" == wish.old:
+            raise Unclear(
+                "The old and the new text differ by the last line end alone. To join two lines, "
+                "send both."
+            )
+        return wish.new + "\n"
 
     def _check_line_ends(self, edit: TextEdit, n_added: int) -> None:
         r"""See that no `\r` has come to stand before a `\n` of another line.
@@ -271,21 +324,3 @@ def _plain_place(view: View, block: Block) -> tuple[int, int]:
     start = view.plain_start(block.first)
     lines = view.lines[block.first : block.first + block.n]
     return start, start + sum(map(len, lines)) + block.n - 1
-
-
-def _by_lines(span: _Span, old: str, new: str) -> TextEdit:
-    """The edit from `old`, which stands at `span`, to `new`: only the lines that differ."""
-    old_lines = split_lines(old)
-    starts = [span.start]
-    for line in old_lines:
-        starts.append(starts[-1] + len(line))
-    return TextEdit(
-        tuple(
-            Replacement(
-                starts[hunk.old_start],
-                starts[hunk.old_start + len(hunk.old)],
-                "".join(hunk.new),
-            )
-            for hunk in diff_lines(old_lines, split_lines(new))
-        )
-    )

@@ -46,6 +46,18 @@ def common_runs(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, int, 
             yield one
 
 
+def n_common(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many items (or characters) both begin with, found by halving: slices compare fast."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
 def _parts(a: Sequence[int], b: Sequence[int], gap: _Gap) -> list[_Gap | tuple[int, int, int]]:
     """Take one gap apart: runs found, smaller gaps, in order of place."""
     a0, a1, b0, b1, depth = gap

@@ -1,5 +1,8 @@
 """Typographic punctuation and the plain characters that a model writes for it."""
 
+from collections import defaultdict
+from collections.abc import Iterable
+
 _PLAIN = {
     "'": "\u2018\u2019\u201a\u201b\u2032\u02bc",
     '"': "\u201c\u201d\u201e\u201f\u2033",
@@ -23,3 +26,30 @@ def origins(text: str) -> list[int]:
     """For every character of `canonical(text)`, and for its end, where it is in `text`."""
     found = [at for at, char in enumerate(text) for _ in canonical(char)]
     return [*found, len(text)]
+
+
+def plainer_signs(pairs: Iterable[tuple[str, str]]) -> dict[int, str]:
+    """Which typographic signs of a model stand for which plain ones, as `str.translate` takes it.
+
+    Args:
+        pairs: Lines as the model wrote them, each with the same line of the file. A sign counts if
+            the file has the same plain one for it in every place.
+    """
+    found: dict[int, set[str]] = defaultdict(set)
+    for theirs, ours in ((one.strip(SPACES), other.strip(SPACES)) for one, other in pairs):
+        if theirs.isascii() or canonical(theirs) != canonical(ours):
+            continue
+        where = origins(ours)
+        at = 0
+        for char in theirs:
+            end = at + len(canonical(char))
+            if canonical(char) != char:
+                found[ord(char)].add(ours[where[at] : where[end]])
+            at = end
+    plain = {odd: next(iter(signs)) for odd, signs in found.items() if len(signs) == 1}
+    return {odd: sign for odd, sign in plain.items() if sign == _TABLE.get(odd)}
+
+
+def unknown_signs(text: str, known: str) -> str:
+    """The first typographic sign of `text` that `known` does not have; `""` if there is none."""
+    return next((char for char in text if ord(char) in _TABLE and char not in known), "")

@@ -1,16 +1,27 @@
-"""`edit_file`: propose a change of an existing file, by quoted text or by line position."""
+"""`edit_file`: propose a change of an existing file, by quoted text or by line position.
 
+The calls of one answer that edit the same file are one edit: what they mean is found in the text
+the model was shown, they are checked as a whole, and either all of them are proposed or none.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
 from typing import Self
 
 from pydantic import Field, model_validator
 
-from stet.review.instruction import BadInstruction, carry, parse, resolve
-from stet.review.proposal import Hunk
+from stet.review.edit_wish import Joined, Quote, Wish, by_position, by_text, clash, join
+from stet.review.gate import admit
+from stet.review.instruction import BadInstruction
+from stet.review.pending_view import PendingView
+from stet.review.proposal import Hunk, HunkState
+from stet.review.rules import Refused
 from stet.text.document import TextDocument
-from stet.text.edit import TextEdit
-from stet.text.match import Seen, find_block
-from stet.text.match_errors import AlreadyApplied, MatchError
-from stet.tools.base import Desk, Params, Tool, ToolError, ToolGroup, ToolKind
+from stet.text.edit import OverlapError
+from stet.text.match import MatchError
+from stet.text.position import Range
+from stet.text.seen import Seen
+from stet.tools.base import Desk, Params, Together, Tool, ToolError, ToolGroup, ToolKind
 
 
 class EditFile(Params):
@@ -22,6 +33,9 @@ class EditFile(Params):
     `delete:N-M`, with the line numbers you were shown; `create` makes a new file of `content`, and
     `open` shows the file to the user.
     Put all changes that touch the same lines into one call. Read the file first.
+    Several calls for one file in one answer count as one edit: all of them are proposed or none.
+    To change what you have proposed, quote that text as `old_text`; put the old text back to take
+    it back.
     """
 
     file: str = Field(description="Path relative to the workspace root.")
@@ -49,59 +63,204 @@ async def run(params: EditFile, desk: Desk) -> str:
     match (params.position or "").strip():
         case "create":
             hunk = await desk.create(params.file, params.content)
-            return f"Proposed {hunk.id}: the new file {params.file}. It waits for the user.\n"
+            return _told_new(params.file, hunk)
         case "open":
             await desk.open(params.file)
             return f"The user sees {params.file} now.\n"
-    live = await desk.live(params.file)
+    (outcome,) = await run_together([params], desk)
+    if isinstance(outcome, ToolError):
+        raise outcome
+    return outcome
+
+
+async def run_together(
+    calls: Sequence[EditFile | ToolError], desk: Desk
+) -> tuple[str | ToolError, ...]:
+    """All of the calls, which edit one file, or none; what was proposed for each, or why nothing was.
+
+    A call that could not be read is given as its error.
+    """
+    read = [call for call in calls if isinstance(call, EditFile)]
+    if len(read) < len(calls):
+        return _none(
+            {n: call for n, call in enumerate(calls) if not isinstance(call, EditFile)}, calls
+        )
+    new = None
+    try:
+        live = await desk.live(read[0].file, position=_position(read[0]))
+    except ToolError as error:
+        new = desk.pending_file(read[0].file)
+        if new is None:
+            return (error,) * len(calls)
+        live = TextDocument(new.uri, new.new)
     # Nothing is awaited from here on: what is found in the text is proposed for the same text.
-    edit = (
-        _by_text(params, live, desk)
-        if params.position is None
-        else _by_position(params, live, desk)
-    )
-    if edit is None:
-        return f"{params.file} already says so; nothing to do.\n"
-    hunks = desk.propose(
-        live, params.file, edit, params.summary or _summary(params), position=_position(params)
-    )
-    if not hunks:
-        return f"{params.file} already says so; nothing to do.\n"
-    return _told(params.file, hunks)
+    return _Batch(desk, live, read, new).outcomes()
 
 
-def _by_text(params: EditFile, live: TextDocument, desk: Desk) -> TextEdit | None:
-    assert params.old_text is not None
-    assert params.new_text is not None
-    shown = desk.was_shown(live.uri)
-    seen = Seen(shown.text, desk.changes_since_shown(live)) if shown else None
-    try:
-        match = find_block(
-            live.text, params.old_text, params.new_text, seen, replace_all=params.replace_all
+class _Batch:
+    """Calls that edit one file as it is now.
+
+    Args:
+        desk: Where they work.
+        live: The file.
+        calls: In order.
+        new: The pending hunk that makes the file, if it is not there yet; `live` is its text.
+    """
+
+    def __init__(
+        self, desk: Desk, live: TextDocument, calls: Sequence[EditFile], new: Hunk | None
+    ) -> None:
+        self._desk = desk
+        self._live = live
+        self._calls = calls
+        self._new = new
+        self._view = PendingView(live, ()) if new else desk.pending_in(live)
+
+    def outcomes(self) -> tuple[str | ToolError, ...]:
+        """What came of each call."""
+        wishes: list[Wish] = []
+        errors: dict[int, ToolError] = {}
+        for n, call in enumerate(self._calls):
+            try:
+                wishes.append(self._wish(call))
+            except ToolError as error:
+                errors[n] = error
+        if errors:
+            return _none(errors, self._calls)
+        try:
+            return self._propose(wishes, join(wishes, self._view))
+        except OverlapError:
+            numbers = clash(wishes, self._view)
+            return _none(dict.fromkeys(numbers, self._overlap(numbers)), self._calls)
+        except ToolError as error:
+            return _none(dict.fromkeys(range(len(wishes)), error), self._calls)
+
+    def _wish(self, call: EditFile) -> Wish:
+        """What a call does, if it would pass the gate alone.
+
+        Raises:
+            ToolError: If it would not, or its place can't be found.
+        """
+        try:
+            wish = self._by_text(call) if call.position is None else self._by_position(call)
+        except (MatchError, BadInstruction) as error:
+            raise ToolError(f"{call.file!r}: {error}") from error
+        if len(self._calls) > 1 and self._new is None:
+            edit = join([wish], self._view).edit
+            try:
+                admit(self._desk.draft(self._live, call.file, edit, ""), self._desk.rules)
+            except Refused as refused:
+                raise self._desk.refuse(call.file, _position(call), refused.refusal) from refused
+        return wish
+
+    def _by_text(self, call: EditFile) -> Wish:
+        assert call.old_text is not None
+        assert call.new_text is not None
+        quote = Quote(call.old_text, call.new_text, replace_all=call.replace_all)
+        shown = self._desk.was_shown(self._live.uri, quote.readings())
+        changes = self._desk.changes_since_shown(self._live, shown)
+        return by_text(quote, self._view, Seen(shown.text, changes) if shown else None)
+
+    def _by_position(self, call: EditFile) -> Wish:
+        assert call.position is not None
+        shown = self._desk.was_shown(self._live.uri)
+        if shown is None:
+            raise BadInstruction(
+                "You have not been shown this file, so its line numbers mean nothing yet. Read it "
+                "first, or use old_text and new_text."
+            )
+        changes = self._desk.changes_since_shown(self._live)
+        return by_position(call.position, call.content, self._live, shown, changes)
+
+    def _overlap(self, numbers: tuple[int, ...]) -> ToolError:
+        named = [f"{n + 1} ({_position(self._calls[n])!r})" for n in numbers]
+        return ToolError(
+            f"{self._calls[0].file!r}: edits {' and '.join(named)} of this answer overlap; put the "
+            "changes of that place into one call."
         )
-    except AlreadyApplied:
-        return None
-    except MatchError as error:
-        raise ToolError(f"{params.file!r}: {error}") from error
-    return match.edit
 
+    def _propose(self, wishes: list[Wish], whole: Joined) -> tuple[str, ...]:
+        """Propose all of them as one edit, `whole`.
 
-def _by_position(params: EditFile, live: TextDocument, desk: Desk) -> TextEdit:
-    assert params.position is not None
-    shown = desk.was_shown(live.uri)
-    if shown is None:
-        raise ToolError(
-            f"You have not been shown {params.file!r}, so its line numbers mean nothing yet. Read "
-            "it first, or use old_text and new_text."
+        Raises:
+            ToolError: If the gate or the ledger refuses.
+        """
+        parts = [join([wish], self._view) for wish in wishes]
+        places = [[place for place, _ in self._view.hunks_of(part.edit)] for part in parts]
+        if not any(places) and not whole.amends:
+            return tuple(_nothing(call) for call in self._calls)
+        offset = self._live.offset_at
+        notes = tuple(
+            (offset(place.start), offset(place.end), call.summary or _summary(call))
+            for call, own in zip(self._calls, places, strict=True)
+            for place in own
         )
-    try:
-        instruction = parse(params.position)
-        if instruction.kind in ("start", "end"):
-            return resolve(instruction, params.content, live)
-        edit = resolve(instruction, params.content, shown)
-        return carry(edit, shown, desk.changes_since_shown(live), live)
-    except BadInstruction as error:
-        raise ToolError(f"{params.file!r}: {error}") from error
+        summary = "; ".join(dict.fromkeys(note for _, _, note in notes))
+        call = next(
+            one for one, own in zip(self._calls, places, strict=True) if own or whole.amends
+        )
+        if self._new is not None:
+            located = self._desk.locate(call.file)
+            text = whole.edit.apply(self._live.text)
+            hunk = self._desk.propose_create(located, text, summary)
+            return tuple(_told_new(each.file, hunk) for each in self._calls)
+        draft = self._desk.draft(self._live, call.file, whole.edit, summary)
+        hunks = self._desk.propose_draft(
+            dataclasses.replace(draft, notes=notes),
+            position=_position(call),
+            amends=(*whole.amends, *self._view.repeated(whole.edit, whole.amends)),
+        )
+        return tuple(
+            self._told(call, part.amends, [hunk for hunk in hunks if _is_of(hunk, own)])
+            for call, part, own in zip(self._calls, parts, places, strict=True)
+        )
+
+    def _told(self, call: EditFile, amends: tuple[str, ...], own: list[Hunk]) -> str:
+        """What became of one call."""
+        told = ""
+        if own:
+            places = ", ".join(
+                f"{hunk.id} at line {hunk.range.start.line + 1} ({hunk.kind})" for hunk in own
+            )
+            told = (
+                f"Proposed {places} in {call.file}. They wait for the user; the file itself is "
+                "unchanged, so its line numbers stay as shown.\n"
+            )
+        now = [self._desk.ledger.hunk(hunk.id) for hunk in self._view.hunks]
+        by = {f"replaced by {hunk.id}" for hunk in own}
+        replaced = ", ".join(hunk.id for hunk in now if hunk.reason in by)
+        if replaced:
+            told += f"No longer proposed, because this takes its place: {replaced}.\n"
+        withdrawn = [hunk.id for hunk in now if hunk.state is HunkState.WITHDRAWN]
+        if taken_back := ", ".join(hunk_id for hunk_id in withdrawn if hunk_id in amends):
+            told += f"No longer proposed: {taken_back}.\n"
+        return told or _nothing(call)
+
+
+def _none(
+    errors: Mapping[int, ToolError], calls: Sequence[EditFile | ToolError]
+) -> tuple[ToolError, ...]:
+    """Nothing was proposed, because of `errors` by the number of the call, from 0."""
+    if len(calls) == 1:
+        return tuple(errors.values())
+    n, error = min(errors.items())
+    reason = str(error).partition("\n")[0]
+    again = f"None of the {len(calls)} edits of this file in this answer was proposed; send all of them again."
+    return tuple(
+        ToolError(f"{errors[k]} {again}")
+        if k in errors
+        else ToolError(f"Edit {n + 1} of this file failed: {reason} {again}")
+        for k in range(len(calls))
+    )
+
+
+def _is_of(hunk: Hunk, places: list[Range]) -> bool:
+    """Whether a hunk is what an edit that changes these whole lines became, alone or with others."""
+    return any(place.start <= hunk.range.end and hunk.range.start <= place.end for place in places)
+
+
+def _nothing(call: EditFile) -> str:
+    return f"{call.file} already says so; nothing to do.\n"
 
 
 def _position(params: EditFile) -> str:
@@ -114,16 +273,22 @@ def _summary(params: EditFile) -> str:
     return f"Edit {params.file}: {what}"
 
 
-def _told(file: str, hunks: tuple[Hunk, ...]) -> str:
-    places = ", ".join(
-        f"{hunk.id} at line {hunk.range.start.line + 1} ({hunk.kind})" for hunk in hunks
-    )
-    return (
-        f"Proposed {places} in {file}. They wait for the user; the file itself is unchanged, so "
-        "its line numbers stay as shown.\n"
-    )
+def _told_new(file: str, hunk: Hunk) -> str:
+    return f"Proposed {hunk.id}: the new file {file}. It waits for the user.\n"
+
+
+def _file(arguments: Mapping[str, object]) -> str | None:
+    """The file whose text a call changes, by its arguments."""
+    file, position = arguments.get("file"), arguments.get("position")
+    alone = isinstance(position, str) and position.strip() in ("create", "open")
+    return file if isinstance(file, str) and not alone else None
 
 
 EDIT_FILE = Tool(
-    name="edit_file", group=ToolGroup.ACTION, kind=ToolKind.WRITE, params=EditFile, run=run
+    name="edit_file",
+    group=ToolGroup.ACTION,
+    kind=ToolKind.WRITE,
+    params=EditFile,
+    run=run,
+    together=Together(_file, run_together),
 )

@@ -2,7 +2,9 @@
 
 from pydantic import Field
 
-from stet.text.render import numbered
+from stet.review.pending_listing import listing
+from stet.review.pending_view import PendingView
+from stet.text.document import TextDocument
 from stet.tools.base import Desk, Params, Tool, ToolError, ToolGroup, ToolKind
 
 MAX_LINES = 1000
@@ -13,7 +15,8 @@ class ReadFile(Params):
     """Read a text file of the workspace.
 
     Lines come back numbered from 1. Unsaved changes in the editor are included.
-    A long file is cut; the answer then says how to read on.
+    A long file is cut; the answer then says how to read on. What you have proposed and the user has
+    not decided yet stands between the lines, marked with its id instead of a number.
     """
 
     file: str = Field(description="Path relative to the workspace root, such as `src/app.py`.")
@@ -27,9 +30,19 @@ async def run(params: ReadFile, desk: Desk) -> str:
     Raises:
         ToolError: If the file can't be shown or has no such lines.
     """
-    document = await desk.show(params.file)
+    head = ""
+    try:
+        document = await desk.show(params.file)
+        view = desk.pending_in(document)
+    except ToolError:
+        if (new := desk.pending_file(params.file)) is None:
+            raise
+        document = TextDocument(new.uri, new.new)
+        desk.shown.note(document)
+        view = PendingView(document, ())
+        head = f"({params.file} is not there yet: this is your pending proposal {new.id}.)\n"
     if document.n_lines == 0:
-        return f"{params.file} is empty.\n"
+        return head + listing(view, 0, 0) + f"{params.file} is empty.\n"
     if params.start_line > document.n_lines:
         raise ToolError(
             f"{params.file!r} has {document.n_lines} lines; start_line {params.start_line} is past "
@@ -40,7 +53,7 @@ async def run(params: ReadFile, desk: Desk) -> str:
         raise ToolError(f"end_line {last} is before start_line {params.start_line}.")
     lines = document.lines[params.start_line - 1 : last]
     shown = _fitting(lines)
-    text = numbered(lines[:shown], first=params.start_line)
+    text = head + listing(view, params.start_line - 1, params.start_line - 1 + shown)
     if shown == 0:
         more = f"; read on with start_line={params.start_line + 1}" if len(lines) > 1 else ""
         return (

@@ -7,6 +7,7 @@ decided where the disk is known (`stet.workspace.paths`).
 
 import re
 import unicodedata
+from functools import lru_cache
 
 MAX_NAME = 4096
 """Length of a whole name, in characters."""
@@ -21,6 +22,10 @@ _DEVICES = re.compile(
 _SHORT_NAME = re.compile(r"[^.]{1,6}~[0-9]+(?:\.[^.]{0,3})?")
 _JOINERS = "\u200c\u200d"
 """Invisible, but part of ordinary words and emoji."""
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Invisible too, though Unicode counts them among letters and marks (Default_Ignorable)."""
 
 
 class PathRefused(Exception):
@@ -63,24 +68,51 @@ def split_name(name: str, *, windows: bool) -> tuple[bool, tuple[str, ...]]:
 
 
 def windows_fault(part: str) -> str | None:
-    """Why Windows would take one part of a path for something else than a plain name."""
-    if _DEVICES.fullmatch(part.rstrip(". ")):
-        return f"{part!r} is a device"
-    if part.endswith((".", " ")):
-        return f"{part!r} ends with a dot or a space, which Windows drops"
-    if ":" in part:
-        return f"{part!r} has a colon: a drive or a hidden stream"
+    """Why Windows would not take one part of a path for a plain name."""
+    if fault := alias_fault(part):
+        return fault
     if any(character in '<>"|?*' for character in part):
         return f"{part!r} has a character that Windows does not allow"
-    if _SHORT_NAME.fullmatch(part):
-        return f"{part!r} may be the short form of another name"
     return None
 
 
+def alias_fault(part: str) -> str | None:
+    """Why one part of a path means something else on Windows than it says.
+
+    Nothing new is called so on any machine: a repository is checked out on others.
+    """
+    if _DEVICES.fullmatch(part.rstrip(". ")):
+        return f"{part!r} is a device of Windows"
+    if part.endswith((".", " ")):
+        return f"{part!r} ends with a dot or a space, which Windows drops"
+    if ":" in part:
+        return f"{part!r} has a colon, for Windows a drive or a hidden stream"
+    if _SHORT_NAME.fullmatch(part):
+        return f"{part!r} may be the short form of another name on Windows"
+    return None
+
+
+def folded(part: str) -> str:
+    """The form in which names are compared: NFKC, case folded, nothing invisible."""
+    if part.isascii():
+        return part.lower()
+    visible = "".join(c for c in part if unicodedata.category(c) != "Cf")
+    return unicodedata.normalize("NFKC", _UNSEEN.sub("", visible)).casefold()
+
+
+@lru_cache(maxsize=4096)
+def loosest(part: str) -> str:
+    """`folded`, and as Windows takes it: no stream behind a colon, no dots or spaces at the end.
+
+    Two parts with one such form may be one name on some disk.
+    """
+    return folded(part).partition(":")[0].rstrip(". ")
+
+
 def has_odd_characters(name: str) -> bool:
-    """Whether a name holds control or invisible characters, so that nobody could write it."""
+    """Whether a name holds control or invisible characters, or halves of some: nobody writes it."""
     return any(
-        (unicodedata.category(character) in ("Cc", "Cf") and character not in _JOINERS)
+        (unicodedata.category(character) in ("Cc", "Cf", "Cs") and character not in _JOINERS)
         or character in "\u2028\u2029"
         for character in name
     )

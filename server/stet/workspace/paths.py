@@ -6,6 +6,7 @@ passes. A document that is open in the editor may lie anywhere: the user opened 
 """
 
 import os
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -148,9 +149,22 @@ class Locator:
             if is_below:
                 raise PathRefused("link", f"{name!r} leads out of the workspace through a link.")
             raise PathRefused("outside", f"{name!r} lies outside the workspace.")
-        if path.name != real.name and path.name.casefold() == real.name.casefold():
-            path = real  # the file system folds case: one file, one name
+        path = self._as_on_disk(path, real)
         return Located(uri_of(path), path, self.name_of_path(path))
+
+    def _as_on_disk(self, path: Path, real: Path) -> Path:
+        """`path` spelled as on the disk, where that folds case or Unicode forms: one file, one name.
+
+        A link above it stays, as long as the spelling behind it need not be changed.
+        """
+        for root in self.roots:
+            base = self.system.real_path(root.path)
+            if root.path in path.parents and base in real.parents:
+                spelled = root.path / real.relative_to(base)
+                if _folded(path) == _folded(spelled):
+                    return spelled
+        is_respelt = path.name != real.name and _folded(Path(path.name)) == _folded(Path(real.name))
+        return real if is_respelt else path
 
     def _open_document(self, path: Path) -> TextDocument | None:
         """The open document that is the file at `path`, whichever of its paths either was given by."""
@@ -163,6 +177,11 @@ class Locator:
             if opened is not None and self.system.real_path(opened) == real:
                 return document
         return None
+
+
+def _folded(path: Path) -> str:
+    """The form in which a file system that folds names compares them."""
+    return unicodedata.normalize("NFC", str(path)).casefold()
 
 
 def _drive_path(parts: tuple[str, ...]) -> Path:

@@ -28,27 +28,17 @@ from pathlib import Path
 from stet.settings.values import Settings
 from stet.system.system import System
 from stet.workspace.ignore import IgnoreRules, Verdict
+from stet.workspace.names import folded, loosest
 from stet.workspace.patterns import Patterns, parse_patterns
+from stet.workspace.refusal import Refusal
 from stet.workspace.roots import Root
-from stet.workspace.secret_files import folded, is_secret
+from stet.workspace.secret_files import is_secret
 from stet.workspace.uris import canonical, path_of, scheme_of, untitled_name
 
 log = logging.getLogger(__name__)
 
-_VERSION_CONTROL = frozenset({".git", ".hg", ".svn"})
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why something may not be shown.
-
-    Attributes:
-        rule: Short name of the rule, as in the table above.
-        message: A sentence for a person or a model.
-    """
-
-    rule: str
-    message: str
+_VERSION_CONTROL = frozenset({".git", ".hg", ".svn", "git~1"})
+"""The last is the short name that Windows gives to the first (CVE-2014-9390)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +79,7 @@ class PrivacyFilter:
         refusal = self._check_path(real, is_asked=is_asked) if real != path else None
         if refusal is not None:  # said without the real name, which nobody asked for
             return Refusal(refusal.rule, f"{str(path)!r} is a link to what may not be shown.")
-        if not is_open and not any(base in real.parents for _, base in self._bases()):
+        if not is_open and not any(base in (real, *real.parents) for _, base in self._bases()):
             return Refusal("outside", f"{str(path)!r} lies outside the workspace.")
         return None
 
@@ -179,7 +169,7 @@ class PrivacyFilter:
         anchored = tuple(each for each in self.settings.privacy.deny if each.startswith("/"))
         if _named(anchored, "privacy.deny", parts, is_folder=is_folder):
             return _denied(name)
-        if any(part.casefold() in _VERSION_CONTROL for part in parts):
+        if any(loosest(part) in _VERSION_CONTROL for part in parts):
             return Refusal("git", f"{name!r} belongs to version control.")
         return None
 

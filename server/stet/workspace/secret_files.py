@@ -5,9 +5,10 @@ full-width spelling are found on every machine), and without the endings editors
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from fnmatch import translate
+
+from stet.workspace.names import folded, loosest
 
 SECRET_NAMES = (
     # environments
@@ -42,20 +43,10 @@ _SECRET_NAME = re.compile("|".join(map(translate, SECRET_NAMES)))
 _COPY_ENDINGS = ("~", ".bak", ".orig", ".old", ".save", ".swp", ".swo", ".tmp")
 
 
-def folded(name: str) -> str:
-    """The form in which names are compared: NFKC, case folded, nothing invisible."""
-    if name.isascii():
-        return name.lower()
-    visible = "".join(
-        c for c in unicodedata.normalize("NFKC", name) if unicodedata.category(c) != "Cf"
-    )
-    return visible.casefold()
-
-
 def is_secret(parts: Iterable[str]) -> bool:
     """Whether a path, given as its parts, names a secret file or one in a secret folder."""
     names = [folded(part) for part in parts]
-    if any(name in SECRET_FOLDERS for name in names):
+    if any(loosest(name) in SECRET_FOLDERS for name in names):
         return True
     path = "/" + "/".join(names) + "/"
     if any(f"/{secret}/" in path for secret in SECRET_PATHS):

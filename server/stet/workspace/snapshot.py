@@ -6,12 +6,14 @@ disk: call them in a worker thread where the event loop runs.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from stet.settings.values import Settings
 from stet.system.system import FileKind, System
 from stet.text.document import TextDocument
+from stet.text.position import Range
+from stet.text.without_blocks import Stripped, strip_blocks
 from stet.workspace.activity import ActivityView
 from stet.workspace.disk_text import MAX_FILE_BYTES, decode, is_binary
 from stet.workspace.ignore import IgnoreRules
@@ -27,7 +29,7 @@ class NotShown(Exception):
 
     Attributes:
         uri: Of the document.
-        rule: A rule of the privacy filter, or `missing`, `folder`, `binary`, `too-large`,
+        rule: A rule of the privacy filter, or `missing`, `special`, `binary`, `too-large`,
             `unreadable`.
         message: A sentence for a person or a model.
     """
@@ -51,6 +53,8 @@ class Snapshot:
         settings: Those in force.
         rules: The ignore files, read when needed and shared between snapshots.
         asked: URI of the document the current question is about, where that was said.
+        blocks: By canonical URI, the ids of hunks that may stand in a text as blocks: no part of what
+            the file says.
     """
 
     system: System
@@ -60,6 +64,7 @@ class Snapshot:
     settings: Settings
     rules: IgnoreRules
     asked: str | None = None
+    blocks: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def asked_about(self, uri: str | None) -> "Snapshot":
         """The same world, for a question about this document (see `stet.workspace.privacy`)."""
@@ -77,12 +82,27 @@ class Snapshot:
         )
 
     def show(self, uri: str) -> TextDocument:
-        """The text of a document as the user sees it: open text over the disk's.
+        """The text of a document, open text over the disk's, without blocks of what is proposed.
 
         Raises:
             NotShown: If it may not be shown, or there is no text to show.
         """
-        refusal = self._privacy().check(uri)
+        document = self.with_blocks(uri)
+        stripped = self._stripped(document)
+        return document if stripped is None else stripped.plain
+
+    def shown_range(self, document: TextDocument, range_: Range) -> Range:
+        """Where a stretch of an open document is in the text that `show` gives of it."""
+        stripped = self._stripped(document)
+        return range_ if stripped is None else stripped.plain_range(range_)
+
+    def with_blocks(self, uri: str) -> TextDocument:
+        """The text of a document to the letter, for who is to edit it; no model is shown this.
+
+        Raises:
+            NotShown: As `show`.
+        """
+        refusal = self.privacy().check(uri)
         if refusal is not None:
             raise NotShown(uri, refusal.rule, refusal.message)
         document = self.document(uri)
@@ -130,6 +150,16 @@ class Snapshot:
         stat = None if path is None else self.system.stat(self.system.real_path(path))
         return None if stat is None else stat.mtime
 
+    def privacy(self) -> PrivacyFilter:
+        """The filter on what may leave the machine, for this moment and this question."""
+        asked = {canonical(uri) for uri in (self.activity.active, self.asked) if uri is not None}
+        return PrivacyFilter(
+            self.system, self.roots, self.settings, self.rules, self.documents.keys(), asked
+        )
+
+    def _stripped(self, document: TextDocument) -> Stripped | None:
+        return strip_blocks(document, self.blocks.get(canonical(document.uri), frozenset()))
+
     def _read(self, uri: str, name: str, real: Path) -> bytes:
         """The bytes of a text file.
 
@@ -140,7 +170,7 @@ class Snapshot:
         if stat is None:
             raise NotShown(uri, "missing", f"There is no file {name!r}.")
         if stat.kind is not FileKind.FILE:
-            raise NotShown(uri, "folder", f"{name!r} is a folder or a device, not a file.")
+            raise NotShown(uri, "special", f"{name!r} is a folder or a device, not a file.")
         try:
             data = self.system.read_bytes(real, MAX_FILE_BYTES + 1)
         except OSError as error:
@@ -157,14 +187,8 @@ class Snapshot:
         return data
 
     def _walk(self) -> Walk:
-        privacy = replace(self._privacy(), rules=self.rules.pinned())
+        privacy = replace(self.privacy(), rules=self.rules.pinned())
         return Walk(self.system, self._locator(), privacy)
 
     def _locator(self) -> Locator:
         return Locator(self.system, self.roots, self.documents)
-
-    def _privacy(self) -> PrivacyFilter:
-        asked = {canonical(uri) for uri in (self.activity.active, self.asked) if uri is not None}
-        return PrivacyFilter(
-            self.system, self.roots, self.settings, self.rules, self.documents.keys(), asked
-        )

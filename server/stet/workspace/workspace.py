@@ -6,7 +6,7 @@ its hot path: no disk, no import, no copy of a text. Whoever works longer than a
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -17,6 +17,7 @@ from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.encoding import Encoding
+from stet.text.without_blocks import strip_blocks
 from stet.workspace.activity import Activity
 from stet.workspace.history import History
 from stet.workspace.ignore import IgnoreRules
@@ -55,12 +56,15 @@ class Workspace:
         encoding: What the editor counts columns in; set when `initialize` has settled it.
         activity: Where the user is.
         settings: Those in force.
+        blocks: Tells, by canonical URI, the ids of hunks that may stand in a text as blocks; set by
+            who knows of proposals.
     """
 
     def __init__(self, system: System, settings: Settings | None = None) -> None:
         self.encoding = Encoding.UTF16  # what the protocol assumes where nothing is said
         self.activity = Activity(system.monotonic)
         self.settings = Settings() if settings is None else settings
+        self.blocks: Callable[[], Mapping[str, frozenset[str]]] = dict
         self._system = system
         self._folders: dict[str, tuple[str, Path]] = {}
         self._open: dict[str, _OpenDocument] = {}
@@ -80,6 +84,11 @@ class Workspace:
         return implied_roots(
             (path for path in paths if path is not None), Path(home) if home else None
         )
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The URIs of the folders that the editor named; nothing stands in for them."""
+        return tuple(uri for uri, _ in self._folders.values())
 
     def add_root(self, uri: str) -> None:
         """Add a folder of the workspace; one that is no folder of this machine is left out."""
@@ -125,6 +134,14 @@ class Workspace:
         document = self._open.get(canonical(uri))
         return None if document is None else document.freeze()
 
+    def shown(self, uri: str) -> TextDocument | None:
+        """An open document as `Snapshot.show` gives it, without asking whether it may be shown."""
+        document = self.document(uri)
+        if document is None:
+            return None
+        stripped = strip_blocks(document, self.blocks().get(canonical(uri), frozenset()))
+        return document if stripped is None else stripped.plain
+
     def buffer(self, uri: str) -> TextBuffer | None:
         """The text of an open document for reading in place, which copies nothing; None if closed."""
         document = self._open.get(canonical(uri))
@@ -153,6 +170,7 @@ class Workspace:
             self.activity.view(),
             self.settings,
             self._rules,
+            blocks=self.blocks(),
         )
 
     def _opened(self, modification: Modification) -> tuple[TextChange, ...]:

@@ -197,8 +197,8 @@ async def test_rounds_are_limited_and_the_last_offers_only_what_can_end_the_turn
     assert "agent.maxIterations" in turn.error
     offered = [[tool.name for tool in request.tools] for request in desk.model.requests]
     assert offered == [
-        [tool.name for tool in ALL_TOOLS],
-        ["edit_file", "create_file", "done"],
+        [tool.name for tool in ALL_TOOLS if tool.name != "delete_file"],
+        ["edit_file", "create_file", "move_file", "update_properties", "add_tags", "done"],
     ]
 
 
@@ -243,7 +243,9 @@ async def test_a_question_in_mode_ask_is_answered_in_words_without_tools_that_wr
 
 
 async def test_tools_are_switched_off_by_settings_and_question_but_never_done() -> None:
-    desk = table(DONE, disabled_tools=("done", "list_files"), disabled_groups=("action",))
+    desk = table(
+        DONE, disabled_tools=("done", "list_files"), disabled_groups=("action", "advanced")
+    )
     await desk.end_of(desk.start(disabled=["search_workspace"]))
     assert [tool.name for tool in desk.model.requests[0].tools] == ["read_file", "done"]
 
@@ -286,10 +288,11 @@ async def test_between_turns_the_beginning_stays_and_the_history_is_bounded() ->
     assert len({request.messages[0] for request in requests}) == 1
     assert all(request.tools == requests[0].tools for request in requests)
     assert [len(request.messages) for request in requests] == [2, 4, 4, 4, 4]
-    history = requests[4].messages[1:-1]
-    assert [(one.role, one.content) for one in history] == [
-        ("user", "Question 3"), ("assistant", "Done."),
-    ]  # fmt: skip
+    question, answer = requests[4].messages[1:-1]
+    # As it was asked, with what was told then; the state of the editor is gone.
+    assert (question.role, answer.role, answer.content) == ("user", "assistant", "Done.")
+    assert requests[3].messages[-1].content.startswith(question.content.removesuffix("Question 3"))
+    assert question.content.endswith("</since_last_turn>\nQuestion 3")
     assert "Question 4" in requests[4].messages[-1].content
 
 

@@ -85,7 +85,10 @@ async def test_an_edit_of_another_version_is_refused(editor: Editor) -> None:
 
 async def test_the_server_may_pull_the_settings(editor: Editor) -> None:
     async with editor.session("plain") as client:
-        assert await client.command("stet.configuration") == [SETTINGS, None]
+        assert await client.command("stet.configuration") == [
+            {**SETTINGS, "edit": {"reviewStyle": "margin"}},
+            None,
+        ]
 
 
 async def test_an_unknown_command_is_refused_with_its_code(editor: Editor) -> None:

@@ -25,9 +25,7 @@ DELETED = "one\ntwo\nfour\nfive\n"
         ((4, 0, 5, 0, ""), "one\ntwo\nTHREE\nfour\n"),
         ((2, 0, 2, 0, "at the first edge\n"), "one\ntwo\nat the first edge\nTHREE\nfour\nfive\n"),
         ((3, 0, 3, 0, "at the last edge\n"), "one\ntwo\nTHREE\nat the last edge\nfour\nfive\n"),
-        ((2, 0, 2, 0, "x"), "one\ntwo\nxTHREE\nfour\nfive\n"),
         ((1, 0, 2, 0, ""), "one\nTHREE\nfour\nfive\n"),
-        ((1, 3, 2, 0, ""), "one\ntwoTHREE\nfour\nfive\n"),
         ((3, 0, 4, 0, ""), "one\ntwo\nTHREE\nfive\n"),
         ((0, 0, 2, 0, "2\n"), "2\nTHREE\nfour\nfive\n"),
     ],
@@ -48,7 +46,7 @@ def test_a_replacement_follows_what_is_typed_around_it(
     [
         ((0, 0, 0, 0, "zero\n"), "zero\none\ntwo\nnew\nthree\nfour\nfive\n"),
         ((2, 0, 2, 0, "mine\n"), "one\ntwo\nnew\nmine\nthree\nfour\nfive\n"),
-        ((1, 3, 1, 3, "\nmine"), "one\ntwo\nmine\nnew\nthree\nfour\nfive\n"),
+        ((1, 3, 1, 3, "\nmine"), "one\ntwo\nnew\nmine\nthree\nfour\nfive\n"),
         ((1, 0, 2, 0, ""), "one\nnew\nthree\nfour\nfive\n"),
         ((2, 0, 3, 0, ""), "one\ntwo\nnew\nfour\nfive\n"),
     ],
@@ -149,7 +147,7 @@ def test_a_change_of_the_lines_beside_it_may_be_cut_through_its_own(
     ("typed", "accepted"),
     [
         ((0, 5, 1, 5, ""), "    new\n    a2\n"),
-        ((0, 6, 0, 6, "\n    b"), "    a1\n    b\n    new\n    a2\n"),
+        ((0, 6, 0, 6, "\n    b"), "    a1\n    new\n    b\n    a2\n"),
     ],
 )
 def test_a_change_of_the_lines_beside_an_insertion_may_be_cut_through_its_place(
@@ -163,11 +161,36 @@ def test_a_change_of_the_lines_beside_an_insertion_may_be_cut_through_its_place(
     assert page.text == accepted
 
 
-def test_where_the_old_lines_stand_twice_it_stays_a_conflict() -> None:
+@pytest.mark.parametrize("typed", [(2, 0, 2, 0, "x"), (1, 3, 2, 0, ""), (2, 5, 2, 5, "x")])
+def test_typing_at_the_ends_of_the_word_that_is_replaced_is_a_conflict(
+    typed: tuple[int, int, int, int, str],
+) -> None:
+    page = Page(OLD)
+    page.propose(REPLACED)
+    page.type(*typed)
+    assert page.states == ["conflict"]
+
+
+def test_typing_in_other_words_of_the_line_is_kept() -> None:
+    page = Page("total = price * count\n")
+    page.propose("total = price * amount\n")
+    page.type(0, 0, 0, 5, "grand_total")
+    (hunk,) = page.hunks
+    assert (hunk.state, hunk.old, hunk.new) == (
+        "pending",
+        "grand_total = price * count\n",
+        "grand_total = price * amount\n",
+    )
+    page.accept()
+    assert page.text == "grand_total = price * amount\n"
+
+
+def test_the_old_line_written_again_behind_itself_stays_outside() -> None:
     page = Page("a\nb\nc\n")
     page.propose("a\nB\nc\n")
     page.type(1, 1, 1, 1, "\nb")
-    assert page.states == ["conflict"]
+    page.accept()
+    assert page.text == "a\nB\nb\nc\n"
 
 
 def test_the_whole_text_coming_anew_is_followed_by_its_difference() -> None:
@@ -262,14 +285,13 @@ def _stretches(page: Page) -> list[tuple[str, str]]:
 def _is_allowed(
     stretches: list[tuple[str, str]], number: int, start: int, end: int, changed: str
 ) -> bool:
-    """Whether the edit leaves no doubt about what is meant."""
+    """Whether the edit leaves no doubt about what is meant: it is one of the gap's own lines."""
     gap = stretches[number][0]
     torn = "\r" in (gap[start - 1 : start], gap[end - 1 : end]) or "\r" in gap[start:end]
-    before_insertion = number + 1 < len(stretches) and stretches[number + 1][0] == ""
-    if before_insertion:
-        # What is written at an insertion's point stands behind it, and a line must begin there.
-        return start < len(gap) and changed.endswith("\n") and not torn
-    return not torn
+    is_last = number + 1 == len(stretches)
+    last_line = gap.splitlines(keepends=True)[-1] if gap else ""
+    keeps_last = end <= len(gap) - len(last_line) and changed.endswith("\n" + last_line)
+    return bool(gap) and not torn and (is_last or keeps_last or changed == last_line)
 
 
 @settings(max_examples=150, deadline=None)

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stet.review.drafts import EditDraft
-from stet.review.errors import Overlap, UnknownHunk
-from stet.review.overview import overview
+from stet.review.errors import Overlap, UnknownHunk, WrongState
 from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.text.change import TextChange
 from stet.text.diff import changes_between
@@ -26,26 +25,28 @@ def test_an_edit_becomes_a_hunk_for_every_stretch_of_lines() -> None:
     made = page.propose(NEW)
     first = Hunk(
         id="h1",
-        proposal="p2",
+        proposal="p1",
         turn="t1",
+        chat="",
         uri=URI,
         kind=HunkKind.REPLACE,
         state=HunkState.PENDING,
         range=Range(Position(0, 0), Position(1, 0)),
         old="a\n",
         new="A\n",
+        base="a\n",
+        proposed="A\n",
         summary="s",
-        group="p2",
+        group="p1@1",
         author="m",
+        changed=1,
     )
     assert [(h.kind, h.range.start.line, h.old, h.new) for h in made] == [
         ("replace", 0, "a\n", "A\n"),
         ("add", 3, "", "new\n"),
         ("delete", 4, "e\n", ""),
     ]
-    assert made[0] == dataclasses.replace(
-        first, id=made[0].id, proposal=made[0].proposal, group=made[0].group
-    )
+    assert made[0] == first
     assert page.hunks == made
 
 
@@ -115,9 +116,13 @@ def test_a_sent_hunk_is_accepted_only_when_its_text_comes_back() -> None:
     page = Page(OLD)
     page.propose("a\nb\nC\nd\ne\n")
     page.send()
-    assert (page.states, page.ledger.is_sent(URI), page.arrived()) == (["sent"], True, False)
+    assert (page.states, page.ledger.outbox.is_sent(URI), page.arrived()) == (["sent"], True, False)
     page.type(2, 0, 2, 1, "C")
-    assert (page.states, page.ledger.is_sent(URI), page.arrived()) == (["accepted"], False, True)
+    assert (page.states, page.ledger.outbox.is_sent(URI), page.arrived()) == (
+        ["accepted"],
+        False,
+        True,
+    )
 
 
 def test_what_is_not_sent_keeps_its_place_though_the_editor_reports_another_difference() -> None:
@@ -224,13 +229,13 @@ def test_an_insertion_that_did_not_come_about_waits_beside_lines_edited_before()
     assert page.text == "a\nb!\nnew\nc!\nd\ne\n"
 
 
-def test_rejecting_what_is_on_its_way_is_not_undone_by_its_failure() -> None:
+def test_what_is_on_its_way_is_decided_already() -> None:
     page = Page(OLD)
     (hunk,) = page.propose("a\nb\nC\nd\ne\n")
     page.send()
-    page.ledger.reject(hunk.id)
-    page.unsend()
-    assert page.states == ["rejected"]
+    with pytest.raises(WrongState, match=f"{hunk.id} can't be rejected: it is sent"):
+        page.ledger.reject(hunk.id)
+    assert page.states == ["sent"]
 
 
 def test_a_proposal_made_meanwhile_keeps_its_own_place() -> None:
@@ -297,7 +302,7 @@ def test_a_new_file_waits_as_one_hunk_and_a_second_wish_replaces_it() -> None:
         second.id: "pending",
     }
     page.send()
-    page.ledger.confirm_unseen(page.uri)
+    page.ledger.outbox.confirm_unseen(page.uri)
     assert page.ledger.hunk(second.id).state is HunkState.ACCEPTED
 
 
@@ -307,10 +312,10 @@ def test_a_new_file_waits_as_one_hunk_and_a_second_wish_replaces_it() -> None:
 def test_hunks_of_a_closed_file_follow_what_was_written_to_it_meanwhile() -> None:
     page = Page(OLD)
     page.propose("a\nb\nC\nd\ne\n")
-    page.ledger.closed(URI, page.text)
+    page.ledger.closed(URI)
     again = Page("zero\n" + OLD)
     page.buffer = again.buffer
-    page.ledger.reopened(URI, page.text, page.buffer.text_in)
+    page.ledger.opened(URI, page.buffer.lines)
     assert page.hunks[0].range.start == Position(3, 0)
     page.accept()
     assert page.text == "zero\na\nb\nC\nd\ne\n"
@@ -319,7 +324,7 @@ def test_hunks_of_a_closed_file_follow_what_was_written_to_it_meanwhile() -> Non
 def test_a_closed_files_hunks_follow_the_disk_before_new_ones_are_put_beside_them() -> None:
     page = Page(OLD)
     page.propose("a\nb\nC\nd\ne\n")
-    page.ledger.closed(URI, page.text)
+    page.ledger.closed(URI)
     on_disk = TextDocument(URI, "zero\n" + OLD)
     edit = TextEdit((Replacement(9, 10, "CC"),))
     draft = EditDraft(turn="t2", author="m", document=on_disk, name="a.md", edit=edit, summary="s")
@@ -375,14 +380,6 @@ def test_listeners_hear_of_every_file_that_changed() -> None:
     page.type(0, 0, 0, 0, "above\n")
     page.ledger.reject(hunk.id)
     assert heard == [URI] * 3
-
-
-def test_the_overview_shows_the_text_before_and_after() -> None:
-    page = Page("a\nb\n")
-    (hunk,) = page.propose("a\nB\n")
-    assert overview(page.hunks, {URI: page.text}, lambda uri: "a.md") == (
-        f"# {hunk.id} pending: s\n--- a/a.md\n+++ b/a.md\n@@ -1,2 +1,2 @@\n a\n-b\n+B\n"
-    )
 
 
 @settings(max_examples=200, deadline=None)

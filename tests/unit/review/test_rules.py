@@ -2,10 +2,11 @@
 
 import pytest
 
-from stet.review.drafts import CreateDraft, EditDraft
+from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
+from stet.review.gate import Draft, admit
 from stet.review.ledger import ReviewLedger
 from stet.review.protected import is_protected
-from stet.review.rules import EditRules, Refused, describe
+from stet.review.rules import EditRules, Refused, check_open
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from tests.support.page import rules
@@ -74,18 +75,80 @@ def test_every_rule_of_creating_is_held(gate: EditRules, rule: str | None) -> No
     assert broken == ([rule] if rule else [])
 
 
-def test_the_model_is_told_what_the_gate_will_hold() -> None:
-    assert describe(rules()) == (
-        "- You may propose edits to: the files shown to you, and those you have read in this turn."
+@pytest.mark.parametrize(
+    ("gate", "rule"),
+    [
+        (rules(), None),
+        (rules(read_only=True), "mode"),
+        (rules(editable=False), "edit.scope"),
+        (rules(can_create=False), "edit.canCreate"),
+        (rules(can_add=False, can_delete=False), None),
+    ],
+)
+def test_every_rule_of_moving_is_held(gate: EditRules, rule: str | None) -> None:
+    draft = MoveDraft(
+        turn="t1",
+        author="m",
+        uri="file:///ws/a.md",
+        name="a.md",
+        new_uri="file:///ws/b.md",
+        new_name="b.md",
+        summary="s",
     )
-    told = describe(rules(scope="current", can_add=False, can_delete=False, can_create=False))
-    assert told.splitlines() == [
-        "- You may propose edits to: only the file that was active when the question was asked.",
-        "- Forbidden: adding text (`edit.canAdd` is off).",
-        "- Forbidden: replacing or deleting text (`edit.canDelete` is off).",
-        "- Forbidden: creating files, also by position `create`.",
-    ]
-    assert "nothing may be changed" in describe(rules(read_only=True))
+    assert rule_of(draft, gate) == rule
+
+
+@pytest.mark.parametrize(
+    ("gate", "rule"),
+    [
+        (rules(), None),
+        (rules(read_only=True), "mode"),
+        (rules(editable=False), "edit.scope"),
+        (rules(can_delete=False), "edit.canDelete"),
+        (rules(can_add=False, can_create=False), None),
+    ],
+)
+def test_every_rule_of_removing_is_held(gate: EditRules, rule: str | None) -> None:
+    draft = RemoveDraft(
+        turn="t1", author="m", uri="file:///ws/a.md", name="a.md", text=OLD, summary="s"
+    )
+    assert rule_of(draft, gate) == rule
+
+
+def rule_of(draft: Draft, gate: EditRules) -> str | None:
+    """Which rule is against a draft."""
+    try:
+        admit(draft, gate)
+    except Refused as refused:
+        return refused.refusal.rule
+    return None
+
+
+@pytest.mark.parametrize(
+    ("gate", "rule"),
+    [(rules(), None), (rules(can_navigate=False), "edit.canNavigate")],
+)
+def test_the_rule_of_opening_is_held(gate: EditRules, rule: str | None) -> None:
+    refusal = check_open(gate, "a.md", "file:///ws/a.md")
+    assert (refusal and refusal.rule) == rule
+
+
+@pytest.mark.parametrize(
+    ("new", "rule"),
+    [
+        ("one\ntwo\0\n", "text"),
+        ("one\n\udc80two\n", "text"),
+        ("one\ntwo\n" + "x" * 5_000_001, "text"),
+        ("one\r\ntwo\x1b\f\n", None),
+    ],
+)
+def test_text_that_no_file_can_hold_is_refused(new: str, rule: str | None) -> None:
+    assert rule_against(new, rules()) == rule
+
+
+def test_what_stands_in_the_file_already_may_stay() -> None:
+    assert rule_against("one\n2 \0\n", rules(), old="one\ntwo \0\n") is None
+    assert rule_against("1 \0\ntwo \udc80\n", rules(), old="one \0\ntwo\n") == "text"
 
 
 @pytest.mark.parametrize(
@@ -95,14 +158,30 @@ def test_the_model_is_told_what_the_gate_will_hold() -> None:
         ".stet.toml", "CLAUDE.md", "AGENTS.md", "sub/Makefile", "conftest.py", "package.json",
         "a.code-workspace", ".envrc", ".exrc", ".nvim.lua", ".idea/workspace.xml",
         "\uff0egit/config", ".g\u200bit/config", ".git::$INDEX_ALLOCATION/config", ".git./config",
-        ".v\u017fcode/tasks.json",
+        ".v\u017fcode/tasks.json", ".vs\u0441\u043ede/tasks.json", ".vscode\ufe0f/x", "a/.ESLINTRC.cjs",
+        "sub/build.gradle.kts", "x.pth", ".husky/pre-commit", "bare/HEAD", ".stet.toml.", "Makefile ",
     ],
 )  # fmt: skip
 def test_files_that_instruct_machines_are_protected_however_they_are_spelt(name: str) -> None:
     assert is_protected(name)
 
 
-@pytest.mark.parametrize("name", ["src/app.py", "git/config", "notes/vscode.md", "", "makefile.md"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "src/app.py",
+        "git/config",
+        "notes/vscode.md",
+        "",
+        "makefile.md",
+        "heading.md",
+        "src/build.py",
+        "agents/a.md",
+        "\u043f\u0440\u0438\u0432\u0435\u0442.md",
+        "config/a.toml",
+        "package.json.md",
+    ],
+)
 def test_other_files_are_not_protected(name: str) -> None:
     assert not is_protected(name)
 

@@ -37,6 +37,7 @@ ALL: dict[str, dict[str, object]] = {
     },
     "context": {
         "scope": "folder",
+        "linkDepth": 2,
         "maxFiles": 3,
         "headLines": 4,
         "selectionLimit": 5,
@@ -68,7 +69,7 @@ ALL_SETTINGS = Settings(
         tool_calls="text",
         price=Price(1, 0.1, 4.0),
     ),
-    ContextSettings("folder", 3, 4, 5, 6, 7, ("build",)),
+    ContextSettings("folder", 2, 3, 4, 5, 6, 7, ("build",)),
     EditSettings("current", can_add=False, can_delete=False, can_create=False),
     AgentSettings(7, 8, 9, 0, ("search_workspace",), ("web",)),
     PrivacySettings(("*.pem",)),
@@ -108,7 +109,7 @@ def test_nothing_set_is_the_defaults(value: object) -> None:
         (
             {"context": {"scope": "opne"}},
             "context.scope",
-            "setting 'context.scope' is ignored: 'opne' is none of current, folder, open; "
+            "setting 'context.scope' is ignored: 'opne' is none of current, linked, folder, open; "
             "did you mean 'open'?",
         ),
         (
@@ -195,7 +196,7 @@ def test_an_empty_object_is_an_empty_list_to_editors_that_cannot_tell() -> None:
 
 @pytest.mark.parametrize(
     ("value", "key"),
-    [({"web": {"provider": "brave"}}, "web"), ({"context": {"linkDepth": 2}}, "context.linkDepth")],
+    [({"web": {"provider": "brave"}}, "web"), ({"context": {"presets": {}}}, "context.presets")],
 )
 def test_a_key_that_is_not_built_yet_is_said_to_have_no_effect(value: object, key: str) -> None:
     parsed = parse(value)
@@ -255,6 +256,7 @@ def assert_valid(parsed: Parsed) -> None:
         },
         "context": {
             "scope": settings.context.scope,
+            "linkDepth": settings.context.link_depth,
             "maxFiles": settings.context.max_files,
             "headLines": settings.context.head_lines,
             "selectionLimit": settings.context.selection_limit,

@@ -67,6 +67,12 @@ def plainly(text: str) -> str:
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
+def forgets_its_line_end(head: str, old: str, new: str) -> bool:
+    """Whether whole lines are replaced by a text that lacks the last line end."""
+    whole = old.endswith("\n") and old.strip() and not head.rpartition("\n")[2].strip()
+    return bool(whole and new) and not new.endswith("\n")
+
+
 @given(live=nasty, old=nasty, new=nasty, start=st.integers(0, 9), length=st.integers(1, 9))
 @settings(max_examples=250, deadline=None)
 def test_any_text_is_edited_at_its_one_place_or_refused(
@@ -83,7 +89,10 @@ def test_any_text_is_edited_at_its_one_place_or_refused(
             head, found, tail = plainly(live).partition(plainly(wanted))
             assert found
             assert plainly(wanted) not in found[1:] + tail
-            assert plainly(after) == plainly(head + plainly(new) + tail)
+            wished = plainly(new)
+            if forgets_its_line_end(head, plainly(wanted), wished):
+                wished += "\n"
+            assert plainly(after) == plainly(head + wished + tail)
         else:
             assert len(after) <= len(live) + len(new) * 4
 

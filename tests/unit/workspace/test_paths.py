@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.workspace.names import split_name, windows_fault
+from stet.system.memory_system import MemorySystem
+from stet.workspace.names import alias_fault, loosest, split_name, windows_fault
 from stet.workspace.paths import Located, PathRefused
 from stet.workspace.workspace import Workspace
 from tests.support.world import make_world
@@ -74,6 +75,10 @@ def test_a_name_means_a_path_in_the_root(name: str, path: str) -> None:
         ("~/x", "home"),
         ("x" * 5000, "too-long"),
         ("x" * 256, "too-long"),
+        ("a\ud800b", "invisible"),
+        ("\udc80", "invisible"),
+        ("\u00e9" * 128, "too-long"),
+        ("a%25252Fb", "encoded"),
         ("untitled:none", "untitled"),
     ],
 )
@@ -119,7 +124,7 @@ def test_no_name_leads_out_of_the_roots(parts: list[str], noise: str, absolute: 
     assert Path("/ws") == real or Path("/ws") in real.parents
 
 
-@given(st.text())
+@given(st.text(st.characters(exclude_categories=())))
 def test_any_text_is_located_or_refused(name: str) -> None:
     snapshot = world_with_traps().snapshot()
     try:
@@ -179,3 +184,40 @@ def test_the_one_roots_name_in_front_is_understood() -> None:
     snapshot = make_world({"/ws/src/a.py": ""}).snapshot()
     assert snapshot.locate("ws/src/a.py").path == Path("/ws/src/a.py")
     assert snapshot.locate("ws/new.py").path == Path("/ws/ws/new.py")
+
+
+@pytest.mark.parametrize(
+    ("name", "spelled"),
+    [
+        ("SRC/A.py", "/ws/src/a.py"),
+        ("Src/new.py", "/ws/src/new.py"),
+        ("in/A.py", "/ws/src/a.py"),
+        ("in/a.py", "/ws/in/a.py"),
+    ],
+)
+def test_a_folding_disk_spells_a_name_below_the_root(name: str, spelled: str) -> None:
+    system = MemorySystem({"/ws/src/a.py": ""}, links={"/ws/in": "/ws/src"}, case_sensitive=False)
+    world = Workspace(system)
+    world.add_root("file:///ws")
+    assert world.snapshot().locate(name).path == Path(spelled)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        ".GIT", ".g\u200cit", ".git\ufeff", "\uff0egit", ".git.", ".git ", ".git. .", ".g\u034fit",
+        ".git::$INDEX_ALLOCATION", ".git:x", ".gi\ufe00t", ".gIt\U000e0101",
+    ],
+)  # fmt: skip
+def test_what_some_disk_takes_for_one_name_is_one(part: str) -> None:
+    assert loosest(part) == ".git"
+
+
+@pytest.mark.parametrize("part", ["git", ".gitx", "git.", "a.git", ".g it"])
+def test_what_no_disk_takes_for_one_name_is_another(part: str) -> None:
+    assert loosest(part) != ".git"
+
+
+@pytest.mark.parametrize("part", ["a.md", "what?.md", "notes - 1.md", "a~b", ".hidden", "nullable"])
+def test_an_ordinary_name_means_the_same_everywhere(part: str) -> None:
+    assert alias_fault(part) is None

@@ -134,6 +134,27 @@ def test_the_inside_of_version_control_is_not_shown() -> None:
     assert refusal_of(snapshot, "/ws/.github/a.yml") is None
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".git/new",
+        ".git",
+        "GIT~1/config",
+        ".git::$INDEX_ALLOCATION/x",
+        ".git./x",
+        ".g\u200cit/x",
+        ".HG/x",
+    ],
+)
+def test_no_spelling_leads_into_version_control(name: str) -> None:
+    assert refusal_of(make_world({"/ws/a": ""}).snapshot(), f"/ws/{name}") == "git"
+
+
+def test_secret_folders_are_known_in_every_spelling() -> None:
+    for folder in (".SSH", ".ssh.", ".ssh::$INDEX_ALLOCATION", "\uff0essh", ".s\u200bsh"):
+        assert is_secret((folder, "config"))
+
+
 def test_only_open_files_are_shown_from_outside_the_roots() -> None:
     files = {"/etc/hosts": "canary", "/ws-evil/a": "canary"}
     snapshot = make_world(files, opened={"/etc/motd": "hi"}, links={"/ws/l": "/etc"}).snapshot()

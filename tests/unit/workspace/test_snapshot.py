@@ -36,7 +36,7 @@ def test_text_from_the_disk_is_utf8_or_latin1(data: bytes, text: str) -> None:
     ("path", "rule"),
     [
         ("/ws/none", "missing"),
-        ("/ws/sub", "folder"),
+        ("/ws/sub", "special"),
         ("/ws/bin", "binary"),
         ("/ws/big", "too-large"),
     ],

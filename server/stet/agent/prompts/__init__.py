@@ -8,7 +8,8 @@ from functools import cache
 from importlib.resources import files
 
 from stet.agent.turn import Mode
-from stet.review.rules import EditRules, describe
+from stet.review.rules import EditRules
+from stet.review.stated import describe
 
 
 def system_prompt(mode: Mode, rules: EditRules) -> str:

@@ -8,6 +8,8 @@ from stet.context.current import Current
 from stet.context.excerpt import head_of
 from stet.context.tags import element
 from stet.context.values import Section
+from stet.index.graph import LinkGraph
+from stet.index.scan import scan_links
 from stet.settings.values import Settings
 from stet.text.document import TextDocument
 from stet.workspace.snapshot import NotShown, Snapshot
@@ -29,7 +31,9 @@ class Attached:
     mtime: float | None
 
 
-def find_attached(snapshot: Snapshot, current: Current | None) -> tuple[Attached, ...]:
+def find_attached(
+    snapshot: Snapshot, current: Current | None, graph: LinkGraph | None = None
+) -> tuple[Attached, ...]:
     """The files in scope but the current one: those on no disk yet, then the latest written.
 
     Files of the same time are in the order of their names, so that the same world always gives the
@@ -37,7 +41,7 @@ def find_attached(snapshot: Snapshot, current: Current | None) -> tuple[Attached
     """
     settings = snapshot.settings.context
     own = None if current is None else canonical(current.document.uri)
-    uris = [uri for uri in _in_scope(snapshot, current) if canonical(uri) != own]
+    uris = [uri for uri in _in_scope(snapshot, current, graph) if canonical(uri) != own]
     candidates = [(snapshot.mtime(uri), snapshot.name_of(uri), uri) for uri in uris]
     candidates.sort(key=lambda each: (each[0] is not None, -(each[0] or 0.0), each[1]))
     found: list[Attached] = []
@@ -57,13 +61,18 @@ def attached_files(attached: Sequence[Attached], settings: Settings) -> Section:
     return Section("attached_files", element("attached_files", "\n".join(elements)))
 
 
-def _in_scope(snapshot: Snapshot, current: Current | None) -> Iterator[str]:
+def _in_scope(
+    snapshot: Snapshot, current: Current | None, graph: LinkGraph | None
+) -> Iterator[str]:
     """URIs of the files that `context.scope` names."""
     scope = snapshot.settings.context.scope
     if scope == "open":
         yield from (document.uri for document in snapshot.documents.values())
     elif scope == "folder" and current is not None:
         yield from (each.uri for each in snapshot.siblings(current.document.uri))
+    elif scope == "linked" and current is not None:
+        graph = scan_links(snapshot) if graph is None else graph
+        yield from graph.neighbours(current.document.uri, snapshot.settings.context.link_depth)
 
 
 def _file_contents(attached: Attached, head_lines: int) -> str:

@@ -10,11 +10,11 @@ from lsprotocol import types as lsp
 
 from stet.lsp import from_lsp
 from stet.lsp.arguments import Arguments
+from stet.lsp.choosing import OPEN
 from stet.lsp.errors import InvalidParams
+from stet.lsp.hunk_text import hover_text
 from stet.lsp.places import document_of, place_of
-from stet.lsp.publisher import describe
 from stet.lsp.state import ServerState
-from stet.review.proposal import HunkState
 from stet.text.position import Position, Range
 from stet.workspace.selection import Source
 
@@ -22,7 +22,8 @@ from stet.workspace.selection import Source
 def did_focus(state: ServerState, params: object) -> None:
     """`$/stet/didFocus`: this document has the focus, or none has."""
     uri = _uri(params)
-    state.workspace.activity.focus(uri, Source.NOTIFIED)
+    if uri is None or not state.own.holds(uri):
+        state.workspace.activity.focus(uri, Source.NOTIFIED)
 
 
 def did_change_selection(state: ServerState, params: object) -> None:
@@ -53,21 +54,22 @@ def did_change_selection(state: ServerState, params: object) -> None:
 
 
 def hover(state: ServerState, params: lsp.HoverParams) -> lsp.Hover | None:
-    """The diff of the hunk under the cursor, or null."""
+    """The diff of the hunks under the cursor, or null."""
     uri = params.text_document.uri
     place = _touched(state, uri, params.position, Source.HOVER)
     if place is None or not state.ledger.follows(uri):
         return None
     here = Range(place, place)
-    for hunk in state.ledger.live(uri):
-        if hunk.state is not HunkState.SENT and hunk.is_on_lines_of(here):
-            head, _, diff = describe(hunk).partition("\n")
-            if not state.server.editor.hover_markdown:
-                return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.PlainText, f"{head}\n{diff}"))
-            fence = "`" * max(3, _longest_run(diff) + 1)
-            text = f"{_plain(head)}\n\n{fence}diff\n{diff}\n{fence}"
-            return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, text))
-    return None
+    texts = [
+        hover_text(hunk, markdown=state.server.editor.hover_markdown)
+        for hunk in state.ledger.live(uri)
+        if hunk.state in OPEN and hunk.is_on_lines_of(here)
+    ]
+    if not texts:
+        return None
+    if state.server.editor.hover_markdown:
+        return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, "\n\n---\n\n".join(texts)))
+    return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.PlainText, "\n\n".join(texts)))
 
 
 def document_highlight(state: ServerState, params: lsp.DocumentHighlightParams) -> None:
@@ -111,16 +113,3 @@ def _position(entry: object, name: str) -> lsp.Position:
     if type(line) is not int or type(character) is not int:
         raise InvalidParams(f"{name!r} is an LSP position, not {value!r}")
     return lsp.Position(max(line, 0), max(character, 0))
-
-
-def _longest_run(text: str) -> int:
-    longest = run = 0
-    for character in text:
-        run = run + 1 if character == "`" else 0
-        longest = max(longest, run)
-    return longest
-
-
-def _plain(text: str) -> str:
-    """`text` with Markdown's own marks made harmless: it may come from a model."""
-    return "".join(f"\\{c}" if c in "\\`*_[]<>!#" else c for c in text)

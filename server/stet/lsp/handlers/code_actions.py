@@ -5,24 +5,20 @@ resolving and without checking versions. The edit is sent when the command comes
 as it is then.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lsprotocol import types as lsp
 
 from stet.agent.turn import Mode
 from stet.lsp import from_lsp
+from stet.lsp.action import QUICK_FIX, REWRITE, SOURCE, bare
+from stet.lsp.choosing import OPEN
+from stet.lsp.hunk_actions import actions_on
 from stet.lsp.state import ServerState
-from stet.review.proposal import Hunk, HunkState
-from stet.text.escape import escape_line
 from stet.text.position import Range
 from stet.workspace.selection import Source
 from stet.workspace.uris import canonical
-
-QUICK_FIX = lsp.CodeActionKind.QuickFix.value
-REWRITE = "refactor.rewrite.stet"
-SOURCE = "source.stet"
-MAX_TITLE = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +48,13 @@ def code_actions(state: ServerState, params: lsp.CodeActionParams) -> list[lsp.C
     place = from_lsp.range_(params.range, buffer.lines, workspace.encoding)
     workspace.activity.touched(uri, place, Source.REQUEST)
     automatic = params.context.trigger_kind is lsp.CodeActionTriggerKind.Automatic
-    open_here = [h for h in state.ledger.live(uri) if h.state is not HunkState.SENT]
-    here = [hunk for hunk in open_here if hunk.is_on_lines_of(place)]
-    actions = _on_questions(state, uri, place) + _on_hunks(state, here, open_here)
+    waiting = [hunk for hunk in state.ledger.live(uri) if hunk.state in OPEN]
+    here = [hunk for hunk in waiting if hunk.is_on_lines_of(place)]
+    actions = _on_questions(state, uri, place)
+    if here:
+        actions += actions_on(
+            here, waiting, state.ledger, state.publisher.diagnostic, state.server.editor
+        )
     if not automatic:
         if not here:
             actions += _elsewhere(state)
@@ -69,48 +69,6 @@ def _wanted(action: lsp.CodeAction, only: Sequence[lsp.CodeActionKind | str] | N
     return any(entry in ("", kind) or kind.startswith(f"{entry}.") for entry in asked)
 
 
-def _on_hunks(state: ServerState, here: list[Hunk], in_file: list[Hunk]) -> list[lsp.CodeAction]:
-    actions = []
-    for hunk in here:
-        number = f"{in_file.index(hunk) + 1}/{len(in_file)}"
-        what = f"hunk {number} ({hunk.id})"
-        named: dict[str, object] = {"hunk": hunk.id, "hash": hunk.hash}
-        if hunk.state is HunkState.PENDING:
-            title = f"Accept {what}: {hunk.summary}"
-            asked = named | {"protected": True} if hunk.protected else named
-            accept = _on(state, hunk, _bare(title, "stet.accept", asked, QUICK_FIX))
-            accept.is_preferred = True
-            actions.append(accept)
-        actions.append(_on(state, hunk, _bare(f"Reject {what}", "stet.reject", named, QUICK_FIX)))
-        actions.append(
-            _on(
-                state,
-                hunk,
-                _bare(f"Show diff of {what}", "stet.review", {"hunk": hunk.id}, QUICK_FIX),
-            )
-        )
-    if here and len(in_file) > 1:
-        uri, n = here[0].uri, len(in_file)
-        for verb in ("Accept", "Reject"):
-            title = f"{verb} all {n} hunks in this file"
-            actions.append(
-                _on(state, here[0], _bare(title, f"stet.{verb.lower()}", {"uri": uri}, QUICK_FIX))
-            )
-    for turn in dict.fromkeys(hunk.turn for hunk in here):
-        others = [h for h in state.ledger.hunks(turn=turn) if h.state is HunkState.PENDING]
-        if len({hunk.uri for hunk in others}) > 1:
-            for verb in ("Accept", "Reject"):
-                title = f"{verb} all {len(others)} hunks of turn {turn}"
-                actions.append(
-                    _on(
-                        state,
-                        here[0],
-                        _bare(title, f"stet.{verb.lower()}", {"turn": turn}, QUICK_FIX),
-                    )
-                )
-    return actions
-
-
 def _on_questions(state: ServerState, uri: str, place: Range) -> list[lsp.CodeAction]:
     """The answers to a turn that waits, where it was asked from."""
     actions = []
@@ -120,7 +78,7 @@ def _on_questions(state: ServerState, uri: str, place: Range) -> list[lsp.CodeAc
             continue
         if asked_from.range is None or asked_from.range.touches_lines_of(place):
             actions += [
-                _bare(
+                bare(
                     f"{choice} (turn {turn.id})",
                     "stet.answer",
                     {"question": question.id, "choice": choice},
@@ -136,7 +94,7 @@ def _elsewhere(state: ServerState) -> list[lsp.CodeAction]:
     if not waiting:
         return []
     plural = "s" if waiting != 1 else ""
-    return [_bare(f"Go to the next of {waiting} pending hunk{plural}", "stet.next", {}, SOURCE)]
+    return [bare(f"Go to the next of {waiting} pending hunk{plural}", "stet.next", {}, SOURCE)]
 
 
 def _prompts(uri: str, wire: lsp.Range, place: Range) -> list[lsp.CodeAction]:
@@ -148,7 +106,7 @@ def _prompts(uri: str, wire: lsp.Range, place: Range) -> list[lsp.CodeAction]:
         },
     }
     return [
-        _bare(
+        bare(
             prompt.title,
             "stet.ask",
             {"prompt": prompt.prompt, "mode": str(prompt.mode), **where},
@@ -157,21 +115,3 @@ def _prompts(uri: str, wire: lsp.Range, place: Range) -> list[lsp.CodeAction]:
         for prompt in PROMPTS
         if not (prompt.mode is Mode.REWRITE and place.is_empty)
     ]
-
-
-def _on(state: ServerState, hunk: Hunk, action: lsp.CodeAction) -> lsp.CodeAction:
-    """`action` as one about `hunk`: it carries its diagnostic and says who made it."""
-    action.diagnostics = [state.publisher.diagnostic(hunk)]
-    if state.server.editor.llm_tag:
-        action.tags = [lsp.CodeActionTag.LlmGenerated]
-    return action
-
-
-def _bare(title: str, command: str, arguments: Mapping[str, object], kind: str) -> lsp.CodeAction:
-    text = escape_line(f"Stet: {title}")
-    text = text if len(text) <= MAX_TITLE else text[: MAX_TITLE - 1] + "…"
-    return lsp.CodeAction(
-        title=text,
-        kind=kind,
-        command=lsp.Command(title=text, command=command, arguments=[arguments]),
-    )

@@ -36,9 +36,16 @@ def did_change_folders(state: ServerState, params: lsp.DidChangeWorkspaceFolders
         state.workspace.add_root(folder.uri)
 
 
+def did_rename_files(state: ServerState, params: lsp.RenameFilesParams) -> None:
+    """Files have other names: their hunks go along."""
+    for file in params.files:
+        state.renames.carry(file.old_uri, file.new_uri)
+
+
 def did_save(state: ServerState, params: lsp.DidSaveTextDocumentParams) -> None:
-    """A document was saved."""
+    """A document was saved; a review page says then what is to be done."""
     state.documents.save(params)
+    state.pages.saved(params.text_document.uri)
 
 
 def shutdown(state: ServerState, _params: object = None) -> None:

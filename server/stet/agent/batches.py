@@ -1,0 +1,37 @@
+"""The calls of one answer: those that belong together are run as one, when the first is due."""
+
+from collections.abc import Sequence
+
+from stet.agent.toolbox import Toolbox
+from stet.agent.turn import ToolRun
+from stet.llm.messages import ToolCall
+
+
+class Batches:
+    """Runs the calls of one answer of the model, in their order.
+
+    The model wrote all of them before it saw what any of them gave. So edits of one file that it
+    sent together mean the text as it was shown before, and are checked and proposed as a whole.
+
+    Args:
+        toolbox: Runs them.
+        calls: All that may be run.
+    """
+
+    def __init__(self, toolbox: Toolbox, calls: Sequence[ToolCall]) -> None:
+        self._toolbox = toolbox
+        self._calls = calls
+        self._keys = [toolbox.together_with(call) for call in calls]
+        self._done: dict[int, tuple[ToolRun, str]] = {}
+
+    async def run(self, n: int) -> tuple[ToolRun, str]:
+        """What came of call `n` (from 0), and the text for the model."""
+        if n in self._done:
+            return self._done[n]
+        key = self._keys[n]
+        batch = [k for k, other in enumerate(self._keys) if key is not None and other == key]
+        if len(batch) < 2:
+            return await self._toolbox.run(self._calls[n])
+        ran = await self._toolbox.run_together([self._calls[k] for k in batch])
+        self._done.update(zip(batch, ran, strict=True))
+        return self._done[n]

@@ -1,0 +1,151 @@
+"""`<since_last_turn>`: what became of the conversation's proposals, and of the files it knows.
+
+A line for each thing, the most urgent first, and under it lines of files. Those are indented and
+marked, and control characters in them are written as escapes, so that no text of a file can look
+like a line of ours.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from stet.context.tags import element, on_one_line
+from stet.context.values import Section
+from stet.review.verdicts import Fate, FileNews, News, Verdict
+from stet.text.diff import LineHunk
+from stet.text.lines import without_end
+
+NAME = "since_last_turn"
+MAX_CHARACTERS = 4000
+"""How much the section holds, but for its last lines, which say what was left out."""
+MAX_LINES = 12
+"""How many lines of one text are shown."""
+MAX_LINE = 200
+"""How many characters of a line, a reason or a summary are shown."""
+
+_SAID = {
+    Fate.CONFLICT: "conflict: the user has written over the place, so it can't be accepted",
+    Fate.REJECTED: "rejected",
+    Fate.UNDONE: "undone: it was accepted, and the user has taken it back",
+    Fate.REPLACED: "replaced by the proposal of another conversation",
+    Fate.ACCEPTED: "accepted",
+    Fate.PENDING: "pending",
+    Fate.SENT: "accepted, being written",
+}
+_WAITING = frozenset({Fate.PENDING, Fate.SENT})
+_ID = re.compile(r"([a-z]+)([0-9]+)")
+
+_Item = tuple[str, ...]
+"""Lines that are shown together or not at all."""
+
+
+def since_last_turn(news: News) -> Section | None:
+    """The section; None where there is nothing to tell."""
+    parts = (
+        ("What became of your proposals:", list(_verdicts(news.verdicts))),
+        ("Changed since you saw it, not by your proposals:", list(map(_file, news.files))),
+    )
+    lines: list[str] = []
+    room = MAX_CHARACTERS
+    for heading, items in parts:
+        if not items:
+            continue
+        lines.append(heading)
+        for n, item in enumerate(items):
+            room -= sum(len(line) + 1 for line in item)
+            if room < 0:
+                lines.append(f"(cut: {len(items) - n} more)")
+                break
+            lines += item
+    return Section(NAME, element(NAME, "\n".join(lines))) if lines else None
+
+
+def _verdicts(verdicts: Sequence[Verdict]) -> Iterator[_Item]:
+    """What was decided first: it is told only once, and what waits every time.
+
+    Decided ones that have nothing more to say share an item.
+    """
+    waiting = [verdict for verdict in verdicts if verdict.fate in _WAITING]
+    plain: dict[tuple[Fate, str], list[str]] = {}
+    for verdict in verdicts:
+        if verdict.fate in _WAITING:
+            continue
+        if verdict.reason or verdict.diff or verdict.theirs is not None:
+            yield _one(verdict)
+        else:
+            plain.setdefault((verdict.fate, verdict.file), []).append(verdict.hunk)
+    for (fate, file), ids in plain.items():
+        place = f" in {_short(file)}" if file else ""
+        yield (f"- {', '.join(_runs(ids))}{place}: {_SAID[fate]}",)
+    yield from map(_one, waiting)
+
+
+def _one(verdict: Verdict) -> _Item:
+    said = _SAID[verdict.fate]
+    if verdict.is_changed:
+        said += ", as the user changed it" if verdict.diff else ", changed by the user"
+    if verdict.inline and verdict.fate is Fate.PENDING:
+        said += ", as a block in the text itself"
+    place = f" {_short(verdict.file)}" if verdict.file else ""
+    if verdict.line:
+        place += f" line {verdict.line}"
+    summary = f" ({_short(verdict.summary)})" if verdict.summary else ""
+    lines = [f"- {verdict.hunk}{place}{summary}: {said}"]
+    if verdict.reason:
+        lines.append(f"    The user says: {_short(verdict.reason)}")
+    if verdict.diff:
+        lines.append("    From yours (-) to what they made of it (+):")
+        lines += _capped([mark for one in verdict.diff for mark in _changes(one)])
+    if verdict.theirs is not None:
+        lines.append("    There now:" if verdict.theirs else "    There now: nothing")
+        lines += _capped([f"    | {_short(line)}" for line in verdict.theirs])
+    return tuple(lines)
+
+
+def _file(file: FileNews) -> _Item:
+    if file.is_gone:
+        return (f"- {_short(file.file)}: there is no such file any more",)
+    lines: list[str] = []
+    for one in file.changes:
+        lines += [f"    line {one.new_start + 1}:", *_changes(one)]
+    return (f"- {_short(file.file)}:", *_capped(lines))
+
+
+def _changes(one: LineHunk) -> list[str]:
+    old = [f"    - {_short(line)}" for line in one.old if line]
+    return old + [f"    + {_short(line)}" for line in one.new if line]
+
+
+def _capped(lines: list[str]) -> list[str]:
+    """The first of `lines`, and how many more there are."""
+    if len(lines) <= MAX_LINES:
+        return lines
+    return [*lines[:MAX_LINES], f"    (cut: {len(lines) - MAX_LINES} more lines)"]
+
+
+def _short(text: str) -> str:
+    """A line without its end, its start where it is long."""
+    line = without_end(text)
+    cut = len(line) - MAX_LINE
+    return on_one_line(line[:MAX_LINE]) + (f" (cut: {cut} more characters)" if cut > 0 else "")
+
+
+def _runs(ids: Iterable[str]) -> Iterator[str]:
+    """`h1, h2, h3, h7` as `h1-h3` and `h7`."""
+    run: list[str] = []
+    for one in sorted(ids, key=_number):
+        if run and _number(one) != (_number(run[-1])[0], _number(run[-1])[1] + 1):
+            yield _run(run)
+            run = []
+        run.append(one)
+    if run:
+        yield _run(run)
+
+
+def _run(run: list[str]) -> str:
+    return run[0] if len(run) == 1 else f"{run[0]}-{run[-1]}"
+
+
+def _number(hunk: str) -> tuple[str, int]:
+    """An id in parts, for its order."""
+    found = _ID.fullmatch(hunk)
+    return (found[1], int(found[2])) if found else (hunk, 0)

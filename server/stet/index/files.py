@@ -1,0 +1,147 @@
+"""The names of the workspace's files, arranged so that a link's target is found without a search.
+
+Paths are absolute texts with `/` between their parts, so that all of this is pure. Lookups fold case
+and Unicode form where the exact name is not there: a note written on one machine is read on another.
+"""
+
+import posixpath
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+
+
+def folded(name: str) -> str:
+    """`name` without what differs between file systems."""
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+@dataclass(frozen=True)  # without slots: the tables are made once and kept in the instance
+class Files:
+    """The files that links can lead to.
+
+    Attributes:
+        paths: All of them.
+        roots: The folders of the workspace.
+        aliases: Other names of notes, folded, with the notes that claim them.
+    """
+
+    paths: frozenset[str]
+    roots: tuple[str, ...]
+    aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def at(self, path: str) -> str | None:
+        """The file at `path` (normalised); by another spelling where only one fits."""
+        if path in self.paths:
+            return path
+        same = self._by_folded.get(folded(path), ())
+        return same[0] if len(same) == 1 else None
+
+    def ending_with(self, tail: str) -> tuple[str, ...]:
+        """The files whose last parts are those of `tail`, sorted; exact spellings before others."""
+        parts = tail.rsplit("/", 2)
+        if len(parts) == 1:
+            found = self._by_name.get(folded(tail), ())
+        else:
+            found = self._by_two_names.get(folded("/".join(parts[-2:])), ())
+        if len(parts) > 2:
+            end = folded(f"/{tail}")
+            found = tuple(path for path in found if folded(path).endswith(end))
+        exact = tuple(path for path in found if path.endswith(f"/{tail}"))
+        return exact or found
+
+    def in_folder(self, folder: str) -> tuple[str, ...]:
+        """The files in `folder` itself, sorted."""
+        return self._by_folder.get(folder, ())
+
+    def folders_ending_with(self, tail: str) -> tuple[str, ...]:
+        """The folders with files whose last parts are those of `tail`, sorted."""
+        found = self._folders_by_name.get(posixpath.basename(tail), ())
+        return tuple(folder for folder in found if folder.endswith(f"/{tail}"))
+
+    def root_of(self, path: str) -> str | None:
+        """The innermost root that holds `path`; the first one for what none holds."""
+        holders = [root for root in self.roots if is_below(path, root)]
+        return max(holders, key=len, default=self.roots[0] if self.roots else None)
+
+    def ancestors(self, path: str) -> list[str]:
+        """The folders above `path` up to its root, the nearest first."""
+        root = self.root_of(path)
+        folder = posixpath.dirname(path)
+        found = [folder]
+        while root is not None and is_below(folder, root):
+            folder = posixpath.dirname(folder)
+            found.append(folder)
+        return found
+
+    def moved(self, old: str, new: str) -> "Files":
+        """The same files after one was moved."""
+        aliases = {
+            alias: tuple(new if path == old else path for path in paths)
+            for alias, paths in self.aliases.items()
+        }
+        return Files(self.paths - {old} | {new}, self.roots, MappingProxyType(aliases))
+
+    @cached_property
+    def python_names(self) -> frozenset[str]:
+        """What a part of a Python module's name can be here; most imports name none of these."""
+        stems = {
+            posixpath.basename(path).removesuffix(".pyi").removesuffix(".py")
+            for path in self.paths
+            if path.endswith((".py", ".pyi"))
+        }
+        return frozenset(stems | self._folders_by_name.keys() | self._outer_folders)
+
+    @cached_property
+    def _outer_folders(self) -> frozenset[str]:
+        """The names of the folders that hold only folders."""
+        return frozenset(part for folder in self._by_folder for part in folder.split("/"))
+
+    @cached_property
+    def _by_folded(self) -> dict[str, tuple[str, ...]]:
+        return _grouped((folded(path), path) for path in self.paths)
+
+    @cached_property
+    def _by_name(self) -> dict[str, tuple[str, ...]]:
+        return _grouped((folded(posixpath.basename(path)), path) for path in self.paths)
+
+    @cached_property
+    def _by_two_names(self) -> dict[str, tuple[str, ...]]:
+        """By folder and name, since many packages have a file of one name."""
+        return _grouped((folded("/".join(path.rsplit("/", 2)[-2:])), path) for path in self.paths)
+
+    @cached_property
+    def _by_folder(self) -> dict[str, tuple[str, ...]]:
+        return _grouped((posixpath.dirname(path), path) for path in self.paths)
+
+    @cached_property
+    def _folders_by_name(self) -> dict[str, tuple[str, ...]]:
+        return _grouped((posixpath.basename(folder), folder) for folder in self._by_folder)
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Whether `path` lies in `folder` or deeper."""
+    return path != folder and path.startswith(f"{folder.rstrip('/')}/")
+
+
+def joined(folder: str, path: str) -> str:
+    """`path`, relative to `folder`, without `.` and `..`."""
+    return posixpath.normpath(f"{folder.rstrip('/')}/{path}")
+
+
+def nearest(candidates: Iterable[str], source: str) -> str | None:
+    """The one that a bare name means: in the folder of `source`, else the shortest path."""
+    folder = posixpath.dirname(source)
+    return min(
+        candidates,
+        key=lambda path: (posixpath.dirname(path) != folder, path.count("/"), len(path), path),
+        default=None,
+    )
+
+
+def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return {key: tuple(sorted(values)) for key, values in found.items()}

@@ -1,0 +1,106 @@
+"""Imports of source code, for the common languages, found by a scan of each.
+
+A scan knows no build: it finds what is written as an import at the place where the language wants
+it, outside comments. Whether a file of the workspace is meant is decided in `stet.index.resolve`.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+
+from stet.index import masking
+from stet.index.link import Link, LinkKind
+
+_LINE = r"^[ \t]*"
+_QUOTED = r"(?P<quote>[\"'])(?P<path>[^\"'\r\n]{1,1000})(?P=quote)"
+
+
+def _pattern(source: str) -> re.Pattern[str]:
+    return re.compile(source, re.MULTILINE)
+
+
+_PYTHON_IMPORT = _pattern(r"(?:^|;)[ \t]*import[ \t]+(?P<names>[^\r\n;]+)")
+_PYTHON_FROM = _pattern(
+    r"(?:^|;)[ \t]*from[ \t]++(?P<module>\.*+(?:[ \t]*+(?!import\b)[\w.]++)?)[ \t]++import[ \t]++"
+    r"(?:\((?P<inner>[^()]*)\)|(?P<names>[^\r\n;(]+))"
+)
+_PYTHON_MODULE = re.compile(r"(?P<name>[^\W\d][\w.]*)(?P<alias>[ \t]+as[ \t]+\w+)?")
+_PYTHON_NAME = re.compile(r"(?<![\w.])(?P<name>[^\W\d]\w*)(?P<alias>\s+as\s+\w+)?")
+_JAVASCRIPT = _pattern(
+    r"(?:\bfrom[ \t\r\n]*|\bimport[ \t\r\n]*\(?[ \t\r\n]*|\brequire(?:\.resolve)?[ \t]*\([ \t\r\n]*)"
+    + _QUOTED
+)
+_C_INCLUDE = _pattern(_LINE + r"#[ \t]*(?:include|import)[ \t]*\"(?P<path>[^\"\r\n]+)\"")
+_RUST_MOD = _pattern(_LINE + r"(?:pub(?:\([^)\r\n]*\))?[ \t]+)?mod[ \t]+(?P<path>\w+)[ \t]*;")
+_RUST_USE = _pattern(
+    _LINE
+    + r"(?:pub(?:\([^)\r\n]*\))?[ \t]+)?use[ \t]+(?P<path>(?:crate|self|super)(?:::\w+)+|super)"
+)
+_GO = _pattern(_LINE + r"(?:import[ \t]+)?(?:[\w.]+[ \t]+)?\"(?P<path>[^\"\s]+/[^\"\s]+)\"")
+_GO_BLOCK = _pattern(_LINE + r"import[ \t]*(?:\([^)]*\)|[^\r\n(]*)")
+_JVM = _pattern(_LINE + r"import[ \t]+(?:static[ \t]+)?(?P<path>(?:\w++\.)++(?:\w++|\*))")
+_RUBY = _pattern(_LINE + r"(?:require_relative|load)[ \t(]+" + _QUOTED)
+_PHP = _pattern(r"\b(?:require|include)(?:_once)?[ \t(]+(?:__DIR__[ \t]*\.[ \t]*)?" + _QUOTED)
+_PHP_USE = _pattern(_LINE + r"use[ \t]+(?:function[ \t]+|const[ \t]+)?\\?(?P<path>\w+(?:\\\w+)+)")
+_CSS = _pattern(
+    r"@(?:import|use|forward)[ \t]+(?:url\([ \t]*)?(?:[\"'](?P<path>[^\"'\r\n]+)[\"']|(?P<bare>[^\"'\s();]+))"
+)
+_LATEX = _pattern(
+    r"\\(?:input|include|subfile|includegraphics(?:\[[^\]\r\n]*\])?|addbibresource|lstinputlisting)"
+    r"[ \t]*\{[ \t]*(?P<path>[^{}\r\n]+?)[ \t]*\}"
+)
+
+
+def find_python(text: str) -> Iterator[Link]:
+    """`import a.b, c as d` and `from .a import b, c as d`."""
+    masked = masking.mask_python(text)
+    for found in _PYTHON_IMPORT.finditer(masked):
+        for name in _PYTHON_MODULE.finditer(found["names"]):
+            start = found.start("names") + name.start("name")
+            yield Link(LinkKind.PYTHON, name["name"], start, renamed=name["alias"] is not None)
+    for found in _PYTHON_FROM.finditer(masked):
+        module = found["module"]
+        yield Link(LinkKind.PYTHON_FROM, module, found.start("module"))
+        group = "names" if found["inner"] is None else "inner"
+        for name in _PYTHON_NAME.finditer(found[group]):
+            yield Link(
+                LinkKind.PYTHON_NAME,
+                name["name"],
+                found.start(group) + name.start("name"),
+                context=module,
+                renamed=name["alias"] is not None,
+            )
+
+
+def find_go(text: str) -> Iterator[Link]:
+    """Packages in the import declarations."""
+    masked = masking.mask_script(text)
+    for block in _GO_BLOCK.finditer(masked):
+        for found in _GO.finditer(block[0]):
+            yield Link(LinkKind.GO, found["path"], block.start() + found.start("path"))
+
+
+def _finder(
+    kind: LinkKind, mask: Callable[[str], str], *patterns: re.Pattern[str]
+) -> Callable[[str], Iterator[Link]]:
+    """What finds the links of one kind: the group `path` of every match in the masked text."""
+
+    def find(text: str) -> Iterator[Link]:
+        masked = mask(text)
+        for pattern in patterns:
+            for found in pattern.finditer(masked):
+                group = "path" if found["path"] is not None else "bare"
+                yield Link(kind, found[group], found.start(group))
+
+    return find
+
+
+find_javascript = _finder(LinkKind.JAVASCRIPT, masking.mask_script, _JAVASCRIPT)
+find_c = _finder(LinkKind.C_INCLUDE, masking.mask_c, _C_INCLUDE)
+find_rust_mods = _finder(LinkKind.RUST_MOD, masking.mask_rust, _RUST_MOD)
+find_rust_uses = _finder(LinkKind.RUST_USE, masking.mask_rust, _RUST_USE)
+find_jvm = _finder(LinkKind.JVM, masking.mask_c, _JVM)
+find_ruby = _finder(LinkKind.RUBY, masking.mask_hash, _RUBY)
+find_php_files = _finder(LinkKind.PHP, masking.mask_php, _PHP)
+find_php_uses = _finder(LinkKind.PHP_USE, masking.mask_php, _PHP_USE)
+find_css = _finder(LinkKind.CSS, masking.mask_css, _CSS)
+find_latex = _finder(LinkKind.LATEX, masking.mask_latex, _LATEX)

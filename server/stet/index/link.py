@@ -1,0 +1,59 @@
+"""A link: a place in a text that names another file."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class LinkKind(StrEnum):
+    """How a link is written, which decides how it is resolved and how it is written anew."""
+
+    WIKI = "wikilink"
+    EMBED = "embed"
+    MARKDOWN = "markdown"
+    """The target of a Markdown link, an image or a reference definition, or of HTML: a URL."""
+    ANGLE = "markdown-angle"
+    """The same between `<` and `>`, where spaces are allowed."""
+    PYTHON = "python"
+    """The module of an `import`."""
+    PYTHON_FROM = "python-from"
+    """The module of a `from ... import`."""
+    PYTHON_NAME = "python-name"
+    """A name behind a `from ... import`, which may be a module."""
+    JAVASCRIPT = "javascript"
+    C_INCLUDE = "c-include"
+    RUST_MOD = "rust-mod"
+    RUST_USE = "rust-use"
+    GO = "go"
+    """A package, which is all Go files of a folder."""
+    JVM = "jvm"
+    """A class of Java or Kotlin, or with `.*` all of a package."""
+    RUBY = "ruby"
+    PHP = "php"
+    PHP_USE = "php-use"
+    CSS = "css"
+    LATEX = "latex"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One link.
+
+    Attributes:
+        kind: How it is written.
+        written: The part of the text that names the file, exactly as it stands there.
+        start: Where that part begins, in code points of the text.
+        context: What else is needed to know what is meant: for `PYTHON_NAME` the module behind
+            `from`; else empty.
+        renamed: For Python, whether the code calls it by a name of its own (`import a.b as c`).
+    """
+
+    kind: LinkKind
+    written: str
+    start: int
+    context: str = ""
+    renamed: bool = False
+
+    @property
+    def end(self) -> int:
+        """Where the part that names the file ends, in code points of the text."""
+        return self.start + len(self.written)

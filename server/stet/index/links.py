@@ -1,0 +1,62 @@
+"""What a text links to: pure, by the ending of the file's name.
+
+find_links("See [[Setup]].", "notes/a.md")
+(Link(LinkKind.WIKI, "Setup", 6),)
+"""
+
+import posixpath
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+
+from stet.index import imports
+from stet.index.link import Link
+from stet.index.markdown import find_html_links, find_markdown_links
+
+MAX_CHARACTERS = 1_000_000
+"""A longer text is not scanned: no person wrote it."""
+
+_Finder = Callable[[str], Iterator[Link]]
+_SCRIPT = (imports.find_javascript,)
+_MARKUP = (imports.find_javascript, find_html_links)
+
+_ENDINGS: tuple[tuple[str, tuple[_Finder, ...]], ...] = (
+    ("md markdown mdx qmd rmd", (find_markdown_links,)),
+    ("py pyi", (imports.find_python,)),
+    ("js jsx mjs cjs ts tsx mts cts", _SCRIPT),
+    ("vue svelte astro", _MARKUP),
+    ("html htm", (find_html_links,)),
+    ("c h cc cpp cxx hh hpp hxx inl m mm cu cuh", (imports.find_c,)),
+    ("rs", (imports.find_rust_mods, imports.find_rust_uses)),
+    ("go", (imports.find_go,)),
+    ("java kt kts groovy scala", (imports.find_jvm,)),
+    ("rb", (imports.find_ruby,)),
+    ("php", (imports.find_php_files, imports.find_php_uses)),
+    ("css scss sass less", (imports.find_css,)),
+    ("tex ltx sty cls", (imports.find_latex,)),
+)
+_FINDERS: Mapping[str, tuple[_Finder, ...]] = MappingProxyType(
+    {f".{ending}": finders for endings, finders in _ENDINGS for ending in endings.split()}
+)
+NOTES = frozenset({".md", ".markdown", ".mdx", ".qmd", ".rmd"})
+"""Endings of notes: wikilinks name them without it."""
+
+
+def has_links(name: str) -> bool:
+    """Whether files of this name can link to others at all, so that they are worth reading."""
+    return ending_of(name) in _FINDERS
+
+
+def find_links(text: str, name: str) -> tuple[Link, ...]:
+    """The links in `text`, a file called `name`, in order of place.
+
+    Links to the web are left out; whether the others lead to a file is not known here.
+    """
+    if len(text) > MAX_CHARACTERS:
+        return ()
+    found = {link for find in _FINDERS.get(ending_of(name), ()) for link in find(text)}
+    return tuple(sorted(found, key=lambda link: (link.start, link.end, link.kind)))
+
+
+def ending_of(name: str) -> str:
+    """The ending of a file's name, with its dot, in lower case; `""` if it has none."""
+    return posixpath.splitext(name)[1].lower()

@@ -1,0 +1,88 @@
+"""Links of a Markdown note: wikilinks and embeds, links, images, reference definitions, raw HTML.
+
+A scan of the text, since a parser says what a link means but not where its target stands. Rules are
+those of CommonMark 0.31 (sections 4.7 and 6.3) and, for wikilinks, those of Obsidian.
+"""
+
+import re
+from collections.abc import Iterator
+
+from stet.index.link import Link, LinkKind
+from stet.index.masking import mask_markdown
+
+_FRONT_MATTER = re.compile(
+    r"---[ \t]*(?:\r\n|\n|\r)(?:(?!---[ \t]*$|\.\.\.[ \t]*$).*+(?:\r\n|\n|\r|\Z))*+", re.MULTILINE
+)
+_WIKI = re.compile(
+    r"(?P<mark>!?)\[\[[ \t]*(?P<name>[^\[\]|#\\\r\n]*?)[ \t]*(?:#[^\[\]|\r\n]*)?(?:\\?\|[^\[\]\r\n]*)?\]\]"
+)
+_BRACKETS = re.compile(r"\\[^\r\n]|[\[\]]|(?:\r\n|\n|\r)[ \t>]*(?=[\r\n]|\Z)")
+_SPACE = r"[ \t]*(?:(?:\r\n|\n|\r)[ \t>]*)?"
+_PLAIN = r"(?P<plain>(?:[^\s()<\\]|\\[^\s]|\((?:[^\s()\\]|\\[^\s]|\([^\s()]*+\))*+\))(?:[^\s()\\]|\\[^\s]|\((?:[^\s()\\]|\\[^\s]|\([^\s()]*+\))*+\))*+)"
+_ANGLE = r"<(?P<angle>(?:[^<>\\\r\n]|\\[^\r\n])*+)>"
+_DESTINATION = re.compile(rf"{_SPACE}(?:{_ANGLE}|{_PLAIN})")
+_TITLE = re.compile(
+    rf"""(?:[ \t\r\n]{_SPACE}(?:"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|\((?:[^()\\]|\\.)*+\)))?{_SPACE}\)"""
+)
+_DEFINITION = re.compile(
+    rf"^[ \t>]*\[(?!\^)(?:[^\[\]\\\r\n]|\\[^\r\n]){{1,999}}\]:{_SPACE}(?:{_ANGLE}|(?P<plain>[^\s<]\S*))",
+    re.MULTILINE,
+)
+_HTML = re.compile(
+    r"<[a-zA-Z][^<>]{0,2000}?[ \t\r\n](?:href|src)=(?:\"(?P<double>[^\"<>\r\n]*)\"|'(?P<single>[^'<>\r\n]*)')"
+)
+_FILE_PART = re.compile(r"[^#?]*")
+_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+:|//|[#?]|\s*$")
+
+
+def find_markdown_links(text: str) -> Iterator[Link]:
+    """The links of a note, kind by kind; in its front matter only wikilinks."""
+    masked = mask_markdown(text)
+    for found in _WIKI.finditer(masked):
+        if found["name"]:
+            kind = LinkKind.EMBED if found["mark"] else LinkKind.WIKI
+            yield Link(kind, found["name"], found.start("name"))
+    front = _FRONT_MATTER.match(masked)
+    body = " " * front.end() + masked[front.end() :] if front else masked
+    yield from _inline(body)
+    for found in _DEFINITION.finditer(body):
+        yield from _target(found)
+    yield from find_html_links(body)
+
+
+def find_html_links(text: str) -> Iterator[Link]:
+    """The targets of `href` and `src`."""
+    for found in _HTML.finditer(text):
+        group = "double" if found["double"] is not None else "single"
+        yield from _file_part(LinkKind.MARKDOWN, found[group], found.start(group))
+
+
+def _inline(text: str) -> Iterator[Link]:
+    """`[text](target "title")` and `![text](target)`: a closing bracket that has an opening one."""
+    n_open = 0
+    for found in _BRACKETS.finditer(text):
+        if found[0] == "[":
+            n_open += 1
+        elif found[0] != "]":
+            n_open = n_open if found[0][0] == "\\" else 0
+        elif n_open:
+            n_open -= 1
+            if not text.startswith("(", found.end()):
+                continue
+            destination = _DESTINATION.match(text, found.end() + 1)
+            if destination is not None and _TITLE.match(text, destination.end()):
+                yield from _target(destination)
+
+
+def _target(found: re.Match[str]) -> Iterator[Link]:
+    if found["angle"] is not None:
+        return _file_part(LinkKind.ANGLE, found["angle"], found.start("angle"))
+    return _file_part(LinkKind.MARKDOWN, found["plain"], found.start("plain"))
+
+
+def _file_part(kind: LinkKind, target: str, start: int) -> Iterator[Link]:
+    """The part of a URL before `#` and `?`; nothing where it leads out of the disk."""
+    if _SCHEME.match(target) is None:
+        part = _FILE_PART.match(target)
+        assert part is not None  # an empty one matches too
+        yield Link(kind, part[0], start)

@@ -1,0 +1,121 @@
+"""A text with everything blanked that is not what it seems: comments, quoted code.
+
+What is blanked keeps its length and its line ends, so that places in the masked text are places in
+the text.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable
+
+from stet.text.lines import split_lines
+
+_NOT_A_LINE_END = re.compile(r"[^\r\n]")
+
+
+def blank(text: str) -> str:
+    """Spaces in place of `text`."""
+    return _NOT_A_LINE_END.sub(" ", text)
+
+
+_PYTHON = re.compile(
+    r"#[^\r\n]*"
+    r'|"""(?:[^"\\]|\\[\s\S]|"(?!""))*+(?:"""|\Z)'
+    r"|'''(?:[^'\\]|\\[\s\S]|'(?!''))*+(?:'''|\Z)"
+    r'|"(?:[^"\\\r\n]|\\[\s\S])*+"?'
+    r"|'(?:[^'\\\r\n]|\\[\s\S])*+'?"
+)
+_STRING = r'"(?:[^"\\\r\n]|\\[^\r\n])*+"?' + r"|'(?:[^'\\\r\n]|\\[^\r\n])*+'?"
+_C_COMMENT = r"/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)"
+_C_LIKE = re.compile(rf"(?P<string>{_STRING})|//[^\r\n]*|{_C_COMMENT}")
+_SCRIPT = re.compile(rf"(?P<string>{_STRING})|//[^\r\n]*|{_C_COMMENT}|`(?:[^`\\]|\\[\s\S])*+`?")
+# A quote alone is a lifetime in Rust.
+_RUST = re.compile(
+    rf"""//[^\r\n]*|{_C_COMMENT}|"(?:[^"\\]|\\[\s\S])*+"?|'(?:[^'\\\r\n]|\\[^\r\n]{{1,8}})'"""
+)
+_CSS = re.compile(rf"(?P<string>{_STRING})|{_C_COMMENT}")
+_HASH = re.compile(rf"(?P<string>{_STRING})|#[^\r\n]*")
+_PHP = re.compile(rf"(?P<string>{_STRING})|(?://|#(?!\[))[^\r\n]*|{_C_COMMENT}")
+_LATEX = re.compile(r"(?P<string>\\[^\r\n])|%[^\r\n]*")
+
+
+def _masker(pattern: re.Pattern[str]) -> Callable[[str], str]:
+    """Blanks what `pattern` finds, but for its group `string`."""
+    keeps = "string" in pattern.groupindex
+
+    def put(found: re.Match[str]) -> str:
+        return found[0] if keeps and found["string"] is not None else blank(found[0])
+
+    return lambda text: pattern.sub(put, text)
+
+
+mask_python = _masker(_PYTHON)
+mask_c = _masker(_C_LIKE)
+mask_script = _masker(_SCRIPT)
+mask_rust = _masker(_RUST)
+mask_css = _masker(_CSS)
+mask_hash = _masker(_HASH)
+mask_php = _masker(_PHP)
+mask_latex = _masker(_LATEX)
+
+_FENCE = re.compile(
+    r"(?P<lead>(?:[ \t]|>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t]))*+)(?P<marks>`{3,}|~{3,})(?P<info>.*)"
+)
+_RUN = re.compile(r"`+")
+_OPENING = re.compile(r"\\[^\r\n]|`+")
+_PARAGRAPH_END = re.compile(r"(?:\r\n|\n|\r)[ \t>]*(?=[\r\n]|\Z)")
+
+
+def mask_markdown(text: str) -> str:
+    """Markdown without its fences, its inline code and its HTML comments."""
+    return _without_comments(_without_ticks(_without_fences(text)))
+
+
+def _without_comments(text: str) -> str:
+    """Blank `<!-- ... -->`; one that is not closed is text."""
+    pieces: list[str] = []
+    done = 0
+    while (start := text.find("<!--", done)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        pieces += [text[done:start], blank(text[start : end + 3])]
+        done = end + 3
+    return "".join((*pieces, text[done:]))
+
+
+def _without_fences(text: str) -> str:
+    """Blank every fenced block, its marks included; one that is not closed goes to the end."""
+    lines = split_lines(text)
+    opened: str | None = None
+    for number, line in enumerate(lines):
+        found = _FENCE.match(line)
+        if opened is None:
+            if found is None or (found["marks"][0] == "`" and "`" in found["info"]):
+                continue
+            opened = found["marks"]
+        elif found is not None and found["marks"].startswith(opened) and not found["info"].strip():
+            opened = None
+        lines[number] = blank(line)
+    return "".join(lines)
+
+
+def _without_ticks(text: str) -> str:
+    """Blank inline code: a run of backticks up to the next run as long, within a paragraph.
+
+    A backslash in front keeps a run from opening code, but not from closing it.
+    """
+    runs: dict[int, list[int]] = {}
+    for found in _RUN.finditer(text):
+        runs.setdefault(len(found[0]), []).append(found.start())
+    ends = [*(found.start() for found in _PARAGRAPH_END.finditer(text)), len(text)]
+    pieces: list[str] = []
+    done = 0
+    place = 0
+    while (opening := _OPENING.search(text, place)) is not None:
+        place = opening.end()
+        n_ticks = len(opening[0])
+        same = runs.get(n_ticks, []) if opening[0][0] == "`" else []
+        nth = bisect_left(same, place)
+        if nth < len(same) and same[nth] < ends[bisect_left(ends, place)]:
+            place = same[nth] + n_ticks
+            pieces += [text[done : opening.start()], blank(text[opening.start() : place])]
+            done = place
+    return "".join((*pieces, text[done:]))

@@ -1,0 +1,181 @@
+"""From the name of a module to its file: Python, Rust, Go, Java and Kotlin, PHP's namespaces.
+
+Where a language looks for modules is said in build files that a scan does not read. So a name means
+the file that its parts lead to from a folder above, or from wherever exactly they are found.
+"""
+
+import posixpath
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+
+from stet.index.files import Files, joined, nearest
+from stet.index.link import Link, LinkKind
+
+_Found = tuple[tuple[str, ...], str | None]
+"""The files, and the folder from which the name counts."""
+_PYTHON = (".py", ".pyi", "/__init__.py", "/__init__.pyi")
+_CRATE_ROOTS = ("lib.rs", "main.rs")
+_JVM = (".java", ".kt", ".kts", ".scala", ".groovy")
+
+
+def resolve_module(link: Link, source: str, files: Files) -> _Found | None:
+    """What the name in `link` means in the file `source`."""
+    return _RESOLVERS[link.kind](link, source, files)
+
+
+def _python(link: Link, source: str, files: Files) -> _Found | None:
+    module = link.written.replace(" ", "").replace("\t", "")
+    if link.kind is LinkKind.PYTHON_NAME:
+        module = f"{link.context}{'' if link.context.endswith('.') else '.'}{link.written}"
+    name = module.lstrip(".")
+    n_dots = len(module) - len(name)
+    if name and not files.python_names.issuperset(name.split(".")):
+        return None
+    path = name.replace(".", "/")
+    if n_dots:
+        folder = posixpath.dirname(source)
+        for _ in range(n_dots - 1):
+            folder = posixpath.dirname(folder)
+        found = _python_file(joined(folder, path), files)
+        return None if found is None else ((found,), None)
+    for base in _python_bases(source, files):
+        found = _python_file(f"{base}/{path}", files)
+        if found is not None and found != source:
+            return (found,), base
+    return _python_anywhere(path, source, files)
+
+
+def _python_bases(source: str, files: Files) -> Iterator[str]:
+    """The folders above that hold packages and are none."""
+    for folder in files.ancestors(source):
+        if f"{folder}/__init__.py" not in files.paths:
+            yield folder
+
+
+def _python_anywhere(path: str, source: str, files: Files) -> _Found | None:
+    """A top-level package of that name, wherever in the workspace its source folder is."""
+    endings = _PYTHON if "/" in path else _PYTHON[2:]
+    for ending in endings:
+        candidates = [
+            found
+            for found in files.ending_with(path + ending)
+            if f"{found[: -len(path + ending)]}__init__.py" not in files.paths
+        ]
+        best = nearest(candidates, source)
+        if best is not None:
+            return (best,), best[: -len(path + ending) - 1]
+    return None
+
+
+def _python_file(path: str, files: Files) -> str | None:
+    # Python's names are exact whatever the disk folds.
+    return next((path + ending for ending in _PYTHON if path + ending in files.paths), None)
+
+
+def _rust_mod(link: Link, source: str, files: Files) -> _Found | None:
+    base = rust_folder(source)
+    found = _rust_file(f"{base}/{link.written}", files)
+    return None if found is None else ((found,), base)
+
+
+def _rust_use(link: Link, source: str, files: Files) -> _Found | None:
+    first, *parts = link.written.split("::")
+    base = crate_folder(source, files) if first == "crate" else rust_folder(source)
+    if first == "super" and base is not None:
+        base = posixpath.dirname(base)
+    while parts and parts[0] == "super" and base is not None:
+        base = posixpath.dirname(base)
+        del parts[0]
+    if base is None:
+        return None
+    for n_parts in range(len(parts), 0, -1):
+        found = _rust_file(f"{base}/{'/'.join(parts[:n_parts])}", files)
+        if found is not None and found != source:
+            return (found,), base
+    return None
+
+
+def rust_folder(source: str) -> str:
+    """The folder of the modules inside the module `source`."""
+    folder, name = posixpath.split(source)
+    return folder if name in ("mod.rs", *_CRATE_ROOTS) else f"{folder}/{name.removesuffix('.rs')}"
+
+
+def crate_folder(source: str, files: Files) -> str | None:
+    """The folder of the crate that holds `source`; None if none is found above it."""
+    return next(
+        (
+            folder
+            for folder in files.ancestors(source)
+            if any(f"{folder}/{name}" in files.paths for name in _CRATE_ROOTS)
+        ),
+        None,
+    )
+
+
+def _rust_file(path: str, files: Files) -> str | None:
+    endings = (".rs", "/mod.rs")
+    return next((path + ending for ending in endings if path + ending in files.paths), None)
+
+
+def _go(link: Link, source: str, files: Files) -> _Found | None:
+    """The files of a package; the first part of its path, if it is ours, is a host's name."""
+    parts = link.written.split("/")
+    if "." not in parts[0]:
+        return None
+    for first in range(1, len(parts)):
+        for base in files.ancestors(source):
+            folder = f"{base}/{'/'.join(parts[first:])}"
+            found = tuple(
+                path
+                for path in files.in_folder(folder)
+                if path.endswith(".go") and not path.endswith("_test.go") and path != source
+            )
+            if found:
+                return found, base
+    return None
+
+
+def _jvm(link: Link, source: str, files: Files) -> _Found | None:
+    parts = link.written.split(".")
+    if parts[-1] == "*":
+        package = "/".join(parts[:-1])
+        folders = files.folders_ending_with(package)
+        found = tuple(
+            path
+            for folder in folders
+            for path in files.in_folder(folder)
+            if path.endswith(_JVM) and path != source
+        )
+        return (found, None) if found else None
+    for n_parts in range(len(parts), 1, -1):  # behind the class may stand one of its members
+        path = "/".join(parts[:n_parts])
+        for ending in _JVM:
+            best = nearest(files.ending_with(path + ending), source)
+            if best is not None:
+                return (best,), best[: -len(path + ending) - 1]
+    return None
+
+
+def _php(link: Link, source: str, files: Files) -> _Found | None:
+    parts = link.written.split("\\")
+    for first in range(len(parts) - 1):  # what stands before may be no folder
+        path = "/".join(parts[first:])
+        best = nearest(files.ending_with(f"{path}.php"), source)
+        if best is not None:
+            return (best,), best[: -len(path) - 5]
+    return None
+
+
+_RESOLVERS: Mapping[LinkKind, Callable[[Link, str, Files], _Found | None]] = MappingProxyType(
+    {
+        LinkKind.PYTHON: _python,
+        LinkKind.PYTHON_FROM: _python,
+        LinkKind.PYTHON_NAME: _python,
+        LinkKind.RUST_MOD: _rust_mod,
+        LinkKind.RUST_USE: _rust_use,
+        LinkKind.GO: _go,
+        LinkKind.JVM: _jvm,
+        LinkKind.PHP_USE: _php,
+    }
+)

@@ -1,0 +1,161 @@
+"""From a link in a file to the file of the workspace that it means.
+
+Wikilinks follow Obsidian: a path from the root, else the note of that name, the one beside the
+linking file or else the one with the shortest path; the ending may be left out. URLs and includes
+are paths from the file's own folder. Names of modules are in `stet.index.modules`.
+"""
+
+import posixpath
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from html import unescape
+from types import MappingProxyType
+from urllib.parse import unquote
+
+from stet.index import modules
+from stet.index.files import Files, folded, joined, nearest
+from stet.index.link import Link, LinkKind
+from stet.index.links import ending_of
+
+WIKI_ENDINGS = (".md", ".markdown", ".mdx", ".qmd", ".rmd")
+_SCRIPTS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts")
+PATH_ENDINGS: Mapping[LinkKind, tuple[str, ...]] = MappingProxyType(
+    {
+        LinkKind.MARKDOWN: ("", *WIKI_ENDINGS),
+        LinkKind.ANGLE: ("", *WIKI_ENDINGS),
+        LinkKind.JAVASCRIPT: (
+            *("", *_SCRIPTS, ".json", ".vue", ".svelte", ".css", ".scss"),
+            *(f"/index{ending}" for ending in _SCRIPTS),
+        ),
+        LinkKind.C_INCLUDE: ("",),
+        LinkKind.RUBY: (".rb", ""),
+        LinkKind.PHP: ("",),
+        LinkKind.CSS: ("", ".css", ".scss", ".sass", ".less"),
+        LinkKind.LATEX: ("", ".tex", ".ltx", ".bib"),
+    }
+)
+"""What may be left out of a path, by kind, in the order in which it is tried."""
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_COMPILED = MappingProxyType({".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",)})
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """What a link means.
+
+    Attributes:
+        targets: The files: one, but for packages.
+        base: The folder from which the link counts; None: from the file's own folder, or by name.
+    """
+
+    targets: tuple[str, ...]
+    base: str | None = None
+
+
+def resolve(link: Link, source: str, files: Files) -> Resolved | None:
+    """The file that `link`, standing in the file `source`, means; None if there is none."""
+    if link.kind in (LinkKind.WIKI, LinkKind.EMBED):
+        return _wiki(link.written, source, files)
+    if link.kind in PATH_ENDINGS:
+        return _path(link, source, files)
+    found = modules.resolve_module(link, source, files)
+    return None if found is None else Resolved(*found)
+
+
+def path_in(link: Link) -> str:
+    """The path that a link spells, without the escapes of its language."""
+    if link.kind not in (LinkKind.MARKDOWN, LinkKind.ANGLE):
+        return link.written
+    return unquote(unescape(_ESCAPE.sub(r"\1", link.written)))
+
+
+def _wiki(name: str, source: str, files: Files) -> Resolved | None:
+    if name.startswith(("./", "../")):
+        target = _at(joined(posixpath.dirname(source), name), ("", *WIKI_ENDINGS), files)
+        return None if target is None else Resolved((target,))
+    tail = name.strip("/")
+    has_ending = "." in posixpath.basename(tail)
+    endings = ("", *WIKI_ENDINGS) if has_ending else (*WIKI_ENDINGS, "")
+    root = files.root_of(source)
+    if "/" in name and root is not None:
+        target = _at(joined(root, tail), endings, files)
+        if target is not None:
+            return Resolved((target,), root)
+    for ending in endings:
+        target = nearest(files.ending_with(tail + ending), source)
+        if target is not None:
+            return Resolved((target,), target[: -len(tail + ending) - 1])
+    target = nearest(files.aliases.get(folded(name), ()), source)
+    return None if target is None else Resolved((target,))
+
+
+def _path(link: Link, source: str, files: Files) -> Resolved | None:
+    path = path_in(link)
+    if not path or (link.kind is LinkKind.JAVASCRIPT and not path.startswith((".", "/"))):
+        return None
+    for base, within in _bases(link.kind, path, source, files):
+        target = _at(
+            joined(base or posixpath.dirname(source), within), PATH_ENDINGS[link.kind], files
+        )
+        target = target or _other_name(
+            link.kind, joined(base or posixpath.dirname(source), within), files
+        )
+        if target is not None:
+            return Resolved((target,), base)
+    if link.kind is LinkKind.C_INCLUDE and not path.startswith("."):
+        found = files.ending_with(path)
+        if len(found) == 1:  # some folder of the include path
+            return Resolved(found, found[0][: -len(path) - 1])
+    return None
+
+
+def _bases(
+    kind: LinkKind, path: str, source: str, files: Files
+) -> Iterator[tuple[str | None, str]]:
+    """The folders from which a path may count, None for the file's own, and the path from there."""
+    root = files.root_of(source)
+    if path.startswith("/") and kind is not LinkKind.PHP:
+        if root is not None:
+            yield root, path.lstrip("/")
+        return
+    yield None, path.lstrip("/")
+    if path.startswith("."):
+        return
+    if kind is LinkKind.LATEX:  # from the main file, which may lie above
+        yield from ((folder, path) for folder in files.ancestors(source)[1:])
+    elif kind in (LinkKind.MARKDOWN, LinkKind.ANGLE) and root is not None:
+        yield root, path
+
+
+def _at(path: str, endings: tuple[str, ...], files: Files) -> str | None:
+    return next((found for ending in endings if (found := files.at(path + ending))), None)
+
+
+def _other_name(kind: LinkKind, path: str, files: Files) -> str | None:
+    """A file that is named by what is made of it, or by its name without an underscore."""
+    if kind is LinkKind.JAVASCRIPT:
+        ending = ending_of(path)
+        return _at(path.removesuffix(ending), _COMPILED.get(ending, ()), files)
+    if kind is LinkKind.CSS:
+        folder, name = posixpath.split(path)
+        return _at(f"{folder}/_{name}", PATH_ENDINGS[kind], files)
+    return None
+
+
+Exists = Callable[[str], bool]
+"""Whether something lies at a path that is no file links can lead to: an image, a folder."""
+
+
+def lies_at(link: Link, source: str, files: Files, exists: Exists) -> str | None:
+    """Where a relative URL leads that means no file of `files`, if something is there.
+
+    The disk is not asked about what lies outside the roots; it is taken to be there.
+    """
+    path = path_in(link)
+    if link.kind not in (LinkKind.MARKDOWN, LinkKind.ANGLE) or not path or path.startswith("/"):
+        return None
+    place = joined(posixpath.dirname(source), path)
+    if any(place == root or place.startswith(f"{root}/") for root in files.roots):
+        return place if exists(place) else None
+    return place

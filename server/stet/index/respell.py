@@ -1,0 +1,193 @@
+"""How a link is written so that it means another file: in its own style, or not at all.
+
+A relative path stays relative, a path from a folder stays one, a bare name stays bare where that is
+enough, an ending that was left out stays out, and the last part keeps its spelling while the file
+keeps its name.
+"""
+
+import posixpath
+import re
+from urllib.parse import quote
+
+from stet.index.files import Files, is_below
+from stet.index.link import Link, LinkKind
+from stet.index.modules import crate_folder, rust_folder
+from stet.index.resolve import PATH_ENDINGS, WIKI_ENDINGS, Resolved, path_in, resolve
+
+_IN_URL = re.compile(r"[\s%()<>#?\\\"'&\[\]\x00-\x1f]")
+_IN_ANGLE = re.compile(r"[%<>#?\\\r\n&\x00-\x1f]")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+_NAME = re.compile(r"[^\W\d]\w*\Z")
+_NOT_IN_WIKI = re.compile(r"[\[\]|#^\\\r\n]")
+_NOT_IN_STRING = re.compile(r"[\"'\\\r\n{}]")
+
+
+def respell(link: Link, old: Resolved, source: str, target: str, files: Files) -> str | None:
+    """What to write in place of `link.written`, in the file `source`, to mean `target`.
+
+    Args:
+        link: As it stands.
+        old: What it meant before.
+        source: Where the file with the link is now.
+        target: Where the file that is meant is now.
+        files: The files as they are now.
+
+    Returns:
+        None where the style of the link can't say it.
+    """
+    if link.kind in (LinkKind.WIKI, LinkKind.EMBED):
+        return _wiki(link, source, target, files)
+    if link.kind in PATH_ENDINGS:
+        return _path(link, old, source, target)
+    if link.kind is LinkKind.PYTHON:
+        return dotted(link.written, old.base, source, target)
+    if link.kind is LinkKind.JVM:
+        return _jvm(link.written, old, target)
+    if link.kind in (LinkKind.RUST_MOD, LinkKind.RUST_USE):
+        return _rust(link, old, source, target, files)
+    return None
+
+
+def respell_url(link: Link, source: str, target: str) -> str:
+    """As `respell`, for a relative URL whose target is no file that links are resolved to."""
+    path = relative(posixpath.dirname(source), target, link.written)
+    return _encoded(link, path + "/" * path_in(link).endswith("/"))
+
+
+def relative(folder: str, target: str, written: str) -> str:
+    """The path from `folder` to `target`, with a `./` in front where one was written."""
+    path = posixpath.relpath(target, folder)
+    return f"./{path}" if written.startswith("./") and not path.startswith("../") else path
+
+
+def _wiki(link: Link, source: str, target: str, files: Files) -> str | None:
+    written = link.written
+    ending = next((end for end in WIKI_ENDINGS if target.lower().endswith(end)), "")
+    if written.lower().endswith(ending):
+        ending = ""
+    short = target[: len(target) - len(ending)]
+    if written.startswith(("./", "../")):
+        choices = [relative(posixpath.dirname(source), short, written)]
+    else:
+        choices = [posixpath.basename(short)] if "/" not in written else []
+        if (root := files.root_of(target)) is not None and is_below(target, root):
+            path = posixpath.relpath(short, root)
+            choices += [f"/{path}"] if written.startswith("/") else [path, f"/{path}"]
+    for choice in choices:
+        if _NOT_IN_WIKI.search(choice):
+            continue
+        found = resolve(Link(link.kind, choice, link.start), source, files)
+        if found is not None and found.targets == (target,):
+            return choice
+    return None
+
+
+def _path(link: Link, old: Resolved, source: str, target: str) -> str | None:
+    written = path_in(link)
+    folder = posixpath.dirname(source)
+    if old.base is not None and is_below(target, old.base):
+        path = posixpath.relpath(target, old.base)
+    else:
+        path = posixpath.relpath(target, folder)
+    path = _without_ending(path, written, old.targets[0], link.kind)
+    if written.startswith("/"):
+        if path.startswith("../"):
+            return None
+        path = f"/{path}"
+    elif not path.startswith("../") and (
+        written.startswith("./") or link.kind is LinkKind.JAVASCRIPT
+    ):
+        path = f"./{path}" if path != "." else "./"
+    if link.kind in (LinkKind.MARKDOWN, LinkKind.ANGLE):
+        return _encoded(link, path)
+    return None if _NOT_IN_STRING.search(path) else path
+
+
+def _without_ending(path: str, written: str, old: str, kind: LinkKind) -> str:
+    """`path` without the ending that `written`, which meant `old`, left out or changed."""
+    for left_out in PATH_ENDINGS[kind]:
+        if left_out and _is_written(written, old, left_out):
+            ending = posixpath.splitext(left_out)[1]
+            return _cut(path, left_out) if f"/{path}".endswith(left_out) else _cut(path, ending)
+    old_stem, old_ending = posixpath.splitext(posixpath.basename(old))
+    stem, ending = posixpath.splitext(posixpath.basename(written))
+    folder, name = posixpath.split(path)
+    if f"_{stem}" == old_stem and name.startswith("_"):  # a partial of Sass
+        name = name.removeprefix("_").removesuffix("" if ending else old_ending)
+    elif stem == old_stem and ending and ending != old_ending and name.endswith(old_ending):
+        name = name.removesuffix(old_ending) + ending  # a script, by what is compiled from it
+    return posixpath.join(folder, name)
+
+
+def _cut(path: str, ending: str) -> str:
+    """`path` without `ending`; the folder of an index is a name too."""
+    return f"./{path}".removesuffix(ending).removeprefix("./")
+
+
+def _is_written(written: str, old: str, left_out: str) -> bool:
+    name = posixpath.basename(posixpath.normpath(written))
+    if left_out.startswith("/"):
+        # `./` and `..` name a folder too.
+        return old.endswith(left_out) and (
+            name in (".", "..") or old.removesuffix(left_out).endswith(f"/{name}")
+        )
+    return posixpath.basename(old) == name + left_out
+
+
+def _encoded(link: Link, path: str) -> str:
+    """`path` as a URL; its last part as it was written while it is the same."""
+    reserved = _IN_ANGLE if link.kind is LinkKind.ANGLE and "%" not in link.written else _IN_URL
+    encoded = reserved.sub(lambda found: quote(found[0], safe=""), path)
+    if re.search(r"%[89a-fA-F]", link.written):
+        encoded = _NOT_ASCII.sub(lambda found: quote(found[0]), encoded)
+    written_folder, _, written_name = link.written.rpartition("/")
+    folder, slash, name = path.rpartition("/")
+    if written_name and posixpath.basename(path_in(link)) == name:
+        kept = len(encoded.rpartition("/")[0]) + len(slash)
+        same = path_in(link).rpartition("/")[0] == folder and written_folder
+        return link.written if same else encoded[:kept] + written_name
+    return encoded
+
+
+def dotted(written: str, base: str | None, source: str, target: str) -> str | None:
+    """The Python module `target`: relative where `written` is, else from the folder `base`."""
+    if base is not None and not is_below(target, base):
+        return None
+    stem = re.sub(r"(?:/__init__)?\.pyi?\Z", "", target)
+    if base is not None:
+        name = posixpath.relpath(stem, base).replace("/", ".")
+        return name if _are_names(name) else None
+    if not written.startswith("."):
+        return None
+    path = posixpath.relpath(stem, posixpath.dirname(source))
+    parts = [part for part in path.split("/") if part != "."]
+    n_up = parts.count("..")
+    name = ".".join(parts[n_up:])
+    return "." * (n_up + 1) + name if not name or _are_names(name) else None
+
+
+def _are_names(name: str) -> bool:
+    return all(_NAME.match(part) for part in name.split("."))
+
+
+def _jvm(written: str, old: Resolved, target: str) -> str | None:
+    if old.base is None or not is_below(target, old.base):
+        return None
+    was = posixpath.splitext(posixpath.relpath(old.targets[0], old.base))[0].replace("/", ".")
+    name = posixpath.splitext(posixpath.relpath(target, old.base))[0].replace("/", ".")
+    return name + written.removeprefix(was) if _are_names(name) else None
+
+
+def _rust(link: Link, old: Resolved, source: str, target: str, files: Files) -> str | None:
+    path = re.sub(r"(?:/mod)?\.rs\Z", "", target)
+    if link.kind is LinkKind.RUST_MOD:
+        folder, name = posixpath.split(path)
+        return name if folder == rust_folder(source) and _NAME.match(name) else None
+    crate = crate_folder(source, files)
+    if old.base is None or crate is None or not is_below(path, crate):
+        return None
+    was = re.sub(r"(?:/mod)?\.rs\Z", "", posixpath.relpath(old.targets[0], old.base))
+    n_parts = len(re.findall(r"\b(?:crate|self|super)\b", link.written)) + was.count("/") + 1
+    rest = link.written.split("::")[n_parts:]
+    name = posixpath.relpath(path, crate).replace("/", "::")
+    return "::".join(("crate", name, *rest))

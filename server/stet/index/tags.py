@@ -1,0 +1,68 @@
+"""Tags in the front matter of a note."""
+
+import re
+from collections.abc import Sequence
+
+from stet.index.properties import edit_properties, properties_of
+from stet.text.edit import TextEdit
+
+_NAMES = ("tags", "tag")
+_TAG = re.compile(r"(?:[^\W_]|[_/-])+")
+_BETWEEN = re.compile(r"[,\s]+")
+
+
+class BadTag(Exception):
+    """A text that is no tag; the message says what to write."""
+
+
+def cleaned(tag: str) -> str:
+    """A tag as it stands in front matter, without `#`.
+
+    Raises:
+        BadTag: If it holds what a tag can't.
+    """
+    name = tag.strip().removeprefix("#")
+    if _TAG.fullmatch(name) is None or not re.search(r"[^\d/]", name):
+        better = re.sub(r"[^\w/-]+", "-", name).strip("-")
+        hint = f": write {better!r}" if _TAG.fullmatch(better) and not better.isdigit() else ""
+        raise BadTag(
+            f"{tag!r} is no tag{hint}. A tag has letters, digits, `_`, `-` and `/`, and not only digits."
+        )
+    return name
+
+
+def add_tags(text: str, tags: Sequence[str]) -> tuple[TextEdit, tuple[str, ...]]:
+    """The edit of a note that adds tags to its front matter, and the tags that are new.
+
+    Raises:
+        BadTag: If one of them is none.
+        BadYaml: If the front matter can't be read or changed.
+    """
+    properties = properties_of(text)
+    name = next((each for each in _NAMES if each in properties), _NAMES[0])
+    there = _values(properties.get(name))
+    known = {str(each).casefold().removeprefix("#") for each in there}
+    new = dict.fromkeys(tag for each in tags if (tag := cleaned(each)).casefold() not in known)
+    if not new:
+        return TextEdit(()), ()
+    return edit_properties(text, {name: [*there, *new]}), tuple(new)
+
+
+def _values(found: object) -> list[object]:
+    """The values of `tags`, as JSON: a list, or one text with commas or spaces between."""
+    if isinstance(found, list):
+        return [value for each in found for value in _values_of(each)]
+    return [] if found is None else _values_of(found, split=True)
+
+
+def _values_of(found: object, *, split: bool = False) -> list[object]:
+    if not isinstance(found, tuple):
+        return []
+    kind, written = found
+    if kind == "null":
+        return []
+    if kind in ("int", "float"):
+        return [int(written) if written.isdecimal() else float(written)]
+    if not split:
+        return [written]
+    return [each for each in _BETWEEN.split(written) if each]

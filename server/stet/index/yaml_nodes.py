@@ -1,0 +1,142 @@
+"""YAML of a front matter as nodes with their places; the rest of Stet sees no YAML library.
+
+Nodes are composed, not constructed: nothing is made of a tag, dates stay texts, and every node
+knows where it begins and ends.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+Node: TypeAlias = Any
+"""A node of the library, whose own types say nothing of what is in it: `id` is `scalar`, `sequence` or
+`mapping`, `value` what it holds, `start_mark` and `end_mark` where it stands."""
+
+MAX_NODES = 5_000
+"""Nodes of one front matter, aliases counted each time: a few lines can mean billions of them."""
+
+
+class BadYaml(Exception):
+    """The front matter can't be read, or can't be edited; the message names the line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A property: its name, and its value as a node."""
+
+    name: str
+    key: Node
+    value: Node
+
+
+def entries_of(yaml: str, first_line: int) -> tuple[Entry, ...]:
+    """The properties in `yaml`, in order; none where it holds nothing or only comments.
+
+    Args:
+        yaml: The front matter without its marks.
+        first_line: The line (1-based) of the whole text at which it begins, for messages.
+
+    Raises:
+        BadYaml: If it is no YAML, or no block of properties.
+    """
+    node = _composed(yaml, first_line)
+    if node is None:
+        return ()
+    line = first_line + node.start_mark.line
+    if node.id != "mapping":
+        raise BadYaml(f"line {line}: the front matter is no list of properties.")
+    if node.flow_style:
+        raise BadYaml(f"line {line}: properties in braces can only be changed with `edit_file`.")
+    found: dict[str, Entry] = {}
+    for key, value in node.value:
+        line = first_line + key.start_mark.line
+        _check_name(key, line)
+        if key.value in found:
+            raise BadYaml(f"line {line}: the property {key.value!r} is there twice.")
+        found[key.value] = Entry(key.value, key, value)
+    if sum(1 for entry in found.values() for _ in nodes_in(entry.value)) > MAX_NODES:
+        raise BadYaml(f"line {first_line}: the front matter is too large to be changed.")
+    return tuple(found.values())
+
+
+def _check_name(key: Node, line: int) -> None:
+    """See that the name of a property is one.
+
+    Raises:
+        BadYaml: If not.
+    """
+    if key.id != "scalar":
+        raise BadYaml(f"line {line}: the name of a property is no plain text.")
+    if key.value == "<<":
+        raise BadYaml(f"line {line}: merged properties can only be changed with `edit_file`.")
+
+
+def _composed(yaml: str, first_line: int) -> Node:
+    # Only a turn that changes properties pays for the library.
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+    try:
+        return YAML(typ="safe", pure=True).compose(yaml)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = first_line + (mark.line if mark else 0)
+        raise BadYaml(f"line {line}: {error.problem or 'that is no YAML'}.") from error
+    except YAMLError as error:
+        raise BadYaml(f"line {first_line}: {str(error).splitlines()[0]}.") from error
+    except RecursionError as error:
+        raise BadYaml(f"line {first_line}: it is nested too deeply.") from error
+
+
+def nodes_in(node: Node) -> Iterator[Node]:
+    """`node` and all nodes in it, aliases followed; a few more than `MAX_NODES` at the most."""
+    todo = [node]
+    for _ in range(MAX_NODES + 2):
+        if not todo:
+            return
+        one = todo.pop()
+        yield one
+        if one.id == "sequence":
+            todo += one.value
+        elif one.id == "mapping":
+            todo += [each for pair in one.value for each in pair]
+
+
+def plain(node: Node) -> object:
+    """The value of a node as lists, dictionaries and texts with their YAML types."""
+    if node.id == "sequence":
+        return [plain(each) for each in node.value]
+    if node.id == "mapping":
+        return {str(key.value): plain(value) for key, value in node.value}
+    return str(node.tag).rpartition(":")[2], node.value
+
+
+def says(found: object, wanted: object) -> bool:
+    """Whether a value of `plain` is the JSON value `wanted`; a date is the text that spells it."""
+    if isinstance(wanted, Mapping):
+        return (
+            isinstance(found, dict)
+            and list(found) == list(wanted)
+            and all(map(says, found.values(), wanted.values()))
+        )
+    if isinstance(wanted, list):
+        return (
+            isinstance(found, list) and len(found) == len(wanted) and all(map(says, found, wanted))
+        )
+    return isinstance(found, tuple) and as_written(found) == as_wanted(wanted)
+
+
+def as_written(found: tuple[str, str]) -> tuple[str, str]:
+    """A scalar of `plain`, comparable with `as_wanted`."""
+    kind, written = found
+    kind = {"timestamp": "str", "int": "number", "float": "number"}.get(kind, kind)
+    return kind, "" if kind == "null" else written
+
+
+def as_wanted(value: object) -> tuple[str, str]:
+    """A scalar of JSON, as `plain` would find it."""
+    if value is None:
+        return "null", ""
+    if isinstance(value, bool):
+        return "bool", "true" if value else "false"
+    return ("str", value) if isinstance(value, str) else ("number", repr(value))

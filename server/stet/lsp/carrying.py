@@ -1,0 +1,64 @@
+"""Several hunks on their way, in an order in which none pulls the file from under another.
+
+Accepting: moves, then edits and new files, then removals; the links to a file are changed behind its
+move, and only if it was moved. Taking back: removals, new files, moves, and then edits, which a move
+takes along: were they made first, the file would have unsaved text when it is to be moved.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+from stet.lsp.delivery import Delivery
+from stet.review.ledger import ReviewLedger
+from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
+from stet.workspace.uris import canonical
+
+_LINES = frozenset(HunkKind) - WHOLE_FILE
+_ACCEPTING = ({HunkKind.MOVE}, {HunkKind.CREATE} | _LINES, {HunkKind.REMOVE})
+_UNDOING = ({HunkKind.REMOVE}, {HunkKind.CREATE}, {HunkKind.MOVE}, _LINES)
+_Carry = Callable[[str, Sequence[str]], Awaitable[None]]
+
+
+async def accept_in_order(
+    ledger: ReviewLedger, delivery: Delivery, hunk_ids: Iterable[str]
+) -> None:
+    """Have the editor do what these hunks say; their states tell how it went."""
+    hunks = [ledger.hunk(hunk_id) for hunk_id in hunk_ids]
+    for kinds in _ACCEPTING:
+        ready = [hunk for hunk in hunks if hunk.kind in kinds]
+        links = _without_stuck(ledger, ready, hunks, HunkState.ACCEPTED)
+        await _carry_out(ledger, delivery.deliver, links)
+
+
+async def undo_in_order(ledger: ReviewLedger, delivery: Delivery, hunk_ids: Iterable[str]) -> None:
+    """Have the editor take these accepted hunks back; their states tell how it went."""
+    hunks = [ledger.hunk(hunk_id) for hunk_id in hunk_ids]
+    for kinds in _UNDOING:
+        ready = [hunk for hunk in hunks if hunk.kind in kinds]
+        links = _without_stuck(ledger, ready, hunks, HunkState.UNDONE)
+        await _carry_out(ledger, delivery.undo, links)
+
+
+def _without_stuck(
+    ledger: ReviewLedger, ready: Sequence[Hunk], hunks: Sequence[Hunk], goal: HunkState
+) -> list[str]:
+    """Leave out the links of a file whose move was tried and did not come to `goal`."""
+    moves = {hunk.proposal: hunk.id for hunk in hunks if hunk.kind is HunkKind.MOVE}
+    return [
+        hunk.id
+        for hunk in ready
+        if hunk.kind is HunkKind.MOVE
+        or hunk.proposal not in moves
+        or ledger.hunk(moves[hunk.proposal]).state is goal
+    ]
+
+
+async def _carry_out(ledger: ReviewLedger, carry: _Carry, hunk_ids: Sequence[str]) -> None:
+    """One edit a document, however its hunks spell it; a hunk about a whole file goes alone."""
+    batches: dict[tuple[str, str], list[str]] = {}
+    for hunk_id in hunk_ids:
+        # Asked only now: a move before this has given its file another name.
+        hunk = ledger.hunk(hunk_id)
+        alone = hunk_id if hunk.kind in WHOLE_FILE else ""
+        batches.setdefault((canonical(hunk.uri), alone), []).append(hunk_id)
+    await asyncio.gather(*(carry(ledger.hunk(batch[0]).uri, batch) for batch in batches.values()))

@@ -1,0 +1,103 @@
+"""One edit of one document to the editor, and back: sent, waited for, put right, or refused."""
+
+import logging
+from collections.abc import Callable
+from itertools import accumulate
+
+from stet.lsp import to_lsp
+from stet.lsp.arrival import Arrivals
+from stet.lsp.capabilities import ClientCapabilities
+from stet.lsp.client import ApplyOutcome, Client
+from stet.lsp.not_done import NotDone
+from stet.review.ledger import ReviewLedger
+from stet.text.diff import diff_lines
+from stet.text.document import TextDocument
+from stet.text.edit import Replacement, TextEdit
+from stet.text.lines import line_end
+from stet.workspace.workspace import Workspace
+
+log = logging.getLogger(__name__)
+
+
+class EditSender:
+    """Has the editor change texts."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        ledger: ReviewLedger,
+        client: Client,
+        editor: Callable[[], ClientCapabilities],
+    ) -> None:
+        """`editor` tells which one it is, once it has said so."""
+        self._workspace = workspace
+        self._ledger = ledger
+        self._client = client
+        self._editor = editor
+        self._arrivals = Arrivals(workspace, ledger)
+
+    async def apply(self, document: TextDocument, edit: TextEdit, label: str) -> None:
+        """Have the editor change a document.
+
+        Raises:
+            NotDone: If it did not, or not all of it; the hunks are told.
+        """
+        wire = _before_the_last_line_end(edit, document)
+        outcome = await self._send(document, wire, label)
+        if await self._arrivals.settled(document, wire, outcome):
+            return
+        reason = outcome.reason or (
+            "The editor said that it applied the edit, but its text does not show it."
+        )
+        meant = self._arrivals.misplaced(document, wire)
+        if meant is not None:
+            await self._take_back(meant, label)
+            reason = "The editor applied the edit in the wrong place, behind what you were typing."
+        self._ledger.outbox.unsend(document.uri, reason)
+        raise NotDone(reason)
+
+    async def _send(self, document: TextDocument, edit: TextEdit, label: str) -> ApplyOutcome:
+        edits = to_lsp.text_edits(edit, document, self._workspace.encoding)
+        version = document.version
+        if version == 0 and self._editor().name == "neovim":
+            # It doesn't check a version that is 0, its first; and from there it jumps beyond 1.
+            version = 1
+        return await self._client.apply_edit(label, document.uri, version, edits)
+
+    async def _take_back(self, meant: TextDocument, label: str) -> None:
+        """An edit went to the wrong place: have the editor put back what the user had there."""
+        now = self._workspace.document(meant.uri)
+        if now is not None:
+            outcome = await self._send(now, _difference(now, meant), label)
+            if not outcome.applied or not await self._arrivals.becomes(meant.uri, meant.text):
+                log.warning("%s: the misplaced edit could not be taken back", meant.uri)
+
+
+def _difference(before: TextDocument, after: TextDocument) -> TextEdit:
+    """The edit of whole lines that makes one text the other."""
+    starts = list(accumulate(map(len, before.lines), initial=0))
+    return TextEdit(
+        tuple(
+            Replacement(
+                starts[hunk.old_start], starts[hunk.old_start + len(hunk.old)], "".join(hunk.new)
+            )
+            for hunk in diff_lines(before.lines, after.lines)
+        )
+    )
+
+
+def _before_the_last_line_end(edit: TextEdit, document: TextDocument) -> TextEdit:
+    """`edit` with lines appended at the end written before the last line end; the result is the same.
+
+    Neovim leaves an empty line behind lines that are inserted behind the last line end.
+    """
+    *others, last = edit.replacements
+    end = line_end(document.lines[-2]) if document.lines[-1] == "" and document.text else ""
+    n = len(document.text)
+    if not end or last.start != n or not last.text.endswith(end):
+        return edit
+    if others and others[-1].end == n:
+        replaced = others.pop()
+        return TextEdit((*others, Replacement(replaced.start, n, replaced.text + last.text)))
+    body = end + last.text.removesuffix(end)
+    return TextEdit((*others, Replacement(n - len(end), n - len(end), body)))

@@ -1,0 +1,60 @@
+"""Commands that lead through what is pending: `stet.next`, `stet.previous`."""
+
+from lsprotocol import types as lsp
+
+from stet.lsp import to_lsp
+from stet.lsp.arguments import Arguments
+from stet.lsp.choosing import OPEN
+from stet.lsp.places import uri_of
+from stet.lsp.state import ServerState
+from stet.lsp.wire_shapes import hunk_shape
+from stet.review.proposal import Hunk
+from stet.text.lines import split_lines
+from stet.text.position import Position
+from stet.workspace.uris import canonical
+
+
+def next_hunk(state: ServerState, given: tuple[object, ...]) -> dict[str, object] | None:
+    """Show the next hunk behind the cursor, in this file and then in the others."""
+    return _step(state, Arguments("stet.next", given), forward=True)
+
+
+def previous_hunk(state: ServerState, given: tuple[object, ...]) -> dict[str, object] | None:
+    """Show the hunk before the cursor, in this file and then in the others."""
+    return _step(state, Arguments("stet.previous", given), forward=False)
+
+
+def _step(state: ServerState, arguments: Arguments, *, forward: bool) -> dict[str, object] | None:
+    named = uri_of(arguments, state.workspace)
+    line = arguments.number("line")
+    arguments.finish()
+    activity = state.workspace.snapshot().activity
+    uri = named or activity.active
+    selection = activity.selection_of(uri) if uri else None
+    at = Position(line - 1, 0) if line else selection.cursor if selection else Position(0, 0)
+    hunks = [hunk for hunk in state.ledger.hunks() if hunk.state in OPEN]
+    if not hunks:
+        return None
+    found = _following(hunks, uri, at) if forward else _preceding(hunks, uri, at)
+    buffer = state.workspace.buffer(found.uri)
+    lines = buffer.lines if buffer else split_lines(state.ledger.base_text(found.uri) or "")
+    place = to_lsp.range_(found.shown_at, lines, state.workspace.encoding)
+    state.server.tasks.start(
+        state.client.show_document(found.uri, lsp.Range(place.start, place.start)), "show a hunk"
+    )
+    shape = hunk_shape(found, state.workspace, state.ledger)
+    return {"uri": found.uri, "range": shape["range"], "hunk": found.id}
+
+
+def _following(hunks: list[Hunk], uri: str | None, at: Position) -> Hunk:
+    here = [hunk for hunk in hunks if uri and canonical(hunk.uri) == canonical(uri)]
+    later = [hunk for hunk in here if hunk.shown_at.start.line > at.line]
+    others = [hunk for hunk in hunks if uri and hunk.uri > uri and hunk not in here]
+    return (later or others or hunks)[0]
+
+
+def _preceding(hunks: list[Hunk], uri: str | None, at: Position) -> Hunk:
+    here = [hunk for hunk in hunks if uri and canonical(hunk.uri) == canonical(uri)]
+    earlier = [hunk for hunk in here if hunk.shown_at.start.line < at.line]
+    others = [hunk for hunk in hunks if uri and hunk.uri < uri and hunk not in here]
+    return (earlier or others or hunks)[-1]

@@ -1,0 +1,27 @@
+"""`stet.review`: what waits as a unified diff that the user may edit; acted on when it is saved."""
+
+from stet.lsp.arguments import Arguments
+from stet.lsp.choosing import OPEN, hunk_of
+from stet.lsp.errors import RequestFailed
+from stet.lsp.places import uri_of
+from stet.lsp.state import ServerState
+
+
+def review(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+    """Open the page of all that waits, or of one turn, file, group or hunk."""
+    arguments = Arguments("stet.review", given)
+    turn, group, hunk_id = (arguments.text(name) for name in ("turn", "group", "hunk"))
+    uri = uri_of(arguments, state.workspace)
+    arguments.finish()
+    named = (hunk_of(state.ledger, hunk_id),) if hunk_id else None
+    hunks = [
+        hunk
+        for hunk in named or state.ledger.hunks(uri=uri, turn=turn)
+        if hunk.state in OPEN and group in {None, hunk.group}
+    ]
+    if not hunks:
+        raise RequestFailed("nothing is pending there")
+    try:
+        return {"uri": state.pages.open(hunks)}
+    except OSError as error:
+        raise RequestFailed(f"the review can't be written: {error}") from error

@@ -1,0 +1,125 @@
+"""Commands that go back, and out of conflicts: `stet.undo`, `stet.restore`, `stet.resolve`."""
+
+from enum import StrEnum
+
+from stet.agent.turn import Ask, Mode
+from stet.context.builder import Place
+from stet.lsp.arguments import Arguments
+from stet.lsp.carrying import accept_in_order, undo_in_order
+from stet.lsp.choosing import chosen, decide, hunk_of
+from stet.lsp.errors import RequestFailed
+from stet.lsp.state import ServerState
+from stet.review.errors import CantUndo, ReviewError
+from stet.review.proposal import WHOLE_FILE, Hunk, HunkState
+from stet.text.escape import escape_line
+
+_ACCEPTED = frozenset({HunkState.ACCEPTED})
+_GONE = frozenset({HunkState.REJECTED, HunkState.UNDONE})
+
+
+class Way(StrEnum):
+    """A way out of a conflict."""
+
+    MINE = "mine"
+    """The user's text stands."""
+    THEIRS = "theirs"
+    """The agent's text is written over it."""
+    MARKERS = "markers"
+    """Both stand in the text, marked, to be sorted out there."""
+    RETRY = "retry"
+    """The agent does it again, for the text as it is."""
+
+
+def undo(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+    """Take accepted hunks back; the edit is sent behind this answer."""
+    arguments = Arguments("stet.undo", given, main="hunk")
+    named = chosen(arguments, state.ledger, state.workspace, _ACCEPTED)
+    arguments.finish()
+    decided = decide(named, lambda hunk: _not_undoable(state, hunk), what="undone")
+    state.server.tasks.start(
+        undo_in_order(state.ledger, state.delivery, decided.hunks), f"undo {decided.hunks}"
+    )
+    return decided.answer
+
+
+def restore(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+    """Let rejected or undone hunks wait again."""
+    arguments = Arguments("stet.restore", given, main="hunk")
+    named = chosen(arguments, state.ledger, state.workspace, _GONE)
+    arguments.finish()
+
+    def decision(hunk: Hunk) -> str:
+        try:
+            _ = state.ledger.restore(hunk.id)
+        except ReviewError as error:
+            return str(error)
+        return ""
+
+    decided = decide(named, decision, what="restored")
+    state.inline.restored(decided.hunks)
+    return decided.answer
+
+
+def resolve(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+    """Lead a hunk out of its conflict."""
+    arguments = Arguments("stet.resolve", given, main="hunk")
+    hunk = hunk_of(state.ledger, arguments.required("hunk"))
+    _ = arguments.required("how")
+    how = arguments.one_of("how", Way, Way.MINE)
+    protected = arguments.flag("protected")
+    arguments.finish()
+    if hunk.state is not HunkState.CONFLICT:
+        raise RequestFailed(f"{hunk.id} is no conflict: it is {hunk.state}")
+    if hunk.protected and how in {Way.THEIRS, Way.MARKERS} and not protected:
+        raise RequestFailed(f"{hunk.id} is in a protected file: say `protected: true` as well")
+    match how:
+        case Way.MINE:
+            state.ledger.take_mine(hunk.id)
+        case Way.THEIRS:
+            _ = state.ledger.take_theirs(hunk.id)
+            work = accept_in_order(state.ledger, state.delivery, (hunk.id,))
+            state.server.tasks.start(work, f"resolve {hunk.id}")
+        case Way.MARKERS:
+            state.inline.markers(hunk.id)
+        case Way.RETRY:
+            return {"hunks": [hunk.id], "turn": state.agent.ask(_again(state, hunk)).id}
+    return {"hunks": [hunk.id]}
+
+
+def _not_undoable(state: ServerState, hunk: Hunk) -> str:
+    """Why a hunk can't be taken back, as far as that can be told at once; or nothing."""
+    if hunk.state is not HunkState.ACCEPTED:
+        return f"it is {hunk.state}"
+    document = state.workspace.document(hunk.uri)
+    if document is None or hunk.kind in WHOLE_FILE:
+        return ""
+    try:
+        _ = state.ledger.undo_edit_of(document, (hunk.id,))
+    except CantUndo as reason:
+        return str(reason)
+    return ""
+
+
+def _again(state: ServerState, hunk: Hunk) -> Ask:
+    """What the agent is asked to do for a conflict."""
+    name = state.workspace.snapshot().name_of(hunk.uri)
+    prompt = (
+        f"Your proposal {hunk.id} for {escape_line(name)!r} ({escape_line(hunk.summary)}) no longer "
+        "applies: I have changed these lines since you made it.\n\n"
+        f"It was made for\n{_fenced(hunk.base)}\nand proposed\n{_fenced(hunk.proposed)}\n"
+        f"The lines are now\n{_fenced(hunk.old)}\n"
+        "Read the file as it is now and propose the same change again, so that what I wrote stays. "
+        "If it is not needed any more, say so and propose nothing."
+    )
+    return Ask(
+        prompt=prompt, mode=Mode.AGENT, place=Place(hunk.uri, hunk.range), chat=hunk.chat or "main"
+    )
+
+
+def _fenced(text: str) -> str:
+    """`text` as a block that it can't end by itself."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    end = "" if text.endswith(("\n", "\r")) or not text else "\n"
+    return f"{fence}\n{text}{end}{fence}"

@@ -1,0 +1,124 @@
+"""A hunk in words and as a short diff: for diagnostics, hovers and titles.
+
+Everything in it may come from a model or a stranger's file. Control characters are shown, not sent;
+in Markdown all that stands outside a fenced block is escaped, so that it makes no links or images.
+"""
+
+import re
+from collections.abc import Sequence
+from urllib.parse import unquote
+
+from stet.review.proposal import Hunk, HunkKind, HunkState
+from stet.text.escape import escape, escape_line
+from stet.text.lines import split_lines, without_end
+
+MAX_DIFF_LINES = 12
+"""Of a diagnostic."""
+MAX_HOVER_LINES = 60
+"""Of each block of a hover."""
+
+MAX_LABEL = 60
+
+_MARKS = re.compile(r"[\\`*_\[\]<>!#|~&@]|(?<=:)//|(?<=\bwww)\.", re.IGNORECASE)
+_WAYS_OUT = "keep yours, take the proposal, put both in, or have it done again"
+
+
+def label(hunk: Hunk) -> str:
+    """A few words for a button."""
+    text = _summary(hunk)
+    return text if len(text) <= MAX_LABEL else text[: MAX_LABEL - 1] + "…"
+
+
+def describe(hunk: Hunk) -> str:
+    """The message of a hunk's diagnostic: what it is, how it stands, and a short diff."""
+    lines = [_summary(hunk), *_notes(hunk), *diff_of(hunk, MAX_DIFF_LINES)]
+    return "\n".join(lines)
+
+
+def hover_text(hunk: Hunk, *, markdown: bool) -> str:
+    """What a hover shows: as `describe`, but longer; of a conflict all three sides."""
+    head = [_summary(hunk), *_notes(hunk)]
+    blocks = [("", diff_of(hunk, MAX_HOVER_LINES))]
+    if hunk.state is HunkState.CONFLICT:
+        third = MAX_HOVER_LINES // 3
+        blocks = [
+            ("It was made for:", _cut(_escaped(hunk.base), third)),
+            ("You have:", _cut(_escaped(hunk.old), third)),
+            ("It proposes:", _cut(_escaped(hunk.proposed), third)),
+        ]
+    if not markdown:
+        parts = [line for title, lines in blocks for line in (title, *lines) if line or not title]
+        return "\n".join([*head, *parts])
+    language = "" if hunk.state is HunkState.CONFLICT else "diff"
+    shown = [f"**{hunk.id}** {plain_markdown(head[0])}", *map(plain_markdown, head[1:])]
+    for title, lines in blocks:
+        if title:
+            shown.append(title)
+        if lines:
+            shown.append(_fenced(lines, language))
+    return "\n\n".join(shown)
+
+
+def diff_of(hunk: Hunk, limit: int) -> list[str]:
+    """A hunk as lines of a diff, at most about `limit` of them, both sides shown."""
+    if hunk.kind is HunkKind.MOVE:
+        return [f"rename {part}" for part in _names(hunk)]
+    removed = [f"-{line}" for line in _escaped(hunk.old)]
+    added = [f"+{line}" for line in _escaped(hunk.new)]
+    if len(removed) + len(added) <= limit:
+        return removed + added
+    half = limit // 2
+    n_removed = max(half, limit - len(added))
+    return _cut(removed, n_removed) + _cut(added, max(half, limit - len(removed)))
+
+
+def plain_markdown(text: str) -> str:
+    """`text` on one line, with nothing in it that Markdown would act on."""
+    return _MARKS.sub(lambda mark: "".join(f"\\{each}" for each in mark[0]), escape_line(text))
+
+
+def _summary(hunk: Hunk) -> str:
+    return escape_line(hunk.summary).strip() or "A proposal"
+
+
+def _notes(hunk: Hunk) -> list[str]:
+    """What a reader should know before deciding, a sentence in brackets each."""
+    notes = []
+    if hunk.state is HunkState.CONFLICT:
+        notes.append(f"(does not apply now: {escape_line(hunk.reason)}; {_WAYS_OUT})")
+    elif hunk.reason:
+        notes.append(f"({escape_line(hunk.reason)})")
+    if hunk.protected:
+        notes.append("(protected: it needs a yes of its own)")
+    if hunk.kind is HunkKind.CREATE:
+        notes.append("(a new file)")
+    elif hunk.kind is HunkKind.REMOVE:
+        notes.append("(the file goes to Stet's trash; it can be brought back)")
+    return notes
+
+
+def _names(hunk: Hunk) -> tuple[str, str]:
+    """Old and new name of a moved file, without the folders that both are in."""
+    old, new = (escape_line(unquote(uri)).split("/") for uri in (hunk.uri, hunk.new_uri))
+    n = 0
+    while n < min(len(old), len(new)) - 1 and old[n] == new[n]:
+        n += 1
+    return f"from {'/'.join(old[n:])}", f"to {'/'.join(new[n:])}"
+
+
+def _escaped(text: str) -> list[str]:
+    """The lines of a hunk's text without their ends, safe to show."""
+    lines = [escape(without_end(line)) for line in split_lines(text)]
+    return lines if lines[-1] else lines[:-1]
+
+
+def _cut(lines: Sequence[str], limit: int) -> list[str]:
+    if len(lines) <= limit:
+        return list(lines)
+    return [*lines[:limit], f"… {len(lines) - limit} more lines"]
+
+
+def _fenced(lines: Sequence[str], language: str) -> str:
+    longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return "\n".join([f"{fence}{language}", *lines, fence])

@@ -1,0 +1,130 @@
+"""What outlives the server: hunks come back at the start, and where they stand is kept as time goes by.
+
+The ledger writes every proposal and every decision by itself, at once. What is kept here, off the
+event loop and when the user pauses, is the text they stand in: with a fresh one they are found again
+exactly, whatever was typed before the server died.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any
+
+from lsprotocol import types as lsp
+
+from stet.lsp.client import Client
+from stet.review.ledger import ReviewLedger
+from stet.review.store import Store
+from stet.system.system import System
+from stet.workspace.disk_text import decode
+from stet.workspace.uris import path_of
+from stet.workspace.workspace import Workspace
+
+PAUSE_SECONDS = 2.0
+MAX_BYTES = 50_000_000
+"""A file larger than this has grown into something else since."""
+
+Spawn = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
+
+
+def messenger(client: Client) -> Callable[[str], None]:
+    """What puts a warning in front of the user, from whatever thread."""
+    loop = asyncio.get_running_loop()
+
+    def say(text: str) -> None:
+        loop.call_soon_threadsafe(client.show_message, text, lsp.MessageType.Warning)
+
+    return say
+
+
+class Keeper:
+    """Between the ledger and the disk. Touched on the event loop only."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        ledger: ReviewLedger,
+        store: Store,
+        system: System,
+        spawn: Spawn,
+    ) -> None:
+        """Nothing is read yet; `spawn` starts work that goes on beside everything else."""
+        self._workspace = workspace
+        self._ledger = ledger
+        self._store = store
+        self._system = system
+        self._spawn = spawn
+        self._due: dict[str, None] = {}
+        self._touched_at = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        ledger.listen(self._touched)
+
+    async def restore(self) -> None:
+        """Bring back the hunks of earlier runs, or log why that failed."""
+        # Whatever goes wrong is logged where tasks are kept, and must not keep the server from work.
+        await asyncio.wait({self._spawn(self._restore(), "restoring proposals")})
+
+    async def _restore(self) -> None:
+        """Find the places that hunks of earlier runs have in the files of today."""
+        kept = await asyncio.to_thread(self._store.load)
+        if not kept.hunks:
+            return
+        uris = [footing.uri for footing in kept.footings]
+        texts = await asyncio.to_thread(self._on_disk, uris)
+        for footing in kept.footings:
+            document = self._workspace.document(footing.uri)
+            if document is not None:
+                texts[footing.uri] = document.text
+            elif path_of(footing.uri) is None:
+                # Never on a disk: the editor may open it again, with this text or another.
+                texts[footing.uri] = footing.text
+        self._ledger.take_back(kept, texts)
+        for uri in uris:
+            document, buffer = self._workspace.document(uri), self._workspace.buffer(uri)
+            if document is not None and buffer is not None:
+                self._ledger.opened(document.uri, buffer.lines)
+
+    async def close(self) -> None:
+        """Keep everything as it is now, and let go of the file."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._note()
+        await asyncio.to_thread(self._store.close)
+
+    def _on_disk(self, uris: Iterable[str]) -> dict[str, str]:
+        """The texts of those files that are there."""
+        texts = {}
+        for uri in uris:
+            path = path_of(uri)
+            if path is None:
+                continue
+            try:
+                texts[uri] = decode(self._system.read_bytes(path, MAX_BYTES))
+            except OSError:
+                continue  # gone: its hunks are marked
+        return texts
+
+    def _touched(self, uri: str) -> None:
+        """Hunks of `uri` have changed: keep where they stand once the user pauses."""
+        self._due[uri] = None
+        self._touched_at = asyncio.get_running_loop().time()
+        if self._timer is None:
+            self._wait(PAUSE_SECONDS)
+
+    def _wait(self, seconds: float) -> None:
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._paused)
+
+    def _paused(self) -> None:
+        """Keep, unless something has happened since the timer was set."""
+        left = self._touched_at + PAUSE_SECONDS - asyncio.get_running_loop().time()
+        if left > 0:
+            self._wait(left)
+            return
+        self._timer = None
+        self._note()
+        _ = self._spawn(asyncio.to_thread(self._store.tend), "keeping where hunks stand")
+
+    def _note(self) -> None:
+        """Hand over where the hunks of changed files stand; written later, in that order."""
+        footings = (self._ledger.footing(uri) for uri in self._due)
+        self._store.note([footing for footing in footings if footing is not None])
+        self._due.clear()

@@ -1,0 +1,44 @@
+"""Edits that come about after all: the user said yes, the editor gave no sign, then there it stood."""
+
+import asyncio
+from collections.abc import Iterable
+
+from stet.review.ledger import ReviewLedger
+from stet.review.proposal import HunkState
+from stet.workspace.uris import canonical
+from stet.workspace.workspace import Workspace
+
+
+class Latecomers:
+    """Accepted hunks that wait again because they were not seen in the text in time."""
+
+    def __init__(self, workspace: Workspace, ledger: ReviewLedger) -> None:
+        self._workspace = workspace
+        self._ledger = ledger
+        self._expected: dict[str, set[str]] = {}
+        ledger.listen(self._note)
+
+    def expect(self, uri: str, hunk_ids: Iterable[str]) -> None:
+        """From now on these count as accepted once the text reads as they want it."""
+        self._expected.setdefault(canonical(uri), set()).update(hunk_ids)
+
+    def _note(self, uri: str) -> None:
+        if canonical(uri) in self._expected:
+            # Not now: the ledger is in the middle of following the text.
+            asyncio.get_running_loop().call_soon(self._look, uri)
+
+    def _look(self, uri: str) -> None:
+        document = self._workspace.document(uri)
+        waiting = self._expected.get(canonical(uri), set())
+        if document is None or self._ledger.outbox.is_sent(uri):
+            return
+        hunks = [self._ledger.hunk(hunk_id) for hunk_id in waiting]
+        decided = (HunkState.PENDING, HunkState.CONFLICT)
+        waiting -= {hunk.id for hunk in hunks if hunk.state not in decided}
+        there = [h.id for h in hunks if h.state is HunkState.PENDING and h.old == h.new]
+        if there:
+            # It changes nothing any more, so they are accepted at once.
+            self._ledger.outbox.send(document, there)
+            waiting -= set(there)
+        if not waiting:
+            self._expected.pop(canonical(uri), None)

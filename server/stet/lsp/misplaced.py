@@ -1,0 +1,90 @@
+"""Finding an edit that an editor applied to another text than it was made for.
+
+Some editors check no version. If their user types while an edit is on its way, they apply it where
+its line and column numbers lead by then. That shows in the text that comes back: somewhere in what
+has happened since, the edit did to a later text what its numbers say, and never what it was meant to
+do. Then it can be taken back.
+"""
+
+from collections.abc import Sequence
+from itertools import accumulate
+
+from stet.text.change import TextChange
+from stet.text.document import TextDocument
+from stet.text.edit import Replacement, TextEdit
+from stet.text.position import Position
+
+MAX_CHANGES = 50
+"""Of what was typed meanwhile, the most that is played through."""
+
+
+def misplaced(
+    document: TextDocument, edit: TextEdit, changes: Sequence[TextChange]
+) -> TextDocument | None:
+    """The text that the user had when an edit was applied to it in the wrong place.
+
+    None where that is not what happened, or more was typed behind it.
+
+    Args:
+        document: What the edit was made for.
+        edit: As it was sent.
+        changes: All that has happened to the text since, in order.
+    """
+    if not 2 <= len(changes) <= MAX_CHANGES:
+        return None
+    texts = list(accumulate(changes, _after, initial=document))
+    known = {text.text for text in texts}
+    for n in range(len(texts)):
+        meant = _carried(edit, texts[:n], changes[:n])
+        if meant is not None and meant.apply(texts[n].text) in known:
+            return None  # it stood where it was meant to stand
+    now = texts[-1].text
+    found = (
+        text for text in texts[1:-1] if _by_numbers(document, edit, text).apply(text.text) == now
+    )
+    return next(found, None)
+
+
+def _after(document: TextDocument, change: TextChange) -> TextDocument:
+    start, end = document.offset_at(change.range.start), document.offset_at(change.range.end)
+    edit = TextEdit((Replacement(start, end, change.text),))
+    return TextDocument(document.uri, edit.apply(document.text))
+
+
+def _by_numbers(document: TextDocument, edit: TextEdit, other: TextDocument) -> TextEdit:
+    """`edit` with its lines and columns read in another text, beyond whose ends they are cut."""
+    return TextEdit(
+        tuple(
+            Replacement(
+                other.offset_at(_within(other, document.position_at(one.start))),
+                other.offset_at(_within(other, document.position_at(one.end))),
+                one.text,
+            )
+            for one in edit.replacements
+        )
+    )
+
+
+def _within(document: TextDocument, place: Position) -> Position:
+    last = len(document.lines) - 1
+    if place.line > last:
+        return Position(last, len(document.lines[last]))
+    body = document.lines[place.line].rstrip("\r\n")
+    return Position(place.line, min(place.character, len(body)))
+
+
+def _carried(
+    edit: TextEdit, texts: Sequence[TextDocument], changes: Sequence[TextChange]
+) -> TextEdit | None:
+    """`edit` carried through changes that leave its places alone; None where one does not."""
+    replacements = edit.replacements
+    for text, change in zip(texts, changes, strict=True):
+        start, end = text.offset_at(change.range.start), text.offset_at(change.range.end)
+        shift = len(change.text) - (end - start)
+        if any(start < one.end and end > one.start for one in replacements):
+            return None
+        replacements = tuple(
+            Replacement(one.start + shift, one.end + shift, one.text) if end <= one.start else one
+            for one in replacements
+        )
+    return TextEdit(replacements)

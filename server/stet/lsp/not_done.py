@@ -1,0 +1,22 @@
+"""What stands in the way of something the user decided: a sentence for them, who may do something."""
+
+import logging
+from collections.abc import Awaitable
+
+log = logging.getLogger(__name__)
+
+
+class NotDone(Exception):
+    """It could not be done; the message says why, and what to do where that is not plain."""
+
+
+async def problem_of(work: Awaitable[None]) -> str:
+    """What was in the way of some work; nothing if it was done. The disk's refusals are told too."""
+    try:
+        await work
+    except NotDone as reason:
+        return str(reason)
+    except OSError as error:
+        log.warning("%s", error)
+        return f"{error.filename}: {error.strerror}."
+    return ""

@@ -1,0 +1,119 @@
+"""Many hunks in one edit that the editor shows first: Refactor Preview, where there is such a thing.
+
+Only for editors that are known to ask: all others apply such an edit at once. What the user ticked
+off is told by the text that comes back, hunk by hunk, not by the answer.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+
+from lsprotocol import types as lsp
+
+from stet.lsp import to_lsp
+from stet.lsp.client import Client
+from stet.lsp.delivery import Delivery
+from stet.lsp.not_done import NotDone
+from stet.review.ledger import ReviewLedger
+from stet.review.proposal import Hunk
+from stet.text.document import TextDocument
+from stet.text.encoding import Encoding
+from stet.text.escape import escape_line
+from stet.workspace.uris import canonical
+
+ARRIVAL_SECONDS = 1.5
+"""How long after its answer the editor may take to send the text of what was ticked."""
+_LEFT_OUT = "you left it out of the preview"
+
+Edits = list[lsp.TextEdit | lsp.AnnotatedTextEdit | lsp.SnippetTextEdit]
+
+
+class Preview:
+    """Shows hunks as one edit to pick from."""
+
+    def __init__(self, ledger: ReviewLedger, delivery: Delivery, client: Client) -> None:
+        self._ledger = ledger
+        self._delivery = delivery
+        self._client = client
+        self._moved = asyncio.Event()
+        ledger.listen(lambda _: self._moved.set())
+
+    async def show(self, hunk_ids: Sequence[str], encoding: Encoding) -> None:
+        """Have the user pick of pending hunks of lines; their states tell which they took."""
+        by_file: dict[str, list[Hunk]] = {}
+        for hunk in map(self._ledger.hunk, hunk_ids):
+            by_file.setdefault(canonical(hunk.uri), []).append(hunk)
+        changes: list[lsp.TextDocumentEdit] = []
+        annotations: dict[str, lsp.ChangeAnnotation] = {}
+        async with AsyncExitStack() as stack:
+            # In one order always, so that two previews never wait for each other.
+            for uri in sorted(by_file):
+                await stack.enter_async_context(self._delivery.held(uri))
+            sent: list[str] = []
+            try:
+                for hunks in by_file.values():
+                    document, edits = await self._set_out(hunks, encoding)
+                    sent.append(document.uri)
+                    changes.append(_document_edit(document, edits))
+                    annotations |= {hunk.id: _annotation(hunk) for hunk in hunks}
+                await self._settle(sent, changes, annotations)
+            except NotDone as reason:
+                self._client.show_message(f"Stet: no preview. {reason}", lsp.MessageType.Warning)
+            finally:
+                for uri in sent:
+                    self._ledger.outbox.unsend(uri, _LEFT_OUT)
+
+    async def _set_out(
+        self, hunks: Sequence[Hunk], encoding: Encoding
+    ) -> tuple[TextDocument, Edits]:
+        """The edits of the hunks of one file, each named by its hunk; they count as sent then.
+
+        Raises:
+            NotDone: If one of them can't be.
+        """
+        document = await self._delivery.current(hunks)
+        edits: Edits = []
+        for hunk in hunks:
+            one = self._ledger.edit_of(document, (hunk.id,))
+            edits += [
+                lsp.AnnotatedTextEdit(hunk.id, edit.range, edit.new_text)
+                for edit in to_lsp.text_edits(one, document, encoding)
+            ]
+        _ = self._ledger.outbox.send(document, [hunk.id for hunk in hunks])
+        return document, edits
+
+    async def _settle(
+        self,
+        uris: Sequence[str],
+        changes: Sequence[lsp.TextDocumentEdit],
+        annotations: Mapping[str, lsp.ChangeAnnotation],
+    ) -> None:
+        """Show the edit, and wait for what comes of it.
+
+        Raises:
+            NotDone: If the editor did not take it.
+        """
+        edit = lsp.WorkspaceEdit(
+            document_changes=list(changes), change_annotations=dict(annotations)
+        )
+        outcome = await self._client.preview("Stet: preview", edit)
+        if not outcome.applied:
+            raise NotDone(outcome.reason)
+        try:
+            async with asyncio.timeout(ARRIVAL_SECONDS):
+                while not all(self._ledger.outbox.arrived(uri) for uri in uris):
+                    self._moved.clear()
+                    await self._moved.wait()
+        except TimeoutError:
+            return  # those that are not in the text were not ticked
+
+
+def _annotation(hunk: Hunk) -> lsp.ChangeAnnotation:
+    return lsp.ChangeAnnotation(
+        label=escape_line(hunk.summary) or hunk.id, needs_confirmation=True, description=hunk.id
+    )
+
+
+def _document_edit(document: TextDocument, edits: Edits) -> lsp.TextDocumentEdit:
+    named = lsp.OptionalVersionedTextDocumentIdentifier(document.uri, document.version)
+    return lsp.TextDocumentEdit(named, edits)

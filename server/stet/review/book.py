@@ -1,0 +1,204 @@
+"""Every hunk there is, where it stands, and what is kept of it; the ledger's memory."""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
+
+from stet.review.block_anchor import BlockAnchor
+from stet.review.errors import UnknownHunk
+from stet.review.journal import Footing, Journal
+from stet.review.proposal import LIVE, WHOLE_FILE, Hunk, HunkKind, HunkState, Proposal
+from stet.review.track import Track
+from stet.text.document import TextDocument
+from stet.text.position import Position, Range
+from stet.workspace.uris import canonical
+
+TOP = Range(Position(0, 0), Position(0, 0))
+_BROKEN = "its block in the text is no longer whole: finish there what you began, or undo it"
+_WRITTEN_OVER = "you have changed the text it was made for"
+
+
+class Book:
+    """Owned by the ledger; touched on the event loop only.
+
+    Attributes:
+        journal: What outlives the process.
+        proposals: All of them, by id.
+        inline: By canonical URI, the hunks whose blocks stand in the text, or may come back to it by
+            the editor's undo. Replaced when it changes, so it may be kept as a snapshot.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        """Nothing is proposed yet."""
+        self.journal = journal
+        self.proposals: dict[str, Proposal] = {}
+        self.inline: Mapping[str, frozenset[str]] = {}
+        self._hunks: dict[str, Hunk] = {}
+        self._files: dict[str, dict[str, None]] = {}
+        self._tracks: dict[str, Track] = {}
+        self._listeners: list[Callable[[str], None]] = []
+        self._last_change = 0
+
+    def listen(self, listener: Callable[[str], None]) -> None:
+        """Call `listener` with the URI of every document whose hunks have changed."""
+        self._listeners.append(listener)
+
+    def changed(self, uri: str) -> None:
+        """Tell the listeners."""
+        for listener in self._listeners:
+            listener(uri)
+
+    # -- hunks -----------------------------------------------------------------------------------
+
+    def __getitem__(self, hunk_id: str) -> Hunk:
+        """The hunk as it is kept: `old` and `new` are what its anchor was made of.
+
+        Raises:
+            UnknownHunk: If there is none.
+        """
+        if (hunk := self._hunks.get(hunk_id)) is None:
+            raise UnknownHunk(hunk_id, tuple(self._hunks))
+        return hunk
+
+    def now(self, hunk: Hunk) -> Hunk:
+        """`hunk` with the place, the texts and the state that its document gives it."""
+        track = self._tracks.get(canonical(hunk.uri))
+        anchor = track.anchor(hunk.id) if track else None
+        if track is None or anchor is None:
+            return hunk
+        place = anchor.range_in(track.lines)
+        if hunk.state not in LIVE:
+            return dataclasses.replace(hunk, range=place)
+        state, new, reason = hunk.state, anchor.merged, hunk.reason
+        if new is None:
+            new = anchor.proposed
+            if state is HunkState.PENDING:
+                broken = isinstance(anchor, BlockAnchor)
+                state, reason = HunkState.CONFLICT, _BROKEN if broken else _WRITTEN_OVER
+        return dataclasses.replace(
+            hunk, range=place, old=anchor.current, new=new, state=state, reason=reason
+        )
+
+    def of_file(self, uri: str) -> list[Hunk]:
+        """The hunks of a file as they are kept, in the order they were made."""
+        return [self._hunks[hunk_id] for hunk_id in self._files.get(canonical(uri), ())]
+
+    def all(self) -> Iterable[Hunk]:
+        """Every hunk as it is kept, in the order they were made."""
+        return self._hunks.values()
+
+    def files(self) -> Iterable[str]:
+        """The canonical URIs of all files with hunks."""
+        return self._files
+
+    def put(self, *hunks: Hunk, decision: bool = False, stands: str | None = None) -> None:
+        """Take hunks as they are from now on, and keep them; their state counts as changed.
+
+        Args:
+            hunks: New ones or changed ones.
+            decision: Whether the user has decided.
+            stands: The file whose text and places are to be kept with them.
+        """
+        kept = []
+        for hunk in hunks:
+            self._last_change += 1
+            changed = dataclasses.replace(hunk, changed=self._last_change)
+            self._take(changed)
+            kept.append(changed)
+        if kept:
+            self.journal.keep(kept, self.footing(stands) if stands else None, decision=decision)
+
+    def show(self, *hunks: Hunk) -> None:
+        """Take hunks as they are for the moment; what is kept of them stays as it was."""
+        for hunk in hunks:
+            self._take(hunk)
+
+    def closed(self, hunk: Hunk, state: HunkState, reason: str) -> Hunk:
+        """A live hunk taken out of play for good, as it was last; to be `put`."""
+        last = self.now(hunk)
+        if track := self.track(hunk.uri):
+            track.drop(hunk.id)
+        return dataclasses.replace(last, state=state, reason=reason)
+
+    def take_back(self, hunks: Iterable[Hunk]) -> None:
+        """Hunks from an earlier run, as they were kept."""
+        for hunk in hunks:
+            self._last_change = max(self._last_change, hunk.changed)
+            self._take(hunk)
+            self.enter(hunk)
+
+    def _take(self, hunk: Hunk) -> None:
+        self._hunks[hunk.id] = hunk
+        key = canonical(hunk.uri)
+        self._files.setdefault(key, {})[hunk.id] = None
+        if hunk.inline and hunk.id not in (known := self.inline.get(key, frozenset())):
+            self.inline = {**self.inline, key: known | {hunk.id}}
+
+    def enter(self, hunk: Hunk, uri: str = "") -> None:
+        """Note a hunk in its proposal, which is about the file `uri` if not about the hunk's."""
+        proposal = self.proposals.get(hunk.proposal) or Proposal(
+            id=hunk.proposal, turn=hunk.turn, uri=uri or hunk.uri, hunks=()
+        )
+        if hunk.id not in proposal.hunks:
+            proposal = dataclasses.replace(proposal, hunks=(*proposal.hunks, hunk.id))
+        self.proposals[proposal.id] = proposal
+
+    def proposal_id(self, turn: str, uri: str) -> str:
+        """The id of what `turn` proposes for a file: the one it has, or a new one."""
+        for proposal in self.proposals.values():
+            if proposal.turn == turn and canonical(proposal.uri) == canonical(uri):
+                return proposal.id
+        return f"p{self.journal.number('proposal')}"
+
+    # -- places ----------------------------------------------------------------------------------
+
+    def track(self, uri: str) -> Track | None:
+        """The anchors of a document, if it has any hunks of lines."""
+        return self._tracks.get(canonical(uri))
+
+    def track_for(self, document: TextDocument) -> Track:
+        """The same for a document as it is now, made if there is none."""
+        track = self._tracks.get(canonical(document.uri))
+        if track is None:
+            is_open = document.version is not None
+            track = Track(document.uri, document.lines, is_open=is_open)
+            self._tracks[canonical(document.uri)] = track
+        return track
+
+    def footing(self, uri: str) -> Footing | None:
+        """The text of a document and where its hunks stand in it; None if it has none."""
+        track = self.track(uri)
+        if track is None:
+            return None
+        # In order of place: it tells which of two at one point comes first.
+        standing = {anchor.hunk: anchor.standing for anchor in (*track.live, *track.settled)}
+        if not standing:
+            return None
+        lost = frozenset(hunk for hunk, place in standing.items() if place.is_lost)
+        places = {hunk: (place.first, place.end) for hunk, place in standing.items()}
+        return Footing(track.uri, track.text, places, lost)
+
+    def renamed(self, uri: str, new_uri: str) -> None:
+        """A file has another name now: its hunks go with it."""
+        old_key, key = canonical(uri), canonical(new_uri)
+        ids = self._files.pop(old_key, {})
+        # The move that did it stays what it was: undoing it goes back from there.
+        stays = {hunk_id for hunk_id in ids if canonical(self._hunks[hunk_id].new_uri) == key}
+        if stays:
+            self._files[old_key] = dict.fromkeys(stays)
+        moved = [
+            dataclasses.replace(self._hunks[hunk_id], uri=new_uri)
+            for hunk_id in ids
+            if hunk_id not in stays
+        ]
+        for hunk in moved:
+            self._take(hunk)
+        if track := self._tracks.pop(old_key, None):
+            track.uri = new_uri
+            self._tracks[key] = track
+        if moved:
+            self.journal.keep(moved, self.footing(new_uri))
+
+
+def is_of_lines(hunk: Hunk) -> bool:
+    """Whether a hunk stands on lines of its file, or will."""
+    return hunk.kind is HunkKind.CREATE or hunk.kind not in WHOLE_FILE

@@ -1,0 +1,189 @@
+r"""The review as a page that the user edits: what it says once they have saved it.
+
+The page is a unified diff (`stet.review.overview` writes it). A hunk that is gone from it is
+rejected. One whose `+` lines are others is amended. One whose other lines are not as they were is
+left alone and said, and so is all of a page that can't be told from a damaged one.
+White space at the ends of lines does not count, because editors strip it; line ends neither.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stet.review.proposal import Hunk, HunkKind
+from stet.text.diff import diff_lines
+from stet.text.lines import dominant_line_end, split_lines, without_end
+
+NO_END = "\\ No newline at end of file"
+FIRST_LINE = "# Stet review "
+
+_HEAD = re.compile(r"@@ .*? @@ (\S+)")
+_NAME = re.compile(rf"{FIRST_LINE}(\w+)")
+_FILE = "diff --git "
+_FILE_HEADS = ("--- ", "+++ ")
+_TOUCHED = "its lines without `+` are not as they were"
+_MOVED = "a `+` line stands between lines that are not part of the change"
+_TWICE = "it is there twice"
+_TORN = "the lines around it are not as they were; delete whole hunks, from `@@` to `@@`"
+_WHOLE = "only its deletion means something here"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One hunk as it is shown.
+
+    Attributes:
+        hunk: The hunk as it was then.
+        lines: What stands below its `@@` line, marks included, without line ends.
+    """
+
+    hunk: Hunk
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewPage:
+    """A review as it was written.
+
+    Attributes:
+        text: All of it.
+        name: Stands in its first line, so that an edited page is held against the right one.
+        sections: Its hunks, in order.
+    """
+
+    text: str
+    name: str
+    sections: tuple[Section, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """What the user has done to a page.
+
+    Attributes:
+        rejected: Ids of the hunks that are gone, in order.
+        amended: Ids with the text that is to be written instead, in order.
+        refused: Ids of hunks that are left alone, with a reason, in order.
+    """
+
+    rejected: tuple[str, ...] = ()
+    amended: tuple[tuple[str, str], ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()
+
+
+def page_name(text: str) -> str | None:
+    """Which page an edited text comes from; None where its first line is gone."""
+    found = (_NAME.match(line) for line in split_lines(text) if line.startswith(FIRST_LINE))
+    return next((match[1] for match in found if match), None)
+
+
+def verdicts(page: ReviewPage, edited: str) -> Verdicts:
+    """What the user has decided by making `edited` of `page`; hunks that it never had are nothing."""
+    found, strays = _sections(edited)
+    rejected: list[str] = []
+    amended: list[tuple[str, str]] = []
+    refused: list[tuple[str, str]] = []
+    torn = strays
+    for section in page.sections:
+        hunk, now = section.hunk, found.get(section.hunk.id, [])
+        if not now:
+            if torn:
+                refused.append((hunk.id, _TORN))
+            else:
+                rejected.append(hunk.id)
+            continue
+        problem = _TWICE if len(now) > 1 else _problem(section, now[0])
+        torn = strays or bool(problem)
+        new = _new(section, now[0])
+        if problem:
+            refused.append((hunk.id, problem))
+        elif new is not None and hunk.kind is not HunkKind.CREATE and new == hunk.old:
+            rejected.append(hunk.id)
+        elif new is not None:
+            amended.append((hunk.id, new))
+    return Verdicts(tuple(rejected), tuple(amended), tuple(refused))
+
+
+def _sections(text: str) -> tuple[dict[str, list[list[str]]], bool]:
+    """The lines of each hunk by its id, and whether there are some that belong to none."""
+    found: dict[str, list[list[str]]] = {}
+    body: list[str] | None = None
+    strays = False
+    for ended in split_lines(text):
+        line = without_end(ended)
+        if head := _HEAD.match(line):
+            body = []
+            found.setdefault(head[1], []).append(body)
+        elif line.startswith(_FILE):
+            body = None
+        elif body is not None:
+            body.append(line)
+        elif line.startswith((" ", "+", "-")) and not line.startswith(_FILE_HEADS):
+            strays = True
+    return found, strays
+
+
+def _problem(section: Section, now: Sequence[str]) -> str:
+    """Why an edited section can't be taken, or nothing."""
+    shown = section.lines
+    if section.hunk.kind in {HunkKind.MOVE, HunkKind.REMOVE}:
+        return "" if _kept(now) == _kept(shown) and not _added(now) else _WHOLE
+    if any(line and line[0] not in " +-\\" for line in now):
+        return "it has a line that begins with none of ` `, `+` and `-`"
+    if _kept(now) != _kept(shown):
+        return _TOUCHED
+    marks = [line[:1] for line in shown if line[:1] in ("+", "-")]
+    first = next((n for n, line in enumerate(shown) if line[:1] in ("+", "-")), len(shown))
+    n_kept = 0
+    for line in now:
+        if line.startswith("+") and not first <= n_kept <= first + marks.count("-"):
+            return _MOVED
+        n_kept += not line.startswith(("+", "\\"))
+    return ""
+
+
+def _kept(lines: Sequence[str]) -> list[str]:
+    """Context and removed lines as they compare."""
+    kept = [line.rstrip() for line in lines if not line.startswith(("+", "\\"))]
+    while kept and not kept[-1]:
+        kept.pop()
+    return kept
+
+
+def _added(lines: Sequence[str]) -> list[str]:
+    return [line[1:] for line in lines if line.startswith("+")]
+
+
+def _new(section: Section, now: Sequence[str]) -> str | None:
+    """The text an edited section would write; None if that is what the hunk writes anyway.
+
+    Lines that are as they were keep their white space and line end; the others get the hunk's own.
+    """
+    hunk = section.hunk
+    old = split_lines(hunk.new)
+    if old[-1] == "":
+        old.pop()
+    ended = [line.rstrip() for line in old]
+    added = _added(now)
+    changes = diff_lines(ended, [line.rstrip() for line in added])
+    if not changes:
+        return None
+    end = dominant_line_end(hunk.new or hunk.old)
+    lines, at = [], 0
+    for change in changes:
+        lines += old[at : change.old_start]
+        made = added[change.new_start : change.new_start + len(change.new)]
+        lines += [f"{line}{end}" for line in made]
+        at = change.old_start + len(change.old)
+    lines += old[at:]
+    return _ended(lines, now, end, open_end=not hunk.new.endswith(("\n", "\r")))
+
+
+def _ended(lines: list[str], now: Sequence[str], end: str, *, open_end: bool) -> str:
+    """`lines` as one text; the last has no end only if it had none and the page still says so."""
+    if not lines:
+        return ""
+    *above, last = [line if line != without_end(line) else f"{line}{end}" for line in lines]
+    marked = [n for n, line in enumerate(now) if line.startswith("+")]
+    says_so = bool(marked) and now[marked[-1] + 1 : marked[-1] + 2] == [NO_END]
+    return "".join((*above, without_end(last) if open_end and says_so else last))

@@ -1,0 +1,244 @@
+"""Where an edit goes: what a model quoted, or the lines it named, as an edit of the text as it is.
+
+Texts are looked for first exactly, in the file and then in the file with the agent's own pending
+hunks (`stet.review.pending_view`), and only then leniently: a pending hunk may stand where text
+differs from the file's only in its indent.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from stet.review.instruction import carry, parse, resolve
+from stet.review.pending_view import Amendment, PendingView
+from stet.text.change import TextChange
+from stet.text.document import TextDocument
+from stet.text.edit import OverlapError, Replacement, TextEdit
+from stet.text.gutter import without_gutter, without_marks
+from stet.text.lines import split_lines
+from stet.text.match import (
+    AlreadyApplied,
+    Ambiguous,
+    Match,
+    MatchError,
+    MatchKind,
+    Unclear,
+    find_block,
+)
+from stet.text.seen import Seen
+from stet.text.view import plain
+
+Changes = tuple[TextChange, ...]
+
+_EXACT = frozenset({MatchKind.EXACT, MatchKind.SEEN})
+_NOTHING = TextEdit(())
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """An edit by text, as the model sent it.
+
+    Attributes:
+        old: What it wants replaced.
+        new: What it wants there.
+        replace_all: Whether in every place.
+    """
+
+    old: str
+    new: str
+    replace_all: bool = False
+
+    def readings(self) -> tuple[str, ...]:
+        """The quoted text, also without the line numbers that were copied with it."""
+        try:
+            bare = without_gutter(plain(self.old), "")
+        except Unclear:
+            bare = None
+        return (self.old, bare[0]) if bare and bare[0].strip() else (self.old,)
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """One edit of a file, resolved.
+
+    Attributes:
+        edit: What it does to the text as it is.
+        on_view: What it does to the text with the agent's own pending hunks; one of the two is
+            empty.
+    """
+
+    edit: TextEdit = _NOTHING
+    on_view: TextEdit = _NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Several wishes for one file as one edit.
+
+    Attributes:
+        edit: What they do to the text as it is.
+        amends: Ids of the pending hunks that are in it.
+    """
+
+    edit: TextEdit
+    amends: tuple[str, ...] = ()
+
+
+def by_text(quote: Quote, view: PendingView, seen: Seen | None) -> Wish:
+    """Where the quoted text stands; an empty wish where the new text does already.
+
+    Args:
+        quote: What the model sent.
+        view: The text as it is, and what the agent has pending in it.
+        seen: What the model was shown, if that is known.
+
+    Raises:
+        MatchError: If it is not there, or not clear where.
+    """
+    try:
+        bare = without_marks(plain(quote.old), plain(quote.new))
+        if bare is not None:
+            # Only what is pending can be meant.
+            return Wish(on_view=find_block(view.text, *bare).edit)
+        return _anywhere(quote, view, seen)
+    except AlreadyApplied:
+        return Wish()
+
+
+def by_position(
+    position: str, content: str, live: TextDocument, shown: TextDocument, changes: Changes
+) -> Wish:
+    """What a position means in the text that was shown, carried to the text as it is.
+
+    Args:
+        position: As the model wrote it.
+        content: What goes there.
+        live: The text as it is.
+        shown: As the model was shown it.
+        changes: What happened in between.
+
+    Raises:
+        BadInstruction: If it means nothing, or the user has changed the place.
+    """
+    instruction = parse(position)
+    if instruction.kind in ("start", "end"):
+        return Wish(resolve(instruction, content, live))
+    return Wish(carry(resolve(instruction, content, shown), shown, changes, live))
+
+
+def join(wishes: list[Wish], view: PendingView) -> Joined:
+    """All of `wishes` at once; insertions at one place stand in their order.
+
+    Raises:
+        OverlapError: Two of them claim the same text.
+    """
+    try:
+        return _joined(wishes, view)
+    except OverlapError:
+        # Models quote lines around what they change: what both leave as it is may be shared.
+        bare = [_without_context(wish, view) for wish in wishes]
+        joined = _joined(bare, view)
+        for one, other in pairwise(joined.edit.replacements):
+            # Which of two texts comes first could only be guessed.
+            if one.end == other.start and (one.start == one.end or other.start == other.end):
+                raise
+        return joined
+
+
+def clash(wishes: list[Wish], view: PendingView) -> tuple[int, ...]:
+    """Which (0-based) are to blame if wishes can't be joined: the first two that can't, or all."""
+    for second, wish in enumerate(wishes):
+        for first in range(second):
+            try:
+                join([wishes[first], wish], view)
+            except OverlapError:
+                return first, second
+    return tuple(range(len(wishes)))
+
+
+def _anywhere(quote: Quote, view: PendingView, seen: Seen | None) -> Wish:
+    """The quoted text in the file, or in the file with what is pending.
+
+    Raises:
+        MatchError: If it is in neither, or not clear where.
+    """
+    text = plain(view.live.text)
+    stands_there = any(plain(reading) in text for reading in quote.readings())
+    pending = _pending(quote, view) if view.hunks and not stands_there else None
+    if pending and pending.how in _EXACT:
+        return Wish(on_view=pending.edit)
+    try:
+        found = find_block(
+            view.live.text, quote.old, quote.new, seen, replace_all=quote.replace_all
+        )
+    except (Ambiguous, Unclear):
+        raise
+    except MatchError:
+        if pending:
+            return Wish(on_view=pending.edit)
+        raise
+    return Wish(found.edit)
+
+
+def _pending(quote: Quote, view: PendingView) -> Match | None:
+    """The quoted text in the file with what is pending, if it stands there, and in a hunk of that.
+
+    Raises:
+        Ambiguous: It does more than once.
+    """
+    try:
+        found = find_block(view.text, quote.old, quote.new, replace_all=quote.replace_all)
+    except Ambiguous:
+        raise
+    except MatchError:
+        return None
+    return found if view.touched(found.edit) else None
+
+
+def _joined(wishes: list[Wish], view: PendingView) -> Joined:
+    plain = [one for wish in wishes for one in wish.edit.replacements]
+    pending = [one for wish in wishes for one in wish.on_view.replacements]
+    amendment = view.amended(TextEdit(tuple(pending))) if pending else Amendment(_NOTHING, ())
+    if len(wishes) > 1:
+        _refuse_torn_end([*plain, *amendment.edit.replacements], view.live)
+    edit = TextEdit((*plain, *amendment.edit.replacements))
+    return Joined(edit, amendment.hunks)
+
+
+def _refuse_torn_end(replacements: list[Replacement], live: TextDocument) -> None:
+    """See that no line is added behind a last line without a line end that goes.
+
+    Raises:
+        OverlapError: So it is: each of the two would be written for the line end that the other
+            one makes or takes.
+    """
+    end = len(live.text)
+    if live.lines[-1] == "":
+        return
+    last_line = end - len(live.lines[-1])
+    gone = any(one.start <= last_line and one.end == end and not one.text for one in replacements)
+    added = any(one.start == one.end == end for one in replacements)
+    if gone and added:
+        raise OverlapError("one takes the last line, another adds behind it")
+
+
+def _without_context(wish: Wish, view: PendingView) -> Wish:
+    """A wish that claims only the lines it changes."""
+    return Wish(_bare(wish.edit, view.live.text), _bare(wish.on_view, view.text))
+
+
+def _bare(edit: TextEdit, text: str) -> TextEdit:
+    return TextEdit(tuple(_changing(one, text) for one in edit.replacements))
+
+
+def _changing(one: Replacement, text: str) -> Replacement:
+    """A replacement without the whole lines that its two texts begin or end with."""
+    old, new = split_lines(text[one.start : one.end]), split_lines(one.text)
+    head = 0
+    while head < min(len(old), len(new)) - 1 and old[head] == new[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(old), len(new)) - head and old[-tail - 1] == new[-tail - 1]:
+        tail += 1
+    start = one.start + sum(map(len, old[:head]))
+    kept, changed = old[head : len(old) - tail], new[head : len(new) - tail]
+    return Replacement(start, start + sum(map(len, kept)), "".join(changed))

@@ -1,0 +1,102 @@
+"""What a change of a document's text does to its hunks."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+from stet.review.anchors import Anchor
+from stet.review.book import Book
+from stet.review.by_hand import after_change
+from stet.review.proposal import HunkKind, HunkState
+from stet.review.track import Track
+from stet.text.change import TextChange
+from stet.text.diff import changes_between
+from stet.text.lines import split_lines
+
+_OTHER_WAY = {HunkState.ACCEPTED: HunkState.UNDONE, HunkState.UNDONE: HunkState.ACCEPTED}
+
+
+def follow(book: Book, track: Track, changes: Sequence[TextChange], lines: Sequence[str]) -> None:
+    """Move the hunks of a document, and see whether a sent edit has arrived.
+
+    Args:
+        book: All hunks.
+        track: The document.
+        changes: What happened to its text, in order.
+        lines: The text behind them.
+    """
+    if track.sent is not None and (found := _arrival(track, changes, lines)) is not None:
+        count, then = found
+        track.lines = then
+        _, settled = track.follow(changes[:count], then)
+        _turn_round(book, track, settled)
+        track.place_others()
+        confirm(book, track, track.sent.plan.places)
+        # What comes behind it in the same message was typed into the edited text.
+        changes, track.lines = changes[count:], lines
+        book.changed(track.uri)
+    moved, settled = track.follow(changes, lines)
+    turned = _turn_round(book, track, settled)
+    if after_change(book, track, changes) or turned or moved or track.sent is not None:
+        book.changed(track.uri)
+
+
+def catch_up(book: Book, track: Track, text: str) -> None:
+    """A document that is not open has become `text`."""
+    before = track.text
+    if text != before:
+        track.lines = split_lines(text)
+        follow(book, track, changes_between(before, text), track.lines)
+
+
+def _arrival(
+    track: Track, changes: Sequence[TextChange], lines: Sequence[str]
+) -> tuple[int, Sequence[str]] | None:
+    """Behind how many changes the sent edit is complete, and the lines then; None if it is not."""
+    assert track.sent is not None, "asked only while an edit is on its way"
+    if "".join(lines) == track.sent.expected:
+        return len(changes), lines
+    return track.sent.arrives_with(changes)
+
+
+def confirm(book: Book, track: Track, places: Mapping[str, tuple[int, int]]) -> None:
+    """Hunks that were sent have arrived, on these lines; nothing is on its way any more."""
+    sent = track.sent
+    assert sent is not None, "nothing was sent"
+    track.sent = None
+    if sent.plan.settle is not None:
+        sent.plan.settle(places)
+        return
+    decided = []
+    for hunk_id, place in places.items():
+        hunk, anchor, written = book[hunk_id], track.anchor(hunk_id), sent.plan.texts[hunk_id]
+        if anchor is None:
+            continue
+        if sent.plan.back:
+            hunk = dataclasses.replace(hunk, state=HunkState.UNDONE, old=written, reason="")
+            track.settle(Anchor(hunk_id, track.lines, place, written, hunk.new))
+        else:
+            before = anchor.current
+            hunk = dataclasses.replace(
+                hunk, state=HunkState.ACCEPTED, old=before, new=written, reason=""
+            )
+            track.settle(Anchor(hunk_id, track.lines, place, written, before))
+        decided.append(hunk)
+    book.put(*decided, decision=True, stands=track.uri)
+
+
+def _turn_round(book: Book, track: Track, touched: Sequence[Anchor]) -> bool:
+    """The user took an accepted hunk back in the editor, or did so and thought again."""
+    turned = []
+    for anchor in dict.fromkeys(touched):
+        hunk = book[anchor.hunk]
+        if (
+            hunk.state in _OTHER_WAY
+            and hunk.kind is not HunkKind.CREATE
+            and anchor.is_done
+            and anchor.current != anchor.base
+        ):
+            place = (anchor.first, anchor.end)
+            turned.append(dataclasses.replace(hunk, state=_OTHER_WAY[hunk.state]))
+            track.settle(Anchor(hunk.id, track.lines, place, anchor.current, anchor.base))
+    book.put(*turned, stands=track.uri)
+    return bool(turned)

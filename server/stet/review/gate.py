@@ -1,0 +1,190 @@
+"""The gate: the one way from a draft to a proposal.
+
+`admit` is asked for every draft before the ledger takes it, and raises what is against it; what it
+admits it may still admit with caution: then the user's yes must be given to this file by name.
+`still_allowed` looks again when an accepted hunk is about to be written, for between the two moments
+a link may have been turned elsewhere.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+
+from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
+from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
+from stet.review.protected import is_protected
+from stet.review.rules import (
+    EditRules,
+    Refused,
+    check_create,
+    check_edit,
+    check_hunks,
+    check_move,
+    check_remove,
+    check_text,
+)
+from stet.text.diff import LineHunk, diff_lines
+from stet.text.document import TextDocument
+from stet.workspace.ground import Ground, survey
+from stet.workspace.refusal import Refusal
+from stet.workspace.snapshot import Snapshot
+
+Draft = EditDraft | CreateDraft | MoveDraft | RemoveDraft
+
+_HIDES = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f\U000e0100-\U000e01ef]")
+"""Characters that show a reader another text than a machine reads: direction overrides and isolates
+(CVE-2021-42574), tags, and the variation selectors that no font uses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A draft that passed the gate.
+
+    Attributes:
+        hunks: What an edit does, line by line; none if it changes nothing, and for other drafts.
+        caution: Why the user's yes must name this file; empty if any yes will do.
+        links: For a move, its edits of other files, in the draft's order.
+    """
+
+    hunks: tuple[LineHunk, ...] = ()
+    caution: str = ""
+    links: tuple["Admitted", ...] = ()
+
+    @property
+    def protected(self) -> bool:
+        """Whether it needs a yes of its own."""
+        return bool(self.caution)
+
+
+def admit(draft: Draft, rules: EditRules) -> Admitted:
+    """Let a draft through, or not. It may ask the disk.
+
+    Raises:
+        Refused: With the first rule that is against it.
+    """
+    # One look at each place: what is checked is what is judged.
+    rules = replace(rules, ground=cache(rules.ground))
+    match draft:
+        case EditDraft():
+            return _edit(draft, rules)
+        case CreateDraft():
+            _pass(check_create(rules, draft.uri, draft.name))
+            _pass(check_text(draft.name, (draft.text,)))
+            place = _Place(draft.uri, (draft.name, draft.real_name))
+            return Admitted(caution=_caution(rules, place, new=(draft.text,)))
+        case MoveDraft():
+            return _move(draft, rules)
+        case RemoveDraft():
+            _pass(check_remove(rules, draft))
+            place = _Place(draft.uri, (draft.name, draft.real_name))
+            return Admitted(caution=_caution(rules, place))
+
+
+def still_allowed(snapshot: Snapshot, hunk: Hunk) -> Refusal | None:
+    """Why an accepted hunk must not be written, or an accepted one not be taken back, as the disk is now.
+
+    Asks the disk: call it in a worker thread. Scope, capabilities and `.gitignore` are not asked
+    again: they bind the model, and the user has said yes.
+    """
+    old = survey(snapshot, hunk.uri, by_user=True)
+    new = survey(snapshot, hunk.new_uri, by_user=True) if hunk.kind is HunkKind.MOVE else None
+    is_open = snapshot.document(hunk.uri) is not None
+    for ground in (old, new):
+        if ground is not None and (refusal := _changed_ground(ground, hunk, is_open=is_open)):
+            return refusal
+    if hunk.state is HunkState.ACCEPTED:  # it is taken back: what it made lies there
+        return None
+    if hunk.kind is HunkKind.CREATE:
+        return old.against_new
+    if old.is_link and hunk.kind in WHOLE_FILE:
+        return Refusal("link", f"{old.names[0]!r} has become a link, and stays.")
+    return new.against_new if new is not None and new.real != old.real else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A file by its URI and what the draft calls it."""
+
+    uri: str
+    names: tuple[str, ...]
+
+
+def _pass(refusal: Refusal | None) -> None:
+    if refusal is not None:
+        raise Refused(refusal)
+
+
+def _edit(draft: EditDraft, rules: EditRules) -> Admitted:
+    """The sizes are looked at before the lines are compared."""
+    document, name = draft.document, draft.name
+    new = [one.text for one in draft.edit.replacements]
+    old = [document.text[one.start : one.end] for one in draft.edit.replacements]
+    _pass(check_edit(rules, document.uri, name, ()))
+    _pass(check_text(name, new, old))
+    after = draft.edit.apply(document.text)
+    hunks = diff_lines(document.lines, TextDocument(document.uri, after).lines)
+    _pass(check_hunks(rules, name, hunks))
+    place = _Place(document.uri, (name, draft.real_name))
+    return Admitted(hunks, _caution(rules, place, new=new, old=old))
+
+
+def _move(draft: MoveDraft, rules: EditRules) -> Admitted:
+    """A move is admitted with all its links or not at all: half of it would break them."""
+    _pass(check_move(rules, draft))
+    links = []
+    for link in draft.links:
+        try:
+            links.append(_edit(link, rules))
+        except Refused as refused:
+            rule, message = refused.refusal.rule, refused.refusal.message
+            said = f"{draft.name!r} can't be moved, because of its links. {message}"
+            raise Refused(Refusal(rule, said)) from refused
+    places = (
+        _Place(draft.uri, (draft.name, draft.real_name)),
+        _Place(draft.new_uri, (draft.new_name, draft.new_real_name)),
+    )
+    return Admitted(caution=_caution(rules, *places), links=tuple(links))
+
+
+def _caution(
+    rules: EditRules, *places: _Place, new: Iterable[str] = (), old: Iterable[str] = ()
+) -> str:
+    """Why a draft needs a yes of its own; nothing if it doesn't."""
+    for place in places:
+        ground = rules.ground(place.uri)
+        # The draft's own names count too: a name too many costs a question, one too few a machine.
+        if said := _warning(replace(ground, names=(*ground.names, *place.names))):
+            return said
+    known = {found for text in old for found in _HIDES.findall(text)}
+    if any(found not in known for text in new for found in _HIDES.findall(text)):
+        return (
+            "The text holds invisible characters that can show another text than a machine reads."
+        )
+    return ""
+
+
+def _warning(ground: Ground) -> str:
+    """What the user must know of a place before anything is changed there."""
+    instructs = next((name for name in ground.names if is_protected(name)), None)
+    if instructs is not None:
+        return f"{instructs!r} tells an editor, an agent, version control or a build what to do."
+    if ground.by_link:
+        return f"{ground.names[0]!r} leads out of the workspace by a link."
+    if ground.has_twins:
+        return f"{ground.names[0]!r} has another name on the disk, whose text would change with it."
+    return ""
+
+
+def _changed_ground(ground: Ground, hunk: Hunk, *, is_open: bool) -> Refusal | None:
+    """What is against writing at a place now that was not when the hunk was proposed."""
+    if ground.refusal is not None:
+        return ground.refusal
+    # Whoever has the file open sees what they change, and has been asked about the link.
+    is_known = is_open and hunk.protected and hunk.kind not in WHOLE_FILE
+    if ground.by_link and not is_known:
+        return Refusal("link", f"{ground.names[0]!r} leads out of the workspace by a link.")
+    if hunk.protected or not (said := _warning(ground)):
+        return None
+    again = "It was not so when this was proposed: have it proposed again."
+    return Refusal("protected", f"{said} {again}")

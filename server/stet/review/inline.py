@@ -1,0 +1,219 @@
+"""Hunks that stand in the text itself as blocks: put there and taken out.
+
+It is still the editor that changes the text, and the text that comes back that counts: a hunk is a
+block from the moment its block stands there.
+"""
+
+import dataclasses
+from collections.abc import Collection, Mapping, Sequence
+from typing import Protocol
+
+from stet.review.anchors import Anchor
+from stet.review.block_anchor import BlockAnchor
+from stet.review.book import Book
+from stet.review.by_hand import as_block, become_block, replace_anchor
+from stet.review.errors import WrongState
+from stet.review.proposal import WHOLE_FILE, Hunk, HunkState
+from stet.review.sent import Piece, Settle, writing
+from stet.text.block import BlockStyle
+from stet.text.blocks import form_for, render_block, style_for
+from stet.text.document import TextDocument
+from stet.text.edit import TextEdit
+from stet.text.outline import behind_front_matter
+
+_Places = Mapping[str, tuple[int, int]]
+
+
+class BlockEditor(Protocol):
+    """What takes blocks out of a text: the way to the editor."""
+
+    def reject(self, hunk_id: str, reason: str) -> None:
+        """Have the block of a hunk that the user does not want taken out, behind this call."""
+        ...
+
+    async def clear(self, uri: str) -> None:
+        """Have all blocks of a file taken out; their hunks wait on in the margin."""
+        ...
+
+
+class InlineBlocks:
+    """Part of the ledger: the hunks that are shown in the text.
+
+    Attributes:
+        editor: The way to the editor, once there is one.
+    """
+
+    def __init__(self, book: Book) -> None:
+        """`book` holds the hunks."""
+        self.editor: BlockEditor | None = None
+        self._book = book
+
+    @property
+    def known(self) -> Mapping[str, frozenset[str]]:
+        """By canonical URI, the ids whose blocks stand in the text, or may come back by an undo."""
+        return self._book.inline
+
+    def standing(self, uri: str) -> tuple[str, ...]:
+        """The live hunks of a file that stand in its text as blocks, in order of place."""
+        track = self._book.track(uri)
+        live = track.live if track else ()
+        return tuple(anchor.hunk for anchor in live if isinstance(anchor, BlockAnchor))
+
+    def is_whole(self, hunk_id: str) -> bool:
+        """Whether a hunk stands in the text as a whole block."""
+        track = self._book.track(self._book[hunk_id].uri)
+        anchor = track.anchor(hunk_id) if track else None
+        return isinstance(anchor, BlockAnchor) and anchor.merged is not None
+
+    def reject(self, hunk_id: str, reason: str) -> bool:
+        """Begin to reject a hunk whose block stands in the text; False where none does.
+
+        Raises:
+            WrongState: If there is no way to the editor.
+        """
+        if not self.is_whole(hunk_id):
+            return False
+        if self.editor is None:
+            raise WrongState(f"{hunk_id} stands in the text: its block has to go with it")
+        self.editor.reject(hunk_id, reason)
+        return True
+
+    def let_go(self, hunk_id: str) -> None:
+        """What is left of a block that is not whole is the user's text from now on."""
+        track = self._book.track(self._book[hunk_id].uri)
+        anchor = track.anchor(hunk_id) if track else None
+        if track is not None and isinstance(anchor, BlockAnchor):
+            _ = track.remake(hunk_id, anchor.proposed)
+
+    async def clear(self, uri: str) -> None:
+        """Have all blocks of a file taken out of its text; see `standing` for how it went."""
+        if self.editor is not None and self.standing(uri):
+            await self.editor.clear(uri)
+
+    def showable(self, document: TextDocument) -> tuple[str, ...]:
+        """The pending hunks of a document that could stand in its text as blocks.
+
+        Left out are those of protected files, which are not written to without a yes of their own,
+        and those in the front matter of a note, which would be none with a block in it.
+        """
+        track = self._book.track(document.uri)
+        top = 0
+        if style_for(document) is BlockStyle.FENCE:
+            top = behind_front_matter(document.lines)
+        return tuple(
+            anchor.hunk
+            for anchor in (track.live if track else ())
+            if not isinstance(anchor, BlockAnchor)
+            and anchor.merged is not None
+            and not anchor.is_done
+            and anchor.first >= top
+            and _is_showable(self._book[anchor.hunk])
+        )
+
+    def show(self, document: TextDocument, hunk_ids: Collection[str]) -> TextEdit | None:
+        """The blocks of these hunks, pending or in conflict, go to the editor now.
+
+        In a conflict the user's lines are what the block stands for.
+
+        Args:
+            document: The current text.
+            hunk_ids: Those that stand in it as blocks already are left out.
+
+        Returns:
+            The edit; None where there is nothing to put in.
+        """
+        track = self._book.track_for(document)
+        pieces, texts = [], {}
+        for anchor in track.live:
+            if anchor.hunk not in hunk_ids or isinstance(anchor, BlockAnchor):
+                continue
+            # An insertion whose place is lost has lines of the user's in it, which stay.
+            end = anchor.first if anchor.is_gap else anchor.end
+            before = "".join(track.lines[anchor.first : end])
+            after = anchor.proposed if anchor.merged is None else anchor.merged
+            form = form_for(document, end, after)
+            summary = self._book[anchor.hunk].summary
+            block = render_block(anchor.hunk, before, after, form, summary)
+            if block is not None and before != after:
+                pieces.append(Piece(anchor.hunk, anchor.first, end, block))
+                texts[anchor.hunk] = before, after
+
+        def settle(places: _Places) -> None:
+            shown = []
+            for hunk_id, place in places.items():
+                before, after = texts[hunk_id]
+                hunk = self._book[hunk_id]
+                become_block(track, BlockAnchor(hunk_id, track.lines, place, before, after))
+                shown.append(as_block(hunk, before, after))
+            self._book.put(*shown, stands=track.uri)
+
+        return self._send(document, pieces, settle)
+
+    def take_out(
+        self,
+        document: TextDocument,
+        hunk_ids: Collection[str],
+        then: HunkState = HunkState.PENDING,
+        reasons: Mapping[str, str] | None = None,
+    ) -> TextEdit | None:
+        """The blocks of these hunks are to go: the lines they stand for go to the editor now.
+
+        Args:
+            document: The current text.
+            hunk_ids: Those that stand in it as whole blocks are meant.
+            then: `PENDING`: they wait on, in the margin; `REJECTED`: the user does not want them.
+            reasons: Why, by hunk, where there is something to say.
+
+        Returns:
+            The edit; None where there is nothing to take out.
+        """
+        track = self._book.track_for(document)
+        blocks = [
+            anchor
+            for anchor in track.live
+            if anchor.hunk in hunk_ids
+            and isinstance(anchor, BlockAnchor)
+            and anchor.merged is not None
+        ]
+        texts = {anchor.hunk: (anchor.current, anchor.proposed) for anchor in blocks}
+        pieces = [Piece(anchor.hunk, anchor.first, anchor.end, anchor.current) for anchor in blocks]
+
+        def settle(places: _Places) -> None:
+            decided = []
+            for hunk_id, place in places.items():
+                before, after = texts[hunk_id]
+                anchor = Anchor(hunk_id, track.lines, place, before, after)
+                waits = then is HunkState.PENDING
+                if waits:
+                    replace_anchor(track, anchor)
+                else:
+                    track.settle(anchor)
+                hunk = dataclasses.replace(
+                    self._book[hunk_id],
+                    state=then,
+                    old=before,
+                    new=after,
+                    inline=not waits,
+                    reason=(reasons or {}).get(hunk_id, ""),
+                )
+                decided.append(hunk)
+            self._book.put(*decided, decision=then is not HunkState.PENDING, stands=track.uri)
+
+        if then is not HunkState.PENDING:
+            sent = [self._book[anchor.hunk] for anchor in blocks]
+            self._book.show(*(dataclasses.replace(h, state=HunkState.SENT) for h in sent))
+        return self._send(document, pieces, settle)
+
+    def _send(
+        self, document: TextDocument, pieces: Sequence[Piece], settle: Settle
+    ) -> TextEdit | None:
+        if not pieces:
+            return None
+        plan = writing(document, pieces, settle)
+        self._book.track_for(document).send(document, plan)
+        self._book.changed(document.uri)
+        return plan.edit
+
+
+def _is_showable(hunk: Hunk) -> bool:
+    return hunk.kind not in WHOLE_FILE and not hunk.protected and hunk.state is HunkState.PENDING

@@ -1,0 +1,149 @@
+"""Accepted hunks, and undone ones, on their way to the editor."""
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+
+from stet.review.book import Book
+from stet.review.following import confirm
+from stet.review.proposal import HunkState
+from stet.review.sent import Plan, accepting
+from stet.text.diff import changes_between
+from stet.text.document import TextDocument
+from stet.text.edit import TextEdit
+from stet.text.lines import split_lines
+
+
+class Outbox:
+    """Part of the ledger: one edit a document at a time, confirmed by the text that comes back."""
+
+    def __init__(self, book: Book) -> None:
+        """`book` holds the hunks."""
+        self._book = book
+
+    # -- hunks of lines --------------------------------------------------------------------------
+
+    def accepting(self, document: TextDocument, hunk_ids: Iterable[str]) -> Plan:
+        """What accepting these hunks does to `document`, which is the current text.
+
+        Conflicts among them are left out.
+        """
+        wanted = set(hunk_ids)
+        live = self._book.track_for(document).live
+        return accepting(document, [a for a in live if a.hunk in wanted and a.merged is not None])
+
+    def taking_back(self, document: TextDocument, hunk_ids: Iterable[str]) -> Plan:
+        """What undoing these accepted hunks does to `document`, which is the current text.
+
+        Raises:
+            CantUndo: If the user has written over one of them since.
+        """
+        return self._book.track_for(document).taking_back(document, hunk_ids)
+
+    def send(
+        self, document: TextDocument, hunk_ids: Sequence[str], *, back: bool = False
+    ) -> TextEdit:
+        """The edit of these hunks goes to the editor now.
+
+        Args:
+            document: The current text.
+            hunk_ids: Pending hunks; accepted ones where they are taken back.
+            back: Whether they are.
+
+        Returns:
+            The edit. Where it changes nothing, the hunks are confirmed already.
+
+        Raises:
+            CantUndo: If the user has written over one of them since.
+        """
+        track = self._book.track_for(document)
+        if back:
+            plan = track.taking_back(document, hunk_ids)
+        else:
+            plan = self.accepting(document, hunk_ids)
+            sent = [self._book[hunk_id] for hunk_id in plan.texts]
+            self._book.show(*(dataclasses.replace(h, state=HunkState.SENT) for h in sent))
+        track.send(document, plan)
+        if plan.edit.apply(document.text) == document.text:
+            confirm(self._book, track, plan.places)
+        self._book.changed(document.uri)
+        return plan.edit
+
+    def is_sent(self, uri: str) -> bool:
+        """Whether an edit of `uri` is on its way."""
+        track = self._book.track(uri)
+        return track is not None and track.sent is not None
+
+    def arrived(self, uri: str) -> bool:
+        """Whether all of the sent edit stands in the text, even if other text changed too."""
+        track = self._book.track(uri)
+        if track is None or track.sent is None:
+            return True
+        places = {hunk: track.arrived(hunk) for hunk in track.sent.plan.texts}
+        found = {hunk: place for hunk, place in places.items() if place is not None}
+        if len(found) < len(places):
+            return False
+        confirm(self._book, track, found)
+        self._book.changed(uri)
+        return True
+
+    def confirm_unseen(self, uri: str) -> None:
+        """The editor applied the edit to a file it has not opened: its word is all there is."""
+        track = self._book.track(uri)
+        if track is not None and track.sent is not None:
+            changes = changes_between(track.text, track.sent.expected)
+            track.lines = split_lines(track.sent.expected)
+            _ = track.follow(changes, track.lines)
+            track.place_others()
+            confirm(self._book, track, track.sent.plan.places)
+            self._book.changed(uri)
+
+    def unsend(self, uri: str, reason: str) -> None:
+        """The sent edit did not come about: its hunks are as before, but for those that stand."""
+        track = self._book.track(uri)
+        if track is None or track.sent is None:
+            return
+        places = {hunk: track.arrived(hunk) for hunk in track.sent.plan.texts}
+        back = track.sent.plan.back
+        confirm(
+            self._book, track, {hunk: place for hunk, place in places.items() if place is not None}
+        )
+        for hunk_id, place in places.items():
+            if place is None and (anchor := track.anchor(hunk_id)) is not None:
+                anchor.rest(track.lines)
+                if not back:
+                    self._waits(hunk_id, reason)
+        track.keep_apart(track.lines)
+        self._book.changed(uri)
+
+    # -- hunks about a file as such ---------------------------------------------------------------
+
+    def send_whole(self, hunk_id: str) -> None:
+        """A new file, a move or a removal goes out now."""
+        hunk = self._book[hunk_id]
+        self._book.show(dataclasses.replace(hunk, state=HunkState.SENT))
+        self._book.changed(hunk.uri)
+
+    def confirm_whole(self, hunk_id: str, text: str = "") -> None:
+        """It came about; `text` is what a new file holds then."""
+        hunk = self._book[hunk_id]
+        done = dataclasses.replace(hunk, state=HunkState.ACCEPTED, new=text or hunk.new, reason="")
+        if track := self._book.track(hunk.uri):
+            track.drop(hunk_id)
+        self._book.put(done, decision=True)
+        self._book.changed(hunk.uri)
+
+    def unsend_whole(self, hunk_id: str, reason: str) -> None:
+        """It did not come about: it waits again."""
+        self._waits(hunk_id, reason)
+        self._book.changed(self._book[hunk_id].uri)
+
+    def undone_whole(self, hunk_id: str) -> None:
+        """It was accepted and has been taken back."""
+        hunk = self._book[hunk_id]
+        self._book.put(dataclasses.replace(hunk, state=HunkState.UNDONE, reason=""), decision=True)
+        self._book.changed(hunk.uri)
+
+    def _waits(self, hunk_id: str, reason: str) -> None:
+        hunk = self._book[hunk_id]
+        if hunk.state is HunkState.SENT:
+            self._book.show(dataclasses.replace(hunk, state=HunkState.PENDING, reason=reason))

@@ -1,0 +1,52 @@
+"""A file's lines as its agent sees them: numbered, with its own pending hunks between them."""
+
+from stet.review.anchors import whole_lines
+from stet.review.pending_view import PendingView
+from stet.review.proposal import Hunk
+from stet.text.render import marked, numbered
+
+MAX_CHARACTERS = 20_000
+"""How much pending text is shown with the lines of a file."""
+
+
+def listing(view: PendingView, first: int, end: int) -> str:
+    """Lines `first` to `end` (0-based, half-open), numbered, with the pending hunks between them.
+
+    The numbers are those of the text as it is. A pending line has the id of its hunk and a `+` for
+    its number, and stands behind the lines it is to take the place of; a legend at the end says
+    which these are.
+    """
+    lines = view.live.lines
+    shown: list[str] = []
+    legend: list[str] = []
+    done, room = first, MAX_CHARACTERS
+    for hunk in view.hunks:
+        start, behind = _lines_of(hunk)
+        if not (start < end and behind > first) and not (start == behind and first <= start <= end):
+            continue
+        stop = max(done, min(behind, end))
+        shown.append(numbered(lines[done:stop], first=done + 1))
+        room -= len(hunk.new)
+        shown.append(marked(whole_lines(hunk.new), hunk.id) if room >= 0 else "")
+        legend.append(_told(hunk, start, behind) + ("" if room >= 0 else " (cut)"))
+        done = stop
+    shown.append(numbered(lines[done:end], first=done + 1))
+    if legend:
+        shown.append(
+            "(Your pending proposals, not in the file and without line numbers: "
+            f"{'; '.join(legend)}.)\n"
+        )
+    return "".join(shown)
+
+
+def _lines_of(hunk: Hunk) -> tuple[int, int]:
+    """The lines a hunk replaces, 0-based, half-open."""
+    return hunk.range.start.line, hunk.range.end.line + (hunk.range.end.character > 0)
+
+
+def _told(hunk: Hunk, start: int, behind: int) -> str:
+    """What a hunk does, in a few words; lines are counted from 1."""
+    if start == behind:
+        return f"{hunk.id} adds its lines before line {start + 1}"
+    lines = f"line {behind}" if behind == start + 1 else f"lines {start + 1}-{behind}"
+    return f"{hunk.id} replaces {lines}" if hunk.new else f"{hunk.id} takes out {lines}"

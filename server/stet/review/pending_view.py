@@ -1,0 +1,181 @@
+"""The text of a file with an agent's own pending hunks in it, and edits of that text.
+
+An agent that goes on working thinks of what it has proposed as written. It may quote that text to
+change it once more. Such an edit is one of the file as it is: the hunks it touches and the change
+become one edit (`PendingView.amended`), and the ledger puts its hunks in the place of those.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from stet.review.anchors import range_of
+from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
+from stet.text.diff import diff_lines
+from stet.text.document import TextDocument
+from stet.text.edit import OverlapError, Replacement, TextEdit
+from stet.text.position import Range
+
+
+@dataclass(frozen=True, slots=True)
+class Amendment:
+    """An edit of the live text that takes the place of pending hunks.
+
+    Attributes:
+        edit: From the live text to what is wanted; the hunks are in it.
+        hunks: Their ids, in order of place.
+    """
+
+    edit: TextEdit
+    hunks: tuple[str, ...]
+
+
+@dataclass(frozen=True)  # without slots: what is computed once is kept in the instance
+class PendingView:
+    """A document as it would read if some pending hunks were accepted.
+
+    Offsets are code points; those of the *view* count in `text`, others in the live document.
+
+    Attributes:
+        live: The document as it is.
+        hunks: Pending hunks of lines, in order of place.
+    """
+
+    live: TextDocument
+    hunks: tuple[Hunk, ...]
+
+    @classmethod
+    def of(cls, live: TextDocument, hunks: Iterable[Hunk], chat: str) -> "PendingView":
+        """The view of what `chat` has pending in `live`.
+
+        Left out are hunks that the user is deciding or has written over.
+        """
+        own = (
+            hunk
+            for hunk in hunks
+            if hunk.chat == chat
+            and hunk.state is HunkState.PENDING
+            and hunk.kind not in WHOLE_FILE
+            and live.text_in(hunk.range) == hunk.old
+        )
+        return cls(live, tuple(sorted(own, key=lambda hunk: (hunk.range.start, hunk.range.end))))
+
+    @cached_property
+    def edit(self) -> TextEdit:
+        """From the live text to `text`."""
+        return TextEdit(tuple(self._written(hunk) for hunk in self.hunks))
+
+    @cached_property
+    def text(self) -> str:
+        """The text with the hunks in it."""
+        return self.edit.apply(self.live.text)
+
+    @cached_property
+    def _spans(self) -> tuple[tuple[int, int], ...]:
+        """Where each hunk's new text stands in the view."""
+        spans, grown = [], 0
+        for hunk in self.hunks:
+            written = self._written(hunk)
+            start = written.start + grown
+            spans.append((start, start + len(hunk.new)))
+            grown += len(hunk.new) - (written.end - written.start)
+        return tuple(spans)
+
+    def touched(self, wish: TextEdit) -> tuple[Hunk, ...]:
+        """The hunks that `wish`, an edit of the view, changes or joins on to."""
+        return tuple(
+            hunk
+            for hunk, span in zip(self.hunks, self._spans, strict=True)
+            if any(_touches(one, span) for one in wish.replacements)
+        )
+
+    def amended(self, wish: TextEdit) -> Amendment:
+        """`wish`, an edit of the view, as one of the live text, with the hunks it touches in it.
+
+        Cut into hunks anew, equal lines may end up on the other side of a hunk that it does not
+        touch. Then all hunks are in it.
+        """
+        touched = self.touched(wish)
+        ids = tuple(hunk.id for hunk in touched)
+        first = TextEdit(tuple(self._written(hunk) for hunk in touched))
+        then = TextEdit(tuple(self._without_others(one, ids) for one in wish.replacements))
+        found = Amendment(first.compose(then), ids)
+        if self._with_others(found) == wish.apply(self.text):
+            return found
+        return Amendment(self.edit.compose(wish), tuple(hunk.id for hunk in self.hunks))
+
+    def hunks_of(self, edit: TextEdit) -> list[tuple[Range, str]]:
+        """Places and new texts of the hunks that an edit of the live text is cut into."""
+        lines = self.live.lines
+        after = TextDocument(self.live.uri, edit.apply(self.live.text))
+        return [
+            (range_of(lines, one.old_start, one.old_start + len(one.old)), "".join(one.new))
+            for one in diff_lines(lines, after.lines)
+        ]
+
+    def _with_others(self, amendment: Amendment) -> str | None:
+        """How the view would read with an amendment cut into hunks; None if some would overlap."""
+        others = [hunk for hunk in self.hunks if hunk.id not in amendment.hunks]
+        if not others:
+            return amendment.edit.apply(self.live.text)
+        cut = [self._replaced(place, new) for place, new in self.hunks_of(amendment.edit)]
+        places = {one.start for one in cut if one.start == one.end}
+        written = [self._written(hunk) for hunk in others]
+        if any(one.start == one.end and one.start in places for one in written):
+            return None
+        try:
+            return TextEdit((*cut, *written)).apply(self.live.text)
+        except OverlapError:
+            return None
+
+    def repeated(self, edit: TextEdit, amends: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """Ids of the hunks but `amends` that `edit`, one of the live text, proposes once more."""
+        again = self.hunks_of(edit)
+        return tuple(
+            hunk.id
+            for hunk in self.hunks
+            if (hunk.range, hunk.new) in again and hunk.id not in amends
+        )
+
+    def _without_others(self, one: Replacement, touched: tuple[str, ...]) -> Replacement:
+        """A replacement in the view, where it is if only the hunks `touched` are in it."""
+        before_start = before_end = 0
+        for hunk, (start, end) in zip(self.hunks, self._spans, strict=True):
+            if hunk.id in touched:
+                continue
+            written = self._written(hunk)
+            grown = end - start - (written.end - written.start)
+            # Of lines that a hunk takes out, what ends there stands before and what starts behind.
+            before_start += grown if end <= one.start else 0
+            before_end += grown if start < one.end or (one.start == one.end == end) else 0
+        return Replacement(one.start - before_start, one.end - before_end, one.text)
+
+    def _written(self, hunk: Hunk) -> Replacement:
+        return self._replaced(hunk.range, hunk.new)
+
+    def _replaced(self, place: Range, new: str) -> Replacement:
+        return Replacement(self.live.offset_at(place.start), self.live.offset_at(place.end), new)
+
+
+def _touches(one: Replacement, span: tuple[int, int]) -> bool:
+    """Whether a replacement changes what stands at `span`, spans the gap it left, or adds to it."""
+    start, end = span
+    if one.start == one.end:
+        return start <= one.start <= end
+    if start == end:
+        return one.start < start < one.end
+    return one.start < end and start < one.end
+
+
+def pending_file(hunks: Iterable[Hunk], chat: str) -> Hunk | None:
+    """The new file that `chat` has pending, if one of the hunks of a file is that."""
+    return next(
+        (
+            hunk
+            for hunk in hunks
+            if hunk.chat == chat
+            and hunk.state is HunkState.PENDING
+            and hunk.kind is HunkKind.CREATE
+        ),
+        None,
+    )

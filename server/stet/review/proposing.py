@@ -1,0 +1,233 @@
+"""From what the gate admitted to hunks: where each stands, and what it takes the place of."""
+
+import dataclasses
+from collections.abc import Collection, Mapping
+
+from stet.review.anchors import Anchor, range_of
+from stet.review.book import TOP, Book
+from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
+from stet.review.errors import Overlap
+from stet.review.following import catch_up
+from stet.review.gate import Admitted
+from stet.review.grouping import group_of
+from stet.review.proposal import LIVE, Hunk, HunkKind, HunkState
+from stet.review.track import Track, overlap
+from stet.text.diff import LineHunk
+from stet.text.document import TextDocument
+
+_Place = tuple[int, int]
+
+
+def propose_lines(
+    book: Book,
+    draft: EditDraft,
+    admitted: Admitted,
+    *,
+    amends: Collection[str] = (),
+    part_of: Hunk | None = None,
+) -> list[str]:
+    """Take an edit as pending hunks; gives their ids, and those of amended ones that stay.
+
+    Args:
+        book: Where they go.
+        draft: The edit.
+        admitted: What the gate says of it.
+        amends: Pending hunks whose effect the edit includes.
+        part_of: The move whose links it mends.
+
+    Raises:
+        Overlap: With a live hunk of the same turn, or one that is on its way to the editor.
+    """
+    document = draft.document
+    if not admitted.hunks and not amends:
+        return []
+    track = book.track_for(document)
+    if document.version is None:
+        # The hunks that are in the way may have to follow the disk to where they are now.
+        catch_up(book, track, document.text)
+    staying = {
+        place: anchor.hunk
+        for place, text in ((_place_of(hunk), "".join(hunk.new)) for hunk in admitted.hunks)
+        for anchor in track.live
+        if anchor.hunk in amends and (anchor.first, anchor.end) == place and anchor.merged == text
+    }
+    fresh = [hunk for hunk in admitted.hunks if _place_of(hunk) not in staying]
+    replaced = _in_the_way(book, track, fresh, draft, amends)
+    replaced |= dict.fromkeys(set(amends) - set(staying.values()))
+    first = book.journal.number("hunk", len(fresh)) if fresh else 0
+    made = {_place_of(hunk): f"h{first + nth}" for nth, hunk in enumerate(fresh)}
+    gone = [_replaced(book, track, hunk_id, made) for hunk_id in replaced]
+    proposal = part_of.proposal if part_of else book.proposal_id(draft.turn, document.uri)
+    group = part_of.group if part_of else ""
+    hunks = [_hunk(made[_place_of(hunk)], hunk, draft, admitted, proposal, group) for hunk in fresh]
+    for hunk, line_hunk in zip(hunks, fresh, strict=True):
+        book.enter(hunk, part_of.uri if part_of else "")
+        track.add(Anchor(hunk.id, track.lines, _place_of(line_hunk), hunk.old, hunk.new))
+    book.put(*gone, *hunks, stands=document.uri)
+    book.changed(document.uri)
+    return [{**made, **staying}[_place_of(hunk)] for hunk in admitted.hunks]
+
+
+def _place_of(hunk: LineHunk) -> _Place:
+    return hunk.old_start, hunk.old_start + len(hunk.old)
+
+
+def _in_the_way(
+    book: Book,
+    track: Track,
+    fresh: list[LineHunk],
+    draft: EditDraft,
+    amends: Collection[str],
+) -> dict[str, None]:
+    """Live hunks of other turns that share a place with the new ones.
+
+    Raises:
+        Overlap: If one of them has to stay.
+    """
+    found: dict[str, None] = {}
+    for hunk in fresh:
+        for anchor in track.overlapping(_place_of(hunk)):
+            if anchor.hunk in amends:
+                continue
+            other = book.now(book[anchor.hunk])
+            # In conflict it can't be accepted anyway: the turn may look again and do better.
+            mine = other.turn == draft.turn and other.state is not HunkState.CONFLICT
+            if mine or other.state is HunkState.SENT:
+                raise Overlap(other)
+            found[anchor.hunk] = None
+    return found
+
+
+def _replaced(book: Book, track: Track, hunk_id: str, made: Mapping[_Place, str]) -> Hunk:
+    """A hunk that a new one takes the place of, or that is taken back where none does."""
+    anchor = track.anchor(hunk_id)
+    place = (anchor.first, anchor.end) if anchor else (0, 0)
+    near = [new for at, new in made.items() if overlap(at, place)]
+    near += [new for at, new in made.items() if at[0] <= place[1] and place[0] <= at[1]]
+    if near:
+        return book.closed(book[hunk_id], HunkState.SUPERSEDED, f"replaced by {near[0]}")
+    return book.closed(book[hunk_id], HunkState.WITHDRAWN, "the agent has taken it back")
+
+
+def _hunk(  # noqa: PLR0913, PLR0917 - what a hunk is made of
+    hunk_id: str,
+    hunk: LineHunk,
+    draft: EditDraft,
+    admitted: Admitted,
+    proposal: str,
+    group: str,
+) -> Hunk:
+    old, new = "".join(hunk.old), "".join(hunk.new)
+    place = range_of(draft.document.lines, *_place_of(hunk))
+    return Hunk(
+        id=hunk_id,
+        proposal=proposal,
+        turn=draft.turn,
+        chat=draft.chat,
+        uri=draft.document.uri,
+        kind=_kind_of(hunk),
+        state=HunkState.PENDING,
+        range=place,
+        old=old,
+        new=new,
+        base=old,
+        proposed=new,
+        summary=draft.summary_of(place),
+        group=group or group_of(draft.document, place, proposal, new),
+        author=draft.author,
+        protected=admitted.protected,
+        reason=admitted.caution,
+    )
+
+
+def _kind_of(hunk: LineHunk) -> HunkKind:
+    if not "".join(hunk.old):
+        return HunkKind.ADD
+    return HunkKind.REPLACE if "".join(hunk.new) else HunkKind.DELETE
+
+
+# -- whole files ---------------------------------------------------------------------------------
+
+
+def propose_create(book: Book, draft: CreateDraft, admitted: Admitted) -> str:
+    """Take a new file as one pending hunk; gives its id.
+
+    Raises:
+        Overlap: With one that is on its way to the editor.
+    """
+    hunk = _whole(book, draft, HunkKind.CREATE, admitted)
+    hunk = dataclasses.replace(hunk, new=draft.text, proposed=draft.text)
+    gone = _earlier(book, hunk)
+    track = book.track_for(TextDocument(draft.uri, ""))
+    track.add(Anchor(hunk.id, track.lines, (0, 0), "", draft.text))
+    _enter(book, hunk, gone, stands=hunk.uri)
+    return hunk.id
+
+
+def propose_move(book: Book, draft: MoveDraft, admitted: Admitted) -> list[str]:
+    """Take a move and the edits of its links; gives their ids, the move's first.
+
+    Raises:
+        Overlap: With a live hunk of the same turn, or one on its way to the editor.
+    """
+    hunk = _whole(book, draft, HunkKind.MOVE, admitted)
+    hunk = dataclasses.replace(hunk, new_uri=draft.new_uri)
+    gone = _earlier(book, hunk)
+    made = [hunk.id]
+    _enter(book, hunk, gone)
+    for link, allowed in zip(draft.links, admitted.links, strict=True):
+        made += propose_lines(book, link, allowed, part_of=hunk)
+    return made
+
+
+def propose_remove(book: Book, draft: RemoveDraft, admitted: Admitted) -> str:
+    """Take a file's removal as one pending hunk; gives its id.
+
+    Raises:
+        Overlap: With one that is on its way to the editor.
+    """
+    hunk = _whole(book, draft, HunkKind.REMOVE, admitted)
+    hunk = dataclasses.replace(hunk, old=draft.text, base=draft.text)
+    _enter(book, hunk, _earlier(book, hunk))
+    return hunk.id
+
+
+def _enter(book: Book, hunk: Hunk, gone: list[Hunk], stands: str | None = None) -> None:
+    book.enter(hunk)
+    book.put(*gone, hunk, stands=stands)
+    book.changed(hunk.uri)
+
+
+def _earlier(book: Book, hunk: Hunk) -> list[Hunk]:
+    """Live hunks of the same kind for the same file, taken out of play."""
+    live = [h for h in book.of_file(hunk.uri) if h.kind is hunk.kind and h.state in LIVE]
+    for other in live:
+        if other.state is HunkState.SENT:
+            raise Overlap(book.now(other))
+    return [book.closed(h, HunkState.SUPERSEDED, f"replaced by {hunk.id}") for h in live]
+
+
+def _whole(
+    book: Book, draft: CreateDraft | MoveDraft | RemoveDraft, kind: HunkKind, admitted: Admitted
+) -> Hunk:
+    """A hunk about a file as such."""
+    proposal = book.proposal_id(draft.turn, draft.uri)
+    return Hunk(
+        id=f"h{book.journal.number('hunk')}",
+        proposal=proposal,
+        turn=draft.turn,
+        chat=draft.chat,
+        uri=draft.uri,
+        kind=kind,
+        state=HunkState.PENDING,
+        range=TOP,
+        old="",
+        new="",
+        base="",
+        proposed="",
+        summary=draft.summary,
+        group=proposal,
+        author=draft.author,
+        protected=admitted.protected,
+        reason=admitted.caution,
+    )

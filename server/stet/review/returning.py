@@ -1,0 +1,119 @@
+"""Hunks of an earlier run find their places in files that have moved on meanwhile."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+from stet.review.anchors import Anchor, whole_lines
+from stet.review.block_anchor import BlockAnchor
+from stet.review.book import Book, is_of_lines
+from stet.review.following import catch_up
+from stet.review.journal import Footing, Kept
+from stet.review.proposal import LIVE, Hunk, HunkState
+from stet.review.track import Track
+from stet.text.document import TextDocument
+from stet.text.lines import split_lines
+
+MIN_SAID = 8
+"""How many letters and digits lines need to be told from others like them."""
+_FOLLOWED = LIVE | {HunkState.ACCEPTED, HunkState.REJECTED, HunkState.UNDONE}
+
+
+def take_back(book: Book, kept: Kept, texts: Mapping[str, str]) -> None:
+    """Take hunks of an earlier run, and follow their files to the text they have now.
+
+    First by the difference to the text that was kept. A hunk that is in conflict then is looked for
+    by its content, and moved if that stands elsewhere, once. A hunk whose text stands there already
+    was on its way when the earlier run ended: it is accepted.
+
+    Args:
+        book: Where they go.
+        kept: What the journal gives.
+        texts: The current text of the files, by URI as the footings spell it; none for a file that
+            is gone.
+    """
+    book.take_back(kept.hunks)
+    for footing in kept.footings:
+        track = _stand(book, footing)
+        catch_up(book, track, texts.get(footing.uri, ""))
+        for anchor in tuple(track.live):
+            if anchor.merged is None and not isinstance(anchor, BlockAnchor):
+                _look_elsewhere(track, anchor)
+        _confirm_what_stands(book, track)
+    for uri in {hunk.uri for hunk in kept.hunks}:
+        book.changed(uri)
+
+
+def _stand(book: Book, footing: Footing) -> Track:
+    """The anchors of a file, in the text that was kept of it."""
+    track = book.track(footing.uri)
+    if track is None:
+        track = book.track_for(TextDocument(footing.uri, footing.text))
+    lines = split_lines(footing.text)
+    hunks = {hunk.id: hunk for hunk in book.of_file(footing.uri)}
+    for hunk_id, place in footing.lines.items():
+        hunk = hunks.get(hunk_id)
+        if hunk is None or not is_of_lines(hunk) or hunk.state not in _FOLLOWED:
+            continue
+        base, proposed = _texts_of(hunk)
+        within = _within(place, len(lines))
+        if hunk.inline and hunk.state in LIVE:
+            anchor: Anchor = BlockAnchor(hunk.id, lines, within, base, proposed)
+        else:
+            is_lost = hunk.id in footing.lost
+            anchor = Anchor(hunk.id, lines, within, base, proposed, is_lost=is_lost)
+        if hunk.state in LIVE:
+            track.add(anchor)
+        else:
+            track.settle(anchor)
+        anchor.put_back(anchor.standing, lines)
+    return track
+
+
+def _texts_of(hunk: Hunk) -> tuple[str, str]:
+    """What a hunk stands on, and what would take its place: backwards once it is accepted."""
+    if hunk.state is HunkState.ACCEPTED:
+        return hunk.new, hunk.old
+    return hunk.old, hunk.new
+
+
+def _within(place: tuple[int, int], n_lines: int) -> tuple[int, int]:
+    first = min(max(place[0], 0), n_lines)
+    return first, min(max(place[1], first), n_lines)
+
+
+def _look_elsewhere(track: Track, anchor: Anchor) -> None:
+    """Move a hunk whose lines are gone to where they stand now, if that is beyond doubt: they say
+    something, stand there once, and nobody else is there.
+    """
+    wanted = whole_lines(anchor.base)
+    says = sum(map(str.isalnum, anchor.base))
+    if anchor.is_gap or anchor.current or says < MIN_SAID:
+        return
+    places = _places(track.lines, wanted)
+    if len(places) == 1 and not track.overlapping((places[0], places[0] + len(wanted))):
+        track.drop(anchor.hunk)
+        anchor.move_to(places[0], places[0] + len(wanted))
+        anchor.put_back(anchor.standing, track.lines)
+        track.add(anchor)
+
+
+def _places(lines: Sequence[str], wanted: tuple[str, ...]) -> list[int]:
+    """Where `wanted` stands in `lines`, by line."""
+    n = len(wanted)
+    starts = (at for at, line in enumerate(lines) if line == wanted[0])
+    return [at for at in starts if tuple(lines[at : at + n]) == wanted]
+
+
+def _confirm_what_stands(book: Book, track: Track) -> None:
+    decided = []
+    for anchor in tuple(track.live):
+        if anchor.is_done:
+            hunk = book[anchor.hunk]
+            place, written, before = (anchor.first, anchor.end), anchor.current, anchor.base
+            decided.append(
+                dataclasses.replace(
+                    hunk, state=HunkState.ACCEPTED, old=before, new=written, reason=""
+                )
+            )
+            track.settle(Anchor(hunk.id, track.lines, place, written, before))
+    book.put(*decided, decision=True, stands=track.uri)

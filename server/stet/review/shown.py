@@ -1,0 +1,60 @@
+"""What the model has been shown of files in one turn: what its quotes and line numbers are about."""
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from stet.review.proposal import Hunk
+from stet.text.document import TextDocument
+from stet.text.view import plain
+from stet.workspace.snapshot import Snapshot
+from stet.workspace.uris import canonical
+
+
+class Shown(Mapping[str, TextDocument]):
+    """The text of every file as it was shown last, by canonical URI; older ones can be asked for.
+
+    Args:
+        documents: What the turn began with.
+    """
+
+    def __init__(self, documents: Iterable[TextDocument] = ()) -> None:
+        # The latest is the last one; the same text is kept once, by its hash.
+        self._texts: dict[str, dict[str, TextDocument]] = {}
+        for document in documents:
+            self.note(document)
+
+    def __getitem__(self, key: str) -> TextDocument:
+        return next(reversed(self._texts[key].values()))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def note(self, document: TextDocument) -> None:
+        """The model sees this text now."""
+        texts = self._texts.setdefault(canonical(document.uri), {})
+        texts.pop(document.content_hash, None)
+        texts[document.content_hash] = document
+
+    def last(self, uri: str, wanted: Sequence[str] = ()) -> TextDocument | None:
+        """The text of a file as it was shown last; None if it never was.
+
+        Of several texts the latest that holds any of `wanted`, if one does.
+        """
+        texts = tuple(reversed(self._texts.get(canonical(uri), {}).values()))
+        quoted = [plain(text) for text in wanted]
+        for document in texts if quoted else ():
+            text = plain(document.text)
+            if any(one in text for one in quoted):
+                return document
+        return texts[0] if texts else None
+
+
+def as_shown(hunk: Hunk, snapshot: Snapshot) -> Hunk:
+    """`hunk` with its place in the text that is shown of its file: blocks are no part of that."""
+    document = snapshot.document(hunk.uri)
+    if document is None:
+        return hunk
+    return dataclasses.replace(hunk, range=snapshot.shown_range(document, hunk.range))

@@ -1,0 +1,67 @@
+"""What the store has been given and has not written yet, and numbers it could not ask for."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from stet.review.journal import Footing
+from stet.review.proposal import Hunk
+from stet.workspace.uris import canonical
+
+SKIPPED = 10_000
+"""Numbers left to servers that can still write, by one that can't."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """What is to be written together, the latest of each.
+
+    Attributes:
+        hunks: By id.
+        footings: By canonical URI.
+        numbers: By kind, the next one that is free.
+        decision: Whether it has to survive a power cut too.
+    """
+
+    hunks: dict[str, Hunk] = field(default_factory=dict)
+    footings: dict[str, Footing] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)
+    decision: bool = False
+
+    def add(self, hunks: Iterable[Hunk], footings: Iterable[Footing], *, decision: bool) -> None:
+        """Take in later states of hunks and files."""
+        self.hunks.update((hunk.id, hunk) for hunk in hunks)
+        self.footings.update((canonical(footing.uri), footing) for footing in footings)
+        self.decision |= decision
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to write."""
+        return not (self.hunks or self.footings or self.numbers)
+
+
+class Numbers:
+    """Counts on in memory while the database can't be asked."""
+
+    def __init__(self) -> None:
+        self._next: dict[str, int] = {}
+        self._skipped: set[str] = set()
+
+    def given(self, kind: str, behind: int) -> None:
+        """The database has given numbers of `kind`; `behind` comes after them."""
+        self._next[kind] = behind
+        self._skipped.discard(kind)
+
+    def take(self, kind: str, n: int, *, alone: bool) -> int:
+        """The first of `n` numbers.
+
+        Args:
+            kind: Of what.
+            n: How many.
+            alone: Whether nobody else counts, so that none has to be left to them.
+        """
+        first = self._next.get(kind, 1)
+        if not alone and kind not in self._skipped:
+            self._skipped.add(kind)
+            first += SKIPPED
+        self._next[kind] = first + n
+        return first

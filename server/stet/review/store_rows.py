@@ -1,0 +1,195 @@
+"""Between hunks and rows of the database; what is read is taken for hostile.
+
+Texts are kept once each, by content (`Text`), a hunk's other fields as one JSON object in ASCII,
+which holds lone surrogates where the database's own text type does not. A field that comes to
+`Hunk` later and has a default needs no new layout: rows without it get the default.
+"""
+
+import hashlib
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from stet.review.journal import Footing
+from stet.review.proposal import LIVE, Hunk, HunkKind, HunkState
+from stet.text.position import Position, Range
+from stet.workspace.uris import is_tracked
+
+_REQUIRED = ("proposal", "turn", "uri")
+_OPTIONAL = ("chat", "new_uri", "summary", "group", "author", "reason")
+_FLAGS = ("protected", "inline")
+MAX_NUMBER = 2**53
+"""The largest number believed."""
+MAX_TEXT = 256 * 2**20
+"""Bytes; no text of a file is larger, but one that unpacks without end is."""
+QUICK = 200_000
+"""Bytes; texts above are stored as they are: packing them takes longer than a keystroke may."""
+
+
+class BadRow(ValueError):
+    """A row that does not say what a row must."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text as the database names it.
+
+    Attributes:
+        hash: SHA-256 of `data`.
+        data: UTF-8, lone surrogates passed.
+    """
+
+    hash: bytes
+    data: bytes
+
+    @classmethod
+    def of(cls, text: str) -> "Text":
+        """The text with its name."""
+        data = text.encode("utf-8", "surrogatepass")
+        return cls(hashlib.sha256(data).digest(), data)
+
+    def packed(self) -> bytes:
+        """What is stored: zlib's format."""
+        return zlib.compress(self.data, 1 if len(self.data) <= QUICK else 0)
+
+
+def unpack(name: object, packed: object) -> str:
+    """The text behind a stored one.
+
+    Raises:
+        BadRow: If it is none, or not the one that `name` names.
+    """
+    if not isinstance(packed, bytes):
+        raise BadRow("a text is no bytes")
+    try:
+        data = zlib.decompressobj().decompress(packed, MAX_TEXT)
+        text = data.decode("utf-8", "surrogatepass")
+    except (zlib.error, UnicodeDecodeError) as error:
+        raise BadRow(f"a text can't be unpacked: {error}") from error
+    if hashlib.sha256(data).digest() != name:
+        raise BadRow("a text is not the one its name says")
+    return text
+
+
+def fields_of(hunk: Hunk) -> str:
+    """Everything of a hunk but its id and its texts, as JSON in ASCII."""
+    start, end = hunk.range.start, hunk.range.end
+    fields: dict[str, object] = {
+        name: getattr(hunk, name) for name in (*_REQUIRED, *_OPTIONAL, *_FLAGS)
+    }
+    fields["kind"] = hunk.kind.value
+    fields["state"] = hunk.state.value
+    fields["changed"] = hunk.changed
+    fields["range"] = [start.line, start.character, end.line, end.character]
+    return json.dumps(fields)
+
+
+def hunk_of(hunk_id: object, fields: object, texts: tuple[str, str, str, str]) -> Hunk:
+    """The hunk of a row.
+
+    Args:
+        hunk_id: Its id.
+        fields: What `fields_of` made of it.
+        texts: Its `old`, `new`, `base` and `proposed`.
+
+    Raises:
+        BadRow: If the row does not say what it must.
+    """
+    known = _object(fields)
+    values: dict[str, Any] = {name: _text(known, name) for name in _REQUIRED}
+    values |= {name: _text(known, name, "") for name in _OPTIONAL}
+    values |= {name: known.get(name, False) is True for name in _FLAGS}
+    try:
+        kind, state = HunkKind(_text(known, "kind")), HunkState(_text(known, "state"))
+    except ValueError as error:
+        raise BadRow(str(error)) from error
+    if not isinstance(hunk_id, str) or not hunk_id.isalnum() or not hunk_id.isascii():
+        raise BadRow(f"no id of a hunk: {hunk_id!r}")
+    if not is_tracked(values["uri"]) or (kind is HunkKind.MOVE) != is_tracked(values["new_uri"]):
+        raise BadRow(f"no file that {kind.value} is for: {values['uri']!r}, {values['new_uri']!r}")
+    old, new, base, proposed = texts
+    return Hunk(
+        id=hunk_id,
+        kind=kind,
+        state=state,
+        range=_range(known.get("range")),
+        old=old,
+        new=new,
+        base=base,
+        proposed=proposed,
+        changed=_number(known.get("changed", 0)),
+        **values,
+    )
+
+
+def is_live(hunk: Hunk) -> bool:
+    """Whether the user has not decided yet."""
+    return hunk.state in LIVE
+
+
+def standing_to_json(footing: Footing) -> str:
+    """Where the hunks of a file stand, as JSON in ASCII; without the text."""
+    lost = sorted(footing.lost)
+    return json.dumps({"uri": footing.uri, "lines": dict(footing.lines), "lost": lost})
+
+
+def footing_of(fields: object, text: str) -> Footing:
+    """The footing of a row.
+
+    Args:
+        fields: What `standing_to_json` made of it.
+        text: The text it is about.
+
+    Raises:
+        BadRow: If the row does not say what it must.
+    """
+    known = _object(fields)
+    lines, lost = known.get("lines"), known.get("lost", [])
+    if not isinstance(lines, dict) or not isinstance(lost, list):
+        raise BadRow("a footing without lines")
+    places: dict[str, tuple[int, int]] = {}
+    for hunk, place in lines.items():
+        if not isinstance(place, list) or len(place) != 2:
+            raise BadRow(f"no place: {place!r}")
+        first, end = (_number(entry) for entry in place)
+        places[hunk] = (first, max(first, end))
+    return Footing(
+        _text(known, "uri"), text, places, frozenset(hunk for hunk in places if hunk in lost)
+    )
+
+
+def _object(fields: object) -> dict[str, object]:
+    if not isinstance(fields, str) or not fields.isascii():
+        raise BadRow("a row without fields in ASCII")
+    try:
+        known = json.loads(fields)
+    except (ValueError, RecursionError) as error:
+        raise BadRow(f"fields that are no JSON: {error}") from error
+    if not isinstance(known, dict):
+        raise BadRow("fields that are no object")
+    return known
+
+
+def _text(known: Mapping[str, object], name: str, default: str | None = None) -> str:
+    value = known.get(name, default)
+    if not isinstance(value, str):
+        raise BadRow(f"{name} must be a text, not {value!r}")
+    return value
+
+
+def _number(value: object) -> int:
+    if type(value) is not int or not 0 <= value <= MAX_NUMBER:
+        raise BadRow(f"no number: {value!r}")
+    return value
+
+
+def _range(value: object) -> Range:
+    if not isinstance(value, list) or len(value) != 4:
+        raise BadRow(f"no range: {value!r}")
+    numbers = [_number(entry) for entry in value]
+    start, end = Position(*numbers[:2]), Position(*numbers[2:])
+    if end < start:
+        raise BadRow(f"a range that ends before it starts: {value!r}")
+    return Range(start, end)

@@ -1,0 +1,62 @@
+"""A lock that the operating system takes away when its process dies, however it dies."""
+
+import os
+import sys
+from pathlib import Path
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+
+class FileLock:
+    """A lock on a file that this process holds; made by `take`."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self._path = path
+        self._descriptor = descriptor
+
+    @classmethod
+    def take(cls, path: Path) -> "FileLock | None":
+        """The lock on `path`, which is made where it is missing; None if somebody holds it.
+
+        Raises:
+            OSError: If the file can't be opened, or the file system knows no locks.
+        """
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            _lock(descriptor)
+        except BlockingIOError:
+            os.close(descriptor)
+            return None
+        except OSError:
+            os.close(descriptor)
+            raise
+        return cls(path, descriptor)
+
+    def release(self, *, remove: bool = False) -> None:
+        """Let go of the lock, and of its file if nobody is to take it again.
+
+        Raises:
+            OSError: If the file can't be removed.
+        """
+        os.close(self._descriptor)
+        if remove:
+            self._path.unlink(missing_ok=True)
+
+
+def _lock(descriptor: int) -> None:
+    """Lock an open file without waiting.
+
+    Raises:
+        BlockingIOError: If somebody holds it.
+        OSError: If the file system knows no locks.
+    """
+    if sys.platform == "win32":
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except PermissionError as error:
+            raise BlockingIOError(*error.args) from error
+    else:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,0 +1,117 @@
+"""Blocks of pending changes in a text: written, found again, and read past.
+
+A block counts only if its id is known: conflicts of the user's own and blocks of other tools are
+text like any other. Where a known one is no longer whole, it is named as broken and left alone.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from stet.text import fenced_block, marker_block
+from stet.text.block import Block, BlockStyle, Form
+from stet.text.document import TextDocument
+from stet.text.lines import dominant_line_end, line_end, split_lines, without_end
+
+_MARKDOWN = (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd")
+_FIRST = frozenset("`<>")
+_SIGNS = ("ai-edit", "ai_edit", '"id"', ">>>>>>> stet ")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search for blocks found.
+
+    Attributes:
+        blocks: Whole ones, in order of place.
+        broken: Known ids that are named by a line which belongs to no whole block.
+    """
+
+    blocks: tuple[Block, ...] = ()
+    broken: frozenset[str] = frozenset()
+
+
+def style_for(document: TextDocument) -> BlockStyle:
+    """What blocks look like in `document`: Markdown is known by the editor's word or the name."""
+    is_markdown = document.language_id == "markdown" or document.uri.lower().endswith(_MARKDOWN)
+    return BlockStyle.FENCE if is_markdown else BlockStyle.MARKERS
+
+
+def form_for(document: TextDocument, end: int, new: str) -> Form:
+    r"""How a block is written that makes `new` of lines up to `end` (0-based) of `document`.
+
+    Its lines end as those beside it do.
+    """
+    lines = document.lines
+    beside = (lines[max(end - 1, 0)], lines[0])
+    found = next(filter(None, map(line_end, beside)), dominant_line_end(new))
+    if found == "\r" and ("\n" in document.text or "\n" in new):
+        found = "\n"  # a `"\r"` would take in a line that is empty
+    at_end = end >= len(lines) or (end == len(lines) - 1 and not lines[end])
+    return Form(style_for(document), found, at_end=at_end)
+
+
+def render_block(
+    block_id: str, before: str, after: str, form: Form, summary: str = ""
+) -> str | None:
+    """The lines that show a change of the lines `before` into `after`.
+
+    Args:
+        block_id: What it is found again by.
+        before: Whole lines as they stand in the text; `""` for none.
+        after: What they are to become; something else.
+        form: How to write it.
+        summary: A few words for the reader, where the style has room for them.
+
+    Returns:
+        None where line ends are so mixed that no block can tell the two apart.
+    """
+    if form.style is BlockStyle.FENCE:
+        return fenced_block.render(block_id, before, after, form)
+    return marker_block.render(block_id, before, after, form, summary)
+
+
+def find_blocks(lines: Sequence[str], known: Collection[str]) -> Found:
+    """The blocks of known ids in `lines` (with their line ends), of either style."""
+    blocks: list[Block] = []
+    broken: set[str] = set()
+    behind = 0
+    for number, line in enumerate(lines if known else ()):
+        if number < behind or not (line[:1] in _FIRST or '"id"' in line):
+            continue
+        block = None
+        if line[0] == "`":
+            block = fenced_block.read(lines, number, known)
+        elif line[0] == "<":
+            block = marker_block.read(lines, number, known)
+        if block is not None:
+            blocks.append(block)
+            behind = block.end
+            continue
+        named = fenced_block.named_at(line) or marker_block.named_at(line)
+        if named is not None and named in known:
+            broken.add(named)
+    return Found(tuple(blocks), frozenset(broken))
+
+
+def may_hold_blocks(text: str) -> bool:
+    """Whether a search is worth the time; cheap."""
+    return any(sign in text for sign in _SIGNS)
+
+
+def is_unfinished(lines: Sequence[str], before: str, after: str) -> bool:
+    """Whether lines where a block stood still hold a part of it.
+
+    Args:
+        lines: Those that stand there now.
+        before: What the block stood for.
+        after: What it would have become.
+    """
+    content = {without_end(line) for line in (*split_lines(before), *split_lines(after))}
+    size = marker_block.marker_size(before, after)
+    return any(
+        fenced_block.is_rest(line)
+        or fenced_block.named_at(line) is not None
+        or marker_block.is_rest(line, size)
+        for line in lines
+        if without_end(line) not in content
+    )

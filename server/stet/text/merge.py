@@ -1,0 +1,301 @@
+r"""Three-way merge of whole lines: what the user made of some lines, with what the agent wrote.
+
+By lines as `diff3` does (Khanna, Kunal and Pierce, "A Formal Investigation of Diff3", 2007), with
+two differences. Changes of adjacent lines do not conflict unless both add lines there, whose order
+nobody could tell. Where both changed the same lines and their number is the same all round, each
+line is merged by its tokens (`stet.text.tokens`). Nothing is ever guessed: `None` is a conflict.
+
+Line ends are no content. Each is merged by itself, the user's wins; a side that turned all of one
+kind into another is followed in the other side's new lines. Whether the last line has an end is a
+property of the whole text.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from stet.text.diff import LineHunk, diff_lines
+from stet.text.lines import dominant_line_end, line_end, split_lines, without_end
+from stet.text.sequence import n_common
+from stet.text.tokens import merge_tokens
+
+_ENDS = ("\r", "\n")
+
+
+def merge(base: str, ours: str, theirs: str) -> str | None:
+    """`base` with the changes that lead to `ours` and to `theirs`; None if they conflict.
+
+    Args:
+        base: The old lines.
+        ours: What the user has made of them.
+        theirs: What the agent wrote in their place.
+    """
+    return Merger(base, theirs).merge(ours)
+
+
+@dataclass(frozen=True, slots=True)
+class Merger:
+    """The same for a user who goes on typing: what the agent changed is found once.
+
+    Attributes:
+        base: The old lines.
+        theirs: What the agent wrote in their place.
+    """
+
+    base: str
+    theirs: str
+    _base: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    _side: "_Side" = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        base = _lines(self.base)
+        object.__setattr__(self, "_base", base)
+        object.__setattr__(self, "_side", _side(base, _lines(self.theirs)))
+
+    def merge(self, ours: str) -> str | None:
+        """`ours` with what the agent changed, as `merge` has it; None if they conflict."""
+        if ours == self.base:
+            return self.theirs
+        if self.theirs in {self.base, ours}:
+            return ours
+        merged = _merged(self._base, _side(self._base, _lines(ours)), self._side)
+        if merged is None:
+            return None
+        lines = _with_all_ends(merged, ours, self.theirs, self.base)
+        text = "".join(lines)
+        if "\r" in text and _lines(text) != tuple(lines):
+            return None  # a `\r` has come to stand before a `\n` of another line
+        return text
+
+
+class _Side(NamedTuple):
+    """What one side made of the base.
+
+    Attributes:
+        lines: All its lines, with their ends.
+        hunks: What it changed, line ends apart.
+        ends: Which line end it turned into which, wherever it was.
+    """
+
+    lines: tuple[str, ...]
+    hunks: tuple[LineHunk, ...]
+    ends: dict[str, str]
+
+
+class _Stretch(NamedTuple):
+    """Lines that stand in the same place on all three sides."""
+
+    base: Sequence[str]
+    ours: Sequence[str]
+    theirs: Sequence[str]
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    """The lines with their ends; none for an empty text or behind a final line end."""
+    lines = split_lines(text)
+    return tuple(lines if lines[-1] else lines[:-1])
+
+
+def _side(base: Sequence[str], lines: tuple[str, ...]) -> _Side:
+    """What leads from `base` to `lines`."""
+    head = n_common(base, lines)
+    tail = n_common(base[head:][::-1], lines[head:][::-1])
+    old, new = base[head : len(base) - tail], lines[head : len(lines) - tail]
+    inner = diff_lines([without_end(line) for line in old], [without_end(line) for line in new])
+    found = {
+        (line_end(old[at]), line_end(new[at + hunk_shift]))
+        for start, end, hunk_shift in _gaps(inner, len(old))
+        for at in range(start, end)
+    }
+    hunks = tuple(
+        LineHunk(hunk.old_start + head, hunk.old, hunk.new_start + head, hunk.new) for hunk in inner
+    )
+    return _Side(lines, hunks, _conversion(found, [*base[:head], *base[len(base) - tail :]]))
+
+
+def _gaps(hunks: Sequence[LineHunk], n: int) -> Iterator[tuple[int, int, int]]:
+    """The lines that no hunk touches: from, to, and how far the new ones are shifted."""
+    done = shift = 0
+    for hunk in hunks:
+        yield done, hunk.old_start, shift
+        done = hunk.old_start + len(hunk.old)
+        shift += len(hunk.new) - len(hunk.old)
+    yield done, n, shift
+
+
+def _conversion(found: set[tuple[str, str]], unchanged: Sequence[str]) -> dict[str, str]:
+    """Which line end became which, if it did so in every line that both sides have."""
+    ends = {old: new for old, new in found if old != new and old and new}
+    if ends:
+        kept = {line_end(line) for line in unchanged} | {old for old, new in found if old == new}
+        several = {old for old, new in found if new and ends.get(old, new) != new}
+        ends = {old: new for old, new in ends.items() if old not in kept | several}
+    return ends
+
+
+def _merged(base: Sequence[str], ours: _Side, theirs: _Side) -> list[str] | None:
+    """The lines of the merged text; a line that is not the last may lack its end."""
+    made: list[str] = []
+    done = our_shift = their_shift = 0
+    for mine, others in (*_clashes(ours.hunks, theirs.hunks), ((), ())):
+        both = (*mine, *others)
+        first = min((hunk.old_start for hunk in both), default=len(base))
+        end = max((hunk.old_start + len(hunk.old) for hunk in both), default=len(base))
+        made += _untouched(
+            _Stretch(
+                base[done:first],
+                ours.lines[done + our_shift : first + our_shift],
+                theirs.lines[done + their_shift : first + their_shift],
+            )
+        )
+        our_first, their_first = first + our_shift, first + their_shift
+        our_shift += _growth(mine)
+        their_shift += _growth(others)
+        stretch = _Stretch(
+            base[first:end],
+            ours.lines[our_first : end + our_shift],
+            theirs.lines[their_first : end + their_shift],
+        )
+        if not others:
+            made += _one_sided(stretch.base, stretch.ours, stretch.theirs, theirs.ends)
+        elif not mine:
+            made += _one_sided(stretch.base, stretch.theirs, stretch.ours, ours.ends)
+        else:
+            settled = _settled(stretch, theirs.ends, same_size=all(map(_keeps_size, both)))
+            if settled is None:
+                return None
+            made += settled
+        done = end
+    return made
+
+
+def _clashes(
+    ours: Sequence[LineHunk], theirs: Sequence[LineHunk]
+) -> Iterator[tuple[tuple[LineHunk, ...], tuple[LineHunk, ...]]]:
+    """Hunks of both sides that collide, together; the others alone; in order of place."""
+    tagged = [(hunk, 0) for hunk in ours] + [(hunk, 1) for hunk in theirs]
+    group: tuple[list[LineHunk], list[LineHunk]] = ([], [])
+    for hunk, side in sorted(tagged, key=lambda one: (one[0].old_start, len(one[0].old))):
+        opposite = group[1 - side]
+        if any(group) and not (opposite and _collide(opposite[-1], hunk)):
+            yield tuple(group[0]), tuple(group[1])
+            group = ([], [])
+        group[side].append(hunk)
+    if any(group):
+        yield tuple(group[0]), tuple(group[1])
+
+
+def _collide(one: LineHunk, other: LineHunk) -> bool:
+    """Whether two hunks share a line, or touch and both add lines; `one` starts no later."""
+    end = one.old_start + len(one.old)
+    if other.old_start == end:
+        return _growth([one]) > 0 and _growth([other]) > 0
+    return other.old_start < end
+
+
+def _growth(hunks: Sequence[LineHunk]) -> int:
+    """How many lines more there are after these hunks."""
+    return sum(len(hunk.new) - len(hunk.old) for hunk in hunks)
+
+
+def _keeps_size(hunk: LineHunk) -> bool:
+    return len(hunk.old) == len(hunk.new)
+
+
+def _untouched(stretch: _Stretch) -> Sequence[str]:
+    """Lines that all three have, up to their ends."""
+    base, ours, theirs = stretch
+    if base == ours:
+        return theirs
+    if base == theirs:
+        return ours
+    return [
+        other if mine == old else mine for old, mine, other in zip(base, ours, theirs, strict=True)
+    ]
+
+
+def _one_sided(
+    base: Sequence[str], new: Sequence[str], kept: Sequence[str], ends: dict[str, str]
+) -> Sequence[str]:
+    """The lines `new` that one side wrote for `base`, with the line ends of the other.
+
+    Args:
+        base: The old lines.
+        new: What one side made of them.
+        kept: The old lines with the line ends of the other side.
+        ends: Which line end the other side turned into which.
+    """
+    if len(base) == len(new):
+        if base == kept:
+            return new
+        return [
+            without_end(line) + (line_end(same) if old != same else line_end(line))
+            for old, line, same in zip(base, new, kept, strict=True)
+        ]
+    return _converted(new, ends)
+
+
+def _converted(lines: Sequence[str], ends: dict[str, str]) -> Sequence[str]:
+    """The lines, with their line ends turned into others."""
+    if not ends:
+        return lines
+    pairs = ((without_end(line), line_end(line)) for line in lines)
+    return [text + ends.get(end, end) for text, end in pairs]
+
+
+def _settled(stretch: _Stretch, ends: dict[str, str], *, same_size: bool) -> Sequence[str] | None:
+    """Lines that both sides changed; None if they conflict.
+
+    Args:
+        stretch: The lines.
+        ends: Which line end the agent turned into which.
+        same_size: Whether each side changed line by line.
+    """
+    base, ours, theirs = stretch
+    if not same_size:
+        same = len(ours) == len(theirs) and all(map(_same_text, ours, theirs))
+        return _converted(ours, ends) if same else None
+    head = n_common(base, ours)
+    tail = n_common(base[head:][::-1], ours[head:][::-1])
+    made = [*theirs[:head]]
+    for at in range(head, len(base) - tail):
+        line = _settled_line(base[at], ours[at], theirs[at])
+        if line is None:
+            return None
+        made.append(line)
+    return [*made, *theirs[len(base) - tail :]]
+
+
+def _same_text(one: str, other: str) -> bool:
+    return without_end(one) == without_end(other)
+
+
+def _settled_line(base: str, ours: str, theirs: str) -> str | None:
+    """One line that at least one side changed, with its end."""
+    old, mine, other = without_end(base), without_end(ours), without_end(theirs)
+    if mine in {old, other}:
+        text: str | None = other
+    else:
+        text = mine if other == old else merge_tokens(old, mine, other)
+    if text is None:
+        return None
+    end = line_end(ours)
+    return text + (end if end != line_end(base) else line_end(theirs))
+
+
+def _with_all_ends(lines: list[str], ours: str, theirs: str, base: str) -> list[str]:
+    """The merged lines, each but the last with a line end, and that one as the texts have it."""
+    ended = base[-1:] in _ENDS
+    ours_ended, theirs_ended = (text[-1] in _ENDS if text else ended for text in (ours, theirs))
+    if (base and not ended) or not ours_ended or not theirs_ended:
+        lines = [line if line_end(line) else line + _line_end(ours, theirs, base) for line in lines]
+        last = without_end(lines[-1]) if lines else ""
+        if last and not (theirs_ended if base and ours_ended == ended else ours_ended):
+            lines[-1] = last
+    return lines
+
+
+def _line_end(*texts: str) -> str:
+    """The usual line end of the first text that has any."""
+    text = next((text for text in texts if "\n" in text or "\r" in text), "")
+    return dominant_line_end(text)

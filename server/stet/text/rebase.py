@@ -1,0 +1,100 @@
+"""An edit of the text that a model was shown, merged with what the user has typed there since."""
+
+from collections.abc import Iterator
+
+from stet.text.change import Bias, map_position
+from stet.text.diff import diff_lines
+from stet.text.document import TextDocument
+from stet.text.edit import Replacement, TextEdit
+from stet.text.lines import split_lines
+from stet.text.match_errors import AlreadyApplied
+from stet.text.merge import merge
+from stet.text.position import Position
+from stet.text.seen import Seen
+
+
+def rebased(edit: TextEdit, seen: Seen, live: str) -> TextEdit | None:
+    """What `edit`, which was made for the text shown, does to `live`.
+
+    The lines it touches, with one more on either side, are followed to where they are now, and
+    merged by `stet.text.merge`.
+
+    Args:
+        edit: For `seen.text`; with at least one replacement.
+        seen: What was shown, and what was changed since.
+        live: The text as it is now.
+
+    Returns:
+        None if the two conflict.
+
+    Raises:
+        AlreadyApplied: The user has made the same change.
+    """
+    then, now = TextDocument("", seen.text), TextDocument("", live)
+    first, end = _lines_of(edit, then)
+    old_start, old_end = _start_of(then, first), _start_of(then, end)
+    start, stop = _followed(seen, Position(first, 0), end, then, now)
+    base, ours = seen.text[old_start:old_end], live[start:stop]
+    theirs = TextEdit(tuple(_shifted(edit, old_start))).apply(base)
+    merged = merge(base, ours, theirs)
+    if merged is None:
+        return None
+    if merged == ours:
+        raise AlreadyApplied(now.position_at(start).line + 1)
+    made = line_edit(start, ours, merged)
+    n_lines = len(now.lines) + len(split_lines(merged)) - len(split_lines(ours))
+    if "\r" in live and len(split_lines(made.apply(live))) != n_lines:
+        return None  # a `\r` has come to stand before a `\n` of another line
+    return made
+
+
+def line_edit(start: int, old: str, new: str) -> TextEdit:
+    """The edit from `old`, which stands at the offset `start`, to `new`: the lines that differ."""
+    old_lines = split_lines(old)
+    starts = [start]
+    for line in old_lines:
+        starts.append(starts[-1] + len(line))
+    return TextEdit(
+        tuple(
+            Replacement(
+                starts[hunk.old_start],
+                starts[hunk.old_start + len(hunk.old)],
+                "".join(hunk.new),
+            )
+            for hunk in diff_lines(old_lines, split_lines(new))
+        )
+    )
+
+
+def _lines_of(edit: TextEdit, document: TextDocument) -> tuple[int, int]:
+    """The lines that `edit` touches and one on either side, half-open."""
+    start = document.position_at(edit.replacements[0].start)
+    end = document.position_at(max(one.end for one in edit.replacements))
+    behind = end.line + 2 if end.character else end.line + 1
+    return max(0, start.line - 1), min(behind, len(document.lines))
+
+
+def _start_of(document: TextDocument, line: int) -> int:
+    """The offset at which a line begins; behind the last one, the text's end."""
+    if line < len(document.lines):
+        return document.offset_at(Position(line, 0))
+    return len(document.text)
+
+
+def _followed(
+    seen: Seen, start: Position, end_line: int, then: TextDocument, now: TextDocument
+) -> tuple[int, int]:
+    """Where whole lines are now, without lines that were put at their edges."""
+    end = then.position_at(_start_of(then, end_line))
+    for change in seen.changes:
+        start = map_position(start, change, Bias.RIGHT)
+        end = map_position(end, change, Bias.LEFT)
+    first = _start_of(now, start.line)
+    last = _start_of(now, end.line + 1 if end.character else end.line)
+    return first, max(first, last)
+
+
+def _shifted(edit: TextEdit, start: int) -> Iterator[Replacement]:
+    """The replacements, in offsets from `start` on."""
+    for one in edit.replacements:
+        yield Replacement(one.start - start, one.end - start, one.text)

@@ -1,0 +1,82 @@
+"""A text read past its blocks: what it says as long as nothing in them is decided."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
+
+from stet.text.block import Block
+from stet.text.blocks import find_blocks, may_hold_blocks
+from stet.text.document import TextDocument
+from stet.text.lines import split_lines
+from stet.text.position import Position, Range
+
+
+@dataclass(frozen=True)  # without slots: what is computed once is kept in the instance
+class Stripped:
+    """A text, and the same with every block replaced by the lines it stands for.
+
+    *Plain* is the text without blocks; lines are 0-based, columns in code points.
+
+    Attributes:
+        real: The text with blocks.
+        plain: The same without.
+        blocks: Those that were taken out, in order of place.
+    """
+
+    real: TextDocument
+    plain: TextDocument
+    blocks: tuple[Block, ...]
+
+    def plain_position(self, position: Position) -> Position:
+        """Where a place of the real text is in the plain one; in a block it is the block's start.
+
+        In lines of a block that stand in the plain text too it is that line.
+        """
+        for block, shift in zip(self.blocks, self._line_shifts, strict=False):
+            if position.line < block.first:
+                return Position(position.line + shift, position.character)
+            if position.line < block.end:
+                return self._in_block(block, shift, position)
+        return Position(position.line + self._line_shifts[-1], position.character)
+
+    def plain_range(self, range_: Range) -> Range:
+        """A stretch of the real text in the plain one."""
+        start, end = self.plain_position(range_.start), self.plain_position(range_.end)
+        return Range(start, max(start, end))
+
+    @cached_property
+    def _line_shifts(self) -> tuple[int, ...]:
+        """How far lines are moved before each block, and behind the last one."""
+        return tuple(
+            accumulate((_n_lines(b.before) - (b.end - b.first) for b in self.blocks), initial=0)
+        )
+
+    def _in_block(self, block: Block, shift: int, position: Position) -> Position:
+        line = self.real.lines[position.line]
+        nth = position.line - block.first - 1
+        before = split_lines(block.before)
+        if 0 <= nth < len(before) and line and line == before[nth]:
+            return Position(block.first + shift + nth, position.character)
+        return Position(block.first + shift, 0)
+
+
+def strip_blocks(document: TextDocument, known: Collection[str]) -> Stripped | None:
+    """`document` without the blocks of known ids; None if it has none."""
+    if not known or not may_hold_blocks(document.text):
+        return None
+    blocks = find_blocks(document.lines, known).blocks
+    if not blocks:
+        return None
+    pieces, done = [], 0
+    for block in blocks:
+        pieces += [*document.lines[done : block.first], block.before]
+        done = block.end
+    text = "".join((*pieces, *document.lines[done:]))
+    # Revisions count changes of the real text: none of them leads from this one to another.
+    return Stripped(document, replace(document, text=text, revision=0), blocks)
+
+
+def _n_lines(text: str) -> int:
+    lines = split_lines(text)
+    return len(lines) - (lines[-1] == "")

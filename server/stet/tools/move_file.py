@@ -1,0 +1,210 @@
+"""`move_file`: propose another name or folder for a file, with every link to it."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from pydantic import Field
+
+from stet.index.link import Link
+from stet.index.links import find_links
+from stet.index.moving import rewrite_links
+from stet.index.scan import ScannedLinks, scan_links
+from stet.review.drafts import EditDraft, MoveDraft
+from stet.review.errors import ReviewError
+from stet.review.rules import Refused
+from stet.text.edit import Replacement, TextEdit
+from stet.tools.base import Desk, Params, Tool, ToolError, ToolGroup, ToolKind
+from stet.workspace.paths import Located
+from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.uris import uri_of
+
+MAX_NAMED = 20
+"""Files or links named in one answer."""
+_TRIES = 3
+_NO_TEXT = frozenset({"binary", "too-large"})
+
+
+class MoveFile(Params):
+    """Propose that a file gets another name or goes to another folder.
+
+    Links to it, and its own relative links, are changed in the same proposal: wikilinks, Markdown
+    links, imports. Uses of an imported module in code stay as they are: look for them afterwards.
+    Nothing is moved until the user accepts.
+    """
+
+    file: str = Field(description="Path relative to the workspace root.")
+    to: str = Field(description="Its new path, or a folder with `/` at the end.")
+
+
+async def run(params: MoveFile, desk: Desk) -> str:
+    """What was proposed.
+
+    Raises:
+        ToolError: If there is no such file, or the move is refused.
+    """
+    old, new = await _places(params, desk)
+    draft, plan = await _draft(old, new, desk)
+    try:
+        move, *links = desk.ledger.propose_move(draft, desk.rules)
+    except Refused as refused:
+        raise desk.refuse(old.name, "move", refused.refusal) from refused
+    except ReviewError as error:
+        raise ToolError(f"{old.name!r}: {error}.") from error
+    told = f"Proposed {move.id}: {old.name} becomes {new.name}"
+    if links:
+        files = ", ".join(dict.fromkeys(link.name for link in draft.links))
+        told += f", with {len(links)} changes of links ({files})"
+    return f"{told}. It waits for the user; until then the file keeps its name.\n{_about(plan)}"
+
+
+async def _places(params: MoveFile, desk: Desk) -> tuple[Located, Located]:
+    """Where the file is and where it is to be.
+
+    Raises:
+        ToolError: If there is no such file, or the new place is none.
+    """
+    old = desk.locate_to_write(params.file, "move")
+    if old.path is None:
+        raise ToolError(
+            f"{params.file!r} has no place on the disk yet: the user must save it first."
+        )
+    snapshot = desk.snapshot()
+    try:
+        await asyncio.to_thread(snapshot.show, old.uri)
+    except NotShown as refused:
+        if refused.rule not in _NO_TEXT:
+            raise ToolError(str(refused)) from refused
+    to = params.to
+    if to.endswith("/") or to in ("", "."):
+        to = str(PurePosixPath(to) / old.path.name)
+    new = desk.locate_to_write(to, "move")
+    name = PurePosixPath(to).name
+    if new.path is None or (new.uri == old.uri and name == old.path.name):
+        raise ToolError(f"{params.file!r} is there already.")
+    if new.uri == old.uri:  # the disk folds case, and only the case is to change
+        path = old.path.with_name(name)
+        return old, Located(uri_of(path), path, snapshot.name_of(uri_of(path)))
+    if await asyncio.to_thread(snapshot.exists, new.uri):
+        raise ToolError(f"{params.to!r} exists already. To move into a folder, end it with `/`.")
+    return old, new
+
+
+async def _draft(old: Located, new: Located, desk: Desk) -> tuple[MoveDraft, "_Plan"]:
+    """The move with the edits of all links, each of the text as it is now.
+
+    Raises:
+        ToolError: If the files change too fast, or files must be read first.
+    """
+    for _ in range(_TRIES):
+        # The snapshot is taken here: the workspace belongs to the event loop.
+        plan = await asyncio.to_thread(_plan, desk.snapshot(), desk, old, new)
+        _check_scope(plan, old, desk)
+        links = await _link_edits(plan, old, new, desk)
+        if links is not None:
+            break
+    else:
+        raise ToolError(f"The files that link to {old.name!r} are being changed. Try again later.")
+    draft = MoveDraft(
+        turn=desk.turn,
+        chat=desk.chat,
+        author=desk.author,
+        uri=old.uri,
+        name=old.name,
+        real_name=desk.real_name(old.uri),
+        new_uri=new.uri,
+        new_name=new.name,
+        new_real_name=desk.real_name(new.uri),
+        summary=f"Move {old.name} to {new.name}",
+        links=links,
+    )
+    return draft, plan
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What a move does to links, found in another thread.
+
+    Attributes:
+        scan: All links.
+        edits: By path, what is written anew.
+        names: What models call the files of `edits`.
+        left: Names of files and the links in them that can't be written anew.
+    """
+
+    scan: ScannedLinks
+    edits: Mapping[str, tuple[Replacement, ...]]
+    names: Mapping[str, str]
+    left: tuple[tuple[str, Link], ...]
+
+
+def _plan(snapshot: Snapshot, desk: Desk, old: Located, new: Located) -> _Plan:
+    assert old.path is not None
+    assert new.path is not None
+    scan = scan_links(snapshot, desk.links)
+
+    def exists(path: str) -> bool:
+        return snapshot.exists(uri_of(Path(path)))
+
+    rewriting = rewrite_links(
+        scan.links, scan.files, old.path.as_posix(), new.path.as_posix(), exists
+    )
+    names = {path: snapshot.name_of(scan.uris[path]) for path in rewriting.edits}
+    left = tuple((snapshot.name_of(scan.uris[path]), link) for path, link in rewriting.left)
+    return _Plan(scan, rewriting.edits, names, left)
+
+
+def _check_scope(plan: _Plan, old: Located, desk: Desk) -> None:
+    """Name at once all the files that must be read before their links may be changed.
+
+    Raises:
+        ToolError: If there are any. In other scopes reading helps nothing: the gate says so.
+    """
+    if desk.rules.settings.scope != "context" or desk.rules.read_only:
+        return
+    files = {old.uri: old.name} | {plan.scan.uris[path]: plan.names[path] for path in plan.edits}
+    unread = [name for uri, name in files.items() if not desk.rules.editable(uri)]
+    if unread:
+        names = ", ".join(map(repr, unread[:MAX_NAMED]))
+        more = f" and {len(unread) - MAX_NAMED} more" if len(unread) > MAX_NAMED else ""
+        raise ToolError(
+            f"Moving {old.name!r} changes files that you have not read: {names}{more}. Read them, "
+            "then move it."
+        )
+
+
+async def _link_edits(
+    plan: _Plan, old: Located, new: Located, desk: Desk
+) -> tuple[EditDraft, ...] | None:
+    """The edits for the texts as they are now; None if one is no longer what was scanned."""
+    documents = {path: await desk.live_at(plan.scan.uris[path]) for path in sorted(plan.edits)}
+    drafts = []
+    for path, document in documents.items():
+        # Nothing is awaited from here on: what was looked at first may have changed meanwhile.
+        now = desk.workspace.shown(document.uri) or document
+        if find_links(now.text, plan.names[path]) != plan.scan.links[path]:
+            return None
+        edit = TextEdit(plan.edits[path])
+        drafts.append(desk.draft(now, plan.names[path], edit, f"Links to {old.name} at {new.name}"))
+    return tuple(drafts)
+
+
+def _about(plan: _Plan) -> str:
+    """What the model is told of links that could not be written anew, or not be looked for."""
+    told = ""
+    if left := plan.left:
+        named = ", ".join(f"{link.written!r} in {name}" for name, link in left[:MAX_NAMED])
+        more = f" and {len(left) - MAX_NAMED} more" if len(left) > MAX_NAMED else ""
+        told = (
+            "These links can't be changed by themselves; see to them with `edit_file`: "
+            f"{named}{more}.\n"
+        )
+    if plan.scan.is_cut:
+        told += "The workspace is too large to look through: other files may link to it too.\n"
+    return told
+
+
+MOVE_FILE = Tool(
+    name="move_file", group=ToolGroup.ACTION, kind=ToolKind.WRITE, params=MoveFile, run=run
+)

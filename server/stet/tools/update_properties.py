@@ -1,0 +1,76 @@
+"""`update_properties`: propose a change of a note's YAML front matter."""
+
+import asyncio
+from typing import Any, Self
+
+from pydantic import Field, model_validator
+
+from stet.index.front_matter import find_front_matter
+from stet.index.links import NOTES, ending_of
+from stet.index.properties import BadYaml, edit_properties
+from stet.text.edit import TextEdit
+from stet.tools.base import Desk, Params, Tool, ToolError, ToolGroup, ToolKind
+
+_TRIES = 3
+
+
+class UpdateProperties(Params):
+    """Propose a change of a note's properties: the YAML front matter at its top.
+
+    Only the named properties change; comments, order and the rest stay. A note without front matter
+    gets one. For tags use `add_tags`.
+    """
+
+    file: str = Field(description="Path relative to the workspace root.")
+    set: dict[str, Any] = Field(
+        default_factory=dict, description="Properties and their new values: texts, numbers, lists."
+    )
+    remove: list[str] = Field(default_factory=list, description="Names of properties to take out.")
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not self.set and not self.remove:
+            raise ValueError("give set, remove or both")
+        if both := set(self.set).intersection(self.remove):
+            raise ValueError(f"{sorted(both)} can't be both set and removed")
+        return self
+
+
+async def run(params: UpdateProperties, desk: Desk) -> str:
+    """What was proposed.
+
+    Raises:
+        ToolError: If the front matter can't be read, or the gate refuses.
+    """
+    for _ in range(_TRIES):
+        live = await desk.live(params.file, position="properties")
+        edit = await asyncio.to_thread(_edit, params, live.text)
+        now = desk.workspace.shown(live.uri) or live
+        if now.text == live.text:
+            break
+    else:
+        raise ToolError(f"{params.file!r} is being changed. Try again later.")
+    names = ", ".join((*params.set, *params.remove))
+    hunks = desk.propose(now, params.file, edit, f"Properties: {names}", position="properties")
+    if not hunks:
+        return f"{params.file} already says so; nothing to do.\n"
+    told = ", ".join(hunk.id for hunk in hunks)
+    return f"Proposed {told}: properties of {params.file} ({names}). They wait for the user.\n"
+
+
+def _edit(params: UpdateProperties, text: str) -> TextEdit:
+    if ending_of(params.file) not in NOTES and find_front_matter(text) is None:
+        raise ToolError(f"{params.file!r} is no Markdown note and has no front matter.")
+    try:
+        return edit_properties(text, params.set, params.remove)
+    except BadYaml as error:
+        raise ToolError(f"{params.file!r}, {error}") from error
+
+
+UPDATE_PROPERTIES = Tool(
+    name="update_properties",
+    group=ToolGroup.ACTION,
+    kind=ToolKind.WRITE,
+    params=UpdateProperties,
+    run=run,
+)

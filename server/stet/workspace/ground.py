@@ -1,0 +1,178 @@
+"""The ground of an edit: what the disk and the user's ignore rules say of the place it is for.
+
+`survey` looks at a place as it is at this moment. It is asked when something is proposed, and again
+when it is about to be written, because links, folders and ignore files may have changed in between
+(a check that is only made once is a race that the attacker wins). It asks the disk a few dozen
+times; nothing is opened but ignore files.
+"""
+
+import os
+import unicodedata
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from stet.system.system import FileKind, FileStat, System
+from stet.workspace.names import PathRefused, alias_fault, split_name
+from stet.workspace.refusal import Refusal
+from stet.workspace.snapshot import Snapshot
+from stet.workspace.uris import canonical, path_of, uri_of
+
+MAX_PATH = 4096
+"""Bytes of an absolute path with its end, as Linux has it; elsewhere it is less or much more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """One place at one moment.
+
+    Attributes:
+        names: What it is called, as written and with every link resolved, without repeats.
+        refusal: Why nothing there may be changed, made, moved or removed; None if it may.
+        against_new: Why no new file may be made there; None if one may.
+        real: Where it leads to with every link resolved; None for untitled documents.
+        is_link: Whether the entry itself is a link, not only a folder above it.
+        has_twins: Whether the file has another name somewhere on the disk (a hard link).
+        leads_out: Whether it leads to something that no root holds.
+        by_link: Whether that is so although its name lies below a root.
+    """
+
+    names: tuple[str, ...] = ()
+    refusal: Refusal | None = None
+    against_new: Refusal | None = None
+    real: Path | None = None
+    is_link: bool = False
+    has_twins: bool = False
+    leads_out: bool = False
+    by_link: bool = False
+
+
+def survey(snapshot: Snapshot, uri: str, *, by_user: bool = False) -> Ground:
+    """The ground at `uri`.
+
+    Args:
+        snapshot: The world, with what the question is about.
+        uri: Any; it need not be a place at all.
+        by_user: Whether the user has said yes to this file: then what only keeps a model from
+            looking around (a `.gitignore`, a file outside the roots that is not open) is no reason.
+    """
+    path = path_of(uri)
+    if path is None:
+        return _without_path(snapshot, uri)
+    real = snapshot.system.real_path(path)
+    leads_out, by_link = _lies(snapshot, path, real)
+    entry, target = snapshot.system.stat(path), snapshot.system.stat(real)
+    missing, above = _missing(snapshot.system, path) if target is None else ([], None)
+    name = snapshot.name_of(uri)
+    ground = Ground(
+        (name,) if real == path else (name, snapshot.name_of(uri_of(real))),
+        real=real,
+        is_link=entry is not None and entry.kind is FileKind.LINK,
+        has_twins=target is not None and target.kind is FileKind.FILE and target.n_names > 1,
+        leads_out=leads_out,
+        by_link=by_link,
+    )
+    refusal = (
+        (None if snapshot.document(uri) is not None else _name_fault(name, path))
+        or _own(snapshot, real)
+        or _privacy(snapshot, uri, by_user=by_user)
+        or _special(name, target, above)
+    )
+    if refusal is None:
+        against_new = _against_new(snapshot.system, name, missing, entry or target)
+        return replace(ground, against_new=against_new)
+    if refusal.rule == "outside" and by_link:
+        refusal = Refusal("link", f"{name!r} leads out of the workspace by a link.")
+    return replace(ground, refusal=refusal)
+
+
+def _without_path(snapshot: Snapshot, uri: str) -> Ground:
+    """Untitled documents, and what is no document of this machine."""
+    name = snapshot.name_of(uri)
+    refusal = snapshot.privacy().check(uri)
+    if refusal is None and snapshot.document(uri) is None:
+        refusal = Refusal("untitled", f"No untitled document {name!r} is open.")
+    new = Refusal("untitled", f"{name!r} has no place on the disk: a new file needs a path.")
+    return Ground((name,), refusal, new)
+
+
+def _lies(snapshot: Snapshot, path: Path, real: Path) -> tuple[bool, bool]:
+    """Whether no root holds the place, and whether that is so although its name lies below one."""
+    bases = [snapshot.system.real_path(root.path) for root in snapshot.roots]
+    if any(base == real or base in real.parents for base in bases):
+        return False, False
+    return True, any(root.path in path.parents for root in snapshot.roots)
+
+
+def _name_fault(name: str, path: Path) -> Refusal | None:
+    """Why a name is none for a file (what the user has open has a name already)."""
+    try:
+        split_name(name, windows=os.name == "nt")
+    except PathRefused as refused:
+        return Refusal(refused.rule, refused.message)
+    if len(os.fsencode(path)) >= MAX_PATH:
+        return Refusal("too-long", f"The path of {path.name[:60]!r} is longer than a disk takes.")
+    return None
+
+
+def _own(snapshot: Snapshot, real: Path) -> Refusal | None:
+    """Refuse what Stet keeps for itself: proposals, chats, the trash."""
+    try:
+        own = snapshot.system.real_path(snapshot.system.state_folder())
+    except OSError:
+        return None  # it can't be made, so there is nothing in it
+    if own == real or own in real.parents:
+        return Refusal("own", f"{real.name!r} lies in Stet's own state folder.")
+    return None
+
+
+def _privacy(snapshot: Snapshot, uri: str, *, by_user: bool) -> Refusal | None:
+    """What may not be shown may not be changed."""
+    privacy = snapshot.privacy()
+    if by_user:
+        key = canonical(uri)
+        privacy = replace(
+            privacy,
+            open_keys={*privacy.open_keys, key},
+            asked_keys={*privacy.asked_keys, key},
+        )
+    return privacy.check(uri)
+
+
+def _special(name: str, target: FileStat | None, above: FileStat | None) -> Refusal | None:
+    """Refuse what is no file: to open a pipe or a device may wait for ever or do things."""
+    if target is None and above is not None and above.kind is not FileKind.FOLDER:
+        return Refusal("special", f"{name!r} lies below what is no folder.")
+    if target is None or target.kind is FileKind.FILE:
+        return None
+    what = {
+        FileKind.FOLDER: "a folder",
+        FileKind.LINK: "a link that leads nowhere",
+        FileKind.OTHER: "a device, a pipe or a socket",
+    }[target.kind]
+    return Refusal("special", f"{name!r} is {what}, not a file.")
+
+
+def _missing(system: System, path: Path) -> tuple[list[Path], FileStat | None]:
+    """What of `path` is not there, from its end up, and what lies above that."""
+    missing: list[Path] = []
+    for place in (path, *path.parents):
+        found = system.stat(system.real_path(place))
+        if found is not None:
+            return missing, found
+        missing.append(place)
+    return missing, None
+
+
+def _against_new(
+    system: System, name: str, missing: list[Path], found: FileStat | None
+) -> Refusal | None:
+    """Why no file may be made where `found` lies now, and what is `missing` would have to be made."""
+    if found is not None:
+        return Refusal("exists", f"{name!r} exists already.")
+    for place in missing:
+        twins = (Path(unicodedata.normalize(form, str(place))) for form in ("NFC", "NFD"))
+        if any(twin != place and system.stat(twin) is not None for twin in twins):
+            return Refusal("exists", f"{name!r} exists already, in another Unicode form.")
+    faults = (alias_fault(place.name) for place in missing)
+    fault = next(filter(None, faults), None)
+    return Refusal("alias", f"{name!r} is no name for a new file: {fault}.") if fault else None

@@ -1,0 +1,155 @@
+"""Applying one bent edit as the product does, and as exact-unique matching does; and the verdict."""
+
+from collections.abc import Callable, Sequence
+from enum import Enum
+
+from stet.review.drafts import EditDraft
+from stet.review.proposal import HunkState
+from stet.text.buffer import TextBuffer
+from stet.text.change import TextChange
+from stet.text.diff import unified_diff
+from stet.text.match import MatchError, Seen, find_block
+from stet.text.position import Position, Range
+from tests.bench.edits_kinds import MARK, Draft, Key
+from tests.support.page import Page, rules
+
+
+class Verdict(Enum):
+    """How one edit ended."""
+
+    RIGHT = "right"
+    """As the perfect edit would have, with all that the user typed."""
+    REFUSED = "refused"
+    """Not found, not clear, or marked as a conflict; the text is the user's."""
+    WRONG = "WRONG"
+
+
+def ours(draft: Draft) -> tuple[Verdict, str]:
+    """The product's way: found in what was shown, proposed as hunks, followed, accepted."""
+    page = Page(draft.shown)
+    changes = tuple(page.buffer.apply(change) for change in _typed(draft.before))
+    try:
+        match = find_block(page.text, draft.old_text, draft.new_text, Seen(draft.shown, changes))
+    except MatchError as error:
+        return Verdict.REFUSED, f"{type(error).__name__}: {error}"
+    proposal = EditDraft(
+        turn="t", author="m", document=page.document, name="a.md", edit=match.edit, summary="s"
+    )
+    page.ledger.propose_edit(proposal, rules())
+    page.apply(*_typed(_shifted(draft.after, draft.before)))
+    if any(hunk.state is not HunkState.PENDING for hunk in page.hunks):
+        return Verdict.REFUSED, "conflict"
+    ids = [hunk.id for hunk in page.hunks]
+    return _judged(draft, page.ledger.edit_of(page.document, ids).apply(page.text))
+
+
+def exact(draft: Draft) -> tuple[Verdict, str]:
+    """The peer: the old text must stand exactly once in the text as it is, and is replaced."""
+    buffer = TextBuffer(draft.shown)
+    for change in (*_typed(draft.before), *_typed(_shifted(draft.after, draft.before))):
+        buffer.apply(change)
+    old, text = draft.old_text, buffer.text
+    if text.count(old) != 1 or old == draft.new_text:
+        return Verdict.REFUSED, ""
+    return _judged(draft, text.replace(old, draft.new_text))
+
+
+WAYS: dict[str, Callable[[Draft], tuple[Verdict, str]]] = {"ours": ours, "exact": exact}
+
+
+def touches_typing(draft: Draft) -> bool:
+    """Whether the user typed into a line that the edit changes: then a conflict is right too."""
+    changed = range(draft.first, draft.first + draft.n)
+    return any(key.text == MARK and key.line in changed for key in (*draft.before, *draft.after))
+
+
+def _typed(keys: Sequence[Key]) -> list[TextChange]:
+    """The keys as changes, bottom to top, so that none moves the next."""
+    ordered = sorted(keys, key=lambda key: (key.line, key.column), reverse=True)
+    return [_change(key, key.line) for key in ordered]
+
+
+def _change(key: Key, line: int) -> TextChange:
+    place = Position(line, key.column)
+    return TextChange(Range(place, place), key.text)
+
+
+def _shifted(keys: Sequence[Key], before: Sequence[Key]) -> list[Key]:
+    """Keys in lines of the text shown, in lines of what `before` made of it.
+
+    Where both type into one line, the later is typed at its start.
+    """
+    shifted = []
+    for key in keys:
+        above = sum(other.text.count("\n") for other in before if other.line < key.line)
+        same = any(other.line == key.line for other in before)
+        shifted.append(Key(key.line + above, 0 if same else key.column, key.text))
+    return shifted
+
+
+def _judged(draft: Draft, text: str) -> tuple[Verdict, str]:
+    """Compare with the perfect edit and what was typed."""
+    inside = [key for key in (*draft.before, *draft.after) if key.text == MARK]
+    if inside:
+        # Of two equal lines, nobody can tell which one is the user's.
+        (key,) = inside
+        wanted, line = draft.expected, draft.file[key.line]
+        marked = line[: key.column] + MARK + line[key.column :]
+        good = text.count(MARK) == 1 and text.replace(MARK, "") == wanted
+        good = good and (touches_typing(draft) or marked in text.split(draft.end))
+    else:
+        wanted, shift = _with_typing(draft)
+        good = _same(draft, text, wanted, shift)
+    if good:
+        return Verdict.RIGHT, ""
+    return Verdict.WRONG, unified_diff(wanted, text, "wanted", "got", context=1)
+
+
+def _with_typing(draft: Draft) -> tuple[str, int]:
+    """The perfect edit with what was typed, and how many lines were typed above it."""
+    buffer = TextBuffer(draft.expected)
+    growth = len(draft.new) - draft.n
+    border = draft.first + draft.n
+    shift = 0
+    for keys in (draft.before, _shifted(draft.after, draft.before)):
+        above = [key for key in keys if key.line < border + shift]
+        below = [Key(key.line + growth, key.column, key.text) for key in keys if key not in above]
+        for change in _typed([*above, *below]):
+            buffer.apply(change)
+        shift += sum(key.text.count("\n") for key in above if key.line < draft.first + shift)
+    return buffer.text, shift
+
+
+def _same(draft: Draft, text: str, expected: str, shift: int) -> bool:
+    """Whether both are equal; in the lines that the edit wrote, up to what the kind forgives.
+
+    What was added among its like, or taken away, may have been another of these lines.
+    """
+    if text == expected:
+        return True
+    lines, wanted = text.split(draft.end), expected.split(draft.end)
+    first, end = draft.first + shift, draft.first + shift + len(draft.new)
+    left, right = _leeway(draft)
+    first, end = first - left, end + right
+    return (
+        len(lines) == len(wanted)
+        and lines[:first] == wanted[:first]
+        and lines[end:] == wanted[end:]
+        and [draft.forgives(line) for line in lines[first:end]]
+        == [draft.forgives(line) for line in wanted[first:end]]
+    )
+
+
+def _leeway(draft: Draft) -> tuple[int, int]:
+    """How many lines up and down a pure insertion or deletion can slide."""
+    if draft.n and draft.new:
+        return 0, 0
+    lines = draft.file if draft.n else draft.expected_lines
+    size = draft.n or len(draft.new)
+    left, right = draft.first, draft.first + size
+    plain = [draft.forgives(line).strip() for line in lines]
+    while left > 0 and plain[left - 1] == plain[left - 1 + size]:
+        left -= 1
+    while right < len(plain) and plain[right] == plain[right - size]:
+        right += 1
+    return draft.first - left, right - draft.first - size

@@ -1,0 +1,402 @@
+"""The ways in which a model's edit and the user's file drift apart, each with the wanted outcome.
+
+A draft is a change of a file together with how the model writes it. Every kind bends the draft:
+either the file has what the model does not write (tabs, trailing space, typographic quotes), or the
+model writes what the file does not have, or the user types.
+"""
+
+# ruff: noqa: RUF001 - typographic signs are what is tested here
+
+import random
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from stet.text.render import numbered
+from tests.bench.edits_sources import Change, contents
+
+MARK = "zq17"
+"""What the user types inside; it stands in no file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """`text` typed at a line and column (0-based, code points) of the text shown."""
+
+    line: int
+    column: int
+    text: str
+
+
+@dataclass(slots=True)
+class Draft:
+    """A change, bent by one kind after the other.
+
+    Attributes:
+        file: The lines of the file, without line ends.
+        first: The first line that changes.
+        n: How many lines change.
+        new: What they become, as the file should have them.
+        top: How many lines the model quotes before them.
+        model_old: What the model quotes.
+        model_new: What it wants there.
+        end: The file's line end.
+        is_ended: Whether its last line has one.
+        model_end: The model's line end.
+        ends: Whether the model ends the last line of the old and of the new text.
+        numbers: Whether the model copies line numbers into the old and into the new text.
+        before: What the user types after the file was shown.
+        after: What the user types after the edit was proposed, in lines of the text shown.
+        forgives: What is not compared in the lines that the edit wrote.
+    """
+
+    file: list[str]
+    first: int
+    n: int
+    new: list[str]
+    top: int
+    model_old: list[str]
+    model_new: list[str]
+    end: str
+    is_ended: bool
+    model_end: str = "\n"
+    ends: tuple[bool, bool] = (True, True)
+    numbers: tuple[bool, bool] = (False, False)
+    before: list[Key] = field(default_factory=list)
+    after: list[Key] = field(default_factory=list)
+    forgives: Callable[[str], str] = str
+
+    @property
+    def start(self) -> int:
+        """The first line that the model quotes."""
+        return self.first - self.top
+
+    @property
+    def shown(self) -> str:
+        """The file."""
+        return self._text(self.file)
+
+    @property
+    def expected_lines(self) -> list[str]:
+        """The lines of the file with the change, before anything is typed."""
+        return [*self.file[: self.first], *self.new, *self.file[self.first + self.n :]]
+
+    @property
+    def expected(self) -> str:
+        """The file with the change, before anything is typed."""
+        return self._text(self.expected_lines)
+
+    @property
+    def old_text(self) -> str:
+        """What the model sends as the old text."""
+        return self._sent(self.model_old, 0)
+
+    @property
+    def new_text(self) -> str:
+        """What it sends as the new one."""
+        return self._sent(self.model_new, 1)
+
+    def _text(self, lines: list[str]) -> str:
+        return self.end.join(lines) + (self.end if self.is_ended and lines else "")
+
+    def _sent(self, lines: list[str], which: int) -> str:
+        if not lines:
+            return ""
+        text = "\n".join(lines) + "\n"
+        if self.numbers[which]:
+            text = numbered([line + "\n" for line in lines], self.start + 1)
+        return (text if self.ends[which] else text[:-1]).replace("\n", self.model_end)
+
+
+def draft_of(change: Change, rng: random.Random) -> Draft:
+    """The change as a careful model writes it: with as much context as makes it unique."""
+    lines = contents(change.before)
+    text = "\n".join(lines) + "\n"
+    n_context = rng.randrange(1, 4)
+    while True:
+        start = max(0, change.first - n_context)
+        end = min(len(lines), change.first + len(change.old) + n_context)
+        quoted = "\n".join(lines[start:end]) + "\n"
+        if end - start == len(lines) or (quoted.strip() and _n_places(text, quoted) == 1):
+            break
+        n_context += 1
+    n_old = len(change.old)
+    tail = lines[change.first + n_old : end]
+    return Draft(
+        file=lines,
+        first=change.first,
+        n=n_old,
+        new=list(change.new),
+        top=change.first - start,
+        model_old=lines[start:end],
+        model_new=[*lines[start : change.first], *change.new, *tail],
+        end="\r\n" if "\r\n" in change.before else "\n",
+        is_ended=change.before.endswith("\n"),
+    )
+
+
+def _n_places(text: str, wanted: str) -> int:
+    at, n = text.find(wanted), 0
+    while at >= 0:
+        at, n = text.find(wanted, at + 1), n + 1
+    return n
+
+
+# -- the kinds: each bends a draft, and tells whether there was anything to bend -------------------
+
+
+def as_it_is(draft: Draft, rng: random.Random) -> bool:
+    """Nothing is wrong."""
+    return True
+
+
+def model_trails(draft: Draft, rng: random.Random) -> bool:
+    """The model adds white space at the ends of lines it quotes."""
+    head, tail = draft.top, len(draft.model_old) - draft.top - draft.n
+    added = [rng.choice(("", " ", "  ", "\t")) if line.strip() else "" for line in draft.model_old]
+    draft.model_old = [line + end for line, end in zip(draft.model_old, added, strict=True)]
+    kept = draft.model_new[head : len(draft.model_new) - tail]
+    draft.model_new = [*draft.model_old[:head], *kept, *draft.model_old[head + draft.n :]]
+    return any(added)
+
+
+def file_trails(draft: Draft, rng: random.Random) -> bool:
+    """The file has white space at the ends of lines, and the model does not write it."""
+    draft.file = [line + rng.choice(("", "", " ", "   ", "\t")) for line in draft.file]
+    draft.model_old = [line.rstrip() for line in draft.model_old]
+    draft.model_new = [line.rstrip() for line in draft.model_new]
+    draft.forgives = lambda line: line.rstrip()
+    return True
+
+
+def model_shifts(draft: Draft, rng: random.Random) -> bool:
+    """The model takes the margin of the block away, or adds one."""
+    if sum(map(bool, map(str.strip, draft.model_old))) < 2:
+        return False  # one line without its indent stands there exactly
+    both = [*draft.model_old, *draft.model_new]
+    margins = [line[: len(line) - len(line.lstrip(" \t"))] for line in both if line.strip()]
+    margin = min(margins, key=len, default="")
+    if margin and all(one.startswith(margin) for one in margins):
+        cut = len(margin)
+        draft.model_old = [line[cut:] if line.strip() else line for line in draft.model_old]
+        draft.model_new = [line[cut:] if line.strip() else line for line in draft.model_new]
+    else:
+        draft.model_old = ["    " + line if line.strip() else line for line in draft.model_old]
+        draft.model_new = ["    " + line if line.strip() else line for line in draft.model_new]
+    return True
+
+
+def model_strips(draft: Draft, rng: random.Random) -> bool:
+    """The model loses the first line's indent in both texts, as a trimmed answer does."""
+    if not draft.model_new or not draft.model_old[0].strip():
+        return False
+    first, new_first = draft.model_old[0], draft.model_new[0]
+    if first == first.lstrip() or not new_first.strip():
+        return False
+    if first[: -len(first.lstrip())] != new_first[: -len(new_first.lstrip())]:
+        return False
+    draft.model_old = [first.lstrip(), *draft.model_old[1:]]
+    draft.model_new = [new_first.lstrip(), *draft.model_new[1:]]
+    return True
+
+
+def _unit(lines: list[str]) -> int:
+    """By how many spaces the lines are indented."""
+    widths = [len(line) - len(line.lstrip(" ")) for line in lines if line.strip()]
+    return 2 if any(width % 4 == 2 for width in widths) and 2 in widths else 4
+
+
+def _tabbed(line: str, unit: int) -> str:
+    width = len(line) - len(line.lstrip(" "))
+    return "\t" * (width // unit) + " " * (width % unit) + line[width:]
+
+
+def _spaced(line: str, unit: int) -> str:
+    lead = line[: len(line) - len(line.lstrip(" \t"))]
+    return lead.replace("\t", " " * unit) + line[len(lead) :]
+
+
+def model_tabs(draft: Draft, rng: random.Random) -> bool:
+    """The model writes tabs where the file has spaces, or spaces where it has tabs."""
+    unit = _unit(draft.file)
+    has_tabs = any(line.startswith("\t") for line in draft.model_old)
+    bend = _spaced if has_tabs else _tabbed
+    bent = [bend(line, unit) for line in draft.model_old]
+    if bent == draft.model_old:
+        return False  # nobody could tell what a tab of the new text stands for
+    draft.model_old, draft.model_new = bent, [bend(line, unit) for line in draft.model_new]
+    return True
+
+
+def file_tabs(draft: Draft, rng: random.Random) -> bool:
+    """The file is indented by tabs, and the model writes spaces."""
+    unit = _unit(draft.file)
+    if any(line.startswith("\t") for line in draft.file):
+        return False
+    if not any(line.startswith(" ") and line.strip() for line in draft.model_old):
+        return False  # nobody could tell what the spaces of the new text stand for
+    draft.file = [_tabbed(line, unit) for line in draft.file]
+    draft.new = [_tabbed(line, unit) for line in draft.new]
+    return True
+
+
+def file_crlf(draft: Draft, rng: random.Random) -> bool:
+    """The file has CRLF (LF if it had CRLF), and the model writes LF."""
+    draft.end = "\n" if draft.end == "\r\n" else "\r\n"
+    return True
+
+
+def model_crlf(draft: Draft, rng: random.Random) -> bool:
+    """The model writes CRLF."""
+    draft.model_end = "\r\n"
+    return True
+
+
+_ODD = (('"', "“"), ("'", "’"), (" - ", " – "), ("...", "…"))
+
+
+def _typographic(line: str) -> str:
+    line = re.sub(r'"([^"]*)"', "“\\1”", line)
+    for plain, odd in _ODD[1:]:
+        line = line.replace(plain, odd)
+    return line
+
+
+def plain_signs(line: str) -> str:
+    """The line with plain signs, written anew for the comparison."""
+    for odd, plain in zip("“”’–…", ('"', '"', "'", "-", "..."), strict=True):
+        line = line.replace(odd, plain)
+    return line
+
+
+def file_quotes(draft: Draft, rng: random.Random) -> bool:
+    """The file has typographic signs, and the model writes plain ones."""
+    draft.file = [_typographic(line) for line in draft.file]
+    draft.forgives = plain_signs
+    quoted = draft.file[draft.start : draft.start + len(draft.model_old)]
+    return quoted != draft.model_old
+
+
+def model_quotes(draft: Draft, rng: random.Random) -> bool:
+    """The model writes typographic signs for the plain ones of the file."""
+    old = draft.model_old
+    if any(_typographic(line) == line != plain_signs(line) for line in (*old, *draft.model_new)):
+        return False
+    bent = [_typographic(line) for line in old]
+    if bent == old:
+        return False
+    draft.model_old, draft.model_new = bent, [_typographic(line) for line in draft.model_new]
+    return True
+
+
+def model_numbers(draft: Draft, rng: random.Random) -> bool:
+    """The model copies the line numbers it was shown."""
+    draft.numbers = (True, rng.random() < 0.7)
+    return True
+
+
+def model_ends(draft: Draft, rng: random.Random) -> bool:
+    """The model leaves the last line end out: of both texts, or of the new one."""
+    if not draft.model_new or not draft.model_new[-1]:
+        return False  # without its end, a blank last line is none
+    draft.ends = rng.choice(((False, False), (True, False)))
+    return True
+
+
+def types_elsewhere(draft: Draft, rng: random.Random) -> bool:
+    """The user types lines and words outside the quoted lines, pastes a copy of them too."""
+    end = draft.start + len(draft.model_old)
+    outside = [*range(draft.start - 1), *range(end + 1, len(draft.file))]
+    if not outside:
+        return False
+    for _ in range(rng.randrange(1, 5)):
+        line = rng.choice(outside)
+        copied = draft.end.join([*draft.file[draft.start : end], ""])
+        text, column = rng.choice(
+            (
+                ("typed", rng.randrange(len(draft.file[line]) + 1)),
+                ("typed" + draft.end, 0),
+                (draft.end, rng.randrange(len(draft.file[line]) + 1)),
+                ((draft.file[rng.choice(outside)] + draft.end) * 3, 0),
+                (copied if rng.random() < 0.3 else " ", 0),
+            )
+        )
+        (draft.before if rng.random() < 0.6 else draft.after).append(Key(line, column, text))
+    return True
+
+
+def types_in_context(draft: Draft, rng: random.Random) -> bool:
+    """The user types into a quoted line that does not change."""
+    end = draft.start + len(draft.model_old)
+    inside = [*range(draft.start, draft.first), *range(draft.first + draft.n, end)]
+    return _type_in(draft, [line for line in inside if draft.file[line].strip()], rng)
+
+
+def types_in_changed(draft: Draft, rng: random.Random) -> bool:
+    """The user types into a line that the edit changes."""
+    changed = range(draft.first, draft.first + draft.n)
+    return _type_in(draft, [line for line in changed if draft.file[line].strip()], rng)
+
+
+def _type_in(draft: Draft, lines: list[int], rng: random.Random) -> bool:
+    if not lines:
+        return False
+    line = rng.choice(lines)
+    key = Key(line, rng.randrange(len(draft.file[line]) + 1), MARK)
+    (draft.before if rng.random() < 0.5 else draft.after).append(key)
+    return True
+
+
+_GROUPS = (
+    (model_trails, file_trails),
+    (model_shifts, model_strips, model_tabs, file_tabs),
+    (file_crlf, model_crlf),
+    (file_quotes, model_quotes),
+    (model_ends,),
+    (model_numbers,),
+    (types_elsewhere,),
+)
+
+
+def several(draft: Draft, rng: random.Random) -> bool:
+    """Two to four of them at once."""
+    forgiven = []
+    n_bent = 0
+    for group in sorted(rng.sample(range(len(_GROUPS)), rng.randrange(2, 5)), key=_late):
+        n_bent += rng.choice(_GROUPS[group])(draft, rng)
+        forgiven.append(draft.forgives)
+    draft.forgives = lambda line: _each(forgiven, line)
+    return n_bent > 1
+
+
+def _late(group: int) -> tuple[bool, int]:
+    """Trailing space comes last: what the others take for a line has none."""
+    return group == 0, group
+
+
+def _each(functions: list[Callable[[str], str]], line: str) -> str:
+    for function in functions:
+        line = function(line)
+    return line
+
+
+KINDS: dict[str, Callable[[Draft, random.Random], bool]] = {
+    "as it is": as_it_is,
+    "trailing space, model": model_trails,
+    "trailing space, file": file_trails,
+    "indent shifted": model_shifts,
+    "first indent lost": model_strips,
+    "tabs or spaces, model": model_tabs,
+    "tabs, file": file_tabs,
+    "other line end, file": file_crlf,
+    "CRLF, model": model_crlf,
+    "typographic, file": file_quotes,
+    "typographic, model": model_quotes,
+    "last line end left out": model_ends,
+    "line numbers copied": model_numbers,
+    "typing elsewhere": types_elsewhere,
+    "typing in the context": types_in_context,
+    "typing in what changes": types_in_changed,
+    "several at once": several,
+}
+"""Every kind by its name, in the order of the table."""

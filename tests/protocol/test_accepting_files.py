@@ -1,0 +1,158 @@
+"""Files that are made, moved, removed and renamed while hunks wait for them, in real sessions."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.editor import FakeEditor
+from tests.support.editor_profiles import Quirk
+from tests.support.live_turns import states, wait_for_states
+from tests.support.proposing import PROPOSING_SERVER, propose
+
+TEXT = "one\ntwo\nand\nthree\n"
+WANTED = {"edit": "a.txt", "changes": [["two", "2"], ["three", "3"]]}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A workspace of one file."""
+    folder = tmp_path / "ws"
+    folder.mkdir()
+    (folder / "a.txt").write_text(TEXT)
+    return folder
+
+
+def text_at(uri: str) -> str:
+    """A file by its URI."""
+    return Path(uri.removeprefix("file://")).read_text()
+
+
+async def hunk_of(editor: FakeEditor, hunk: str) -> dict[str, Any]:
+    """A hunk as `stet.proposals` lists it."""
+    listed = await editor.command("stet.proposals")
+    return next(one for one in listed if one["hunk"] == hunk)
+
+
+async def test_of_what_the_editor_took_only_in_part_the_rest_waits(root: Path) -> None:
+    async with FakeEditor.start(
+        root, client="vscode", quirk=Quirk.PARTIAL, command=PROPOSING_SERVER
+    ) as editor:
+        uri = editor.open("a.txt")
+        first, second = await propose(editor, WANTED)
+        await editor.command("stet.accept", {"uri": uri})
+        await editor.wait_for_message("not applied")
+        assert await states(editor) == {first: "accepted", second: "pending"}
+        assert editor.text(uri) == "one\n2\nand\nthree\n"
+        await editor.command("stet.accept", {"hunk": second})
+        await wait_for_states(editor, **{second: "accepted"})
+        assert editor.text(uri) == "one\n2\nand\n3\n"
+
+
+async def test_what_is_refused_twice_is_shown_as_a_patch(root: Path) -> None:
+    async with FakeEditor.start(root, quirk=Quirk.REFUSE, command=PROPOSING_SERVER) as editor:
+        editor.open("a.txt")
+        first, _ = await propose(editor, WANTED)
+        await editor.command("stet.accept", {"hunk": first})
+        await editor.wait_for_message("gave no reason")
+        await editor.command("stet.accept", {"hunk": first})
+        await editor.wait_for_message("written down")
+        [shown] = editor.shown_documents
+        assert text_at(shown.uri) == (
+            "--- a/a.txt\n+++ b/a.txt\n@@ -1,4 +1,4 @@\n one\n-two\n+2\n and\n three\n"
+        )
+
+
+async def test_the_hunks_of_a_file_go_with_it_when_the_user_renames_it(root: Path) -> None:
+    async with FakeEditor.start(root, client="helix", command=PROPOSING_SERVER) as editor:
+        editor.open("a.txt")
+        first, _ = await propose(editor, WANTED)
+        new = editor.rename("a.txt", "b.txt", tells=True)
+        await editor.wait_for_diagnostics(new, lambda shown: len(shown) == 2)
+        editor.type(new, 0, 0, "zero\n")
+        await editor.command("stet.accept", {"hunk": first})
+        await wait_for_states(editor, **{first: "accepted"})
+        assert editor.text(new) == "zero\none\n2\nand\nthree\n"
+
+
+@pytest.mark.parametrize("client", ["neovim", "vscode", "eglot"])
+async def test_the_hunks_of_a_text_go_with_it_when_it_is_saved_as_another_file(
+    root: Path, client: str
+) -> None:
+    async with FakeEditor.start(root, client=client, command=PROPOSING_SERVER) as editor:
+        editor.open("a.txt")
+        first, _ = await propose(editor, WANTED)
+        new = editor.save_as("a.txt", "sub/b.txt")
+        await editor.wait_for_diagnostics(new, lambda shown: len(shown) == 2)
+        await editor.command("stet.accept", {"hunk": first})
+        await wait_for_states(editor, **{first: "accepted"})
+        assert editor.text(new) == "one\n2\nand\nthree\n"
+    assert (root / "a.txt").read_text() == TEXT
+
+
+@pytest.mark.parametrize("client", ["kakoune", "eglot", "kate"])
+async def test_what_the_editor_still_shows_of_a_moved_file_is_said(root: Path, client: str) -> None:
+    async with FakeEditor.start(root, client=client, command=PROPOSING_SERVER) as editor:
+        editor.open("a.txt")
+        [move] = await propose(editor, {"move": "a.txt", "to": "b.txt", "links": {}})
+        editor.type("a.txt", 0, 0, "typed\n")
+        await editor.command("stet.accept", {"hunk": move})
+        await editor.wait_for_message("save it")
+        assert await states(editor) == {move: "pending"}
+        editor.save("a.txt")
+        await editor.command("stet.accept", {"hunk": move})
+        await editor.wait_for_message("close its old buffer")
+        await wait_for_states(editor, **{move: "accepted"})
+        editor.from_server("a.txt", "b.txt")
+    assert (root / "b.txt").read_text() == "typed\n" + TEXT
+    assert not (root / "a.txt").exists()
+
+
+@pytest.mark.parametrize("client", ["neovim", "helix", "vscode", "eglot", "kakoune"])
+async def test_a_file_that_came_in_between_is_never_emptied(root: Path, client: str) -> None:
+    async with FakeEditor.start(root, client=client, command=PROPOSING_SERVER) as editor:
+        hunks = await propose(
+            editor,
+            {"create": "b.txt", "text": "new\n"},
+            {"move": "a.txt", "to": "c.txt", "links": {}},
+        )
+        for name in ("b.txt", "c.txt"):
+            editor.write(root / name, "theirs\n")
+        for hunk in hunks:
+            await editor.command("stet.accept", {"hunk": hunk})
+            await editor.wait_for_message("not applied")
+            editor.messages.clear()
+        assert await states(editor) == dict.fromkeys(hunks, "pending")
+        assert editor.applied == []
+    assert [(root / f"{name}.txt").read_text() for name in "abc"] == [TEXT, "theirs\n", "theirs\n"]
+
+
+async def test_links_stay_as_they_are_when_the_file_could_not_be_moved(root: Path) -> None:
+    (root / "index.txt").write_text("see a.txt\n")
+    async with FakeEditor.start(root, command=PROPOSING_SERVER) as editor:
+        move, link = await propose(
+            editor,
+            {"move": "a.txt", "to": "c.txt", "links": {"index.txt": [["a.txt", "c.txt"]]}},
+        )
+        editor.write(root / "c.txt", "theirs\n")
+        await editor.command("stet.accept", {"turn": "t1"})
+        await editor.wait_for_message("not applied")
+        assert await states(editor) == {move: "pending", link: "pending"}
+        assert (await hunk_of(editor, move))["reason"]
+    assert (root / "index.txt").read_text() == "see a.txt\n"
+
+
+async def test_a_link_that_took_the_place_of_a_file_is_not_written_through(
+    root: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside.txt"
+    outside.write_text(TEXT)
+    async with FakeEditor.start(root, command=PROPOSING_SERVER) as editor:
+        first, second = await propose(editor, WANTED)
+        (root / "a.txt").unlink()
+        (root / "a.txt").symlink_to(outside)
+        await editor.command("stet.accept", {"all": True})
+        await editor.wait_for_message("not applied")
+        assert await states(editor) == {first: "pending", second: "pending"}
+        assert editor.applied == []
+    assert outside.read_text() == TEXT

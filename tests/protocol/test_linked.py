@@ -1,0 +1,77 @@
+"""Links in real sessions: what is shown, what may be edited, what follows a file that moves."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.support.editor import WAIT_SECONDS, FakeEditor
+from tests.support.live_turns import calls, done, run, scripted, wait_for_states
+
+FILES = {
+    "a.md": "[[b]]\n",
+    "b.md": "# B\n[far](wall/far.md)\n",
+    "in/back.py": "x = 1\n",
+    "in/back.md": "[a](../a.md)\n",
+    "wall/far.md": "[[deep]]\n",
+    "deep.md": "deep\n",
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Notes that link to each other."""
+    folder = tmp_path / "ws"
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+async def test_links_say_what_is_shown_and_what_may_be_edited(root: Path, tmp_path: Path) -> None:
+    env = scripted(
+        tmp_path,
+        calls(*(
+            ("edit_file", {"file": name, "old_text": FILES[name].strip(), "new_text": "new"})
+            for name in ("b.md", "in/back.md", "wall/far.md", "in/back.py")
+        )),
+        done(),
+    )  # fmt: skip
+    settings = {
+        "context": {"scope": "linked", "linkDepth": 3, "excludedFolders": ["wall"]},
+        "edit": {"scope": "linked"},
+    }
+    async with FakeEditor.start(root, env=env, settings=settings) as editor:
+        uri = editor.open("a.md")
+        async with asyncio.timeout(WAIT_SECONDS):
+            while not (await editor.command("stet.status"))["ready"]:
+                pass
+        sent = await editor.command("stet.showContext", {"prompt": "Why?", "uri": uri})
+        text = "".join(section["text"] for section in sent["sections"])
+        assert 'path="b.md"' in text
+        assert 'path="in/back.md"' in text
+        # An excluded folder is a wall: nothing in it, and nothing behind it.
+        assert 'path="wall/far.md"' not in text
+        assert 'path="deep.md"' not in text
+        assert "that it links to or that link to it" in text
+        turn = await run(editor, "All", uri=uri)
+        assert [one["file"] for one in turn["rejectedEdits"]] == ["wall/far.md", "in/back.py"]
+        edited = {hunk["uri"] for hunk in await editor.command("stet.proposals")}
+        assert edited == {editor.uri("b.md"), editor.uri("in/back.md")}
+
+
+async def test_what_names_a_file_follows_it(root: Path, tmp_path: Path) -> None:
+    env = scripted(
+        tmp_path,
+        calls(("read_file", {"file": "a.md"}), ("read_file", {"file": "in/back.md"})),
+        calls(("move_file", {"file": "a.md", "to": "in/first.md"})),
+        done(),
+    )
+    async with FakeEditor.start(root, client="vscode", env=env) as editor:
+        uri = editor.open("in/back.md")
+        turn = await run(editor, "Move it", uri=uri)
+        await editor.command("stet.accept", {"turn": turn["turn"]})
+        await wait_for_states(editor, **dict.fromkeys(turn["hunks"], "accepted"))
+        assert editor.text(uri) == "[a](first.md)\n"
+        assert (root / "in" / "first.md").read_text() == "[[b]]\n"
+        assert not (root / "a.md").exists()

@@ -1,0 +1,181 @@
+"""`stet.review`: a page that is edited and saved says what is to be done with its hunks."""
+
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from lsprotocol import types as lsp
+
+from tests.support.editor import FakeEditor
+from tests.support.live_turns import calls, done, edit, run, scripted, states, wait_for_states
+
+TEXT = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n"
+CLIENTS = ["neovim", "vscode", "helix", "eglot"]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A workspace of one file."""
+    folder = tmp_path / "ws"
+    folder.mkdir()
+    (folder / "a.txt").write_text(TEXT)
+    return folder
+
+
+@asynccontextmanager
+async def reviewing(
+    root: Path, tmp_path: Path, client: str = "neovim"
+) -> AsyncIterator[tuple[FakeEditor, str, Path]]:
+    """An editor with three hunks and their page open; the page's URI and path."""
+    env = scripted(
+        tmp_path,
+        calls(*(edit("a.txt", old, new) for old, new in (("two", "2"), ("five", "5"), ("eight", "8")))),
+        done(),
+    )  # fmt: skip
+    async with FakeEditor.start(root, client=client, env=env) as editor:
+        await run(editor, "Digits", uri=editor.open("a.txt"))
+        uri, path = await opened(editor)
+        yield editor, uri, path
+
+
+async def opened(editor: FakeEditor) -> tuple[str, Path]:
+    """The page, open in the editor as it does when it is asked to show one."""
+    uri = (await editor.command("stet.review"))["uri"]
+    await editor.wait_until(lambda: [each for each in editor.shown_documents if each.uri == uri])
+    editor.open(uri)
+    return uri, Path(uri.removeprefix("file://"))
+
+
+def save(editor: FakeEditor, uri: str, change: Callable[[str], str]) -> None:
+    """Edit the page and save it; what it holds on the disk then is nobody's business."""
+    old, new = editor.text(uri), change(editor.text(uri))
+    if old != new:
+        editor.change(uri, old, new)
+    identifier = lsp.TextDocumentIdentifier(uri)
+    editor.text_document_did_save(lsp.DidSaveTextDocumentParams(identifier))
+
+
+def without(text: str, hunk: str) -> str:
+    """The page with a hunk deleted."""
+    return re.sub(rf"@@ [^\n]* @@ {hunk} [^\n]*\n(?:[ +\-][^\n]*\n)*", "", text)
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+async def test_a_hunk_that_is_deleted_is_rejected_and_one_that_is_edited_is_amended(
+    root: Path, tmp_path: Path, client: str
+) -> None:
+    async with reviewing(root, tmp_path, client) as (editor, uri, path):
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert "--- a/a.txt\n+++ b/a.txt\n@@ -1,4 +1,4 @@ h1 " in editor.text(uri)
+        save(editor, uri, lambda text: without(text, "h1").replace("+5\n", "+fünf\n+V\n"))
+        assert await editor.wait_for_message("Stet: 1 hunk rejected, 1 hunk amended.")
+        assert await states(editor) == {"h1": "rejected", "h2": "pending", "h3": "pending"}
+        await editor.command("stet.accept", {"all": True})
+        await wait_for_states(editor, h2="accepted", h3="accepted")
+        assert editor.text("a.txt") == TEXT.replace("five", "fünf\nV").replace("eight", "8")
+
+
+async def test_what_is_typed_counts_when_it_is_saved_and_only_once(
+    root: Path, tmp_path: Path
+) -> None:
+    async with reviewing(root, tmp_path) as (editor, uri, _):
+        text = editor.text(uri)
+        editor.change(uri, text, without(text, "h1"))
+        assert await states(editor) == dict.fromkeys(("h1", "h2", "h3"), "pending")
+        save(editor, uri, lambda text: text)
+        await wait_for_states(editor, h1="rejected")
+        await editor.command("stet.restore", "h1")
+        save(editor, uri, lambda text: text.replace("+5\n", "+V\n"))
+        await editor.wait_for_message("1 hunk amended")
+        save(editor, uri, lambda text: text.replace("+V\n", "+5\n"))
+        await wait_for_states(editor, h2="pending")
+        shown = {one["hunk"]: one["new"] for one in await editor.command("stet.proposals")}
+        assert shown["h2"] == "5\n"
+
+
+async def test_other_lines_that_were_changed_leave_their_hunk_alone(
+    root: Path, tmp_path: Path
+) -> None:
+    async with reviewing(root, tmp_path) as (editor, uri, _):
+        save(editor, uri, lambda text: without(text, "h3").replace("-two\n", "-zwei\n"))
+        said = await editor.wait_for_message("1 hunk rejected")
+        assert "h1 is left alone: its lines without `+` are not as they were" in said
+        assert await states(editor) == {"h1": "pending", "h2": "pending", "h3": "rejected"}
+
+
+async def test_a_hunk_that_has_become_another_is_not_amended(root: Path, tmp_path: Path) -> None:
+    async with reviewing(root, tmp_path) as (editor, uri, _):
+        editor.change("a.txt", "two\n", "two  \n")
+        await editor.command("stet.accept", {"hunk": "h2"})
+        await wait_for_states(editor, h2="accepted")
+        save(editor, uri, lambda text: without(text.replace("+2\n", "+II\n"), "h2"))
+        said = await editor.wait_for_message("is left alone")
+        assert "h1 is left alone: it is another one than the page shows by now" in said
+        assert await states(editor) == {"h1": "conflict", "h2": "accepted", "h3": "pending"}
+
+
+async def test_a_conflict_is_solved_on_the_page(root: Path, tmp_path: Path) -> None:
+    async with reviewing(root, tmp_path) as (editor, first, _):
+        editor.change("a.txt", "two\n", "zwei\n")
+        await editor.wait_for_diagnostics(
+            "a.txt", lambda found: "conflict" in [d.code for d in found]
+        )
+        uri, _ = await opened(editor)
+        assert uri != first
+        assert "h1 (conflict) " in editor.text(uri)
+        save(editor, uri, lambda text: text.replace("+2\n", "+2 (zwei)\n"))
+        await wait_for_states(editor, h1="pending")
+        await editor.command("stet.accept", {"hunk": "h1"})
+        await wait_for_states(editor, h1="accepted")
+        assert editor.text("a.txt") == TEXT.replace("two", "2 (zwei)")
+
+
+async def test_a_new_file_is_amended_and_a_removal_is_only_taken_or_left(
+    root: Path, tmp_path: Path
+) -> None:
+    env = scripted(
+        tmp_path,
+        calls(
+            ("create_file", {"file": "new.txt", "content": "a\nb\n"}),
+            ("delete_file", {"file": "a.txt"}),
+        ),
+        done(),
+    )
+    settings: dict[str, object] = {"agent": {"disabledTools": []}}
+    async with FakeEditor.start(root, settings=settings, env=env) as editor:
+        await run(editor, "Digits", uri=editor.open("a.txt"))
+        uri, _ = await opened(editor)
+        save(editor, uri, lambda text: without(text.replace("+a\n+b\n", "+A\n+b\n"), "h2"))
+        await wait_for_states(editor, h1="pending", h2="rejected")
+        await editor.command("stet.accept", "h1")
+        await wait_for_states(editor, h1="accepted")
+        assert editor.text("new.txt") == "A\nb\n"
+
+
+async def test_a_page_that_lost_its_first_line_does_nothing(root: Path, tmp_path: Path) -> None:
+    async with reviewing(root, tmp_path) as (editor, uri, _):
+        save(editor, uri, lambda text: "")
+        await editor.wait_for_message("Nothing was done")
+        assert set((await states(editor)).values()) == {"pending"}
+
+
+async def test_the_page_is_no_context_and_nobodys_place(root: Path, tmp_path: Path) -> None:
+    async with reviewing(root, tmp_path) as (editor, uri, path):
+        editor.focus("a.txt")
+        editor.focus(uri)
+        shown = await editor.command("stet.showContext", {"prompt": "What is this?"})
+        told = "\n".join(section["text"] for section in shown["sections"])
+        assert path.name not in told
+        assert "Stet review" not in told
+        assert "a.txt" in told
+        assert await editor.actions(uri, "# Stet review") == []
+
+
+async def test_a_page_of_nothing_is_refused(root: Path, tmp_path: Path) -> None:
+    async with reviewing(root, tmp_path) as (editor, _, _):
+        with pytest.raises(Exception, match="nothing is pending there"):
+            await editor.command("stet.review", {"turn": "t9"})
+        with pytest.raises(Exception, match="there is no hunk 'h9'"):
+            await editor.command("stet.review", {"hunk": "h9"})

@@ -1,0 +1,197 @@
+"""Going back and getting out: `stet.undo`, `stet.restore`, `stet.resolve`, in every editor."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.editor import FakeEditor
+from tests.support.editor_profiles import PROFILES
+from tests.support.live_turns import (
+    calls,
+    done,
+    edit,
+    run,
+    scripted,
+    states,
+    wait_for_states,
+)
+
+TEXT = "one\ntwo\nthree\nfour\nfive\n"
+MOST = ["neovim", "vscode", "helix", "eglot"]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A workspace of two files."""
+    folder = tmp_path / "ws"
+    folder.mkdir()
+    (folder / "a.txt").write_text(TEXT)
+    (folder / "b.txt").write_text(TEXT)
+    return folder
+
+
+def numbers(folder: Path, *more: dict[str, Any]) -> dict[str, str]:
+    """A model that writes digits for two words, and then says more."""
+    wanted = calls(edit("a.txt", "two", "2", "Two"), edit("a.txt", "four", "4", "Four"))
+    return scripted(folder, wanted, done(), *more)
+
+
+async def accepted(editor: FakeEditor, uri: str) -> Sequence[str]:
+    """The two hunks, both accepted."""
+    turn = await run(editor, "Digits", uri=uri)
+    await editor.command("stet.accept", {"turn": turn["turn"]})
+    await wait_for_states(editor, **dict.fromkeys(turn["hunks"], "accepted"))
+    return list(turn["hunks"])
+
+
+@pytest.mark.parametrize("client", PROFILES)
+async def test_an_accepted_hunk_is_taken_back_after_later_typing(
+    root: Path, tmp_path: Path, client: str
+) -> None:
+    async with FakeEditor.start(root, client=client, env=numbers(tmp_path)) as editor:
+        uri = editor.open("a.txt")
+        first, second = await accepted(editor, uri)
+        editor.change(uri, "one\n", "zero\none\n")
+        editor.change(uri, "three", "drei")
+        assert await editor.command("stet.undo", {"hunk": first}) == {
+            "hunks": [first],
+            "refused": [],
+        }
+        await wait_for_states(editor, **{first: "undone", second: "accepted"})
+        assert editor.text(uri) == "zero\none\ntwo\ndrei\n4\nfive\n"
+
+
+@pytest.mark.parametrize("client", MOST)
+async def test_a_turn_is_taken_back_and_brought_back(
+    root: Path, tmp_path: Path, client: str
+) -> None:
+    async with FakeEditor.start(root, client=client, env=numbers(tmp_path)) as editor:
+        uri = editor.open("a.txt")
+        hunks = await accepted(editor, uri)
+        await editor.command("stet.undo", {"turn": "t1"})
+        await wait_for_states(editor, **dict.fromkeys(hunks, "undone"))
+        assert editor.text(uri) == TEXT
+        assert (await editor.command("stet.restore", {"turn": "t1"}))["hunks"] == hunks
+        assert await states(editor) == dict.fromkeys(hunks, "pending")
+        await editor.command("stet.accept", {"all": True})
+        await wait_for_states(editor, **dict.fromkeys(hunks, "accepted"))
+        assert editor.text(uri) == TEXT.replace("two", "2").replace("four", "4")
+
+
+async def test_a_hunk_that_was_written_over_is_not_undone_and_the_rest_is(
+    root: Path, tmp_path: Path
+) -> None:
+    async with FakeEditor.start(root, env=numbers(tmp_path)) as editor:
+        uri = editor.open("a.txt")
+        first, second = await accepted(editor, uri)
+        editor.change(uri, "2\n", "zwei\n")
+        with pytest.raises(Exception, match="you have changed these lines since") as refused:
+            await editor.command("stet.undo", {"hunk": first})
+        assert refused.value.code == -32803  # type: ignore[attr-defined]
+        answer = await editor.command("stet.undo", {"turn": "t1"})
+        assert answer["hunks"] == [second]
+        assert [one["hunk"] for one in answer["refused"]] == [first]
+        await wait_for_states(editor, **{second: "undone"})
+        assert editor.text(uri) == "one\nzwei\nthree\nfour\nfive\n"
+
+
+async def test_what_was_not_accepted_can_not_be_undone(root: Path, tmp_path: Path) -> None:
+    async with FakeEditor.start(root, env=numbers(tmp_path)) as editor:
+        turn = await run(editor, "Digits", uri=editor.open("a.txt"))
+        first = turn["hunks"][0]
+        with pytest.raises(Exception, match=f"{first} can't be undone: it is pending"):
+            await editor.command("stet.undo", first)
+        with pytest.raises(Exception, match="nothing is accepted for 't1'"):
+            await editor.command("stet.undo", {"turn": "t1"})
+        with pytest.raises(Exception, match="there is no hunk 'h99'"):
+            await editor.command("stet.undo", {"hunk": "h99"})
+        with pytest.raises(Exception, match="has no argument 'huk'; did you mean 'hunk'"):
+            await editor.command("stet.undo", {"hunk": first, "huk": first})
+
+
+async def test_a_rejected_hunk_is_brought_back_at_its_place(root: Path, tmp_path: Path) -> None:
+    async with FakeEditor.start(root, env=numbers(tmp_path)) as editor:
+        uri = editor.open("a.txt")
+        turn = await run(editor, "Digits", uri=uri)
+        first, second = turn["hunks"]
+        await editor.command("stet.reject", {"hunk": first, "reason": "no"})
+        editor.change(uri, "one\n", "zero\none\n")
+        await editor.wait_for_diagnostics(uri, lambda found: len(found) == 1)
+        assert await editor.command("stet.restore", first) == {"hunks": [first], "refused": []}
+        await editor.wait_for_diagnostics(
+            uri, lambda found: [d.range.start.line for d in found] == [2, 4]
+        )
+        with pytest.raises(Exception, match=f"{second} can't be restored: it is pending"):
+            await editor.command("stet.restore", second)
+
+
+async def conflict(editor: FakeEditor, uri: str) -> str:
+    """A hunk in conflict: the user has written another word for the one it replaces."""
+    turn = await run(editor, "Digits", uri=uri)
+    editor.change(uri, "two\n", "zwei\n")
+    await editor.wait_for_diagnostics(uri, lambda found: "conflict" in [d.code for d in found])
+    return str(turn["hunks"][0])
+
+
+@pytest.mark.parametrize("client", MOST)
+async def test_in_a_conflict_the_users_text_may_stand_or_the_agents(
+    root: Path, tmp_path: Path, client: str
+) -> None:
+    async with FakeEditor.start(root, client=client, env=numbers(tmp_path)) as editor:
+        uri = editor.open("a.txt")
+        hunk = await conflict(editor, uri)
+        with pytest.raises(Exception, match=r"`stet\.resolve` has"):
+            await editor.command("stet.accept", {"hunk": hunk})
+        await editor.command("stet.resolve", {"hunk": hunk, "how": "mine"})
+        assert (await states(editor))[hunk] == "rejected"
+        assert editor.text(uri) == TEXT.replace("two", "zwei")
+        await editor.command("stet.restore", hunk)
+        await editor.wait_for_diagnostics(uri, lambda found: len(found) == 2)
+        await editor.choose(uri, "zwei", "Stet: Take the text of hunk 1/2")
+        await wait_for_states(editor, **{hunk: "accepted"})
+        assert editor.text(uri) == TEXT.replace("two", "2")
+
+
+async def test_a_conflict_is_done_again_in_its_chat(root: Path, tmp_path: Path) -> None:
+    again = (calls(edit("a.txt", "zwei", "2 (zwei)")), done("Again."))
+    async with FakeEditor.start(root, env=numbers(tmp_path, *again)) as editor:
+        uri = editor.open("a.txt")
+        hunk = await conflict(editor, uri)
+        answer = await editor.command("stet.resolve", {"hunk": hunk, "how": "retry"})
+        await editor.wait_for_message("Again.")
+        turn = await editor.command("stet.turn", answer["turn"])
+        assert (turn["chat"], turn["mode"], turn["state"]) == ("main", "agent", "completed")
+        for part in (hunk, "'a.txt'", "```\ntwo\n```", "```\n2\n```", "```\nzwei\n```"):
+            assert part in turn["prompt"]
+        assert (await states(editor))[hunk] == "superseded"
+        await editor.command("stet.accept", {"turn": turn["turn"]})
+        await wait_for_states(editor, **dict.fromkeys(turn["hunks"], "accepted"))
+        assert editor.text(uri) == TEXT.replace("two", "2 (zwei)")
+
+
+async def test_both_sides_of_a_conflict_are_put_into_the_text(root: Path, tmp_path: Path) -> None:
+    async with FakeEditor.start(root, env=numbers(tmp_path)) as editor:
+        uri = editor.open("a.txt")
+        hunk = await conflict(editor, uri)
+        await editor.command("stet.resolve", {"hunk": hunk, "how": "markers"})
+        await editor.wait_until(lambda: editor.applied)
+        text = editor.text(uri)
+        assert text.startswith("one\n")
+        assert text.endswith("three\nfour\nfive\n")
+        lines = text.splitlines()
+        assert lines.index("zwei") < lines.index("2")
+
+
+async def test_resolving_says_what_it_needs(root: Path, tmp_path: Path) -> None:
+    async with FakeEditor.start(root, env=numbers(tmp_path)) as editor:
+        uri = editor.open("a.txt")
+        hunk = await conflict(editor, uri)
+        with pytest.raises(Exception, match="needs 'how'"):
+            await editor.command("stet.resolve", hunk)
+        with pytest.raises(Exception, match="'mine', 'theirs', 'markers', 'retry', not 'ours'"):
+            await editor.command("stet.resolve", {"hunk": hunk, "how": "ours"})
+        editor.change(uri, "zwei\n", "two\n")
+        with pytest.raises(Exception, match="is no conflict: it is pending"):
+            await editor.command("stet.resolve", {"hunk": hunk, "how": "theirs"})

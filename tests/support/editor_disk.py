@@ -1,0 +1,92 @@
+"""The files of `FakeEditor`'s workspace, and which of their changes are its own."""
+
+from pathlib import Path
+
+from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException
+
+from tests.support.editor_documents import to_path
+from tests.support.editor_profiles import Profile, Taken
+
+Operation = lsp.CreateFile | lsp.RenameFile | lsp.DeleteFile
+
+
+class EditorDisk:
+    """What lies below the root, as the editor left it."""
+
+    def __init__(self, root: Path | None, profile: Profile) -> None:
+        self._root = root
+        self._profile = profile
+        self._known = _tree(root)
+
+    def write(self, path: Path, text: str) -> None:
+        """Write a file that the server must leave as it is then."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+        self._known[path] = text.encode()
+
+    def take_over(self, path: Path) -> None:
+        """What has become of a file is what the user wanted from the server."""
+        if path.exists():
+            self._known[path] = path.read_bytes()
+        else:
+            self._known.pop(path, None)
+
+    def operate(self, change: Operation) -> bool:
+        """Create, rename or delete a file, with the profile's faults; whether anything was done."""
+        if change.kind not in self._profile.operations():
+            raise JsonRpcException(f"this editor can't {change.kind} files")
+        match change:
+            case lsp.CreateFile(uri=uri):
+                return self._create(_path(uri), self._profile.create_taken)
+            case lsp.RenameFile(old_uri=old, new_uri=new, options=options):
+                keeps = options is not None and options.ignore_if_exists is True
+                taken = Taken.SKIPS if keeps else self._profile.rename_taken
+                return self._rename(_path(old), _path(new), taken)
+            case lsp.DeleteFile(uri=uri):
+                return self._delete(_path(uri))
+
+    def rename(self, uri: str, new_uri: str) -> None:
+        """The user gives a file another name."""
+        self._rename(_path(uri), _path(new_uri), Taken.ERROR)
+
+    def check(self) -> None:
+        """Assert that below the root only what the editor wrote has changed."""
+        now = _tree(self._root)
+        changed = {
+            path for path in now.keys() | self._known if now.get(path) != self._known.get(path)
+        }
+        assert not changed, f"changed behind the editor: {sorted(map(str, changed))}"
+
+    def _create(self, path: Path, taken: Taken) -> bool:
+        if path.exists() and taken is Taken.ERROR:
+            raise JsonRpcException(f"{path} exists")
+        self.write(path, "")
+        return True
+
+    def _rename(self, path: Path, new: Path, taken: Taken) -> bool:
+        if new.exists() and taken is Taken.ERROR:
+            raise JsonRpcException(f"{new} exists")
+        if new.exists() and taken is Taken.SKIPS:
+            return False
+        new.parent.mkdir(parents=True, exist_ok=True)
+        path.rename(new)
+        self._known[new] = self._known.pop(path)
+        return True
+
+    def _delete(self, path: Path) -> bool:
+        path.unlink()
+        del self._known[path]
+        return True
+
+
+def _path(uri: str) -> Path:
+    path = to_path(uri)
+    assert path is not None, uri
+    return path
+
+
+def _tree(root: Path | None) -> dict[Path, bytes]:
+    """Every file below the root with its bytes."""
+    paths = [] if root is None else root.rglob("*")
+    return {path: path.read_bytes() for path in paths if path.is_file()}

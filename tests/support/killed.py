@@ -1,0 +1,266 @@
+"""Lives of a server that proposes, accepts, rejects and undoes until it is killed; run as a program.
+
+    python -m tests.support.killed FOLDER KILLS SEED
+
+Each life is a forked process with a ledger and a store. It tells what it is about to do, and what
+has become of it, through a pipe; at a random moment it gets SIGKILL. The next life begins by telling
+what it found. Everything that was told as done must be there; of what was being done, all or
+nothing. Prints the numbers as JSON; ends with 1 and a sentence at the first fault.
+"""
+
+import json
+import os
+import random
+import select
+import signal
+import sys
+import traceback
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from stet.review.errors import CantUndo
+from stet.review.journal import Footing, Kept
+from stet.review.ledger import ReviewLedger
+from stet.review.proposal import HunkState
+from tests.support.page import URI, Page
+from tests.support.stored import TestedStore
+
+LIVES = 5
+"""How many lives follow one another on one database."""
+TEXT = "".join(f"line {n}\n" for n in range(30))
+Message = dict[str, Any]
+
+
+class Life:
+    """One server, from what it finds to its death."""
+
+    def __init__(self, folder: Path, seed: int, tell: Callable[[Message], None]) -> None:
+        self._random = random.Random(seed)
+        self._tell = tell
+        self._store = TestedStore(folder)
+        kept = self._store.load()
+        text = next((footing.text for footing in kept.footings), TEXT)
+        tell(found_in(kept))
+        # The file has moved on while nobody was there.
+        text = "moved on\n" * (seed % 2) + text
+        self._page = Page(text)
+        self._page.ledger = ReviewLedger(self._store)
+        self._page.ledger.take_back(kept, {URI: text})
+        self._page.ledger.opened(URI, self._page.buffer.lines)
+        self._told = self._states()
+
+    def step(self) -> None:
+        """Do one thing, and tell."""
+        ids = self._chosen(HunkState.PENDING)
+        accepted = self._chosen(HunkState.ACCEPTED)
+        deed = self._random.choice(["propose", "propose", "accept", "accept", "reject", "undo"])
+        if deed == "accept" and ids:
+            self._do(ids, "accepted", lambda: self._page.accept(*ids))
+        elif deed == "reject" and ids:
+            self._do(ids[:1], "rejected", lambda: self._page.ledger.reject(ids[0]))
+        elif deed == "undo" and accepted:
+            self._do(accepted[:1], "undone", lambda: self._undo(accepted[0]))
+        else:
+            self._propose()
+        self._store.tend()
+
+    def _do(self, ids: list[str], state: str, deed: Callable[[], None]) -> None:
+        self._tell({"begins": dict.fromkeys(ids, state)})
+        deed()
+        self._tell_what_changed()
+
+    def _tell_what_changed(self) -> None:
+        now = self._states()
+        done = dict(now.items() - self._told.items())
+        if not done or "rejected" in done.values():  # nothing has moved, nothing of it is kept
+            self._tell({"done": done})
+        else:
+            self._tell({"done": done, "stand": stand(self._page.ledger.footing(URI))})
+        self._told = now
+
+    def _states(self) -> dict[str, str]:
+        # A conflict is a pending hunk of which the text says more than the database.
+        waiting = {HunkState.CONFLICT: HunkState.PENDING}
+        return {hunk.id: str(waiting.get(hunk.state, hunk.state)) for hunk in self._page.hunks}
+
+    def _chosen(self, state: HunkState) -> list[str]:
+        found = [hunk.id for hunk in self._page.hunks if hunk.state is state]
+        return self._random.sample(found, min(len(found), self._random.randint(1, 3)))
+
+    def _propose(self) -> None:
+        lines = list(self._page.buffer.lines)
+        taken = {
+            line
+            for hunk in self._page.hunks
+            if hunk.state is HunkState.PENDING
+            for line in range(hunk.range.start.line - 1, hunk.range.end.line + 2)
+        }
+        free = [n for n in range(0, len(lines) - 1, 2) if n not in taken]
+        wanted = self._random.sample(free, min(len(free), self._random.randint(1, 4)))
+        if not wanted:
+            return
+        for n in wanted:
+            lines[n] = f"written {self._random.random()}\n"
+        self._tell({"proposes": len(wanted)})
+        self._page.propose("".join(lines), turn=f"t{self._store.number('turn')}")
+        self._tell_what_changed()
+
+    def _undo(self, hunk_id: str) -> None:
+        document = self._page.document
+        try:
+            edit = self._page.ledger.outbox.send(document, [hunk_id], back=True)
+        except CantUndo:  # another hunk has been written over it
+            return
+        self._page.replace(edit.apply(document.text))
+
+
+def stand(footing: Footing | None) -> int:
+    """Names a text and the places of hunks in it."""
+    if footing is None:
+        return 0
+    return zlib.crc32(f"{footing.text}{sorted(footing.lines.items())}".encode())
+
+
+def found_in(kept: Kept) -> Message:
+    """What a life tells first."""
+    [footing] = kept.footings or (None,)
+    return {"found": {hunk.id: hunk.state for hunk in kept.hunks}, "stand": stand(footing)}
+
+
+class Witness:
+    """Knows what must be there, from what the lives have told.
+
+    Attributes:
+        n_told: How many hunks were told as proposed or decided.
+        n_caught: How often a life ended in the middle of a deed.
+    """
+
+    def __init__(self) -> None:
+        self.n_told = 0
+        self.n_caught = 0
+        self._states: dict[str, str] = {}
+        self._stand = 0
+        self._deed: Message = {}
+
+    def hear(self, message: Message) -> None:
+        """Take one message.
+
+        Raises:
+            AssertionError: If what a life found is not what it must be.
+        """
+        if "found" in message:
+            self._compare(message["found"], message["stand"])
+        elif "done" in message:
+            self.n_told += len(message["done"])
+            self._states |= message["done"]
+            self._stand = message.get("stand", self._stand)
+            self._deed = {}
+        else:
+            self._deed = message
+
+    def _compare(self, found: dict[str, str], stand: int) -> None:
+        deed, self._deed = self._deed, {}
+        self.n_caught += bool(deed)
+        begun = deed.get("begins", {})
+        new = found.keys() - self._states.keys()
+        if new:
+            # Of another turn's hunks it takes the place.
+            begun = {h: "superseded" for h, state in found.items() if state == "superseded"}
+        lost = [
+            f"{hunk_id} was {state} and is {found.get(hunk_id)}"
+            for hunk_id, state in self._states.items()
+            if found.get(hunk_id) != state and found.get(hunk_id) != begun.get(hunk_id, state)
+        ]
+        assert not lost, f"told as done and lost: {lost}"
+        came_about = {found[hunk_id] == state for hunk_id, state in begun.items()}
+        assert len(came_about) < 2, f"half done: {deed}, found {found}"
+        assert len(new) in (0, deed.get("proposes", 0)), f"half proposed: {deed}, found {new}"
+        if stand != self._stand:
+            assert new or True in came_about, f"places that nobody told of: {deed}, found {found}"
+        self._states, self._stand = dict(found), stand
+
+
+def main(folder: Path, n_kills: int, seed: int) -> None:
+    """Kill so many lives, and look at what is left after each."""
+    chance = random.Random(seed)
+    witness = Witness()
+    for nth in range(n_kills):
+        if nth % LIVES == 0:
+            _last(folder / str(nth // LIVES - 1), witness)
+            told, caught = witness.n_told, witness.n_caught
+            witness = Witness()
+            witness.n_told, witness.n_caught = told, caught
+        # One life in ten does not get far: it dies while it opens, loads, comes back.
+        n_deeds = 0 if chance.random() < 0.1 else chance.randint(1, 20)
+        delay = chance.random() * (0.03 if n_deeds == 0 else 0.003)
+        _live(folder / str(nth // LIVES), witness, chance.randrange(10**9), (n_deeds, delay))
+    _last(folder / str((n_kills - 1) // LIVES), witness)
+    sys.stdout.write(
+        json.dumps({"kills": n_kills, "told": witness.n_told, "caught": witness.n_caught}) + "\n"
+    )
+
+
+def _last(folder: Path, witness: Witness) -> None:
+    """What is left in the end."""
+    if folder.exists():
+        store = TestedStore(folder)
+        kept = store.load()
+        store.close()
+        assert store.said == []
+        witness.hear(found_in(kept))
+
+
+def _live(folder: Path, witness: Witness, seed: int, end: tuple[int, float]) -> None:
+    """One life, killed so many seconds after it has told so many deeds."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        _run(folder, seed, writing)
+    os.close(writing)
+    n_deeds, delay = end
+    n_done = 0
+    with os.fdopen(reading, "rb") as pipe:
+        messages = _messages(pipe.fileno())
+        while n_done < n_deeds:
+            message = next(messages)
+            witness.hear(message)
+            n_done += "done" in message
+        select.select([], [], [], delay)
+        os.kill(child, signal.SIGKILL)
+        for message in messages:
+            witness.hear(message)
+    _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status), f"a life ended by itself: {status}"
+
+
+def _run(folder: Path, seed: int, pipe: int) -> None:
+    """Live until killed."""
+    try:
+        life = Life(folder, seed, lambda message: _tell(pipe, message))
+        while True:
+            life.step()
+    finally:
+        traceback.print_exc()
+        os._exit(1)
+
+
+def _tell(pipe: int, message: Message) -> None:
+    data = json.dumps(message).encode() + b"\n"
+    while data:
+        data = data[os.write(pipe, data) :]
+
+
+def _messages(pipe: int) -> Iterator[Message]:
+    """Whole lines; half a one was not told."""
+    rest = b""
+    while data := os.read(pipe, 65_536):
+        *lines, rest = (rest + data).split(b"\n")
+        for line in lines:
+            yield json.loads(line)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

@@ -1,0 +1,20 @@
+"""Proposals without a model: the server with `test.propose`, and who calls it."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.support.editor import WAIT_SECONDS, FakeEditor
+
+PROPOSING_SERVER = (sys.executable, "-I", str(Path(__file__).with_name("proposing_server.py")))
+
+
+async def propose(editor: FakeEditor, *wishes: dict[str, Any]) -> list[str]:
+    """Have hunks proposed (`proposing_server.propose` says how to wish); gives their ids."""
+    async with asyncio.timeout(WAIT_SECONDS):
+        # As a turn does, wait until what an earlier run has left is there.
+        while not (await editor.command("stet.status"))["ready"]:
+            pass
+    answer = await editor.command("test.propose", *wishes)
+    return list(answer["hunks"])

@@ -1,0 +1,40 @@
+"""Servers that are killed, and others that come after them on the same state."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.support.editor import FakeEditor
+
+
+class _Killed(Exception):
+    """Leaves the editor's block without its goodbye."""
+
+
+@asynccontextmanager
+async def until_killed(root: Path | None, env: Mapping[str, str]) -> AsyncIterator[FakeEditor]:
+    """An editor whose server is killed at the end (`kill -9`), with all that is in the editor."""
+    try:
+        async with FakeEditor.start(root, env=env) as editor:
+            yield editor
+            server = editor._server
+            assert server is not None
+            server.kill()
+            await server.wait()
+            raise _Killed  # noqa: TRY301 - the way out of the editor's own block
+    except _Killed:
+        return
+
+
+async def ready(editor: FakeEditor) -> Any:
+    """Wait until proposals are restored; gives `stet.status`."""
+    while True:
+        status = await editor.command("stet.status")
+        if status["ready"]:
+            return status
+
+
+async def proposals(editor: FakeEditor) -> dict[str, Any]:
+    """What `stet.proposals` answers, by hunk."""
+    return {hunk["hunk"]: hunk for hunk in await editor.command("stet.proposals")}

@@ -1,0 +1,74 @@
+"""Stores in a folder of the test's own, and what lies in their files."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from stet.review.store import Store
+from stet.system.os_system import OsSystem
+
+ROOTS = ("file:///ws",)
+
+
+class StateIn(OsSystem):
+    """The real machine with another state folder, and a clock that can be put forward.
+
+    Attributes:
+        ahead: Seconds that both clocks are ahead.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.ahead = 0.0
+        self._folder = folder
+
+    def state_folder(self) -> Path:
+        """`folder`, made where it is missing."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return self._folder
+
+    def now(self) -> float:
+        """The machine's time, moved."""
+        return super().now() + self.ahead
+
+    def monotonic(self) -> float:
+        """The machine's clock, moved."""
+        return super().monotonic() + self.ahead
+
+
+class TestedStore(Store):
+    """A store that remembers what it told the user.
+
+    Attributes:
+        said: Every message.
+        system: Its machine.
+    """
+
+    __test__ = False
+
+    def __init__(self, folder: Path, roots: tuple[str, ...] = ROOTS) -> None:
+        self.said: list[str] = []
+        self.system = StateIn(folder)
+        super().__init__(self.system, lambda: roots, self.said.append)
+
+    @property
+    def file(self) -> Path:
+        """The database."""
+        return self.folder / "state.db"
+
+
+@contextmanager
+def store_in(folder: Path, roots: tuple[str, ...] = ROOTS) -> Iterator[TestedStore]:
+    """A store that is closed at the end."""
+    store = TestedStore(folder, roots)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def query(file: Path, sql: str, *values: object) -> list[tuple[object, ...]]:
+    """What SQL gives, asked of the file behind everybody's back; changes are committed."""
+    with closing(sqlite3.connect(file)) as connection, connection:
+        return connection.execute(sql, values).fetchall()

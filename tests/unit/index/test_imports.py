@@ -1,0 +1,72 @@
+"""Imports of the common languages: what names a file, and what stands in comments and texts."""
+
+import time
+
+import pytest
+
+from stet.index.links import find_links
+
+CASES = {
+    "a.py": (
+        "import os, a.b as c; import d\n"
+        "from . import x, y as z\n"
+        "from .m.n import (p,  # from q import r\n    s as t,\n)\n"
+        '"""\nimport no\n"""\nif x:\n    from e import *\ny = "import no"\n',
+        ["os", "a.b", "d", ".", "x", "y", ".m.n", "p", "s", "e"],
+    ),
+    "a.ts": (
+        "import a, {b} from './a';\nimport './side';\nexport * from \"../b.js\"\n"
+        "const c = require('./c'), d = await import(\"./d\");\n"
+        "// from './no'\n/* from './no' */ x = `from './no'`\nimport {\n  e\n} from './e';\n",
+        ["./a", "./side", "../b.js", "./c", "./d", "./e"],
+    ),
+    "a.vue": ("<script>\nimport A from './A.vue'\n</script>\n", ["./A.vue"]),
+    "a.c": ('#include "x/y.h"\n # include "z.h"\n#include <no.h>\n// #include "no.h"\n',
+            ["x/y.h", "z.h"]),
+    "a.rs": ("mod a;\npub(crate) mod b;\nuse crate::x::Y;\n  use super::z::{A};\nuse std::io;\n"
+             "fn f<'a>(x: &'a str) { let c = '\"'; }\nmod c { }\n// mod no;\n",
+             ["a", "b", "crate::x::Y", "super::z"]),
+    "a.go": ('package x\nimport "fmt"\nimport (\n\t"a.org/b/c"\n\tq "a.org/d"\n)\nvar s = "x/y"\n',
+             ["a.org/b/c", "a.org/d"]),
+    "A.java": ("import a.b.C;\nimport static a.b.C.m;\nimport a.*;\n// import no.A;\n",
+               ["a.b.C", "a.b.C.m", "a.*"]),
+    "a.kt": ("import a.b.C as D\n", ["a.b.C"]),
+    "a.rb": ("require_relative 'x/y'\nrequire 'json'\n# require_relative 'no'\n", ["x/y"]),
+    "a.php": ("<?php\nrequire_once __DIR__ . '/x.php';\nuse App\\Models\\User;\n",
+              ["/x.php", "App\\Models\\User"]),
+    "a.scss": ('@import "x";\n@use \'y\';\n@import url(z.css);\n/* @import "no"; */\n',
+               ["x", "y", "z.css"]),
+    "a.tex": ("\\input{ch/one} % \\input{no}\n\\include{two}\\includegraphics[width=1cm]{p.pdf}\n",
+              ["ch/one", "two", "p.pdf"]),
+    "a.html": ('<link rel="x" href="a.css"><script src="b.js"></script>', ["a.css", "b.js"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_imports_are_found_where_the_language_has_them(name: str) -> None:
+    text, targets = CASES[name]
+    found = find_links(text, name)
+    assert [link.written for link in found] == targets
+    assert [text[link.start : link.end] for link in found] == targets
+
+
+def test_a_name_behind_from_knows_its_module_and_its_alias() -> None:
+    found = find_links("from ..a import b, c as d\n", "x.py")
+    assert [(link.written, link.context, link.renamed) for link in found] == [
+        ("..a", "", False),
+        ("b", "..a", False),
+        ("c", "..a", True),
+    ]
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "piece",
+    ['"', "'''\"", "/*", "from a import (", "`", "\\input{", "from ", "@import url(", "from .",
+     "require (", "use a\\", "\n#", "import a.", "<a href='", "\n\t"],
+)  # fmt: skip
+def test_hostile_code_costs_no_more_than_its_length(name: str, piece: str) -> None:
+    start = time.process_time()
+    find_links(piece * (30_000 // len(piece)), name)
+    find_links("from " + piece[-1] * 30_000, name)
+    assert time.process_time() - start < 2

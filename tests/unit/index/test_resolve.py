@@ -1,0 +1,118 @@
+"""From a link to the file it means."""
+
+import pytest
+
+from stet.index.files import Files
+from stet.index.links import find_links
+from stet.index.resolve import resolve
+
+
+def targets(source: str, text: str, *files: str, roots: tuple[str, ...] = ("/ws",)) -> list[str]:
+    """What the first link in `text`, the content of `source`, means; names are below `/ws`."""
+    paths = frozenset(f"/ws/{name}" for name in (source, *files))
+    link = find_links(text, source)[0]
+    found = resolve(link, f"/ws/{source}", Files(paths, roots))
+    return [] if found is None else [path.removeprefix("/ws/") for path in found.targets]
+
+
+@pytest.mark.parametrize(
+    ("name", "files", "meant"),
+    [
+        ("b", ["b.md"], ["b.md"]),
+        ("B", ["b.md"], ["b.md"]),
+        ("caf\u00e9", ["cafe\u0301.md"], ["cafe\u0301.md"]),
+        ("b", ["x/b.md"], ["x/b.md"]),
+        ("b", ["x/y/b.md", "z/b.md"], ["z/b.md"]),
+        ("b", ["b.md", "sub/b.md"], ["sub/b.md"]),
+        ("b", ["b.txt", "b.md"], ["b.md"]),
+        ("b.txt", ["x/b.txt"], ["x/b.txt"]),
+        ("v1.2", ["v1.2.md"], ["v1.2.md"]),
+        ("Makefile", ["Makefile"], ["Makefile"]),
+        ("x/b", ["x/b.md", "y/x/b.md"], ["x/b.md"]),
+        ("x/b", ["y/x/b.md"], ["y/x/b.md"]),
+        ("/b", ["b.md", "sub/b.md"], ["b.md"]),
+        ("../b", ["b.md", "sub/b.md"], ["b.md"]),
+        ("./b", ["b.md", "sub/b.md"], ["sub/b.md"]),
+        ("c", ["b.md"], []),
+    ],
+)
+def test_a_wikilink_means_what_it_means_to_obsidian(
+    name: str, files: list[str], meant: list[str]
+) -> None:
+    assert targets("sub/a.md", f"[[{name}]]", *files) == meant
+
+
+@pytest.mark.parametrize(
+    ("target", "files", "meant"),
+    [
+        ("b.md", ["b.md", "sub/b.md"], ["sub/b.md"]),
+        ("b", ["sub/b.md"], ["sub/b.md"]),
+        ("../b.md", ["b.md"], ["b.md"]),
+        ("/b.md", ["b.md", "sub/b.md"], ["b.md"]),
+        ("x%20y.md", ["sub/x y.md"], ["sub/x y.md"]),
+        ("x\\)y.md", ["sub/x)y.md"], ["sub/x)y.md"]),
+        ("x&amp;y.md", ["sub/x&y.md"], ["sub/x&y.md"]),
+        ("x/b.md", ["x/b.md"], ["x/b.md"]),
+        ("b.md", ["b.md", "x/b.md"], ["b.md"]),
+        ("../../b.md", ["b.md"], []),
+    ],
+)
+def test_a_markdown_link_is_a_path(target: str, files: list[str], meant: list[str]) -> None:
+    assert targets("sub/a.md", f"[t]({target})", *files) == meant
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "files", "meant"),
+    [
+        ("src/p/a.py", "from . import x", ["src/p/__init__.py"], ["src/p/__init__.py"]),
+        ("src/p/a.py", "import p.b", ["src/p/__init__.py", "src/p/b.py"], ["src/p/b.py"]),
+        ("src/p/a.py", "import text", ["src/p/__init__.py", "src/p/text.py"], []),
+        ("tests/t.py", "import p.b", ["src/p/__init__.py", "src/p/b.py"], ["src/p/b.py"]),
+        ("tests/t.py", "import p", ["src/p/__init__.py"], ["src/p/__init__.py"]),
+        ("tests/t.py", "import json", ["lib/json.py"], []),
+        ("tests/t.py", "import tests.x.y", ["tests/x/y.py"], ["tests/x/y.py"]),
+        ("a.ts", "import './b'", ["b.tsx"], ["b.tsx"]),
+        ("a.ts", "import './b.js'", ["b.ts"], ["b.ts"]),
+        ("a.ts", "import './b'", ["b/index.ts"], ["b/index.ts"]),
+        ("x/a.ts", "import '..'", ["index.ts"], ["index.ts"]),
+        ("a.ts", "import 'b'", ["b.ts"], []),
+        ("a.c", '#include "x/b.h"', ["inc/x/b.h"], ["inc/x/b.h"]),
+        ("a.c", '#include "b.h"', ["x/b.h", "y/b.h"], []),
+        ("src/main.rs", "mod b;", ["src/b/mod.rs"], ["src/b/mod.rs"]),
+        ("src/b.rs", "mod c;", ["src/b/c.rs"], ["src/b/c.rs"]),
+        ("src/b/c.rs", "use crate::d::e::F;", ["src/lib.rs", "src/d/e.rs"], ["src/d/e.rs"]),
+        ("src/b/c.rs", "use super::d::F;", ["src/lib.rs", "src/b/d.rs"], ["src/b/d.rs"]),
+        (
+            "cmd/a.go",
+            'import "x.org/p/in/b"',
+            ["in/b/c.go", "in/b/c_test.go", "in/b/d.go"],
+            ["in/b/c.go", "in/b/d.go"],
+        ),
+        ("cmd/a.go", 'import "encoding/json"', ["json/x.go"], []),
+        ("j/A.java", "import a.b.C;", ["j/a/b/C.java"], ["j/a/b/C.java"]),
+        ("j/A.java", "import static a.b.C.m;", ["j/a/b/C.kt"], ["j/a/b/C.kt"]),
+        ("j/A.java", "import a.b.*;", ["j/a/b/C.java", "j/a/b/c.txt"], ["j/a/b/C.java"]),
+        ("a.rb", "require_relative 'x/b'", ["x/b.rb"], ["x/b.rb"]),
+        ("a.php", "require __DIR__ . '/b.php';", ["b.php"], ["b.php"]),
+        ("a.php", "use App\\M\\U;", ["app/src/M/U.php"], ["app/src/M/U.php"]),
+        ("s/a.scss", "@use 'b';", ["s/_b.scss"], ["s/_b.scss"]),
+        ("ch/a.tex", "\\input{ch/b}", ["ch/b.tex"], ["ch/b.tex"]),
+    ],
+)
+def test_an_import_means_a_file(source: str, text: str, files: list[str], meant: list[str]) -> None:
+    assert targets(source, text, *files) == meant
+
+
+def test_an_alias_is_the_last_thing_a_name_can_mean() -> None:
+    files = Files(frozenset({"/ws/a.md", "/ws/b.md"}), ("/ws",), {"other": ("/ws/b.md",)})
+    (link,) = find_links("[[Other]]", "a.md")
+    found = resolve(link, "/ws/a.md", files)
+    assert found is not None
+    assert found.targets == ("/ws/b.md",)
+
+
+def test_a_root_of_the_disk_is_no_endless_way_up() -> None:
+    (link,) = find_links("import a.b", "x.py")
+    found = resolve(link, "/x.py", Files(frozenset({"/x.py", "/a/b.py"}), ("/",)))
+    assert found is not None
+    assert found.targets == ("/a/b.py",)

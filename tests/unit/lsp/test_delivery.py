@@ -1,0 +1,467 @@
+"""Accepting with an editor that says what it likes, at once: every wait is cut short here."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from lsprotocol import types as lsp
+
+from stet.lsp import arrival, file_delivery
+from stet.lsp.capabilities import ClientCapabilities
+from stet.lsp.client import ApplyOutcome, Client
+from stet.lsp.delivery import Delivery
+from stet.lsp.documents import Documents
+from stet.lsp.own_documents import OwnDocuments
+from stet.lsp.renames import Renames
+from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
+from stet.review.ledger import ReviewLedger
+from stet.system.memory_system import MemorySystem
+from stet.text.edit import Replacement, TextEdit
+from stet.workspace.workspace import Workspace
+from tests.support.editor_documents import with_edits
+from tests.support.page import rules
+
+TEXT = "one\ntwo\nand\nthree\n"
+URI = "file:///ws/a.txt"
+ALL = frozenset({"create", "rename", "delete"})
+Act = Callable[["World", str, Sequence[lsp.TextEdit]], ApplyOutcome]
+YES = ApplyOutcome(applied=True)
+NO = ApplyOutcome(applied=False, reason="It does not want to.")
+SILENT = ApplyOutcome(applied=False, reason="The editor did not answer within 10 s.")
+
+
+def applies(world: "World", uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
+    world.edit(uri, edits)
+    return YES
+
+
+class ScriptedClient(Client):
+    """An editor that does with the next edits what it is told to; `applies` behind the last."""
+
+    def __init__(self, world: "World") -> None:
+        self._world = world
+
+    def can(self, operation: str) -> bool:
+        return operation in self._world.editor.resource_operations
+
+    def show_message(self, text: str, kind: lsp.MessageType = lsp.MessageType.Info) -> None:
+        self._world.said.append(text)
+
+    async def show_document(
+        self, uri: str, selection: lsp.Range | None = None, *, take_focus: bool = True
+    ) -> bool:
+        self._world.shown.append(uri)
+        return True
+
+    async def apply_edit(
+        self, label: str, uri: str, version: int | None, edits: Sequence[lsp.TextEdit]
+    ) -> ApplyOutcome:
+        act = self._world.acts.pop(0) if self._world.acts else applies
+        return act(self._world, uri, edits)
+
+    async def create_file(self, label: str, uri: str, text: str) -> ApplyOutcome:
+        self._world.operations.append("create")
+        if self._world.lies:
+            return YES
+        self._world.system.put(self._world.path(uri), text)
+        return YES
+
+    async def rename_file(self, label: str, uri: str, new_uri: str) -> ApplyOutcome:
+        self._world.operations.append("rename")
+        if self._world.lies:
+            return YES
+        self._world.system.move_file(self._world.path(uri), self._world.path(new_uri))
+        return YES
+
+    async def delete_file(self, label: str, uri: str) -> ApplyOutcome:
+        self._world.operations.append("delete")
+        if self._world.lies:
+            return YES
+        self._world.system.remove(self._world.path(uri))
+        return YES
+
+
+@dataclass
+class World:
+    """Documents, a disk, an editor, and what was said to the user."""
+
+    files: dict[str, str | bytes] = field(default_factory=lambda: {"/ws/a.txt": TEXT})
+    editor: ClientCapabilities = field(
+        default_factory=lambda: ClientCapabilities(apply_edit=True, document_changes=True)
+    )
+    acts: list[Act] = field(default_factory=list)
+    lies: bool = False
+
+    def __post_init__(self) -> None:
+        self.said: list[str] = []
+        self.shown: list[str] = []
+        self.operations: list[str] = []
+        self.system = MemorySystem(self.files)
+        self.workspace = Workspace(self.system)
+        self.workspace.add_root("file:///ws")
+        self.ledger = ReviewLedger()
+        renames = Renames(self.workspace, self.ledger, self.system, lambda work, _: work.close())
+        own = OwnDocuments(self.system, lambda: self.workspace.encoding)
+        self.documents = Documents(self.workspace, self.ledger, renames, own)
+        self.delivery = Delivery(
+            self.workspace, self.ledger, ScriptedClient(self), renames, lambda: self.editor
+        )
+        self._version = 0
+
+    def path(self, uri: str) -> Path:
+        return Path(uri.removeprefix("file://"))
+
+    def disk(self, name: str) -> str | None:
+        path = Path(name)
+        return self.system.read_bytes(path, 1000).decode() if self.system.stat(path) else None
+
+    def open(self, uri: str = URI, text: str = TEXT) -> None:
+        self._version += 1
+        item = lsp.TextDocumentItem(uri, "", self._version, text)
+        self.documents.open(lsp.DidOpenTextDocumentParams(item))
+
+    def text(self, uri: str = URI) -> str:
+        document = self.workspace.document(uri)
+        assert document is not None
+        return document.text
+
+    def put(self, text: str, uri: str = URI) -> None:
+        """The editor tells that a document reads like this now."""
+        self._version += 1
+        self.documents.change(
+            {
+                "textDocument": {"uri": uri, "version": self._version},
+                "contentChanges": [{"text": text}],
+            }
+        )
+
+    def edit(self, uri: str, edits: Sequence[lsp.TextEdit]) -> None:
+        """The editor applies edits, whatever they were made for."""
+        if self.workspace.document(uri) is None:
+            self.open(uri, self.disk(uri.removeprefix("file://")) or "")
+        self.put(with_edits(self.text(uri), edits, "utf-16"), uri)
+
+    def propose(self, *changes: tuple[str, str], uri: str = URI) -> tuple[str, ...]:
+        document = self.workspace.snapshot().show(uri)
+        edit = TextEdit(
+            tuple(
+                Replacement(at := document.text.index(old), at + len(old), new)
+                for old, new in changes
+            )
+        )
+        draft = EditDraft(
+            turn="t1", author="m", document=document, name="a.txt", edit=edit, summary="s"
+        )
+        return tuple(hunk.id for hunk in self.ledger.propose_edit(draft, rules()))
+
+    def create(self, text: str = "new\n") -> str:
+        draft = CreateDraft(
+            turn="t1", author="m", uri="file:///ws/n/b.txt", name="b", text=text, summary="s"
+        )
+        return self.ledger.propose_create(draft, rules()).id
+
+    def move(self) -> str:
+        draft = MoveDraft(
+            turn="t1",
+            author="m",
+            uri=URI,
+            name="a.txt",
+            new_uri="file:///ws/n/b.txt",
+            new_name="n/b.txt",
+            summary="s",
+        )
+        return self.ledger.propose_move(draft, rules())[0].id
+
+    def remove(self, text: str = TEXT) -> str:
+        draft = RemoveDraft(turn="t1", author="m", uri=URI, name="a.txt", text=text, summary="s")
+        return self.ledger.propose_remove(draft, rules()).id
+
+    async def accept(self, *hunks: str) -> list[str]:
+        """Their states, once it is done with them."""
+        await self.delivery.deliver(self.ledger.hunk(hunks[0]).uri, hunks)
+        return [str(self.ledger.hunk(hunk).state) for hunk in hunks]
+
+    async def undo(self, *hunks: str) -> list[str]:
+        await self.delivery.undo(self.ledger.hunk(hunks[0]).uri, hunks)
+        return [str(self.ledger.hunk(hunk).state) for hunk in hunks]
+
+
+@pytest.fixture(autouse=True)
+def _short(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ARRIVAL_SECONDS", "OUTRUN_SECONDS", "UNSEEN_SECONDS"):
+        monkeypatch.setattr(arrival, name, 0.02)
+    monkeypatch.setattr(file_delivery, "SEEN_SECONDS", 0.02)
+    monkeypatch.setattr(file_delivery, "LOOK_SECONDS", 0.001)
+
+
+# -- edits -----------------------------------------------------------------------------------------
+
+
+async def test_a_lie_is_found_out() -> None:
+    world = World(acts=[lambda *_: YES])
+    world.open()
+    [hunk] = world.propose(("two", "2"))
+    assert await world.accept(hunk) == ["pending"]
+    assert world.ledger.hunk(hunk).reason.startswith("The editor said that it applied the edit")
+    assert await world.accept(hunk) == ["accepted"]
+
+
+async def test_a_no_to_what_was_done_counts_as_done() -> None:
+    def grumbles(world: World, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
+        world.edit(uri, edits)
+        return NO
+
+    world = World(acts=[grumbles])
+    world.open()
+    [hunk] = world.propose(("two", "2"))
+    assert await world.accept(hunk) == ["accepted"]
+    assert world.said == []
+
+
+async def test_of_a_part_each_hunk_is_judged_by_its_own_text() -> None:
+    def half(world: World, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
+        world.edit(uri, edits[:1])
+        return YES
+
+    world = World(acts=[half])
+    world.open()
+    hunks = world.propose(("two", "2"), ("three", "3"))
+    assert await world.accept(*hunks) == ["accepted", "pending"]
+    assert world.text() == "one\n2\nand\nthree\n"
+    assert await world.accept(hunks[1]) == ["accepted"]
+    assert world.text() == "one\n2\nand\n3\n"
+
+
+async def test_text_that_comes_after_all_counts_as_accepted() -> None:
+    world = World(acts=[lambda *_: SILENT])
+    world.open()
+    [hunk] = world.propose(("two", "2"))
+    assert await world.accept(hunk) == ["pending"]
+    world.put("one\n2\nand\nthree\n")
+    assert await world.accept(hunk) == ["accepted"]
+    assert world.text() == "one\n2\nand\nthree\n"
+
+
+async def test_an_edit_put_in_the_wrong_place_is_taken_back_and_done_again() -> None:
+    def outrun(world: World, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
+        world.put("zero\n" + world.text())
+        world.edit(uri, edits)
+        return YES
+
+    world = World(acts=[outrun])
+    world.open()
+    hunks = world.propose(("two", "2\n2b"), ("three", "3"))
+    assert await world.accept(*hunks) == ["accepted", "accepted"]
+    assert world.text() == "zero\none\n2\n2b\nand\n3\n"
+
+
+async def test_what_is_refused_twice_is_offered_as_a_page() -> None:
+    world = World(acts=[lambda *_: NO, lambda *_: NO])
+    world.open()
+    [hunk] = world.propose(("two", "2"))
+    assert await world.accept(hunk) == ["pending"]
+    assert world.shown == []
+    assert await world.accept(hunk) == ["pending"]
+    assert world.shown == [f"file:///state/refused-{hunk}.patch"]
+    page = f"/state/refused-{hunk}.patch"
+    assert world.said == [
+        "Stet: not applied. It does not want to.",
+        f"Stet: not applied. It does not want to. It is written down in {page}.",
+    ]
+    assert world.disk(page) == (
+        "--- a/a.txt\n+++ b/a.txt\n@@ -1,4 +1,4 @@\n one\n-two\n+2\n and\n three\n"
+    )
+
+
+async def test_an_editor_that_takes_no_edits_is_offered_the_page_at_once() -> None:
+    world = World(editor=ClientCapabilities(), acts=[lambda *_: NO])
+    world.open()
+    [hunk] = world.propose(("two", "2"))
+    assert await world.accept(hunk) == ["pending"]
+    assert len(world.shown) == 1
+
+
+async def test_a_closed_file_that_the_editor_wrote_itself_is_seen_on_the_disk() -> None:
+    def writes(world: World, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
+        world.system.put("/ws/a.txt", with_edits(TEXT, edits[:1], "utf-16"))
+        return YES
+
+    world = World(acts=[writes])
+    hunks = world.propose(("two", "2"), ("three", "3"))
+    assert await world.accept(*hunks) == ["accepted", "pending"]
+
+
+async def test_a_link_put_in_the_place_of_a_file_is_not_written_through() -> None:
+    world = World({"/ws/a.txt": TEXT, "/etc/passwd": TEXT})
+    [hunk] = world.propose(("two", "2"))
+    world.system.remove("/ws/a.txt")
+    world.system.link("/ws/a.txt", "/etc/passwd")
+    assert await world.accept(hunk) == ["pending"]
+    assert len(world.said) == 1
+    assert world.disk("/etc/passwd") == TEXT
+
+
+async def test_an_undo_that_is_refused_leaves_the_hunk_accepted() -> None:
+    world = World(acts=[applies, lambda *_: NO])
+    world.open()
+    [hunk] = world.propose(("two", "2"))
+    await world.accept(hunk)
+    assert await world.undo(hunk) == ["accepted"]
+    assert world.said == ["Stet: not undone. It does not want to."]
+    assert await world.undo(hunk) == ["undone"]
+    assert world.text() == TEXT
+
+
+async def test_what_the_user_has_written_over_is_not_undone() -> None:
+    world = World()
+    world.open()
+    [hunk] = world.propose(("two", "2"))
+    await world.accept(hunk)
+    world.put("one\nmine\nand\nthree\n")
+    assert await world.undo(hunk) == ["accepted"]
+    assert "changed these lines since" in world.said[0]
+    assert world.text() == "one\nmine\nand\nthree\n"
+
+
+# -- whole files -----------------------------------------------------------------------------------
+
+EDITORS = pytest.mark.parametrize("operations", [ALL, frozenset[str]()], ids=["editor", "server"])
+
+
+def with_operations(operations: frozenset[str]) -> ClientCapabilities:
+    return ClientCapabilities(
+        apply_edit=True, document_changes=True, resource_operations=operations
+    )
+
+
+@EDITORS
+async def test_a_new_file_is_made_and_taken_back(operations: frozenset[str]) -> None:
+    world = World(editor=with_operations(operations))
+    hunk = world.create()
+    assert await world.accept(hunk) == ["accepted"]
+    assert world.disk("/ws/n/b.txt") == "new\n"
+    assert world.shown == ([] if operations else ["file:///ws/n/b.txt"])
+    assert await world.undo(hunk) == ["undone"]
+    assert world.disk("/ws/n/b.txt") is None
+
+
+@EDITORS
+async def test_a_new_file_never_replaces_one_that_has_come(operations: frozenset[str]) -> None:
+    world = World(editor=with_operations(operations))
+    hunk = world.create()
+    world.system.put("/ws/n/b.txt", "theirs\n")
+    assert await world.accept(hunk) == ["pending"]
+    assert world.disk("/ws/n/b.txt") == "theirs\n"
+    assert world.operations == []
+    assert len(world.said) == 1
+
+
+@pytest.mark.parametrize("text", ["new", "new\r\n", ""])
+async def test_a_new_file_that_neovim_would_write_otherwise_is_made_for_it(text: str) -> None:
+    editor = ClientCapabilities(name="neovim", apply_edit=True, resource_operations=ALL)
+    world = World(editor=editor)
+    hunk = world.create(text)
+    assert await world.accept(hunk) == ["accepted"]
+    assert world.disk("/ws/n/b.txt") == text
+    assert (world.operations, world.shown) == ([], ["file:///ws/n/b.txt"])
+
+
+async def test_a_new_file_that_was_only_promised_is_still_pending() -> None:
+    world = World(editor=with_operations(ALL), lies=True)
+    hunk = world.create()
+    assert await world.accept(hunk) == ["pending"]
+    assert world.ledger.hunk(hunk).reason
+
+
+async def test_a_new_file_is_not_taken_back_once_the_user_has_written_in_it() -> None:
+    world = World()
+    hunk = world.create()
+    await world.accept(hunk)
+    world.system.put("/ws/n/b.txt", "new\nand mine\n")
+    assert await world.undo(hunk) == ["accepted"]
+    assert world.disk("/ws/n/b.txt") == "new\nand mine\n"
+
+
+@EDITORS
+async def test_a_file_is_moved_with_its_hunks_and_back(operations: frozenset[str]) -> None:
+    world = World(editor=with_operations(operations))
+    [other] = world.propose(("two", "2"))
+    hunk = world.move()
+    assert await world.accept(hunk) == ["accepted"]
+    assert (world.disk("/ws/a.txt"), world.disk("/ws/n/b.txt")) == (None, TEXT)
+    assert world.ledger.hunk(other).uri == "file:///ws/n/b.txt"
+    assert await world.accept(other) == ["accepted"]
+    assert world.text("file:///ws/n/b.txt") == "one\n2\nand\nthree\n"
+    world.system.put("/ws/n/b.txt", world.text("file:///ws/n/b.txt"))
+    assert await world.undo(hunk) == ["undone"]
+    assert world.disk("/ws/a.txt") == "one\n2\nand\nthree\n"
+    assert world.ledger.hunk(other).uri == URI
+
+
+@EDITORS
+async def test_a_file_is_not_moved_over_another(operations: frozenset[str]) -> None:
+    world = World(editor=with_operations(operations))
+    hunk = world.move()
+    world.system.put("/ws/n/b.txt", "theirs\n")
+    assert await world.accept(hunk) == ["pending"]
+    assert (world.disk("/ws/a.txt"), world.disk("/ws/n/b.txt")) == (TEXT, "theirs\n")
+    assert world.operations == []
+
+
+@pytest.mark.parametrize("kind", ["move", "remove"])
+async def test_a_file_with_unsaved_text_stays_and_the_user_is_told_what_to_do(kind: str) -> None:
+    world = World()
+    world.open()
+    world.put("one\ntyped\n")
+    hunk = world.move() if kind == "move" else world.remove()
+    assert await world.accept(hunk) == ["pending"]
+    assert "save it" in world.said[0]
+    assert world.disk("/ws/a.txt") == TEXT
+    world.system.put("/ws/a.txt", "one\ntyped\n")
+    assert await world.accept(hunk) == ["accepted"]
+    assert world.disk("/ws/a.txt") is None
+    assert "close its old buffer" in world.said[1]
+
+
+@EDITORS
+async def test_a_removed_file_lies_in_the_trash_and_comes_back(operations: frozenset[str]) -> None:
+    world = World({"/ws/a.txt": b"\xef\xbb\xbfx\r\n"}, editor=with_operations(operations))
+    hunk = world.remove("x\r\n")
+    assert await world.accept(hunk) == ["accepted"]
+    assert world.disk("/ws/a.txt") is None
+    assert await world.undo(hunk) == ["undone"]
+    assert world.system.read_bytes(Path("/ws/a.txt"), 100) == b"\xef\xbb\xbfx\r\n"
+
+
+async def test_a_removal_that_was_only_promised_is_still_pending() -> None:
+    world = World(editor=with_operations(ALL), lies=True)
+    assert await world.accept(world.remove()) == ["pending"]
+    assert world.disk("/ws/a.txt") == TEXT
+
+
+async def test_a_removed_file_does_not_come_back_over_another() -> None:
+    world = World()
+    hunk = world.remove()
+    await world.accept(hunk)
+    world.system.put("/ws/a.txt", "another\n")
+    assert await world.undo(hunk) == ["accepted"]
+    assert world.disk("/ws/a.txt") == "another\n"
+    assert "/state/trash/" in world.said[0]
+
+
+async def test_a_file_removed_in_an_earlier_run_is_found_by_the_text_it_had() -> None:
+    world = World()
+    hunk = world.remove()
+    await world.accept(hunk)
+    world.system.put("/ws/a.txt", "another\n")
+    world.system.trash(Path("/ws/a.txt"))
+    world.delivery._files._trashed.clear()  # as in a process that has just begun
+    assert await world.undo(hunk) == ["undone"]
+    assert world.disk("/ws/a.txt") == TEXT
+
+
+async def test_our_own_client_is_believed_because_it_saves_later() -> None:
+    editor = ClientCapabilities(apply_edit=True, resource_operations=ALL, saves_later=True)
+    world = World(editor=editor, lies=True)
+    assert await world.accept(world.remove()) == ["accepted"]

@@ -1,0 +1,92 @@
+"""Where hunks stand is kept when the user pauses, and they come back from there."""
+
+import asyncio
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stet.lsp import keeper
+from stet.lsp.keeper import Keeper
+from stet.lsp.tasks import Tasks
+from stet.review.journal import Kept
+from stet.review.ledger import ReviewLedger
+from stet.workspace.workspace import Workspace
+from tests.support.page import URI, Page
+from tests.support.stored import TestedStore, query
+
+TEXT = "one\ntwo\nthree\n"
+
+
+class Server:
+    """What is between a page and the disk."""
+
+    def __init__(self, folder: Path, text: str = TEXT) -> None:
+        self.store = TestedStore(folder)
+        self.page = Page(text)
+        self.page.ledger = ReviewLedger(self.store)
+        self.tasks = Tasks()
+        self.kept = asyncio.Event()
+        workspace = Workspace(self.store.system)
+        self.keeper = Keeper(
+            workspace, self.page.ledger, self.store, self.store.system, self._spawn
+        )
+
+    def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+        task = self.tasks.spawn(work, name)
+        task.add_done_callback(lambda _: self.kept.set())
+        return task
+
+
+async def test_where_hunks_stand_is_kept_after_a_pause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "PAUSE_SECONDS", 0.05)
+    server = Server(tmp_path)
+    server.page.propose("one\n2\nthree\n")
+    for nth in range(3):
+        server.page.type(0, 0, 0, 0, f"{nth}\n")
+        if nth < 2:
+            await asyncio.sleep(0)
+    async with asyncio.timeout(10):
+        await server.kept.wait()
+    # Nobody has closed it: as if it had been killed now.
+    assert query(server.store.file, "SELECT fields FROM footing") == [
+        (f'{{"uri": "{URI}", "lines": {{"h1": [4, 5]}}, "lost": []}}',)
+    ]
+    await server.keeper.close()
+
+
+async def test_the_end_does_not_wait_for_a_pause(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    server.page.propose("one\n2\nthree\n")
+    server.page.type(0, 0, 0, 0, "zero\n")
+    await server.keeper.close()
+    again = Server(tmp_path)
+    assert again.store.load().footings[0].text == "zero\n" + TEXT
+    await again.keeper.close()
+
+
+async def test_files_that_are_gone_have_their_hunks_marked(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    server.page.propose("one\n2\nthree\n")
+    await server.keeper.close()
+    again = Server(tmp_path)
+    await again.keeper.restore()
+    assert again.page.states == ["conflict"]
+    await again.keeper.close()
+
+
+async def test_a_fault_in_restoring_does_not_keep_the_server_from_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = Server(tmp_path)
+
+    def fails() -> Kept:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(server.store, "load", fails)
+    await server.keeper.restore()
+    assert "restoring proposals failed" in caplog.text
+    await server.keeper.close()

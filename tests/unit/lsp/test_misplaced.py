@@ -1,0 +1,90 @@
+"""An edit that an editor put where its numbers lead, after more was typed."""
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from stet.lsp.misplaced import misplaced
+from stet.text.change import TextChange
+from stet.text.document import TextDocument
+from stet.text.edit import Replacement, TextEdit
+from stet.text.position import Position, Range
+
+BEFORE = TextDocument("file:///a", "one\ntwo\nthree\n")
+THREE = TextEdit((Replacement(8, 14, "3\n"),))
+
+
+def change(line: int, column: int, end_line: int, end_column: int, text: str) -> TextChange:
+    return TextChange(Range(Position(line, column), Position(end_line, end_column)), text)
+
+
+TYPED_ABOVE = change(0, 0, 0, 0, "zero\n")
+
+
+def test_an_edit_that_hit_another_line_is_found_with_the_text_it_destroyed() -> None:
+    by_numbers = change(2, 0, 3, 0, "3\n")
+    found = misplaced(BEFORE, THREE, (TYPED_ABOVE, by_numbers))
+    assert found is not None
+    assert found.text == "zero\none\ntwo\nthree\n"
+
+
+def test_an_edit_that_comes_in_parts_is_in_its_place() -> None:
+    two = TextEdit((Replacement(0, 4, "1\n"), *THREE.replacements))
+    parts = (change(2, 0, 3, 0, "3\n"), change(0, 0, 1, 0, "1\n"))
+    assert misplaced(BEFORE, two, parts) is None
+    assert misplaced(BEFORE, two, (*parts, change(0, 0, 0, 0, "typed\n"))) is None
+
+
+def test_an_edit_in_the_right_place_is_none() -> None:
+    assert misplaced(BEFORE, THREE, (change(2, 0, 3, 0, "3\n"),)) is None
+    right = change(3, 0, 4, 0, "3\n")
+    assert misplaced(BEFORE, THREE, (TYPED_ABOVE, right)) is None
+
+
+def test_typing_that_moves_no_number_does_no_harm() -> None:
+    typed = change(0, 3, 0, 3, "!")
+    assert misplaced(BEFORE, THREE, (typed, change(2, 0, 3, 0, "3\n"))) is None
+
+
+def test_numbers_beyond_the_end_are_cut_as_editors_cut_them() -> None:
+    gone = change(0, 0, 2, 0, "")
+    found = misplaced(BEFORE, THREE, (gone, change(1, 0, 1, 0, "3\n")))
+    assert found is not None
+    assert found.text == "three\n"
+
+
+_TEXT = st.text("ab\n", max_size=12)
+
+
+@given(_TEXT, st.data())
+def test_every_edit_that_went_astray_is_found_with_what_the_user_had(
+    text: str, data: st.DataObject
+) -> None:
+    document = TextDocument("file:///a", text)
+    size = st.integers(0, len(text))
+    start, end = sorted((data.draw(size), data.draw(size)))
+    edit = TextEdit((Replacement(start, end, data.draw(_TEXT)),))
+    at = data.draw(size)
+    typed = data.draw(st.text("xy\n", min_size=1, max_size=5))
+    place = document.position_at(at)
+    user = TextDocument("file:///a", text[:at] + typed + text[at:])
+    # The same lines and columns in the text the user has by then.
+    first, last = (user.clamp(document.position_at(offset)) for offset in (start, end))
+    astray = TextEdit(
+        (Replacement(user.offset_at(first), user.offset_at(last), edit.replacements[0].text),)
+    )
+    now = astray.apply(user.text)
+    assume(edit.apply(text) != text)  # what changes nothing is not sent
+    assume(now not in {user.text, edit.apply(text)})
+    assume(at <= start or at >= end)
+    shift = len(typed) if at <= start else 0
+    meant = TextEdit((Replacement(start + shift, end + shift, edit.replacements[0].text),))
+    changes = (
+        TextChange(Range(place, place), typed),
+        TextChange(Range(first, last), edit.replacements[0].text),
+    )
+    found = misplaced(document, edit, changes)
+    if now == meant.apply(user.text):
+        assert found is None or found.text == user.text
+    else:
+        assert found is not None
+        assert found.text == user.text

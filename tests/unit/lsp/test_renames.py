@@ -1,0 +1,144 @@
+"""Hunks go with a file that gets another name, and with no other."""
+
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stet.lsp.renames import Renames
+from stet.review.drafts import EditDraft
+from stet.review.ledger import ReviewLedger
+from stet.system.memory_system import MemorySystem
+from stet.text.edit import Replacement, TextEdit
+from stet.workspace.modification import Modification, ModificationKind, WireEdit
+from stet.workspace.workspace import Workspace
+from tests.support.page import rules
+
+TEXT = "one\ntwo\nthree\n"
+OLD, NEW = "file:///ws/old.txt", "file:///ws/new.txt"
+
+
+@dataclass
+class World:
+    """Documents that come and go over a disk."""
+
+    system: MemorySystem
+    work: list[Coroutine[Any, Any, object]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.workspace = Workspace(self.system)
+        self.ledger = ReviewLedger()
+        self.renames = Renames(
+            self.workspace, self.ledger, self.system, lambda work, _: self.work.append(work)
+        )
+
+    def open(self, uri: str, text: str = TEXT) -> None:
+        self.workspace.apply(
+            Modification(ModificationKind.OPENED, uri, version=1, text=text, language_id="")
+        )
+        self.renames.opened(uri, text)
+
+    def close(self, uri: str) -> None:
+        text = self.workspace.document(uri)
+        assert text is not None
+        self.workspace.apply(Modification(ModificationKind.CLOSED, uri))
+        self.ledger.closed(uri)
+        self.renames.closed(uri, text.text)
+
+    def type(self, uri: str, text: str) -> None:
+        """Other text in an open document."""
+        edits = (WireEdit.full(text),)
+        changes = self.workspace.apply(
+            Modification(ModificationKind.CHANGED, uri, version=2, edits=edits)
+        )
+        buffer = self.workspace.buffer(uri)
+        assert buffer is not None
+        self.ledger.follow(uri, changes, buffer.lines)
+
+    def propose(self, uri: str) -> str:
+        """A hunk for the second line; gives its id."""
+        document = self.workspace.document(uri)
+        assert document is not None
+        edit = TextEdit((Replacement(4, 8, "2\n"),))
+        draft = EditDraft(
+            turn="t1", author="m", document=document, name="old.txt", edit=edit, summary="s"
+        )
+        [hunk] = self.ledger.propose_edit(draft, rules())
+        return hunk.id
+
+    async def settle(self) -> None:
+        """Let what was started come to its end."""
+        for work in self.work:
+            await work
+        self.work.clear()
+
+
+async def carried(world: World, hunk: str) -> tuple[str, str, int]:
+    """Where a hunk is now, and how, behind all work."""
+    await world.settle()
+    found = world.ledger.hunk(hunk)
+    return found.uri, found.state, found.range.start.line
+
+
+@pytest.mark.parametrize("closed_first", [True, False])
+async def test_hunks_go_with_a_file_that_was_renamed_in_the_editor(closed_first: bool) -> None:
+    world = World(MemorySystem({"/ws/old.txt": TEXT}))
+    world.open(OLD)
+    hunk = world.propose(OLD)
+    world.system.move_file(Path("/ws/old.txt"), Path("/ws/new.txt"))
+    if closed_first:
+        world.close(OLD)
+        world.open(NEW)
+    else:
+        world.open(NEW)
+        world.close(OLD)
+    assert await carried(world, hunk) == (NEW, "pending", 1)
+    world.type(NEW, "zero\n" + TEXT)
+    assert await carried(world, hunk) == (NEW, "pending", 2)
+
+
+async def test_hunks_go_with_a_file_that_was_saved_under_another_name() -> None:
+    world = World(MemorySystem({"/ws/old.txt": TEXT}))
+    world.open(OLD)
+    hunk = world.propose(OLD)
+    world.system.time += 100
+    world.system.put("/ws/new.txt", TEXT)
+    world.close(OLD)
+    world.open(NEW)
+    assert await carried(world, hunk) == (NEW, "pending", 1)
+
+
+async def test_hunks_go_with_an_untitled_text_that_was_saved() -> None:
+    world = World(MemorySystem({"/ws/": ""}))
+    world.open("untitled:Untitled-1")
+    hunk = world.propose("untitled:Untitled-1")
+    world.system.put("/ws/new.txt", TEXT)
+    world.open(NEW)
+    world.close("untitled:Untitled-1")
+    assert await carried(world, hunk) == (NEW, "pending", 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [(TEXT, 0.0), ("other\n", 0.0), (TEXT, 10.0)], ids=str
+)
+async def test_hunks_stay_with_a_file_that_was_only_closed(text: str, seconds: float) -> None:
+    world = World(MemorySystem({"/ws/old.txt": TEXT, "/ws/new.txt": text}))
+    world.open(OLD)
+    hunk = world.propose(OLD)
+    world.system.time += 100  # so that neither file is fresh
+    world.close(OLD)
+    world.system.time += seconds
+    world.open(NEW, text)
+    assert await carried(world, hunk) == (OLD, "pending", 1)
+
+
+async def test_an_editor_that_tells_of_a_rename_is_believed() -> None:
+    world = World(MemorySystem({"/ws/old.txt": TEXT}))
+    world.open(OLD)
+    hunk = world.propose(OLD)
+    world.close(OLD)
+    world.open(NEW, "zero\n" + TEXT)
+    world.renames.carry(OLD, NEW)
+    assert await carried(world, hunk) == (NEW, "pending", 2)

@@ -1,0 +1,89 @@
+"""What a model that obeys an attacker gets: refusals, each told to it and to the user."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from stet.agent.toolbox import ALL_TOOLS, Toolbox
+from stet.agent.turn import ToolState
+from stet.llm.messages import ToolCall
+from stet.review.rules import RejectedEdit
+from stet.settings.parse import parse
+from stet.system.os_system import OsSystem
+from stet.tools.base import Desk
+from stet.tools.read_file import READ_FILE
+from stet.workspace.workspace import Workspace
+from tests.support.hostile import ATTACKS, LOOSE, PROTECTED, SETTINGS, VICTIM, Attack, build, disk
+from tests.support.turns import make_desk, use
+
+TOOLS = {tool.name: tool for tool in ALL_TOOLS}
+
+
+async def loose_desk(root: Path) -> Desk:
+    """A desk in the trapped workspace, at which some files have been read."""
+    world = Workspace(OsSystem(), parse(SETTINGS).settings)
+    world.add_root(root.as_uri())
+    desk = make_desk(world, asked=None)
+    for file in LOOSE:
+        assert not (await use(READ_FILE, desk, file=file)).startswith("Error")
+    return desk
+
+
+async def carried_out(attack: Attack, top: Path) -> tuple[Desk, str]:
+    """The desk behind the attack, and what the model is told."""
+    desk = await loose_desk(build(top))
+    before = disk(top)
+    answer = await use(TOOLS[attack.tool], desk, **attack.at(top))
+    assert disk(top) == before
+    return desk, answer
+
+
+REFUSED = [attack for attack in ATTACKS if attack.rule != PROTECTED]
+CAUTIOUS = [attack for attack in ATTACKS if attack.rule == PROTECTED]
+
+
+@pytest.mark.parametrize("attack", REFUSED, ids=str)
+async def test_an_attack_is_refused_and_told_to_model_and_user(
+    attack: Attack, tmp_path: Path
+) -> None:
+    desk, answer = await carried_out(attack, tmp_path)
+    assert desk.ledger.hunks() == ()
+    assert desk.opened == []
+    [told] = desk.rejected
+    assert answer == f"Error: Refused by the rule {attack.rule}: {told.message}"
+    file = attack.at(tmp_path)["file"]
+    assert told == RejectedEdit(file, told.position, attack.rule, told.message)
+
+
+@pytest.mark.parametrize("attack", CAUTIOUS, ids=str)
+async def test_what_instructs_a_machine_is_proposed_but_needs_a_yes_of_its_own(
+    attack: Attack, tmp_path: Path
+) -> None:
+    desk, _ = await carried_out(attack, tmp_path)
+    assert desk.rejected == []
+    [hunk] = desk.ledger.hunks()
+    assert hunk.protected
+    assert hunk.reason
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("create_file", {"file": "new.md", "content": "half \ud800"}),
+        ("create_file", {"file": "new\udfff.md", "content": ""}),
+        ("create_file", {"file": ["new.md"], "content": ""}),
+        ("create_file", {"file": {"path": "../x"}, "content": ""}),
+        ("edit_file", {"file": "AGENTS.md", "old_text": VICTIM, "new_text": "\udc80"}),
+        ("edit_file", {"file": "AGENTS.md", "position": "end", "content": None}),
+    ],
+)
+async def test_arguments_that_are_no_text_come_to_nothing(
+    tool: str, arguments: dict[str, object], tmp_path: Path
+) -> None:
+    desk = await loose_desk(build(tmp_path))
+    toolbox = Toolbox(ALL_TOOLS, desk)
+    run, answer = await toolbox.run(ToolCall("c1", tool, json.dumps(arguments)))
+    assert run.state is ToolState.ERROR
+    assert answer == f"Error: {run.error}\n"
+    assert desk.ledger.hunks() == ()

@@ -1,0 +1,86 @@
+"""Which hunks of a proposal are one decision."""
+
+from textwrap import dedent
+
+import pytest
+
+from stet.review.grouping import group_of, label_of, style_of
+from stet.text.document import TextDocument
+from stet.text.outline import Style
+from stet.text.position import Position, Range
+
+SHAPES = dedent(
+    """\
+    import math
+
+    class Shape:
+        def area(self):
+            x = 1
+            return x
+
+        def name(self):
+            return "shape"
+    """
+)
+
+
+def document(text: str = SHAPES, uri: str = "file:///ws/a.py", language: str = "") -> TextDocument:
+    """A text of the workspace."""
+    return TextDocument(uri, text, 1, language)
+
+
+def lines(first: int, behind: int) -> Range:
+    """Whole lines, 0-based."""
+    return Range(Position(first, 0), Position(behind, 0))
+
+
+def test_hunks_in_one_function_share_a_group_that_names_it() -> None:
+    groups = [group_of(document(), lines(n, n + 1), "p3") for n in (4, 5, 3)]
+    assert groups == ["p3:Shape.area"] * 3
+    assert label_of(groups[0]) == "Shape.area"
+
+
+def test_another_proposal_has_groups_of_its_own() -> None:
+    assert group_of(document(), lines(4, 5), "p4") == "p4:Shape.area"
+
+
+def test_a_hunk_in_nothing_is_alone() -> None:
+    assert group_of(document(), lines(0, 1), "p3") == "p3@1"
+    assert label_of("p3@1") is None
+    assert label_of("p3") is None
+
+
+def test_a_hunk_over_two_functions_belongs_to_neither() -> None:
+    assert group_of(document(), lines(5, 8), "p3") == "p3@6"
+
+
+def test_an_addition_belongs_where_its_indent_says() -> None:
+    at = lines(6, 6)
+    assert group_of(document(), at, "p3", "\n        # Done.\n") == "p3:Shape.area"
+    assert group_of(document(), at, "p3", "    side = 1\n") == "p3:Shape"
+    assert group_of(document(), at, "p3", "def other():\n    pass\n") == "p3@7"
+
+
+def test_a_section_of_markdown_is_one_decision() -> None:
+    page = document("# Guide\n\nOne.\n\n## Install\n\nTwo.\n", "file:///ws/a.md")
+    assert group_of(page, lines(2, 3), "p1") == "p1:Guide"
+    assert group_of(page, lines(6, 7), "p1") == "p1:Guide > Install"
+    assert group_of(page, lines(4, 4), "p1", "More.\n") == "p1:Guide"
+
+
+@pytest.mark.parametrize(
+    ("uri", "language", "style"),
+    [
+        ("file:///a.py", "", Style.CODE),
+        ("file:///a.MD", "", Style.MARKDOWN),
+        ("untitled:Untitled-1", "markdown", Style.MARKDOWN),
+        ("file:///a.md", "python", Style.CODE),
+        ("file:///a.txt", "", Style.PLAIN),
+        ("file:///README", "", Style.PLAIN),
+        ("file:///a.txt", "plaintext", Style.PLAIN),
+    ],
+)
+def test_the_editors_language_decides_before_the_name(
+    uri: str, language: str, style: Style
+) -> None:
+    assert style_of(document("", uri, language)) is style

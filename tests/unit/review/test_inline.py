@@ -1,0 +1,335 @@
+"""Hunks as blocks in the text: put in, taken out, decided by action and by hand."""
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stet.review.errors import WrongState
+from stet.review.journal import Footing, Kept
+from stet.review.ledger import ReviewLedger
+from stet.review.proposal import Hunk, HunkState
+from stet.text.diff import changes_between
+from stet.text.document import TextDocument
+from stet.text.without_blocks import strip_blocks
+from tests.support.page import Page
+
+CODE = "file:///ws/a.py"
+NOTE = "file:///ws/a.md"
+OLD = "one\ntwo\nthree\nfour\nfive\n"
+NEW = "one\n2\nthree\nfour\nfive\nsix\n"
+MARKED = (
+    "one\n<<<<<<< yours\ntwo\n=======\n2\n>>>>>>> stet h1 (s)\nthree\nfour\nfive\n"
+    "<<<<<<< yours\n=======\nsix\n>>>>>>> stet h2 (s)\n"
+)
+FENCED = (
+    'one\n```ai-edit\n{"id":"h1","type":"replace","before":"two","after":"2"}\n```\n#ai_edit\n'
+    'three\nfour\nfive\n```ai-edit\n{"id":"h2","type":"add","before":"","after":"six"}\n```\n'
+    "#ai_edit\n"
+)
+
+
+class BlockPage(Page):
+    """A page whose hunks are shown in its text."""
+
+    def show(self, *hunk_ids: str) -> None:
+        """Put in blocks, all showable ones by default; the editor reports the smallest change."""
+        ids = hunk_ids or self.ledger.blocks.showable(self.document)
+        self._do(self.ledger.blocks.show(self.document, ids))
+
+    def take_out(self, *hunk_ids: str, then: HunkState = HunkState.REJECTED) -> None:
+        self._do(
+            self.ledger.blocks.take_out(
+                self.document, hunk_ids, then, dict.fromkeys(hunk_ids, "no")
+            )
+        )
+
+    def _do(self, edit: object) -> None:
+        assert edit is not None
+        self.apply(*changes_between(self.text, edit.apply(self.text)))  # type: ignore[attr-defined]
+
+    def hunk(self, nth: int) -> Hunk:
+        return self.ledger.hunk(f"h{nth}")
+
+    def edit(self, old: str, new: str) -> None:
+        """The user replaces a piece of the text that stands there once."""
+        assert self.text.count(old) == 1
+        self.replace(self.text.replace(old, new))
+
+
+def shown(uri: str = CODE, old: str = OLD, new: str = NEW) -> BlockPage:
+    page = BlockPage(old, uri)
+    page.propose(new)
+    page.show()
+    return page
+
+
+def texts(hunk: Hunk) -> tuple[str, str, str, bool]:
+    return hunk.state, hunk.old, hunk.new, hunk.inline
+
+
+@pytest.mark.parametrize(("uri", "text"), [(CODE, MARKED), (NOTE, FENCED)])
+def test_hunks_stand_in_the_text_and_wait_there(uri: str, text: str) -> None:
+    page = shown(uri)
+    assert page.text == text
+    assert [texts(hunk) for hunk in page.hunks] == [
+        ("pending", "two\n", "2\n", True),
+        ("pending", "", "six\n", True),
+    ]
+    assert [page.document.text_in(hunk.range) for hunk in page.hunks] == [
+        "".join(page.document.lines[1 : 6 if uri == CODE else 5]),
+        "".join(page.document.lines[9 if uri == CODE else 8 :]),
+    ]
+
+
+@pytest.mark.parametrize("uri", [CODE, NOTE])
+def test_accepting_writes_the_new_lines_and_rejecting_the_old(uri: str) -> None:
+    page = shown(uri)
+    page.accept("h1")
+    page.take_out("h2")
+    assert page.text == "one\n2\nthree\nfour\nfive\n"
+    assert page.states == ["accepted", "rejected"]
+    assert page.hunk(2).reason == "no"
+
+
+@pytest.mark.parametrize("uri", [CODE, NOTE])
+def test_an_accepted_block_can_be_undone_and_a_rejected_one_restored(uri: str) -> None:
+    page = shown(uri)
+    page.accept("h1")
+    page.take_out("h2")
+    edit = page.ledger.outbox.send(page.document, ("h1",), back=True)
+    page.apply(*changes_between(page.text, edit.apply(page.text)))
+    assert page.text == OLD
+    assert page.states == ["undone", "rejected"]
+    page.ledger.restore("h2")
+    page.accept("h2")
+    assert page.text == OLD + "six\n"
+
+
+@pytest.mark.parametrize("uri", [CODE, NOTE])
+def test_blocks_folded_away_leave_the_text_as_it_was_and_wait_in_the_margin(uri: str) -> None:
+    page = shown(uri)
+    page.take_out("h1", "h2", then=HunkState.PENDING)
+    assert page.text == OLD
+    assert [(h.state, h.inline) for h in page.hunks] == [("pending", False)] * 2
+    page.accept()
+    assert page.text == NEW
+
+
+@pytest.mark.parametrize(
+    ("block", "by_hand", "state", "reason"),
+    [
+        (1, "2\n", "accepted", ""),
+        (1, "two\n", "rejected", ""),
+        (1, "2, I think\n", "accepted", "amended by hand"),
+        (2, "six\n", "accepted", ""),
+        (2, "", "rejected", ""),
+        (2, "sechs\n", "accepted", "amended by hand"),
+    ],
+)
+@pytest.mark.parametrize("uri", [CODE, NOTE])
+def test_what_stands_where_the_marks_were_taken_away_tells_the_decision(
+    uri: str, block: int, by_hand: str, state: str, reason: str
+) -> None:
+    page = shown(uri)
+    whole = page.document.text_in(page.hunk(block).range)
+    page.edit(whole, by_hand)
+    assert (page.hunk(block).state, page.hunk(block).reason) == (state, reason)
+    assert page.hunk(3 - block).state == "pending"
+    assert page.document.text_in(page.hunk(block).range) == by_hand
+
+
+def test_taking_the_marks_away_line_by_line_decides_with_the_last_one() -> None:
+    page = shown()
+    states = []
+    for line in ("<<<<<<< yours\ntwo", "two\n", "=======\n2", ">>>>>>> stet h1 (s)\n"):
+        page.edit(line, "2" if "2" in line else "two" if "<" in line else "")
+        states.append(str(page.hunk(1).state))
+    assert states == ["conflict", "conflict", "conflict", "accepted"]
+    assert page.text.startswith("one\n2\nthree\n")
+
+
+def test_a_block_that_is_whole_again_waits_again() -> None:
+    page = shown()
+    for mark in ("<<<<<<< yours\ntwo", ">>>>>>> stet h1 (s)\n", "=======\n2"):
+        before = page.text
+        page.edit(mark, "")
+        assert page.hunk(1).state == "conflict"
+        page.replace(before)
+        assert texts(page.hunk(1)) == ("pending", "two\n", "2\n", True)
+    page.accept("h1")
+    assert page.text == MARKED.replace(MARKED[4:60].partition("three")[0], "2\n")
+
+
+def test_what_is_typed_into_a_block_is_accepted_with_it() -> None:
+    page = shown()
+    page.edit("=======\n2\n", "=======\n2 and more\n")
+    assert page.hunk(1).new == "2 and more\n"
+    page.edit("six\n", "six\nseven\n")
+    page.accept("h1", "h2")
+    assert page.text == "one\n2 and more\nthree\nfour\nfive\nsix\nseven\n"
+
+
+def test_what_is_typed_into_the_old_lines_stays_when_it_is_rejected() -> None:
+    page = shown()
+    page.edit("two\n", "two, mine\n")
+    page.take_out("h1")
+    assert page.text.startswith("one\ntwo, mine\nthree\n")
+
+
+@pytest.mark.parametrize("uri", [CODE, NOTE])
+def test_a_block_that_the_editors_undo_brings_back_waits_again(uri: str) -> None:
+    page = shown(uri)
+    with_blocks = page.text
+    page.accept("h1")
+    page.take_out("h2")
+    page.replace(with_blocks)
+    assert [texts(hunk) for hunk in page.hunks] == [
+        ("pending", "two\n", "2\n", True),
+        ("pending", "", "six\n", True),
+    ]
+    page.accept()
+    assert page.text == NEW
+
+
+def test_undoing_the_editors_edit_that_put_the_blocks_in_rejects_them() -> None:
+    page = shown()
+    page.replace(OLD)
+    assert page.states == ["rejected", "rejected"]
+    page.replace(MARKED)
+    assert page.states == ["pending", "pending"]
+
+
+def test_a_block_that_is_moved_is_decided_where_it_is() -> None:
+    page = shown()
+    block = page.document.text_in(page.hunk(1).range)
+    page.replace(page.text.replace(block, "").replace("four\n", f"four\n{block}"))
+    assert page.hunk(1).state == "pending"
+    page.accept("h1", "h2")
+    assert page.text == "one\nthree\nfour\n2\nfive\nsix\n"
+
+
+def test_typing_round_blocks_leaves_them_alone() -> None:
+    page = shown()
+    page.type(0, 0, 0, 0, "zero\n")
+    page.edit("three\n", "drei\n")
+    page.edit("h1 (s)\n", "h1 (s)\nbehind\n")
+    page.edit("<<<<<<< yours\ntwo", "before\n<<<<<<< yours\ntwo")
+    page.accept("h1")
+    assert (
+        page.text
+        == "zero\none\nbefore\n2\nbehind\ndrei\nfour\nfive\n" + MARKED[-57:].partition("five\n")[2]
+    )
+    assert page.states == ["accepted", "pending"]
+
+
+def test_a_conflict_can_be_put_into_the_text_to_be_sorted_out_there() -> None:
+    page = BlockPage(OLD, CODE)
+    page.propose(OLD.replace("two", "2"))
+    page.edit("two", "zwei")
+    assert page.states == ["conflict"]
+    page.show("h1")
+    assert page.text == MARKED.replace("\ntwo\n", "\nzwei\n").partition("<<<<<<< yours\n====")[0]
+    assert texts(page.hunk(1)) == ("pending", "zwei\n", "2\n", True)
+    page.take_out("h1")
+    assert page.text == OLD.replace("two", "zwei")
+
+
+def test_protected_files_and_front_matter_are_not_written_to() -> None:
+    page = BlockPage("---\na: 1\n---\ntext\n", NOTE)
+    page.propose("---\na: 2\n---\nmore text\n")
+    assert page.ledger.blocks.showable(page.document) == ("h2",)
+    guarded = BlockPage("all:\n", "file:///ws/Makefile")
+    guarded.propose("none:\n", name="Makefile")
+    assert guarded.ledger.blocks.showable(guarded.document) == ()
+
+
+def test_an_edit_that_does_not_come_about_leaves_the_hunks_in_the_margin() -> None:
+    page = BlockPage(OLD, CODE)
+    page.propose(NEW)
+    assert page.ledger.blocks.show(page.document, ("h1", "h2"))
+    page.unsend()
+    assert [(h.state, h.inline) for h in page.hunks] == [("pending", False)] * 2
+    page.accept()
+    assert page.text == NEW
+
+
+def test_a_whole_block_is_not_decided_behind_its_back() -> None:
+    page = shown()
+    with pytest.raises(WrongState):
+        page.ledger.reject("h1")
+    with pytest.raises(WrongState):
+        page.ledger.amend("h1", "x\n")
+    page.edit("=======\n2\n", "2\n")
+    assert "no longer whole" in page.hunk(1).reason
+    page.ledger.take_mine("h1")
+    assert page.states == ["rejected", "pending"]
+    rest = page.text
+    page.ledger.restore("h1")
+    page.accept("h1")
+    assert page.text == rest.replace("<<<<<<< yours\ntwo\n2\n>>>>>>> stet h1 (s)\n", "2\n")
+
+
+def test_blocks_are_found_again_after_a_restart() -> None:
+    page = shown()
+    footing = page.ledger.footing(page.uri)
+    assert isinstance(footing, Footing)
+    again = BlockPage("zero\n" + MARKED, CODE)
+    again.ledger = ReviewLedger()
+    kept = tuple(
+        Hunk(**{name: getattr(h, name) for name in Hunk.__dataclass_fields__}) for h in page.hunks
+    )
+    again.ledger.take_back(Kept(kept, (footing,)), {CODE: again.text})
+    again.ledger.opened(CODE, again.buffer.lines)
+    assert [texts(hunk) for hunk in again.hunks] == [texts(hunk) for hunk in page.hunks]
+    again.accept()
+    assert again.text == "zero\n" + NEW
+
+
+lines = st.lists(st.sampled_from(["a\n", "b\n", "\n", "=======\n", "c\r\n", "```\n"]), max_size=7)
+
+
+@given(
+    old=lines.map("".join),
+    new=lines.map("".join),
+    uri=st.sampled_from([CODE, NOTE]),
+    ends=st.booleans(),
+    data=st.data(),
+)
+@settings(max_examples=150, deadline=None)
+def test_any_hunks_in_any_order_of_decision_lead_to_the_text_decided_on(
+    old: str, new: str, uri: str, ends: bool, data: st.DataObject
+) -> None:
+    if not ends:
+        old, new = old.rstrip("\r\n"), new.rstrip("\r\n")
+    page = BlockPage(old, uri)
+    hunks = page.propose(new)
+    margin = Page(old, uri)
+    margin.propose(new)
+    if not page.ledger.blocks.showable(page.document):
+        return
+    page.show()
+    stripped = strip_blocks(page.document, {h.id for h in hunks})
+    assert stripped is not None
+    assert stripped.plain.text == old
+    taken = [h.id for h in hunks if data.draw(st.booleans())]
+    for hunk_id in data.draw(st.permutations([h.id for h in hunks])):
+        if hunk_id in taken:
+            page.accept(hunk_id)
+        elif page.hunk(int(hunk_id[1:])).inline:
+            page.take_out(hunk_id)
+    document = TextDocument(uri, old, 1)
+    assert page.text == margin.ledger.edit_of(document, taken).apply(old)
+
+
+def test_every_line_taken_away_from_a_block_can_come_back() -> None:
+    n = MARKED.count("\n")
+    for first, last in itertools.combinations(range(n + 1), 2):
+        page = shown()
+        page.type(first, 0, last, 0, "")
+        page.replace(MARKED)
+        assert [texts(hunk) for hunk in page.hunks] == [
+            ("pending", "two\n", "2\n", True),
+            ("pending", "", "six\n", True),
+        ], (first, last)

@@ -1,0 +1,270 @@
+"""What a conversation is told of its proposals and its files."""
+
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stet.review.drafts import CreateDraft, EditDraft
+from stet.review.ledger import ReviewLedger
+from stet.review.proposal import HunkState
+from stet.review.verdicts import Fate, FileNews, Heard, News, Verdict, changes_beside, news_for
+from stet.settings.values import PrivacySettings, Settings
+from stet.text.diff import LineHunk, changes_between
+from stet.text.document import TextDocument
+from stet.text.edit import Replacement, TextEdit
+from stet.workspace.modification import WireEdit
+from stet.workspace.workspace import Workspace
+from tests.support.page import rules
+from tests.support.turns import type_into
+from tests.support.world import insertion, make_world
+
+URI = "file:///ws/a.py"
+TEXT = "one\ntwo\nthree\nfour\n"
+
+
+class Talk:
+    """A conversation about `a.py`, which is open."""
+
+    def __init__(self, text: str = TEXT, settings: Settings | None = None) -> None:
+        self.world: Workspace = make_world(opened={"/ws/a.py": text}, settings=settings)
+        self.ledger = ReviewLedger()
+        self.heard = Heard()
+        self.show()
+
+    @property
+    def live(self) -> TextDocument:
+        document = self.world.document(URI)
+        assert document is not None
+        return document
+
+    def show(self) -> None:
+        """The model sees the file."""
+        self.heard = dataclasses.replace(self.heard, shown={URI: self.live})
+
+    def propose(self, old: str, new: str, *, turn: str = "t1", chat: str = "main") -> str:
+        """Propose that one text becomes another; gives the hunk's id."""
+        at = self.live.text.index(old)
+        edit = TextEdit((Replacement(at, at + len(old), new),))
+        draft = EditDraft(
+            turn=turn,
+            chat=chat,
+            author="m",
+            document=self.live,
+            name="a.py",
+            edit=edit,
+            summary="s",
+        )
+        (hunk,) = self.ledger.propose_edit(draft, rules())
+        return hunk.id
+
+    def accept(self, hunk: str) -> None:
+        """The user accepts, and the editor applies it."""
+        edit = self.ledger.outbox.send(self.live, (hunk,))
+        for change in edit.as_changes(self.live):
+            start, end = change.range.start, change.range.end
+            typed = WireEdit(start.line, start.character, end.line, end.character, change.text)
+            self.type(typed)
+        assert self.ledger.hunk(hunk).state is HunkState.ACCEPTED
+
+    def type(self, edit: WireEdit) -> None:
+        type_into(self.world, self.ledger, edit)
+
+    def news(self, chat: str = "main") -> News:
+        """What is told; it is known then."""
+        found = news_for(self.world.snapshot(), self.ledger.hunks(chat=chat), self.heard)
+        self.heard = found.heard
+        return found
+
+    def begin(self) -> None:
+        """The first turn begins, before anything is proposed."""
+        assert self.news() == News((), (), Heard(0, {URI: self.live}))
+
+
+@pytest.fixture
+def talk() -> Talk:
+    one = Talk()
+    one.begin()
+    return one
+
+
+def test_what_waits_is_told_every_time(talk: Talk) -> None:
+    hunk = talk.propose("two\n", "2\n")
+    told = Verdict(hunk, Fate.PENDING, "a.py", 2, "s")
+    assert talk.news().verdicts == (told,)
+    assert talk.news().verdicts == (told,)
+
+
+def test_what_was_decided_is_told_once(talk: Talk) -> None:
+    accepted, rejected = talk.propose("two\n", "2\n"), talk.propose("four\n", "4\n")
+    talk.accept(accepted)
+    talk.ledger.reject(rejected, "Too short")
+    assert talk.news() == News(
+        (
+            Verdict(rejected, Fate.REJECTED, "a.py", 4, "s", reason="Too short"),
+            Verdict(accepted, Fate.ACCEPTED, "a.py", 2, "s"),
+        ),
+        (),
+        Heard(max(hunk.changed for hunk in talk.ledger.hunks()), {URI: talk.live}),
+    )
+    assert talk.news().verdicts == ()
+
+
+def test_a_decision_that_is_made_again_is_news_again(talk: Talk) -> None:
+    hunk = talk.propose("two\n", "2\n")
+    talk.ledger.reject(hunk, "No")
+    talk.news()
+    talk.ledger.restore(hunk)
+    assert [verdict.fate for verdict in talk.news().verdicts] == [Fate.PENDING]
+    talk.ledger.reject(hunk, "No, again")
+    assert [verdict.reason for verdict in talk.news().verdicts] == ["No, again"]
+
+
+def test_what_was_decided_before_the_conversation_began_is_no_news() -> None:
+    talk = Talk()
+    talk.ledger.reject(talk.propose("two\n", "2\n"))
+    waiting = talk.propose("four\n", "4\n")
+    assert [verdict.hunk for verdict in talk.news().verdicts] == [waiting]
+
+
+def test_what_the_user_made_of_a_hunk_is_shown_once(talk: Talk) -> None:
+    hunk = talk.propose("two\n", "2\nII\n")
+    talk.news()
+    talk.ledger.amend(hunk, "2\nii\n")
+    (amended,) = talk.news().verdicts
+    assert amended == Verdict(
+        hunk,
+        Fate.PENDING,
+        "a.py",
+        2,
+        "s",
+        diff=(LineHunk(1, ("II",), 1, ("ii",)),),
+        is_changed=True,
+    )
+    (again,) = talk.news().verdicts
+    assert again == dataclasses.replace(amended, diff=())
+    talk.accept(hunk)
+    (accepted,) = talk.news().verdicts
+    assert accepted == dataclasses.replace(amended, fate=Fate.ACCEPTED)
+
+
+def test_a_conflict_tells_what_stands_there(talk: Talk) -> None:
+    hunk = talk.propose("two\n", "2\n")
+    talk.news()
+    talk.type(WireEdit(1, 0, 1, 3, "zwei"))
+    found = talk.news()
+    assert found.verdicts == (Verdict(hunk, Fate.CONFLICT, "a.py", 2, "s", theirs=("zwei\n",)),)
+    assert found.files == (FileNews("a.py", (LineHunk(1, ("two\n",), 1, ("zwei\n",)),)),)
+    assert talk.news().files == ()
+
+
+def test_what_was_taken_back_in_the_editor_is_told(talk: Talk) -> None:
+    hunk = talk.propose("two\n", "2\n")
+    talk.accept(hunk)
+    talk.news()
+    talk.type(WireEdit(1, 0, 1, 1, "two"))
+    found = talk.news()
+    assert [(verdict.hunk, verdict.fate) for verdict in found.verdicts] == [(hunk, Fate.UNDONE)]
+
+
+def test_what_the_agent_has_put_in_its_place_or_taken_back_it_knows(talk: Talk) -> None:
+    talk.propose("two\n", "2\n")
+    second = talk.propose("two\n", "II\n", turn="t2")
+    assert [verdict.hunk for verdict in talk.news().verdicts] == [second]
+    talk.ledger.withdraw(second, "the agent has taken it back")
+    assert talk.news().verdicts == ()
+
+
+def test_what_another_conversation_has_replaced_is_told(talk: Talk) -> None:
+    hunk = talk.propose("two\n", "2\n")
+    talk.propose("two\n", "II\n", turn="t2", chat="other")
+    assert talk.news().verdicts == (Verdict(hunk, Fate.REPLACED, "a.py", 2, "s"),)
+
+
+def test_the_users_changes_are_told_without_what_was_accepted(talk: Talk) -> None:
+    hunk = talk.propose("two\n", "2\nII\n2.0\n")
+    talk.accept(hunk)
+    talk.type(insertion(0, 0, "zero\n"))
+    talk.type(WireEdit(5, 0, 5, 5, "3"))  # `three`, right below the hunk
+    assert talk.news().files == (
+        FileNews("a.py", (LineHunk(0, (), 0, ("zero\n",)), LineHunk(2, ("three\n",), 5, ("3\n",)))),
+    )
+
+
+def test_a_change_within_what_was_accepted_is_told(talk: Talk) -> None:
+    hunk = talk.propose("two\n", "2\nII\n")
+    talk.accept(hunk)
+    talk.news()
+    talk.type(WireEdit(2, 0, 2, 2, "ii"))
+    assert talk.news().files == (FileNews("a.py", (LineHunk(2, ("II\n",), 2, ("ii\n",)),)),)
+
+
+def test_a_file_that_was_not_changed_is_not_told_of(talk: Talk) -> None:
+    talk.type(insertion(0, 0, "x"))
+    talk.type(WireEdit(0, 0, 0, 1, ""))
+    assert talk.news().files == ()
+
+
+def test_of_a_file_that_may_no_longer_be_shown_nothing_is_told_but_the_decision(
+    talk: Talk,
+) -> None:
+    hunk = talk.propose("two\n", "2\n")
+    waiting = talk.propose("four\n", "4\n")
+    talk.type(WireEdit(3, 0, 3, 4, "secret"))
+    talk.ledger.reject(hunk, "No")
+    talk.world.with_settings(Settings(privacy=PrivacySettings(deny=("a.py",))))
+    found = talk.news()
+    assert found.verdicts == (Verdict(waiting, Fate.CONFLICT), Verdict(hunk, Fate.REJECTED))
+    assert (found.files, dict(found.heard.shown)) == ((), {})
+
+
+def test_a_file_that_is_gone_is_told_once() -> None:
+    talk = Talk()
+    talk.heard = Heard(0, {"file:///ws/b.py": TextDocument("file:///ws/b.py", "b\n")})
+    assert talk.news().files == (FileNews("b.py", is_gone=True),)
+    assert talk.news().files == ()
+
+
+def test_a_new_file_that_waits_is_told_of_by_its_name(talk: Talk) -> None:
+    draft = CreateDraft(
+        turn="t1",
+        chat="main",
+        author="m",
+        uri="file:///ws/n.py",
+        name="n.py",
+        text="x\n",
+        summary="New",
+    )
+    hunk = talk.ledger.propose_create(draft, rules())
+    assert talk.news().verdicts == (Verdict(hunk.id, Fate.PENDING, "n.py", 0, "New"),)
+
+
+LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n"]), max_size=8)
+
+
+@given(LINES, LINES.map("".join), st.data())
+def test_changes_beside_accepted_hunks_lead_from_one_text_to_the_other(
+    before: list[str], after: str, data: st.DataObject
+) -> None:
+    """Old lines are those of the text before; new ones stand where they are said to."""
+    old = TextDocument(URI, "".join(before))
+    talk = Talk(old.text)
+    at = data.draw(st.integers(0, len(before)))
+    end = data.draw(st.integers(at, len(before)))
+    target = "".join([*before[:at], "X\n", *before[end:]])
+    draft = EditDraft(
+        turn="t", chat="main", author="m", document=talk.live, name="a.py", summary="s",
+        edit=TextEdit((Replacement(0, len(old.text), target),)),
+    )  # fmt: skip
+    for hunk in talk.ledger.propose_edit(draft, rules()):
+        talk.accept(hunk.id)
+    accepted = talk.ledger.hunks()
+    assert changes_beside(old, talk.live, accepted) == ()
+    for change in changes_between(talk.live.text, after):
+        start, stop = change.range.start, change.range.end
+        talk.type(WireEdit(start.line, start.character, stop.line, stop.character, change.text))
+    still = [hunk for hunk in talk.ledger.hunks() if hunk.state is HunkState.ACCEPTED]
+    for one in changes_beside(old, talk.live, still):
+        assert old.lines[one.old_start : one.old_start + len(one.old)] == one.old
+        assert talk.live.lines[one.new_start : one.new_start + len(one.new)] == one.new

@@ -1,0 +1,205 @@
+"""What may be done to a user's files: the real disk and the world in memory behave alike."""
+
+import errno
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from stet.system import user_files
+from stet.system.memory_system import MemorySystem
+from stet.system.os_system import OsSystem
+from stet.system.system import FileKind, System
+
+
+class Disk:
+    """A system, and how a test puts something on its disk."""
+
+    def __init__(self, system: System, root: Path, put: Callable[[Path, bytes], object]) -> None:
+        self.system = system
+        self.root = root
+        self._put = put
+
+    def put(self, name: str, data: bytes) -> Path:
+        self._put(self.root / name, data)
+        return self.root / name
+
+    def read(self, path: Path) -> bytes | None:
+        return self.system.read_bytes(path, 1000) if self.system.stat(path) else None
+
+    def link(self, name: str, target: str) -> Path:
+        if isinstance(self.system, MemorySystem):
+            self.system.link(self.root / name, target)
+        else:
+            (self.root / name).symlink_to(target)
+        return self.root / name
+
+
+@pytest.fixture(params=["real", "memory"])
+def disk(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Disk:
+    if request.param == "memory":
+        memory = MemorySystem({"/ws/": b""})
+        return Disk(memory, Path("/ws"), memory.put)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    root = tmp_path.resolve() / "ws"
+    root.mkdir()
+
+    def put(path: Path, data: bytes) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+    return Disk(OsSystem(), root, put)
+
+
+def test_a_file_is_made_with_the_folders_above_it(disk: Disk) -> None:
+    path = disk.root / "new" / "deep" / "a.md"
+    disk.system.create_file(path, "ü\r\nlast")
+    assert disk.read(path) == "ü\r\nlast".encode()
+
+
+def test_nothing_that_is_there_is_overwritten(disk: Disk) -> None:
+    there, other = disk.put("there", b"keep"), disk.put("other", b"other")
+    trashed = disk.system.copy_to_trash(other)
+    with pytest.raises(FileExistsError):
+        disk.system.create_file(there, "new")
+    with pytest.raises(FileExistsError):
+        disk.system.move_file(other, there)
+    with pytest.raises(FileExistsError):
+        disk.system.restore(trashed, there)
+    assert (disk.read(there), disk.read(other)) == (b"keep", b"other")
+
+
+def test_no_link_is_followed(disk: Disk) -> None:
+    target = disk.put("target", b"keep")
+    dangling, link = disk.link("dangling", "nowhere"), disk.link("link", "target")
+    disk.put("folder/a", b"a")
+    through = disk.link("through", "folder") / "b"
+    with pytest.raises(FileExistsError):
+        disk.system.create_file(dangling, "new")
+    with pytest.raises(OSError, match="is a link"):
+        disk.system.create_file(through, "new")
+    with pytest.raises(OSError, match="is a link"):
+        disk.system.move_file(target, through)
+    for act in (disk.system.trash, disk.system.copy_to_trash):
+        with pytest.raises(OSError, match="no regular file"):
+            act(link)
+    with pytest.raises(OSError, match="no regular file"):
+        disk.system.move_file(link, disk.root / "moved")
+    assert disk.read(target) == b"keep"
+    assert disk.system.stat(disk.root / "nowhere") is None
+    assert [name for name, _ in disk.system.list_folder(disk.root / "folder")] == ["a"]
+
+
+def test_a_file_is_moved_with_all_it_holds(disk: Disk) -> None:
+    path, new = disk.put("a", b"\xff\x00"), disk.root / "x" / "b"
+    disk.system.move_file(path, new)
+    assert (disk.read(path), disk.read(new)) == (None, b"\xff\x00")
+
+
+def test_what_is_not_there_can_be_neither_moved_nor_trashed(disk: Disk) -> None:
+    gone = disk.root / "gone"
+    for act in (disk.system.trash, disk.system.copy_to_trash):
+        with pytest.raises(FileNotFoundError):
+            act(gone)
+    with pytest.raises(FileNotFoundError):
+        disk.system.move_file(gone, disk.root / "b")
+    assert disk.system.stat(disk.root / "b") is None
+
+
+def test_the_trash_is_found_again_by_the_path_the_newest_first(disk: Disk) -> None:
+    path = disk.put("notes/a.md", b"first\xff")
+    first = disk.system.trash(path)
+    disk.put("notes/a.md", b"second")
+    second = disk.system.trash(path)
+    assert disk.read(path) is None
+    assert (disk.read(first), disk.read(second)) == (b"first\xff", b"second")
+    assert list(disk.system.trashed(path)) == [second, first]
+    assert list(disk.system.trashed(disk.root / "other")) == []
+    assert first.is_relative_to(disk.system.state_folder())
+    assert first.name == "a.md"
+
+
+def test_what_is_restored_is_byte_for_byte_what_it_was_and_stays_in_the_trash(disk: Disk) -> None:
+    path = disk.put("sub/a", b"\xef\xbb\xbfx\r\n\x00")
+    trashed = disk.system.trash(path)
+    disk.system.restore(trashed, path)
+    assert (disk.read(path), disk.read(trashed)) == (b"\xef\xbb\xbfx\r\n\x00",) * 2
+
+
+def test_copying_to_the_trash_leaves_the_file(disk: Disk) -> None:
+    path = disk.put("a", b"x")
+    assert disk.read(disk.system.copy_to_trash(path)) == b"x"
+    assert disk.read(path) == b"x"
+
+
+def test_the_state_folder_is_for_this_user_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    (tmp_path / "a").write_text("x")
+    trashed = OsSystem().trash(tmp_path.resolve() / "a")
+    for folder in (OsSystem().state_folder(), OsSystem().state_folder() / "trash"):
+        assert folder.stat().st_mode & 0o777 == 0o700
+    assert trashed.parent.is_dir()
+
+
+def test_across_devices_a_file_is_copied_before_it_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def other_device(*_: object, **__: object) -> None:
+        raise OSError(errno.EXDEV, "Invalid cross-device link")
+
+    monkeypatch.setattr(os, "link", other_device)
+    path, new = tmp_path / "a", tmp_path / "b"
+    path.write_bytes(b"x" * 100_000)
+    path.chmod(0o640)
+    user_files.take(path, new)
+    assert not path.exists()
+    assert new.read_bytes() == b"x" * 100_000
+    assert new.stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("failing", ["fsync", "copystat"])
+def test_a_copy_that_fails_leaves_the_file_and_no_part_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    owner = os if failing == "fsync" else shutil
+    monkeypatch.setattr(os, "link", lambda *_, **__: other_device())
+    monkeypatch.setattr(owner, failing, full)
+
+    def other_device() -> None:
+        raise OSError(errno.EXDEV, "Invalid cross-device link")
+
+    path, new = tmp_path / "a", tmp_path / "b"
+    path.write_bytes(b"x")
+    with pytest.raises(OSError, match="No space left"):
+        user_files.take(path, new)
+    assert path.read_bytes() == b"x"
+    assert not new.exists()
+
+
+def test_a_file_that_cannot_be_written_whole_is_not_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        OsSystem().create_file(tmp_path.resolve() / "a", "x")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_another_spelling_of_the_same_name_is_a_move_too() -> None:
+    system = MemorySystem({"/ws/readme.md": "x"}, case_sensitive=False)
+    system.move_file(Path("/ws/readme.md"), Path("/ws/README.md"))
+    assert [name for name, stat in system.list_folder(Path("/ws"))] == ["README.md"]
+    assert system.stat(Path("/ws/README.md")) is not None
+    found = system.stat(Path("/ws/README.md"))
+    assert found is not None
+    assert found.kind is FileKind.FILE

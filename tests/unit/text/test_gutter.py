@@ -1,0 +1,27 @@
+"""Line numbers and marks that a model copies into the text it sends back."""
+
+import pytest
+
+from stet.text.gutter import without_marks
+from stet.text.match_errors import Unclear
+from stet.text.render import marked, numbered
+
+
+def test_marks_come_off_what_was_copied_as_it_was_shown() -> None:
+    shown = numbered(["def f():\n"], first=7) + marked(["    return 2\n", "\n"], "h12")
+    assert shown == "     7\tdef f():\n  h12+\t    return 2\n  h12+\t\n"
+    assert without_marks(shown, "x\n") == ("def f():\n    return 2\n\n", "x\n")
+    assert without_marks(shown, "  h12+\tx\n     8\ty") == ("def f():\n    return 2\n\n", "x\ny")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "x", "     7\tx\n     8\ty", "  h1+\tx\ny", "h1+ x", "h+\tx", "1+\tx", "  h1+\tx\n\ny"],
+)
+def test_text_without_marks_in_all_its_lines_is_text(text: str) -> None:
+    assert without_marks(text, "new") is None
+
+
+def test_a_new_text_with_marks_in_some_lines_is_refused() -> None:
+    with pytest.raises(Unclear, match="1 of 2 lines of the new text"):
+        without_marks("  h1+\tx", "  h1+\ty\nz")

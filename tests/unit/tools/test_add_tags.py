@@ -1,0 +1,34 @@
+"""`add_tags`: tags in the front matter of a note, as ordinary hunks."""
+
+from stet.tools.add_tags import ADD_TAGS
+from stet.tools.base import Desk
+from tests.support.turns import make_desk, use
+from tests.support.world import make_world
+
+
+def desk_of(text: str, name: str = "a.md") -> Desk:
+    return make_desk(make_world(opened={f"/ws/{name}": text}), asked=f"/ws/{name}")
+
+
+async def test_tags_are_proposed_once_and_without_their_mark() -> None:
+    desk = desk_of("---\ntags:\n  - old # keep\n---\nBody\n")
+    answer = await use(ADD_TAGS, desk, file="a.md", tags=["#new", "Old", "new"])
+    (hunk,) = desk.ledger.hunks()
+    assert answer == f"Proposed {hunk.id}: the tags new in a.md. They wait for the user.\n"
+    assert (hunk.kind, hunk.old, hunk.new) == ("add", "", "  - new\n")
+
+
+async def test_a_note_that_has_them_is_left_alone() -> None:
+    desk = desk_of("---\ntags: [a]\n---\n")
+    answer = await use(ADD_TAGS, desk, file="a.md", tags=["A"])
+    assert answer == "a.md has these tags already; nothing to do.\n"
+
+
+async def test_what_can_not_be_is_said() -> None:
+    desk = desk_of("---\ntags: [a\n---\n")
+    assert (await use(ADD_TAGS, desk, file="a.md", tags=["b"])).startswith(
+        "Error: 'a.md', line 3: "
+    )
+    assert "write 'to-do'" in await use(ADD_TAGS, desk_of(""), file="a.md", tags=["to do"])
+    code = await use(ADD_TAGS, desk_of("", "a.py"), file="a.py", tags=["b"])
+    assert code == "Error: 'a.py' is no Markdown note and has no front matter."

@@ -1,0 +1,158 @@
+"""`move_file`: a file gets another name, and what names it follows."""
+
+import asyncio
+
+from stet.agent.scope import rules_for
+from stet.agent.turn import Ask, Mode
+from stet.context.builder import Place
+from stet.lsp.tasks import Tasks
+from stet.review.proposal import HunkKind
+from stet.settings.values import EditSettings, Settings
+from stet.tools.base import Desk
+from stet.tools.edit_file import EDIT_FILE
+from stet.tools.move_file import MOVE_FILE
+from stet.tools.read_file import READ_FILE
+from tests.support.turns import make_desk, type_into, use
+from tests.support.world import insertion, make_world
+
+FILES = {
+    "/ws/b.md": "# B\n\nSee [[a]] and [a](a.md#x).\n",
+    "/ws/sub/c.md": "[a](../a.md)\n",
+    "/ws/d.md": "nothing",
+}
+A = "# A\n\n![p](img/p.png) [c](sub/c.md)\n"
+
+
+async def desk_of(*read: str, **settings: object) -> Desk:
+    """A desk at which `a.md` is open and the named files have been read."""
+    edit = EditSettings(**settings)  # type: ignore[arg-type]
+    world = make_world(
+        {**FILES, "/ws/img/p.png": b"\0"}, opened={"/ws/a.md": A}, settings=Settings(edit=edit)
+    )
+    desk = make_desk(world, asked="/ws/a.md")
+    for name in read:
+        await use(READ_FILE, desk, file=name)
+    return desk
+
+
+def accepted(desk: Desk) -> dict[str, str]:
+    """The texts of the files with hunks of lines, all of them accepted."""
+    found = {}
+    for uri in desk.ledger.live_uris():
+        document = desk.workspace.snapshot().show(uri)
+        lines = [h.id for h in desk.ledger.live(uri) if h.kind is not HunkKind.MOVE]
+        if lines:
+            name = uri.removeprefix("file:///ws/")
+            found[name] = desk.ledger.edit_of(document, lines).apply(document.text)
+    return found
+
+
+async def test_a_move_is_one_proposal_with_all_its_links() -> None:
+    desk = await desk_of("a.md", "b.md", "sub/c.md")
+    answer = await use(MOVE_FILE, desk, file="a.md", to="sub/n.md")
+    move = next(h for h in desk.ledger.hunks() if h.kind is HunkKind.MOVE)
+    assert (move.uri, move.new_uri) == ("file:///ws/a.md", "file:///ws/sub/n.md")
+    assert {hunk.proposal for hunk in desk.ledger.hunks()} == {move.proposal}
+    assert accepted(desk) == {
+        "a.md": "# A\n\n![p](../img/p.png) [c](c.md)\n",
+        "b.md": "# B\n\nSee [[n]] and [a](sub/n.md#x).\n",
+        "sub/c.md": "[a](n.md)\n",
+    }
+    assert answer == (
+        f"Proposed {move.id}: a.md becomes sub/n.md, with 3 changes of links (a.md, b.md, sub/c.md)."
+        " It waits for the user; until then the file keeps its name.\n"
+    )
+
+
+async def test_a_folder_is_a_place_too() -> None:
+    desk = await desk_of("d.md")
+    assert "d.md becomes sub/d.md." in await use(MOVE_FILE, desk, file="d.md", to="sub/")
+
+
+async def test_files_that_would_change_must_be_read_and_are_named_at_once() -> None:
+    desk = await desk_of("a.md")
+    answer = await use(MOVE_FILE, desk, file="a.md", to="sub/n.md")
+    assert answer == (
+        "Error: Moving 'a.md' changes files that you have not read: 'b.md', 'sub/c.md'. Read them, "
+        "then move it."
+    )
+    assert desk.ledger.hunks() == ()
+
+
+async def test_what_can_not_be_is_said() -> None:
+    desk = await desk_of("a.md")
+    for file, to, answer in (
+        ("none.md", "x.md", "Error: There is no file 'none.md'."),
+        ("a.md", "a.md", "Error: 'a.md' is there already."),
+        ("a.md", "b.md", "Error: 'b.md' exists already. To move into a folder"),
+        ("a.md", "sub", "Error: 'sub' exists already. To move into a folder, end it with `/`."),
+        ("sub", "x", "Error: 'sub' is a folder"),
+        ("a.md", "../x.md", "Error: Refused by the rule parent"),
+    ):
+        assert (await use(MOVE_FILE, desk, file=file, to=to)).startswith(answer)
+    assert desk.ledger.hunks() == ()
+    assert [rejected.rule for rejected in desk.rejected] == ["parent"]
+
+
+async def test_the_gate_decides_and_the_user_is_told() -> None:
+    desk = await desk_of("d.md", can_create=False)
+    answer = await use(MOVE_FILE, desk, file="d.md", to="e.md")
+    assert answer.startswith("Error: Refused by the rule edit.canCreate")
+    assert [(r.file, r.position, r.rule) for r in desk.rejected] == [
+        ("d.md", "move", "edit.canCreate")
+    ]
+
+
+async def test_links_outside_the_scope_keep_a_file_where_it_is() -> None:
+    desk = await desk_of("a.md", scope="current")
+    answer = await use(MOVE_FILE, desk, file="a.md", to="n.md")
+    assert answer.startswith("Error: Refused by the rule edit.scope: 'a.md' can't be moved")
+
+
+async def test_in_the_scope_linked_the_links_of_the_current_file_are_in_reach() -> None:
+    desk = await desk_of(scope="linked")
+    ask = Ask(prompt="", mode=Mode.AGENT, place=Place("file:///ws/a.md"), chat="main")
+    linked = ["file:///ws/b.md", "file:///ws/sub/c.md"]
+    desk.rules = rules_for(ask, desk.workspace, desk.shown, linked)
+    answer = await use(MOVE_FILE, desk, file="a.md", to="sub/n.md")
+    assert answer.startswith("Proposed")
+    outside = await use(MOVE_FILE, desk, file="b.md", to="new/b.md")
+    assert outside.startswith("Error: Refused by the rule edit.scope")
+
+
+async def test_what_is_typed_while_links_are_looked_for_is_kept() -> None:
+    desk = await desk_of("a.md", "b.md", "sub/c.md")
+    moving = Tasks().spawn(use(MOVE_FILE, desk, file="a.md", to="n.md"), "move")
+    await asyncio.sleep(0)
+    type_into(
+        desk.workspace, desk.ledger, insertion(0, 0, "[[b]] typed [c](sub/c.md)\n"), "/ws/a.md"
+    )
+    assert (await moving).startswith("Proposed")
+    assert accepted(desk) == {
+        "b.md": "# B\n\nSee [[n]] and [a](n.md#x).\n",
+        "sub/c.md": "[a](../n.md)\n",
+    }
+
+
+async def test_a_binary_file_can_be_moved_with_the_notes_that_show_it() -> None:
+    desk = await desk_of()
+    answer = await use(MOVE_FILE, desk, file="img/p.png", to="pic.png")
+    assert "have not read: 'img/p.png'" in answer
+
+
+async def test_a_link_that_can_not_be_written_anew_is_named() -> None:
+    files = {"/ws/src/main.rs": "mod b;\n", "/ws/src/b.rs": "fn x() {}\n"}
+    desk = make_desk(make_world(files))
+    await use(READ_FILE, desk, file="src/b.rs")
+    answer = await use(MOVE_FILE, desk, file="src/b.rs", to="src/a/b.rs")
+    assert answer.endswith(
+        "These links can't be changed by themselves; see to them with `edit_file`: 'b' in "
+        "src/main.rs.\n"
+    )
+
+
+async def test_a_pending_edit_of_a_link_is_in_the_way() -> None:
+    desk = await desk_of("a.md", "b.md", "sub/c.md")
+    await use(EDIT_FILE, desk, file="b.md", old_text="See [[a]]", new_text="Look at [[a]]")
+    answer = await use(MOVE_FILE, desk, file="a.md", to="n.md")
+    assert "already have a pending hunk" in answer
