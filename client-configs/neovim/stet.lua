@@ -16,11 +16,34 @@ local function show_message(_, message)
   show(message.message)
 end
 
+-- The project: the nearest folder with a `.git`. A review page belongs to the server that wrote it.
+local last_root
+local function is_page(buffer)
+  return vim.api.nvim_buf_get_name(buffer):match('[/\\]stet[/\\]review%-[%x-]+%.diff$') ~= nil
+end
+local function root_dir(buffer, on_dir)
+  on_dir(is_page(buffer) and last_root or vim.fs.root(buffer, '.git'))
+end
+
+-- A server that dies is started again, as long as it doesn't do that all the time: its proposals are
+-- kept on the disk and find their places in your text, saved or not.
+local deaths = {}
+local function on_exit(code, signal)
+  if code == 0 and (signal == 0 or signal == 15) then return end -- somebody ended it
+  table.insert(deaths, vim.uv.now())
+  if #deaths > 3 and deaths[#deaths] - deaths[#deaths - 3] < 60000 then return end
+  vim.defer_fn(function()
+    vim.lsp.enable('stet')
+    show('Stet ended unexpectedly and was started again; your proposals come back')
+  end, 500)
+end
+
 vim.lsp.config('stet', {
   cmd = { 'stet', 'serve' },
-  root_markers = { '.git' }, -- and no `filetypes`: Stet serves every file, beside its own server
+  root_dir = root_dir, -- and no `filetypes`: Stet serves every file, beside its own server
   settings = { stet = {} }, -- for example { stet = { model = { provider = 'ollama' } } }
   handlers = { ['window/showMessage'] = show_message },
+  on_exit = on_exit,
 })
 vim.lsp.enable('stet')
 
@@ -49,6 +72,7 @@ end
 local function ask(mode)
   local first, last = selection()
   local question = { mode = mode, uri = uri(), range = { start = first, ['end'] = last } }
+  if is_page(0) then question = { mode = mode } end -- then it is about the file you come from
   vim.ui.input({ prompt = 'Stet: ' }, function(prompt)
     if vim.fn.mode():match('^[vV\22]') then vim.cmd.normal({ '\27', bang = true }) end
     question.prompt = prompt
@@ -56,13 +80,18 @@ local function ask(mode)
   end)
 end
 
--- Accepts or rejects the hunk under the cursor: a hunk is a diagnostic that carries its id.
-local function decide(command, arguments)
+-- The hunk under the cursor: a hunk is a diagnostic that carries its id.
+local function hunk_here()
   local namespace = vim.lsp.diagnostic.get_namespace(client().id)
   local here = vim.diagnostic.get(0, { namespace = namespace, lnum = vim.fn.line('.') - 1 })
-  arguments.hunk = vim.tbl_get(here, #here, 'user_data', 'lsp', 'data', 'hunk')
-  if not arguments.hunk then return vim.notify('Stet: no hunk on this line; ]h goes to the next') end
-  run(command, arguments)
+  local hunk = vim.tbl_get(here, #here, 'user_data', 'lsp', 'data', 'hunk')
+  if not hunk then vim.notify('Stet: no hunk on this line; ]h goes to the next') end
+  return hunk, hunk and here[#here]
+end
+
+local function decide(command, arguments)
+  arguments.hunk = hunk_here()
+  if arguments.hunk then run(command, arguments) end
 end
 
 local function reject()
@@ -70,6 +99,48 @@ local function reject()
     if reason then decide('stet.reject', { reason = reason }) end
   end)
 end
+
+local function resolve()
+  local hunk, diagnostic = hunk_here()
+  if not hunk then return end
+  if diagnostic.code ~= 'conflict' then return vim.notify('Stet: this hunk is no conflict') end
+  local ways = {
+    { 'Keep my text, drop the proposal', 'mine' },
+    { 'Take the proposal, drop my text', 'theirs' },
+    { 'Put both in, between markers', 'markers' },
+    { 'Have it done again for my text', 'retry' },
+  }
+  local function title(way) return way[1] end
+  local options = { prompt = 'You changed these lines, too:', format_item = title }
+  vim.ui.select(ways, options, function(way)
+    if way then run('stet.resolve', { hunk = hunk, how = way[2] }) end
+  end)
+end
+
+-- Decided hunks have no diagnostic, so the server says which were at this line.
+local function go_back(command, states, nothing)
+  local line = vim.fn.line('.') - 1
+  run('stet.proposals', { uri = uri() }, function(_, hunks)
+    local here = vim.tbl_filter(function(hunk)
+      local first, last = hunk.range.start.line, hunk.range['end']
+      local past = math.max(last.character > 0 and last.line + 1 or last.line, first + 1)
+      return states[hunk.state] and first <= line and line < past
+    end, hunks or {})
+    if #here == 0 then return vim.notify('Stet: ' .. nothing) end
+    local function with(hunk)
+      if hunk then run(command, { hunk = hunk.hunk }) end
+    end
+    if #here == 1 then return with(here[1]) end
+    local function title(hunk) return hunk.hunk .. ' (' .. hunk.state .. '): ' .. hunk.summary end
+    vim.ui.select(here, { prompt = 'Stet: which of these', format_item = title }, with)
+  end)
+end
+
+local function undo() go_back('stet.undo', { accepted = true }, 'no accepted hunk on this line') end
+local function restore()
+  go_back('stet.restore', { rejected = true, undone = true }, 'no rejected hunk on this line')
+end
+local function review() run('stet.review', { uri = uri() }) end
 
 local function go(command)
   run(command, { uri = uri(), line = vim.fn.line('.') }, function(_, found)
@@ -83,6 +154,10 @@ local keys = {
   { 'n', '<leader>y', 'accept the hunk', function() decide('stet.accept', {}) end },
   { 'n', '<leader>n', 'reject the hunk', reject },
   { 'n', '<leader>Y', 'accept all in this file', function() run('stet.accept', { uri = uri() }) end },
+  { 'n', '<leader>c', 'a way out of the conflict', resolve },
+  { 'n', '<leader>u', 'take the accepted hunk back', undo },
+  { 'n', '<leader>b', 'bring the rejected hunk back', restore },
+  { 'n', '<leader>d', 'review the file as a diff', review },
   { 'n', ']h', 'next hunk', function() go('stet.next') end },
   { 'n', '[h', 'previous hunk', function() go('stet.previous') end },
   { 'n', '<leader>x', 'cancel', function() run('stet.cancel') end },
@@ -100,7 +175,9 @@ end
 on('LspAttach', function(stet, event)
   for _, key in ipairs(keys) do
     local function act()
-      if client() then key[4]() else vim.notify('Stet is not running here; :edit starts it') end
+      if client() then return key[4]() end
+      vim.lsp.enable('stet')
+      vim.notify('Stet was not running here; it is being started, then press the key again')
     end
     vim.keymap.set(key[1], key[2], act, { buffer = event.buf, desc = 'Stet: ' .. key[3] })
   end
@@ -109,6 +186,8 @@ on('LspAttach', function(stet, event)
   local options = { virtual_lines = lines, virtual_text = false, underline = false }
   vim.diagnostic.config(options, vim.lsp.diagnostic.get_namespace(stet.id))
 end)
+
+on({ 'LspAttach', 'BufEnter' }, function(stet) last_root = stet.root_dir end)
 
 -- Where you are, a tenth of a second after the last movement.
 local function tell_selection()

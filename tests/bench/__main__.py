@@ -5,12 +5,13 @@ A new row is a module with a function `rows`, and its line in `BENCHMARKS`.
 
 import sys
 
-from tests.bench import didchange, edits, initialize, model_round
+from tests.bench import didchange, edits, hunks, initialize, model_round
 from tests.bench.table import Row, render
 
 BENCHMARKS = {
     "didchange": didchange.rows,
     "edits": edits.rows,
+    "hunks": hunks.rows,
     "initialize": initialize.rows,
     "model_round": model_round.rows,
 }

@@ -134,16 +134,31 @@ def test_the_server_knows_cursor_selection_and_unsaved_text(neovim: Begin) -> No
     editor.wait_for_context("Path: b.py\nLine: 1\n")
 
 
-def test_the_death_of_the_server_leaves_the_editor_usable(neovim: Begin) -> None:
+def test_a_server_that_dies_comes_back_with_its_hunks_and_costs_no_key(neovim: Begin) -> None:
     editor = neovim({"a.py": GREET}, greet_script())
     editor.keys("\\ause f-strings<CR>")
     editor.wait_for_hunks(4, 10)
     editor.kill_server()
     editor.wait("#vim.lsp.get_clients({ name = 'stet' }) == 0", "Neovim noticed")
-    editor.keys("ggOstill here<Esc>\\y\\a")
-    editor.wait_for_lines(["still here", *GREET_FILE.before])
+    editor.keys("ggOstill here<Esc>")
+    editor.wait_for_hunks(5, 11)
+    assert editor.lines() == ["still here", *GREET_FILE.before]
     assert editor.on_disk("a.py") == GREET
-    editor.keys(":write<CR>")
-    editor.wait("not vim.bo.modified", "the file is written")
-    editor.keys(":edit<CR>")
-    editor.wait("T.client() ~= nil", "opening the file again starts Stet again")
+    editor.keys("6G\\y")
+    editor.wait_for_lines(["still here", *GREET_FILE.first])
+
+
+def test_a_server_that_dies_all_the_time_stays_dead_until_a_key_starts_it(neovim: Begin) -> None:
+    editor = neovim({"a.py": GREET}, greet_script())
+    for _ in range(3):
+        editor.kill_server()
+        editor.wait("#vim.lsp.get_clients({ name = 'stet' }) == 0", "Neovim noticed")
+        editor.wait("(T.client() or {}).initialized", "it is started again")
+    editor.kill_server()
+    editor.wait("#vim.lsp.get_clients({ name = 'stet' }) == 0", "Neovim noticed")
+    editor.keys("ggOstill here<Esc>\\y")
+    editor.wait_for_lines(["still here", *GREET_FILE.before])
+    editor.wait("(T.client() or {}).initialized", "the key has started it")
+    editor.wait("(T.poll('stet.status') or {}).ready", "Stet is ready")
+    editor.keys("\\ause f-strings<CR>")
+    editor.wait_for_hunks(5, 11)

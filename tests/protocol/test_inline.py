@@ -108,6 +108,20 @@ async def test_code_actions_on_a_block_decide_it(root: Path, tmp_path: Path, cli
 
 
 @pytest.mark.parametrize("name", BLOCKED)
+async def test_closing_without_saving_decides_nothing(
+    root: Path, tmp_path: Path, name: str
+) -> None:
+    env = scripted(tmp_path, calls(*wishes(name)), done())
+    async with FakeEditor.start(root, settings=INLINE, env=env) as editor:
+        turn = await proposed(editor, name)
+        editor.close(name)
+        answer = await editor.command("stet.accept", {"turn": turn["turn"]})
+        assert answer == {"hunks": ["h1", "h2", "h3"], "refused": []}
+        await wait_for_states(editor, h1="accepted", h2="accepted", h3="accepted")
+        assert editor.text(name) == "one\n2\nthree\nfive\nsix\nseven\n"
+
+
+@pytest.mark.parametrize("name", BLOCKED)
 async def test_all_can_be_rejected_at_once_and_undone_or_restored_later(
     root: Path, tmp_path: Path, name: str
 ) -> None:

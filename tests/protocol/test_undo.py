@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pygls.exceptions import JsonRpcException
 
 from tests.support.editor import FakeEditor
 from tests.support.editor_profiles import PROFILES
@@ -17,6 +18,7 @@ from tests.support.live_turns import (
     states,
     wait_for_states,
 )
+from tests.support.proposing import PROPOSING_SERVER, propose
 
 TEXT = "one\ntwo\nthree\nfour\nfive\n"
 MOST = ["neovim", "vscode", "helix", "eglot"]
@@ -109,6 +111,8 @@ async def test_what_was_not_accepted_can_not_be_undone(root: Path, tmp_path: Pat
             await editor.command("stet.undo", {"hunk": "h99"})
         with pytest.raises(Exception, match="has no argument 'huk'; did you mean 'hunk'"):
             await editor.command("stet.undo", {"hunk": first, "huk": first})
+        with pytest.raises(Exception, match=r"has no argument 'state'\. It takes: all, .*, uri"):
+            await editor.command("stet.undo", {"hunk": first, "state": "accepted"})
 
 
 async def test_a_rejected_hunk_is_brought_back_at_its_place(root: Path, tmp_path: Path) -> None:
@@ -195,3 +199,18 @@ async def test_resolving_says_what_it_needs(root: Path, tmp_path: Path) -> None:
         editor.change(uri, "zwei\n", "two\n")
         with pytest.raises(Exception, match="is no conflict: it is pending"):
             await editor.command("stet.resolve", {"hunk": hunk, "how": "theirs"})
+
+
+async def test_a_conflict_whose_place_is_anothers_says_what_is_to_be_decided_first(
+    root: Path,
+) -> None:
+    async with FakeEditor.start(root, command=PROPOSING_SERVER) as editor:
+        uri = editor.open("a.txt")
+        [_] = await propose(editor, {"edit": "a.txt", "changes": [["five\n", "5\n"]]})
+        added = {"edit": "a.txt", "turn": "t2", "changes": [["four\nfive\n", "four\nfive\nsix\n"]]}
+        [last] = await propose(editor, added)
+        editor.change(uri, "five\n", "five")
+        assert (await states(editor))[last] == "conflict"
+        with pytest.raises(JsonRpcException, match=f"{last} can't be changed yet") as refused:
+            await editor.command("stet.resolve", {"hunk": last, "how": "theirs"})
+        assert refused.value.code == -32803

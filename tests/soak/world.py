@@ -179,7 +179,10 @@ class World:
 
     def _amend(self) -> None:
         for hunk in self.ledger.live(URI)[:1]:
-            _ = self.ledger.amend(hunk.id, hunk.new + self._line())
+            try:
+                _ = self.ledger.amend(hunk.id, hunk.new + self._line())
+            except WrongState:
+                continue  # it shares the text's last line with another hunk
 
     def _resolve(self) -> None:
         for hunk in self.ledger.live(URI):
@@ -212,6 +215,8 @@ class World:
         hunk, before = self._dice.choice(pending), self.buffer.text
         if hunk.old == hunk.new or not (_words(hunk.old) or _words(hunk.new)):
             return  # of empty lines nobody can tell which is which
+        if any(word in before for word in _words(hunk.new) if word not in hunk.old):
+            return  # an editor that applied it in part has left its words there already
         self._send([hunk], honest=True)
         after = self.buffer.text
         self._expect(hunk.id, HunkState.ACCEPTED)
@@ -250,6 +255,8 @@ class World:
         # What reads as proposed already was on its way, as far as one can tell.
         # And lines that are gone from their place are looked for elsewhere.
         exact = exact and all(h.old and h.old != h.new for h in self.ledger.live(URI))
+        # Nor can it be told later whether an empty last line was the hunk's or the user's.
+        exact = exact and not any(h.old.endswith("\n\n") for h in self.ledger.live(URI))
         self.buffer = TextBuffer(text)
         self.ledger = ReviewLedger(self.journal)
         self.ledger.take_back(self.journal.kept(), {URI: text})
@@ -365,6 +372,10 @@ class World:
             end = stop
             if document.text[start:stop] != hunk.old:
                 raise Violation(f"{hunk.id} says {hunk.old!r}, not {document.text[start:stop]!r}")
+            behind = document.text[stop:]
+            joins = hunk.new and behind and not hunk.new.endswith(("\n", "\r"))
+            if joins and hunk.state is HunkState.PENDING:
+                raise Violation(f"{hunk.id} would join its last line with the one behind: {hunk}")
             if hunk.state is HunkState.SENT:
                 raise Violation(f"{hunk.id} is on its way for ever")
         all_pending = [hunk.id for hunk in self._pending()]

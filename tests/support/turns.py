@@ -25,7 +25,9 @@ from stet.review.shown import Shown
 from stet.settings.values import ModelSettings
 from stet.system.memory_system import MemorySystem
 from stet.text.position import Position, Range
-from stet.tools.base import Desk, Tool, ToolError
+from stet.tools.base import Tool
+from stet.tools.desk import Desk
+from stet.tools.errors import ToolError
 from stet.workspace.modification import Modification, ModificationKind, WireEdit
 from stet.workspace.workspace import Workspace
 from tests.support.world import uri_at

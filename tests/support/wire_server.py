@@ -31,6 +31,9 @@ class Documents:
     def open(self, params: lsp.DidOpenTextDocumentParams) -> None:
         self.buffers[params.text_document.uri] = TextBuffer(params.text_document.text)
 
+    def changed_on_disk(self, params: object) -> None:
+        """There is no disk."""
+
     def change(self, params: object) -> None:
         modification = from_lsp.changed(params)
         buffer = self.buffers.get(modification.uri)

@@ -28,7 +28,7 @@ from stet.llm.messages import Message
 from stet.review.ledger import ReviewLedger
 from stet.review.shown import Shown
 from stet.review.verdicts import News, news_for
-from stet.tools.base import Desk
+from stet.tools.desk import Desk
 from stet.workspace.workspace import Workspace
 
 

@@ -21,7 +21,7 @@ from stet.llm.tokens import estimate_prompt
 from stet.review.instruction import BadInstruction, carry
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
-from stet.tools.base import ToolError
+from stet.tools.errors import ToolError
 from stet.workspace.snapshot import Snapshot
 
 _CALL = "rewrite"

@@ -71,7 +71,7 @@ class Session:
         if hunks:
             files = sorted({hunk.uri for hunk in hunks})
             listed = "; ".join(f"{hunk.id} {hunk.summary}" for hunk in hunks)
-            said += f"\n\n(Proposed {len(hunks)} hunks in {len(files)} files: {listed})"
+            said += f"\n\n(Proposed hunks: {len(hunks)}, files: {len(files)}: {listed})"
         self.history.append(Message("user", told + turn.ask.prompt))
         # Some providers refuse an empty answer for ever after.
         self.history.append(Message("assistant", said.strip() or "(No answer.)"))

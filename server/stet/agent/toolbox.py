@@ -12,11 +12,13 @@ from stet.agent.turn import Ask, Mode, ToolRun, ToolState
 from stet.llm.messages import ToolCall, ToolDefinition
 from stet.settings.values import AgentSettings
 from stet.tools.add_tags import ADD_TAGS
-from stet.tools.base import Desk, Params, Tool, ToolError, ToolKind
+from stet.tools.base import Params, Tool, ToolKind
 from stet.tools.create_file import CREATE_FILE
 from stet.tools.delete_file import DELETE_FILE
+from stet.tools.desk import Desk
 from stet.tools.done import DONE
 from stet.tools.edit_file import EDIT_FILE
+from stet.tools.errors import ToolError
 from stet.tools.list_files import LIST_FILES
 from stet.tools.move_file import MOVE_FILE
 from stet.tools.read_file import READ_FILE

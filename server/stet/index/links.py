@@ -11,6 +11,7 @@ from types import MappingProxyType
 from stet.index import imports
 from stet.index.link import Link
 from stet.index.markdown import find_html_links, find_markdown_links
+from stet.text.document import MARKDOWN
 
 MAX_CHARACTERS = 1_000_000
 """A longer text is not scanned: no person wrote it."""
@@ -20,7 +21,7 @@ _SCRIPT = (imports.find_javascript,)
 _MARKUP = (imports.find_javascript, find_html_links)
 
 _ENDINGS: tuple[tuple[str, tuple[_Finder, ...]], ...] = (
-    ("md markdown mdx qmd rmd", (find_markdown_links,)),
+    (" ".join(ending[1:] for ending in MARKDOWN), (find_markdown_links,)),
     ("py pyi", (imports.find_python,)),
     ("js jsx mjs cjs ts tsx mts cts", _SCRIPT),
     ("vue svelte astro", _MARKUP),
@@ -37,7 +38,7 @@ _ENDINGS: tuple[tuple[str, tuple[_Finder, ...]], ...] = (
 _FINDERS: Mapping[str, tuple[_Finder, ...]] = MappingProxyType(
     {f".{ending}": finders for endings, finders in _ENDINGS for ending in endings.split()}
 )
-NOTES = frozenset({".md", ".markdown", ".mdx", ".qmd", ".rmd"})
+NOTES = frozenset(MARKDOWN)
 """Endings of notes: wikilinks name them without it."""
 
 

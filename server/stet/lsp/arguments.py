@@ -99,13 +99,9 @@ class Arguments:
         if not unknown:
             return
         near = difflib.get_close_matches(str(unknown[0]), self._taken, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
         known = ", ".join(sorted(self._taken))
-        raise InvalidParams(
-            f"{self._command} has no argument {unknown[0]!r}{hint} It takes: {known}"
-            if not hint
-            else f"{self._command} has no argument {unknown[0]!r}{hint}"
-        )
+        hint = f"; did you mean {near[0]!r}?" if near else f". It takes: {known}"
+        raise InvalidParams(f"{self._command} has no argument {unknown[0]!r}{hint}")
 
     def _take(self, name: str, kind: type[T], what: str) -> T | None:
         self._taken.add(name)

@@ -31,6 +31,7 @@ class ClientCapabilities:
         show_document: Opens a document for the server.
         configuration: Answers `workspace/configuration`.
         configuration_dynamic: Lets the server register for changes of the configuration.
+        watches_files: Tells of files that change on the disk, if the server registers for it.
         workspace_folders: Works with several roots.
         message_requests: Shows a message with buttons.
         llm_tag: Knows the tag for code actions made by a language model.
@@ -50,6 +51,7 @@ class ClientCapabilities:
     show_document: bool = False
     configuration: bool = False
     configuration_dynamic: bool = False
+    watches_files: bool = False
     workspace_folders: bool = False
     message_requests: bool = False
     llm_tag: bool = False
@@ -80,6 +82,7 @@ def resolve(params: lsp.InitializeParams) -> ClientCapabilities:
         configuration_dynamic=_flag(
             said, "workspace.did_change_configuration.dynamic_registration"
         ),
+        watches_files=_flag(said, "workspace.did_change_watched_files.dynamic_registration"),
         workspace_folders=_flag(said, "workspace.workspace_folders"),
         message_requests=_value(said, "window.show_message") is not None,
         llm_tag=lsp.CodeActionTag.LlmGenerated

@@ -8,11 +8,8 @@ from stet.lsp.errors import ContentModified, InvalidParams, RequestFailed
 from stet.lsp.places import uri_of
 from stet.review.errors import UnknownHunk
 from stet.review.ledger import ReviewLedger
-from stet.review.proposal import Hunk, HunkState
+from stet.review.proposal import OPEN, Hunk, HunkState
 from stet.workspace.workspace import Workspace
-
-OPEN = frozenset({HunkState.PENDING, HunkState.CONFLICT})
-"""States in which the user has a decision to make."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -224,6 +224,16 @@ class Client:
         params = lsp.RegistrationParams([registration])
         self.start(self._ask_and_log(lsp.CLIENT_REGISTER_CAPABILITY, params), method)
 
+    def watch_files(self) -> None:
+        """Ask to be told when files change on the disk, where the editor tells a server."""
+        if not self._server.editor.watches_files:
+            return
+        method = lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES
+        options = lsp.DidChangeWatchedFilesRegistrationOptions([lsp.FileSystemWatcher("**/*")])
+        registration = lsp.Registration(f"stet-{method}", method, register_options=options)
+        params = lsp.RegistrationParams([registration])
+        self.start(self._ask_and_log(lsp.CLIENT_REGISTER_CAPABILITY, params), method)
+
     async def _ask_and_log(self, method: str, params: object) -> None:
         try:
             await self._server.protocol.ask(method, params, ANSWER_SECONDS)

@@ -5,6 +5,7 @@ from typing import Any
 from lsprotocol import types as lsp
 
 from stet.lsp import from_lsp
+from stet.lsp.disk_watch import DiskWatch
 from stet.lsp.own_documents import OwnDocuments
 from stet.lsp.renames import Renames
 from stet.review.ledger import ReviewLedger
@@ -18,16 +19,23 @@ class Documents:
 
     Attributes:
         workspace: Where the text goes.
+        changed_on_disk: Takes `workspace/didChangeWatchedFiles`.
     """
 
     def __init__(
-        self, workspace: Workspace, ledger: ReviewLedger, renames: Renames, own: OwnDocuments
+        self,
+        workspace: Workspace,
+        ledger: ReviewLedger,
+        renames: Renames,
+        own: OwnDocuments,
+        disk: DiskWatch,
     ) -> None:
         """`own` takes what is not the user's."""
         self.workspace = workspace
         self._ledger = ledger
         self._renames = renames
         self._own = own
+        self.changed_on_disk = disk.told
 
     def open(self, params: lsp.DidOpenTextDocumentParams) -> None:
         """A document was opened, or opened again with other text."""

@@ -6,10 +6,9 @@ from lsprotocol import types as lsp
 
 from stet.lsp.action import QUICK_FIX, bare
 from stet.lsp.capabilities import ClientCapabilities
-from stet.lsp.choosing import OPEN
 from stet.review.grouping import label_of
 from stet.review.ledger import ReviewLedger
-from stet.review.proposal import Hunk, HunkKind, HunkState
+from stet.review.proposal import OPEN, Hunk, HunkKind, HunkState
 
 _Wish = tuple[str, str, Mapping[str, object]]
 """Title, command, arguments."""

@@ -10,7 +10,8 @@ from urllib.parse import unquote
 
 from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.text.escape import escape, escape_line
-from stet.text.lines import split_lines, without_end
+from stet.text.lines import whole_lines, without_end
+from stet.text.render import fence_for
 
 MAX_DIFF_LINES = 12
 """Of a diagnostic."""
@@ -85,7 +86,8 @@ def _notes(hunk: Hunk) -> list[str]:
     """What a reader should know before deciding, a sentence in brackets each."""
     notes = []
     if hunk.state is HunkState.CONFLICT:
-        notes.append(f"(does not apply now: {escape_line(hunk.reason)}; {_WAYS_OUT})")
+        # A line of its own for each: editors cut what is longer than a window is wide.
+        notes += [f"(does not apply now: {escape_line(hunk.reason)})", f"({_WAYS_OUT})"]
     elif hunk.reason:
         notes.append(f"({escape_line(hunk.reason)})")
     if hunk.protected:
@@ -108,8 +110,7 @@ def _names(hunk: Hunk) -> tuple[str, str]:
 
 def _escaped(text: str) -> list[str]:
     """The lines of a hunk's text without their ends, safe to show."""
-    lines = [escape(without_end(line)) for line in split_lines(text)]
-    return lines if lines[-1] else lines[:-1]
+    return [escape(without_end(line)) for line in whole_lines(text)]
 
 
 def _cut(lines: Sequence[str], limit: int) -> list[str]:
@@ -119,6 +120,5 @@ def _cut(lines: Sequence[str], limit: int) -> list[str]:
 
 
 def _fenced(lines: Sequence[str], language: str) -> str:
-    longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
-    fence = "`" * max(3, longest + 1)
+    fence = fence_for("\n".join(lines))
     return "\n".join([f"{fence}{language}", *lines, fence])

@@ -13,8 +13,8 @@ from lsprotocol import types as lsp
 
 from stet.agent.events import AgentEvent, TurnEnded
 from stet.lsp.client import Client
-from stet.lsp.delivery import Delivery
-from stet.lsp.not_done import NotDone
+from stet.lsp.delivering.delivery import Delivery
+from stet.lsp.delivering.not_done import NotDone
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import LIVE, HunkState
 from stet.settings.values import Settings

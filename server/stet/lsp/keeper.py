@@ -6,17 +6,19 @@ exactly, whatever was typed before the server died.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from lsprotocol import types as lsp
 
 from stet.lsp.client import Client
+from stet.lsp.cut_short import carried_out
+from stet.review.journal import Kept
 from stet.review.ledger import ReviewLedger
 from stet.review.store import Store
 from stet.system.system import System
 from stet.workspace.disk_text import decode
-from stet.workspace.uris import path_of
+from stet.workspace.uris import canonical, path_of
 from stet.workspace.workspace import Workspace
 
 PAUSE_SECONDS = 2.0
@@ -68,20 +70,33 @@ class Keeper:
         kept = await asyncio.to_thread(self._store.load)
         if not kept.hunks:
             return
-        uris = [footing.uri for footing in kept.footings]
-        texts = await asyncio.to_thread(self._on_disk, uris)
+        done = await asyncio.to_thread(carried_out, self._system, kept.hunks)
+        moved = {canonical(hunk.uri): hunk.new_uri for hunk in done if hunk.new_uri}
+        places = {
+            footing.uri: moved.get(canonical(footing.uri), footing.uri) for footing in kept.footings
+        }
+        texts = await asyncio.to_thread(self._on_disk, places)
+        self._ledger.take_back(kept, texts | self._not_on_disk(kept, places))
+        for hunk in done:
+            self._ledger.outbox.confirm_whole(hunk.id)
+            if hunk.new_uri:
+                self._ledger.renamed(hunk.uri, hunk.new_uri)
+        for uri in places.values():
+            document, buffer = self._workspace.document(uri), self._workspace.buffer(uri)
+            if document is not None and buffer is not None:
+                self._ledger.opened(document.uri, buffer.lines)
+
+    def _not_on_disk(self, kept: Kept, places: Mapping[str, str]) -> dict[str, str]:
+        """The texts of files that are open, and of what is no file; `places` says where each is now."""
+        texts = {}
         for footing in kept.footings:
-            document = self._workspace.document(footing.uri)
+            document = self._workspace.document(places[footing.uri])
             if document is not None:
                 texts[footing.uri] = document.text
             elif path_of(footing.uri) is None:
                 # Never on a disk: the editor may open it again, with this text or another.
                 texts[footing.uri] = footing.text
-        self._ledger.take_back(kept, texts)
-        for uri in uris:
-            document, buffer = self._workspace.document(uri), self._workspace.buffer(uri)
-            if document is not None and buffer is not None:
-                self._ledger.opened(document.uri, buffer.lines)
+        return texts
 
     async def close(self) -> None:
         """Keep everything as it is now, and let go of the file."""
@@ -90,11 +105,11 @@ class Keeper:
         self._note()
         await asyncio.to_thread(self._store.close)
 
-    def _on_disk(self, uris: Iterable[str]) -> dict[str, str]:
-        """The texts of those files that are there."""
+    def _on_disk(self, places: Mapping[str, str]) -> dict[str, str]:
+        """The texts of those files that are there, by URI; each is read where it is now."""
         texts = {}
-        for uri in uris:
-            path = path_of(uri)
+        for uri, place in places.items():
+            path = path_of(place)
             if path is None:
                 continue
             try:

@@ -11,7 +11,7 @@ from stet.lsp import to_lsp
 from stet.lsp.client import Client
 from stet.lsp.hunk_text import describe
 from stet.review.ledger import ReviewLedger
-from stet.review.proposal import Hunk, HunkKind, HunkState
+from stet.review.proposal import OPEN, Hunk, HunkKind, HunkState
 from stet.text.escape import escape
 from stet.text.lines import split_lines
 from stet.text.position import Position, Range
@@ -23,7 +23,6 @@ DELAY = 0.05
 """Seconds; what changes within is published once."""
 LENS_DELAY = 0.2
 """Seconds; the same for code lenses, which the editor must ask for again, file by file."""
-_SHOWN = frozenset({HunkState.PENDING, HunkState.CONFLICT})
 
 
 class Publisher:
@@ -58,7 +57,7 @@ class Publisher:
 
     def _publish(self, uri: str) -> None:
         self._due.discard(uri)
-        hunks = [hunk for hunk in self._ledger.live(uri) if hunk.state in _SHOWN]
+        hunks = [hunk for hunk in self._ledger.live(uri) if hunk.state in OPEN]
         # An empty list too, every time: a decision shows as a message, whatever was shown before.
         lines = self._lines(uri)
         found = [self._diagnostic(hunk, lines) for hunk in hunks]

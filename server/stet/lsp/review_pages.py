@@ -12,14 +12,13 @@ from pathlib import Path
 
 from lsprotocol import types as lsp
 
-from stet.lsp.choosing import OPEN
 from stet.lsp.client import Client
 from stet.lsp.own_documents import OwnDocuments
 from stet.review.diff_document import ReviewPage, Verdicts, page_name, verdicts
 from stet.review.errors import ReviewError
 from stet.review.ledger import ReviewLedger
 from stet.review.overview import overview
-from stet.review.proposal import Hunk
+from stet.review.proposal import OPEN, Hunk
 from stet.review.shown import as_shown
 from stet.system.system import System
 from stet.text.escape import escape_line

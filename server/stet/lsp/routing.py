@@ -45,7 +45,7 @@ class Router(Generic[State]):
     ) -> None:
         """Register the handler of a notification; its errors are logged and end there."""
 
-        def handle(ls: LanguageServer, params: Any) -> None:  # noqa: ARG001
+        def handle(ls: LanguageServer, params: Any) -> None:  # noqa: ARG001 - pygls passes itself by this name
             perform(method, handler, self._state(), params)
 
         self._server.feature(method, options)(handle)
@@ -58,7 +58,7 @@ class Router(Generic[State]):
     ) -> None:
         """Register the handler of a request; its errors become JSON-RPC errors."""
 
-        def handle(ls: LanguageServer, params: Any) -> object:  # noqa: ARG001
+        def handle(ls: LanguageServer, params: Any) -> object:  # noqa: ARG001 - pygls passes itself by this name
             return answer(method, handler, self._state(), params)
 
         self._server.feature(method, options)(handle)
@@ -66,7 +66,7 @@ class Router(Generic[State]):
     def command(self, name: str, handler: Callable[[State, tuple[object, ...]], object]) -> None:
         """Register a command; the handler gets the arguments as the editor sent them."""
 
-        def handle(ls: LanguageServer, *arguments: object) -> object:  # noqa: ARG001
+        def handle(ls: LanguageServer, *arguments: object) -> object:  # noqa: ARG001 - pygls passes itself by this name
             return answer(name, handler, self._state(), arguments)
 
         self._server.command(name)(handle)

@@ -55,8 +55,8 @@ def build_server(*, log_level_given: bool = False) -> StetLanguageServer:
     server.documents = _FirstDocuments(state)
     route = Router(server, state)
 
-    # `initialize` itself is the framework's. Text synchronisation proper (open, change, close) goes
-    # past this table, for speed.
+    # `initialize` itself is the framework's. Text synchronisation proper (open, change, close)
+    # and what editors tell of the disk go past this table, for speed.
     route.mutates(lsp.INITIALIZED, lifecycle.initialized)
     route.mutates(lsp.SHUTDOWN, lifecycle.shutdown)
     route.mutates(lsp.TEXT_DOCUMENT_DID_SAVE, lifecycle.did_save, lsp.SaveOptions())
@@ -122,6 +122,9 @@ class _FirstDocuments:
 
     def change(self, params: dict[str, Any]) -> None:
         self._state().documents.change(params)
+
+    def changed_on_disk(self, params: object) -> None:
+        self._state().disk.told(params)
 
     def close(self, params: lsp.DidCloseTextDocumentParams) -> None:
         self._state().documents.close(params)

@@ -60,6 +60,7 @@ class Startup:
     async def run(self) -> None:
         """Called once, when the editor says that it is initialised."""
         self._client.watch_configuration("stet")
+        self._client.watch_files()
         editor = await self._client.configuration("stet")
         # Validation brings pydantic with it, the agent much more.
         self._layers = await asyncio.to_thread(self._read, self.options, editor)

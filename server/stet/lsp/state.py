@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from stet.agent.agent import Agent, Answer
 from stet.agent.events import AgentEvent
 from stet.lsp.client import Client
-from stet.lsp.delivery import Delivery
+from stet.lsp.delivering.delivery import Delivery
+from stet.lsp.delivering.preview import Preview
+from stet.lsp.disk_watch import DiskWatch
 from stet.lsp.documents import Documents
 from stet.lsp.inline_style import InlineStyle
 from stet.lsp.keeper import Keeper, messenger
 from stet.lsp.own_documents import OwnDocuments
-from stet.lsp.preview import Preview
 from stet.lsp.publisher import Publisher
 from stet.lsp.renames import Renames
 from stet.lsp.review_pages import ReviewPages
@@ -34,6 +35,7 @@ class ServerState:
         workspace: The world.
         ledger: All proposals.
         client: The editor.
+        disk: Files that change while they are not open.
         documents: Where text synchronisation is delivered.
         own: Stet's own documents, which are none of the user's.
         pages: Review pages.
@@ -54,6 +56,7 @@ class ServerState:
     workspace: Workspace = field(init=False)
     ledger: ReviewLedger = field(init=False)
     client: Client = field(init=False)
+    disk: DiskWatch = field(init=False)
     documents: Documents = field(init=False)
     own: OwnDocuments = field(init=False)
     pages: ReviewPages = field(init=False)
@@ -74,7 +77,13 @@ class ServerState:
         self.ledger = ReviewLedger(store)
         self.renames = Renames(self.workspace, self.ledger, self.system, self.server.tasks.start)
         self.own = OwnDocuments(self.system, lambda: self.workspace.encoding)
-        self.documents = Documents(self.workspace, self.ledger, self.renames, self.own)
+        self.disk = DiskWatch(
+            self.workspace,
+            self.ledger,
+            self.server.tasks.start,
+            editor=lambda: self.server.editor,
+        )
+        self.documents = Documents(self.workspace, self.ledger, self.renames, self.own, self.disk)
         self.pages = ReviewPages(self.workspace, self.ledger, self.client, self.system, self.own)
         self.publisher = Publisher(self.workspace, self.ledger, self.client)
         self.delivery = Delivery(

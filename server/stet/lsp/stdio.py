@@ -83,7 +83,7 @@ class _PipeInput(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._feed(data)
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         self._ended()
 
 
@@ -109,7 +109,7 @@ class _PipeOutput(asyncio.BaseProtocol):
     def resume_writing(self) -> None:
         self._drained.set()
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         self._drained.set()
         self._ended()
 

@@ -61,9 +61,11 @@ class DocumentSink(Protocol):
         ...
 
     def change(self, params: dict[str, Any]) -> None:
-        """Text was typed. `params` are as the editor sent them, unchecked: this is the one message
-        whose cost the user feels, so it goes past the conversion into protocol types.
-        """
+        """Text was typed; `params` as the editor sent them, unchecked: the user feels what it costs."""
+        ...
+
+    def changed_on_disk(self, params: object) -> None:
+        """Files changed, tens of thousands maybe; `params` as the editor sent them, unchecked."""
         ...
 
     def close(self, params: lsp.DidCloseTextDocumentParams) -> None:
@@ -145,6 +147,8 @@ class StetProtocol(LanguageServerProtocol):
             log.warning("%s ignored: the session is %s", method, self.phase.value)
         elif method == lsp.TEXT_DOCUMENT_DID_CHANGE:
             perform(method, self._server.documents.change, message.get("params"))
+        elif method == lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES:
+            perform(method, self._server.documents.changed_on_disk, message.get("params"))
         elif method == lsp.CANCEL_REQUEST or self._knows(method):
             if method == lsp.INITIALIZED and message.get("params") is None:
                 # The protocol wants it, not all clients send it.

@@ -12,45 +12,19 @@ Zed's action log; the code is not.
 
 from collections.abc import Sequence
 from copy import copy
-from typing import NamedTuple
 
+from stet.review.standing import Fold, Standing, lines_around, range_of, without_ends
 from stet.text.change import LineChange
 from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement
-from stet.text.lines import line_end, split_lines, without_end
+from stet.text.lines import line_end, split_lines, whole_lines, without_end
 from stet.text.merge import Merger
-from stet.text.position import Position, Range
+from stet.text.position import Range
 
 _MAX_FOLDS = 16
 _NOWHERE = ("\n\n", "\n\n")
 """Lines that no text has: an insertion that is lost and can't be found by what was round it."""
-
-
-class Standing(NamedTuple):
-    """A place in lines, and whether it is only where the place was lost."""
-
-    first: int
-    end: int
-    is_lost: bool
-
-
-class _Fold(NamedTuple):
-    """A change that reached into the place, so that its inverse brings it back as it was.
-
-    Attributes:
-        before: The place before it, in lines from where the change began.
-        current: What stood there.
-        removed: How many lines the change took.
-        added: How many it put there.
-        back: How far behind the beginning of the change the anchor stood after it.
-    """
-
-    before: Standing
-    current: str
-    removed: int
-    added: int
-    back: int
 
 
 class Anchor:
@@ -111,15 +85,15 @@ class Anchor:
         stands = tuple(lines[self.first : self.end])
         if is_lost:
             self._around = _NOWHERE
-        elif stands == (*self._base, ""):
+        elif stands == (*self._base, "") or (base and stands[-1:] == ("",)):
             self._base += ("",)  # what is behind the last line end is a line of the text too
         elif not base:
-            self._around = _around(lines, self.first)
+            self._around = lines_around(lines, self.first)
         self.proposed = proposed
         self.current = "".join(lines[self.first : self.end]) if is_lost else base
         self.merged: str | None = None if is_lost else self._inserted()
         self._merger: Merger | None = None
-        self._folds: tuple[_Fold, ...] = ()
+        self._folds: tuple[Fold, ...] = ()
         self._otherwise: tuple[Anchor, str] | None = None
         self._growing = False
         self._is_due = False
@@ -162,8 +136,8 @@ class Anchor:
         _ = otherwise._move(change, floor, grows=not is_others)  # noqa: SLF001 - its own kind
         self._otherwise = (otherwise, fold.current)
         self._folds = self._folds[:-1]
-        self.first = max(change.first + fold.before.first, floor)
-        self.end = max(change.first + fold.before.end, self.first)
+        self.first = change.first + fold.before.first
+        self.end = change.first + fold.before.end
         self._is_lost = fold.before.is_lost
         self._is_due = self._is_touched = True
         return True
@@ -215,7 +189,7 @@ class Anchor:
         self._is_lost |= self._around is not None and self.first == self.end and removed > 0
         self.first = max(min(self.first, first), floor)
         self.end = max(max(self.end, behind) + delta, self.first)
-        fold = _Fold(before, self.current, removed, added, self.first - first)
+        fold = Fold(before, self.current, removed, added, self.first - first)
         self._folds = (*self._folds[-_MAX_FOLDS:], fold)
 
     def look(self, lines: Sequence[str]) -> None:
@@ -242,7 +216,10 @@ class Anchor:
             return
         if self._merger is None:
             self._merger = Merger(self.base, self.proposed)
-        self.merged = self._merger.merge(self.current)
+        merged = self._merger.merge(self.current)
+        if merged and self.end < len(lines) and not line_end(merged):
+            merged += line_end(self.current) or "\n"  # lines have come to stand behind it
+        self.merged = merged
 
     def _inserted(self) -> str:
         """What is proposed; an insertion fits itself to the lines that it stands between, which may
@@ -266,9 +243,8 @@ class Anchor:
         self, lines: Sequence[str], otherwise: "Anchor", current: str
     ) -> None:
         """Take the other way if the lines that came are not those that were taken away."""
-        stands = "".join(lines[self.first : self.end])
-        is_same = self._around in (None, _around(lines, self.first)) or self._is_lost
-        if stands != current or not is_same:
+        is_same = self._around in (None, lines_around(lines, self.first)) or self._is_lost
+        if not is_same or not self._reads(lines, current):
             self.first, self.end, self._is_lost = otherwise.standing
             self._folds = otherwise._folds  # noqa: SLF001 - its own kind
         self._otherwise = None
@@ -278,7 +254,9 @@ class Anchor:
         if self.first == len(lines) and not lines[-1]:
             self.first = self.end = len(lines) - 1
         if self._is_lost:
-            gaps = [at for at in range(self.first, self.end + 1) if _around(lines, at) == around]
+            known = without_ends(around)
+            places = range(self.first, self.end + 1)
+            gaps = [at for at in places if without_ends(lines_around(lines, at)) == known]
             self._is_lost = len(gaps) != 1
             if not self._is_lost:
                 self.first = self.end = gaps[0]
@@ -287,12 +265,16 @@ class Anchor:
             if self._was_filled and tuple(lines[self.first : self.first + len(wanted)]) == wanted:
                 self.end += len(wanted)
             else:
-                self._around = _around(lines, self.first)
+                self._around = lines_around(lines, self.first)
         self._was_filled = False
+
+    def _reads(self, lines: Sequence[str], text: str) -> bool:
+        return "".join(lines[self.first : self.end]) == text
 
     def _leave_out_edges(self, lines: Sequence[str]) -> None:
         """Lines that were only put before or behind its own are not its inside."""
-        if self.end - self.first <= len(self._base):
+        n_lines = self.end - self.first
+        if n_lines <= len(self._base) or self._reads(lines, self.proposed):
             return
         own = [without_end(line) for line in self._base]
         hunks = diff_lines(own, [without_end(line) for line in lines[self.first : self.end]])
@@ -359,25 +341,3 @@ class Anchor:
         """`text` in its place."""
         place = self.range_in(document.lines)
         return Replacement(document.offset_at(place.start), document.offset_at(place.end), text)
-
-
-def range_of(lines: Sequence[str], first: int, end: int) -> Range:
-    """Whole lines as a range in code points; behind the last line is the end of the text."""
-    return Range(_start_of(lines, first), _start_of(lines, end))
-
-
-def _start_of(lines: Sequence[str], line: int) -> Position:
-    if line < len(lines):
-        return Position(line, 0)
-    return Position(len(lines) - 1, len(lines[-1]))
-
-
-def whole_lines(text: str) -> tuple[str, ...]:
-    """The lines of a hunk's text: behind its last line end there is none."""
-    lines = split_lines(text)
-    return tuple(lines if lines[-1] else lines[:-1])
-
-
-def _around(lines: Sequence[str], at: int) -> tuple[str, str]:
-    """The lines before and behind a gap; `""` at the text's ends."""
-    return lines[at - 1] if at else "", lines[at] if at < len(lines) else ""

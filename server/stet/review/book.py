@@ -1,8 +1,11 @@
 """Every hunk there is, where it stands, and what is kept of it; the ledger's memory."""
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
+from stet.review.anchors import Anchor
 from stet.review.block_anchor import BlockAnchor
 from stet.review.errors import UnknownHunk
 from stet.review.journal import Footing, Journal
@@ -15,6 +18,36 @@ from stet.workspace.uris import canonical
 TOP = Range(Position(0, 0), Position(0, 0))
 _BROKEN = "its block in the text is no longer whole: finish there what you began, or undo it"
 _WRITTEN_OVER = "you have changed the text it was made for"
+
+
+@dataclass(slots=True)
+class _Due:
+    """What is to be kept and told together.
+
+    Attributes:
+        hunks: The latest of each, by id.
+        stands: The canonical URIs of files whose places are to be kept.
+        told: The files that have changed.
+        decision: Whether the user has decided.
+    """
+
+    hunks: dict[str, Hunk] = field(default_factory=dict)
+    stands: set[str] = field(default_factory=set)
+    told: dict[str, None] = field(default_factory=dict)
+    decision: bool = False
+
+    def take(self, hunks: Iterable[Hunk], stands: str | None, *, decision: bool) -> None:
+        """As `Book.put` has it."""
+        self.hunks.update((hunk.id, hunk) for hunk in hunks)
+        self.stands |= {canonical(stands)} if stands else set()
+        self.decision |= decision
+
+    def by_file(self) -> Iterable[tuple[str, list[Hunk]]]:
+        """The hunks of each file, by its canonical URI."""
+        files: dict[str, list[Hunk]] = {uri: [] for uri in self.stands}
+        for hunk in self.hunks.values():
+            files.setdefault(canonical(hunk.uri), []).append(hunk)
+        return files.items()
 
 
 class Book:
@@ -35,6 +68,8 @@ class Book:
         self._hunks: dict[str, Hunk] = {}
         self._files: dict[str, dict[str, None]] = {}
         self._tracks: dict[str, Track] = {}
+        self._views: dict[str, tuple[tuple[object, ...], Hunk]] = {}
+        self._due: _Due | None = None
         self._listeners: list[Callable[[str], None]] = []
         self._last_change = 0
 
@@ -44,8 +79,28 @@ class Book:
 
     def changed(self, uri: str) -> None:
         """Tell the listeners."""
+        if self._due is not None:
+            self._due.told[uri] = None
+            return
         for listener in self._listeners:
             listener(uri)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Within, many hunks are decided: at the end they are kept, and told of, file by file."""
+        if self._due is not None:
+            yield
+            return
+        self._due = due = _Due()
+        try:
+            yield
+        finally:
+            self._due = None
+            for uri, hunks in due.by_file():
+                footing = self.footing(uri) if uri in due.stands else None
+                self.journal.keep(hunks, footing, decision=due.decision)
+            for uri in due.told:
+                self.changed(uri)
 
     # -- hunks -----------------------------------------------------------------------------------
 
@@ -66,17 +121,12 @@ class Book:
         if track is None or anchor is None:
             return hunk
         place = anchor.range_in(track.lines)
-        if hunk.state not in LIVE:
-            return dataclasses.replace(hunk, range=place)
-        state, new, reason = hunk.state, anchor.merged, hunk.reason
-        if new is None:
-            new = anchor.proposed
-            if state is HunkState.PENDING:
-                broken = isinstance(anchor, BlockAnchor)
-                state, reason = HunkState.CONFLICT, _BROKEN if broken else _WRITTEN_OVER
-        return dataclasses.replace(
-            hunk, range=place, old=anchor.current, new=new, state=state, reason=reason
-        )
+        seen = (hunk, place, anchor.current, anchor.merged, anchor.proposed)
+        if (last := self._views.get(hunk.id)) is not None and last[0] == seen:
+            return last[1]
+        view = _seen_at(hunk, anchor, place)
+        self._views[hunk.id] = seen, view
+        return view
 
     def of_file(self, uri: str) -> list[Hunk]:
         """The hunks of a file as they are kept, in the order they were made."""
@@ -104,7 +154,9 @@ class Book:
             changed = dataclasses.replace(hunk, changed=self._last_change)
             self._take(changed)
             kept.append(changed)
-        if kept:
+        if self._due is not None:
+            self._due.take(kept, stands, decision=decision)
+        elif kept:
             self.journal.keep(kept, self.footing(stands) if stands else None, decision=decision)
 
     def show(self, *hunks: Hunk) -> None:
@@ -155,6 +207,10 @@ class Book:
         """The anchors of a document, if it has any hunks of lines."""
         return self._tracks.get(canonical(uri))
 
+    def tracks(self) -> Iterable[Track]:
+        """Those of all documents."""
+        return self._tracks.values()
+
     def track_for(self, document: TextDocument) -> Track:
         """The same for a document as it is now, made if there is none."""
         track = self._tracks.get(canonical(document.uri))
@@ -197,6 +253,21 @@ class Book:
             self._tracks[key] = track
         if moved:
             self.journal.keep(moved, self.footing(new_uri))
+
+
+def _seen_at(hunk: Hunk, anchor: Anchor, place: Range) -> Hunk:
+    """`hunk` as its anchor has it."""
+    if hunk.state not in LIVE:
+        return dataclasses.replace(hunk, range=place)
+    state, new, reason = hunk.state, anchor.merged, hunk.reason
+    if new is None:
+        new = anchor.proposed
+        if state is HunkState.PENDING:
+            broken = isinstance(anchor, BlockAnchor)
+            state, reason = HunkState.CONFLICT, _BROKEN if broken else _WRITTEN_OVER
+    return dataclasses.replace(
+        hunk, range=place, old=anchor.current, new=new, state=state, reason=reason
+    )
 
 
 def is_of_lines(hunk: Hunk) -> bool:

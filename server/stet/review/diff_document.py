@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from stet.review.proposal import Hunk, HunkKind
 from stet.text.diff import diff_lines
-from stet.text.lines import dominant_line_end, split_lines, without_end
+from stet.text.lines import dominant_line_end, split_lines, whole_lines, without_end
 
 NO_END = "\\ No newline at end of file"
 FIRST_LINE = "# Stet review "
@@ -160,16 +160,15 @@ def _new(section: Section, now: Sequence[str]) -> str | None:
     Lines that are as they were keep their white space and line end; the others get the hunk's own.
     """
     hunk = section.hunk
-    old = split_lines(hunk.new)
-    if old[-1] == "":
-        old.pop()
+    old = whole_lines(hunk.new)
     ended = [line.rstrip() for line in old]
     added = _added(now)
     changes = diff_lines(ended, [line.rstrip() for line in added])
     if not changes:
         return None
     end = dominant_line_end(hunk.new or hunk.old)
-    lines, at = [], 0
+    lines: list[str] = []
+    at = 0
     for change in changes:
         lines += old[at : change.old_start]
         made = added[change.new_start : change.new_start + len(change.new)]

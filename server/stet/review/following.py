@@ -11,6 +11,7 @@ from stet.review.track import Track
 from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.lines import split_lines
+from stet.workspace.uris import canonical
 
 _OTHER_WAY = {HunkState.ACCEPTED: HunkState.UNDONE, HunkState.UNDONE: HunkState.ACCEPTED}
 
@@ -36,7 +37,9 @@ def follow(book: Book, track: Track, changes: Sequence[TextChange], lines: Seque
         book.changed(track.uri)
     moved, settled = track.follow(changes, lines)
     turned = _turn_round(book, track, settled)
-    if after_change(book, track, changes) or turned or moved or track.sent is not None:
+    # Where no hunk ever stood in the text itself, there is nothing to decide by hand.
+    by_hand = canonical(track.uri) in book.inline and after_change(book, track, changes)
+    if by_hand or turned or moved or track.sent is not None:
         book.changed(track.uri)
 
 

@@ -8,7 +8,6 @@ from stet.text.lines import split_lines
 from stet.text.outline import Outline, Style, Symbol
 from stet.text.position import Range
 
-_MARKDOWN = frozenset({"md", "markdown", "mdown", "mkd", "mdx", "qmd", "rmd"})
 _PLAIN = frozenset(
     {"", "txt", "text", "log", "csv", "tsv", "json", "jsonl", "xml", "html", "svg", "lock", "diff"}
 )
@@ -41,11 +40,11 @@ def label_of(group: str) -> str | None:
 
 def style_of(document: TextDocument) -> Style:
     """How a document is laid out, by the editor's name for its language, else by its file's name."""
+    if document.is_markdown:
+        return Style.MARKDOWN
     language = document.language_id.lower()
     name = document.uri.rpartition("/")[2].lower()
     suffix = name.rpartition(".")[2] if "." in name else ""
-    if language == "markdown" or (not language and suffix in _MARKDOWN):
-        return Style.MARKDOWN
     if language in _PLAIN_LANGUAGES or (not language and suffix in _PLAIN):
         return Style.PLAIN
     return Style.CODE

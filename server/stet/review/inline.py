@@ -6,6 +6,7 @@ block from the moment its block stands there.
 
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from typing import Protocol
 
 from stet.review.anchors import Anchor
@@ -13,12 +14,16 @@ from stet.review.block_anchor import BlockAnchor
 from stet.review.book import Book
 from stet.review.by_hand import as_block, become_block, replace_anchor
 from stet.review.errors import WrongState
+from stet.review.following import catch_up
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkState
 from stet.review.sent import Piece, Settle, writing
+from stet.review.track import Track
 from stet.text.block import BlockStyle
 from stet.text.blocks import form_for, render_block, style_for
+from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
+from stet.text.lines import split_lines
 from stet.text.outline import behind_front_matter
 
 _Places = Mapping[str, tuple[int, int]]
@@ -203,6 +208,34 @@ class InlineBlocks:
             sent = [self._book[anchor.hunk] for anchor in blocks]
             self._book.show(*(dataclasses.replace(h, state=HunkState.SENT) for h in sent))
         return self._send(document, pieces, settle)
+
+    def fold_missing(self, track: Track, text: str) -> None:
+        """A document that was not open is found with another text, which lacks blocks of its hunks.
+
+        They were never saved, or the file was written anew: the user has decided nothing. Those hunks
+        wait in the margin, as if their blocks had been taken out before.
+
+        Args:
+            track: The document, with the text it had last.
+            text: What it is now.
+        """
+        if track.sent is not None or not self.standing(track.uri):
+            return
+        document, lines = TextDocument(track.uri, track.text), split_lines(text)
+        changes = changes_between(track.text, text)
+        effects = [effect for change in changes for effect in change.effects]
+        missing = []
+        for anchor in track.live:
+            if isinstance(anchor, BlockAnchor):
+                probe = copy(anchor)
+                for effect in effects:
+                    _ = probe.follow(effect)
+                probe.look(lines)
+                if probe.left is not None:
+                    missing.append(anchor.hunk)
+        edit = self.take_out(document, missing)
+        if edit is not None:
+            catch_up(self._book, track, edit.apply(document.text))
 
     def _send(
         self, document: TextDocument, pieces: Sequence[Piece], settle: Settle

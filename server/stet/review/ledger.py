@@ -7,6 +7,7 @@ from the editor says so.
 
 import dataclasses
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 
 from stet.review.book import Book, is_of_lines
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
@@ -152,6 +153,10 @@ class ReviewLedger:
         """Whether `uri` has hunks that its changes must be told to."""
         return self._book.track(uri) is not None
 
+    def closed_uris(self) -> tuple[str, ...]:
+        """The files that are followed and are not open: only the disk knows their texts."""
+        return tuple(track.uri for track in self._book.tracks() if not track.is_open)
+
     def spelling(self, uri: str) -> str:
         """`uri` as the latest hunk of that file spells it."""
         return next((hunk.uri for hunk in reversed(self._book.of_file(uri))), uri)
@@ -202,12 +207,15 @@ class ReviewLedger:
         """`uri` was opened, perhaps with other text than its hunks know; `lines` as for `follow`."""
         if track := self._book.track(uri):
             track.uri = uri
+            if not track.is_open:
+                self.blocks.fold_missing(track, "".join(lines))
             self.follow(uri, changes_between(track.text, "".join(lines)), lines)
 
     def on_disk(self, uri: str, text: str) -> None:
         """`uri`, which is not open, has this text: its hunks follow from the text they last knew."""
         track = self._book.track(uri)
         if track is not None and not track.is_open:
+            self.blocks.fold_missing(track, text)
             catch_up(self._book, track, text)
 
     def closed(self, uri: str) -> None:
@@ -232,6 +240,10 @@ class ReviewLedger:
         take_back(self._book, kept, texts)
 
     # -- deciding --------------------------------------------------------------------------------
+
+    def together(self) -> AbstractContextManager[None]:
+        """Within, many hunks are decided; what outlives the process is there when it is left."""
+        return self._book.together()
 
     def reject(self, hunk_id: str, reason: str = "") -> None:
         """The user does not want it."""

@@ -11,7 +11,7 @@ from stet.review.diff_document import FIRST_LINE, NO_END, ReviewPage, Section
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
 from stet.text.document import TextDocument
 from stet.text.escape import escape_line
-from stet.text.lines import split_lines, without_end
+from stet.text.lines import whole_lines, without_end
 
 CONTEXT = 3
 """Lines shown round a hunk, where they are not another hunk's."""
@@ -66,12 +66,12 @@ def _edits(hunks: Sequence[Hunk], document: TextDocument) -> Iterator[tuple[Sect
     shift, done = 0, 0
     for nth, hunk in enumerate(hunks):
         first = min(hunk.range.start.line, n_lines)
-        behind = min(_line_behind(hunk), n_lines)
+        behind = min(hunk.range.line_behind, n_lines)
         following = hunks[nth + 1].range.start.line if nth + 1 < len(hunks) else n_lines
         start = max(first - CONTEXT, done, 0)
         end = max(behind, min(behind + CONTEXT, following, n_lines))
         before, after = lines[start:first], lines[behind:end]
-        old, new = _lines_of(hunk.old), _lines_of(hunk.new)
+        old, new = whole_lines(hunk.old), whole_lines(hunk.new)
         shown = (
             *_marked(" ", before),
             *_marked("-", old),
@@ -89,12 +89,6 @@ def _edits(hunks: Sequence[Hunk], document: TextDocument) -> Iterator[tuple[Sect
         done = end
 
 
-def _line_behind(hunk: Hunk) -> int:
-    """The first line (0-based) that is no more the hunk's."""
-    end = hunk.range.end
-    return end.line + (end.character > 0)
-
-
 def _file_head(hunk: Hunk, name: str, new_name: str) -> str:
     head = f"diff --git a/{name} b/{new_name}\n"
     match hunk.kind:
@@ -110,7 +104,7 @@ def _whole(hunk: Hunk) -> tuple[str, ...]:
     """What a hunk about a whole file shows below its `@@` line."""
     if hunk.kind is HunkKind.MOVE:
         return ()
-    return (*_marked("-", _lines_of(hunk.old)), *_marked("+", _lines_of(hunk.new)))
+    return (*_marked("-", whole_lines(hunk.old)), *_marked("+", whole_lines(hunk.new)))
 
 
 def _shown(section: Section, old: str, new: str) -> str:
@@ -129,14 +123,9 @@ def _marked(mark: str, lines: Sequence[str]) -> Iterator[str]:
             yield NO_END
 
 
-def _lines_of(text: str) -> list[str]:
-    lines = split_lines(text)
-    return lines if lines[-1] else lines[:-1]
-
-
 def _span(first: int, text: str) -> str:
     """The place of a whole file's text as `@@` writes it."""
-    return _places(first - 1, len(_lines_of(text)))
+    return _places(first - 1, len(whole_lines(text)))
 
 
 def _places(start: int, n: int) -> str:

@@ -1,8 +1,8 @@
 """A file's lines as its agent sees them: numbered, with its own pending hunks between them."""
 
-from stet.review.anchors import whole_lines
 from stet.review.pending_view import PendingView
 from stet.review.proposal import Hunk
+from stet.text.lines import whole_lines
 from stet.text.render import marked, numbered
 
 MAX_CHARACTERS = 20_000
@@ -21,7 +21,7 @@ def listing(view: PendingView, first: int, end: int) -> str:
     legend: list[str] = []
     done, room = first, MAX_CHARACTERS
     for hunk in view.hunks:
-        start, behind = _lines_of(hunk)
+        start, behind = hunk.range.start.line, hunk.range.line_behind
         if not (start < end and behind > first) and not (start == behind and first <= start <= end):
             continue
         stop = max(done, min(behind, end))
@@ -37,11 +37,6 @@ def listing(view: PendingView, first: int, end: int) -> str:
             f"{'; '.join(legend)}.)\n"
         )
     return "".join(shown)
-
-
-def _lines_of(hunk: Hunk) -> tuple[int, int]:
-    """The lines a hunk replaces, 0-based, half-open."""
-    return hunk.range.start.line, hunk.range.end.line + (hunk.range.end.character > 0)
 
 
 def _told(hunk: Hunk, start: int, behind: int) -> str:

@@ -22,6 +22,8 @@ class HunkState(StrEnum):
     UNDONE = "undone"
 
 
+OPEN = frozenset({HunkState.PENDING, HunkState.CONFLICT})
+"""States in which the user has a decision to make."""
 LIVE = frozenset({HunkState.PENDING, HunkState.SENT, HunkState.CONFLICT})
 """States in which a hunk still follows its document."""
 

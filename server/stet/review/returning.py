@@ -1,20 +1,23 @@
 """Hunks of an earlier run find their places in files that have moved on meanwhile."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from stet.review.anchors import Anchor, whole_lines
+from stet.review.anchors import Anchor
 from stet.review.block_anchor import BlockAnchor
 from stet.review.book import Book, is_of_lines
 from stet.review.following import catch_up
+from stet.review.inline import InlineBlocks
 from stet.review.journal import Footing, Kept
 from stet.review.proposal import LIVE, Hunk, HunkState
-from stet.review.track import Track
+from stet.review.track import Track, overlap
+from stet.text.diff import changes_between
 from stet.text.document import TextDocument
-from stet.text.lines import split_lines
+from stet.text.lines import split_lines, whole_lines
 
 MIN_SAID = 8
 """How many letters and digits lines need to be told from others like them."""
+_TAKEN = "something newer was proposed in its place"
 _FOLLOWED = LIVE | {HunkState.ACCEPTED, HunkState.REJECTED, HunkState.UNDONE}
 
 
@@ -23,7 +26,8 @@ def take_back(book: Book, kept: Kept, texts: Mapping[str, str]) -> None:
 
     First by the difference to the text that was kept. A hunk that is in conflict then is looked for
     by its content, and moved if that stands elsewhere, once. A hunk whose text stands there already
-    was on its way when the earlier run ended: it is accepted.
+    was on its way when the earlier run ended: it is accepted. Hunks that were made before the journal
+    came back are left as they are, and in their places the old ones are superseded.
 
     Args:
         book: Where they go.
@@ -31,10 +35,14 @@ def take_back(book: Book, kept: Kept, texts: Mapping[str, str]) -> None:
         texts: The current text of the files, by URI as the footings spell it; none for a file that
             is gone.
     """
-    book.take_back(kept.hunks)
+    known = {hunk.id for hunk in book.all()}
+    book.take_back(hunk for hunk in kept.hunks if hunk.id not in known)
     for footing in kept.footings:
-        track = _stand(book, footing)
-        catch_up(book, track, texts.get(footing.uri, ""))
+        track = _stand(book, footing, known)
+        text = texts.get(footing.uri, "")
+        if not track.is_open:
+            InlineBlocks(book).fold_missing(track, text)
+        catch_up(book, track, text)
         for anchor in tuple(track.live):
             if anchor.merged is None and not isinstance(anchor, BlockAnchor):
                 _look_elsewhere(track, anchor)
@@ -43,13 +51,15 @@ def take_back(book: Book, kept: Kept, texts: Mapping[str, str]) -> None:
         book.changed(uri)
 
 
-def _stand(book: Book, footing: Footing) -> Track:
-    """The anchors of a file, in the text that was kept of it."""
-    track = book.track(footing.uri)
-    if track is None:
-        track = book.track_for(TextDocument(footing.uri, footing.text))
+def _stand(book: Book, footing: Footing, known: Collection[str]) -> Track:
+    """The track of a file with the anchors that were kept, but for those of `known` hunks."""
     lines = split_lines(footing.text)
-    hunks = {hunk.id: hunk for hunk in book.of_file(footing.uri)}
+    there = book.track(footing.uri)
+    if there is None:
+        track = book.track_for(TextDocument(footing.uri, footing.text))
+    else:
+        track = Track(footing.uri, lines, is_open=False)
+    hunks = {hunk.id: hunk for hunk in book.of_file(footing.uri) if hunk.id not in known}
     for hunk_id, place in footing.lines.items():
         hunk = hunks.get(hunk_id)
         if hunk is None or not is_of_lines(hunk) or hunk.state not in _FOLLOWED:
@@ -66,7 +76,22 @@ def _stand(book: Book, footing: Footing) -> Track:
         else:
             track.settle(anchor)
         anchor.put_back(anchor.standing, lines)
-    return track
+    return track if there is None else _joined(book, track, there)
+
+
+def _joined(book: Book, came_back: Track, there: Track) -> Track:
+    """`there`, which has anchors made meanwhile, with those that came back in another text."""
+    came_back.follow(changes_between(came_back.text, there.text), there.lines)
+    newer = [(anchor.first, anchor.end) for anchor in there.live]
+    for anchor in came_back.live:
+        if any(overlap(place, (anchor.first, anchor.end)) for place in newer):
+            gone = dataclasses.replace(book[anchor.hunk], state=HunkState.SUPERSEDED, reason=_TAKEN)
+            book.put(gone)
+        else:
+            there.add(anchor)
+    for anchor in came_back.settled:
+        there.settle(anchor)
+    return there
 
 
 def _texts_of(hunk: Hunk) -> tuple[str, str]:

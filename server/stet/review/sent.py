@@ -2,16 +2,19 @@
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
-from stet.review.anchors import Anchor, Standing, range_of, whole_lines
+from stet.review.anchors import Anchor
 from stet.review.errors import CantUndo
+from stet.review.standing import Standing, range_of
 from stet.text.buffer import TextBuffer
 from stet.text.change import LineChange, TextChange
 from stet.text.diff import diff_lines, line_changes
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
+from stet.text.lines import whole_lines
 from stet.text.position import Position
 
 Settle = Callable[[Mapping[str, tuple[int, int]]], None]
@@ -78,12 +81,20 @@ def writing(document: TextDocument, pieces: Sequence[Piece], settle: Settle | No
 def taking_back(document: TextDocument, anchors: Sequence[Anchor]) -> Plan:
     """What undoing accepted hunks does; `anchors` are theirs, the one accepted last first.
 
-    Played through on a copy: a later hunk may stand within an earlier one.
+    Where each stands by itself, that is to write what was there before. Else it is played through on
+    a copy: a later hunk may stand within an earlier one.
 
     Raises:
         CantUndo: If the user has written over one of them.
     """
-    ghosts = [copy(anchor) for anchor in anchors]
+    in_order = sorted(anchors, key=lambda anchor: anchor.first)
+    if all(one.end < other.first for one, other in pairwise(in_order)):
+        return _taking_back_apart(document, in_order)
+    return _taking_back_within(document, [copy(anchor) for anchor in anchors])
+
+
+def _taking_back_within(document: TextDocument, ghosts: Sequence[Anchor]) -> Plan:
+    """The same for `ghosts`, copies of the anchors, the one accepted last first."""
     buffer = TextBuffer(document.text)
     texts: dict[str, str] = {}
     for ghost in ghosts:
@@ -105,6 +116,16 @@ def taking_back(document: TextDocument, anchors: Sequence[Anchor]) -> Plan:
         tuple(("", effect) for effect in effects),
         back=True,
     )
+
+
+def _taking_back_apart(document: TextDocument, anchors: Sequence[Anchor]) -> Plan:
+    """The same for `anchors` in order of place, with lines between them."""
+    pieces = []
+    for anchor in anchors:
+        if anchor.merged is None:
+            raise CantUndo(anchor.hunk)
+        pieces.append(Piece(anchor.hunk, anchor.first, anchor.end, anchor.merged))
+    return replace(writing(document, pieces), back=True)
 
 
 def _difference(document: TextDocument, lines: Sequence[str]) -> TextEdit:

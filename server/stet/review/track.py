@@ -1,13 +1,13 @@
 """One document's hunks: their anchors, and what has been sent to the editor for it."""
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import islice, takewhile
 from operator import attrgetter
 
 from stet.review.anchors import Anchor
 from stet.review.sent import Plan, Sent, taking_back
-from stet.review.sweep import Sweep, is_from_the_bottom_up
+from stet.review.sweep import Sweep, from_the_bottom_up
 from stet.text.change import LineChange, TextChange
 from stet.text.document import TextDocument
 from stet.text.lines import line_end, without_end
@@ -19,6 +19,7 @@ MANY = 16
 """Changes in one message from which on they are taken in one sweep."""
 NEW_LINE = "\n"
 _END = attrgetter("end")
+_PLACE = attrgetter("first", "end")
 
 
 class Track:
@@ -62,8 +63,7 @@ class Track:
 
     def add(self, anchor: Anchor) -> None:
         """Take in a live anchor, at its place among the others."""
-        key = (anchor.first, anchor.end)
-        at = next((n for n, a in enumerate(self.live) if (a.first, a.end) > key), len(self.live))
+        at = bisect_right(self.live, (anchor.first, anchor.end), key=_PLACE)
         self.live.insert(at, anchor)
         self._by_hunk[anchor.hunk] = anchor
 
@@ -106,6 +106,8 @@ class Track:
                 return None
             proposed = f"{last}{line_end(proposed) or NEW_LINE}{without_end(proposed)}"
         base = "".join(self.lines[place[0] : place[1]])
+        if proposed and place[1] < len(self.lines) and not line_end(proposed):
+            proposed += line_end(self.lines[place[1] - 1]) or NEW_LINE
         new = Anchor(hunk, self.lines, place, base, proposed)
         self.live[self.live.index(old)] = self._by_hunk[hunk] = new
         return new
@@ -116,14 +118,18 @@ class Track:
         if anchor is None:
             return
         for anchors in (self.live, self.settled):
-            for at, one in enumerate(anchors):
-                if one is anchor:
-                    del anchors[at]
-                    return
+            if anchor in anchors:
+                anchors.remove(anchor)
+                return
 
     def overlapping(self, place: tuple[int, int]) -> list[Anchor]:
         """The live anchors that can't be decided apart from lines `place`."""
-        return [anchor for anchor in self.live if overlap(place, (anchor.first, anchor.end))]
+        near = islice(self.live, bisect_left(self.live, place[0], key=_END), None)
+        return [
+            anchor
+            for anchor in takewhile(lambda anchor: anchor.first <= place[1], near)
+            if overlap(place, (anchor.first, anchor.end))
+        ]
 
     # -- following -------------------------------------------------------------------------------
 
@@ -140,8 +146,9 @@ class Track:
             Whether a live one moved or was touched, and the settled ones that were.
         """
         effects = [effect for change in changes for effect in change.effects]
-        if len(effects) > MANY and is_from_the_bottom_up(effects):
-            sweep = Sweep(effects)
+        in_turn = from_the_bottom_up(effects) if len(effects) > MANY else None
+        if in_turn is not None:
+            sweep = Sweep(in_turn)
             touched, moved = sweep.over(self.live)
             settled, _ = sweep.over(self.settled)
         else:
@@ -151,7 +158,7 @@ class Track:
                 settled += _followed(self.settled, effect)
         for anchor in (*touched, *settled):
             anchor.look(lines)
-        if touched:
+        if touched and (len(touched) > MANY or any(map(self._is_crowded, touched))):
             self.keep_apart(lines)
         return moved or bool(touched), settled
 
@@ -176,6 +183,13 @@ class Track:
                 anchor.shift(delta)
                 moved = True
         return moved
+
+    def _is_crowded(self, anchor: Anchor) -> bool:
+        """Whether a live anchor stands on lines of the one before or behind it."""
+        at = self.live.index(anchor)
+        return (at > 0 and self.live[at - 1].end > anchor.first) or (
+            at + 1 < len(self.live) and anchor.end > self.live[at + 1].first
+        )
 
     def keep_apart(self, lines: Sequence[str]) -> None:
         """Where changes have led two to the same lines, the first one keeps them."""
@@ -226,8 +240,11 @@ class Track:
         Raises:
             CantUndo: If the user has written over one of them.
         """
-        wanted = set(hunks)
-        anchors = [anchor for anchor in reversed(self.settled) if anchor.hunk in wanted]
+        wanted = {hunk: self._by_hunk.get(hunk) for hunk in hunks}
+        if len(wanted) == 1:
+            anchors = [one for one in wanted.values() if one is not None and one in self.settled]
+        else:
+            anchors = [anchor for anchor in reversed(self.settled) if anchor.hunk in wanted]
         return taking_back(document, anchors)
 
 
@@ -236,6 +253,8 @@ def _followed(anchors: Sequence[Anchor], effect: LineChange) -> list[Anchor]:
     first, removed, added = effect
     behind, delta = first + removed, added - removed
     touched = []
+    if not delta:
+        anchors = [anchor for anchor in anchors if anchor.first <= behind and anchor.end >= first]
     for anchor in anchors:
         if anchor.end < first:
             continue

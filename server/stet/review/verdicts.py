@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from stet.review.anchors import whole_lines
+from stet.review.changes_beside import changes_beside
 from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.review.shown import as_shown
 from stet.text.diff import LineHunk, diff_lines
 from stet.text.document import TextDocument
-from stet.text.lines import without_end
+from stet.text.lines import whole_lines, without_end
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical
 
@@ -235,62 +235,3 @@ def _file_news(before: TextDocument, look: _Look, accepted: Sequence[Hunk]) -> F
     own = [hunk for hunk in accepted if canonical(hunk.uri) == key]
     changes = changes_beside(before, now, own)
     return FileNews(look.snapshot.name_of(before.uri), changes) if changes else None
-
-
-def changes_beside(
-    before: TextDocument, now: TextDocument, accepted: Sequence[Hunk]
-) -> tuple[LineHunk, ...]:
-    """What leads from `before` to `now`, but for accepted hunks that stand in `now` as they were written.
-
-    Those are taken out of `now` before the two are compared, where the two differ at their places.
-    New lines are counted in `now`, from 0.
-    """
-    changes = diff_lines(before.lines, now.lines)
-    own = sorted(
-        (hunk for hunk in accepted if _is_part_of(hunk, now, changes)),
-        key=lambda hunk: hunk.range.start,
-    )
-    if not own:
-        return changes
-    lines, done = [], 0
-    for hunk in own:
-        start, end = _lines_of(hunk)
-        if start < done:
-            continue
-        lines += [*now.lines[done:start], *whole_lines(hunk.old)]
-        done = end
-    lines += now.lines[done:]
-    return tuple(
-        LineHunk(one.old_start, one.old, _line_with(one.new_start, own), one.new)
-        for one in diff_lines(before.lines, lines)
-        # Where a hunk is at the end, the empty rest behind the last line end may be one too many.
-        if "".join(one.old) != "".join(one.new)
-    )
-
-
-def _is_part_of(hunk: Hunk, now: TextDocument, changes: Sequence[LineHunk]) -> bool:
-    """Whether an accepted hunk stands in `now` as it was written, and is among the changes."""
-    if now.text_in(hunk.range) != hunk.new:
-        return False
-    start, end = _lines_of(hunk)
-    if start == end:
-        return any(
-            one.new_start <= start <= one.new_start + len(one.new) and hunk.old in "".join(one.old)
-            for one in changes
-        )
-    return any(one.new_start < end and start < one.new_start + len(one.new) for one in changes)
-
-
-def _lines_of(hunk: Hunk) -> tuple[int, int]:
-    """The lines of an accepted hunk in the text as it is, from 0, half-open."""
-    start = hunk.range.start.line
-    return start, start + len(whole_lines(hunk.new))
-
-
-def _line_with(line: int, own: Iterable[Hunk]) -> int:
-    """A line of the text without accepted hunks, in the text with them."""
-    for hunk in own:
-        n_old = len(whole_lines(hunk.old))
-        if line >= hunk.range.start.line + n_old:
-            line += len(whole_lines(hunk.new)) - n_old
-    return line

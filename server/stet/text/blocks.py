@@ -12,7 +12,6 @@ from stet.text.block import Block, BlockStyle, Form
 from stet.text.document import TextDocument
 from stet.text.lines import dominant_line_end, line_end, split_lines, without_end
 
-_MARKDOWN = (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd")
 _FIRST = frozenset("`<>")
 _SIGNS = ("ai-edit", "ai_edit", '"id"', ">>>>>>> stet ")
 
@@ -31,9 +30,8 @@ class Found:
 
 
 def style_for(document: TextDocument) -> BlockStyle:
-    """What blocks look like in `document`: Markdown is known by the editor's word or the name."""
-    is_markdown = document.language_id == "markdown" or document.uri.lower().endswith(_MARKDOWN)
-    return BlockStyle.FENCE if is_markdown else BlockStyle.MARKERS
+    """What blocks look like in `document`."""
+    return BlockStyle.FENCE if document.is_markdown else BlockStyle.MARKERS
 
 
 def form_for(document: TextDocument, end: int, new: str) -> Form:

@@ -9,6 +9,9 @@ from itertools import accumulate
 from stet.text.lines import split_lines, without_end
 from stet.text.position import Position, Range
 
+MARKDOWN = (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd")
+"""How the names of Markdown files end."""
+
 
 @dataclass(frozen=True)  # without slots: what is computed once is kept in the instance
 class TextDocument:
@@ -55,6 +58,11 @@ class TextDocument:
     def full_range(self) -> Range:
         """All of the text."""
         return Range(Position(0, 0), self.end)
+
+    @property
+    def is_markdown(self) -> bool:
+        """Whether it is Markdown, by the editor's word or by its name."""
+        return self.language_id.lower() == "markdown" or self.uri.lower().endswith(MARKDOWN)
 
     @cached_property
     def content_hash(self) -> str:

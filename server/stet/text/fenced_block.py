@@ -15,6 +15,7 @@ from collections.abc import Collection, Sequence
 
 from stet.text.block import Block, Form, closing_end
 from stet.text.lines import line_end, without_end
+from stet.text.render import fence_for
 
 TAG = "#ai_edit"
 _OPENING = re.compile(r"(`{3,})ai-edit[ \t]*")
@@ -42,8 +43,7 @@ def render(block_id: str, before: str, after: str, form: Form) -> str | None:
         separators=(",", ":"),
     )
     content = _ACTING.sub(lambda found: f"\\u{ord(found[0]):04x}", content)
-    longest = max(map(len, re.findall("`+", content)), default=0)
-    fence = "`" * max(3, longest + 1)
+    fence = fence_for(content)
     return form.line_end.join((f"{fence}ai-edit", content, fence, TAG)) + end
 
 

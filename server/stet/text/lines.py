@@ -21,6 +21,12 @@ def split_lines(text: str) -> list[str]:
     return lines
 
 
+def whole_lines(text: str) -> tuple[str, ...]:
+    r"""The lines that a person counts, each with its line end: `"a\n"` is one, `""` is none."""
+    lines = split_lines(text)
+    return tuple(lines if lines[-1] else lines[:-1])
+
+
 def line_end(line: str) -> str:
     r"""Which line end `line` has: `"\r\n"`, `"\n"`, `"\r"` or `""`."""
     if line.endswith("\n"):

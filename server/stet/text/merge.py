@@ -11,11 +11,12 @@ property of the whole text.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from stet.text.diff import LineHunk, diff_lines
-from stet.text.lines import dominant_line_end, line_end, split_lines, without_end
+from stet.text.lines import dominant_line_end, line_end, whole_lines, without_end
 from stet.text.sequence import n_common
 from stet.text.tokens import merge_tokens
 
@@ -33,7 +34,7 @@ def merge(base: str, ours: str, theirs: str) -> str | None:
     return Merger(base, theirs).merge(ours)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots: what is computed once is kept in the instance
 class Merger:
     """The same for a user who goes on typing: what the agent changed is found once.
 
@@ -44,13 +45,14 @@ class Merger:
 
     base: str
     theirs: str
-    _base: tuple[str, ...] = field(init=False, repr=False, compare=False)
-    _side: "_Side" = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        base = _lines(self.base)
-        object.__setattr__(self, "_base", base)
-        object.__setattr__(self, "_side", _side(base, _lines(self.theirs)))
+    @cached_property
+    def _base(self) -> tuple[str, ...]:
+        return whole_lines(self.base)
+
+    @cached_property
+    def _side(self) -> "_Side":
+        return _side(self._base, whole_lines(self.theirs))
 
     def merge(self, ours: str) -> str | None:
         """`ours` with what the agent changed, as `merge` has it; None if they conflict."""
@@ -58,12 +60,12 @@ class Merger:
             return self.theirs
         if self.theirs in {self.base, ours}:
             return ours
-        merged = _merged(self._base, _side(self._base, _lines(ours)), self._side)
+        merged = _merged(self._base, _side(self._base, whole_lines(ours)), self._side)
         if merged is None:
             return None
         lines = _with_all_ends(merged, ours, self.theirs, self.base)
         text = "".join(lines)
-        if "\r" in text and _lines(text) != tuple(lines):
+        if "\r" in text and whole_lines(text) != tuple(lines):
             return None  # a `\r` has come to stand before a `\n` of another line
         return text
 
@@ -88,12 +90,6 @@ class _Stretch(NamedTuple):
     base: Sequence[str]
     ours: Sequence[str]
     theirs: Sequence[str]
-
-
-def _lines(text: str) -> tuple[str, ...]:
-    """The lines with their ends; none for an empty text or behind a final line end."""
-    lines = split_lines(text)
-    return tuple(lines if lines[-1] else lines[:-1])
 
 
 def _side(base: Sequence[str], lines: tuple[str, ...]) -> _Side:

@@ -41,6 +41,11 @@ class Range:
         return self.start.line <= other.last_line and other.start.line <= self.last_line
 
     @property
+    def line_behind(self) -> int:
+        """The first line (0-based) behind the start that holds nothing of the range."""
+        return self.end.line + (self.end.character > 0)
+
+    @property
     def last_line(self) -> int:
         """The last line (0-based) that holds text of the range, or its only line."""
         if self.end.character == 0 and self.end.line > self.start.line:

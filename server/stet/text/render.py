@@ -1,8 +1,15 @@
-"""Text as the model sees it."""
+"""Text as models and people are shown it."""
 
+import re
 from collections.abc import Sequence
 
 from stet.text.lines import without_end
+
+
+def fence_for(text: str) -> str:
+    """Backticks that enclose `text` as a block of Markdown: more than it has anywhere in a row."""
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    return "`" * max(3, longest + 1)
 
 
 def numbered(lines: Sequence[str], first: int) -> str:

@@ -34,16 +34,24 @@ def common_runs(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, int, 
 
     They are disjoint and the same in both; between them nothing was found in common.
     """
+    # Most of two texts is the same at both ends, and slices of one type compare fast.
+    a, b = list(a), list(b)
+    head = n_common(a, b)
+    tail = n_common(a[head:][::-1], b[head:][::-1])
     names: dict[str, int] = {}
-    ids_a = [names.setdefault(item, len(names)) for item in a]
-    ids_b = [names.setdefault(item, len(names)) for item in b]
-    todo: list[_Gap | tuple[int, int, int]] = [_Gap(0, len(a), 0, len(b), 0)]
+    ids_a = [names.setdefault(item, len(names)) for item in a[head : len(a) - tail]]
+    ids_b = [names.setdefault(item, len(names)) for item in b[head : len(b) - tail]]
+    if head:
+        yield 0, 0, head
+    todo: list[_Gap | tuple[int, int, int]] = [_Gap(0, len(ids_a), 0, len(ids_b), 0)]
     while todo:
         one = todo.pop()
         if isinstance(one, _Gap):
             todo += reversed(_parts(ids_a, ids_b, one))
         else:
-            yield one
+            yield one[0] + head, one[1] + head, one[2]
+    if tail:
+        yield len(a) - tail, len(b) - tail, tail
 
 
 def n_common(one: Sequence[str], other: Sequence[str]) -> int:

@@ -8,7 +8,7 @@ from itertools import accumulate
 from stet.text.block import Block
 from stet.text.blocks import find_blocks, may_hold_blocks
 from stet.text.document import TextDocument
-from stet.text.lines import split_lines
+from stet.text.lines import split_lines, whole_lines
 from stet.text.position import Position, Range
 
 
@@ -49,7 +49,9 @@ class Stripped:
     def _line_shifts(self) -> tuple[int, ...]:
         """How far lines are moved before each block, and behind the last one."""
         return tuple(
-            accumulate((_n_lines(b.before) - (b.end - b.first) for b in self.blocks), initial=0)
+            accumulate(
+                (len(whole_lines(b.before)) - (b.end - b.first) for b in self.blocks), initial=0
+            )
         )
 
     def _in_block(self, block: Block, shift: int, position: Position) -> Position:
@@ -75,8 +77,3 @@ def strip_blocks(document: TextDocument, known: Collection[str]) -> Stripped | N
     text = "".join((*pieces, *document.lines[done:]))
     # Revisions count changes of the real text: none of them leads from this one to another.
     return Stripped(document, replace(document, text=text, revision=0), blocks)
-
-
-def _n_lines(text: str) -> int:
-    lines = split_lines(text)
-    return len(lines) - (lines[-1] == "")

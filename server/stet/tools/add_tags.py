@@ -9,7 +9,9 @@ from stet.index.links import NOTES, ending_of
 from stet.index.properties import BadYaml
 from stet.index.tags import BadTag, add_tags
 from stet.text.edit import TextEdit
-from stet.tools.base import Desk, Params, Tool, ToolError, ToolGroup, ToolKind
+from stet.tools.base import Params, Tool, ToolGroup, ToolKind
+from stet.tools.desk import Desk
+from stet.tools.errors import ToolError
 
 _TRIES = 3
 

@@ -5,12 +5,10 @@ import asyncio
 from pydantic import Field
 
 from stet.review.drafts import RemoveDraft
-from stet.review.errors import ReviewError
-from stet.review.rules import Refused
-from stet.tools.base import Desk, Params, Tool, ToolError, ToolGroup, ToolKind
-from stet.workspace.snapshot import NotShown, Snapshot
-
-_NO_TEXT = frozenset({"binary", "too-large"})
+from stet.tools.base import Params, Tool, ToolGroup, ToolKind
+from stet.tools.desk import Desk
+from stet.tools.errors import ToolError
+from stet.workspace.snapshot import NO_TEXT, NotShown, Snapshot
 
 
 class DeleteFile(Params):
@@ -41,12 +39,8 @@ async def run(params: DeleteFile, desk: Desk) -> str:
         text=text,
         summary=f"Delete {located.name}: {why}" if why else f"Delete {located.name}",
     )
-    try:
+    with desk.refusing(located.name, "delete"):
         hunk = desk.ledger.propose_remove(draft, desk.rules)
-    except Refused as refused:
-        raise desk.refuse(located.name, "delete", refused.refusal) from refused
-    except ReviewError as error:
-        raise ToolError(f"{located.name!r}: {error}.") from error
     return f"Proposed {hunk.id}: {located.name} goes to the trash. It waits for the user.\n"
 
 
@@ -59,7 +53,7 @@ def _text(snapshot: Snapshot, uri: str) -> str:
     try:
         return snapshot.show(uri).text
     except NotShown as refused:
-        if refused.rule in _NO_TEXT:
+        if refused.rule in NO_TEXT:
             return ""
         raise ToolError(str(refused)) from refused
 

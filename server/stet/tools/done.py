@@ -2,7 +2,8 @@
 
 from pydantic import Field
 
-from stet.tools.base import Desk, Params, Tool, ToolGroup, ToolKind
+from stet.tools.base import Params, Tool, ToolGroup, ToolKind
+from stet.tools.desk import Desk
 
 
 class Done(Params):

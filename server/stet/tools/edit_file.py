@@ -21,7 +21,9 @@ from stet.text.edit import OverlapError
 from stet.text.match import MatchError
 from stet.text.position import Range
 from stet.text.seen import Seen
-from stet.tools.base import Desk, Params, Together, Tool, ToolError, ToolGroup, ToolKind
+from stet.tools.base import Params, Together, Tool, ToolGroup, ToolKind
+from stet.tools.desk import Desk
+from stet.tools.errors import ToolError
 
 
 class EditFile(Params):

@@ -5,7 +5,9 @@ import itertools
 
 from pydantic import Field
 
-from stet.tools.base import Desk, Params, Tool, ToolError, ToolGroup, ToolKind
+from stet.tools.base import Params, Tool, ToolGroup, ToolKind
+from stet.tools.desk import Desk
+from stet.tools.errors import ToolError
 from stet.workspace.patterns import parse_patterns
 from stet.workspace.snapshot import Snapshot
 

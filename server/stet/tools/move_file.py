@@ -12,18 +12,17 @@ from stet.index.links import find_links
 from stet.index.moving import rewrite_links
 from stet.index.scan import ScannedLinks, scan_links
 from stet.review.drafts import EditDraft, MoveDraft
-from stet.review.errors import ReviewError
-from stet.review.rules import Refused
 from stet.text.edit import Replacement, TextEdit
-from stet.tools.base import Desk, Params, Tool, ToolError, ToolGroup, ToolKind
+from stet.tools.base import Params, Tool, ToolGroup, ToolKind
+from stet.tools.desk import Desk
+from stet.tools.errors import ToolError
 from stet.workspace.paths import Located
-from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.snapshot import NO_TEXT, NotShown, Snapshot
 from stet.workspace.uris import uri_of
 
 MAX_NAMED = 20
 """Files or links named in one answer."""
 _TRIES = 3
-_NO_TEXT = frozenset({"binary", "too-large"})
 
 
 class MoveFile(Params):
@@ -46,12 +45,8 @@ async def run(params: MoveFile, desk: Desk) -> str:
     """
     old, new = await _places(params, desk)
     draft, plan = await _draft(old, new, desk)
-    try:
+    with desk.refusing(old.name, "move"):
         move, *links = desk.ledger.propose_move(draft, desk.rules)
-    except Refused as refused:
-        raise desk.refuse(old.name, "move", refused.refusal) from refused
-    except ReviewError as error:
-        raise ToolError(f"{old.name!r}: {error}.") from error
     told = f"Proposed {move.id}: {old.name} becomes {new.name}"
     if links:
         files = ", ".join(dict.fromkeys(link.name for link in draft.links))
@@ -74,7 +69,7 @@ async def _places(params: MoveFile, desk: Desk) -> tuple[Located, Located]:
     try:
         await asyncio.to_thread(snapshot.show, old.uri)
     except NotShown as refused:
-        if refused.rule not in _NO_TEXT:
+        if refused.rule not in NO_TEXT:
             raise ToolError(str(refused)) from refused
     to = params.to
     if to.endswith("/") or to in ("", "."):

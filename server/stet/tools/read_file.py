@@ -5,7 +5,9 @@ from pydantic import Field
 from stet.review.pending_listing import listing
 from stet.review.pending_view import PendingView
 from stet.text.document import TextDocument
-from stet.tools.base import Desk, Params, Tool, ToolError, ToolGroup, ToolKind
+from stet.tools.base import Params, Tool, ToolGroup, ToolKind
+from stet.tools.desk import Desk
+from stet.tools.errors import ToolError
 
 MAX_LINES = 1000
 MAX_CHARACTERS = 60_000

@@ -9,7 +9,9 @@ from stet.index.front_matter import find_front_matter
 from stet.index.links import NOTES, ending_of
 from stet.index.properties import BadYaml, edit_properties
 from stet.text.edit import TextEdit
-from stet.tools.base import Desk, Params, Tool, ToolError, ToolGroup, ToolKind
+from stet.tools.base import Params, Tool, ToolGroup, ToolKind
+from stet.tools.desk import Desk
+from stet.tools.errors import ToolError
 
 _TRIES = 3
 

@@ -6,6 +6,7 @@ model, local ones too. In this order, for the path as written and for the real o
 | rule | what is refused | unless |
 | --- | --- | --- |
 | `scheme` | documents that are neither files nor untitled | |
+| `own` | Stet's state folder: proposals, trash, pages | |
 | `secret` | names of secret files, everything in secret folders | |
 | `deny` | `privacy.deny` of the settings | |
 | `git` | the inside of `.git`, `.hg`, `.svn` | |
@@ -20,7 +21,7 @@ asked in such a file is about that file: the active document, or the one named i
 """
 
 import logging
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -102,6 +103,8 @@ class PrivacyFilter:
         Links are not resolved here: the caller does not follow them.
         """
         name = "/".join(parts)
+        if is_folder and self._is_own_folder(root.path.joinpath(*parts)):
+            return _own(name)
         refusal = self._check_names((*root.path.parts[1:], *parts), name, is_folder=is_folder)
         if refusal is None and self._is_denied(parts, is_folder=is_folder):
             refusal = _denied(name)
@@ -124,6 +127,8 @@ class PrivacyFilter:
             is_asked: Whether the user has it open and asks about it.
             is_folder: Whether it is a folder; a root is then held by itself.
         """
+        if self._is_own(path):
+            return _own(str(path))
         parts = path.parts[1:]
         holders = [
             (root, base)
@@ -147,6 +152,21 @@ class PrivacyFilter:
                 if refusal is not None:
                     return refusal
         return None
+
+    def _is_own(self, path: Path) -> bool:
+        """Whether a path is Stet's state folder or lies in it; links not resolved."""
+        parts = tuple(map(loosest, path.parts))
+        return any(parts[: len(own)] == own for own in self._own_folders())
+
+    def _is_own_folder(self, folder: Path) -> bool:
+        """Whether a folder is the state folder, by whatever links its root is reached."""
+        last = loosest(folder.name)
+        # Links are looked at only where the name is right: a walk asks about every folder.
+        is_named = any(own[-1] == last for own in self._own_folders())
+        return is_named and self._is_own(self.system.real_path(folder))
+
+    def _own_folders(self) -> frozenset[tuple[str, ...]]:
+        return _own_places(self.system.state_folder, self.system.real_path)
 
     def _check_outside(self, parts: tuple[str, ...], name: str) -> Refusal | None:
         """What holds for a document that no root holds: names, and all of `privacy.deny`."""
@@ -192,6 +212,23 @@ class PrivacyFilter:
             for root in self.roots
             for base in dict.fromkeys((root.path, self.system.real_path(root.path)))
         ]
+
+
+def _own(name: str) -> Refusal:
+    return Refusal("own", f"{name!r} is where Stet keeps its own state.")
+
+
+@lru_cache(maxsize=4)
+def _own_places(
+    state_folder: Callable[[], Path], real_path: Callable[[Path], Path]
+) -> frozenset[tuple[str, ...]]:
+    """The state folder's parts, as written and with links resolved, in the loosest spelling."""
+    try:
+        folder = state_folder()
+    except OSError:
+        return frozenset()  # nothing is kept, so there is nothing to hide
+    places = (folder, real_path(folder))
+    return frozenset(tuple(map(loosest, place.parts)) for place in places)
 
 
 def _denied(name: str) -> Refusal:

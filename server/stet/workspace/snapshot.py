@@ -23,6 +23,9 @@ from stet.workspace.roots import Root
 from stet.workspace.uris import canonical, path_of
 from stet.workspace.walk import Walk
 
+NO_TEXT = frozenset({"binary", "too-large"})
+"""Rules of `NotShown` for a file that is there, and that no rule of the user's is against."""
+
 
 class NotShown(Exception):
     """A document that can't be shown to a model, or may not be.

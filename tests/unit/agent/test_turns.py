@@ -15,7 +15,8 @@ from stet.llm.messages import Completion, StopReason, ToolCall, Usage
 from stet.llm.model import Request
 from stet.llm.scripted import Reply, call, say, together
 from stet.settings.values import AgentSettings, EditSettings, ModelSettings, Price, Settings
-from stet.tools.base import Desk, ToolKind
+from stet.tools.base import ToolKind
+from stet.tools.desk import Desk
 from tests.support.turns import Table
 from tests.support.world import insertion, make_world
 
@@ -302,7 +303,7 @@ async def test_the_history_tells_of_proposals_and_never_holds_an_empty_answer() 
         await desk.ask()
     answers = [one.content for one in desk.model.requests[2].messages if one.role == "assistant"]
     assert answers == [
-        f"(Proposed 1 hunks in 1 files: {desk.hunks[0].id} Three)",
+        f"(Proposed hunks: 1, files: 1: {desk.hunks[0].id} Three)",
         "(No answer.)",
     ]
 

@@ -28,6 +28,7 @@ EXPECTED = {
         progress=True,
         show_document=True,
         configuration=True,
+        watches_files=True,
         workspace_folders=True,
         hover_markdown=True,
     ),
@@ -39,6 +40,7 @@ EXPECTED = {
         progress=True,
         show_document=True,
         configuration=True,
+        watches_files=True,
         workspace_folders=True,
     ),
     "vscode": ClientCapabilities(
@@ -51,6 +53,7 @@ EXPECTED = {
         show_document=True,
         configuration=True,
         configuration_dynamic=True,
+        watches_files=True,
         workspace_folders=True,
         message_requests=True,
         hover_markdown=True,

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 from lsprotocol import types as lsp
 
-from stet.lsp import arrival, file_delivery
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.client import ApplyOutcome, Client
-from stet.lsp.delivery import Delivery
+from stet.lsp.delivering import arrival, file_sight
+from stet.lsp.delivering.delivery import Delivery
+from stet.lsp.delivering.not_done import NotDone
+from stet.lsp.disk_watch import DiskWatch
 from stet.lsp.documents import Documents
 from stet.lsp.own_documents import OwnDocuments
 from stet.lsp.renames import Renames
@@ -103,7 +105,8 @@ class World:
         self.ledger = ReviewLedger()
         renames = Renames(self.workspace, self.ledger, self.system, lambda work, _: work.close())
         own = OwnDocuments(self.system, lambda: self.workspace.encoding)
-        self.documents = Documents(self.workspace, self.ledger, renames, own)
+        disk = DiskWatch(self.workspace, self.ledger, lambda work, _: work.close())
+        self.documents = Documents(self.workspace, self.ledger, renames, own, disk)
         self.delivery = Delivery(
             self.workspace, self.ledger, ScriptedClient(self), renames, lambda: self.editor
         )
@@ -191,8 +194,8 @@ class World:
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ARRIVAL_SECONDS", "OUTRUN_SECONDS", "UNSEEN_SECONDS"):
         monkeypatch.setattr(arrival, name, 0.02)
-    monkeypatch.setattr(file_delivery, "SEEN_SECONDS", 0.02)
-    monkeypatch.setattr(file_delivery, "LOOK_SECONDS", 0.001)
+    monkeypatch.setattr(file_sight, "SEEN_SECONDS", 0.02)
+    monkeypatch.setattr(file_sight, "LOOK_SECONDS", 0.001)
 
 
 # -- edits -----------------------------------------------------------------------------------------
@@ -290,6 +293,19 @@ async def test_a_closed_file_that_the_editor_wrote_itself_is_seen_on_the_disk() 
     world = World(acts=[writes])
     hunks = world.propose(("two", "2"), ("three", "3"))
     assert await world.accept(*hunks) == ["accepted", "pending"]
+
+
+async def test_no_block_is_written_through_a_link_put_in_the_place_of_a_file() -> None:
+    world = World({"/ws/a.txt": TEXT, "/etc/passwd": TEXT})
+    world.open()
+    [hunk] = world.propose(("two", "2"))
+    world.system.remove("/ws/a.txt")
+    world.system.link("/ws/a.txt", "/etc/passwd")
+    blocks = world.ledger.blocks
+    with pytest.raises(NotDone):
+        await world.delivery.write(URI, lambda text: blocks.show(text, [hunk]), "show")
+    assert (world.ledger.hunk(hunk).state, world.ledger.hunk(hunk).inline) == ("pending", False)
+    assert world.text() == TEXT
 
 
 async def test_a_link_put_in_the_place_of_a_file_is_not_written_through() -> None:

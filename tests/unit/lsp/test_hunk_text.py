@@ -53,7 +53,7 @@ def test_a_conflict_in_plain_text_shows_three_sides() -> None:
         state=HunkState.CONFLICT,
         reason="you have changed it",
     )
-    assert hover_text(hunk, markdown=False).splitlines()[2:] == [
+    assert hover_text(hunk, markdown=False).splitlines()[3:] == [
         "It was made for:",
         "base",
         "You have:",

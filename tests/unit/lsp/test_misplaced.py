@@ -3,7 +3,7 @@
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from stet.lsp.misplaced import misplaced
+from stet.lsp.delivering.misplaced import misplaced
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit

@@ -334,3 +334,44 @@ def _at(text: str, offset: int) -> Position:
 
 def test_the_change_between_two_texts_is_what_an_editor_would_send() -> None:
     assert changes_between("a\nb\n", "a\nc\n") == (_smallest("a\nb\n", "a\nc\n"),)
+
+
+def test_a_last_line_taken_over_the_users_text_does_not_run_into_lines_written_behind() -> None:
+    page = Page("a\nold")
+    (hunk,) = page.propose("a\nnew")
+    page.type(1, 3, 1, 3, "\nlast\n")
+    page.type(1, 0, 1, 3, "mine")
+    assert page.states == ["conflict"]
+    page.ledger.take_theirs(hunk.id)
+    page.accept()
+    assert page.text == "a\nnew\nlast\n"
+
+
+def test_an_insertion_behind_a_last_line_that_lost_its_end_takes_that_line_along() -> None:
+    page = Page("a\nb\n")
+    (hunk,) = page.propose("a\nb\nc\n")
+    page.type(1, 1, 2, 0, "")
+    assert (page.text, page.states) == ("a\nb", ["conflict"])
+    page.ledger.take_theirs(hunk.id)
+    page.accept()
+    assert (page.text, page.states) == ("a\nb\nc", ["accepted"])
+
+
+def test_a_block_deleted_with_three_hunks_in_it_and_brought_back_brings_all_back() -> None:
+    page = Page("".join(f"line {n}\n" for n in range(9)))
+    page.propose("".join(f"LINE {n}\n" if n in {2, 4, 6} else f"line {n}\n" for n in range(9)))
+    before = page.text
+    page.type(1, 0, 8, 0, "")
+    assert page.states == ["conflict"] * 3
+    page.type(1, 0, 1, 0, "".join(f"line {n}\n" for n in range(1, 8)))
+    assert (page.text, page.states) == (before, ["pending"] * 3)
+
+
+def test_the_editors_undo_and_redo_of_an_accepted_hunk_are_noticed() -> None:
+    page = Page("a\nb\nc\n")
+    page.propose("a\nB\nc\n")
+    page.accept()
+    page.replace("a\nb\nc\n")
+    assert page.states == ["undone"]
+    page.replace("a\nB\nc\n")
+    assert page.states == ["accepted"]

@@ -17,7 +17,6 @@ LINES = st.sampled_from(
     ["a\n", "b\n", "c\n", "d\r\n", "\n", "  \n", "@@ -1 +1 @@ h1\n", "-- x\n", "diff --git\n", "e"]
 )
 WORDS = st.lists(LINES, max_size=14).map("".join)
-ENDS = st.sampled_from(["", "\n", "x"])
 
 
 def page_of(old: str, new: str) -> ReviewPage:

@@ -11,7 +11,7 @@ from stet.llm.messages import ToolCall
 from stet.review.rules import RejectedEdit
 from stet.settings.parse import parse
 from stet.system.os_system import OsSystem
-from stet.tools.base import Desk
+from stet.tools.desk import Desk
 from stet.tools.read_file import READ_FILE
 from stet.workspace.workspace import Workspace
 from tests.support.hostile import ATTACKS, LOOSE, PROTECTED, SETTINGS, VICTIM, Attack, build, disk

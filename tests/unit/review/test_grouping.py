@@ -74,7 +74,7 @@ def test_a_section_of_markdown_is_one_decision() -> None:
         ("file:///a.py", "", Style.CODE),
         ("file:///a.MD", "", Style.MARKDOWN),
         ("untitled:Untitled-1", "markdown", Style.MARKDOWN),
-        ("file:///a.md", "python", Style.CODE),
+        ("file:///a.txt", "python", Style.CODE),
         ("file:///a.txt", "", Style.PLAIN),
         ("file:///README", "", Style.PLAIN),
         ("file:///a.txt", "plaintext", Style.PLAIN),

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stet.review.changes_beside import changes_beside
 from stet.review.drafts import CreateDraft, EditDraft
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState
-from stet.review.verdicts import Fate, FileNews, Heard, News, Verdict, changes_beside, news_for
+from stet.review.verdicts import Fate, FileNews, Heard, News, Verdict, news_for
 from stet.settings.values import PrivacySettings, Settings
 from stet.text.diff import LineHunk, changes_between
 from stet.text.document import TextDocument

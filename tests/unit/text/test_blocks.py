@@ -35,7 +35,6 @@ PIECES = [
     "\r\n",
 ]
 texts = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
-styles = st.sampled_from([("a.md", BlockStyle.FENCE), ("a.py", BlockStyle.MARKERS)])
 
 
 def document(text: str, name: str = "a.py") -> TextDocument:

@@ -2,7 +2,9 @@
 
 import random
 import re
+import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -83,6 +85,15 @@ def test_a_unified_diff_of_several_sections_can_be_applied(
 ) -> None:
     text, wanted = "".join(old), "".join(new)
     assert applied(text, unified_diff(text, wanted, "a", "b", context)) == wanted
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_git_applies_a_unified_diff_whatever_ends_the_lines(end: str, tmp_path: Path) -> None:
+    old, new = (end.join(lines) for lines in (["a", "b", "c", ""], ["a", "B", "c"]))
+    (tmp_path / "a.txt").write_bytes(old.encode())
+    diff = unified_diff(old, new, "a/a.txt", "b/a.txt")
+    subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=diff.encode(), check=True)
+    assert (tmp_path / "a.txt").read_bytes() == new.encode()
 
 
 def test_a_unified_diff_is_what_people_know() -> None:

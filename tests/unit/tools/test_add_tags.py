@@ -1,7 +1,7 @@
 """`add_tags`: tags in the front matter of a note, as ordinary hunks."""
 
 from stet.tools.add_tags import ADD_TAGS
-from stet.tools.base import Desk
+from stet.tools.desk import Desk
 from tests.support.turns import make_desk, use
 from tests.support.world import make_world
 

@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 
 from stet.review.proposal import Hunk
-from stet.tools.base import Desk
 from stet.tools.create_file import CREATE_FILE
+from stet.tools.desk import Desk
 from stet.tools.edit_file import EDIT_FILE
 from stet.tools.read_file import READ_FILE
 from stet.workspace.modification import WireEdit

@@ -8,7 +8,7 @@ from stet.context.builder import Place
 from stet.lsp.tasks import Tasks
 from stet.review.proposal import HunkKind
 from stet.settings.values import EditSettings, Settings
-from stet.tools.base import Desk
+from stet.tools.desk import Desk
 from stet.tools.edit_file import EDIT_FILE
 from stet.tools.move_file import MOVE_FILE
 from stet.tools.read_file import READ_FILE

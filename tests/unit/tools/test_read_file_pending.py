@@ -1,6 +1,6 @@
 """What `read_file` shows of an agent's own proposals."""
 
-from stet.tools.base import Desk
+from stet.tools.desk import Desk
 from stet.tools.edit_file import EDIT_FILE
 from stet.tools.read_file import READ_FILE
 from tests.support.turns import make_desk, use

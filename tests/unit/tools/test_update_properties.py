@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from stet.lsp.tasks import Tasks
 from stet.settings.values import EditSettings, Settings
-from stet.tools.base import Desk
+from stet.tools.desk import Desk
 from stet.tools.update_properties import UPDATE_PROPERTIES
 from tests.support.turns import make_desk, type_into, use
 from tests.support.world import insertion, make_world

@@ -10,8 +10,9 @@ from stet.agent.toolbox import ALL_TOOLS
 from stet.agent.turn import Mode
 from stet.lsp.tasks import Tasks
 from stet.settings.values import EditSettings, Settings
-from stet.tools.base import Desk, Tool
+from stet.tools.base import Tool
 from stet.tools.create_file import CREATE_FILE
+from stet.tools.desk import Desk
 from stet.tools.done import DONE
 from stet.tools.edit_file import EDIT_FILE
 from stet.tools.read_file import READ_FILE

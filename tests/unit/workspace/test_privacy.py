@@ -180,3 +180,37 @@ def test_no_uri_leads_to_text_from_outside(parts: list[str]) -> None:
     except NotShown:
         return
     assert shown.text == "shown"
+
+
+OWN = {
+    "/state/workspaces/x/state.db": "canary",
+    "/state/trash/1/ws/a.md": "canary",
+    "/states/b.md": "mine",
+    "/ws/c.md": "mine",
+}
+
+
+@pytest.mark.parametrize("path", ["/state/workspaces/x/state.db", "/state/trash/1/ws/a.md"])
+def test_the_state_folder_is_not_shown_though_it_lies_in_the_workspace(path: str) -> None:
+    assert refusal_of(make_world(OWN, roots=("/",)).snapshot(), path) == "own"
+    assert refusal_of(make_world(OWN, roots=("/state/trash",)).snapshot(), path) == "own"
+    opened = make_world(OWN, opened={path: "canary"}).snapshot()
+    assert refusal_of(opened.asked_about(uri_at(path)), path) == "own"
+
+
+def test_the_state_folder_is_not_shown_under_the_name_of_a_link() -> None:
+    links = {"/ws/kept": "/state", "/ws/root": "/"}
+    snapshot = make_world(OWN, links=links).snapshot()
+    assert refusal_of(snapshot, "/ws/kept/trash/1/ws/a.md") == "own"
+    assert refusal_of(snapshot, "/ws/root/state/trash/1/ws/a.md") == "own"
+
+
+@pytest.mark.parametrize("root", ["/", "/link"])
+def test_no_walk_goes_into_the_state_folder(root: str) -> None:
+    snapshot = make_world(OWN, roots=(root,), links={"/link": "/"}).snapshot()
+    assert [located.name for located in snapshot.walk()] == ["states/b.md", "ws/c.md"]
+
+
+def test_no_walk_begins_in_the_state_folder() -> None:
+    snapshot = make_world(OWN, roots=("/state/trash", "/state")).snapshot()
+    assert list(snapshot.walk()) == []

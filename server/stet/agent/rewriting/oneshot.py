@@ -7,6 +7,7 @@ from stet.agent.prompts import prompt
 from stet.agent.rewriting.passage import Passage, Plan
 from stet.llm.messages import Message
 from stet.llm.model import Request
+from stet.text.render import fence_for
 
 _EXAMPLES = (
     (
@@ -47,7 +48,7 @@ def plan(passage: Passage, *, small: bool) -> Plan:
 
 
 def _question(language: str, wish: str, text: str) -> str:
-    fence = "`" * (max((len(run) for run in re.findall(r"`{3,}", text)), default=2) + 1)
+    fence = fence_for(text)
     body = text if text.endswith(("\n", "\r")) else text + "\n"
     return f"{wish}\n\n{fence}{language}\n{body}{fence}"
 

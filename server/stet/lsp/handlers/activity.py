@@ -10,11 +10,11 @@ from lsprotocol import types as lsp
 
 from stet.lsp import from_lsp
 from stet.lsp.arguments import Arguments
-from stet.lsp.choosing import OPEN
 from stet.lsp.errors import InvalidParams
 from stet.lsp.hunk_text import hover_text
 from stet.lsp.places import document_of, place_of
 from stet.lsp.state import ServerState
+from stet.review.proposal import OPEN
 from stet.text.position import Position, Range
 from stet.workspace.selection import Source
 

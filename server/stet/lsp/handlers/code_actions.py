@@ -13,9 +13,9 @@ from lsprotocol import types as lsp
 from stet.agent.turn import Mode
 from stet.lsp import from_lsp
 from stet.lsp.action import QUICK_FIX, REWRITE, SOURCE, bare
-from stet.lsp.choosing import OPEN
 from stet.lsp.hunk_actions import actions_on
 from stet.lsp.state import ServerState
+from stet.review.proposal import OPEN
 from stet.text.position import Range
 from stet.workspace.selection import Source
 from stet.workspace.uris import canonical

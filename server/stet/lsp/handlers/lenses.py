@@ -6,10 +6,9 @@ resolved later, and a hunk replaced meanwhile is refused.
 
 from lsprotocol import types as lsp
 
-from stet.lsp.choosing import OPEN
 from stet.lsp.hunk_text import label
 from stet.lsp.state import ServerState
-from stet.review.proposal import Hunk, HunkState
+from stet.review.proposal import OPEN, Hunk, HunkState
 
 
 def code_lenses(state: ServerState, params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
@@ -19,8 +18,8 @@ def code_lenses(state: ServerState, params: lsp.CodeLensParams) -> list[lsp.Code
         return []
     hunks = [hunk for hunk in state.ledger.live(uri) if hunk.state in OPEN]
     return [
-        lsp.CodeLens(state.publisher.place(hunk), lsp.Command(title, command, arguments=[named]))
-        for hunk in hunks
+        lsp.CodeLens(place, lsp.Command(title, command, arguments=[named]))
+        for hunk, place in ((hunk, state.publisher.place(hunk)) for hunk in hunks)
         for title, command, named in _choices(hunk)
     ]
 

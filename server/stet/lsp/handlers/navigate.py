@@ -4,11 +4,10 @@ from lsprotocol import types as lsp
 
 from stet.lsp import to_lsp
 from stet.lsp.arguments import Arguments
-from stet.lsp.choosing import OPEN
 from stet.lsp.places import uri_of
 from stet.lsp.state import ServerState
 from stet.lsp.wire_shapes import hunk_shape
-from stet.review.proposal import Hunk
+from stet.review.proposal import OPEN, Hunk
 from stet.text.lines import split_lines
 from stet.text.position import Position
 from stet.workspace.uris import canonical
@@ -28,6 +27,7 @@ def _step(state: ServerState, arguments: Arguments, *, forward: bool) -> dict[st
     named = uri_of(arguments, state.workspace)
     line = arguments.number("line")
     arguments.finish()
+    state.disk.asked()
     activity = state.workspace.snapshot().activity
     uri = named or activity.active
     selection = activity.selection_of(uri) if uri else None

@@ -1,13 +1,13 @@
 """Commands about hunks: `stet.proposals`, `stet.accept`, `stet.reject`."""
 
 from stet.lsp.arguments import Arguments
-from stet.lsp.carrying import accept_in_order
-from stet.lsp.choosing import OPEN, chosen, decide
+from stet.lsp.choosing import chosen, decide
+from stet.lsp.delivering.in_order import accept_in_order
 from stet.lsp.errors import InvalidParams, RequestFailed
 from stet.lsp.places import uri_of
 from stet.lsp.state import ServerState
 from stet.lsp.wire_shapes import hunk_shape
-from stet.review.proposal import WHOLE_FILE, Hunk, HunkState
+from stet.review.proposal import OPEN, WHOLE_FILE, Hunk, HunkState
 
 
 def proposals(state: ServerState, given: tuple[object, ...]) -> list[dict[str, object]]:
@@ -21,6 +21,7 @@ def proposals(state: ServerState, given: tuple[object, ...]) -> list[dict[str, o
     if wanted is not None and wanted not in list(HunkState):
         known = ", ".join(HunkState)
         raise InvalidParams(f"stet.proposals: 'state' is one of {known}, not {wanted!r}")
+    state.disk.asked()
     return [
         hunk_shape(hunk, state.workspace, state.ledger)
         for hunk in state.ledger.hunks(uri=uri, turn=turn, chat=chat)
@@ -59,7 +60,8 @@ def reject(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
         state.ledger.reject(hunk.id, reason)
         return ""
 
-    return decide(named, decision, what="rejected").answer
+    with state.ledger.together():
+        return decide(named, decision, what="rejected").answer
 
 
 def preview(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:

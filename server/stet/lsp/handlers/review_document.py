@@ -1,10 +1,11 @@
 """`stet.review`: what waits as a unified diff that the user may edit; acted on when it is saved."""
 
 from stet.lsp.arguments import Arguments
-from stet.lsp.choosing import OPEN, hunk_of
+from stet.lsp.choosing import hunk_of
 from stet.lsp.errors import RequestFailed
 from stet.lsp.places import uri_of
 from stet.lsp.state import ServerState
+from stet.review.proposal import OPEN
 
 
 def review(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
@@ -13,6 +14,7 @@ def review(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     turn, group, hunk_id = (arguments.text(name) for name in ("turn", "group", "hunk"))
     uri = uri_of(arguments, state.workspace)
     arguments.finish()
+    state.disk.asked()
     named = (hunk_of(state.ledger, hunk_id),) if hunk_id else None
     hunks = [
         hunk

@@ -5,13 +5,14 @@ from enum import StrEnum
 from stet.agent.turn import Ask, Mode
 from stet.context.builder import Place
 from stet.lsp.arguments import Arguments
-from stet.lsp.carrying import accept_in_order, undo_in_order
 from stet.lsp.choosing import chosen, decide, hunk_of
+from stet.lsp.delivering.in_order import accept_in_order, undo_in_order
 from stet.lsp.errors import RequestFailed
 from stet.lsp.state import ServerState
 from stet.review.errors import CantUndo, ReviewError
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkState
 from stet.text.escape import escape_line
+from stet.text.render import fence_for
 
 _ACCEPTED = frozenset({HunkState.ACCEPTED})
 _GONE = frozenset({HunkState.REJECTED, HunkState.UNDONE})
@@ -55,7 +56,8 @@ def restore(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
             return str(error)
         return ""
 
-    decided = decide(named, decision, what="restored")
+    with state.ledger.together():
+        decided = decide(named, decision, what="restored")
     state.inline.restored(decided.hunks)
     return decided.answer
 
@@ -76,7 +78,10 @@ def resolve(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
         case Way.MINE:
             state.ledger.take_mine(hunk.id)
         case Way.THEIRS:
-            _ = state.ledger.take_theirs(hunk.id)
+            try:
+                _ = state.ledger.take_theirs(hunk.id)
+            except ReviewError as error:
+                raise RequestFailed(str(error)) from error
             work = accept_in_order(state.ledger, state.delivery, (hunk.id,))
             state.server.tasks.start(work, f"resolve {hunk.id}")
         case Way.MARKERS:
@@ -118,8 +123,6 @@ def _again(state: ServerState, hunk: Hunk) -> Ask:
 
 def _fenced(text: str) -> str:
     """`text` as a block that it can't end by itself."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
+    fence = fence_for(text)
     end = "" if text.endswith(("\n", "\r")) or not text else "\n"
     return f"{fence}\n{text}{end}{fence}"

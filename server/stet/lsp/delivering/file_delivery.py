@@ -6,27 +6,22 @@ before the trash has it, and unsaved text is in nobody's way: then the hunk wait
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 
 from stet.lsp import to_lsp
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.client import ApplyOutcome, Client
-from stet.lsp.not_done import NotDone, problem_of
+from stet.lsp.delivering.file_sight import FileSight
+from stet.lsp.delivering.not_done import NotDone, problem_of
 from stet.lsp.renames import Renames
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk, HunkKind
-from stet.system.system import System
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.workspace.disk_text import MAX_FILE_BYTES, decode
 from stet.workspace.uris import path_of
 from stet.workspace.workspace import Workspace
-
-SEEN_SECONDS = 2.0
-"""How long after its yes an editor may take until its work is seen."""
-LOOK_SECONDS = 0.05
-"""How often is looked: the disk tells nobody."""
 
 
 class FileDelivery:
@@ -46,6 +41,7 @@ class FileDelivery:
         self._client = client
         self._renames = renames
         self._editor = editor
+        self._sight = FileSight(workspace, editor)
         self._begun: set[str] = set()
         self._trashed: dict[str, Path] = {}
 
@@ -91,7 +87,7 @@ class FileDelivery:
 
     async def _create(self, hunk: Hunk) -> None:
         opened = self._workspace.document(hunk.uri)
-        path, found = await self._look(hunk.uri)
+        path, found = await self._sight.look(hunk.uri)
         if opened is not None and not opened.text.strip() and found in (None, ""):
             # The editor shows the file that is to be; it takes the text and writes it on saving.
             await self._fill(hunk, opened, hunk.new)
@@ -99,15 +95,17 @@ class FileDelivery:
             # An earlier try came only half the way.
             await self._fill(hunk, TextDocument(hunk.uri, ""), hunk.new)
         elif opened is not None or found is not None:
-            raise NotDone(f"{self._name(hunk.uri)} exists by now; it is left as it is.")
+            raise NotDone(f"{self._sight.name(hunk.uri)} exists by now; it is left as it is.")
         elif path is None:
-            raise NotDone(f"{self._name(hunk.uri)} is no file on this machine.")
+            raise NotDone(f"{self._sight.name(hunk.uri)} is no file on this machine.")
         elif self._client.can("create") and (text := self._typed(hunk.new)) is not None:
             self._begun.add(hunk.id)
             outcome = await self._client.create_file(_label(hunk), hunk.uri, text)
-            await self._check(outcome, lambda: self._stands(hunk.uri, hunk.new, outcome))
+            await self._sight.wait(outcome, lambda: self._stands(hunk.uri, hunk.new, outcome))
         else:
-            await asyncio.to_thread(self._system.create_file, self._real(path), hunk.new)
+            await asyncio.to_thread(
+                self._sight.system.create_file, self._sight.real(path), hunk.new
+            )
             await self._client.show_document(hunk.uri)
 
     def _typed(self, text: str) -> str | None:
@@ -121,19 +119,23 @@ class FileDelivery:
 
     async def _uncreate(self, hunk: Hunk) -> None:
         opened = self._workspace.document(hunk.uri)
-        path, found = await self._look(hunk.uri)
+        path, found = await self._sight.look(hunk.uri)
         text = opened.text if opened is not None else found
         if text is None:
-            raise NotDone(f"{self._name(hunk.uri)} is gone already.")
+            raise NotDone(f"{self._sight.name(hunk.uri)} is gone already.")
         if text != hunk.new:
-            raise NotDone(f"You have changed {self._name(hunk.uri)} since; delete it yourself.")
+            raise NotDone(
+                f"You have changed {self._sight.name(hunk.uri)} since; delete it yourself."
+            )
         if found is None and opened is not None:
             await self._fill(hunk, opened, "")
         elif self._client.can("delete") or opened is None or found == text:
             assert path is not None, "it is on the disk"
             await self._delete(hunk, path)
         else:
-            raise NotDone(f"{self._name(hunk.uri)} is not saved: close it, and delete it yourself.")
+            raise NotDone(
+                f"{self._sight.name(hunk.uri)} is not saved: close it, and delete it yourself."
+            )
 
     async def _fill(self, hunk: Hunk, document: TextDocument, text: str) -> None:
         """Have the editor make `text` the whole text of a document."""
@@ -141,7 +143,7 @@ class FileDelivery:
         edits = to_lsp.text_edits(edit, document, self._workspace.encoding)
         uri, version = document.uri, document.version
         outcome = await self._client.apply_edit(_label(hunk), uri, version, edits)
-        await self._check(outcome, lambda: self._stands(uri, text, outcome))
+        await self._sight.wait(outcome, lambda: self._stands(uri, text, outcome))
 
     async def _stands(self, uri: str, text: str, outcome: ApplyOutcome) -> bool:
         """Whether `text` is there: in the editor, on the disk, or in a buffer we are not told of."""
@@ -149,7 +151,7 @@ class FileDelivery:
         if opened is not None:
             # Behind its yes the user may have typed on.
             return opened.text == text or (outcome.applied and bool(text) and text in opened.text)
-        _, found = await self._look(uri)
+        _, found = await self._sight.look(uri)
         return found == text
 
     # -- another name ----------------------------------------------------------------------------
@@ -157,24 +159,26 @@ class FileDelivery:
     async def _move(self, hunk: Hunk, uri: str, new_uri: str) -> None:
         path, new = path_of(uri), path_of(new_uri)
         if path is None or new is None:
-            raise NotDone(f"{self._name(uri)} is no file on this machine.")
-        if await asyncio.to_thread(self._system.stat, path) is None:
-            raise NotDone(f"{self._name(uri)} is gone.")
+            raise NotDone(f"{self._sight.name(uri)} is no file on this machine.")
+        if await asyncio.to_thread(self._sight.system.stat, path) is None:
+            raise NotDone(f"{self._sight.name(uri)} is gone.")
         same = path.parent == new.parent and path.name.casefold() == new.name.casefold()
-        taken = None if same else await asyncio.to_thread(self._system.stat, new)
+        taken = None if same else await asyncio.to_thread(self._sight.system.stat, new)
         if taken is not None or self._workspace.document(new_uri) is not None:
-            raise NotDone(f"{self._name(new_uri)} exists by now; it is left as it is.")
+            raise NotDone(f"{self._sight.name(new_uri)} exists by now; it is left as it is.")
         if self._client.can("rename"):
             outcome = await self._client.rename_file(_label(hunk), uri, new_uri)
-            await self._check(outcome, lambda: self._is_moved(path, new))
+            await self._sight.wait(outcome, lambda: self._is_moved(path, new))
         else:
-            await self._check_saved(uri)
-            await asyncio.to_thread(self._system.move_file, self._real(path), self._real(new))
-            self._say_stale(uri, f"is {self._name(new_uri)} now")
+            await self._sight.check_saved(uri)
+            await asyncio.to_thread(
+                self._sight.system.move_file, self._sight.real(path), self._sight.real(new)
+            )
+            self._say_stale(uri, f"is {self._sight.name(new_uri)} now")
         self._renames.carry(uri, new_uri)
 
     async def _is_moved(self, path: Path, new: Path) -> bool:
-        stat = self._system.stat
+        stat = self._sight.system.stat
         gone = await asyncio.to_thread(stat, path) is None
         return gone and await asyncio.to_thread(stat, new) is not None
 
@@ -182,101 +186,55 @@ class FileDelivery:
 
     async def _to_trash(self, hunk: Hunk) -> Path:
         path = path_of(hunk.uri)
-        if path is None or await asyncio.to_thread(self._system.stat, path) is None:
-            raise NotDone(f"{self._name(hunk.uri)} is no file on this machine, or gone already.")
-        await self._check_saved(hunk.uri)
+        if path is None or await asyncio.to_thread(self._sight.system.stat, path) is None:
+            raise NotDone(
+                f"{self._sight.name(hunk.uri)} is no file on this machine, or gone already."
+            )
+        await self._sight.check_saved(hunk.uri)
         return await self._delete(hunk, path)
 
     async def _delete(self, hunk: Hunk, path: Path) -> Path:
         """Delete a file that has nothing unsaved but what we know; gives its place in the trash."""
-        real = self._real(path)
+        real = self._sight.real(path)
         if not self._client.can("delete"):
-            place = await asyncio.to_thread(self._system.trash, real)
+            place = await asyncio.to_thread(self._sight.system.trash, real)
             self._say_stale(hunk.uri, "is in Stet's trash now")
             return place
-        place = await asyncio.to_thread(self._system.copy_to_trash, real)
+        place = await asyncio.to_thread(self._sight.system.copy_to_trash, real)
         outcome = await self._client.delete_file(_label(hunk), hunk.uri)
-        await self._check(outcome, lambda: self._is_gone(real))
+        await self._sight.wait(outcome, lambda: self._is_gone(real))
         return place
 
     async def _is_gone(self, path: Path) -> bool:
-        return await asyncio.to_thread(self._system.stat, path) is None
+        return await asyncio.to_thread(self._sight.system.stat, path) is None
 
     async def _from_trash(self, hunk: Hunk) -> None:
         path = path_of(hunk.uri)
         assert path is not None, "it was a file"
-        real = self._real(path)
+        real = self._sight.real(path)
         place = self._trashed.get(hunk.id) or await asyncio.to_thread(self._find, hunk, real)
         if place is None:
-            raise NotDone(f"The trash holds {self._name(hunk.uri)} no more.")
+            raise NotDone(f"The trash holds {self._sight.name(hunk.uri)} no more.")
         try:
-            await asyncio.to_thread(self._system.restore, place, real)
+            await asyncio.to_thread(self._sight.system.restore, place, real)
         except FileExistsError:
-            name = self._name(hunk.uri)
+            name = self._sight.name(hunk.uri)
             raise NotDone(f"There is a {name} again: the old one lies in {place}.") from None
 
     def _find(self, hunk: Hunk, path: Path) -> Path | None:
         """The copy that a hunk made in an earlier run: with the text it had, or the newest."""
-        places = list(self._system.trashed(path))
+        places = list(self._sight.system.trashed(path))
         for place in places:
-            if decode(self._system.read_bytes(place, MAX_FILE_BYTES)) == hunk.old:
+            if decode(self._sight.system.read_bytes(place, MAX_FILE_BYTES)) == hunk.old:
                 return place
         return places[0] if places else None
-
-    # -- looking ---------------------------------------------------------------------------------
-
-    async def _check(self, outcome: ApplyOutcome, is_done: Callable[[], Awaitable[bool]]) -> None:
-        """Wait until it is seen that the editor did what was asked.
-
-        Raises:
-            NotDone: If it is not.
-        """
-        loop = asyncio.get_running_loop()
-        end = loop.time() + (SEEN_SECONDS if outcome.applied else 0.0)
-        while not await is_done():
-            if outcome.applied and self._editor().saves_later:
-                return
-            if loop.time() >= end:
-                seen = "The editor said that it was done, but it was not."
-                raise NotDone(outcome.reason or seen)
-            await asyncio.sleep(LOOK_SECONDS)
-
-    async def _look(self, uri: str) -> tuple[Path | None, str | None]:
-        """Where a document lies, and its text on the disk; None if it lies nowhere, or is not there."""
-        path = path_of(uri)
-        if path is None or await asyncio.to_thread(self._system.stat, path) is None:
-            return path, None
-        return path, decode(await asyncio.to_thread(self._system.read_bytes, path, MAX_FILE_BYTES))
-
-    async def _check_saved(self, uri: str) -> None:
-        """Make sure that no text would be lost with the file.
-
-        Raises:
-            NotDone: If the document is open with text that the disk does not have.
-        """
-        opened = self._workspace.document(uri)
-        _, found = await self._look(uri)
-        if opened is not None and opened.text != found:
-            raise NotDone(
-                f"{self._name(uri)} has text that is not saved: save it, or take it back, and "
-                "then accept again."
-            )
 
     def _say_stale(self, uri: str, what: str) -> None:
         """We did what the editor can't: tell the user where it still shows what was."""
         if self._workspace.document(uri) is not None:
-            self._client.show_message(f"Stet: {self._name(uri)} {what}: close its old buffer.")
-
-    @property
-    def _system(self) -> System:
-        return self._workspace.snapshot().system
-
-    def _real(self, path: Path) -> Path:
-        """`path` with the links above it resolved: it may itself be one, which is never followed."""
-        return self._system.real_path(path.parent) / path.name
-
-    def _name(self, uri: str) -> str:
-        return self._workspace.snapshot().name_of(uri)
+            self._client.show_message(
+                f"Stet: {self._sight.name(uri)} {what}: close its old buffer."
+            )
 
 
 def _label(hunk: Hunk) -> str:

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from itertools import accumulate
 
 from stet.lsp import to_lsp
-from stet.lsp.arrival import Arrivals
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.client import ApplyOutcome, Client
-from stet.lsp.not_done import NotDone
+from stet.lsp.delivering.arrival import Arrivals
+from stet.lsp.delivering.not_done import NotDone
 from stet.review.ledger import ReviewLedger
 from stet.text.diff import diff_lines
 from stet.text.document import TextDocument

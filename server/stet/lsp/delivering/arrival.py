@@ -3,7 +3,7 @@
 import asyncio
 
 from stet.lsp.client import ApplyOutcome
-from stet.lsp.misplaced import misplaced
+from stet.lsp.delivering.misplaced import misplaced
 from stet.review.ledger import ReviewLedger
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit

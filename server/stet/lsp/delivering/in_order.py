@@ -8,7 +8,7 @@ takes along: were they made first, the file would have unsaved text when it is t
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-from stet.lsp.delivery import Delivery
+from stet.lsp.delivering.delivery import Delivery
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
 from stet.workspace.uris import canonical

@@ -14,16 +14,16 @@ from lsprotocol import types as lsp
 
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.client import Client
-from stet.lsp.edit_sender import EditSender
-from stet.lsp.file_delivery import FileDelivery
-from stet.lsp.latecomers import Latecomers
-from stet.lsp.not_done import NotDone, problem_of
-from stet.lsp.patch import patch
+from stet.lsp.delivering.edit_sender import EditSender
+from stet.lsp.delivering.file_delivery import FileDelivery
+from stet.lsp.delivering.latecomers import Latecomers
+from stet.lsp.delivering.not_done import NotDone, problem_of
 from stet.lsp.renames import Renames
 from stet.review.errors import CantUndo
 from stet.review.gate import still_allowed
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkState
+from stet.text.diff import unified_diff
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 from stet.workspace.snapshot import NotShown
@@ -231,7 +231,8 @@ class Delivery:
     async def _offer(self, document: TextDocument, edit: TextEdit, hunk_id: str) -> str:
         """Write down what the editor won't apply, and show it; gives a sentence that says where."""
         snapshot = self._workspace.snapshot()
-        text = patch(snapshot.name_of(document.uri), document.text, edit.apply(document.text))
+        name, after = snapshot.name_of(document.uri), edit.apply(document.text)
+        text = unified_diff(document.text, after, f"a/{name}", f"b/{name}")
         try:
             path = await asyncio.to_thread(
                 snapshot.system.write_own, f"refused-{hunk_id}.patch", text

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable
 
 from stet.review.ledger import ReviewLedger
-from stet.review.proposal import HunkState
+from stet.review.proposal import OPEN, HunkState
 from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
 
@@ -33,8 +33,7 @@ class Latecomers:
         if document is None or self._ledger.outbox.is_sent(uri):
             return
         hunks = [self._ledger.hunk(hunk_id) for hunk_id in waiting]
-        decided = (HunkState.PENDING, HunkState.CONFLICT)
-        waiting -= {hunk.id for hunk in hunks if hunk.state not in decided}
+        waiting -= {hunk.id for hunk in hunks if hunk.state not in OPEN}
         there = [h.id for h in hunks if h.state is HunkState.PENDING and h.old == h.new]
         if there:
             # It changes nothing any more, so they are accepted at once.

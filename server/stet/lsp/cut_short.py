@@ -1,0 +1,43 @@
+"""Moves and removals that a server was killed over: the disk tells whether they came about.
+
+Neither leaves a trace in a text. What is not certain waits, and the user decides again.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from stet.review.proposal import LIVE, Hunk, HunkKind
+from stet.system.system import FileKind, System
+from stet.workspace.disk_text import MAX_FILE_BYTES, decode
+from stet.workspace.uris import path_of
+
+
+def carried_out(system: System, hunks: Iterable[Hunk]) -> tuple[Hunk, ...]:
+    """Those of the hunks that wait though the disk shows them done. It asks the disk: for a thread.
+
+    A move is, where the old name is gone and a file has the new one; a removal, where the file is
+    gone and the trash holds its text.
+    """
+    return tuple(hunk for hunk in hunks if hunk.state in LIVE and _is_done(system, hunk))
+
+
+def _is_done(system: System, hunk: Hunk) -> bool:
+    path = path_of(hunk.uri)
+    if path is None or hunk.kind not in {HunkKind.MOVE, HunkKind.REMOVE}:
+        return False
+    # Not the last part: the file may be a link, which is never followed.
+    real = system.real_path(path.parent) / path.name
+    if system.stat(real) is not None:
+        return False
+    if hunk.kind is HunkKind.REMOVE:
+        return any(_holds(system, place, hunk.old) for place in system.trashed(real))
+    new = path_of(hunk.new_uri)
+    found = None if new is None else system.stat(system.real_path(new.parent) / new.name)
+    return found is not None and found.kind is FileKind.FILE
+
+
+def _holds(system: System, path: Path, text: str) -> bool:
+    try:
+        return decode(system.read_bytes(path, MAX_FILE_BYTES)) == text
+    except OSError:
+        return False  # then it can't be brought back from there either

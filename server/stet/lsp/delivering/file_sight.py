@@ -1,0 +1,77 @@
+"""Whether something was done to a user's file: as the disk and the open documents have it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from stet.lsp.capabilities import ClientCapabilities
+from stet.lsp.client import ApplyOutcome
+from stet.lsp.delivering.not_done import NotDone
+from stet.system.system import System
+from stet.workspace.disk_text import MAX_FILE_BYTES, decode
+from stet.workspace.uris import path_of
+from stet.workspace.workspace import Workspace
+
+SEEN_SECONDS = 2.0
+"""How long after its yes an editor may take until its work is seen."""
+LOOK_SECONDS = 0.05
+"""How often is looked: the disk tells nobody."""
+
+
+class FileSight:
+    """Looks at files as they are now; changes none."""
+
+    def __init__(self, workspace: Workspace, editor: Callable[[], ClientCapabilities]) -> None:
+        """`editor` tells which one it is, once it has said so."""
+        self._workspace = workspace
+        self._editor = editor
+
+    @property
+    def system(self) -> System:
+        """The disk."""
+        return self._workspace.snapshot().system
+
+    def real(self, path: Path) -> Path:
+        """`path` with the links above it resolved: it may itself be one, which is never followed."""
+        return self.system.real_path(path.parent) / path.name
+
+    def name(self, uri: str) -> str:
+        """What a user calls a file."""
+        return self._workspace.snapshot().name_of(uri)
+
+    async def wait(self, outcome: ApplyOutcome, is_done: Callable[[], Awaitable[bool]]) -> None:
+        """Wait until it is seen that the editor did what was asked.
+
+        Raises:
+            NotDone: If it is not.
+        """
+        loop = asyncio.get_running_loop()
+        end = loop.time() + (SEEN_SECONDS if outcome.applied else 0.0)
+        while not await is_done():
+            if outcome.applied and self._editor().saves_later:
+                return
+            if loop.time() >= end:
+                seen = "The editor said that it was done, but it was not."
+                raise NotDone(outcome.reason or seen)
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def look(self, uri: str) -> tuple[Path | None, str | None]:
+        """Where a document lies, and its text on the disk; None if it lies nowhere, or is not there."""
+        path = path_of(uri)
+        if path is None or await asyncio.to_thread(self.system.stat, path) is None:
+            return path, None
+        return path, decode(await asyncio.to_thread(self.system.read_bytes, path, MAX_FILE_BYTES))
+
+    async def check_saved(self, uri: str) -> None:
+        """Make sure that no text would be lost with the file.
+
+        Raises:
+            NotDone: If the document is open with text that the disk does not have.
+        """
+        opened = self._workspace.document(uri)
+        _, found = await self.look(uri)
+        if opened is not None and opened.text != found:
+            raise NotDone(
+                f"{self.name(uri)} has text that is not saved: save it, or take it back, and "
+                "then accept again."
+            )

@@ -1,0 +1,311 @@
+"""The desk that the tools of one turn work at: what they read by, and the one way to propose."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from stet.index.scan import LinkCache
+from stet.review.drafts import CreateDraft, EditDraft
+from stet.review.errors import Overlap, ReviewError
+from stet.review.ledger import ReviewLedger
+from stet.review.pending_view import PendingView, pending_file
+from stet.review.proposal import Hunk
+from stet.review.rules import EditRules, Refused, RejectedEdit, check_open
+from stet.review.shown import Shown, as_shown
+from stet.text.blocks import may_hold_blocks
+from stet.text.change import TextChange
+from stet.text.diff import changes_between
+from stet.text.document import TextDocument
+from stet.text.edit import TextEdit
+from stet.tools.errors import ToolError
+from stet.workspace.paths import Located, PathRefused
+from stet.workspace.refusal import Refusal
+from stet.workspace.snapshot import NO_TEXT, NotShown, Snapshot
+from stet.workspace.uris import path_of, uri_of
+from stet.workspace.workspace import Workspace
+
+_TRIES = 3
+_NO_REFUSAL = NO_TEXT | {"missing", "unreadable"}
+"""Why a file is not shown where no rule is against it: there is no text."""
+
+
+@dataclass(slots=True)
+class Desk:
+    """What the tools of one turn share: the world, the ledger, and what the model has seen of it.
+
+    Attributes:
+        workspace: Documents over the disk.
+        ledger: Where proposals go.
+        rules: What this turn may propose.
+        turn: Its id.
+        author: The model's name.
+        chat: The conversation it is part of.
+        asked: The file the question is about (see `stet.workspace.privacy`).
+        shown: What the model has been shown of files.
+        files_read: Names of files read, in order, without repeats.
+        rejected: Edits that the gate refused.
+        opened: URIs the model wants the user to see, until the loop has passed them on.
+        summary: What `done` said, or None while the turn goes on.
+        links: What files link to, as found before.
+    """
+
+    workspace: Workspace
+    ledger: ReviewLedger
+    rules: EditRules
+    turn: str
+    author: str
+    chat: str = ""
+    asked: str | None = None
+    shown: Shown = field(default_factory=Shown)
+    files_read: list[str] = field(default_factory=list)
+    rejected: list[RejectedEdit] = field(default_factory=list)
+    opened: list[str] = field(default_factory=list)
+    summary: str | None = None
+    links: LinkCache = field(default_factory=LinkCache)
+
+    def snapshot(self) -> Snapshot:
+        """The world as it is now, for this turn's question."""
+        return self.workspace.snapshot().asked_about(self.asked)
+
+    def locate(self, name: str) -> Located:
+        """The file a model means.
+
+        Raises:
+            ToolError: If the name leads out of the workspace or is none.
+        """
+        try:
+            return self.snapshot().locate(name)
+        except PathRefused as refused:
+            raise ToolError(str(refused)) from refused
+
+    def locate_to_write(self, name: str, position: str) -> Located:
+        """As `locate`, for an edit at `position`: the user is told of a refusal too.
+
+        Raises:
+            ToolError: If the name leads out of the workspace or is none.
+        """
+        try:
+            return self.snapshot().locate(name)
+        except PathRefused as refused:
+            refusal = Refusal(refused.rule, refused.message)
+            raise self.refuse(name, position, refusal) from refused
+
+    async def show(self, name: str) -> TextDocument:
+        """The text of a file as it is now, unsaved text included, noted as shown to the model.
+
+        Raises:
+            ToolError: If there is no such file or it may not be shown.
+        """
+        located = self.locate(name)
+        document = await self._look(located.uri)
+        self.shown.note(document)
+        if located.name not in self.files_read:
+            self.files_read.append(located.name)
+        return document
+
+    async def create(self, file: str, content: str) -> Hunk:
+        """Propose a new file.
+
+        Raises:
+            ToolError: If it exists, or may not be created.
+        """
+        located = self.locate_to_write(file, "create")
+        if refusal := self.rules.ground(located.uri).refusal:  # nor is told whether it is there
+            raise self.refuse(located.name, "create", refusal)
+        if await asyncio.to_thread(self.snapshot().exists, located.uri):
+            raise ToolError(f"{file!r} exists already. Change it with `edit_file`.")
+        return self.propose_create(located, content, f"Create {located.name}")
+
+    async def open(self, file: str) -> None:
+        """Have the editor show a file.
+
+        Raises:
+            ToolError: If it is not there, or the user wants no files opened.
+        """
+        located = self.locate_to_write(file, "open")
+        if refusal := check_open(self.rules, located.name, located.uri):
+            raise self.refuse(located.name, "open", refusal)
+        if not await asyncio.to_thread(self.snapshot().exists, located.uri):
+            raise ToolError(f"There is no file {file!r}. `list_files` gives the names.")
+        self.opened.append(located.uri)
+
+    async def live(self, name: str, *, position: str = "") -> TextDocument:
+        """The text of a file as it is now, for resolving an edit at `position`.
+
+        It is the current text as long as the caller awaits nothing.
+
+        Raises:
+            ToolError: If there is no such file or it may not be shown.
+        """
+        located = self.locate_to_write(name, position)
+        try:
+            return await self._without_blocks(located.uri)
+        except NotShown as refused:
+            if refused.rule in _NO_REFUSAL:
+                raise ToolError(str(refused)) from refused
+            refusal = Refusal(refused.rule, refused.message)
+            raise self.refuse(name, position, refusal) from refused
+
+    async def live_at(self, uri: str) -> TextDocument:
+        """As `live`, for a file that Stet names itself."""
+        try:
+            return await self._without_blocks(uri)
+        except NotShown as refused:
+            raise ToolError(str(refused)) from refused
+
+    async def _without_blocks(self, uri: str) -> TextDocument:
+        """The text of a document that is to be edited: what stands in it as blocks is taken out.
+
+        Raises:
+            NotShown: If there is none, or it may not be shown.
+            ToolError: If the editor does not take the blocks out.
+        """
+        for _ in range(_TRIES):
+            await self.ledger.blocks.clear(uri)
+            document = await self._seen(uri)
+            if not self.ledger.blocks.standing(uri):
+                return document
+        raise ToolError(
+            "The editor did not take what is pending there out of the text. Ask the user to decide "
+            "the blocks that stand in the file first."
+        )
+
+    async def _look(self, uri: str) -> TextDocument:
+        try:
+            return await self._seen(uri)
+        except NotShown as refused:
+            raise ToolError(str(refused)) from refused
+
+    async def _seen(self, uri: str) -> TextDocument:
+        """The text of a document.
+
+        Raises:
+            NotShown: If there is none, or it may not be shown.
+        """
+        while True:
+            # The snapshot is taken here: the workspace belongs to the event loop.
+            found = await asyncio.to_thread(self.snapshot().show, uri)
+            # The user went on typing while the disk was asked.
+            now = self.workspace.shown(uri)
+            if now is not None or found.version is None:
+                return now or found
+
+    def was_shown(self, uri: str, wanted: Sequence[str] = ()) -> TextDocument | None:
+        """The text of a file as the model was shown it (`Shown.last`); None if it never was."""
+        return self.shown.last(uri, wanted)
+
+    def changes_since_shown(
+        self, live: TextDocument, shown: TextDocument | None = None
+    ) -> tuple[TextChange, ...]:
+        """What the user has done to a file since the model saw it; nothing if it never did.
+
+        Since it saw it last, or as `shown`.
+        """
+        shown = shown or self.was_shown(live.uri)
+        if shown is None or shown.text == live.text:
+            return ()
+        changes = self.workspace.changes_since(live.uri, shown.revision)
+        if changes is None or any(may_hold_blocks(change.text) for change in changes):
+            # Blocks came and went: what they stand for was there all the time.
+            return changes_between(shown.text, live.text)
+        return changes
+
+    def pending_in(self, live: TextDocument) -> PendingView:
+        """`live` with what this conversation has pending in it."""
+        snapshot = self.snapshot()
+        hunks = [as_shown(hunk, snapshot) for hunk in self.ledger.live(live.uri)]
+        return PendingView.of(live, hunks, self.chat)
+
+    def pending_file(self, name: str) -> Hunk | None:
+        """The new file of that name that this conversation has pending, if it has one."""
+        try:
+            uri = self.snapshot().locate(name).uri
+        except PathRefused:
+            return None  # whoever asked for the file itself has said why
+        return pending_file(self.ledger.live(uri), self.chat)
+
+    def propose(
+        self, live: TextDocument, name: str, edit: TextEdit, summary: str, *, position: str
+    ) -> tuple[Hunk, ...]:
+        """Propose an edit of `live`; the one way for a tool to change a file.
+
+        `position` says where, for the user who is told of a refusal.
+
+        Raises:
+            ToolError: If the gate or the ledger refuses.
+        """
+        return self.propose_draft(self.draft(live, name, edit, summary), position=position)
+
+    def draft(self, live: TextDocument, name: str, edit: TextEdit, summary: str) -> EditDraft:
+        """An edit of `live` as the ledger takes it, from this turn."""
+        return EditDraft(
+            turn=self.turn,
+            chat=self.chat,
+            author=self.author,
+            document=live,
+            name=name,
+            edit=edit,
+            summary=summary,
+            real_name=self.real_name(live.uri),
+        )
+
+    def propose_draft(
+        self, draft: EditDraft, *, position: str, amends: tuple[str, ...] = ()
+    ) -> tuple[Hunk, ...]:
+        """Propose an edit; it takes the place of the own pending hunks `amends`, and holds them.
+
+        Raises:
+            ToolError: If the gate or the ledger refuses.
+        """
+        with self.refusing(draft.name, position):
+            try:
+                return self.ledger.propose_edit(draft, self.rules, amends=amends)
+            except Overlap as overlap:
+                again = "To change what is pending, quote that text as `old_text`."
+                raise ToolError(f"{draft.name!r}: {overlap}. {again}") from overlap
+
+    def propose_create(self, located: Located, text: str, summary: str) -> Hunk:
+        """Propose a new file.
+
+        Raises:
+            ToolError: If the gate refuses.
+        """
+        draft = CreateDraft(
+            turn=self.turn,
+            chat=self.chat,
+            author=self.author,
+            uri=located.uri,
+            name=located.name,
+            text=text,
+            summary=summary,
+            real_name=self.real_name(located.uri),
+        )
+        with self.refusing(located.name, "create"):
+            return self.ledger.propose_create(draft, self.rules)
+
+    def real_name(self, uri: str) -> str:
+        """What a file is called where every link is resolved."""
+        path = path_of(uri)
+        snapshot = self.snapshot()
+        real = None if path is None else snapshot.system.real_path(path)
+        return "" if real is None else snapshot.name_of(uri_of(real))
+
+    @contextmanager
+    def refusing(self, name: str, position: str) -> Iterator[None]:
+        """Whatever the gate or the ledger refuses within is told to the model.
+
+        Raises:
+            ToolError: In the place of what they raise.
+        """
+        try:
+            yield
+        except Refused as refused:
+            raise self.refuse(name, position, refused.refusal) from refused
+        except ReviewError as error:
+            raise ToolError(f"{name!r}: {error}.") from error
+
+    def refuse(self, name: str, position: str, refusal: Refusal) -> ToolError:
+        """The error that tells the model of a refusal, which is noted for the user; to be raised."""
+        self.rejected.append(RejectedEdit(name, position, refusal.rule, refusal.message))
+        return ToolError(f"Refused by the rule {refusal.rule}: {refusal.message}")

@@ -1,0 +1,123 @@
+"""Files that change on the disk while they are not open: diagnostics move, and nothing is lost."""
+
+from pathlib import Path
+
+import pytest
+from lsprotocol import types as lsp
+
+from tests.support.editor import FakeEditor
+from tests.support.live_turns import wait_for_states
+from tests.support.proposing import PROPOSING_SERVER, propose
+from tests.support.restarts import proposals
+
+TEXT = "one\ntwo\nthree\nfour\n"
+N_FILES = 200
+HUNKED = ("f7.txt", "f70.txt", "f170.txt")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A workspace of many files."""
+    folder = tmp_path / "ws"
+    folder.mkdir()
+    for number in range(N_FILES):
+        (folder / f"f{number}.txt").write_text(TEXT)
+    return folder
+
+
+def switch_branch(editor: FakeEditor, root: Path, text: str) -> list[lsp.FileEvent]:
+    """Give every file another text, as another program does; what an editor tells of it."""
+    events = []
+    for path in sorted(root.iterdir()):
+        editor.write(path, text)
+        events.append(lsp.FileEvent(path.as_uri(), lsp.FileChangeType.Deleted))
+        events.append(lsp.FileEvent(path.as_uri(), lsp.FileChangeType.Created))
+    return events
+
+
+def tell(editor: FakeEditor, events: list[lsp.FileEvent]) -> None:
+    """The editor tells what it has watched."""
+    editor.workspace_did_change_watched_files(lsp.DidChangeWatchedFilesParams(events))
+
+
+async def propose_three(editor: FakeEditor) -> list[str]:
+    """A hunk in three of the files."""
+    wishes = [{"edit": name, "changes": [["three\n", "3\n"]]} for name in HUNKED]
+    return await propose(editor, *wishes)
+
+
+async def shown_on(editor: FakeEditor, line: int, *names: str) -> None:
+    """Wait until the hunk of each file, by default of all, is shown on that line."""
+    for name in names or HUNKED:
+        await editor.wait_for_diagnostics(
+            name, lambda shown: [one.range.start.line for one in shown] == [line]
+        )
+
+
+@pytest.mark.parametrize("client", ["vscode", "helix", "eglot"])
+async def test_diagnostics_follow_a_branch_switch_that_the_editor_tells_of(
+    root: Path, client: str
+) -> None:
+    async with FakeEditor.start(root, client=client, command=PROPOSING_SERVER) as editor:
+        await propose_three(editor)
+        [watch] = [one for one in editor.registered if "Watched" in one.method]
+        assert watch.method == lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES
+        await shown_on(editor, 2)
+        tell(editor, switch_branch(editor, root, "zero\n" + TEXT))
+        await shown_on(editor, 3)
+        await editor.command("stet.accept", {"uri": editor.uri(HUNKED[0])})
+        await wait_for_states(editor, h1="accepted")
+        assert editor.text(HUNKED[0]) == "zero\none\ntwo\n3\nfour\n"
+
+
+async def test_a_branch_switch_there_and_back_leaves_hunks_as_they_were(root: Path) -> None:
+    async with FakeEditor.start(root, client="vscode", command=PROPOSING_SERVER) as editor:
+        await propose_three(editor)
+        before = await proposals(editor)
+        tell(editor, switch_branch(editor, root, "quite\nanother\ntext\n"))
+        await wait_for_states(editor, h1="conflict", h2="conflict", h3="conflict")
+        tell(editor, switch_branch(editor, root, TEXT))
+        await wait_for_states(editor, h1="pending", h2="pending", h3="pending")
+        after = await proposals(editor)
+        assert {name: one["range"] for name, one in after.items()} == {
+            name: one["range"] for name, one in before.items()
+        }
+
+
+async def test_a_deleted_file_has_its_hunks_in_conflict_until_it_comes_back(root: Path) -> None:
+    async with FakeEditor.start(root, client="vscode", command=PROPOSING_SERVER) as editor:
+        await propose_three(editor)
+        path = root / HUNKED[1]
+        path.unlink()
+        tell(editor, [lsp.FileEvent(path.as_uri(), lsp.FileChangeType.Deleted)])
+        await wait_for_states(editor, h1="pending", h2="conflict", h3="pending")
+        editor.write(path, "zero\n" + TEXT)
+        tell(editor, [lsp.FileEvent(path.as_uri(), lsp.FileChangeType.Created)])
+        await wait_for_states(editor, h1="pending", h2="pending", h3="pending")
+
+
+async def test_an_open_document_has_the_text_of_the_editor_whatever_the_disk_says(
+    root: Path,
+) -> None:
+    async with FakeEditor.start(root, client="vscode", command=PROPOSING_SERVER) as editor:
+        await propose_three(editor)
+        editor.open(HUNKED[0])
+        tell(editor, switch_branch(editor, root, "zero\n" + TEXT))
+        await shown_on(editor, 3, *HUNKED[1:])
+        await shown_on(editor, 2, HUNKED[0])
+
+
+@pytest.mark.parametrize(
+    ("command", "given"),
+    [("stet.proposals", {}), ("stet.next", {}), ("stet.previous", {}), ("stet.review", {})],
+)
+async def test_where_the_editor_watches_nothing_the_disk_is_looked_at_when_the_user_asks(
+    root: Path, command: str, given: dict[str, object]
+) -> None:
+    async with FakeEditor.start(root, client="neovim", command=PROPOSING_SERVER) as editor:
+        await propose_three(editor)
+        assert not editor.registered
+        await shown_on(editor, 2)
+        switch_branch(editor, root, "zero\n" + TEXT)
+        await editor.command(command, given)
+        await shown_on(editor, 3)

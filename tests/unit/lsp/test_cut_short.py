@@ -1,0 +1,128 @@
+"""What a server was killed over is decided by the disk, where that is certain."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from stet.lsp.keeper import Keeper
+from stet.lsp.tasks import Tasks
+from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
+from stet.review.ledger import ReviewLedger
+from stet.text.document import TextDocument
+from stet.text.edit import Replacement, TextEdit
+from stet.workspace.uris import uri_of
+from stet.workspace.workspace import Workspace
+from tests.support.page import rules
+from tests.support.stored import TestedStore
+
+TEXT = "one\ntwo\nthree\n"
+SAID = {"turn": "t1", "author": "m", "summary": "s"}
+
+
+class Run:
+    """One server's run over a folder: `ws` with the user's files beside its state."""
+
+    def __init__(self, folder: Path) -> None:
+        self.a, self.b = folder / "ws" / "a.txt", folder / "ws" / "new" / "b.txt"
+        self.b.parent.mkdir(parents=True, exist_ok=True)
+        self.store = TestedStore(folder / "state")
+        self.ledger = ReviewLedger(self.store)
+        tasks = Tasks()
+        system = self.store.system
+        self.keeper = Keeper(
+            Workspace(system),
+            self.ledger,
+            self.store,
+            system,
+            tasks.spawn,
+        )
+
+    def propose(self, kind: str) -> str:
+        """A hunk about `a.txt` as such; gives its id."""
+        uri, new_uri = uri_of(self.a), uri_of(self.b)
+        if kind == "create":
+            create = CreateDraft(uri=uri, name="a.txt", text=TEXT, **SAID)
+            return self.ledger.propose_create(create, rules()).id
+        if kind == "remove":
+            remove = RemoveDraft(uri=uri, name="a.txt", text=TEXT, **SAID)
+            return self.ledger.propose_remove(remove, rules()).id
+        move = MoveDraft(
+            uri=uri, name="a.txt", new_uri=new_uri, new_name="new/b.txt", links=(), **SAID
+        )
+        return self.ledger.propose_move(move, rules())[0].id
+
+    def edit(self) -> str:
+        """A hunk on the third line of `a.txt`; gives its id."""
+        edit = TextEdit((Replacement(TEXT.index("three"), len(TEXT) - 1, "3"),))
+        document = TextDocument(uri_of(self.a), TEXT)
+        draft = EditDraft(
+            turn="t1", author="m", summary="s", document=document, name="a.txt", edit=edit
+        )
+        return self.ledger.propose_edit(draft, rules())[0].id
+
+
+async def after_kill(folder: Path, run: Run) -> Run:
+    """The server is gone as by `kill -9`; the next one has started."""
+    await asyncio.to_thread(run.store.close)  # writes nothing that was not written
+    again = Run(folder)
+    await again.keeper.restore()
+    return again
+
+
+@pytest.mark.parametrize(
+    ("kind", "texts", "state"),
+    [
+        ("create", {"a": TEXT}, "accepted"),
+        ("create", {}, "pending"),
+        ("remove", {}, "accepted"),
+        ("remove", {"a": TEXT}, "pending"),
+        ("remove", {"a": "other\n"}, "pending"),
+        ("move", {"b": TEXT}, "accepted"),
+        ("move", {"a": TEXT}, "pending"),
+        ("move", {"a": TEXT, "b": TEXT}, "pending"),
+        ("move", {}, "pending"),
+    ],
+)
+async def test_what_was_being_sent_is_accepted_where_the_disk_shows_it_done(
+    tmp_path: Path, kind: str, texts: dict[str, str], state: str
+) -> None:
+    run = Run(tmp_path)
+    hunk = run.propose(kind)
+    run.ledger.outbox.send_whole(hunk)
+    if kind == "remove":
+        run.a.write_text(TEXT)
+        run.store.system.trash(run.a)
+    for name, text in texts.items():
+        (run.a if name == "a" else run.b).write_text(text)
+    again = await after_kill(tmp_path, run)
+    assert again.ledger.hunk(hunk).state == state
+    await again.keeper.close()
+
+
+@pytest.mark.parametrize("trashed", [None, "another text\n"])
+async def test_a_file_that_is_gone_without_its_text_in_the_trash_was_not_removed_by_us(
+    tmp_path: Path, trashed: str | None
+) -> None:
+    run = Run(tmp_path)
+    hunk = run.propose("remove")
+    if trashed is not None:
+        run.a.write_text(trashed)
+        run.store.system.trash(run.a)
+    again = await after_kill(tmp_path, run)
+    assert again.ledger.hunk(hunk).state == "pending"
+    await again.keeper.close()
+
+
+async def test_hunks_of_a_file_that_was_moved_are_found_under_its_new_name(tmp_path: Path) -> None:
+    run = Run(tmp_path)
+    edit, move = run.edit(), run.propose("move")
+    run.b.write_text("zero\n" + TEXT)
+    again = await after_kill(tmp_path, run)
+    hunk = again.ledger.hunk(edit)
+    assert (hunk.uri, hunk.state, hunk.range.start.line) == (uri_of(run.b), "pending", 3)
+    assert again.ledger.hunk(move).state == "accepted"
+    assert [one.id for one in again.ledger.live(uri_of(run.b))] == [edit]
+    third = await after_kill(tmp_path, again)
+    assert third.ledger.hunk(edit) == hunk
+    await third.keeper.close()

@@ -1,0 +1,89 @@
+"""Hunks of an earlier run come back to their places, or say that these are gone."""
+
+from pathlib import Path
+
+from stet.review.ledger import ReviewLedger
+from tests.support.page import URI, Page
+from tests.support.stored import TestedStore, store_in
+
+TEXT = "alpha\nbeta\ngamma\ndelta\n"
+
+
+def stored_page(store: TestedStore, text: str = TEXT) -> Page:
+    """A page whose hunks are kept."""
+    page = Page(text)
+    page.ledger = ReviewLedger(store)
+    return page
+
+
+def restarted(folder: Path, text: str) -> ReviewLedger:
+    """The ledger of a server that comes after, on a file that is `text` by then."""
+    with store_in(folder) as store:
+        ledger = ReviewLedger(store)
+        ledger.take_back(store.load(), {URI: text})
+        return ledger
+
+
+def test_an_insertion_whose_place_is_lost_is_a_conflict_at_the_same_place_after_a_restart(
+    tmp_path: Path,
+) -> None:
+    with store_in(tmp_path) as store:
+        page = stored_page(store)
+        page.propose("alpha\nbeta\nBETWEEN\ngamma\ndelta\n")
+        page.type(1, 0, 3, 0, "")
+        [before] = page.hunks
+        assert (before.state, page.text) == ("conflict", "alpha\ndelta\n")
+        footing = page.ledger.footing(URI)
+        assert footing is not None
+        assert footing.lost == {before.id}
+        store.note([footing])
+    ledger = restarted(tmp_path, page.text)
+    [after] = ledger.hunks()
+    assert after == before
+    assert ledger.footing(URI) == footing
+
+
+def test_a_lost_insertion_stays_a_conflict_when_other_lines_come_to_its_place_after_a_restart(
+    tmp_path: Path,
+) -> None:
+    with store_in(tmp_path) as store:
+        page = stored_page(store)
+        page.propose("alpha\nbeta\nBETWEEN\ngamma\ndelta\n")
+        page.type(1, 0, 3, 0, "")
+        footing = page.ledger.footing(URI)
+        assert footing is not None
+        store.note([footing])
+    ledger = restarted(tmp_path, page.text)
+    ledger.on_disk(URI, "alpha\nnew\ndelta\n")
+    assert [hunk.state for hunk in ledger.hunks()] == ["conflict"]
+
+
+def test_hunks_made_before_the_old_ones_came_back_stay_as_they_are(tmp_path: Path) -> None:
+    with store_in(tmp_path) as store:
+        page = stored_page(store)
+        page.propose("alpha\nBETA\ngamma\nDELTA\n")
+        old = page.hunks
+    with store_in(tmp_path) as store:
+        page = stored_page(store, "zero\n" + TEXT)
+        kept = store.load()
+        [new] = page.propose("zero\nalpha\nbeta\ngamma\nthe last one\n", turn="t2")
+        page.ledger.take_back(kept, {URI: page.text})
+        beta, delta = (page.ledger.hunk(hunk.id) for hunk in old)
+        assert (beta.state, beta.range.start.line) == ("pending", 2)
+        assert delta.state == "superseded"
+        assert page.ledger.hunk(new.id) == new
+        assert page.ledger.live(URI) == (beta, new)
+        page.accept()
+        assert page.text == "zero\nalpha\nBETA\ngamma\nthe last one\n"
+
+
+def test_what_comes_back_twice_is_there_once(tmp_path: Path) -> None:
+    with store_in(tmp_path) as store:
+        page = stored_page(store)
+        page.propose("alpha\nBETA\ngamma\ndelta\n")
+        page.type(0, 0, 0, 0, "zero\n")
+        before = page.hunks
+        page.ledger.take_back(store.load(), {URI: page.text})
+        assert page.hunks == before
+        page.accept()
+        assert page.text == "zero\nalpha\nBETA\ngamma\ndelta\n"
