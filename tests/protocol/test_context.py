@@ -164,7 +164,10 @@ async def test_settings_that_change_hold_for_the_next_question(root: Path, tmp_p
     async with FakeEditor.start(root, client="vscode", env=env) as editor:
         uri = editor.open("a.py")
         assert (await run(editor, "Before", uri=uri))["rejectedEdits"] == []
-        assert "workspace/didChangeConfiguration" in [one.method for one in editor.registered]
+        assert [one.method for one in editor.registered] == [
+            "workspace/didChangeConfiguration",
+            "workspace/didChangeWatchedFiles",
+        ]
         settings = {"stet": {"edit": {"canCreate": False}, "log": {"level": "loud"}}}
         editor.workspace_did_change_configuration(lsp.DidChangeConfigurationParams(settings))
         await editor.wait_for_message("log.level")

@@ -96,6 +96,13 @@ class Page:
         wanted = self.send(*hunk_ids)
         self.apply(*changes_between(self.text, wanted))
 
+    def send_back(self) -> None:
+        """Take all accepted hunks back through Stet; the editor does what it is asked."""
+        ids = tuple(h.id for h in self.hunks if h.state is HunkState.ACCEPTED)
+        before = self.document
+        edit = self.ledger.outbox.send(before, ids, back=True)
+        self.apply(*changes_between(before.text, edit.apply(before.text)))
+
     def apply(self, *changes: TextChange) -> None:
         """Changes that come in one message."""
         self.follow(*[self.buffer.apply(change) for change in changes])

@@ -300,6 +300,17 @@ class Anchor:
         """It stands on these lines now."""
         self.first, self.end = first, end
 
+    @property
+    def came_from(self) -> tuple[int, int]:
+        """Where it stood before the last change that reached into it: tells which of two that share
+        their lines since came first.
+        """
+        if not self._folds:
+            return self.first, self.end
+        fold = self._folds[-1]
+        shift = self.first - fold.back
+        return shift + fold.before.first, shift + fold.before.end
+
     def shift(self, n_lines: int) -> None:
         """Lines were put in, or taken out, before it."""
         self.first += n_lines

@@ -8,6 +8,7 @@ from stet.review.book import Book
 from stet.review.by_hand import after_change
 from stet.review.proposal import HunkKind, HunkState
 from stet.review.track import Track
+from stet.review.turning import turned_round
 from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.lines import split_lines
@@ -89,17 +90,15 @@ def confirm(book: Book, track: Track, places: Mapping[str, tuple[int, int]]) -> 
 
 def _turn_round(book: Book, track: Track, touched: Sequence[Anchor]) -> bool:
     """The user took an accepted hunk back in the editor, or did so and thought again."""
+    able = [
+        anchor
+        for anchor in dict.fromkeys(touched)
+        if (hunk := book[anchor.hunk]).state in _OTHER_WAY and hunk.kind is not HunkKind.CREATE
+    ]
     turned = []
-    for anchor in dict.fromkeys(touched):
-        hunk = book[anchor.hunk]
-        if (
-            hunk.state in _OTHER_WAY
-            and hunk.kind is not HunkKind.CREATE
-            and anchor.is_done
-            and anchor.current != anchor.base
-        ):
-            place = (anchor.first, anchor.end)
-            turned.append(dataclasses.replace(hunk, state=_OTHER_WAY[hunk.state]))
-            track.settle(Anchor(hunk.id, track.lines, place, anchor.current, anchor.base))
+    for anchor, (first, end) in turned_round(able, track.lines):
+        hunk, now = book[anchor.hunk], "".join(track.lines[first:end])
+        turned.append(dataclasses.replace(hunk, state=_OTHER_WAY[hunk.state]))
+        track.settle(Anchor(hunk.id, track.lines, (first, end), now, anchor.base))
     book.put(*turned, stands=track.uri)
     return bool(turned)

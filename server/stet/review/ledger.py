@@ -259,16 +259,6 @@ class ReviewLedger:
         self._book.put(rejected, decision=True)
         self._book.changed(hunk.uri)
 
-    def withdraw(self, hunk_id: str, reason: str) -> None:
-        """The agent takes its own pending hunk back."""
-        hunk = self._book[hunk_id]
-        if hunk.state is not HunkState.PENDING:
-            raise WrongState(f"{hunk_id} can't be withdrawn: it is {hunk.state}")
-        if self.blocks.is_whole(hunk_id):
-            raise WrongState(f"{hunk_id} stands in the text: its block has to go with it")
-        self._book.put(self._book.closed(hunk, HunkState.WITHDRAWN, reason))
-        self._book.changed(hunk.uri)
-
     def amend(self, hunk_id: str, new: str) -> Hunk:
         """The user wants another text than the agent wrote; the hunk goes on waiting with that.
 

@@ -44,7 +44,6 @@ class Database:
 
     Attributes:
         set_aside: Where the damaged file is that lay in its place, if one did.
-        n_adopted: How many rows were taken over from runs that are dead.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -62,7 +61,7 @@ class Database:
                 self._connection = self._open()
                 try:
                     self._owner = Owner(folder / "owners")
-                    self.n_adopted = self._owner.adopt(self._connection)
+                    self._owner.adopt(self._connection)
                 except BaseException:
                     self._connection.close()
                     raise

@@ -45,8 +45,8 @@ class Owner:
         assert lock is not None, "nobody else knows the name yet"
         self._lock = lock
 
-    def adopt(self, connection: sqlite3.Connection) -> int:
-        """Take over what belongs to the dead; tells how many rows that is.
+    def adopt(self, connection: sqlite3.Connection) -> None:
+        """Take over what belongs to the dead.
 
         Raises:
             sqlite3.Error, OSError: If it can't be done; then nothing is taken.
@@ -56,15 +56,13 @@ class Owner:
         # Also those that had nothing: their files would stay for ever.
         names = {path.stem for path in self._folder.glob("*.lock")} | owners
         dead = {name: lock for name in names - {self.run} if (lock := self._lock_of(name))}
-        n_rows = 0
         with transaction(connection):
             for name in dead.keys() & owners:
                 for table in _OWNED:
                     update = f"UPDATE {table} SET owner = ? WHERE owner = ?"  # noqa: S608 (our own names)
-                    n_rows += connection.execute(update, (self.run, name)).rowcount
+                    connection.execute(update, (self.run, name))
         for lock in dead.values():
             lock.release(remove=True)
-        return n_rows
 
     def end(self) -> None:
         """End the run: what it owns is for whoever comes next.

@@ -46,9 +46,14 @@ class Talk:
 
     def propose(self, old: str, new: str, *, turn: str = "t1", chat: str = "main") -> str:
         """Propose that one text becomes another; gives the hunk's id."""
+        (hunk,) = self.ledger.propose_edit(self.draft(old, new, turn=turn, chat=chat), rules())
+        return hunk.id
+
+    def draft(self, old: str, new: str, *, turn: str = "t1", chat: str = "main") -> EditDraft:
+        """The wish that one text becomes another."""
         at = self.live.text.index(old)
         edit = TextEdit((Replacement(at, at + len(old), new),))
-        draft = EditDraft(
+        return EditDraft(
             turn=turn,
             chat=chat,
             author="m",
@@ -57,8 +62,6 @@ class Talk:
             edit=edit,
             summary="s",
         )
-        (hunk,) = self.ledger.propose_edit(draft, rules())
-        return hunk.id
 
     def accept(self, hunk: str) -> None:
         """The user accepts, and the editor applies it."""
@@ -173,7 +176,8 @@ def test_what_the_agent_has_put_in_its_place_or_taken_back_it_knows(talk: Talk) 
     talk.propose("two\n", "2\n")
     second = talk.propose("two\n", "II\n", turn="t2")
     assert [verdict.hunk for verdict in talk.news().verdicts] == [second]
-    talk.ledger.withdraw(second, "the agent has taken it back")
+    back = talk.draft("two\n", "two\n")
+    assert talk.ledger.propose_edit(back, rules(), amends=[second]) == ()
     assert talk.news().verdicts == ()
 
 

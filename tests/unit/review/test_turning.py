@@ -1,0 +1,51 @@
+"""Undo and redo in the editor, across hunks that were accepted together and touch."""
+
+import pytest
+
+from stet.review.drafts import EditDraft
+from stet.text.edit import Replacement, TextEdit
+from tests.support.page import Page, rules
+
+OLD = "a\nb\nc\n"
+
+
+def propose_at(page: Page, start: int, end: int, new: str, turn: str) -> None:
+    edit = TextEdit((Replacement(start, end, new),))
+    draft = EditDraft(
+        turn=turn, author="m", document=page.document, name="a.md", edit=edit, summary="s"
+    )
+    page.ledger.propose_edit(draft, rules())
+
+
+@pytest.mark.parametrize(
+    ("edits", "accepted"),
+    [
+        (((4, 5, "C"), (6, 6, "Z\n")), "a\nb\nC\nZ\n"),
+        (((4, 4, "Z\n"), (4, 6, "C\n")), "a\nb\nZ\nC\n"),
+        (((2, 4, "B\n"), (4, 4, "Z\n"), (4, 6, "C\n")), "a\nB\nZ\nC\n"),
+        (((2, 4, ""), (4, 6, "C\n")), "a\nC\n"),
+    ],
+)
+def test_the_editors_undo_takes_back_all_neighbours_that_were_accepted_together(
+    edits: tuple[tuple[int, int, str], ...], accepted: str
+) -> None:
+    page = Page(OLD)
+    for turn, (start, end, new) in enumerate(edits):
+        propose_at(page, start, end, new, f"t{turn}")
+    page.accept()
+    assert page.text == accepted
+    page.replace(OLD)
+    assert page.states == ["undone"] * len(edits)
+    page.replace(accepted)
+    assert page.states == ["accepted"] * len(edits)
+    page.send_back()
+    assert (page.text, page.states) == (OLD, ["undone"] * len(edits))
+
+
+def test_other_text_in_the_place_of_neighbours_is_no_undo() -> None:
+    page = Page(OLD)
+    propose_at(page, 4, 5, "C", "t1")
+    propose_at(page, 6, 6, "Z\n", "t2")
+    page.accept()
+    page.replace("a\nb\nmine\n")
+    assert page.states == ["accepted", "accepted"]
