@@ -15,8 +15,8 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from stet.lsp.publisher import DELAY
 from stet.lsp.server import build_server
+from stet.lsp.showing.publisher import DELAY
 from stet.lsp.state import ServerState
 from stet.review.drafts import EditDraft
 from stet.text.edit import Replacement, TextEdit

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from stet.review.store import Store
+from stet.review.store.store import Store
 from stet.system.os_system import OsSystem
 
 ROOTS = ("file:///ws",)

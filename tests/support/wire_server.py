@@ -13,10 +13,10 @@ from lsprotocol import types as lsp
 
 from stet.lsp import from_lsp
 from stet.lsp.client import Client
+from stet.lsp.connection.wire import StetLanguageServer
 from stet.lsp.errors import ContentModified, InvalidParams, RequestFailed
 from stet.lsp.logs import StderrHandler
 from stet.lsp.routing import Router
-from stet.lsp.wire import StetLanguageServer
 from stet.text.buffer import TextBuffer
 from stet.workspace.modification import FULL_TEXT
 

@@ -11,7 +11,14 @@ from typing import Any, Literal
 from stet.cli.place import FilePlace
 from stet.cli.save import save
 from stet.cli.terminal import Answers, CliError, Terminal, coloured, hunk_diff
-from stet.lsp.headless import CommandFailed, Event, HeadlessClient, Progress, ServerFailed, Shown
+from stet.lsp.headless.client import (
+    CommandFailed,
+    Event,
+    HeadlessClient,
+    Progress,
+    ServerFailed,
+    Shown,
+)
 from stet.system.os_system import OsSystem
 from stet.text.lines import split_lines
 

@@ -24,7 +24,7 @@ from stet.cli.save import save
 from stet.cli.terminal import CliError, Terminal, coloured, hunk_diff, indented
 from stet.llm.choose import choose
 from stet.llm.errors import NoModel
-from stet.lsp.headless import (
+from stet.lsp.headless.client import (
     CommandFailed,
     EditApplied,
     Event,

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from stet.cli.terminal import CliError
-from stet.lsp.headless_documents import Unsaved
+from stet.lsp.headless.documents import Unsaved
 
 
 def save(change: Unsaved) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
+from stet.lsp.connection.wire import StetLanguageServer
 from stet.lsp.progress import Progress
-from stet.lsp.wire import StetLanguageServer
 
 log = logging.getLogger(__name__)
 

@@ -6,8 +6,8 @@ from lsprotocol import types as lsp
 
 from stet.lsp import from_lsp
 from stet.lsp.disk_watch import DiskWatch
-from stet.lsp.own_documents import OwnDocuments
 from stet.lsp.renames import Renames
+from stet.lsp.showing.own_documents import OwnDocuments
 from stet.review.ledger import ReviewLedger
 from stet.text.change import TextChange
 from stet.workspace.modification import Modification
@@ -15,7 +15,7 @@ from stet.workspace.workspace import Workspace
 
 
 class Documents:
-    """Where the framework delivers open, change and close; see `stet.lsp.wire.DocumentSink`.
+    """Where the framework delivers open, change and close; see `stet.lsp.connection.wire.DocumentSink`.
 
     Attributes:
         workspace: Where the text goes.

@@ -15,7 +15,7 @@ from stet.lsp.client import Client
 from stet.lsp.cut_short import carried_out
 from stet.review.journal import Kept
 from stet.review.ledger import ReviewLedger
-from stet.review.store import Store
+from stet.review.store.store import Store
 from stet.system.system import System
 from stet.workspace.disk_text import decode
 from stet.workspace.uris import canonical, path_of

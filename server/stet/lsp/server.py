@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types as lsp
 
 from stet import __version__
+from stet.lsp.connection.wire import StetLanguageServer
 from stet.lsp.late import late_modules
 from stet.lsp.routing import Router
-from stet.lsp.wire import StetLanguageServer
 
 if TYPE_CHECKING:
     from stet.lsp.handlers import (

@@ -5,21 +5,21 @@ from dataclasses import dataclass, field
 from stet.agent.agent import Agent, Answer
 from stet.agent.events import AgentEvent
 from stet.lsp.client import Client
+from stet.lsp.connection.wire import StetLanguageServer
 from stet.lsp.delivering.delivery import Delivery
 from stet.lsp.delivering.preview import Preview
 from stet.lsp.disk_watch import DiskWatch
 from stet.lsp.documents import Documents
 from stet.lsp.inline_style import InlineStyle
 from stet.lsp.keeper import Keeper, messenger
-from stet.lsp.own_documents import OwnDocuments
-from stet.lsp.publisher import Publisher
 from stet.lsp.renames import Renames
-from stet.lsp.review_pages import ReviewPages
+from stet.lsp.showing.own_documents import OwnDocuments
+from stet.lsp.showing.publisher import Publisher
+from stet.lsp.showing.review_pages import ReviewPages
+from stet.lsp.showing.turn_view import TurnView
 from stet.lsp.startup import Startup
-from stet.lsp.turn_view import TurnView
-from stet.lsp.wire import StetLanguageServer
 from stet.review.ledger import ReviewLedger
-from stet.review.store import Store
+from stet.review.store.store import Store
 from stet.system.system import System
 from stet.workspace.workspace import Workspace
 

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from stet.review.anchors import Anchor
-from stet.review.block_anchor import BlockAnchor
+from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.block_anchor import BlockAnchor
+from stet.review.anchoring.track import Track
 from stet.review.errors import UnknownHunk
 from stet.review.journal import Footing, Journal
 from stet.review.proposal import LIVE, WHOLE_FILE, Hunk, HunkKind, HunkState, Proposal
-from stet.review.track import Track
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
 from stet.workspace.uris import canonical

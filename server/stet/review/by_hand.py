@@ -3,11 +3,11 @@
 import dataclasses
 from collections.abc import Iterable
 
-from stet.review.anchors import Anchor
-from stet.review.block_anchor import BlockAnchor
+from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.block_anchor import BlockAnchor
+from stet.review.anchoring.track import Track
 from stet.review.book import Book
 from stet.review.proposal import Hunk, HunkState
-from stet.review.track import Track
 from stet.text.blocks import find_blocks, may_hold_blocks
 from stet.text.change import TextChange
 from stet.text.lines import line_end

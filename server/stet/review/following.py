@@ -3,12 +3,12 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from stet.review.anchors import Anchor
+from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.track import Track
+from stet.review.anchoring.turning import turned_round
 from stet.review.book import Book
 from stet.review.by_hand import after_change
 from stet.review.proposal import HunkKind, HunkState
-from stet.review.track import Track
-from stet.review.turning import turned_round
 from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.lines import split_lines

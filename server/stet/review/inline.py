@@ -9,15 +9,15 @@ from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from typing import Protocol
 
-from stet.review.anchors import Anchor
-from stet.review.block_anchor import BlockAnchor
+from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.block_anchor import BlockAnchor
+from stet.review.anchoring.sent import Piece, Settle, writing
+from stet.review.anchoring.track import Track
 from stet.review.book import Book
 from stet.review.by_hand import as_block, become_block, replace_anchor
 from stet.review.errors import WrongState
 from stet.review.following import catch_up
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkState
-from stet.review.sent import Piece, Settle, writing
-from stet.review.track import Track
 from stet.text.block import BlockStyle
 from stet.text.blocks import form_for, render_block, style_for
 from stet.text.diff import changes_between

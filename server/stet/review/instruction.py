@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from stet.review.anchors import Anchor
+from stet.review.anchoring.anchors import Anchor
 from stet.text.change import TextChange
 from stet.text.diff import diff_lines
 from stet.text.document import TextDocument

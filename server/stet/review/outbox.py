@@ -3,10 +3,10 @@
 import dataclasses
 from collections.abc import Iterable, Sequence
 
+from stet.review.anchoring.sent import Plan, accepting
 from stet.review.book import Book
 from stet.review.following import confirm
 from stet.review.proposal import HunkState
-from stet.review.sent import Plan, accepting
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from stet.review.anchoring.standing import range_of
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
-from stet.review.standing import range_of
 from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
 from stet.text.edit import OverlapError, Replacement, TextEdit

@@ -3,7 +3,9 @@
 import dataclasses
 from collections.abc import Collection, Mapping
 
-from stet.review.anchors import Anchor
+from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.standing import range_of
+from stet.review.anchoring.track import Track, overlap
 from stet.review.book import TOP, Book
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.errors import Overlap
@@ -11,8 +13,6 @@ from stet.review.following import catch_up
 from stet.review.gate import Admitted
 from stet.review.grouping import group_of
 from stet.review.proposal import LIVE, Hunk, HunkKind, HunkState
-from stet.review.standing import range_of
-from stet.review.track import Track, overlap
 from stet.text.diff import LineHunk
 from stet.text.document import TextDocument
 

@@ -3,14 +3,14 @@
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 
-from stet.review.anchors import Anchor
-from stet.review.block_anchor import BlockAnchor
+from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.block_anchor import BlockAnchor
+from stet.review.anchoring.track import Track, overlap
 from stet.review.book import Book, is_of_lines
 from stet.review.following import catch_up
 from stet.review.inline import InlineBlocks
 from stet.review.journal import Footing, Kept
 from stet.review.proposal import LIVE, Hunk, HunkState
-from stet.review.track import Track, overlap
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.lines import split_lines, whole_lines

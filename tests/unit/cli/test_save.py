@@ -6,7 +6,7 @@ import pytest
 
 from stet.cli.save import save
 from stet.cli.terminal import CliError
-from stet.lsp.headless_documents import Unsaved
+from stet.lsp.headless.documents import Unsaved
 
 
 def test_a_file_is_replaced_with_its_mode_and_line_ends(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from stet.lsp.delivering.delivery import Delivery
 from stet.lsp.delivering.not_done import NotDone
 from stet.lsp.disk_watch import DiskWatch
 from stet.lsp.documents import Documents
-from stet.lsp.own_documents import OwnDocuments
 from stet.lsp.renames import Renames
+from stet.lsp.showing.own_documents import OwnDocuments
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.ledger import ReviewLedger
 from stet.system.memory_system import MemorySystem

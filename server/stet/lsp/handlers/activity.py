@@ -11,8 +11,8 @@ from lsprotocol import types as lsp
 from stet.lsp import from_lsp
 from stet.lsp.arguments import Arguments
 from stet.lsp.errors import InvalidParams
-from stet.lsp.hunk_text import hover_text
-from stet.lsp.places import document_of, place_of
+from stet.lsp.showing.hunk_text import hover_text
+from stet.lsp.showing.places import document_of, place_of
 from stet.lsp.state import ServerState
 from stet.review.proposal import OPEN
 from stet.text.position import Position, Range

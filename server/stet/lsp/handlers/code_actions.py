@@ -12,8 +12,8 @@ from lsprotocol import types as lsp
 
 from stet.agent.turn import Mode
 from stet.lsp import from_lsp
-from stet.lsp.action import QUICK_FIX, REWRITE, SOURCE, bare
-from stet.lsp.hunk_actions import actions_on
+from stet.lsp.showing.action import QUICK_FIX, REWRITE, SOURCE, bare
+from stet.lsp.showing.hunk_actions import actions_on
 from stet.lsp.state import ServerState
 from stet.review.proposal import OPEN
 from stet.text.position import Range

@@ -4,9 +4,9 @@ from lsprotocol import types as lsp
 
 from stet.lsp import to_lsp
 from stet.lsp.arguments import Arguments
-from stet.lsp.places import uri_of
+from stet.lsp.connection.wire_shapes import hunk_shape
+from stet.lsp.showing.places import uri_of
 from stet.lsp.state import ServerState
-from stet.lsp.wire_shapes import hunk_shape
 from stet.review.proposal import OPEN, Hunk
 from stet.text.lines import split_lines
 from stet.text.position import Position

@@ -1,9 +1,9 @@
 """`stet.review`: what waits as a unified diff that the user may edit; acted on when it is saved."""
 
 from stet.lsp.arguments import Arguments
-from stet.lsp.choosing import hunk_of
 from stet.lsp.errors import RequestFailed
-from stet.lsp.places import uri_of
+from stet.lsp.showing.choosing import hunk_of
+from stet.lsp.showing.places import uri_of
 from stet.lsp.state import ServerState
 from stet.review.proposal import OPEN
 

@@ -6,10 +6,10 @@ from stet.agent.errors import TurnFailed
 from stet.agent.turn import OVER, Ask, Mode
 from stet.llm.tokens import estimate_tokens
 from stet.lsp.arguments import Arguments
+from stet.lsp.connection.wire_shapes import turn_shape
 from stet.lsp.errors import InvalidParams, RequestFailed
-from stet.lsp.places import place_of
+from stet.lsp.showing.places import place_of
 from stet.lsp.state import ServerState
-from stet.lsp.wire_shapes import turn_shape
 from stet.review.proposal import HunkState
 
 DEFAULT_CHAT = "main"

@@ -5,9 +5,9 @@ from enum import StrEnum
 from stet.agent.turn import Ask, Mode
 from stet.context.builder import Place
 from stet.lsp.arguments import Arguments
-from stet.lsp.choosing import chosen, decide, hunk_of
 from stet.lsp.delivering.in_order import accept_in_order, undo_in_order
 from stet.lsp.errors import RequestFailed
+from stet.lsp.showing.choosing import chosen, decide, hunk_of
 from stet.lsp.state import ServerState
 from stet.review.errors import CantUndo, ReviewError
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkState

@@ -1,0 +1,1 @@
+"""The client without an editor, for the shell."""

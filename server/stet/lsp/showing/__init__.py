@@ -1,0 +1,1 @@
+"""What the user sees: diagnostics, actions, hover, progress, messages, pages of our own."""

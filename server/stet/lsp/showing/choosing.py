@@ -1,0 +1,122 @@
+"""Which hunks a command is about: one, or all that wait of a group, proposal, turn or file."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from stet.lsp.arguments import Arguments
+from stet.lsp.errors import ContentModified, InvalidParams, RequestFailed
+from stet.lsp.showing.places import uri_of
+from stet.review.errors import UnknownHunk
+from stet.review.ledger import ReviewLedger
+from stet.review.proposal import OPEN, Hunk, HunkState
+from stet.workspace.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What a command names.
+
+    Attributes:
+        hunks: In order of file and place; never empty.
+        by_all: Whether they were named by `all`.
+        alone: Whether one hunk was named as such.
+    """
+
+    hunks: tuple[Hunk, ...]
+    by_all: bool = False
+    alone: bool = False
+
+
+def chosen(
+    arguments: Arguments,
+    ledger: ReviewLedger,
+    workspace: Workspace,
+    states: frozenset[HunkState] = OPEN,
+) -> Chosen:
+    """The hunks that `hunk`, `group`, `proposal`, `turn`, `uri` (or `file`) or `all` name.
+
+    Args:
+        arguments: Of the command.
+        ledger: Of all hunks.
+        workspace: Finds a `file`.
+        states: What is meant by more than one: those in one of these states.
+
+    Raises:
+        InvalidParams: If none or several are given, or nothing is there.
+        ContentModified: If the hunk is no longer the one with that `hash`.
+    """
+    names = ("hunk", "group", "proposal", "turn")
+    named = {name: value for name in names if (value := arguments.text(name)) is not None}
+    wanted_hash = arguments.text("hash")
+    if (uri := uri_of(arguments, workspace)) is not None:
+        named["uri"] = uri
+    by_all = arguments.flag("all")
+    if len(named) + by_all != 1:
+        raise InvalidParams(f"name exactly one of: {', '.join((*names, 'uri', 'all'))}")
+    if "hunk" in named:
+        hunk = hunk_of(ledger, named["hunk"])
+        if wanted_hash not in {None, hunk.hash}:
+            raise ContentModified(f"{hunk.id} is no longer what was named; look at it again")
+        return Chosen((hunk,), alone=True)
+    found = tuple(
+        hunk
+        for hunk in ledger.hunks(uri=uri, turn=named.get("turn"))
+        if hunk.state in states
+        and named.get("group") in {None, hunk.group}
+        and named.get("proposal") in {None, hunk.proposal}
+    )
+    if not found:
+        what = " or ".join(sorted(states - {HunkState.CONFLICT}))
+        named_by = "".join(f" for {value!r}" for value in named.values())
+        raise InvalidParams(f"nothing is {what}{named_by}")
+    return Chosen(found, by_all=by_all)
+
+
+def hunk_of(ledger: ReviewLedger, hunk_id: str) -> Hunk:
+    """The hunk of that id.
+
+    Raises:
+        InvalidParams: If there is none.
+    """
+    try:
+        return ledger.hunk(hunk_id)
+    except UnknownHunk as error:
+        raise InvalidParams(str(error)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """How a decision on several hunks went.
+
+    Attributes:
+        hunks: Ids of those it holds for.
+        refused: Ids of the others, each with the reason.
+    """
+
+    hunks: tuple[str, ...]
+    refused: tuple[tuple[str, str], ...]
+
+    @property
+    def answer(self) -> dict[str, object]:
+        """The same, as commands answer."""
+        refused = [{"hunk": hunk, "reason": reason} for hunk, reason in self.refused]
+        return {"hunks": list(self.hunks), "refused": refused}
+
+
+def decide(named: Chosen, decision: Callable[[Hunk], str], what: str) -> Decided:
+    """Try a decision on each hunk; it gives why it can't be, or nothing.
+
+    Raises:
+        RequestFailed: If a hunk named alone is refused; `what` says what it can't be.
+    """
+    done, refused = [], []
+    for hunk in named.hunks:
+        if reason := decision(hunk):
+            refused.append((hunk.id, reason))
+        else:
+            done.append(hunk.id)
+    if named.alone and refused:
+        hunk_id, reason = refused[0]
+        whole = reason.startswith(f"{hunk_id} ")
+        raise RequestFailed(reason if whole else f"{hunk_id} can't be {what}: {reason}")
+    return Decided(tuple(done), tuple(refused))

@@ -1,0 +1,108 @@
+"""The code actions on hunks: one by one first, then by function, file and turn."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from lsprotocol import types as lsp
+
+from stet.lsp.capabilities import ClientCapabilities
+from stet.lsp.showing.action import QUICK_FIX, bare
+from stet.review.grouping import label_of
+from stet.review.ledger import ReviewLedger
+from stet.review.proposal import OPEN, Hunk, HunkKind, HunkState
+
+_Wish = tuple[str, str, Mapping[str, object]]
+"""Title, command, arguments."""
+_WAYS = (
+    ("Keep my text, drop", "mine"),
+    ("Take the text of", "theirs"),
+    ("Put conflict markers for", "markers"),
+    ("Have it done again:", "retry"),
+)
+
+
+def actions_on(
+    here: Sequence[Hunk],
+    in_file: Sequence[Hunk],
+    ledger: ReviewLedger,
+    diagnostic: Callable[[Hunk], lsp.Diagnostic],
+    editor: ClientCapabilities,
+) -> list[lsp.CodeAction]:
+    """What can be done about some hunks, in the order in which it is to be offered.
+
+    Args:
+        here: The hunks that it is about, all open.
+        in_file: All open ones of their file, in order of place.
+        ledger: Has those of other files.
+        diagnostic: Shows a hunk; each action carries the one of its own.
+        editor: Which it is.
+    """
+    actions = []
+    for hunk, wish in _wishes(here, in_file, ledger, editor):
+        action = bare(*wish, QUICK_FIX)
+        action.diagnostics = [diagnostic(hunk)]
+        action.is_preferred = (wish[1] == "stet.accept" and "hunk" in wish[2]) or None
+        if editor.llm_tag:
+            action.tags = [lsp.CodeActionTag.LlmGenerated]
+        actions.append(action)
+    return actions
+
+
+def _wishes(
+    here: Sequence[Hunk],
+    in_file: Sequence[Hunk],
+    ledger: ReviewLedger,
+    editor: ClientCapabilities,
+) -> Iterator[tuple[Hunk, _Wish]]:
+    """Each with the hunk it hangs on."""
+    numbers = {hunk.id: n for n, hunk in enumerate(in_file, 1)}
+    for hunk in here:
+        what = f"hunk {numbers[hunk.id]}/{len(in_file)} ({hunk.id})"
+        yield from ((hunk, wish) for wish in _about_one(hunk, what))
+    by_turn = {hunk.turn: _open(ledger, hunk.turn) for hunk in here}
+    for hunk in {hunk.group: hunk for hunk in reversed(here)}.values():
+        together = [other for other in by_turn[hunk.turn] if other.group == hunk.group]
+        what = _in_group(hunk.group, together)
+        yield from ((hunk, wish) for wish in _about_many(together, what, {"group": hunk.group}))
+    what = f"all {len(in_file)} hunks in this file"
+    yield from ((here[0], wish) for wish in _about_many(in_file, what, {"uri": here[0].uri}))
+    for turn, waiting in by_turn.items():
+        yield from ((here[0], wish) for wish in _about_turn(turn, waiting, editor))
+
+
+def _open(ledger: ReviewLedger, turn: str) -> list[Hunk]:
+    return [hunk for hunk in ledger.hunks(turn=turn) if hunk.state in OPEN]
+
+
+def _about_one(hunk: Hunk, what: str) -> Iterator[_Wish]:
+    named: dict[str, object] = {"hunk": hunk.id, "hash": hunk.hash}
+    yes: dict[str, object] = {"protected": True} if hunk.protected else {}
+    if hunk.state is HunkState.PENDING:
+        yield f"Accept {what}: {hunk.summary}", "stet.accept", named | yes
+    else:
+        for title, how in _WAYS:
+            resolving: dict[str, object] = {"hunk": hunk.id, "how": how}
+            yield f"{title} {what}", "stet.resolve", resolving | yes
+    yield f"Reject {what}", "stet.reject", named
+    yield f"Show diff of {what}", "stet.review", {"hunk": hunk.id}
+
+
+def _about_many(hunks: Sequence[Hunk], what: str, named: dict[str, object]) -> Iterator[_Wish]:
+    if len(hunks) < 2:
+        return
+    if any(hunk.state is HunkState.PENDING for hunk in hunks):
+        yield f"Accept {what}", "stet.accept", named
+    yield f"Reject {what}", "stet.reject", named
+
+
+def _about_turn(turn: str, hunks: Sequence[Hunk], editor: ClientCapabilities) -> Iterator[_Wish]:
+    if len({hunk.uri for hunk in hunks}) > 1:
+        yield from _about_many(hunks, f"all {len(hunks)} hunks of turn {turn}", {"turn": turn})
+    if editor.previews_edits and len(hunks) > 1:
+        yield f"Preview turn {turn}, and pick of it", "stet.preview", {"turn": turn}
+
+
+def _in_group(group: str, hunks: Sequence[Hunk]) -> str:
+    if any(hunk.kind is HunkKind.MOVE for hunk in hunks):
+        return f"the move with its {len(hunks) - 1} links"
+    where = label_of(group)
+    return f"the {len(hunks)} hunks in `{where}`" if where else f"the {len(hunks)} hunks of {group}"

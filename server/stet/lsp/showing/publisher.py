@@ -1,0 +1,137 @@
+"""Pending hunks and questions as diagnostics: what every editor shows without a plugin."""
+
+import asyncio
+from collections.abc import Sequence
+
+from lsprotocol import types as lsp
+
+from stet.agent.question import Question
+from stet.agent.turn import Turn
+from stet.lsp import to_lsp
+from stet.lsp.client import Client
+from stet.lsp.showing.hunk_text import describe
+from stet.review.ledger import ReviewLedger
+from stet.review.proposal import OPEN, Hunk, HunkKind, HunkState
+from stet.text.escape import escape
+from stet.text.lines import split_lines
+from stet.text.position import Position, Range
+from stet.workspace.uris import canonical
+from stet.workspace.workspace import Workspace
+
+SOURCE = "stet"
+DELAY = 0.05
+"""Seconds; what changes within is published once."""
+LENS_DELAY = 0.2
+"""Seconds; the same for code lenses, which the editor must ask for again, file by file."""
+
+
+class Publisher:
+    """Keeps the editor's diagnostics of every file with hunks up to date."""
+
+    def __init__(self, workspace: Workspace, ledger: ReviewLedger, client: Client) -> None:
+        self._workspace = workspace
+        self._ledger = ledger
+        self._client = client
+        self._due: set[str] = set()
+        self._refresh_due = False
+        self._lensed: dict[str, tuple[tuple[str, HunkState], ...]] = {}
+        self._questions: dict[str, Turn] = {}
+        ledger.listen(self.schedule)
+
+    def schedule(self, uri: str) -> None:
+        """Publish `uri` soon."""
+        if uri not in self._due:
+            self._due.add(uri)
+            asyncio.get_running_loop().call_later(DELAY, self._publish, uri)
+
+    def ask(self, turn: Turn) -> None:
+        """Show the question of a turn at the place it was asked from, until `settle`."""
+        if turn.ask.place.uri is not None:
+            self._questions[turn.id] = turn
+            self.schedule(turn.ask.place.uri)
+
+    def settle(self, turn: Turn) -> None:
+        """The turn's question, if it had one, is answered."""
+        if self._questions.pop(turn.id, None) and turn.ask.place.uri is not None:
+            self.schedule(turn.ask.place.uri)
+
+    def _publish(self, uri: str) -> None:
+        self._due.discard(uri)
+        hunks = [hunk for hunk in self._ledger.live(uri) if hunk.state in OPEN]
+        # An empty list too, every time: a decision shows as a message, whatever was shown before.
+        lines = self._lines(uri)
+        found = [self._diagnostic(hunk, lines) for hunk in hunks]
+        found += [
+            self._question(turn.question, turn.ask.place.range, lines)
+            for turn in self._questions.values()
+            if turn.question and canonical(turn.ask.place.uri or "") == canonical(uri)
+        ]
+        # The editor knows the file by its own spelling, which the hunks carry.
+        self._client.publish_diagnostics(self._ledger.spelling(uri), found)
+        # Where they stand the editor asks about by itself, with every change of the text.
+        lensed = tuple((hunk.id, hunk.state) for hunk in hunks)
+        if lensed != self._lensed.pop(uri, ()) and not self._refresh_due:
+            self._refresh_due = True
+            asyncio.get_running_loop().call_later(LENS_DELAY, self._refresh_lenses)
+        if lensed:
+            self._lensed[uri] = lensed
+
+    def _refresh_lenses(self) -> None:
+        self._refresh_due = False
+        self._client.refresh_lenses()
+
+    def diagnostic(self, hunk: Hunk) -> lsp.Diagnostic:
+        """The hunk as the editor shows it."""
+        return self._diagnostic(hunk, self._lines(hunk.uri))
+
+    def place(self, hunk: Hunk) -> lsp.Range:
+        """Where a reader sees the hunk, as whole lines of the current text."""
+        return self._hunk_range(hunk, self._lines(hunk.uri))
+
+    def _lines(self, uri: str) -> Sequence[str]:
+        buffer = self._workspace.buffer(uri)
+        if buffer is not None:
+            return buffer.lines
+        return split_lines(self._ledger.base_text(uri) or "")
+
+    def _diagnostic(self, hunk: Hunk, lines: Sequence[str]) -> lsp.Diagnostic:
+        conflict = hunk.state is HunkState.CONFLICT
+        return lsp.Diagnostic(
+            range=self._hunk_range(hunk, lines),
+            message=describe(hunk),
+            severity=(
+                lsp.DiagnosticSeverity.Warning if conflict else lsp.DiagnosticSeverity.Information
+            ),
+            code="conflict" if conflict else "proposal",
+            source=SOURCE,
+            data={"hunk": hunk.id},
+        )
+
+    def _question(
+        self, question: Question, place: Range | None, lines: Sequence[str]
+    ) -> lsp.Diagnostic:
+        top = Position(0, 0)
+        return lsp.Diagnostic(
+            range=self._range(place or Range(top, top), lines),
+            message=escape(question.text),
+            severity=lsp.DiagnosticSeverity.Information,
+            code="question",
+            source=SOURCE,
+            data={"question": question.id},
+        )
+
+    def _hunk_range(self, hunk: Hunk, lines: Sequence[str]) -> lsp.Range:
+        if hunk.kind is HunkKind.CREATE:
+            return lsp.Range(lsp.Position(0, 0), lsp.Position(0, 1))
+        return self._range(hunk.shown_at, lines)
+
+    def _range(self, stretch: Range, lines: Sequence[str]) -> lsp.Range:
+        """Whole lines and never empty: some editors offer nothing at an empty range."""
+        if len(lines) == 1 and not lines[0]:
+            return lsp.Range(lsp.Position(0, 0), lsp.Position(0, 1))
+        first = min(stretch.start.line, len(lines) - 1)
+        last = min(max(first, stretch.last_line), len(lines) - 1)
+        body = lines[last].rstrip("\r\n")
+        end = Position(last, len(body)) if body else Position(last + 1, 0)
+        place = Range(Position(first, 0), end)
+        return to_lsp.range_(place, lines, self._workspace.encoding)

@@ -1,0 +1,1 @@
+"""Where hunks stand: anchors, one track of them for each document."""

@@ -1,0 +1,110 @@
+"""Where a hunk stands that is shown as a block in the text itself.
+
+The block's own lines are its place, found again by the hunk's id. What the user writes between the
+marks is an amendment; where they take the marks away, the decision is theirs and made
+(`stet.review.by_hand`); where only some are left, it is a conflict until they have finished.
+"""
+
+from collections.abc import Sequence
+
+from stet.review.anchoring.anchors import Anchor
+from stet.text.blocks import find_blocks, is_unfinished
+from stet.text.change import LineChange
+
+_NEAR = 100
+"""How many lines round its place a block that is not whole may reach: marks that come back do so at
+the edge, or a few lines on where their neighbours were taken away with them."""
+
+
+class BlockAnchor(Anchor):
+    """The anchor of a live hunk that stands in the text as a block.
+
+    As long as the block is whole, `current` is what it stands for and `merged` what it would become.
+
+    Attributes:
+        left: What stands in its place since the user took the block away; None while it is there.
+        strayed: Whether the block was found in another place than where it was.
+    """
+
+    __slots__ = ("left", "strayed")
+
+    def __init__(
+        self, hunk: str, lines: Sequence[str], place: tuple[int, int], before: str, after: str
+    ) -> None:
+        """The anchor of `hunk`, whose block for `before` and `after` stands on lines `place`."""
+        super().__init__(hunk, lines, place, before, after)
+        self._around = None  # even one that stands for nothing has lines of its own
+        self.merged = after
+        self.left: str | None = None
+        self.strayed = False
+
+    @property
+    def is_done(self) -> bool:
+        """Never: as long as the block is there, nothing is decided."""
+        return False
+
+    def follow(
+        self,
+        change: LineChange,
+        floor: int = 0,
+        *,
+        is_others: bool = False,  # noqa: ARG002 - see below
+    ) -> bool:
+        """Move with a change; a block that is not whole is looked for after any change above it.
+
+        Args:
+            change: In lines of the text before it.
+            floor: In lines of the text behind it, where the anchor before this one ends.
+            is_others: Makes no difference: a block is found again by its id.
+        """
+        first, removed, added = change
+        behind, delta = first + removed, added - removed
+        if first > self.end:
+            return False
+        self._is_due |= self.merged is None
+        if self._holds(first, behind):
+            self._is_due = True
+            self.first = max(min(self.first, first), floor)
+            self.end = max(max(self.end, behind) + delta, self.first)
+        elif behind <= self.first:
+            self.first += delta
+            self.end += delta
+            return delta != 0 or self._is_due
+        return self._is_due
+
+    def _holds(self, first: int, behind: int) -> bool:
+        """Whether a change of these lines is one of the block's own."""
+        if self._growing:
+            return behind >= self.first
+        if first == behind:
+            return self.first < first < self.end
+        return first < self.end and behind > self.first
+
+    def look(self, lines: Sequence[str]) -> None:
+        """See what has become of the block."""
+        if not self._is_due or self._growing:
+            return
+        self._is_due = False
+        self.left = None
+        if self._find(lines, self.first, self.end):
+            return
+        rest = lines[self.first : self.end]
+        is_finished = not is_unfinished(rest, self.current, self.proposed)
+        near = (0, len(lines)) if is_finished else (max(self.first - _NEAR, 0), self.end + _NEAR)
+        if self._find(lines, *near):
+            self.strayed = True
+        elif is_finished:
+            self.left = "".join(rest)
+        else:
+            self.merged = None
+
+    def _find(self, lines: Sequence[str], first: int, end: int) -> bool:
+        """Find the block on some lines."""
+        blocks = find_blocks(lines[first:end], (self.hunk,)).blocks
+        if not blocks:
+            return False
+        block = blocks[0]
+        self.first, self.end = block.first + first, block.end + first
+        self.current = block.before
+        self.merged = self.proposed = block.after
+        return True

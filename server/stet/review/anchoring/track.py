@@ -1,0 +1,272 @@
+"""One document's hunks: their anchors, and what has been sent to the editor for it."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from itertools import islice, takewhile
+from operator import attrgetter
+
+from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.sent import Plan, Sent, taking_back
+from stet.review.anchoring.sweep import Sweep, from_the_bottom_up
+from stet.text.change import LineChange, TextChange
+from stet.text.document import TextDocument
+from stet.text.lines import line_end, without_end
+
+MAX_SETTLED = 5_000
+"""How many decided hunks of a document are followed, so that they can be undone or restored."""
+
+MANY = 16
+"""Changes in one message from which on they are taken in one sweep."""
+NEW_LINE = "\n"
+_END = attrgetter("end")
+_PLACE = attrgetter("first", "end")
+
+
+class Track:
+    """Owned and changed by the ledger only.
+
+    Attributes:
+        uri: The document, as the editor spelt it last.
+        lines: Its text as it is now: the editor's buffer itself while it is open.
+        is_open: Whether that is so.
+        live: The anchors of hunks that wait, in order of the document and never overlapping.
+            Nothing that happens to the text changes the order, so it tells which of two comes first
+            once they stand at one point.
+        settled: Those of decided hunks, which can be undone or restored; oldest decision first.
+        sent: The edit that has not been confirmed yet; one at a time.
+    """
+
+    def __init__(self, uri: str, lines: Sequence[str], *, is_open: bool) -> None:
+        """Nothing is proposed yet."""
+        self.uri = uri
+        self.lines = lines
+        self.is_open = is_open
+        self.live: list[Anchor] = []
+        self.settled: list[Anchor] = []
+        self.sent: Sent | None = None
+        self._by_hunk: dict[str, Anchor] = {}
+
+    @property
+    def text(self) -> str:
+        """The whole text as it is now."""
+        return "".join(self.lines)
+
+    def anchor(self, hunk: str) -> Anchor | None:
+        """The anchor of `hunk`, live or settled; None if it has none here."""
+        return self._by_hunk.get(hunk)
+
+    def anchors(self) -> Iterable[Anchor]:
+        """All of them."""
+        return self._by_hunk.values()
+
+    # -- which there are -------------------------------------------------------------------------
+
+    def add(self, anchor: Anchor) -> None:
+        """Take in a live anchor, at its place among the others."""
+        at = bisect_right(self.live, (anchor.first, anchor.end), key=_PLACE)
+        self.live.insert(at, anchor)
+        self._by_hunk[anchor.hunk] = anchor
+
+    def settle(self, anchor: Anchor) -> None:
+        """Take in the anchor of a hunk that has just been decided, instead of the one it had."""
+        anchor.put_back(anchor.standing, self.lines)
+        self.drop(anchor.hunk)
+        self.settled.append(anchor)
+        self._by_hunk[anchor.hunk] = anchor
+        if len(self.settled) > MAX_SETTLED:
+            self.drop(self.settled[0].hunk)
+
+    def retire(self, hunk: str) -> None:
+        """A live hunk was decided without a change of the text: it is followed on."""
+        anchor = self._by_hunk.get(hunk)
+        if anchor is not None:
+            self.settle(anchor)
+
+    def revive(self, hunk: str) -> bool:
+        """A decided hunk waits again; False if its place is not known, or another's by now."""
+        anchor = self._by_hunk.get(hunk)
+        if anchor is None or self.overlapping((anchor.first, anchor.end)):
+            return False
+        self.drop(hunk)
+        self.add(anchor)
+        return True
+
+    def remake(self, hunk: str, proposed: str) -> Anchor | None:
+        """A live hunk is to write `proposed` over what stands in its place now.
+
+        None if that place is another hunk's too.
+        """
+        old = self._by_hunk[hunk]
+        # An insertion whose place is lost has lines of the user's in it, which stay.
+        place = (old.first, old.first if old.is_gap else old.end)
+        if place[0] == place[1] == len(self.lines) and self.lines[-1]:
+            # Behind a last line without a line end nothing can stand: that line goes with it.
+            place, last = (old.first - 1, old.first), self.lines[-1]
+            if any(anchor is not old and anchor.end >= old.first for anchor in self.live):
+                return None
+            proposed = f"{last}{line_end(proposed) or NEW_LINE}{without_end(proposed)}"
+        base = "".join(self.lines[place[0] : place[1]])
+        if proposed and place[1] < len(self.lines) and not line_end(proposed):
+            proposed += line_end(self.lines[place[1] - 1]) or NEW_LINE
+        new = Anchor(hunk, self.lines, place, base, proposed)
+        self.live[self.live.index(old)] = self._by_hunk[hunk] = new
+        return new
+
+    def drop(self, hunk: str) -> None:
+        """Forget the anchor of `hunk`, if it has one."""
+        anchor = self._by_hunk.pop(hunk, None)
+        if anchor is None:
+            return
+        for anchors in (self.live, self.settled):
+            if anchor in anchors:
+                anchors.remove(anchor)
+                return
+
+    def overlapping(self, place: tuple[int, int]) -> list[Anchor]:
+        """The live anchors that can't be decided apart from lines `place`."""
+        near = islice(self.live, bisect_left(self.live, place[0], key=_END), None)
+        return [
+            anchor
+            for anchor in takewhile(lambda anchor: anchor.first <= place[1], near)
+            if overlap(place, (anchor.first, anchor.end))
+        ]
+
+    # -- following -------------------------------------------------------------------------------
+
+    def follow(
+        self, changes: Iterable[TextChange], lines: Sequence[str]
+    ) -> tuple[bool, list[Anchor]]:
+        """Move all anchors.
+
+        Args:
+            changes: What happened to the text, in order.
+            lines: The text behind them.
+
+        Returns:
+            Whether a live one moved or was touched, and the settled ones that were.
+        """
+        effects = [effect for change in changes for effect in change.effects]
+        in_turn = from_the_bottom_up(effects) if len(effects) > MANY else None
+        if in_turn is not None:
+            sweep = Sweep(in_turn)
+            touched, moved = sweep.over(self.live)
+            settled, _ = sweep.over(self.settled)
+        else:
+            touched, settled, moved = [], [], False
+            for effect in effects:
+                moved |= self._follow_live(effect, touched)
+                settled += _followed(self.settled, effect)
+        for anchor in (*touched, *settled):
+            anchor.look(lines)
+        if touched and (len(touched) > MANY or any(map(self._is_crowded, touched))):
+            self.keep_apart(lines)
+        return moved or bool(touched), settled
+
+    def _follow_live(self, effect: LineChange, touched: list[Anchor]) -> bool:
+        """Move the live anchors; tells whether any has moved."""
+        first, removed, added = effect
+        behind, delta = first + removed, added - removed
+        at = bisect_left(self.live, first, key=_END)
+        floor = self.live[at - 1].end if at else 0
+        near = list(takewhile(lambda anchor: anchor.first <= behind, islice(self.live, at, None)))
+        # Lines that come back are those of the hunk they were taken from, not of one in conflict
+        # that ends where they stood.
+        is_claimed = delta > 0 and any(anchor.is_brought_back_by(effect) for anchor in near)
+        moved = False
+        for anchor in near:
+            if anchor.follow(effect, floor, is_others=is_claimed):
+                moved = True
+                touched.append(anchor)
+            floor = max(floor, anchor.end)
+        if delta:
+            for anchor in islice(self.live, at + len(near), None):
+                anchor.shift(delta)
+                moved = True
+        return moved
+
+    def _is_crowded(self, anchor: Anchor) -> bool:
+        """Whether a live anchor stands on lines of the one before or behind it."""
+        at = self.live.index(anchor)
+        return (at > 0 and self.live[at - 1].end > anchor.first) or (
+            at + 1 < len(self.live) and anchor.end > self.live[at + 1].first
+        )
+
+    def keep_apart(self, lines: Sequence[str]) -> None:
+        """Where changes have led two to the same lines, the first one keeps them."""
+        floor = 0
+        for anchor in self.live:
+            if anchor.first < floor:
+                anchor.keep_behind(floor, lines)
+            floor = anchor.end
+
+    # -- while the editor applies an edit --------------------------------------------------------
+
+    def send(self, document: TextDocument, plan: Plan) -> None:
+        """Remember that `plan`, made for `document`, which is the current text, is on its way."""
+        anchors = [self._by_hunk[hunk] for hunk in plan.texts]
+        others = [anchor for anchor in self.live if anchor.hunk not in plan.texts]
+        self.sent = Sent(plan, document, anchors, others)
+        for anchor in anchors:
+            anchor.grow()
+
+    def place_others(self) -> None:
+        """The sent edit has arrived: put the other live anchors where it takes them.
+
+        An accepted edit touches none of them. One that takes hunks back may; then they stay where
+        the changes have led them.
+        """
+        assert self.sent is not None, "nothing was sent"
+        if self.sent.plan.back:
+            return
+        earlier: set[str] = set()
+        for anchor in self.live:
+            if anchor.hunk in self.sent.before:
+                anchor.put_back(self.sent.moved(anchor, earlier), self.lines)
+            earlier.add(anchor.hunk)
+        self.keep_apart(self.lines)
+
+    def arrived(self, hunk: str) -> tuple[int, int] | None:
+        """The lines on which the text of a sent hunk stands, as far as that is certain."""
+        assert self.sent is not None, "nothing was sent"
+        anchor, text = self._by_hunk[hunk], self.sent.plan.texts[hunk]
+        if "".join(self.lines[anchor.first : anchor.end]) == text:
+            return anchor.first, anchor.end
+        # The user wrote at its edge, or the editor's smallest difference cut through it.
+        return None if hunk in self.sent.stood else anchor.stands_at(self.lines, text)
+
+    def taking_back(self, document: TextDocument, hunks: Iterable[str]) -> Plan:
+        """What undoing these accepted hunks does to `document`, which is the current text.
+
+        Raises:
+            CantUndo: If the user has written over one of them.
+        """
+        wanted = {hunk: self._by_hunk.get(hunk) for hunk in hunks}
+        if len(wanted) == 1:
+            anchors = [one for one in wanted.values() if one is not None and one in self.settled]
+        else:
+            anchors = [anchor for anchor in reversed(self.settled) if anchor.hunk in wanted]
+        return taking_back(document, anchors)
+
+
+def _followed(anchors: Sequence[Anchor], effect: LineChange) -> list[Anchor]:
+    """Move settled anchors, which may stand within one another; those that were touched."""
+    first, removed, added = effect
+    behind, delta = first + removed, added - removed
+    touched = []
+    if not delta:
+        anchors = [anchor for anchor in anchors if anchor.first <= behind and anchor.end >= first]
+    for anchor in anchors:
+        if anchor.end < first:
+            continue
+        if anchor.first > behind:
+            anchor.shift(delta)
+        elif anchor.follow(effect):
+            touched.append(anchor)
+    return touched
+
+
+def overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether two places, in lines, can't both be decided alone: they share a line, or are one gap."""
+    if one[0] == one[1] and other[0] == other[1]:
+        return one == other
+    return one[0] < other[1] and other[0] < one[1]

@@ -1,0 +1,45 @@
+"""Which decided hunks the user has turned round in the editor, by undo or redo, and where they stand.
+
+What was accepted at once is undone at once. Of hunks that touch, the editor then reports one change
+that reaches into all of them: only together do their places read as what stood there before.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from stet.review.anchoring.anchors import Anchor
+from stet.text.lines import whole_lines
+
+
+def turned_round(
+    anchors: Iterable[Anchor], lines: Sequence[str]
+) -> Iterator[tuple[Anchor, tuple[int, int]]]:
+    """Anchors in whose place the text that they would write stands already, with its lines.
+
+    Args:
+        anchors: Of decided hunks that a change has touched.
+        lines: The text as it is now.
+    """
+    for run in _touching(sorted(anchors, key=lambda anchor: anchor.came_from)):
+        first, end = run[0].first, max(anchor.end for anchor in run)
+        proposed = "".join(anchor.proposed for anchor in run)
+        if len(run) > 1 and "".join(lines[first:end]) == proposed:
+            for anchor in run:
+                behind = first + len(whole_lines(anchor.proposed))
+                yield anchor, (first, behind)
+                first = behind
+            continue
+        for anchor in run:
+            if anchor.is_done and anchor.current != anchor.base:
+                yield anchor, (anchor.first, anchor.end)
+
+
+def _touching(anchors: Sequence[Anchor]) -> Iterator[list[Anchor]]:
+    """Anchors in order of place, those together that share lines or touch."""
+    run: list[Anchor] = []
+    for anchor in anchors:
+        if run and anchor.first > max(one.end for one in run):
+            yield run
+            run = []
+        run.append(anchor)
+    if run:
+        yield run

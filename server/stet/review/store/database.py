@@ -1,0 +1,194 @@
+"""The open `state.db`: what is written, read and swept, in SQL.
+
+Imports sqlite3, which takes milliseconds: loaded when the database is opened, not before.
+"""
+
+import logging
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+
+from stet.review.journal import Kept
+from stet.review.proposal import Hunk
+from stet.review.store.batch import Batch
+from stet.review.store.load import drop_old, load
+from stet.review.store.owner import Owner, alone
+from stet.review.store.rows import MAX_NUMBER, Text, fields_of, is_live, standing_to_json
+from stet.review.store.schema import Damaged, connect, faults, open_database, set_aside, transaction
+
+log = logging.getLogger(__name__)
+
+_KEEP_HUNK = """
+    INSERT INTO hunk (id, owner, live, kept, fields, old, new, base, proposed)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET
+        live = excluded.live, kept = excluded.kept, fields = excluded.fields, old = excluded.old,
+        new = excluded.new, base = excluded.base, proposed = excluded.proposed
+    WHERE owner = excluded.owner
+"""
+_DROP_FOOTING = "DELETE FROM footing WHERE owner = ? AND file = ?"
+_RAISE_NUMBER = """
+    INSERT INTO counter VALUES (?, ?)
+    ON CONFLICT (kind) DO UPDATE SET next = max(next, excluded.next)
+"""
+_DROP_TEXTS = """
+    DELETE FROM text WHERE hash NOT IN (
+        SELECT old FROM hunk UNION SELECT new FROM hunk UNION SELECT base FROM hunk
+        UNION SELECT proposed FROM hunk UNION SELECT text FROM footing)
+"""
+
+
+class Database:
+    """One connection that writes, for one run; used by one thread at a time.
+
+    Attributes:
+        set_aside: Where the damaged file is that lay in its place, if one did.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Open `state.db` in `folder`; both are made, for this user only.
+
+        Raises:
+            StoreFault: If that can't be done.
+        """
+        self.set_aside: Path | None = None
+        self._path = folder / "state.db"
+        with faults():
+            for missing in (folder.parent, folder):
+                missing.mkdir(mode=0o700, exist_ok=True)
+            with alone(folder / "opening.lock"):
+                self._connection = self._open()
+                try:
+                    self._owner = Owner(folder / "owners")
+                    self._owner.adopt(self._connection)
+                except BaseException:
+                    self._connection.close()
+                    raise
+        self._synchronous = ""
+
+    def number(self, kind: str, n: int) -> int:
+        """The first of `n` numbers that nobody has had.
+
+        Raises:
+            StoreFault: If they can't be had.
+        """
+        with faults():
+            self._sync("NORMAL")
+            with transaction(self._connection):
+                self._connection.execute(
+                    "INSERT INTO counter VALUES (?, ?)"
+                    " ON CONFLICT (kind) DO UPDATE SET next = next + ?",
+                    (kind, 1 + n, n),
+                )
+                select = "SELECT next FROM counter WHERE kind = ?"
+                [behind] = self._connection.execute(select, (kind,)).fetchone()
+        if type(behind) is not int or not n < behind <= MAX_NUMBER:
+            raise Damaged(f"no number of a {kind}: {behind!r}")
+        return behind - n
+
+    def write(self, batch: Batch, now: float) -> tuple[str, ...]:
+        """Write all of a batch or nothing.
+
+        Args:
+            batch: What to write.
+            now: Seconds since the epoch.
+
+        Returns:
+            The hunks that another run has taken over, which are left as they are there.
+
+        Raises:
+            StoreFault: If nothing was written.
+        """
+        texts: dict[bytes, Text] = {}
+        rows = [self._row_of(hunk, now, texts) for hunk in batch.hunks.values()]
+        owner, footings = self._owner.run, []
+        for file, footing in batch.footings.items():
+            if footing.lines:
+                text = _noted(footing.text, texts)
+                footings.append((owner, file, standing_to_json(footing), text))
+        with faults():
+            self._sync("FULL" if batch.decision else "NORMAL")
+            with transaction(self._connection):
+                self._write_texts(texts)
+                execute, many = self._connection.execute, self._connection.executemany
+                lost = [row[0] for row in rows if execute(_KEEP_HUNK, row).rowcount < 1]
+                many(_DROP_FOOTING, ((owner, file) for file in batch.footings))
+                many(
+                    "INSERT INTO footing (owner, file, fields, text) VALUES (?, ?, ?, ?)", footings
+                )
+                many(_RAISE_NUMBER, batch.numbers.items())
+        return tuple(map(str, lost))
+
+    def load(self, now: float) -> Kept:
+        """What this run is to look after; decided hunks beyond the bounds are dropped first.
+
+        On a connection of its own, for any thread.
+
+        Args:
+            now: Seconds since the epoch.
+
+        Raises:
+            StoreFault: If it can't be read.
+        """
+        with faults(), closing(connect(self._path)) as connection:
+            drop_old(connection, self._owner.run, now)
+            return load(connection, self._owner.run)
+
+    def tidy(self) -> None:
+        """Drop texts that nothing refers to, and move what is in the log file to the database.
+
+        On a connection of its own, for any thread; others go on writing meanwhile.
+
+        Raises:
+            StoreFault: If it can't be done.
+        """
+        with faults(), closing(connect(self._path)) as connection:
+            with transaction(connection):
+                connection.execute(_DROP_TEXTS)
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+    def close(self) -> None:
+        """Leave everything in one file, and what is in it to whoever comes next.
+
+        Raises:
+            StoreFault: If it can't be done; what was written is there all the same.
+        """
+        with faults():
+            try:
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            finally:
+                self._connection.close()
+                self._owner.end()
+
+    def _open(self) -> sqlite3.Connection:
+        try:
+            return open_database(self._path)
+        except Damaged as damage:
+            log.error("%s is damaged: %s", self._path, damage)
+            self.set_aside = set_aside(self._path)
+            return open_database(self._path)
+
+    def _sync(self, how: str) -> None:
+        """Whether commits wait for the disk (`FULL`) or only for the system (`NORMAL`)."""
+        if self._synchronous != how:
+            self._connection.execute(f"PRAGMA synchronous = {how}")
+            self._synchronous = how
+
+    def _row_of(self, hunk: Hunk, now: float, texts: dict[bytes, Text]) -> tuple[object, ...]:
+        names = [_noted(t, texts) for t in (hunk.old, hunk.new, hunk.base, hunk.proposed)]
+        return (hunk.id, self._owner.run, is_live(hunk), now, fields_of(hunk), *names)
+
+    def _write_texts(self, texts: Mapping[bytes, Text]) -> None:
+        for text in texts.values():
+            known = "SELECT 1 FROM text WHERE hash = ?"
+            if self._connection.execute(known, (text.hash,)).fetchone() is None:
+                row = (text.hash, text.packed())
+                self._connection.execute("INSERT INTO text (hash, packed) VALUES (?, ?)", row)
+
+
+def _noted(text: str, texts: dict[bytes, Text]) -> bytes:
+    """The name of a text, which is noted in `texts`."""
+    noted = Text.of(text)
+    texts[noted.hash] = noted
+    return noted.hash

@@ -1,0 +1,196 @@
+"""What the database gives back after a restart; rows that make no sense are left out and logged,
+old ones dropped.
+
+Imports sqlite3, which takes milliseconds: loaded when the database is opened, not before.
+"""
+
+import dataclasses
+import logging
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+
+from stet.review.journal import Footing, Kept
+from stet.review.proposal import LIVE, Hunk, HunkKind, HunkState
+from stet.review.store.rows import BadRow, footing_of, hunk_of, unpack
+from stet.review.store.schema import transaction
+from stet.text.diff import LineHunk, diff_lines
+from stet.text.document import TextDocument
+from stet.text.lines import split_lines
+from stet.text.position import Position, Range
+from stet.workspace.uris import canonical
+
+log = logging.getLogger(__name__)
+
+MAX_DECIDED = 2000
+MAX_DAYS = 30.0
+"""How many decided hunks are kept for undo and restore, and how long."""
+
+_DROP_HUNKS = """
+    DELETE FROM hunk WHERE owner = :owner AND NOT live AND (
+        kept < :oldest OR nth NOT IN (
+            SELECT nth FROM hunk WHERE owner = :owner AND NOT live
+            ORDER BY kept DESC, nth DESC LIMIT :most))
+"""
+_TEXTS = """
+    SELECT hash, packed FROM text WHERE hash IN (
+        SELECT old FROM hunk WHERE owner = :owner UNION SELECT new FROM hunk WHERE owner = :owner
+        UNION SELECT base FROM hunk WHERE owner = :owner
+        UNION SELECT proposed FROM hunk WHERE owner = :owner
+        UNION SELECT text FROM footing WHERE owner = :owner)
+"""
+_IDS = "SELECT id FROM hunk WHERE owner = :owner"
+_STANDING = "SELECT nth, fields FROM footing WHERE owner = :owner"
+_HUNKS = "SELECT id, fields, old, new, base, proposed FROM hunk WHERE owner = :owner ORDER BY nth"
+_FOOTINGS = "SELECT fields, text FROM footing WHERE owner = :owner ORDER BY nth"
+
+
+_LOST = "where it stood is not known any more"
+
+
+class _Texts:
+    """Stored texts by their names, unpacked when first asked for."""
+
+    def __init__(self, packed: dict[object, object]) -> None:
+        self._packed = packed
+        self._known: dict[object, str] = {}
+
+    def text(self, name: object) -> str:
+        """The text of that name.
+
+        Raises:
+            BadRow: If there is none.
+        """
+        if name not in self._known:
+            if name not in self._packed:
+                raise BadRow("a text is missing")
+            self._known[name] = unpack(name, self._packed[name])
+        return self._known[name]
+
+
+def drop_old(connection: sqlite3.Connection, owner: str, now: float) -> None:
+    """Drop decided hunks of `owner` beyond the bounds, and footings that none of its hunks is in.
+
+    Args:
+        connection: To the database.
+        owner: Whose.
+        now: Seconds since the epoch.
+
+    Raises:
+        sqlite3.Error: If it can't be done; then nothing is dropped.
+    """
+    oldest = now - MAX_DAYS * 86_400
+    bounds = {"owner": owner, "oldest": oldest, "most": MAX_DECIDED}
+    with transaction(connection):
+        connection.execute(_DROP_HUNKS, bounds)
+        ids = {hunk_id for (hunk_id,) in connection.execute(_IDS, bounds)}
+        for nth, fields in connection.execute(_STANDING, bounds).fetchall():
+            if not _names(fields) & ids:
+                connection.execute("DELETE FROM footing WHERE nth = ?", (nth,))
+
+
+def _names(fields: object) -> set[object]:
+    """The hunks that stand in a footing; none if it makes no sense."""
+    try:
+        return set(footing_of(fields, "").lines)
+    except BadRow:
+        return set()
+
+
+def load(connection: sqlite3.Connection, owner: str) -> Kept:
+    """The hunks of `owner`, and the texts they stood in when they were last kept.
+
+    Raises:
+        sqlite3.Error: If it can't be read.
+    """
+    whose = {"owner": owner}
+    texts = _Texts(dict(connection.execute(_TEXTS, whose)))
+    hunks: dict[str, Hunk] = {}
+    for hunk_id, fields, *names in connection.execute(_HUNKS, whose):
+        try:
+            old, new, base, proposed = map(texts.text, names)
+            hunk = hunk_of(hunk_id, fields, (old, new, base, proposed))
+        except BadRow as problem:
+            log.warning("the kept hunk %r is left out: %s", hunk_id, problem)
+            continue
+        hunks[hunk.id] = hunk
+    footings: dict[str, Footing] = {}
+    for fields, name in connection.execute(_FOOTINGS, whose):
+        try:
+            footing = _own(footing_of(fields, texts.text(name)), hunks)
+        except BadRow as problem:
+            log.warning("where hunks stood in a file is left out: %s", problem)
+            continue
+        # Two servers may have had hunks in one file, each its own.
+        file = canonical(footing.uri)
+        earlier = footings.get(file)
+        footings[file] = _on_one(earlier, footing) if earlier else footing
+    used = tuple(footing for footing in footings.values() if footing.lines)
+    ranges = _ranges(used)
+    return Kept(tuple(_placed(hunk, ranges.get(hunk.id)) for hunk in hunks.values()), used)
+
+
+def _own(footing: Footing, hunks: Mapping[str, Hunk]) -> Footing:
+    """A footing without what it says of hunks that are not there, or are of another file."""
+    file = canonical(footing.uri)
+    lines = {
+        hunk_id: place
+        for hunk_id, place in footing.lines.items()
+        if hunk_id in hunks and canonical(hunks[hunk_id].uri) == file
+    }
+    return dataclasses.replace(footing, lines=lines, lost=footing.lost & lines.keys())
+
+
+def _on_one(earlier: Footing, later: Footing) -> Footing:
+    """Two footings of one file as one: the places in the earlier text, carried to the later."""
+    hunks = diff_lines(split_lines(earlier.text), split_lines(later.text))
+    lines = dict(later.lines)
+    for hunk_id, (first, end) in earlier.lines.items():
+        start = _carried(first, hunks, at_end=False)
+        place = (start, max(start, _carried(end, hunks, at_end=True)))
+        lines.setdefault(hunk_id, place)
+    # The order tells which of two at one point comes first.
+    ordered = dict(sorted(lines.items(), key=lambda entry: entry[1]))
+    lost = later.lost | (earlier.lost - later.lines.keys())
+    return dataclasses.replace(later, lines=ordered, lost=lost)
+
+
+def _carried(line: int, hunks: Sequence[LineHunk], *, at_end: bool) -> int:
+    """Where the beginning of a line is after `hunks`.
+
+    Where lines that were replaced lie on both sides, it is the beginning of what stands there now,
+    or the end.
+    """
+    shift = 0
+    for hunk in hunks:
+        if hunk.old_start + len(hunk.old) <= line - at_end * (not hunk.old):
+            shift = hunk.new_start + len(hunk.new) - hunk.old_start - len(hunk.old)
+        elif hunk.old_start < line:
+            return hunk.new_start + at_end * len(hunk.new)
+    return line + shift
+
+
+def _ranges(footings: Iterable[Footing]) -> dict[str, Range]:
+    """Where hunks stood in their texts."""
+    ranges = {}
+    for footing in footings:
+        document = TextDocument(footing.uri, footing.text)
+        for hunk_id, place in footing.lines.items():
+            start, end = (document.clamp(Position(line, 0)) for line in place)
+            ranges[hunk_id] = Range(start, end)
+    return ranges
+
+
+def _placed(hunk: Hunk, place: Range | None) -> Hunk:
+    """A hunk with its range as it was; one that waits for lines nobody knows is withdrawn.
+
+    What was on its way to the editor waits again: only the text can tell whether it arrived.
+    """
+    if hunk.state is HunkState.SENT:
+        hunk = dataclasses.replace(hunk, state=HunkState.PENDING)
+    if hunk.kind in (HunkKind.MOVE, HunkKind.REMOVE):
+        return hunk
+    if place is not None:
+        return dataclasses.replace(hunk, range=place)
+    if hunk.state not in LIVE:
+        return hunk
+    return dataclasses.replace(hunk, state=HunkState.WITHDRAWN, reason=_LOST)

@@ -1,0 +1,107 @@
+"""Who looks after which hunks, when several servers run on one workspace.
+
+Every row has an owner: one run of a server. A run holds an OS lock on a file of its own for as long
+as it lives, so whoever can take that lock knows that it is dead, however it died, and takes its rows
+over. Both happen only behind the one lock of `alone`.
+"""
+
+import logging
+import re
+import sqlite3
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from stet.review.store.schema import StoreFault, transaction
+from stet.system.lock import FileLock
+
+log = logging.getLogger(__name__)
+
+_OWNED = ("hunk", "footing")
+_NAME = re.compile("[0-9a-z]{1,32}")
+_TRIES = 100
+_TRY_SECONDS = 0.02
+
+
+class Owner:
+    """This run.
+
+    Attributes:
+        run: Its name, which no other run ever has.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Begin the run; its file is in `folder`, which is made.
+
+        Raises:
+            OSError: If there can be no file or no lock.
+        """
+        folder.mkdir(mode=0o700, exist_ok=True)
+        self.run = uuid.uuid4().hex
+        self._folder = folder
+        lock = FileLock.take(self._file_of(self.run))
+        assert lock is not None, "nobody else knows the name yet"
+        self._lock = lock
+
+    def adopt(self, connection: sqlite3.Connection) -> None:
+        """Take over what belongs to the dead.
+
+        Raises:
+            sqlite3.Error, OSError: If it can't be done; then nothing is taken.
+        """
+        every = " UNION ".join(f"SELECT owner FROM {table}" for table in _OWNED)  # noqa: S608 (our own names)
+        owners = {owner for (owner,) in connection.execute(every)}
+        # Also those that had nothing: their files would stay for ever.
+        names = {path.stem for path in self._folder.glob("*.lock")} | owners
+        dead = {name: lock for name in names - {self.run} if (lock := self._lock_of(name))}
+        with transaction(connection):
+            for name in dead.keys() & owners:
+                for table in _OWNED:
+                    update = f"UPDATE {table} SET owner = ? WHERE owner = ?"  # noqa: S608 (our own names)
+                    connection.execute(update, (self.run, name))
+        for lock in dead.values():
+            lock.release(remove=True)
+
+    def end(self) -> None:
+        """End the run: what it owns is for whoever comes next.
+
+        Raises:
+            OSError: If its file can't be removed.
+        """
+        self._lock.release(remove=True)
+
+    def _lock_of(self, name: object) -> FileLock | None:
+        """The lock of a run that is dead; None if it lives, or the database makes names up."""
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            log.warning("an owner of rows that can be none: %r", name)
+            return None
+        return FileLock.take(self._file_of(name))
+
+    def _file_of(self, run: str) -> Path:
+        return self._folder / f"{run}.lock"
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Be the only server that opens the database now.
+
+    Raises:
+        StoreFault: If another one is at it for long.
+        OSError: If there can be no lock.
+    """
+    pause = threading.Event()
+    for _ in range(_TRIES):
+        if lock := FileLock.take(path):
+            break
+        pause.wait(_TRY_SECONDS)
+    else:
+        raise StoreFault(
+            f"another server has been opening it for {_TRIES * _TRY_SECONDS:g} seconds"
+        )
+    try:
+        yield
+    finally:
+        # The file stays: whoever waits for its lock has it open.
+        lock.release()

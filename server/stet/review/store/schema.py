@@ -1,0 +1,199 @@
+"""The layout of `state.db`, the steps that lead to it, and how the file is opened.
+
+Imports sqlite3, which takes milliseconds: loaded when the database is opened, not before.
+"""
+
+import itertools
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+BUSY_SECONDS = 1.0
+"""How long a write waits for another server's, which takes less than a millisecond but for a disk at
+its limits. The event loop waits with it: better than to answer for what is not on the disk."""
+
+MIGRATIONS: tuple[str, ...] = (
+    """
+    CREATE TABLE counter (kind TEXT PRIMARY KEY, next INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE text (hash BLOB PRIMARY KEY, packed BLOB NOT NULL);
+    CREATE TABLE hunk (
+        nth INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        owner TEXT NOT NULL,
+        live INTEGER NOT NULL,
+        kept REAL NOT NULL,
+        fields TEXT NOT NULL,
+        old BLOB NOT NULL,
+        new BLOB NOT NULL,
+        base BLOB NOT NULL,
+        proposed BLOB NOT NULL
+    );
+    CREATE TABLE footing (
+        nth INTEGER PRIMARY KEY,
+        owner TEXT NOT NULL,
+        file TEXT NOT NULL,
+        fields TEXT NOT NULL,
+        text BLOB NOT NULL
+    );
+    CREATE INDEX footing_by_file ON footing (owner, file);
+    """,
+)
+"""What leads from each version of the layout to the next, the first from an empty file. A released
+one is never changed: rows of users are in it.
+
+`hunk.nth` is the order in which they were made, `owner` the run of a server that looks after them,
+`kept` when they were last written in seconds since the epoch. `old`, `new`, `base`, `proposed` and
+`footing.text` name rows of `text`. For `fields` see `stet.review.store.rows`.
+"""
+
+
+class StoreFault(Exception):
+    """The database can't be used; the message says why."""
+
+
+class Damaged(StoreFault):
+    """The file is no database, or not a whole one."""
+
+
+class Busy(StoreFault):
+    """Another server was writing all the time."""
+
+
+class TooNew(StoreFault):
+    """A later version of Stet has made the file."""
+
+
+_KINDS: dict[int, type[StoreFault]] = {
+    sqlite3.SQLITE_CORRUPT: Damaged,
+    sqlite3.SQLITE_NOTADB: Damaged,
+    sqlite3.SQLITE_BUSY: Busy,
+}
+
+
+@contextmanager
+def faults() -> Iterator[None]:
+    """Turn what SQLite and the system raise into our own.
+
+    Raises:
+        Damaged: If the file is broken.
+        Busy: If somebody else is at work.
+        StoreFault: For everything else: no room, no right.
+    """
+    try:
+        yield
+    except sqlite3.Error as error:
+        # Extended codes carry the plain one in their last byte.
+        code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+        raise _KINDS.get(code, StoreFault)(str(error)) from error
+    except OSError as error:
+        raise StoreFault(f"{error.strerror or error}: {error.filename or ''}") from error
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All of what is written within, or nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        # SQLite has rolled back by itself where the disk was full.
+        if connection.in_transaction:
+            connection.rollback()
+        raise
+
+
+def open_database(path: Path, migrations: Sequence[str] = MIGRATIONS) -> sqlite3.Connection:
+    """A connection to the file, which is made, checked and brought to the current layout.
+
+    Nobody else may be opening it meanwhile.
+
+    Raises:
+        TooNew: If its layout is a later one.
+        Damaged: If it is broken.
+        StoreFault: If it can't be opened.
+    """
+    with faults():
+        # Made before SQLite could make it with everybody's rights; its other files take after it.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        path.chmod(0o600)
+        connection = connect(path)
+        try:
+            version = _version(connection, len(migrations))
+            _check(connection)
+            connection.execute("PRAGMA journal_mode = WAL")
+            _migrate(connection, migrations, version)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def set_aside(path: Path) -> Path:
+    """Rename a database with the files that belong to it; gives its new name.
+
+    Raises:
+        OSError: If that can't be done.
+    """
+    number = next(n for n in itertools.count(1) if not _damaged(path, n).exists())
+    aside = _damaged(path, number)
+    path.rename(aside)
+    for suffix in ("-wal", "-shm"):
+        part = path.with_name(path.name + suffix)
+        if part.exists():
+            part.rename(aside.with_name(aside.name + suffix))
+    return aside
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """A connection to a file that is there; any thread may use it, one at a time."""
+    connection = sqlite3.connect(
+        path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    )
+    # Text that is not UTF-8 is a bad row, not an error that ends the reading of all.
+    connection.text_factory = lambda data: data.decode("utf-8", "replace")
+    connection.execute("PRAGMA trusted_schema = OFF")
+    # A checkpoint syncs the whole file: only in a worker (`Database.tidy`).
+    connection.execute("PRAGMA wal_autocheckpoint = 0")
+    return connection
+
+
+def _check(connection: sqlite3.Connection) -> None:
+    """Look for damage.
+
+    Raises:
+        Damaged: If there is any, or something in the file would run when we write.
+    """
+    [found] = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if found != "ok":
+        raise Damaged(str(found))
+    foreign = "SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view')"
+    if names := connection.execute(foreign).fetchall():
+        raise Damaged(f"it holds what Stet never makes: {names[0][0]!r}")
+
+
+def _version(connection: sqlite3.Connection, latest: int) -> int:
+    """How many steps the file has taken; before anything is written to it.
+
+    Raises:
+        TooNew: If that is more than there are.
+    """
+    [version] = connection.execute("PRAGMA user_version").fetchone()
+    if not 0 <= version <= latest:
+        raise TooNew(f"its layout is version {version}, this Stet knows {latest}: update Stet")
+    return int(version)
+
+
+def _migrate(connection: sqlite3.Connection, migrations: Sequence[str], version: int) -> None:
+    """Take the steps that the file has not taken yet, each whole or not at all."""
+    for number, steps in enumerate(migrations[version:], version + 1):
+        with transaction(connection):
+            for step in steps.split(";"):
+                connection.execute(step)
+            connection.execute(f"PRAGMA user_version = {number}")
+
+
+def _damaged(path: Path, number: int) -> Path:
+    return path.with_name(f"{path.stem}.damaged-{number}{path.suffix}")

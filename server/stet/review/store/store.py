@@ -1,0 +1,190 @@
+"""The journal that lasts: proposals and decisions in a SQLite database of the workspace.
+
+    store = Store(system, lambda: workspace.folders, say)
+    kept = await asyncio.to_thread(store.load)   # opens it; whoever is first does
+    store.keep(hunks, footing)                   # written when it returns
+    store.note(footings)                         # to be written by `tend`
+    await asyncio.to_thread(store.tend)          # now and then
+    await asyncio.to_thread(store.close)
+
+A failure of the disk never reaches the caller. What could not be written stays here, is tried again
+with the next write, and the user is told once. Light to import: SQLite comes when it is opened.
+"""
+
+import hashlib
+import logging
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stet.review.journal import Footing, Kept
+from stet.review.proposal import Hunk
+from stet.review.store.batch import Batch, Numbers
+from stet.review.store.failures import Failures
+from stet.system.system import System
+from stet.workspace.uris import canonical
+
+if TYPE_CHECKING:
+    from stet.review.store.database import Database
+
+log = logging.getLogger(__name__)
+
+TIDY_WRITES = 200
+"""After how many writes the log file is emptied, and texts are dropped."""
+
+
+class Store:
+    """Keeps hunks for one set of roots; any thread may use it."""
+
+    def __init__(
+        self, system: System, roots: Callable[[], Iterable[str]], say: Callable[[str], None]
+    ) -> None:
+        """Nothing is opened yet.
+
+        Args:
+            system: Where the state folder is, and the clock.
+            roots: Gives the URIs of the workspace's folders, asked when the database is opened;
+                all servers without any share one.
+            say: Puts one message in front of the user; called in whatever thread finds it.
+        """
+        self._system = system
+        self._roots = roots
+        self._lock = threading.Lock()
+        self._is_open = False
+        self._database: Database | None = None
+        self._batch = Batch()
+        self._numbers = Numbers()
+        self._failures = Failures(system.monotonic, say)
+        # Servers that are killed never tidy up at their end: the next one does at its beginning.
+        self._n_writes = TIDY_WRITES
+
+    def number(self, kind: str, n: int = 1) -> int:
+        """As `Journal` has it; where the disk fails, unique in this process."""
+        with self._lock:
+            if self._batch.numbers:
+                self._write()  # else numbers that were taken in memory would come again
+            if database := self._ready():
+                try:
+                    first = database.number(kind, n)
+                except _fault() as fault:
+                    self._failures.add(fault)
+                else:
+                    self._numbers.given(kind, first + n)
+                    return first
+            first = self._numbers.take(kind, n, alone=self._database is None)
+            self._batch.numbers[kind] = first + n
+            return first
+
+    def keep(
+        self, hunks: Sequence[Hunk], footing: Footing | None = None, *, decision: bool = False
+    ) -> None:
+        """As `Journal` has it."""
+        with self._lock:
+            self._batch.add(hunks, () if footing is None else (footing,), decision=decision)
+            self._write()
+
+    def note(self, footings: Sequence[Footing]) -> None:
+        """Where the hunks of some files stand now, to be kept by the next `tend` or `keep`."""
+        with self._lock:
+            self._batch.add((), footings, decision=False)
+
+    def load(self) -> Kept:
+        """What this server is to look after: what it had, and what servers had that are dead.
+
+        Takes long where there is much, and holds nobody up meanwhile: for a worker thread.
+        """
+        with self._lock:
+            database = self._ready()
+        if database is None:
+            return Kept()
+        try:
+            return database.load(self._system.now())
+        except _fault() as fault:
+            with self._lock:
+                self._failures.add(fault)
+            return Kept()
+
+    def tend(self) -> None:
+        """Keep what waits, and after many writes tidy up; in a worker thread, for that takes long."""
+        with self._lock:
+            self._write()
+            database = self._ready() if self._n_writes >= TIDY_WRITES else None
+            self._n_writes = 0 if database else self._n_writes
+        if database:
+            try:
+                database.tidy()
+            except _fault() as fault:
+                log.warning("the state could not be tidied: %s", fault)
+
+    def close(self) -> None:
+        """Write what is left and let go of the file; what comes after is kept in memory."""
+        with self._lock:
+            database, self._is_open = self._database, True
+            if database is None:
+                return
+            self._failures.over()
+            self._write()
+            self._database = None
+            try:
+                database.close()
+            except _fault() as fault:
+                log.warning("the state could not be closed: %s", fault)
+
+    @property
+    def folder(self) -> Path:
+        """Where the database of these roots is.
+
+        Raises:
+            OSError: If there can be no state folder.
+        """
+        roots = sorted({canonical(uri) for uri in self._roots()})
+        data = "\n".join(roots).encode("utf-8", "surrogatepass")
+        name = hashlib.sha256(data).hexdigest()[:20] if roots else "none"
+        return self._system.state_folder() / "workspaces" / name
+
+    def _ready(self) -> "Database | None":
+        """The database if it is there and to be tried now; opened at the first time."""
+        if not self._is_open:
+            self._is_open = True
+            self._open()
+        return None if self._failures.is_too_early else self._database
+
+    def _open(self) -> None:
+        try:
+            from stet.review.store.database import Database
+        except ImportError as fault:  # a Python built without SQLite
+            self._failures.tell(fault)
+            return
+        try:
+            self._database = Database(self.folder)
+        except (OSError, _fault()) as fault:
+            self._failures.tell(fault)
+            return
+        if self._database.set_aside:
+            self._failures.tell_damage(self._database.set_aside)
+
+    def _write(self) -> None:
+        """Write what waits, all of it or nothing."""
+        database = self._ready()
+        if self._database is None:
+            self._batch = Batch()
+        if database is None or self._batch.is_empty:
+            return
+        try:
+            lost = database.write(self._batch, self._system.now())
+        except _fault() as fault:
+            self._failures.add(fault)
+            return
+        self._batch = Batch()
+        self._failures.over()
+        self._n_writes += 1
+        if lost:
+            log.error("another server has taken over %s: not written", ", ".join(lost))
+
+
+def _fault() -> type[Exception]:
+    """What the database raises; looked up late, for it brings SQLite."""
+    from stet.review.store.schema import StoreFault
+
+    return StoreFault

@@ -1,0 +1,59 @@
+import json
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stet.lsp.connection.frames import FrameReader
+from tests.support.raw import frame
+
+BODIES = st.lists(st.dictionaries(st.text(max_size=5), st.text(max_size=40)), min_size=1)
+HEADERS = st.sampled_from(
+    [
+        "Content-Length: {}\r\n\r\n",
+        "content-length:{}\n\n",
+        "X: y\r\nContent-Length: {}\r\n\r\n",
+        "Content-Length: {}\r\nX: " + "y" * 40_000 + "\r\n\r\n",
+        "no length here\r\n\r\nContent-Length: {}\r\n\r\n",
+    ]
+)
+
+
+def read(data: bytes, cuts: list[int]) -> list[bytes]:
+    """What is delivered when `data` arrives cut at these places."""
+    delivered: list[bytes] = []
+
+    def deliver(body: bytes) -> bool:
+        delivered.append(body)
+        try:
+            json.loads(body)
+        except ValueError:
+            return False
+        return True
+
+    reader = FrameReader(deliver)
+    places = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
+    for start, end in pairwise(places):
+        reader.feed(data[start:end])
+    return delivered
+
+
+@given(BODIES, HEADERS, st.lists(st.integers(min_value=0), max_size=20))
+def test_bodies_arrive_whole_and_in_order_however_the_bytes_are_cut(
+    bodies: list[dict[str, str]], header: str, cuts: list[int]
+) -> None:
+    encoded = [json.dumps(body).encode() for body in bodies]
+    assert read(b"".join(frame(body, header) for body in encoded), cuts) == encoded
+
+
+@given(st.binary(max_size=200), st.lists(st.integers(min_value=0), max_size=5))
+def test_a_good_message_is_read_after_any_rubbish_and_a_blank_line(
+    rubbish: bytes, cuts: list[int]
+) -> None:
+    assert read(rubbish + b"\r\n\r\n" + frame("{}") * 3, cuts)[-1] == b"{}"
+
+
+@given(st.integers(min_value=1, max_value=200))
+def test_a_length_that_is_too_large_does_not_swallow_what_follows(excess: int) -> None:
+    wrong = b"Content-Length: %d\r\n\r\n{}" % (2 + excess)
+    assert read(wrong + frame('{"next": 1}') + frame("{}") * 20, [])[-20:] == [b"{}"] * 20

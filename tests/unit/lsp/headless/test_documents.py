@@ -1,0 +1,151 @@
+"""An editor's buffers under the edits of a server, one picture each."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lsprotocol import types as lsp
+
+from stet.lsp.headless.documents import EditorDocuments, EditRefused, Unsaved
+from stet.system.memory_system import MemorySystem
+from stet.text.buffer import TextBuffer
+from stet.text.encoding import Encoding
+from stet.workspace.uris import uri_of
+
+A, B = Path("/ws/a.txt"), Path("/ws/b.txt")
+Edit = tuple[int, int, int, int, str]
+
+
+@pytest.fixture
+def documents() -> EditorDocuments:
+    return EditorDocuments(MemorySystem({str(A): "one 🎉 two\nthree\n", str(B): "b\n"}))
+
+
+def text_edit(path: Path, *edits: Edit, version: int | None = None) -> lsp.TextDocumentEdit:
+    return lsp.TextDocumentEdit(
+        lsp.OptionalVersionedTextDocumentIdentifier(uri=uri_of(path), version=version),
+        [
+            lsp.TextEdit(lsp.Range(lsp.Position(a, b), lsp.Position(c, d)), new)
+            for a, b, c, d, new in edits
+        ],
+    )
+
+
+def workspace_edit(*changes: object) -> lsp.WorkspaceEdit:
+    return lsp.WorkspaceEdit(document_changes=list(changes))  # type: ignore[arg-type]
+
+
+def test_edits_are_all_of_the_text_before_them(documents: EditorDocuments) -> None:
+    uri, _ = documents.open(A)
+    edit = text_edit(
+        A, (0, 0, 0, 3, "ONE"), (0, 0, 0, 0, ">"), (1, 0, 1, 0, "x"), (1, 0, 1, 0, "y")
+    )
+    notices = documents.apply(workspace_edit(edit))
+    assert documents.text(uri) == ">ONE 🎉 two\nxythree\n"
+    assert [method for method, _ in notices] == [lsp.TEXT_DOCUMENT_DID_CHANGE]
+
+
+def test_columns_count_in_the_negotiated_encoding(documents: EditorDocuments) -> None:
+    uri, _ = documents.open(A)
+    documents.apply(workspace_edit(text_edit(A, (0, 6, 0, 10, ""))))
+    assert documents.text(uri) == "one 🎉\nthree\n"
+    documents.encoding = Encoding.UTF32
+    documents.apply(workspace_edit(text_edit(A, (0, 4, 0, 5, "x"))))
+    assert documents.text(uri) == "one x\nthree\n"
+
+
+def test_a_plain_change_map_is_an_edit_too(documents: EditorDocuments) -> None:
+    edit = lsp.TextEdit(lsp.Range(lsp.Position(0, 0), lsp.Position(0, 1)), "B")
+    documents.apply(lsp.WorkspaceEdit(changes={uri_of(B): [edit]}))
+    assert documents.unsaved() == (Unsaved(B, "b\n", "B\n"),)
+
+
+def test_a_file_that_is_not_open_is_opened_first(documents: EditorDocuments) -> None:
+    notices = documents.apply(workspace_edit(text_edit(B, (0, 0, 0, 1, "B"))))
+    assert [method for method, _ in notices] == [
+        lsp.TEXT_DOCUMENT_DID_OPEN,
+        lsp.TEXT_DOCUMENT_DID_CHANGE,
+    ]
+    opened = notices[0][1]
+    assert isinstance(opened, lsp.DidOpenTextDocumentParams)
+    assert opened.text_document.text == "b\n"
+
+
+def test_a_new_file_is_made_and_filled(documents: EditorDocuments) -> None:
+    new = Path("/ws/new/c.txt")
+    create = lsp.CreateFile(uri=uri_of(new))
+    documents.apply(workspace_edit(create, text_edit(new, (0, 0, 0, 0, "hello\n"))))
+    assert documents.unsaved() == (Unsaved(new, None, "hello\n"),)
+
+
+def test_a_moved_and_a_deleted_file_are_gone(documents: EditorDocuments) -> None:
+    documents.open(A)
+    moved = Path("/ws/moved.txt")
+    notices = documents.apply(
+        workspace_edit(
+            lsp.RenameFile(old_uri=uri_of(A), new_uri=uri_of(moved)), lsp.DeleteFile(uri=uri_of(B))
+        )
+    )
+    assert [method for method, _ in notices] == [
+        lsp.TEXT_DOCUMENT_DID_CLOSE,
+        lsp.TEXT_DOCUMENT_DID_OPEN,
+    ]
+    assert documents.unsaved() == (
+        Unsaved(A, "one 🎉 two\nthree\n", None),
+        Unsaved(B, "b\n", None),
+        Unsaved(moved, None, "one 🎉 two\nthree\n"),
+    )
+
+
+REFUSED: dict[str, Callable[[], lsp.WorkspaceEdit]] = {
+    "is at version 0, not 7": lambda: workspace_edit(
+        text_edit(B, (0, 0, 0, 1, "B")), text_edit(A, (0, 0, 0, 1, "x"), version=7)
+    ),
+    "can't be opened": lambda: workspace_edit(text_edit(Path("/ws/nope"), (0, 0, 0, 1, ""))),
+    "exists already": lambda: workspace_edit(lsp.CreateFile(uri=uri_of(B))),
+    "is no file of this machine": lambda: workspace_edit(lsp.CreateFile(uri="untitled:x")),
+    "takes no snippets": lambda: workspace_edit(
+        lsp.TextDocumentEdit(
+            lsp.OptionalVersionedTextDocumentIdentifier(uri=uri_of(A)),
+            [
+                lsp.SnippetTextEdit(
+                    lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0)), lsp.StringValue("$1")
+                )
+            ],
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_an_edit_is_refused_whole(documents: EditorDocuments, reason: str) -> None:
+    documents.open(A)
+    with pytest.raises(EditRefused, match=reason):
+        documents.apply(REFUSED[reason]())
+    assert documents.unsaved() == ()
+
+
+@given(
+    st.text("a🎉\r\n", max_size=12),
+    st.lists(st.tuples(st.integers(0, 12), st.text("x\r\n", max_size=3)), max_size=4),
+)
+def test_the_server_can_follow_every_edit_from_what_it_is_told(
+    text: str, insertions: list[tuple[int, str]]
+) -> None:
+    """Disjoint edits; a mirror fed with the notices has the same text."""
+    documents = EditorDocuments(MemorySystem({str(A): text}))
+    documents.encoding = Encoding.UTF32
+    uri, _ = documents.open(A)
+    edits = [(line, 0, line, 0, new) for line, new in insertions]
+    mirror = TextBuffer(text)
+    for _, params in documents.apply(workspace_edit(text_edit(A, *edits))):
+        assert isinstance(params, lsp.DidChangeTextDocumentParams)
+        for change in params.content_changes:
+            assert isinstance(change, lsp.TextDocumentContentChangePartial)
+            start, end = change.range.start, change.range.end
+            mirror.splice(
+                start.line, start.character, end.line, end.character, change.text, Encoding.UTF32
+            )
+    assert mirror.text == documents.text(uri)

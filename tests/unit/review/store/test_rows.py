@@ -1,0 +1,88 @@
+"""Rows give back exactly what they were made of, or say that they can't."""
+
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stet.review.journal import Footing
+from stet.review.proposal import Hunk, HunkKind, HunkState
+from stet.review.store.rows import (
+    QUICK,
+    BadRow,
+    Text,
+    fields_of,
+    footing_of,
+    hunk_of,
+    standing_to_json,
+    unpack,
+)
+from stet.text.position import Position, Range
+
+ANY_TEXT = st.text(st.characters(), max_size=30)
+"""Lone surrogates and NUL among it."""
+POSITIONS = st.builds(Position, st.integers(0, 2**53), st.integers(0, 2**53))
+RANGES = st.builds(lambda one, other: Range(min(one, other), max(one, other)), POSITIONS, POSITIONS)
+URIS = st.sampled_from(["file:///ws/a.txt", "untitled:u", "file:///ws/%ED%A0%80"])
+NOT_MOVE = st.sampled_from([kind for kind in HunkKind if kind is not HunkKind.MOVE])
+HUNKS = st.builds(
+    Hunk,
+    **{field.name: ANY_TEXT for field in dataclasses.fields(Hunk) if field.type is str},
+    kind=NOT_MOVE,
+    state=st.sampled_from(HunkState),
+    range=RANGES,
+    protected=st.booleans(),
+    inline=st.booleans(),
+    changed=st.integers(0, 2**53),
+).flatmap(
+    lambda hunk: st.builds(
+        lambda uri, number: dataclasses.replace(hunk, id=f"h{number}", uri=uri, new_uri=""),
+        URIS,
+        st.integers(0, 10**9),
+    )
+)
+
+
+@given(HUNKS)
+def test_a_hunk_comes_back_as_it_was(hunk: Hunk) -> None:
+    texts = tuple(Text.of(t) for t in (hunk.old, hunk.new, hunk.base, hunk.proposed))
+    old, new, base, proposed = (unpack(text.hash, text.packed()) for text in texts)
+    assert hunk_of(hunk.id, fields_of(hunk), (old, new, base, proposed)) == hunk
+
+
+@given(HUNKS, URIS)
+def test_a_move_comes_back_as_it_was(hunk: Hunk, new_uri: str) -> None:
+    move = dataclasses.replace(hunk, kind=HunkKind.MOVE, new_uri=new_uri)
+    assert hunk_of(move.id, fields_of(move), (move.old, move.new, move.base, move.proposed)) == move
+
+
+@given(
+    ANY_TEXT,
+    st.dictionaries(
+        ANY_TEXT, st.tuples(st.integers(0, 99), st.integers(100, 2**53)), max_size=5
+    ).flatmap(
+        lambda lines: st.tuples(st.just(lines), st.frozensets(st.sampled_from([*lines, ""])))
+    ),
+)
+def test_a_footing_comes_back_as_it_was(
+    text: str, standing: tuple[dict[str, tuple[int, int]], frozenset[str]]
+) -> None:
+    lines, lost = standing
+    footing = Footing("file:///ws/a.txt", text, lines, lost & lines.keys())
+    assert footing_of(standing_to_json(footing), text) == footing
+
+
+@given(st.text())
+def test_fields_that_say_something_else_are_refused_as_such(fields: str) -> None:
+    with pytest.raises(BadRow):
+        hunk_of("h1", fields, ("", "", "", ""))
+    with pytest.raises(BadRow):
+        footing_of(fields, "")
+
+
+@pytest.mark.parametrize("n", [0, 1, QUICK, QUICK + 1])
+def test_large_texts_are_stored_as_they_are(n: int) -> None:
+    text = Text.of("a" * n)
+    assert unpack(text.hash, text.packed()) == "a" * n
+    assert (len(text.packed()) > n) == (n <= 1 or n > QUICK)
