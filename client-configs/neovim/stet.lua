@@ -28,8 +28,28 @@ end
 -- A server that dies is started again, as long as it doesn't do that all the time: its proposals are
 -- kept on the disk and find their places in your text, saved or not.
 local deaths = {}
-local function on_exit(code, signal)
+-- A buffer that changes while it has no client is never followed again by Neovim 0.11, and the next
+-- server would see none of your changes: this client does nothing but be there.
+local function stand_in(dispatchers)
+  local closed = false
+  return {
+    request = function() return true, 1 end,
+    notify = function() return true end,
+    is_closing = function() return closed end,
+    terminate = function()
+      closed = true
+      dispatchers.on_exit(0, 0)
+    end,
+  }
+end
+local function on_exit(code, signal, id)
   if code == 0 and (signal == 0 or signal == 15) then return end -- somebody ended it
+  local buffers = vim.tbl_keys(vim.lsp.get_client_by_id(id).attached_buffers)
+  vim.schedule(function()
+    for _, buffer in ipairs(vim.tbl_filter(vim.api.nvim_buf_is_loaded, buffers)) do
+      vim.lsp.start({ name = 'stet-stand-in', cmd = stand_in }, { bufnr = buffer })
+    end
+  end)
   table.insert(deaths, vim.uv.now())
   if #deaths > 3 and deaths[#deaths] - deaths[#deaths - 3] < 60000 then return end
   vim.defer_fn(function()
@@ -72,7 +92,6 @@ end
 local function ask(mode)
   local first, last = selection()
   local question = { mode = mode, uri = uri(), range = { start = first, ['end'] = last } }
-  if is_page(0) then question = { mode = mode } end -- then it is about the file you come from
   vim.ui.input({ prompt = 'Stet: ' }, function(prompt)
     if vim.fn.mode():match('^[vV\22]') then vim.cmd.normal({ '\27', bang = true }) end
     question.prompt = prompt

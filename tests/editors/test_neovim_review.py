@@ -146,6 +146,7 @@ def test_a_server_that_dies_comes_back_with_its_hunks_and_costs_no_key(neovim: B
     assert editor.on_disk("a.py") == GREET
     editor.keys("6G\\y")
     editor.wait_for_lines(["still here", *GREET_FILE.first])
+    editor.wait_for_states("accepted", "pending")
 
 
 def test_a_server_that_dies_all_the_time_stays_dead_until_a_key_starts_it(neovim: Begin) -> None:
@@ -162,3 +163,6 @@ def test_a_server_that_dies_all_the_time_stays_dead_until_a_key_starts_it(neovim
     editor.wait("(T.poll('stet.status') or {}).ready", "Stet is ready")
     editor.keys("\\ause f-strings<CR>")
     editor.wait_for_hunks(5, 11)
+    editor.keys("6G\\y")
+    editor.wait_for_lines(["still here", *GREET_FILE.first])
+    editor.wait_for_states("accepted", "pending")

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lsprotocol import types as lsp
 
 from stet.llm.messages import Completion, ToolCall
 from tests.support import openai_server as api
@@ -196,6 +197,108 @@ async def test_the_agent_may_change_what_it_has_pending_in_the_text(
         assert editor.text("a.py") == MARKED.replace("\n2\n", "\nzwei\n").replace(
             "h1 (Digit)", "h4 (German)"
         )
+
+
+async def page_of(editor: FakeEditor) -> str:
+    """The review page, open in the editor."""
+    uri = str((await editor.command("stet.review"))["uri"])
+    await editor.wait_until(lambda: [each for each in editor.shown_documents if each.uri == uri])
+    return editor.open(uri)
+
+
+def save(editor: FakeEditor, page: str, *replaced: tuple[str, str]) -> None:
+    """Edit a page and save it."""
+    for old, new in replaced:
+        editor.change(page, old, new)
+    identifier = lsp.TextDocumentIdentifier(page)
+    editor.text_document_did_save(lsp.DidSaveTextDocumentParams(identifier))
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("name", BLOCKED)
+async def test_a_block_is_amended_on_the_review_page_and_follows(
+    root: Path, tmp_path: Path, name: str, client: str
+) -> None:
+    env = scripted(tmp_path, calls(*wishes(name)), done())
+    async with FakeEditor.start(root, client=client, settings=INLINE, env=env) as editor:
+        await proposed(editor, name)
+        page = await page_of(editor)
+        save(editor, page, ("+2\n", "+zwei\n+II\n"), ("+seven\n", "+sieben\n"))
+        await editor.wait_for_message("Stet: 2 hunks amended.")
+        within = "zwei\nII" if name == "a.py" else "zwei\\nII"
+        old = "\n2\n" if name == "a.py" else '"2"'
+        wanted = BLOCKED[name].replace(old, old.replace("2", within)).replace("seven", "sieben")
+        assert editor.text(name) == wanted
+        assert len(editor.applied) == 2
+        save(editor, page, ("+zwei\n", "+zwo\n"))
+        await editor.wait_for_message("Stet: 1 hunk amended.")
+        assert editor.text(name) == wanted.replace("zwei", "zwo")
+        await editor.command("stet.accept", {"all": True})
+        await wait_for_states(editor, h1="accepted", h2="accepted", h3="accepted")
+        assert editor.text(name) == "one\nzwo\nII\nthree\nfive\nsix\nsieben\n"
+
+
+async def test_a_block_that_the_editor_does_not_amend_waits_as_it_was_and_may_be_saved_again(
+    root: Path, tmp_path: Path
+) -> None:
+    env = scripted(tmp_path, calls(*wishes("a.py")), done())
+    async with FakeEditor.start(root, settings=INLINE, env=env) as editor:
+        await proposed(editor, "a.py")
+        page = await page_of(editor)
+        editor.quirk = Quirk.REFUSE
+        save(editor, page, ("+2\n", "+zwei\n"))
+        said = await editor.wait_for_message("h1 is left alone")
+        assert "save it again" in said
+        assert editor.text("a.py") == MARKED
+        assert "+zwei\n" in editor.text(page)
+        editor.quirk = None
+        save(editor, page)
+        await editor.wait_for_message("Stet: 1 hunk amended.")
+        assert editor.text("a.py") == MARKED.replace("\n2\n", "\nzwei\n")
+
+
+async def test_a_block_of_a_file_that_was_closed_is_amended_all_the_same(
+    root: Path, tmp_path: Path
+) -> None:
+    env = scripted(tmp_path, calls(*wishes("a.py")), done())
+    async with FakeEditor.start(root, settings=INLINE, env=env) as editor:
+        await proposed(editor, "a.py")
+        page = await page_of(editor)
+        editor.close("a.py")
+        save(editor, page, ("+2\n", "+zwei\n"))
+        await editor.wait_for_message("Stet: 1 hunk amended.")
+        await editor.command("stet.accept", {"all": True})
+        await wait_for_states(editor, h1="accepted", h2="accepted", h3="accepted")
+        assert editor.text("a.py") == "one\nzwei\nthree\nfive\nsix\nseven\n"
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+async def test_undoing_the_markers_in_the_editor_brings_the_conflict_back(
+    root: Path, tmp_path: Path, client: str
+) -> None:
+    env = scripted(tmp_path, calls(edit("a.py", "two", "2", "Digit")), done())
+    async with FakeEditor.start(root, client=client, env=env) as editor:
+        uri = editor.open("a.py")
+        await run(editor, "Digits", uri=uri)
+        editor.change(uri, "two", "zwei")
+        await wait_for_states(editor, h1="conflict")
+        [before] = await editor.command("stet.proposals")
+        await editor.command("stet.resolve", {"hunk": "h1", "how": "markers"})
+        await wait_for_states(editor, h1="pending")
+        block = "<<<<<<< yours\nzwei\n=======\n2\n>>>>>>> stet h1 (Digit)\n"
+        for _ in range(2):
+            editor.change(uri, block, "zwei\n")
+            await wait_for_states(editor, h1="conflict")
+            assert await editor.command("stet.proposals") == [before]
+            editor.change(uri, "zwei\n", block)
+            await wait_for_states(editor, h1="pending")
+        editor.change(uri, block, "zwei\n")
+        await wait_for_states(editor, h1="conflict")
+        editor.change(uri, "zwei", "two")
+        await wait_for_states(editor, h1="pending")
+        await editor.command("stet.accept", {"hunk": "h1"})
+        await wait_for_states(editor, h1="accepted")
+        assert editor.text(uri) == TEXT.replace("two", "2")
 
 
 async def test_a_conflict_is_put_into_the_text_with_markers_when_asked_for(

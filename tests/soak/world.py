@@ -48,12 +48,10 @@ class MemoryJournal:
         first, *_ = [next(numbers) for _ in range(n)]
         return first
 
-    def keep(
-        self, hunks: Sequence[Hunk], footing: Footing | None = None, *, decision: bool = False
-    ) -> None:
+    def keep(self, hunks: Sequence[Hunk], *footings: Footing, decision: bool = False) -> None:
         for hunk in hunks:
             self.hunks[hunk.id] = hunk
-        if footing is not None:
+        for footing in footings:
             self.footing = footing
 
     def kept(self) -> Kept:

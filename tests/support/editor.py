@@ -52,6 +52,7 @@ class FakeEditor(LanguageClient):
         n_news: How many requests and notifications have come from the server.
         n_refreshed: How often the server has asked to be asked for code lenses anew.
         edits_within: How many seconds behind a command it takes edits; 0: always.
+        opens_shown: Whether it opens files that it is to show, as real editors do.
         answer_message: Chooses the title to answer `window/showMessageRequest` with.
     """
 
@@ -74,6 +75,8 @@ class FakeEditor(LanguageClient):
         self._disk = EditorDisk(root, profile)
         self._last_command = float("-inf")
         self.edits_within = profile.only_within
+        self.opens_shown = False
+        self._hidden: dict[str, str] = {}
         register_lsp_features(self, {**DEFAULT_CLIENT_FEATURES, **FEATURES})
 
     @classmethod
@@ -132,6 +135,7 @@ class FakeEditor(LanguageClient):
     def open(self, name: str | Path, text: str | None = None, language_id: str = "") -> str:
         """Open a document, by default with the text on the disk; gives its URI."""
         uri = self.uri(name)
+        text = self._hidden.pop(uri, text)
         if text is None:
             path = to_path(uri)
             assert path is not None, f"{uri} is not on the disk: give its text"
@@ -166,6 +170,14 @@ class FakeEditor(LanguageClient):
         document = self.documents.pop(self.uri(name))
         identifier = lsp.TextDocumentIdentifier(document.uri)
         self.text_document_did_close(lsp.DidCloseTextDocumentParams(identifier))
+
+    def save_hidden(self, name: str | Path) -> str:
+        """Write what `Quirk.HIDDEN` has made of a file that is not open; gives its URI."""
+        uri = self.uri(name)
+        path = to_path(uri)
+        assert path is not None, f"{uri} is not on the disk"
+        self.write(path, self._hidden.pop(uri))
+        return uri
 
     def write(self, path: Path, text: str) -> None:
         """Write a file that the server must leave as it is then."""
@@ -373,10 +385,16 @@ class FakeEditor(LanguageClient):
         done = edits[:1] if self.quirk is Quirk.PARTIAL else edits
         if uri in self.documents:
             self._change(self.documents[uri], done)
-        elif self._profile.files_apart:
+        elif self.quirk is Quirk.HIDDEN or self._profile.files_apart:
             path = to_path(uri)
             assert path is not None, uri
-            self.write(path, with_edits(path.read_bytes().decode(), done, self.encoding))
+            text = with_edits(
+                self._hidden.get(uri) or path.read_bytes().decode(), done, self.encoding
+            )
+            if self.quirk is Quirk.HIDDEN:
+                self._hidden[uri] = text
+            else:
+                self.write(path, text)
         else:
             self._change(self.documents[self.open(uri)], done)
 
@@ -483,6 +501,9 @@ def _apply_edit(
 
 def _show_document(editor: FakeEditor, params: lsp.ShowDocumentParams) -> lsp.ShowDocumentResult:
     editor.shown_documents.append(params)
+    path = to_path(params.uri)
+    if editor.opens_shown and params.uri not in editor.documents and path and path.exists():
+        editor.open(params.uri)
     return lsp.ShowDocumentResult(success=True)
 
 

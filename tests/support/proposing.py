@@ -8,6 +8,7 @@ from typing import Any
 from tests.support.editor import WAIT_SECONDS, FakeEditor
 
 PROPOSING_SERVER = (sys.executable, "-I", str(Path(__file__).with_name("proposing_server.py")))
+HURRIED_SERVER = (*PROPOSING_SERVER, "--hurried")
 
 
 async def propose(editor: FakeEditor, *wishes: dict[str, Any]) -> list[str]:

@@ -1,12 +1,14 @@
 """The server as it is, with one command more: `test.propose` proposes what a test wants.
 
-Run as a script: `python -I tests/support/proposing_server.py`.
+Run as a script: `python -I tests/support/proposing_server.py`; with `--hurried` it waits less long for
+what an editor has said that it did.
 """
 
 import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from stet.lsp.delivering import arrival
 from stet.lsp.routing import Router
 from stet.lsp.server import build_server
 from stet.lsp.state import ServerState
@@ -95,6 +97,8 @@ def _edit(
 
 def main() -> int:
     """Serve on standard input and output."""
+    if "--hurried" in sys.argv:
+        arrival.ARRIVAL_SECONDS, arrival.UNSEEN_SECONDS, arrival.SHOWN_SECONDS = 1.0, 0.5, 0.5
     server = build_server()
     first: Any = server.documents
     route: Router[ServerState] = Router(server, first._state)

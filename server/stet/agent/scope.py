@@ -1,7 +1,8 @@
 """The editable scope of a turn, as the gate asks for it."""
 
 import dataclasses
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 
 from stet.agent.turn import Ask, Mode
 from stet.index.graph import LinkGraph
@@ -59,4 +60,8 @@ def rules_for(
     def ground(uri: str) -> Ground:
         return survey(workspace.snapshot().asked_about(current), uri)
 
-    return EditRules(settings, editable, may_create, ground, read_only=ask.mode is Mode.ASK)
+    def bound() -> Callable[[str], Ground]:
+        return partial(survey, workspace.snapshot().asked_about(current))
+
+    read_only = ask.mode is Mode.ASK
+    return EditRules(settings, editable, may_create, ground, read_only=read_only, bound=bound)

@@ -6,7 +6,7 @@ hunks stay in the margin, which always works.
 """
 
 import logging
-from collections.abc import Callable, Collection, Coroutine, Iterable
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
 from typing import Any
 
 from lsprotocol import types as lsp
@@ -15,6 +15,7 @@ from stet.agent.events import AgentEvent, TurnEnded
 from stet.lsp.client import Client
 from stet.lsp.delivering.delivery import Delivery
 from stet.lsp.delivering.not_done import NotDone
+from stet.review.errors import WrongState
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import LIVE, HunkState
 from stet.settings.values import Settings
@@ -72,6 +73,30 @@ class InlineStyle:
         if not waiting:
             self._start(self._take_out_rejected(uri), f"reject in {uri}")
         waiting[hunk_id] = reason
+
+    async def amend(self, uri: str, texts: Mapping[str, str]) -> None:
+        """Have the blocks of these hunks offer other lines than the agent wrote.
+
+        Raises:
+            WrongState: If it could not be done; the hunks are as they were.
+        """
+        seen = {hunk_id: self._ledger.hunk(hunk_id).hash for hunk_id in texts}
+
+        def edit_of(document: TextDocument) -> TextEdit | None:
+            for hunk_id, new in texts.items():
+                hunk = self._ledger.hunk(hunk_id)
+                if hunk.new == new:
+                    continue
+                if hunk.hash != seen[hunk_id]:
+                    raise NotDone("It has been changed meanwhile.")
+                if not self._ledger.blocks.is_whole(hunk_id):
+                    _ = self._ledger.amend(hunk_id, new)
+            return self._ledger.blocks.rewrite(document, texts)
+
+        try:
+            await self._delivery.write(uri, edit_of, "Stet: amend")
+        except NotDone as reason:
+            raise WrongState(str(reason)) from reason
 
     async def clear(self, uri: str) -> None:
         """Have all blocks of a file taken out; their hunks wait on in the margin."""

@@ -6,7 +6,8 @@ exactly, whatever was typed before the server died.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+import logging
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from lsprotocol import types as lsp
@@ -15,7 +16,9 @@ from stet.lsp.client import Client
 from stet.lsp.cut_short import carried_out
 from stet.review.journal import Kept
 from stet.review.ledger import ReviewLedger
+from stet.review.proposal import LIVE, Hunk, HunkKind, HunkState
 from stet.review.store.store import Store
+from stet.review.store.unused import drop_unused, note_roots
 from stet.system.system import System
 from stet.workspace.disk_text import decode
 from stet.workspace.uris import canonical, path_of
@@ -24,6 +27,16 @@ from stet.workspace.workspace import Workspace
 PAUSE_SECONDS = 2.0
 MAX_BYTES = 50_000_000
 """A file larger than this has grown into something else since."""
+
+DAY = 86_400.0
+TRASH_DAYS = 31
+"""How long removed files are kept: a day longer than the hunks by which they can be had back."""
+UNUSED_DAYS = 90
+"""How long the state of a workspace that is gone is kept: its disk may only be away."""
+
+log = logging.getLogger(__name__)
+
+_WANTED = LIVE | {HunkState.ACCEPTED}
 
 Spawn = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
 
@@ -66,10 +79,16 @@ class Keeper:
         await asyncio.wait({self._spawn(self._restore(), "restoring proposals")})
 
     async def _restore(self) -> None:
-        """Find the places that hunks of earlier runs have in the files of today."""
+        """Bring back what is kept, and tidy up behind it."""
+        folders = self._workspace.folders
         kept = await asyncio.to_thread(self._store.load)
-        if not kept.hunks:
-            return
+        if kept.hunks:
+            await self._take_back(kept)
+        # Only now, so that nothing goes which the hunks still need; nobody waits for it.
+        _ = self._spawn(asyncio.to_thread(self._tidy, kept.hunks, folders), "tidying up")
+
+    async def _take_back(self, kept: Kept) -> None:
+        """Find the places that hunks of earlier runs have in the files of today."""
         done = await asyncio.to_thread(carried_out, self._system, kept.hunks)
         moved = {canonical(hunk.uri): hunk.new_uri for hunk in done if hunk.new_uri}
         places = {
@@ -85,6 +104,30 @@ class Keeper:
             document, buffer = self._workspace.document(uri), self._workspace.buffer(uri)
             if document is not None and buffer is not None:
                 self._ledger.opened(document.uri, buffer.lines)
+
+    def _tidy(self, hunks: Sequence[Hunk], folders: Sequence[str]) -> None:
+        """Remove what is too old to be asked for again; in a worker thread, for that may take long.
+
+        Args:
+            hunks: Those that came back.
+            folders: The workspace's, by URI.
+        """
+        now = self._system.now()
+        removals = (h for h in hunks if h.kind is HunkKind.REMOVE and h.state in _WANTED)
+        wanted = [path for path in (path_of(hunk.uri) for hunk in removals) if path]
+        # As it was when the file went there: not the last part, which is never followed.
+        kept = [self._system.real_path(path.parent) / path.name for path in wanted]
+        try:
+            n_emptied = self._system.empty_trash(now - TRASH_DAYS * DAY, kept)
+            roots = [path for path in map(path_of, folders) if path]
+            if roots:
+                note_roots(self._store.folder, roots)
+            dropped = drop_unused(self._store.folder.parent, now - UNUSED_DAYS * DAY)
+        except OSError as error:
+            log.warning("Stet's state folder could not be tidied: %s", error)
+            return
+        if n_emptied or dropped:
+            log.info("%s old removals and %s unused state folders dropped", n_emptied, len(dropped))
 
     def _not_on_disk(self, kept: Kept, places: Mapping[str, str]) -> dict[str, str]:
         """The texts of files that are open, and of what is no file; `places` says where each is now."""

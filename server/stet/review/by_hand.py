@@ -2,15 +2,18 @@
 
 import dataclasses
 from collections.abc import Iterable
+from copy import copy
 
 from stet.review.anchoring.anchors import Anchor
 from stet.review.anchoring.block_anchor import BlockAnchor
+from stet.review.anchoring.standing import Standing
 from stet.review.anchoring.track import Track
 from stet.review.book import Book
 from stet.review.proposal import Hunk, HunkState
+from stet.text.block import Block
 from stet.text.blocks import find_blocks, may_hold_blocks
 from stet.text.change import TextChange
-from stet.text.lines import line_end
+from stet.text.lines import line_end, whole_lines
 
 _BY_HAND = "amended by hand"
 
@@ -24,7 +27,7 @@ def after_change(book: Book, track: Track, changes: Iterable[TextChange]) -> boo
         changes: What happened to its text.
     """
     put = [
-        _decided(book[anchor.hunk], track, anchor)
+        _in_conflict(book[anchor.hunk], track, anchor) or _decided(book[anchor.hunk], track, anchor)
         for anchor in tuple(track.live)
         if isinstance(anchor, BlockAnchor)
         and (anchor.strayed or anchor.left is not None)
@@ -48,6 +51,12 @@ def replace_anchor(track: Track, anchor: Anchor) -> None:
     track.add(anchor)
 
 
+def stands_for(anchor: Anchor) -> str:
+    """The lines that the block of a hunk takes the place of; `anchor` is where the hunk stands."""
+    # An insertion whose place is lost has lines of the user's in it, which stay.
+    return "" if anchor.is_gap else anchor.current
+
+
 def become_block(track: Track, anchor: BlockAnchor) -> None:
     """Let a hunk wait in a block, which stands in the text."""
     replace_anchor(track, anchor)
@@ -59,6 +68,24 @@ def _is_gone(track: Track, anchor: BlockAnchor) -> bool:
         anchor.strayed = False
         replace_anchor(track, anchor)
     return anchor.left is not None
+
+
+def _in_conflict(hunk: Hunk, track: Track, anchor: BlockAnchor) -> Hunk | None:
+    """A hunk whose block was put in for a conflict, and is gone in one step as if it had never been:
+    that is the editor's undo, and decides nothing. None if it is not so.
+    """
+    origin = anchor.conflict
+    if origin is None or anchor.merged is None or anchor.proposed != origin.proposed:
+        return None
+    if anchor.left != anchor.current or anchor.left != stands_for(origin):
+        return None
+    first, end, is_lost = origin.standing
+    again = copy(origin)
+    again.put_back(Standing(anchor.first, anchor.first + end - first, is_lost), track.lines)
+    replace_anchor(track, again)
+    return dataclasses.replace(
+        hunk, state=HunkState.PENDING, old=again.base, new=again.proposed, inline=False, reason=""
+    )
 
 
 def _decided(hunk: Hunk, track: Track, anchor: BlockAnchor) -> Hunk:
@@ -93,7 +120,21 @@ def _find_again(book: Book, track: Track) -> bool:
     found = {block.id: block for block in find_blocks(track.lines, known).blocks}
     for block in found.values():
         place = (block.first, block.end)
-        become_block(track, BlockAnchor(block.id, track.lines, place, block.before, block.after))
+        anchor = BlockAnchor(block.id, track.lines, place, block.before, block.after)
+        anchor.conflict = _conflict_behind(track, block)
+        become_block(track, anchor)
     shown = [as_block(book[block.id], block.before, block.after) for block in found.values()]
     book.put(*shown, decision=True, stands=track.uri)
     return bool(found)
+
+
+def _conflict_behind(track: Track, block: Block) -> Anchor | None:
+    """The anchor of a conflict whose block has come back, as it was without the block's marks."""
+    anchor = track.anchor(block.id)
+    if anchor is None or anchor.merged is not None or anchor not in track.live:
+        return None
+    origin = copy(anchor)
+    n_marks = block.end - block.first - len(whole_lines(block.before))
+    origin.move_to(block.first, max(anchor.end - anchor.first - n_marks, 0) + block.first)
+    origin.current = block.before
+    return origin

@@ -16,10 +16,12 @@ from stet.text.lines import dominant_line_end, split_lines, whole_lines, without
 
 NO_END = "\\ No newline at end of file"
 FIRST_LINE = "# Stet review "
+HEAD = re.compile(r"@@ .*? @@ (\S+)")
+"""What a hunk's section begins with; its id is the group."""
+FILE = "diff --git "
+"""What a file's heading begins with."""
 
-_HEAD = re.compile(r"@@ .*? @@ (\S+)")
 _NAME = re.compile(rf"{FIRST_LINE}(\w+)")
-_FILE = "diff --git "
 _FILE_HEADS = ("--- ", "+++ ")
 _TOUCHED = "its lines without `+` are not as they were"
 _MOVED = "a `+` line stands between lines that are not part of the change"
@@ -111,10 +113,10 @@ def _sections(text: str) -> tuple[dict[str, list[list[str]]], bool]:
     strays = False
     for ended in split_lines(text):
         line = without_end(ended)
-        if head := _HEAD.match(line):
+        if head := HEAD.match(line):
             body = []
             found.setdefault(head[1], []).append(body)
-        elif line.startswith(_FILE):
+        elif line.startswith(FILE):
             body = None
         elif body is not None:
             body.append(line)

@@ -8,34 +8,43 @@ from stet.text.position import Range
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EditDraft:
-    """An edit of an existing file.
+class Said:
+    """Who wants something, and what the user is told of it: the part that all drafts share.
 
     Attributes:
         turn: The turn that wants it.
         chat: The conversation it belongs to.
         author: The model's name.
-        document: The text as it is now; `edit` applies to exactly this.
         name: The file as the model calls it, for messages.
-        edit: What is wanted.
         summary: One line for the user.
-        notes: Where several edits came together, the summary of each: the whole lines it changes, as
-            offsets of `document` (code points, half-open), and the line for the user.
-        real_name: The name of what it leads to, links resolved.
     """
 
     turn: str
-    author: str
-    document: TextDocument
-    name: str
-    edit: TextEdit
-    summary: str
-    notes: tuple[tuple[int, int, str], ...] = ()
-    real_name: str = ""
     chat: str = ""
+    author: str
+    name: str
+    summary: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditDraft(Said):
+    """An edit of an existing file.
+
+    Attributes:
+        document: The text as it is now; `edit` applies to exactly this.
+        edit: What is wanted.
+        notes: Where several edits came together, the summary of each: the whole lines it changes, as
+            offsets of `document` (code points, half-open), and the line for the user.
+    """
+
+    document: TextDocument
+    edit: TextEdit
+    notes: tuple[tuple[int, int, str], ...] = ()
 
     def summary_of(self, place: Range) -> str:
         """The line for the user of a hunk at `place`: of those edits that change its lines."""
+        if not self.notes:
+            return self.summary
         start, end = self.document.offset_at(place.start), self.document.offset_at(place.end)
         # Hunks never touch each other: what touches one is part of it.
         found = [note for first, last, note in self.notes if first <= end and start <= last]
@@ -43,81 +52,43 @@ class EditDraft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CreateDraft:
+class CreateDraft(Said):
     """A new file.
 
     Attributes:
-        turn: The turn that wants it.
-        chat: The conversation it belongs to.
-        author: The model's name.
         uri: Where it is to be.
-        name: The file as the model calls it, for messages.
         text: What it is to hold.
-        summary: One line for the user.
-        real_name: The name of what it leads to, links resolved.
     """
 
-    turn: str
-    author: str
     uri: str
-    name: str
     text: str
-    summary: str
-    real_name: str = ""
-    chat: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MoveDraft:
-    """A file that is to have another name.
+class MoveDraft(Said):
+    """A file that is to have another name; `name` is the one that it has.
 
     Attributes:
-        turn: The turn that wants it.
-        chat: The conversation it belongs to.
-        author: The model's name.
         uri: The file as it is.
-        name: The same, as the model calls it, for messages.
-        real_name: The name of what that leads to, links resolved.
         new_uri: Where it is to be.
         new_name: The same, for messages.
-        new_real_name: The name of what that leads to, links resolved.
-        summary: One line for the user.
         links: Edits of the files that refer to it, the moved file itself perhaps among them.
     """
 
-    turn: str
-    author: str
     uri: str
-    name: str
     new_uri: str
     new_name: str
-    summary: str
     links: tuple[EditDraft, ...] = ()
-    real_name: str = ""
-    new_real_name: str = ""
-    chat: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RemoveDraft:
+class RemoveDraft(Said):
     """A file that is to go to the trash.
 
     Attributes:
-        turn: The turn that wants it.
-        chat: The conversation it belongs to.
-        author: The model's name.
         uri: The file.
-        name: The file as the model calls it, for messages.
         text: What it holds, as far as that can be shown.
-        summary: One line for the user.
-        real_name: The name of what it leads to, links resolved.
     """
 
-    turn: str
-    author: str
     uri: str
-    name: str
     text: str
-    summary: str
-    real_name: str = ""
-    chat: str = ""

@@ -98,7 +98,7 @@ def by_text(quote: Quote, view: PendingView, seen: Seen | None) -> Wish:
         bare = without_marks(plain(quote.old), plain(quote.new))
         if bare is not None:
             # Only what is pending can be meant.
-            return Wish(on_view=find_block(view.text, *bare).edit)
+            return Wish(on_view=find_block(view.plain, *bare).edit)
         return _anywhere(quote, view, seen)
     except AlreadyApplied:
         return Wish()
@@ -161,14 +161,14 @@ def _anywhere(quote: Quote, view: PendingView, seen: Seen | None) -> Wish:
     Raises:
         MatchError: If it is in neither, or not clear where.
     """
-    text = plain(view.live.text)
+    text = view.plain_live.text
     stands_there = any(plain(reading) in text for reading in quote.readings())
     pending = _pending(quote, view) if view.hunks and not stands_there else None
     if pending and pending.how in _EXACT:
         return Wish(on_view=pending.edit)
     try:
         found = find_block(
-            view.live.text, quote.old, quote.new, seen, replace_all=quote.replace_all
+            view.plain_live, quote.old, quote.new, seen, replace_all=quote.replace_all
         )
     except (Ambiguous, Unclear):
         raise
@@ -186,7 +186,7 @@ def _pending(quote: Quote, view: PendingView) -> Match | None:
         Ambiguous: It does more than once.
     """
     try:
-        found = find_block(view.text, quote.old, quote.new, replace_all=quote.replace_all)
+        found = find_block(view.plain, quote.old, quote.new, replace_all=quote.replace_all)
     except Ambiguous:
         raise
     except MatchError:

@@ -1,9 +1,10 @@
 """What a change of a document's text does to its hunks."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.sent import Plan, accepting
 from stet.review.anchoring.track import Track
 from stet.review.anchoring.turning import turned_round
 from stet.review.book import Book
@@ -11,6 +12,7 @@ from stet.review.by_hand import after_change
 from stet.review.proposal import HunkKind, HunkState
 from stet.text.change import TextChange
 from stet.text.diff import changes_between
+from stet.text.document import TextDocument
 from stet.text.lines import split_lines
 from stet.workspace.uris import canonical
 
@@ -26,6 +28,7 @@ def follow(book: Book, track: Track, changes: Sequence[TextChange], lines: Seque
         changes: What happened to its text, in order.
         lines: The text behind them.
     """
+    waiting = _take_up_late(book, track, changes)
     if track.sent is not None and (found := _arrival(track, changes, lines)) is not None:
         count, then = found
         track.lines = then
@@ -36,6 +39,11 @@ def follow(book: Book, track: Track, changes: Sequence[TextChange], lines: Seque
         # What comes behind it in the same message was typed into the edited text.
         changes, track.lines = changes[count:], lines
         book.changed(track.uri)
+        if waiting:
+            # An edit before it has come, so its own is expected for the text behind that.
+            _expect(track, TextDocument(track.uri, "".join(then)), waiting)
+            follow(book, track, changes, lines)
+            return
     moved, settled = track.follow(changes, lines)
     turned = _turn_round(book, track, settled)
     # Where no hunk ever stood in the text itself, there is nothing to decide by hand.
@@ -50,6 +58,40 @@ def catch_up(book: Book, track: Track, text: str) -> None:
     if text != before:
         track.lines = split_lines(text)
         follow(book, track, changes_between(before, text), track.lines)
+
+
+def _take_up_late(book: Book, track: Track, changes: Sequence[TextChange]) -> tuple[str, ...]:
+    """See whether an edit that was given up comes with the next changes: then it is the one on its way.
+
+    Returns:
+        The hunks of the edit that was on its way instead, and still is.
+    """
+    overdue, track.overdue = track.overdue, None
+    sent = track.sent
+    if overdue is None or (sent is not None and (sent.plan.back or sent.plan.settle)):
+        return ()
+    on_way = () if sent is None else tuple(sent.plan.texts)
+    expected: dict[str, tuple[str, ...]] = {}
+    for hunks in overdue.together(on_way):
+        if all(book[hunk].state is HunkState.PENDING or hunk in on_way for hunk in hunks):
+            plan = _plan(track, overdue.document, hunks)
+            expected.setdefault(plan.edit.apply(overdue.document.text), hunks)
+    # What is complete last counts: some report several edits from the bottom up.
+    come = [expected[text] for text in overdue.texts_along(changes) if text in expected][-1:]
+    if come in ([], [on_way]):
+        return ()
+    [hunks] = come
+    _expect(track, overdue.document, hunks)
+    return () if set(on_way) <= set(hunks) else on_way
+
+
+def _expect(track: Track, document: TextDocument, hunks: Collection[str]) -> None:
+    """The edit of these hunks, and no other, is on its way, for `document`."""
+    track.send(document, _plan(track, document, hunks))
+
+
+def _plan(track: Track, document: TextDocument, hunks: Collection[str]) -> Plan:
+    return accepting(document, [a for a in track.live if a.hunk in hunks and a.merged is not None])
 
 
 def _arrival(

@@ -71,13 +71,13 @@ def admit(draft: Draft, rules: EditRules) -> Admitted:
         case CreateDraft():
             _pass(check_create(rules, draft.uri, draft.name))
             _pass(check_text(draft.name, (draft.text,)))
-            place = _Place(draft.uri, (draft.name, draft.real_name))
+            place = _Place(draft.uri, draft.name)
             return Admitted(caution=_caution(rules, place, new=(draft.text,)))
         case MoveDraft():
             return _move(draft, rules)
         case RemoveDraft():
             _pass(check_remove(rules, draft))
-            place = _Place(draft.uri, (draft.name, draft.real_name))
+            place = _Place(draft.uri, draft.name)
             return Admitted(caution=_caution(rules, place))
 
 
@@ -107,7 +107,7 @@ class _Place:
     """A file by its URI and what the draft calls it."""
 
     uri: str
-    names: tuple[str, ...]
+    name: str
 
 
 def _pass(refusal: Refusal | None) -> None:
@@ -125,7 +125,7 @@ def _edit(draft: EditDraft, rules: EditRules) -> Admitted:
     after = draft.edit.apply(document.text)
     hunks = diff_lines(document.lines, TextDocument(document.uri, after).lines)
     _pass(check_hunks(rules, name, hunks))
-    place = _Place(document.uri, (name, draft.real_name))
+    place = _Place(document.uri, name)
     return Admitted(hunks, _caution(rules, place, new=new, old=old))
 
 
@@ -141,8 +141,8 @@ def _move(draft: MoveDraft, rules: EditRules) -> Admitted:
             said = f"{draft.name!r} can't be moved, because of its links. {message}"
             raise Refused(Refusal(rule, said)) from refused
     places = (
-        _Place(draft.uri, (draft.name, draft.real_name)),
-        _Place(draft.new_uri, (draft.new_name, draft.new_real_name)),
+        _Place(draft.uri, draft.name),
+        _Place(draft.new_uri, draft.new_name),
     )
     return Admitted(caution=_caution(rules, *places), links=tuple(links))
 
@@ -153,8 +153,8 @@ def _caution(
     """Why a draft needs a yes of its own; nothing if it doesn't."""
     for place in places:
         ground = rules.ground(place.uri)
-        # The draft's own names count too: a name too many costs a question, one too few a machine.
-        if said := _warning(replace(ground, names=(*ground.names, *place.names))):
+        # The draft's own name counts too: a name too many costs a question, one too few a machine.
+        if said := _warning(replace(ground, names=(*ground.names, place.name))):
             return said
     known = {found for text in old for found in _HIDES.findall(text)}
     if any(found not in known for text in new for found in _HIDES.findall(text)):

@@ -14,7 +14,7 @@ from stet.review.anchoring.block_anchor import BlockAnchor
 from stet.review.anchoring.sent import Piece, Settle, writing
 from stet.review.anchoring.track import Track
 from stet.review.book import Book
-from stet.review.by_hand import as_block, become_block, replace_anchor
+from stet.review.by_hand import as_block, become_block, replace_anchor, stands_for
 from stet.review.errors import WrongState
 from stet.review.following import catch_up
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkState
@@ -23,7 +23,7 @@ from stet.text.blocks import form_for, render_block, style_for
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
-from stet.text.lines import split_lines
+from stet.text.lines import line_end, split_lines
 from stet.text.outline import behind_front_matter
 
 _Places = Mapping[str, tuple[int, int]]
@@ -34,6 +34,14 @@ class BlockEditor(Protocol):
 
     def reject(self, hunk_id: str, reason: str) -> None:
         """Have the block of a hunk that the user does not want taken out, behind this call."""
+        ...
+
+    async def amend(self, uri: str, texts: Mapping[str, str]) -> None:
+        """Have the blocks of these hunks offer other lines than the agent wrote.
+
+        Raises:
+            ReviewError: If it could not be done; the hunks are as they were.
+        """
         ...
 
     async def clear(self, uri: str) -> None:
@@ -83,6 +91,20 @@ class InlineBlocks:
         self.editor.reject(hunk_id, reason)
         return True
 
+    async def amend(self, uri: str, texts: Mapping[str, str]) -> None:
+        """Have blocks that stand in the text of `uri` offer other lines.
+
+        Args:
+            uri: The file.
+            texts: By hunk, what is to be written instead of what the agent wrote.
+
+        Raises:
+            ReviewError: If it could not be done; the hunks are as they were.
+        """
+        if self.editor is None:
+            raise WrongState(f"{', '.join(texts)} stands in the text: change it there")
+        await self.editor.amend(uri, texts)
+
     def let_go(self, hunk_id: str) -> None:
         """What is left of a block that is not whole is the user's text from now on."""
         track = self._book.track(self._book[hunk_id].uri)
@@ -129,28 +151,87 @@ class InlineBlocks:
         """
         track = self._book.track_for(document)
         pieces, texts = [], {}
+        conflicts: dict[str, Anchor] = {}
         for anchor in track.live:
             if anchor.hunk not in hunk_ids or isinstance(anchor, BlockAnchor):
                 continue
-            # An insertion whose place is lost has lines of the user's in it, which stay.
             end = anchor.first if anchor.is_gap else anchor.end
-            before = "".join(track.lines[anchor.first : end])
+            before = stands_for(anchor)
             after = anchor.proposed if anchor.merged is None else anchor.merged
             form = form_for(document, end, after)
             summary = self._book[anchor.hunk].summary
-            block = render_block(anchor.hunk, before, after, form, summary)
-            if block is not None and before != after:
-                pieces.append(Piece(anchor.hunk, anchor.first, end, block))
+            text = render_block(anchor.hunk, before, after, form, summary)
+            if text is not None and before != after:
+                pieces.append(Piece(anchor.hunk, anchor.first, end, text))
                 texts[anchor.hunk] = before, after
+                if anchor.merged is None:
+                    conflicts[anchor.hunk] = copy(anchor)
 
         def settle(places: _Places) -> None:
             shown = []
             for hunk_id, place in places.items():
                 before, after = texts[hunk_id]
                 hunk = self._book[hunk_id]
-                become_block(track, BlockAnchor(hunk_id, track.lines, place, before, after))
+                block = BlockAnchor(hunk_id, track.lines, place, before, after)
+                block.conflict = conflicts.get(hunk_id)
+                become_block(track, block)
                 shown.append(as_block(hunk, before, after))
             self._book.put(*shown, stands=track.uri)
+
+        return self._send(document, pieces, settle)
+
+    def rewrite(self, document: TextDocument, texts: Mapping[str, str]) -> TextEdit | None:
+        """Blocks that offer other lines than before go to the editor now.
+
+        Where line ends are so mixed that no block can tell the two texts apart, the block comes out
+        and the hunk waits in the margin.
+
+        Args:
+            document: The current text.
+            texts: By hunk, what the user wants; those that stand in it as whole blocks are meant.
+
+        Returns:
+            The edit; None where they do so already.
+        """
+        track = self._book.track_for(document)
+        blocks = {
+            anchor.hunk: anchor
+            for anchor in track.live
+            if isinstance(anchor, BlockAnchor)
+            and anchor.merged not in (None, texts.get(anchor.hunk, anchor.merged))
+        }
+        after = {
+            hunk_id: _ended(texts[hunk_id], anchor, document) for hunk_id, anchor in blocks.items()
+        }
+        rendered = {
+            hunk_id: render_block(
+                hunk_id,
+                anchor.current,
+                after[hunk_id],
+                form_for(document, anchor.end, after[hunk_id]),
+                self._book[hunk_id].summary,
+            )
+            for hunk_id, anchor in blocks.items()
+        }
+        pieces = [
+            Piece(hunk_id, anchor.first, anchor.end, rendered[hunk_id] or anchor.current)
+            for hunk_id, anchor in blocks.items()
+        ]
+
+        def settle(places: _Places) -> None:
+            amended = []
+            for hunk_id, place in places.items():
+                before, new = blocks[hunk_id].current, after[hunk_id]
+                hunk = as_block(self._book[hunk_id], before, new)
+                if rendered[hunk_id] is None:
+                    hunk = dataclasses.replace(hunk, inline=False)
+                    replace_anchor(track, Anchor(hunk_id, track.lines, place, before, new))
+                else:
+                    block = BlockAnchor(hunk_id, track.lines, place, before, new)
+                    block.conflict = blocks[hunk_id].conflict
+                    become_block(track, block)
+                amended.append(hunk)
+            self._book.put(*amended, decision=True, stands=track.uri)
 
         return self._send(document, pieces, settle)
 
@@ -172,14 +253,20 @@ class InlineBlocks:
         Returns:
             The edit; None where there is nothing to take out.
         """
+        live = self._book.track_for(document).live
+        blocks = [a for a in live if a.hunk in hunk_ids and isinstance(a, BlockAnchor)]
+        whole = [anchor for anchor in blocks if anchor.merged is not None]
+        return self._take_out(document, whole, then, reasons or {})
+
+    def _take_out(
+        self,
+        document: TextDocument,
+        blocks: Sequence[BlockAnchor],
+        then: HunkState,
+        reasons: Mapping[str, str],
+    ) -> TextEdit | None:
+        """The same for `blocks`, of which some may be in pieces."""
         track = self._book.track_for(document)
-        blocks = [
-            anchor
-            for anchor in track.live
-            if anchor.hunk in hunk_ids
-            and isinstance(anchor, BlockAnchor)
-            and anchor.merged is not None
-        ]
         texts = {anchor.hunk: (anchor.current, anchor.proposed) for anchor in blocks}
         pieces = [Piece(anchor.hunk, anchor.first, anchor.end, anchor.current) for anchor in blocks]
 
@@ -199,7 +286,7 @@ class InlineBlocks:
                     old=before,
                     new=after,
                     inline=not waits,
-                    reason=(reasons or {}).get(hunk_id, ""),
+                    reason=reasons.get(hunk_id, ""),
                 )
                 decided.append(hunk)
             self._book.put(*decided, decision=then is not HunkState.PENDING, stands=track.uri)
@@ -232,8 +319,8 @@ class InlineBlocks:
                     _ = probe.follow(effect)
                 probe.look(lines)
                 if probe.left is not None:
-                    missing.append(anchor.hunk)
-        edit = self.take_out(document, missing)
+                    missing.append(anchor)
+        edit = self._take_out(document, missing, HunkState.PENDING, {})
         if edit is not None:
             catch_up(self._book, track, edit.apply(document.text))
 
@@ -246,6 +333,13 @@ class InlineBlocks:
         self._book.track_for(document).send(document, plan)
         self._book.changed(document.uri)
         return plan.edit
+
+
+def _ended(text: str, anchor: BlockAnchor, document: TextDocument) -> str:
+    """What a block is to become, with a line end where something follows it."""
+    if not text or line_end(text) or anchor.end >= len(document.lines):
+        return text
+    return text + (line_end(document.lines[anchor.end - 1]) or "\n")
 
 
 def _is_showable(hunk: Hunk) -> bool:

@@ -52,14 +52,12 @@ class Journal(Protocol):
         """The first of `n` numbers in a row that nobody has had for `kind` in this workspace."""
         ...
 
-    def keep(
-        self, hunks: Sequence[Hunk], footing: Footing | None = None, *, decision: bool = False
-    ) -> None:
-        """Keep hunks as they are now, and where those of one file stand, all or nothing.
+    def keep(self, hunks: Sequence[Hunk], *footings: Footing, decision: bool = False) -> None:
+        """Keep hunks as they are now, and where those of some files stand, all or nothing.
 
         Args:
             hunks: New or changed ones, of any file.
-            footing: Of the file whose hunks are new or have moved.
+            footings: Of the files whose hunks are new or have moved.
             decision: Whether the user has decided: then it survives a power cut too.
         """
         ...
@@ -78,7 +76,5 @@ class Forgetful:
         first, *_ = [next(self._numbers[kind]) for _ in range(n)]
         return first
 
-    def keep(
-        self, hunks: Sequence[Hunk], footing: Footing | None = None, *, decision: bool = False
-    ) -> None:
+    def keep(self, hunks: Sequence[Hunk], *footings: Footing, decision: bool = False) -> None:
         """Nothing is kept."""

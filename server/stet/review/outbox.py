@@ -3,14 +3,13 @@
 import dataclasses
 from collections.abc import Iterable, Sequence
 
+from stet.review.anchoring.overdue import with_edit
 from stet.review.anchoring.sent import Plan, accepting
 from stet.review.book import Book
 from stet.review.following import confirm
 from stet.review.proposal import HunkState
-from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
-from stet.text.lines import split_lines
 
 
 class Outbox:
@@ -62,6 +61,8 @@ class Outbox:
             plan = self.accepting(document, hunk_ids)
             sent = [self._book[hunk_id] for hunk_id in plan.texts]
             self._book.show(*(dataclasses.replace(h, state=HunkState.SENT) for h in sent))
+        if track.overdue is not None:
+            track.overdue = track.overdue.without(plan.texts)
         track.send(document, plan)
         if plan.edit.apply(document.text) == document.text:
             confirm(self._book, track, plan.places)
@@ -86,24 +87,13 @@ class Outbox:
         self._book.changed(uri)
         return True
 
-    def confirm_unseen(self, uri: str) -> None:
-        """The editor applied the edit to a file it has not opened: its word is all there is."""
-        track = self._book.track(uri)
-        if track is not None and track.sent is not None:
-            changes = changes_between(track.text, track.sent.expected)
-            track.lines = split_lines(track.sent.expected)
-            _ = track.follow(changes, track.lines)
-            track.place_others()
-            confirm(self._book, track, track.sent.plan.places)
-            self._book.changed(uri)
-
     def unsend(self, uri: str, reason: str) -> None:
         """The sent edit did not come about: its hunks are as before, but for those that stand."""
         track = self._book.track(uri)
         if track is None or track.sent is None:
             return
         places = {hunk: track.arrived(hunk) for hunk in track.sent.plan.texts}
-        back = track.sent.plan.back
+        back, settle = track.sent.plan.back, track.sent.plan.settle
         confirm(
             self._book, track, {hunk: place for hunk, place in places.items() if place is not None}
         )
@@ -113,6 +103,10 @@ class Outbox:
                 if not back:
                     self._waits(hunk_id, reason)
         track.keep_apart(track.lines)
+        if not back and settle is None:
+            late = [hunk_id for hunk_id, place in places.items() if place is None]
+            now = TextDocument(track.uri, track.text)
+            track.overdue = with_edit(track.overdue, now, late)
         self._book.changed(uri)
 
     # -- hunks about a file as such ---------------------------------------------------------------

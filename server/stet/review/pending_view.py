@@ -15,6 +15,7 @@ from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
 from stet.text.edit import OverlapError, Replacement, TextEdit
 from stet.text.position import Range
+from stet.text.view import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,16 @@ class PendingView:
     def text(self) -> str:
         """The text with the hunks in it."""
         return self.edit.apply(self.live.text)
+
+    @cached_property
+    def plain_live(self) -> View:
+        """The live text, to look for what a model quotes."""
+        return View(self.live.text)
+
+    @cached_property
+    def plain(self) -> View:
+        """The same of the text with the hunks in it."""
+        return View(self.text)
 
     @cached_property
     def _spans(self) -> tuple[tuple[int, int], ...]:
@@ -130,6 +141,8 @@ class PendingView:
 
     def repeated(self, edit: TextEdit, amends: tuple[str, ...] = ()) -> tuple[str, ...]:
         """Ids of the hunks but `amends` that `edit`, one of the live text, proposes once more."""
+        if not self.hunks:
+            return ()
         again = self.hunks_of(edit)
         return tuple(
             hunk.id

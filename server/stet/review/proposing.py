@@ -1,7 +1,10 @@
 """From what the gate admitted to hunks: where each stands, and what it takes the place of."""
 
 import dataclasses
-from collections.abc import Collection, Mapping
+from bisect import bisect_left
+from collections.abc import Collection, Sequence
+from itertools import accumulate, islice, takewhile
+from typing import NamedTuple
 
 from stet.review.anchoring.anchors import Anchor
 from stet.review.anchoring.standing import range_of
@@ -19,13 +22,20 @@ from stet.text.document import TextDocument
 _Place = tuple[int, int]
 
 
+class _Part(NamedTuple):
+    """The edit of one file's links, as a part of a move; and the number of its first hunk."""
+
+    move: Hunk
+    first: int
+
+
 def propose_lines(
     book: Book,
     draft: EditDraft,
     admitted: Admitted,
     *,
     amends: Collection[str] = (),
-    part_of: Hunk | None = None,
+    part_of: _Part | None = None,
 ) -> list[str]:
     """Take an edit as pending hunks; gives their ids, and those of amended ones that stay.
 
@@ -46,27 +56,39 @@ def propose_lines(
     if document.version is None:
         # The hunks that are in the way may have to follow the disk to where they are now.
         catch_up(book, track, document.text)
-    staying = {
-        place: anchor.hunk
-        for place, text in ((_place_of(hunk), "".join(hunk.new)) for hunk in admitted.hunks)
-        for anchor in track.live
-        if anchor.hunk in amends and (anchor.first, anchor.end) == place and anchor.merged == text
-    }
+    staying = _staying(track, admitted.hunks, frozenset(amends))
     fresh = [hunk for hunk in admitted.hunks if _place_of(hunk) not in staying]
-    replaced = _in_the_way(book, track, fresh, draft, amends)
+    replaced = _in_the_way(book, track, fresh, draft, frozenset(amends))
     replaced |= dict.fromkeys(set(amends) - set(staying.values()))
-    first = book.journal.number("hunk", len(fresh)) if fresh else 0
+    first = part_of.first if part_of else _number(book, len(fresh))
     made = {_place_of(hunk): f"h{first + nth}" for nth, hunk in enumerate(fresh)}
-    gone = [_replaced(book, track, hunk_id, made) for hunk_id in replaced]
-    proposal = part_of.proposal if part_of else book.proposal_id(draft.turn, document.uri)
-    group = part_of.group if part_of else ""
+    in_order = tuple(made.items())
+    gone = [_replaced(book, track, hunk_id, in_order) for hunk_id in replaced]
+    move = part_of.move if part_of else None
+    proposal = move.proposal if move else book.proposal_id(draft.turn, document.uri)
+    group = move.group if move else ""
     hunks = [_hunk(made[_place_of(hunk)], hunk, draft, admitted, proposal, group) for hunk in fresh]
+    book.enter(hunks, move.uri if move else "")
     for hunk, line_hunk in zip(hunks, fresh, strict=True):
-        book.enter(hunk, part_of.uri if part_of else "")
         track.add(Anchor(hunk.id, track.lines, _place_of(line_hunk), hunk.old, hunk.new))
     book.put(*gone, *hunks, stands=document.uri)
     book.changed(document.uri)
-    return [{**made, **staying}[_place_of(hunk)] for hunk in admitted.hunks]
+    ids = {**made, **staying}
+    return [ids[_place_of(hunk)] for hunk in admitted.hunks]
+
+
+def _staying(track: Track, hunks: Sequence[LineHunk], amends: Collection[str]) -> dict[_Place, str]:
+    """The hunks of `amends` that an edit proposes once more just as they are, by place."""
+    if not amends:
+        return {}
+    known = {(one.first, one.end, one.merged): one.hunk for one in track.live if one.hunk in amends}
+    same = ((_place_of(hunk), "".join(hunk.new)) for hunk in hunks)
+    return {place: known[*place, text] for place, text in same if (*place, text) in known}
+
+
+def _number(book: Book, n: int) -> int:
+    """The number of the first of `n` hunks; 0 where there are none."""
+    return book.journal.number("hunk", n) if n else 0
 
 
 def _place_of(hunk: LineHunk) -> _Place:
@@ -99,14 +121,16 @@ def _in_the_way(
     return found
 
 
-def _replaced(book: Book, track: Track, hunk_id: str, made: Mapping[_Place, str]) -> Hunk:
+def _replaced(book: Book, track: Track, hunk_id: str, made: Sequence[tuple[_Place, str]]) -> Hunk:
     """A hunk that a new one takes the place of, or that is taken back where none does."""
     anchor = track.anchor(hunk_id)
     place = (anchor.first, anchor.end) if anchor else (0, 0)
-    near = [new for at, new in made.items() if overlap(at, place)]
-    near += [new for at, new in made.items() if at[0] <= place[1] and place[0] <= at[1]]
-    if near:
-        return book.closed(book[hunk_id], HunkState.SUPERSEDED, f"replaced by {near[0]}")
+    # They are in order of place, and none touches another.
+    near = islice(made, bisect_left(made, place[0], key=lambda one: one[0][1]), None)
+    touching = list(takewhile(lambda one: one[0][0] <= place[1], near))
+    if touching:
+        other = next((new for at, new in touching if overlap(at, place)), touching[0][1])
+        return book.closed(book[hunk_id], HunkState.SUPERSEDED, f"replaced by {other}")
     return book.closed(book[hunk_id], HunkState.WITHDRAWN, "the agent has taken it back")
 
 
@@ -175,9 +199,12 @@ def propose_move(book: Book, draft: MoveDraft, admitted: Admitted) -> list[str]:
     hunk = dataclasses.replace(hunk, new_uri=draft.new_uri)
     gone = _earlier(book, hunk)
     made = [hunk.id]
-    _enter(book, hunk, gone)
-    for link, allowed in zip(draft.links, admitted.links, strict=True):
-        made += propose_lines(book, link, allowed, part_of=hunk)
+    n_lines = [len(allowed.hunks) for allowed in admitted.links]
+    firsts = accumulate(n_lines, initial=_number(book, sum(n_lines)))
+    with book.together():
+        _enter(book, hunk, gone)
+        for link, allowed, number in zip(draft.links, admitted.links, firsts, strict=False):
+            made += propose_lines(book, link, allowed, part_of=_Part(hunk, number))
     return made
 
 
@@ -194,7 +221,7 @@ def propose_remove(book: Book, draft: RemoveDraft, admitted: Admitted) -> str:
 
 
 def _enter(book: Book, hunk: Hunk, gone: list[Hunk], stands: str | None = None) -> None:
-    book.enter(hunk)
+    book.enter([hunk])
     book.put(*gone, hunk, stands=stands)
     book.changed(hunk.uri)
 

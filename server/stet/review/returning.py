@@ -66,8 +66,13 @@ def _stand(book: Book, footing: Footing, known: Collection[str]) -> Track:
             continue
         base, proposed = _texts_of(hunk)
         within = _within(place, len(lines))
+        anchor: Anchor
         if hunk.inline and hunk.state in LIVE:
-            anchor: Anchor = BlockAnchor(hunk.id, lines, within, base, proposed)
+            anchor = BlockAnchor(hunk.id, lines, within, base, proposed)
+            if not _has_its_own_lines(track, anchor):
+                # The text that was kept is another editor's: there these are another hunk's.
+                anchor = Anchor(hunk.id, lines, (within[0], within[0]), base, proposed)
+                book.put(dataclasses.replace(hunk, inline=False))
         else:
             is_lost = hunk.id in footing.lost
             anchor = Anchor(hunk.id, lines, within, base, proposed, is_lost=is_lost)
@@ -77,6 +82,12 @@ def _stand(book: Book, footing: Footing, known: Collection[str]) -> Track:
             track.settle(anchor)
         anchor.put_back(anchor.standing, lines)
     return track if there is None else _joined(book, track, there)
+
+
+def _has_its_own_lines(track: Track, block: BlockAnchor) -> bool:
+    """Whether a block stands in the text that was kept, or what is left of it and of no other."""
+    block.put_back(block.standing, track.lines)
+    return block.merged is not None or not track.overlapping((block.first, block.end))
 
 
 def _joined(book: Book, came_back: Track, there: Track) -> Track:

@@ -63,6 +63,8 @@ class EditRules:
         ground: What disk and ignore rules say of a place (by URI) at this moment; it may ask the
             disk.
         read_only: Whether the turn proposes nothing at all (mode `ask`).
+        bound: Gives `ground` for the world as it is when this is asked, for another thread; None
+            where `ground` itself may be asked in any.
     """
 
     settings: EditSettings
@@ -70,6 +72,19 @@ class EditRules:
     may_create: Callable[[str], bool]
     ground: Callable[[str], Ground]
     read_only: bool = False
+    bound: Callable[[], Callable[[str], Ground]] | None = None
+
+    def looking_ahead(self, uris: Iterable[str]) -> Callable[[], "EditRules"]:
+        """The same rules with a look at these places; to be called in a worker thread: it asks the
+        disk, and the rules that it gives need not.
+        """
+        places, look = tuple(uris), self.bound() if self.bound else self.ground
+
+        def looked() -> EditRules:
+            found = {uri: look(uri) for uri in places}
+            return replace(self, ground=lambda uri: found.get(uri) or self.ground(uri))
+
+        return looked
 
 
 def check_edit(

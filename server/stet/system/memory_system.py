@@ -10,7 +10,7 @@ Of Stet, only what may be done to a user's files after their yes changes this wo
 
 import asyncio
 import errno
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
@@ -171,6 +171,17 @@ class MemorySystem:
             OSError: If something is there, or the trash holds it no more.
         """
         self._enter_new(path, self._regular(trashed), self._mtimes[trashed])
+
+    def empty_trash(self, before: float, kept: Collection[Path]) -> int:
+        """Remove for good what came into the trash before; gives how many places were emptied."""
+        n_removed = 0
+        for name, _ in list(self.list_folder(_TRASH)):
+            place = _TRASH / name
+            wanted = any(place / path.relative_to(path.anchor) in self._entries for path in kept)
+            if float(name.partition("-")[0]) < before and not wanted:
+                self.remove(place)
+                n_removed += 1
+        return n_removed
 
     def list_folder(self, path: Path) -> Iterator[tuple[str, FileStat]]:
         """Names and stats in a folder, sorted by name; nothing where there is none."""

@@ -7,7 +7,7 @@ import stat
 import sys
 import time
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from subprocess import PIPE
 from types import MappingProxyType
@@ -170,6 +170,10 @@ class OsSystem:
             OSError: As `create_file`, or if the trash holds it no more.
         """
         user_files.bring_back(trashed, path)
+
+    def empty_trash(self, before: float, kept: Collection[Path]) -> int:
+        """Remove for good what came into the trash before; gives how many places were emptied."""
+        return user_files.empty_trash(self.state_folder() / _TRASH, before, kept)
 
     async def start_process(
         self, argv: Sequence[str], *, env: Mapping[str, str] | None = None

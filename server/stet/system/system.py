@@ -5,7 +5,7 @@ All file methods may block: call them from a worker thread where the event loop 
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -141,6 +141,18 @@ class System(Protocol):
 
         Raises:
             OSError: As `create_file`, or if the trash holds it no more.
+        """
+        ...
+
+    def empty_trash(self, before: float, kept: Collection[Path]) -> int:
+        """Remove for good what came into the trash before; gives how many places were emptied.
+
+        Args:
+            before: Seconds since the epoch.
+            kept: The paths that files had which may still be wanted back: those stay.
+
+        Raises:
+            OSError: If there can be no state folder.
         """
         ...
 

@@ -4,16 +4,23 @@ Nothing here overwrites, follows a link, or takes a file away before its copy is
 is one the system itself makes exclusive (`O_EXCL`, `link`), so nothing can come in between.
 """
 
+import calendar
 import errno
+import logging
 import os
+import re
 import shutil
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+log = logging.getLogger(__name__)
+
+_STAMP_FORMAT = "%Y%m%dT%H%M%SZ"
+_STAMP = re.compile(r"([0-9]{8}T[0-9]{6}Z)(-[0-9]{4})?")
 _BINARY = getattr(os, "O_BINARY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _CANT_LINK = frozenset({errno.EXDEV, errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK})
@@ -109,7 +116,7 @@ def trash_place(folder: Path, path: Path, now: float) -> Path:
     Raises:
         OSError: If its folders can't be made.
     """
-    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now))
+    stamp = time.strftime(_STAMP_FORMAT, time.gmtime(now))
     for n in range(1, 10_000):
         place = folder / (f"{stamp}-{n:04}" if n > 1 else stamp) / path_below(path)
         if not os.path.lexists(place):
@@ -122,6 +129,51 @@ def path_below(path: Path) -> Path:
     """An absolute path as one that can stand below a folder; a drive becomes a folder of its letter."""
     drive = path.drive.strip(":\\/").replace("\\", "/")
     return Path(drive) / path.relative_to(path.anchor)
+
+
+def empty_trash(folder: Path, before: float, kept: Collection[Path]) -> int:
+    """Remove for good what has lain in the trash for long; gives how many places were emptied.
+
+    Only folders that `trash_place` makes are touched, and no link is followed.
+
+    Args:
+        folder: The trash.
+        before: When it must have come there, in seconds since the epoch.
+        kept: The paths that files had which may still be wanted back: with what came there together
+            with them, those stay.
+    """
+    n_removed = 0
+    for place in _places_in(folder, before):
+        if any(os.path.lexists(place / path_below(path)) for path in kept):
+            continue
+        try:
+            shutil.rmtree(place)
+            n_removed += 1
+        except OSError as error:
+            log.warning("%s stays in the trash: %s", place, error)
+    return n_removed
+
+
+def _places_in(folder: Path, before: float) -> list[Path]:
+    """The folders of the trash in which nothing has been put since."""
+    try:
+        if folder.is_symlink():
+            return []
+        with os.scandir(folder) as entries:
+            return sorted(Path(entry.path) for entry in entries if _is_older(entry, before))
+    except OSError:
+        return []  # nothing was ever removed
+
+
+def _is_older(entry: os.DirEntry[str], before: float) -> bool:
+    stamp = _STAMP.fullmatch(entry.name)
+    if stamp is None or not entry.is_dir(follow_symlinks=False):
+        return False
+    try:
+        put = calendar.timegm(time.strptime(stamp[1], _STAMP_FORMAT))
+    except ValueError:
+        return False
+    return max(put, entry.stat(follow_symlinks=False).st_mtime) < before
 
 
 @contextmanager

@@ -35,12 +35,6 @@ class TextBuffer:
         """The lines as they are *now*: always the same live list, so copy what must not change."""
         return self._lines
 
-    @property
-    def full_range(self) -> Range:
-        """All of the text, in code points."""
-        last = len(self._lines) - 1
-        return Range(Position(0, 0), Position(last, len(self._lines[last])))
-
     def text_in(self, range_: Range) -> str:
         """The text of `range_` (code points)."""
         start_line, start = self._place(range_.start)

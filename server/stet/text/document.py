@@ -55,11 +55,6 @@ class TextDocument:
         return Position(len(self.lines) - 1, len(self.lines[-1]))
 
     @property
-    def full_range(self) -> Range:
-        """All of the text."""
-        return Range(Position(0, 0), self.end)
-
-    @property
     def is_markdown(self) -> bool:
         """Whether it is Markdown, by the editor's word or by its name."""
         return self.language_id.lower() == "markdown" or self.uri.lower().endswith(MARKDOWN)

@@ -1,7 +1,6 @@
 """Edits as values: several replacements against one text, with an algebra.
 
     edit.apply(text)                                the new text
-    edit.invert(text).apply(edit.apply(text))       the old text again
     edit.compose(then).apply(text)                  then.apply(edit.apply(text))
 
 Composition walks two streams of *keep, delete, insert*, as operational transformation does
@@ -12,10 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
-
-from stet.text.change import Bias, TextChange
-from stet.text.document import TextDocument
-from stet.text.position import Range
 
 
 class OverlapError(ValueError):
@@ -72,50 +67,9 @@ class TextEdit:
             done = one.end
         return "".join((*pieces, text[done:]))
 
-    def invert(self, text: str) -> "TextEdit":
-        """The edit that leads from `apply(text)` back to `text`.
-
-        Raises:
-            ValueError: `text` is too short: the edit was made for another one.
-        """
-        self._check(text)
-        inverse, shift = [], 0
-        for one in self.replacements:
-            start = one.start + shift
-            inverse.append(Replacement(start, start + len(one.text), text[one.start : one.end]))
-            shift += len(one.text) - (one.end - one.start)
-        return TextEdit(tuple(inverse))
-
     def compose(self, then: "TextEdit") -> "TextEdit":
         """One edit that does this one and `then`, which was made for the text after this one."""
         return TextEdit(tuple(_collected(_composed(_Stream(self), _Stream(then)))))
-
-    def map_offset(self, offset: int, bias: Bias = Bias.LEFT) -> int:
-        """Where `offset` of the text before is in the text after, as `map_position` has it."""
-        shift = 0
-        for one in self.replacements:
-            if offset < one.start or (offset == one.start and bias is Bias.LEFT):
-                break
-            if offset < one.end:
-                return one.start + shift + (len(one.text) if bias is Bias.RIGHT else 0)
-            shift += len(one.text) - (one.end - one.start)
-        return offset + shift
-
-    def as_changes(self, document: TextDocument) -> tuple[TextChange, ...]:
-        r"""The same, as sequential changes of `document`, bottom to top.
-
-        A change at a torn `\r\n` is widened to hold the pair.
-
-        Raises:
-            ValueError: The document is too short: the edit was made for another text.
-        """
-        self._check(document.text)
-        return tuple(
-            TextChange(
-                Range(document.position_at(one.start), document.position_at(one.end)), one.text
-            )
-            for one in (_widened(one, document.text) for one in reversed(self._joined()))
-        )
 
     def _check(self, text: str) -> None:
         if self.replacements and self.replacements[-1].end > len(text):
@@ -123,28 +77,6 @@ class TextEdit:
                 f"the edit was made for another text: {self.replacements[-1]!r} "
                 f"ends behind the {len(text)} characters"
             )
-
-    def _joined(self) -> list[Replacement]:
-        """Replacements that touch, as one."""
-        joined: list[Replacement] = []
-        for one in self.replacements:
-            if joined and joined[-1].end == one.start:
-                last = joined.pop()
-                joined.append(Replacement(last.start, one.end, last.text + one.text))
-            else:
-                joined.append(one)
-        return joined
-
-
-def _widened(one: Replacement, text: str) -> Replacement:
-    r"""`one`, such that it neither begins nor ends between a `\r` and a `\n`, old or new."""
-    start, end, new = one.start, one.end, one.text
-    following = new[:1] or text[end : end + 1]
-    if start and text[start - 1] == "\r" and "\n" in (following, text[start : start + 1]):
-        start, new = start - 1, "\r" + new
-    if text[end : end + 1] == "\n" and (new.endswith("\r") or text[max(end - 1, 0)] == "\r"):
-        end, new = end + 1, new + "\n"
-    return Replacement(start, end, new)
 
 
 class _Step(NamedTuple):

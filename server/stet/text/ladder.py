@@ -3,8 +3,8 @@
 A step compares the *keys* of lines. Every next step also forgives what the one before did.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -35,41 +35,66 @@ class Block:
     lost: str = ""
 
 
-_STEPS: tuple[tuple[MatchKind, Callable[[str], str]], ...] = (
-    (MatchKind.TRAILING_SPACE, lambda line: line.rstrip(BLANK)),
-    (MatchKind.INDENT, lambda line: line.strip(BLANK)),
-    (MatchKind.PUNCTUATION, lambda line: canonical(line).strip(BLANK)),
-)
+_KEYS: Mapping[MatchKind, Callable[[str], str]] = {
+    MatchKind.TRAILING_SPACE: lambda line: line.rstrip(BLANK),
+    MatchKind.INDENT: lambda line: line.strip(BLANK),
+    MatchKind.PUNCTUATION: lambda line: canonical(line).strip(BLANK),
+}
+"""The steps in order, and what each makes of a line."""
 
 
-def find_lines(lines: Sequence[str], wanted: Sequence[str]) -> tuple[Block, ...]:
+class Haystack:
+    """Lines without line ends in which blocks are looked for: what many searches share is made once.
+
+    Attributes:
+        lines: Those.
+    """
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.lines = lines
+        self._keys: dict[MatchKind, list[str]] = {}
+        self._places: dict[MatchKind, dict[str, list[int]]] = {}
+
+    def keys(self, kind: MatchKind) -> list[str]:
+        """The key of every line in a step."""
+        if kind not in self._keys:
+            self._keys[kind] = list(map(_KEYS[kind], self.lines))
+        return self._keys[kind]
+
+    def places(self, kind: MatchKind, key: str) -> Sequence[int]:
+        """The lines (0-based) with that key in a step, in order."""
+        if kind not in self._places:
+            places: defaultdict[str, list[int]] = defaultdict(list)
+            for at, line_key in enumerate(self.keys(kind)):
+                places[line_key].append(at)
+            self._places[kind] = dict(places)
+        return self._places[kind].get(key, ())
+
+
+def find_lines(haystack: Haystack, wanted: Sequence[str]) -> tuple[Block, ...]:
     """The places where the first step that finds any finds `wanted`, at most `_MAX_PLACES`.
 
-    Both are lines without line ends. A block without a visible character is not looked for.
+    They are lines without line ends. A block without a visible character is not looked for.
     """
     if not any(line.strip(SPACES) for line in wanted):
         return ()
-    for kind, key in _STEPS:
-        found = tuple(islice(_blocks(lines, wanted, kind, key), _MAX_PLACES))
+    for kind in _KEYS:
+        found = tuple(islice(_blocks(haystack, wanted, kind), _MAX_PLACES))
         if found:
             return found
     return ()
 
 
-def _blocks(
-    lines: Sequence[str], wanted: Sequence[str], kind: MatchKind, key: Callable[[str], str]
-) -> Iterator[Block]:
+def _blocks(haystack: Haystack, wanted: Sequence[str], kind: MatchKind) -> Iterator[Block]:
     """The places where the keys are equal and the indents differ by one rule."""
-    keys, wanted_keys = list(map(key, lines)), list(map(key, wanted))
+    lines, keys = haystack.lines, haystack.keys(kind)
+    wanted_keys = list(map(_KEYS[kind], wanted))
     theirs = list(map(visible_indent, wanted))
-    counts = Counter(keys)
-    rarest = min(range(len(wanted)), key=lambda i: counts[wanted_keys[i]])
-    for at, line_key in enumerate(keys):
+    rarest = min(range(len(wanted)), key=lambda i: len(haystack.places(kind, wanted_keys[i])))
+    for at in haystack.places(kind, wanted_keys[rarest]):
         first = at - rarest
-        if line_key != wanted_keys[rarest] or first < 0:
-            continue
         end = first + len(wanted)
-        if keys[first:end] == wanted_keys:
+        if first >= 0 and keys[first:end] == wanted_keys:
             ours = list(map(visible_indent, lines[first:end]))
             indent = find_indent(theirs, ours)
             if indent is not None:

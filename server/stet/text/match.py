@@ -29,7 +29,7 @@ from stet.text.match_result import Match, MatchKind
 from stet.text.rebase import rebased
 from stet.text.search import Search, Wish
 from stet.text.seen import Seen
-from stet.text.view import plain
+from stet.text.view import View, plain
 
 __all__ = [
     "AlreadyApplied",
@@ -46,12 +46,17 @@ __all__ = [
 
 
 def find_block(
-    live: str, old_text: str, new_text: str, seen: Seen | None = None, *, replace_all: bool = False
+    live: str | View,
+    old_text: str,
+    new_text: str,
+    seen: Seen | None = None,
+    *,
+    replace_all: bool = False,
 ) -> Match:
     r"""Find `old_text` in `live`, and say what puts `new_text` in its place.
 
     Args:
-        live: The text as it is now.
+        live: The text as it is now; a view of it, where more than one block is looked for.
         old_text: What the model wants replaced. Empty only where `live` is.
         new_text: What it wants there.
         seen: What it was shown, if that is known.
@@ -63,15 +68,16 @@ def find_block(
         AlreadyApplied: It is not there, but the new text is, once.
         Unclear: The request cannot be carried out safely for this text.
     """
+    view = View(live) if isinstance(live, str) else live
     wish = Wish(plain(old_text), plain(new_text))
     _refuse_no_change(wish)
     if not wish.old:
-        return _into_empty(live, wish.new)
-    search = Search(live, seen)
+        return _into_empty(view, wish.new)
+    search = Search(view, seen)
     try:
         return _found(search, wish, replace_all=replace_all)
     except ChangedByUser:
-        merged = _merged(live, seen, wish) if seen else None
+        merged = _merged(view.source, seen, wish) if seen else None
         if merged is None:
             raise
         return merged
@@ -84,7 +90,7 @@ def _merged(live: str, seen: Seen, wish: Wish) -> Match | None:
         AlreadyApplied: The user has made the same change.
     """
     try:
-        shown = _found(Search(seen.text, None), wish, replace_all=False)
+        shown = _found(Search(seen.view, None), wish, replace_all=False)
     except MatchError:
         return None
     edit = rebased(shown.edit, seen, live)
@@ -120,11 +126,12 @@ def _refuse_no_change(wish: Wish) -> None:
         raise Unclear("The old and the new text are the same: nothing would change.")
 
 
-def _into_empty(live: str, new: str) -> Match:
+def _into_empty(live: View, new: str) -> Match:
     """All of an empty text becomes `new`."""
-    if plain(live):
+    if live.text:
         raise Unclear(
             "The old text is empty, but the file is not. Send the lines to replace; to add text, "
             "send a line beside the place and repeat it in the new text."
         )
-    return Match(TextEdit((Replacement(len(live), len(live), new),)), MatchKind.EXACT)
+    end = len(live.source)
+    return Match(TextEdit((Replacement(end, end, new),)), MatchKind.EXACT)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from stet.text.closest import closest_lines
 from stet.text.edit import Replacement, TextEdit
 from stet.text.ladder import Block, find_lines
-from stet.text.lines import dominant_line_end
 from stet.text.match_errors import AlreadyApplied, Ambiguous, ChangedByUser, NotFound, Unclear
 from stet.text.match_result import Match, MatchKind
 from stet.text.rebase import line_edit
@@ -54,11 +53,11 @@ class _Span:
 class Search:
     """The live text, and what the model was shown of it if that is known."""
 
-    def __init__(self, live: str, seen: Seen | None) -> None:
-        self._live = live
-        self._view = View(live)
+    def __init__(self, live: View, seen: Seen | None) -> None:
+        self._live = live.source
+        self._view = live
         self._trail = Trail(seen, live) if seen else None
-        self._line_end = dominant_line_end(live)
+        self._line_end = live.line_end
 
     def exact(self, wish: Wish, *, replace_all: bool) -> Match | None:
         """Steps 1 and 2; None if the old text is not there and was not shown.
@@ -100,7 +99,7 @@ class Search:
             Unclear: A new line's indent has no counterpart in the file.
         """
         old, new = wish.whole_lines()
-        blocks = find_lines(_real_lines(self._view), old)
+        blocks = find_lines(self._view.haystack, old)
         spans = [self._block_span(block) for block in blocks]
         if len(spans) > 1:
             meant = self._meant(old, spans)
@@ -129,7 +128,7 @@ class Search:
             Ambiguous: None of them, or there were several then.
         """
         if self._trail:
-            shown = find_lines(_real_lines(self._trail.view), old)
+            shown = find_lines(self._trail.view.haystack, old)
             if len(shown) == 1:
                 place = _Span(*self._trail.inside(*_plain_place(self._trail.view, shown[0])))
                 held = [n for n, span in enumerate(spans) if span.holds(place)]
@@ -152,7 +151,7 @@ class Search:
 
     def not_found(self, wish: Wish) -> NotFound:
         """The error that names the text most like what was wanted."""
-        found = closest_lines(_real_lines(self._view), wish.whole_lines()[0])
+        found = closest_lines(self._view.haystack.lines, wish.whole_lines()[0])
         if found is None:
             return NotFound("", 0, 0)
         first, end = found
@@ -161,7 +160,7 @@ class Search:
     @staticmethod
     def _showed_alike(wish: Wish, trail: Trail) -> bool:
         """Whether the text shown had the block, but for what models get wrong."""
-        return bool(find_lines(_real_lines(trail.view), wish.whole_lines()[0]))
+        return bool(find_lines(trail.view.haystack, wish.whole_lines()[0]))
 
     def _followed(self, wish: Wish, spans: list[_Span], trail: Trail, at: int) -> Match:
         """The block was shown once, at `at`: the place that it has become."""
@@ -192,7 +191,7 @@ class Search:
         behind = self._live[span.end : last_start + len(self._view.source_lines[last])]
         if not before.strip() and (span.end == last_start or not behind.strip()):
             return
-        blocks = find_lines(_real_lines(self._view), wish.whole_lines()[0])
+        blocks = find_lines(self._view.haystack, wish.whole_lines()[0])
         others = [self._block_span(block) for block in blocks]
         others = [one for one in others if one.end <= span.start or span.end <= one.start]
         if others:
@@ -202,7 +201,7 @@ class Search:
         """Compare with what the same steps find in the text shown."""
         shown = [
             _Span(*trail.around(*_plain_place(trail.view, block)))
-            for block in find_lines(_real_lines(trail.view), old)
+            for block in find_lines(trail.view.haystack, old)
         ]
         if len(shown) > 1:
             raise self._ambiguous(shown)
@@ -312,11 +311,6 @@ def _disjoint(places: Sequence[int], length: int) -> list[int]:
         if not kept or place >= kept[-1] + length:
             kept.append(place)
     return kept
-
-
-def _real_lines(view: View) -> list[str]:
-    """The lines, without the empty rest behind a final line end."""
-    return view.lines[:-1] if view.lines[-1] == "" else view.lines
 
 
 def _plain_place(view: View, block: Block) -> tuple[int, int]:

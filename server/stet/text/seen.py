@@ -1,14 +1,14 @@
 """What a model was shown, and the way from there to the text as it is now."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from stet.text.change import Bias, TextChange, map_position
-from stet.text.document import TextDocument
 from stet.text.position import Position
 from stet.text.view import View
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots: what is computed once is kept in the instance
 class Seen:
     """What the model was shown.
 
@@ -19,6 +19,11 @@ class Seen:
 
     text: str
     changes: tuple[TextChange, ...]
+
+    @cached_property
+    def view(self) -> View:
+        """The text and its plain form."""
+        return View(self.text)
 
 
 class Trail:
@@ -31,11 +36,11 @@ class Trail:
         view: The text shown.
     """
 
-    def __init__(self, seen: Seen, live: str) -> None:
-        self.view = View(seen.text)
+    def __init__(self, seen: Seen, live: View) -> None:
+        self.view = seen.view
         self._changes = seen.changes
-        self._then = TextDocument("", seen.text)
-        self._now = TextDocument("", live)
+        self._then = seen.view.document
+        self._now = live.document
 
     def inside(self, start: int, end: int) -> tuple[int, int]:
         """Where a stretch is now, without what was inserted at its edges."""

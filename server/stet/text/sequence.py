@@ -13,6 +13,7 @@ Never quadratic, whatever comes in. Three steps, each bounded:
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 _MAX_DEPTH = 16
@@ -89,16 +90,18 @@ def _inner_parts(
     a: Sequence[int], b: Sequence[int], gap: _Gap
 ) -> list[_Gap | tuple[int, int, int]]:
     """The same for a gap whose ends differ."""
+    if set(a[gap.a0 : gap.a1]).isdisjoint(b[gap.b0 : gap.b1]):
+        return []  # most gaps: lines that became others
     anchors = _anchors(a, b, gap) if gap.depth < _MAX_DEPTH else []
     if not anchors:
         return [*_greedy(a, b, gap)]
     parts: list[_Gap | tuple[int, int, int]] = []
     a0, b0 = gap.a0, gap.b0
-    for i, j in anchors:
+    for i, j, n in _as_runs(anchors):
         if a0 < i and b0 < j:
             parts.append(_Gap(a0, i, b0, j, gap.depth + 1))
-        parts.append((i, j, 1))
-        a0, b0 = i + 1, j + 1
+        parts.append((i, j, n))
+        a0, b0 = i + n, j + n
     if a0 < gap.a1 and b0 < gap.b1:
         parts.append(_Gap(a0, gap.a1, b0, gap.b1, gap.depth + 1))
     return parts
@@ -119,6 +122,8 @@ def _anchors(a: Sequence[int], b: Sequence[int], gap: _Gap) -> list[tuple[int, i
 
 def _longest_increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """The longest run of `pairs` (increasing in the first) that increases in the second too."""
+    if all(one[1] < other[1] for one, other in pairwise(pairs)):
+        return pairs
     ends: list[int] = []  # the smallest second number that ends a run of each length
     last: list[int] = []  # the pair it belongs to
     before: list[int] = []
@@ -146,13 +151,21 @@ def _greedy(a: Sequence[int], b: Sequence[int], gap: _Gap) -> list[tuple[int, in
     while x < len(left) and y < len(right):
         steps, x, y = _leg(left, right, x, y)
         pairs += steps
+    return _as_runs([(kept_a[x], kept_b[y]) for x, y in pairs])
+
+
+def _as_runs(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
+    """Pairs in order, those that follow one another on both sides as one run."""
     runs: list[tuple[int, int, int]] = []
-    for i, j in ((kept_a[x], kept_b[y]) for x, y in pairs):
-        if runs and runs[-1][0] + runs[-1][2] == i and runs[-1][1] + runs[-1][2] == j:
-            runs[-1] = (*runs[-1][:2], runs[-1][2] + 1)
-        else:
-            runs.append((i, j, 1))
-    return runs
+    first, second, n = -1, -1, 0
+    for i, j in pairs:
+        if i == first + n and j == second + n:
+            n += 1
+            continue
+        if n:
+            runs.append((first, second, n))
+        first, second, n = i, j, 1
+    return [*runs, (first, second, n)] if n else runs
 
 
 def _leg(a: list[int], b: list[int], x0: int, y0: int) -> tuple[list[tuple[int, int]], int, int]:

@@ -4,7 +4,9 @@ from bisect import bisect_right
 from functools import cached_property
 from itertools import accumulate
 
-from stet.text.lines import split_lines, without_end
+from stet.text.document import TextDocument
+from stet.text.ladder import Haystack
+from stet.text.lines import dominant_line_end, split_lines
 
 BOM = "\ufeff"
 
@@ -34,7 +36,22 @@ class View:
     @cached_property
     def lines(self) -> list[str]:
         """The lines without their line ends."""
-        return [without_end(line) for line in self.source_lines]
+        return self.text.split("\n")
+
+    @cached_property
+    def haystack(self) -> Haystack:
+        """The same, without the empty rest behind a final line end, for the forgiving steps."""
+        return Haystack(self.lines[:-1] if self.lines[-1] == "" else self.lines)
+
+    @cached_property
+    def document(self) -> TextDocument:
+        """The text by line and column, without a name."""
+        return TextDocument("", self.source)
+
+    @cached_property
+    def line_end(self) -> str:
+        """The line end that the text uses most."""
+        return dominant_line_end(self.source)
 
     @cached_property
     def _source_starts(self) -> list[int]:

@@ -35,7 +35,6 @@ async def run(params: DeleteFile, desk: Desk) -> str:
         author=desk.author,
         uri=located.uri,
         name=located.name,
-        real_name=desk.real_name(located.uri),
         text=text,
         summary=f"Delete {located.name}: {why}" if why else f"Delete {located.name}",
     )

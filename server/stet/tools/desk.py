@@ -22,7 +22,6 @@ from stet.tools.errors import ToolError
 from stet.workspace.paths import Located, PathRefused
 from stet.workspace.refusal import Refusal
 from stet.workspace.snapshot import NO_TEXT, NotShown, Snapshot
-from stet.workspace.uris import path_of, uri_of
 from stet.workspace.workspace import Workspace
 
 _TRIES = 3
@@ -217,6 +216,16 @@ class Desk:
         hunks = [as_shown(hunk, snapshot) for hunk in self.ledger.live(live.uri)]
         return PendingView.of(live, hunks, self.chat)
 
+    def is_current(self, live: TextDocument, view: PendingView) -> bool:
+        """Whether `live` is the text to edit still, and `view` what is pending in it."""
+        now = self.workspace.shown(live.uri)
+        is_same = live.version is None if now is None else now == live
+        return (
+            is_same
+            and not self.ledger.blocks.standing(live.uri)
+            and self.pending_in(live).hunks == view.hunks
+        )
+
     def pending_file(self, name: str) -> Hunk | None:
         """The new file of that name that this conversation has pending, if it has one."""
         try:
@@ -247,20 +256,30 @@ class Desk:
             name=name,
             edit=edit,
             summary=summary,
-            real_name=self.real_name(live.uri),
         )
 
     def propose_draft(
-        self, draft: EditDraft, *, position: str, amends: tuple[str, ...] = ()
+        self,
+        draft: EditDraft,
+        *,
+        position: str,
+        amends: tuple[str, ...] = (),
+        rules: EditRules | None = None,
     ) -> tuple[Hunk, ...]:
         """Propose an edit; it takes the place of the own pending hunks `amends`, and holds them.
+
+        Args:
+            draft: The edit.
+            position: Where, for the user who is told of a refusal.
+            amends: Those.
+            rules: The turn's, with a look at the place taken ahead; by default it is taken now.
 
         Raises:
             ToolError: If the gate or the ledger refuses.
         """
         with self.refusing(draft.name, position):
             try:
-                return self.ledger.propose_edit(draft, self.rules, amends=amends)
+                return self.ledger.propose_edit(draft, rules or self.rules, amends=amends)
             except Overlap as overlap:
                 again = "To change what is pending, quote that text as `old_text`."
                 raise ToolError(f"{draft.name!r}: {overlap}. {again}") from overlap
@@ -279,17 +298,9 @@ class Desk:
             name=located.name,
             text=text,
             summary=summary,
-            real_name=self.real_name(located.uri),
         )
         with self.refusing(located.name, "create"):
             return self.ledger.propose_create(draft, self.rules)
-
-    def real_name(self, uri: str) -> str:
-        """What a file is called where every link is resolved."""
-        path = path_of(uri)
-        snapshot = self.snapshot()
-        real = None if path is None else snapshot.system.real_path(path)
-        return "" if real is None else snapshot.name_of(uri_of(real))
 
     @contextmanager
     def refusing(self, name: str, position: str) -> Iterator[None]:

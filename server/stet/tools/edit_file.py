@@ -4,8 +4,11 @@ The calls of one answer that edit the same file are one edit: what they mean is 
 the model was shown, they are checked as a whole, and either all of them are proposed or none.
 """
 
+import asyncio
 import dataclasses
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from typing import Self
 
 from pydantic import Field, model_validator
@@ -24,6 +27,8 @@ from stet.text.seen import Seen
 from stet.tools.base import Params, Together, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
+
+_TRIES = 3
 
 
 class EditFile(Params):
@@ -87,16 +92,50 @@ async def run_together(
         return _none(
             {n: call for n, call in enumerate(calls) if not isinstance(call, EditFile)}, calls
         )
-    new = None
     try:
-        live = await desk.live(read[0].file, position=_position(read[0]))
+        batch = await _batch(desk, read)
+        for _ in range(_TRIES):
+            await asyncio.to_thread(batch.find)
+            if batch.is_current:
+                break
+            batch = await _batch(desk, read)
     except ToolError as error:
-        new = desk.pending_file(read[0].file)
-        if new is None:
-            return (error,) * len(calls)
-        live = TextDocument(new.uri, new.new)
-    # Nothing is awaited from here on: what is found in the text is proposed for the same text.
-    return _Batch(desk, live, read, new).outcomes()
+        return (error,) * len(calls)
+    # Nothing is awaited from here on: what was found in the text is proposed for the same text. Where
+    # the user was faster each time, it is looked for here.
+    return batch.outcomes()
+
+
+async def _batch(desk: Desk, calls: Sequence[EditFile]) -> "_Batch":
+    """The calls, with the text as it is now.
+
+    Raises:
+        ToolError: If there is none that may be edited.
+    """
+    first = calls[0]
+    try:
+        return _Batch(desk, await desk.live(first.file, position=_position(first)), calls, None)
+    except ToolError:
+        if (new := desk.pending_file(first.file)) is None:
+            raise
+        return _Batch(desk, TextDocument(new.uri, new.new), calls, new)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a call does.
+
+    Attributes:
+        wish: That.
+        part: The same as one edit with the pending hunks that it changes.
+        places: The whole lines of the text as it is that it changes.
+        refused: Why it would not pass the gate alone.
+    """
+
+    wish: Wish
+    part: Joined
+    places: tuple[Range, ...]
+    refused: Refused | None
 
 
 class _Batch:
@@ -117,62 +156,106 @@ class _Batch:
         self._calls = calls
         self._new = new
         self._view = PendingView(live, ()) if new else desk.pending_in(live)
+        # What the workspace knows is asked here, for it belongs to the event loop.
+        self._seen: dict[str, Seen] = {}
+        self._shown = [self._shown_to(call) for call in calls]
+        self._rules = dataclasses.replace(desk.rules, ground=cache(desk.rules.ground))
+        self._look = desk.rules.looking_ahead((live.uri,))
+        self._found: list[_Found | MatchError | BadInstruction] | None = None
+
+    def _shown_to(self, call: EditFile) -> TextDocument | None:
+        """The text that a call is about, as the model was shown it."""
+        wanted: tuple[str, ...] = ()
+        if call.old_text is not None and call.new_text is not None:
+            wanted = Quote(call.old_text, call.new_text).readings()
+        shown = self._desk.was_shown(self._live.uri, wanted)
+        if shown is not None and shown.content_hash not in self._seen:
+            changes = self._desk.changes_since_shown(self._live, shown)
+            self._seen[shown.content_hash] = Seen(shown.text, changes)
+        return shown
+
+    def find(self) -> None:
+        """Look for all of it ahead, in a worker thread: it takes long, and asks the disk."""
+        self._rules = self._look()
+        self._found = self._all_found()
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the text is what it was when this was made."""
+        if self._new is not None:
+            return self._desk.pending_file(self._calls[0].file) == self._new
+        return self._desk.is_current(self._live, self._view)
 
     def outcomes(self) -> tuple[str | ToolError, ...]:
         """What came of each call."""
-        wishes: list[Wish] = []
+        if self._found is None:
+            self._found = self._all_found()
+        found: list[_Found] = []
         errors: dict[int, ToolError] = {}
-        for n, call in enumerate(self._calls):
-            try:
-                wishes.append(self._wish(call))
-            except ToolError as error:
-                errors[n] = error
+        for n, (call, one) in enumerate(zip(self._calls, self._found, strict=True)):
+            if not isinstance(one, _Found):
+                errors[n] = ToolError(f"{call.file!r}: {one}")
+            elif one.refused is not None:
+                refusal = one.refused.refusal
+                errors[n] = self._desk.refuse(call.file, _position(call), refusal)
+            else:
+                found.append(one)
         if errors:
             return _none(errors, self._calls)
+        wishes = [one.wish for one in found]
         try:
-            return self._propose(wishes, join(wishes, self._view))
+            return self._propose(found, join(wishes, self._view))
         except OverlapError:
             numbers = clash(wishes, self._view)
             return _none(dict.fromkeys(numbers, self._overlap(numbers)), self._calls)
         except ToolError as error:
             return _none(dict.fromkeys(range(len(wishes)), error), self._calls)
 
-    def _wish(self, call: EditFile) -> Wish:
-        """What a call does, if it would pass the gate alone.
+    def _all_found(self) -> list[_Found | MatchError | BadInstruction]:
+        """What each call does, or why its place can't be found."""
+        found: list[_Found | MatchError | BadInstruction] = []
+        for call, shown in zip(self._calls, self._shown, strict=True):
+            try:
+                found.append(self._find(call, shown))
+            except (MatchError, BadInstruction) as error:
+                found.append(error)
+        return found
+
+    def _find(self, call: EditFile, shown: TextDocument | None) -> _Found:
+        """What a call does.
 
         Raises:
-            ToolError: If it would not, or its place can't be found.
+            MatchError, BadInstruction: If its place can't be found.
         """
-        try:
-            wish = self._by_text(call) if call.position is None else self._by_position(call)
-        except (MatchError, BadInstruction) as error:
-            raise ToolError(f"{call.file!r}: {error}") from error
+        seen = self._seen[shown.content_hash] if shown else None
+        if call.position is None:
+            wish = self._by_text(call, seen)
+        else:
+            wish = self._by_position(call, shown, seen)
+        part = join([wish], self._view)
+        places = tuple(place for place, _ in self._view.hunks_of(part.edit))
+        refused = None
         if len(self._calls) > 1 and self._new is None:
-            edit = join([wish], self._view).edit
             try:
-                admit(self._desk.draft(self._live, call.file, edit, ""), self._desk.rules)
-            except Refused as refused:
-                raise self._desk.refuse(call.file, _position(call), refused.refusal) from refused
-        return wish
+                _ = admit(self._desk.draft(self._live, call.file, part.edit, ""), self._rules)
+            except Refused as against:
+                refused = against
+        return _Found(wish, part, places, refused)
 
-    def _by_text(self, call: EditFile) -> Wish:
+    def _by_text(self, call: EditFile, seen: Seen | None) -> Wish:
         assert call.old_text is not None
         assert call.new_text is not None
         quote = Quote(call.old_text, call.new_text, replace_all=call.replace_all)
-        shown = self._desk.was_shown(self._live.uri, quote.readings())
-        changes = self._desk.changes_since_shown(self._live, shown)
-        return by_text(quote, self._view, Seen(shown.text, changes) if shown else None)
+        return by_text(quote, self._view, seen)
 
-    def _by_position(self, call: EditFile) -> Wish:
+    def _by_position(self, call: EditFile, shown: TextDocument | None, seen: Seen | None) -> Wish:
         assert call.position is not None
-        shown = self._desk.was_shown(self._live.uri)
-        if shown is None:
+        if shown is None or seen is None:
             raise BadInstruction(
                 "You have not been shown this file, so its line numbers mean nothing yet. Read it "
                 "first, or use old_text and new_text."
             )
-        changes = self._desk.changes_since_shown(self._live)
-        return by_position(call.position, call.content, self._live, shown, changes)
+        return by_position(call.position, call.content, self._live, shown, seen.changes)
 
     def _overlap(self, numbers: tuple[int, ...]) -> ToolError:
         named = [f"{n + 1} ({_position(self._calls[n])!r})" for n in numbers]
@@ -181,14 +264,13 @@ class _Batch:
             "changes of that place into one call."
         )
 
-    def _propose(self, wishes: list[Wish], whole: Joined) -> tuple[str, ...]:
+    def _propose(self, found: list[_Found], whole: Joined) -> tuple[str, ...]:
         """Propose all of them as one edit, `whole`.
 
         Raises:
             ToolError: If the gate or the ledger refuses.
         """
-        parts = [join([wish], self._view) for wish in wishes]
-        places = [[place for place, _ in self._view.hunks_of(part.edit)] for part in parts]
+        places = [one.places for one in found]
         if not any(places) and not whole.amends:
             return tuple(_nothing(call) for call in self._calls)
         offset = self._live.offset_at
@@ -211,10 +293,11 @@ class _Batch:
             dataclasses.replace(draft, notes=notes),
             position=_position(call),
             amends=(*whole.amends, *self._view.repeated(whole.edit, whole.amends)),
+            rules=self._rules,
         )
         return tuple(
-            self._told(call, part.amends, [hunk for hunk in hunks if _is_of(hunk, own)])
-            for call, part, own in zip(self._calls, parts, places, strict=True)
+            self._told(call, one.part.amends, [hunk for hunk in hunks if _is_of(hunk, one.places)])
+            for call, one in zip(self._calls, found, strict=True)
         )
 
     def _told(self, call: EditFile, amends: tuple[str, ...], own: list[Hunk]) -> str:
@@ -256,7 +339,7 @@ def _none(
     )
 
 
-def _is_of(hunk: Hunk, places: list[Range]) -> bool:
+def _is_of(hunk: Hunk, places: Sequence[Range]) -> bool:
     """Whether a hunk is what an edit that changes these whole lines became, alone or with others."""
     return any(place.start <= hunk.range.end and hunk.range.start <= place.end for place in places)
 

@@ -1,7 +1,7 @@
 """`move_file`: propose another name or folder for a file, with every link to it."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -12,6 +12,8 @@ from stet.index.links import find_links
 from stet.index.moving import rewrite_links
 from stet.index.scan import ScannedLinks, scan_links
 from stet.review.drafts import EditDraft, MoveDraft
+from stet.review.rules import EditRules
+from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
@@ -44,9 +46,9 @@ async def run(params: MoveFile, desk: Desk) -> str:
         ToolError: If there is no such file, or the move is refused.
     """
     old, new = await _places(params, desk)
-    draft, plan = await _draft(old, new, desk)
+    draft, plan, rules = await _draft(old, new, desk)
     with desk.refusing(old.name, "move"):
-        move, *links = desk.ledger.propose_move(draft, desk.rules)
+        move, *links = desk.ledger.propose_move(draft, rules)
     told = f"Proposed {move.id}: {old.name} becomes {new.name}"
     if links:
         files = ", ".join(dict.fromkeys(link.name for link in draft.links))
@@ -86,8 +88,9 @@ async def _places(params: MoveFile, desk: Desk) -> tuple[Located, Located]:
     return old, new
 
 
-async def _draft(old: Located, new: Located, desk: Desk) -> tuple[MoveDraft, "_Plan"]:
-    """The move with the edits of all links, each of the text as it is now.
+async def _draft(old: Located, new: Located, desk: Desk) -> tuple[MoveDraft, "_Plan", EditRules]:
+    """The move with the edits of all links, each of the text as it is now; with it the rules, which
+    have looked at all of its places.
 
     Raises:
         ToolError: If the files change too fast, or files must be read first.
@@ -96,7 +99,12 @@ async def _draft(old: Located, new: Located, desk: Desk) -> tuple[MoveDraft, "_P
         # The snapshot is taken here: the workspace belongs to the event loop.
         plan = await asyncio.to_thread(_plan, desk.snapshot(), desk, old, new)
         _check_scope(plan, old, desk)
-        links = await _link_edits(plan, old, new, desk)
+        documents = {path: await desk.live_at(plan.scan.uris[path]) for path in sorted(plan.edits)}
+        uris = [plan.scan.uris[path] for path in documents]
+        look = desk.rules.looking_ahead([old.uri, new.uri, *uris])
+        rules, unchanged = await asyncio.to_thread(_look, look, plan, documents)
+        # Nothing is awaited from here on: what was looked at first may have changed meanwhile.
+        links = _link_edits(plan, documents, unchanged, f"Links to {old.name} at {new.name}", desk)
         if links is not None:
             break
     else:
@@ -107,14 +115,12 @@ async def _draft(old: Located, new: Located, desk: Desk) -> tuple[MoveDraft, "_P
         author=desk.author,
         uri=old.uri,
         name=old.name,
-        real_name=desk.real_name(old.uri),
         new_uri=new.uri,
         new_name=new.name,
-        new_real_name=desk.real_name(new.uri),
         summary=f"Move {old.name} to {new.name}",
         links=links,
     )
-    return draft, plan
+    return draft, plan, rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,19 +175,42 @@ def _check_scope(plan: _Plan, old: Located, desk: Desk) -> None:
         )
 
 
-async def _link_edits(
-    plan: _Plan, old: Located, new: Located, desk: Desk
+def _look(
+    look: Callable[[], EditRules], plan: _Plan, documents: Mapping[str, TextDocument]
+) -> tuple[EditRules, frozenset[str]]:
+    """The rules once they have looked, and the paths whose links are as they were scanned; asks the
+    disk, and reads all of the texts.
+    """
+    return look(), frozenset(
+        path for path in documents if _is_as_scanned(plan, path, documents[path])
+    )
+
+
+def _is_as_scanned(plan: _Plan, path: str, document: TextDocument) -> bool:
+    return find_links(document.text, plan.names[path]) == plan.scan.links[path]
+
+
+def _link_edits(
+    plan: _Plan,
+    documents: Mapping[str, TextDocument],
+    unchanged: Collection[str],
+    summary: str,
+    desk: Desk,
 ) -> tuple[EditDraft, ...] | None:
-    """The edits for the texts as they are now; None if one is no longer what was scanned."""
-    documents = {path: await desk.live_at(plan.scan.uris[path]) for path in sorted(plan.edits)}
+    """The edits for the texts as they are now; None if one is no longer what was scanned.
+
+    `unchanged` names those of `documents` that were when they were looked at.
+    """
     drafts = []
     for path, document in documents.items():
-        # Nothing is awaited from here on: what was looked at first may have changed meanwhile.
         now = desk.workspace.shown(document.uri) or document
-        if find_links(now.text, plan.names[path]) != plan.scan.links[path]:
+        if now.text != document.text:
+            is_unchanged = _is_as_scanned(plan, path, now)
+        else:
+            is_unchanged = path in unchanged
+        if not is_unchanged:
             return None
-        edit = TextEdit(plan.edits[path])
-        drafts.append(desk.draft(now, plan.names[path], edit, f"Links to {old.name} at {new.name}"))
+        drafts.append(desk.draft(now, plan.names[path], TextEdit(plan.edits[path]), summary))
     return tuple(drafts)
 
 

@@ -1,5 +1,6 @@
 """Accepting with an editor that says what it likes, at once: every wait is cut short here."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -145,7 +146,9 @@ class World:
             self.open(uri, self.disk(uri.removeprefix("file://")) or "")
         self.put(with_edits(self.text(uri), edits, "utf-16"), uri)
 
-    def propose(self, *changes: tuple[str, str], uri: str = URI) -> tuple[str, ...]:
+    def propose(
+        self, *changes: tuple[str, str], uri: str = URI, turn: str = "t1"
+    ) -> tuple[str, ...]:
         document = self.workspace.snapshot().show(uri)
         edit = TextEdit(
             tuple(
@@ -154,9 +157,15 @@ class World:
             )
         )
         draft = EditDraft(
-            turn="t1", author="m", document=document, name="a.txt", edit=edit, summary="s"
+            turn=turn, author="m", document=document, name="a.txt", edit=edit, summary="s"
         )
         return tuple(hunk.id for hunk in self.ledger.propose_edit(draft, rules()))
+
+    def propose_apart(self, *changes: tuple[str, str]) -> list[str]:
+        """Each as a hunk of its own, even side by side: no two come of one turn."""
+        return [
+            hunk for n, change in enumerate(changes) for hunk in self.propose(change, turn=f"t{n}")
+        ]
 
     def create(self, text: str = "new\n") -> str:
         draft = CreateDraft(
@@ -192,9 +201,10 @@ class World:
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("ARRIVAL_SECONDS", "OUTRUN_SECONDS", "UNSEEN_SECONDS"):
+    for name in ("ARRIVAL_SECONDS", "OUTRUN_SECONDS", "UNSEEN_SECONDS", "SHOWN_SECONDS"):
         monkeypatch.setattr(arrival, name, 0.02)
     monkeypatch.setattr(file_sight, "SEEN_SECONDS", 0.02)
+    monkeypatch.setattr(arrival, "LOOK_SECONDS", 0.001)
     monkeypatch.setattr(file_sight, "LOOK_SECONDS", 0.001)
 
 
@@ -244,6 +254,95 @@ async def test_text_that_comes_after_all_counts_as_accepted() -> None:
     world.put("one\n2\nand\nthree\n")
     assert await world.accept(hunk) == ["accepted"]
     assert world.text() == "one\n2\nand\nthree\n"
+
+
+LATE = {
+    "apart": ("c0\nc1\nc2\nc3\n", ("c1", "1"), ("c3", "3")),
+    "side by side": ("c0\nc1\nc2\nc3\n", ("c1", "1"), ("c2", "2")),
+    "alike": ("\na\n}\nc3\n", ("}\n", "2\n"), ("c3\n", "}\n3\nc3\n")),
+    "longer and gone": ("c0\nc1\nc2\nc3\n", ("c1", "1\n\n1b"), ("c2\n", "")),
+}
+
+
+@pytest.mark.parametrize("text_and_changes", LATE.values(), ids=LATE)
+@pytest.mark.parametrize("is_second_first", [False, True])
+@pytest.mark.parametrize("how", ["together", "one by one", "the first alone"])
+async def test_an_edit_given_up_is_known_when_its_text_comes_with_that_of_the_next(
+    text_and_changes: tuple[str, tuple[str, str], tuple[str, str]],
+    *,
+    is_second_first: bool,
+    how: str,
+) -> None:
+    text, *changes = text_and_changes
+    world = World({"/ws/a.txt": text})
+    world.open(text=text)
+    hunks = world.propose_apart(*changes)
+    if is_second_first:
+        hunks = hunks[::-1]
+    document = world.workspace.snapshot().show(URI)
+    first, both = (world.ledger.edit_of(document, some).apply(text) for some in (hunks[:1], hunks))
+
+    def late(world: World, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
+        for one in {"together": [both], "one by one": [first, both]}.get(how, [first]):
+            world.put(one)
+        return YES
+
+    world.acts = [lambda *_: YES, late]
+    states = await asyncio.gather(*(world.accept(hunk) for hunk in hunks))
+    assert states[1] == ["accepted"]
+    assert [str(world.ledger.hunk(hunk).state) for hunk in hunks] == ["accepted", "accepted"]
+    assert world.text() == both
+
+
+async def test_of_edits_given_up_one_after_the_other_each_is_known_when_it_comes() -> None:
+    world = World(acts=[lambda *_: YES, lambda *_: YES, lambda *_: YES])
+    world.open()
+    hunks = world.propose_apart(("one", "1"), ("two", "2"), ("three", "3"))
+    for hunk in hunks:
+        assert await world.accept(hunk) == ["pending"]
+    world.put("1\ntwo\nand\n3\n")
+    states = [str(world.ledger.hunk(hunk).state) for hunk in hunks]
+    assert states == ["accepted", "pending", "accepted"]
+
+
+async def test_a_rejected_hunk_stays_rejected_when_the_edit_given_up_comes() -> None:
+    world = World(acts=[lambda *_: YES])
+    world.open()
+    [hunk] = world.propose(("two", "2"))
+    assert await world.accept(hunk) == ["pending"]
+    world.ledger.reject(hunk)
+    world.put("one\n2\nand\nthree\n")
+    assert world.ledger.hunk(hunk).state == "rejected"
+
+
+async def test_a_closed_file_that_nobody_shows_is_not_believed_and_not_edited_twice() -> None:
+    world = World(acts=[lambda *_: YES, lambda *_: YES])
+    first, second = world.propose(("two", "2"), ("three", "3"))
+    assert await world.accept(first) == ["pending"]
+    assert world.shown == [URI]
+    assert "Open it, or save it" in world.said[-1]
+    assert await world.accept(second) == ["pending"]
+    assert "before, and it was not seen" in world.said[-1]
+    assert len(world.acts) == 1
+    world.open(text="one\n2\nand\nthree\n")
+    assert await world.accept(second) == ["pending"]
+    assert world.acts == []
+    assert await world.accept(second) == ["accepted"]
+    assert world.text() == "one\n2\nand\n3\n"
+    assert world.ledger.hunk(first).state == "accepted"
+
+
+async def test_a_closed_file_that_is_opened_and_left_alone_is_not_edited_again_by_itself() -> None:
+    def opens(world: World, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
+        world.open()
+        return YES
+
+    world = World(acts=[opens])
+    [hunk] = world.propose(("two", "2"))
+    assert await world.accept(hunk) == ["pending"]
+    assert world.shown == []
+    world.put("one\n2\nand\nthree\n")
+    assert world.ledger.hunk(hunk).state == "accepted"
 
 
 async def test_an_edit_put_in_the_wrong_place_is_taken_back_and_done_again() -> None:

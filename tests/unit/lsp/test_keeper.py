@@ -1,6 +1,7 @@
 """Where hunks stand is kept when the user pauses, and they come back from there."""
 
 import asyncio
+import os
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,9 @@ from stet.lsp.keeper import Keeper
 from stet.lsp.tasks import Tasks
 from stet.review.journal import Kept
 from stet.review.ledger import ReviewLedger
+from stet.review.proposal import HunkKind, HunkState
 from stet.workspace.workspace import Workspace
+from tests.support.hunks import make_hunk
 from tests.support.page import URI, Page
 from tests.support.stored import TestedStore, query
 
@@ -28,6 +31,7 @@ class Server:
         self.page.ledger = ReviewLedger(self.store)
         self.tasks = Tasks()
         self.kept = asyncio.Event()
+        self.work: list[asyncio.Task[None]] = []
         workspace = Workspace(self.store.system)
         self.keeper = Keeper(
             workspace, self.page.ledger, self.store, self.store.system, self._spawn
@@ -36,6 +40,7 @@ class Server:
     def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
         task = self.tasks.spawn(work, name)
         task.add_done_callback(lambda _: self.kept.set())
+        self.work.append(task)
         return task
 
 
@@ -90,3 +95,32 @@ async def test_a_fault_in_restoring_does_not_keep_the_server_from_work(
     await server.keeper.restore()
     assert "restoring proposals failed" in caplog.text
     await server.keeper.close()
+
+
+async def test_an_old_removal_is_kept_as_long_as_its_hunk_can_be_undone(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    system = server.store.system
+    removed = []
+    for name in ("kept.md", "gone.md"):
+        path = tmp_path / "ws" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("text\n")
+        removed.append(path)
+    hunk = make_hunk(
+        1, HunkKind.REMOVE, old="text\n", uri=removed[0].as_uri(), state=HunkState.ACCEPTED
+    )
+    for path in removed:
+        system.trash(path)
+        system.ahead += 1.0
+    system.ahead = 32 * 86_400.0
+    server.store.keep((hunk,), decision=True)
+    await server.keeper.close()
+    for place in (system.state_folder() / "trash").iterdir():
+        os.utime(place, (0, 0))
+
+    again = Server(tmp_path)
+    again.store.system.ahead = 33 * 86_400.0
+    await again.keeper.restore()
+    await asyncio.gather(*again.work)
+    assert [len(list(system.trashed(path))) for path in removed] == [1, 0]
+    await again.keeper.close()

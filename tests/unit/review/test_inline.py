@@ -45,6 +45,9 @@ class BlockPage(Page):
             )
         )
 
+    def amend(self, **new: str) -> None:
+        self._do(self.ledger.blocks.rewrite(self.document, new))
+
     def _do(self, edit: object) -> None:
         assert edit is not None
         self.apply(*changes_between(self.text, edit.apply(self.text)))  # type: ignore[attr-defined]
@@ -138,6 +141,79 @@ def test_what_stands_where_the_marks_were_taken_away_tells_the_decision(
     assert (page.hunk(block).state, page.hunk(block).reason) == (state, reason)
     assert page.hunk(3 - block).state == "pending"
     assert page.document.text_in(page.hunk(block).range) == by_hand
+
+
+@pytest.mark.parametrize("uri", [CODE, NOTE])
+def test_a_block_can_be_amended_and_its_undo_takes_the_amendment_back(uri: str) -> None:
+    page = shown(uri)
+    before = page.text
+    page.amend(h1="zwei\nII\n", h2="sechs")
+    assert [texts(hunk) for hunk in page.hunks] == [
+        ("pending", "two\n", "zwei\nII\n", True),
+        ("pending", "", "sechs\n", True),
+    ]
+    page.replace(before)
+    assert [hunk.new for hunk in page.hunks] == ["2\n", "six\n"]
+    assert page.ledger.blocks.rewrite(page.document, {"h1": "2\n", "h2": "six\n"}) is None
+
+
+def test_an_amendment_that_no_block_can_show_waits_in_the_margin() -> None:
+    page = shown()
+    page.amend(h1="2\rII\r")
+    assert page.text == MARKED.replace(MARKED[4 : MARKED.index("three")], "two\n")
+    assert texts(page.hunk(1)) == ("pending", "two\n", "2\rII\r", False)
+    page.accept("h1")
+    assert page.text.startswith("one\n2\rII\rthree\n")
+
+
+def conflicting() -> tuple[BlockPage, str]:
+    """A conflict in a block, and the block."""
+    page = BlockPage(OLD, CODE)
+    page.propose("one\n2\nthree\nfour\nfive\n")
+    page.edit("two", "zwei")
+    page.show("h1")
+    return page, page.document.text_in(page.hunk(1).range)
+
+
+def test_a_conflicts_block_that_is_gone_in_one_step_decides_nothing() -> None:
+    page, block = conflicting()
+    for _ in range(3):
+        page.edit(block, "zwei\n")
+        assert texts(page.hunk(1)) == ("conflict", "zwei\n", "2\n", False)
+        page.edit("zwei\n", block)
+        assert texts(page.hunk(1)) == ("pending", "zwei\n", "2\n", True)
+    page.edit(block, "zwei\n")
+    page.edit("zwei", "two")
+    page.accept("h1")
+    assert page.text == "one\n2\nthree\nfour\nfive\n"
+
+
+def test_a_conflict_is_decided_by_hand_where_its_marks_go_one_by_one_or_more_than_the_marks() -> (
+    None
+):
+    page, block = conflicting()
+    page.edit("<<<<<<< yours\n", "")
+    page.edit("=======\n2\n>>>>>>> stet h1 (s)\n", "")
+    assert page.states == ["rejected"]
+    page, block = conflicting()
+    page.edit("\n2\n", "\nII\n")
+    page.edit(block.replace("\n2\n", "\nII\n"), "zwei\n")
+    assert page.states == ["rejected"]
+
+
+def test_an_insertion_whose_place_is_lost_is_lost_again_when_its_block_is_undone() -> None:
+    page = BlockPage("one\ntwo\nthree\nfour\n", CODE)
+    page.propose("one\ntwo\nnew\nthree\nfour\n")
+    page.type(1, 0, 3, 0, "zweidrei\n")
+    before = page.text, texts(page.hunk(1)), page.hunk(1).range
+    assert page.states == ["conflict"]
+    page.show("h1")
+    assert page.states == ["pending"]
+    page.replace(before[0])
+    assert (page.text, texts(page.hunk(1)), page.hunk(1).range) == before
+    page.edit("zweidrei\n", "two\nthree\n")
+    page.accept("h1")
+    assert page.text == "one\ntwo\nnew\nthree\nfour\n"
 
 
 def test_taking_the_marks_away_line_by_line_decides_with_the_last_one() -> None:

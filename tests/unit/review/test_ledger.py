@@ -302,7 +302,7 @@ def test_a_new_file_waits_as_one_hunk_and_a_second_wish_replaces_it() -> None:
         second.id: "pending",
     }
     page.send()
-    page.ledger.outbox.confirm_unseen(page.uri)
+    page.ledger.outbox.confirm_whole(second.id)
     assert page.ledger.hunk(second.id).state is HunkState.ACCEPTED
 
 

@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+from stet.review.journal import Footing, Kept
 from stet.review.ledger import ReviewLedger
+from stet.review.proposal import Hunk
+from stet.text.diff import changes_between
 from tests.support.page import URI, Page
 from tests.support.stored import TestedStore, store_in
 
@@ -87,3 +90,50 @@ def test_what_comes_back_twice_is_there_once(tmp_path: Path) -> None:
         assert page.hunks == before
         page.accept()
         assert page.text == "zero\nalpha\nBETA\ngamma\ndelta\n"
+
+
+def shown_page() -> Page:
+    """A page with one hunk, which stands in its text as a block."""
+    page = Page(TEXT)
+    [hunk] = page.propose("alpha\nBETA\ngamma\ndelta\n")
+    edit = page.ledger.blocks.show(page.document, [hunk.id])
+    assert edit is not None
+    page.apply(*changes_between(page.text, edit.apply(page.text)))
+    assert page.hunks[0].inline
+    return page
+
+
+def come_back(page: Page, footing: Footing, text: str) -> Hunk:
+    """The hunk of a page in the ledger of a server that comes after, on a file that is `text`."""
+    ledger = ReviewLedger()
+    ledger.take_back(Kept(page.hunks, (footing,)), {URI: text})
+    [hunk] = ledger.hunks()
+    return hunk
+
+
+def test_a_block_in_pieces_that_was_never_saved_is_not_decided_by_a_restart() -> None:
+    page = shown_page()
+    page.replace(page.text.replace("#ai_edit\n", "").replace('"type"', '"ty'))
+    assert page.states == ["conflict"]
+    footing = page.ledger.footing(URI)
+    assert footing is not None
+    hunk = come_back(page, footing, TEXT)
+    assert (hunk.state, hunk.old, hunk.new, hunk.inline) == ("pending", "beta\n", "BETA\n", False)
+
+
+def test_of_two_hunks_kept_for_the_lines_of_one_block_none_is_decided_by_a_restart() -> None:
+    page = Page(TEXT)
+    page.propose("alpha\nBETA\ngamma\nDELTA\n")
+    edit = page.ledger.blocks.show(page.document, ["h1", "h2"])
+    assert edit is not None
+    page.apply(*changes_between(page.text, edit.apply(page.text)))
+    kept = page.ledger.footing(URI)
+    assert kept is not None
+    text = page.text.replace('"h1","type"', '"h1","ty')
+    mixed = Footing(URI, text, {"h1": kept.lines["h1"], "h2": kept.lines["h1"]}, frozenset())
+    ledger = ReviewLedger()
+    ledger.take_back(Kept(page.hunks, (mixed,)), {URI: "first\n" + TEXT})
+    assert {hunk.id: (hunk.state, hunk.inline) for hunk in ledger.hunks()} == {
+        "h1": ("pending", False),
+        "h2": ("pending", False),
+    }

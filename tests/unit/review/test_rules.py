@@ -1,5 +1,7 @@
 """The gate refuses by rule and says which; what the model is told comes from the same rules."""
 
+from dataclasses import replace
+
 import pytest
 
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
@@ -9,6 +11,7 @@ from stet.review.protected import is_protected
 from stet.review.rules import EditRules, Refused, check_open
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
+from stet.workspace.ground import Ground
 from tests.support.page import rules
 
 OLD = "one\ntwo\n"
@@ -186,7 +189,7 @@ def test_other_files_are_not_protected(name: str) -> None:
     assert not is_protected(name)
 
 
-def test_a_link_to_a_protected_file_is_protected() -> None:
+def test_a_link_to_a_protected_file_is_protected_whatever_the_draft_calls_it() -> None:
     draft = CreateDraft(
         turn="t1",
         author="m",
@@ -194,6 +197,8 @@ def test_a_link_to_a_protected_file_is_protected() -> None:
         name="docs/ci.yml",
         text="on: push\n",
         summary="s",
-        real_name=".github/workflows/ci.yml",
     )
-    assert ReviewLedger().propose_create(draft, rules()).protected
+    leads = Ground(("docs/ci.yml", ".github/workflows/ci.yml"))
+    linked = replace(rules(), ground=lambda uri: leads)
+    assert ReviewLedger().propose_create(draft, linked).protected
+    assert not ReviewLedger().propose_create(draft, rules()).protected

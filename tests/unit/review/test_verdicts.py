@@ -66,7 +66,7 @@ class Talk:
     def accept(self, hunk: str) -> None:
         """The user accepts, and the editor applies it."""
         edit = self.ledger.outbox.send(self.live, (hunk,))
-        for change in edit.as_changes(self.live):
+        for change in changes_between(self.live.text, edit.apply(self.live.text)):
             start, end = change.range.start, change.range.end
             typed = WireEdit(start.line, start.character, end.line, end.character, change.text)
             self.type(typed)

@@ -203,3 +203,69 @@ def test_another_spelling_of_the_same_name_is_a_move_too() -> None:
     found = system.stat(Path("/ws/README.md"))
     assert found is not None
     assert found.kind is FileKind.FILE
+
+
+DAY = 86_400.0
+
+
+def test_what_has_lain_in_the_trash_for_long_goes_unless_it_is_still_wanted(disk: Disk) -> None:
+    gone, wanted = disk.put("a.md", b"a"), disk.put("sub/b.md", b"b")
+    disk.system.trash(gone)
+    [old] = disk.system.trashed(gone)
+    now = disk.system.now()
+    assert disk.system.empty_trash(now - DAY, ()) == 0
+    assert disk.read(old) == b"a"
+    disk.system.trash(wanted)
+    assert disk.system.empty_trash(now + DAY, (wanted,)) <= 1
+    assert [disk.read(place) for place in disk.system.trashed(wanted)] == [b"b"]
+    disk.system.empty_trash(now + DAY, ())
+    assert list(disk.system.trashed(wanted)) == []
+    assert disk.read(old) is None
+    assert disk.system.empty_trash(now + DAY, ()) == 0
+
+
+def make_trash(folder: Path, *names: str) -> Path:
+    """A trash of files that came there in September 2001, and folders of other names."""
+    for name in names:
+        (folder / name / "ws").mkdir(parents=True)
+        (folder / name / "ws" / "a.md").write_text("a")
+        os.utime(folder / name, (1e9, 1e9))
+    return folder
+
+
+def test_only_what_the_trash_makes_itself_is_emptied(tmp_path: Path) -> None:
+    others = (
+        "mine",
+        "20010909T014640",
+        "20010909T014640Z-1",
+        "20019909T014640Z",
+        "30010909T014640Z",
+    )
+    trash = make_trash(tmp_path / "trash", "20010909T014640Z", "20010909T014640Z-0002", *others)
+    (trash / "20010909T014641Z").write_text("a file of that name")
+    assert user_files.empty_trash(trash, 1.1e9, ()) == 2
+    assert sorted(entry.name for entry in trash.iterdir()) == sorted((*others, "20010909T014641Z"))
+
+
+def test_a_place_that_was_written_to_lately_stays_whatever_its_name_says(tmp_path: Path) -> None:
+    trash = make_trash(tmp_path / "trash", "20010909T014640Z")
+    os.utime(trash / "20010909T014640Z", (1.2e9, 1.2e9))
+    assert user_files.empty_trash(trash, 1.1e9, ()) == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+def test_emptying_the_trash_follows_no_link(tmp_path: Path) -> None:
+    precious = make_trash(tmp_path / "precious", "20010909T014640Z")
+    trash = make_trash(tmp_path / "trash", "20010909T014640Z")
+    (trash / "20010909T014640Z" / "out").symlink_to(precious)
+    (trash / "20010909T014650Z").symlink_to(precious / "20010909T014640Z")
+    os.utime(trash / "20010909T014640Z", (1e9, 1e9))
+    assert user_files.empty_trash(trash, 1.1e9, ()) == 1
+    assert [entry.name for entry in trash.iterdir()] == ["20010909T014650Z"]
+    (tmp_path / "linked").symlink_to(precious)
+    assert user_files.empty_trash(tmp_path / "linked", 1.1e9, ()) == 0
+    assert (precious / "20010909T014640Z" / "ws" / "a.md").read_text() == "a"
+
+
+def test_there_need_be_no_trash(tmp_path: Path) -> None:
+    assert user_files.empty_trash(tmp_path / "trash", 1.1e9, ()) == 0

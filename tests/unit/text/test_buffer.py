@@ -89,7 +89,6 @@ def test_deleting_what_is_between_a_return_and_a_line_feed_joins_them() -> None:
 def test_a_range_of_an_open_text_can_be_read() -> None:
     buffer = TextBuffer("ab\ncd\r\nef")
     assert buffer.text_in(Range(Position(0, 1), Position(2, 1))) == "b\ncd\r\ne"
-    assert buffer.text_in(buffer.full_range) == buffer.text
     assert buffer.text_in(Range(Position(1, 1), Position(1, 99))) == "d"
     assert buffer.text_in(Range(Position(2, 0), Position(0, 0))) == ""
 

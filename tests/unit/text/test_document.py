@@ -35,11 +35,9 @@ def test_lines_are_counted_as_a_person_counts_them() -> None:
     assert counts == [0, 1, 1, 2, 1]
 
 
-def test_a_document_knows_its_end_and_its_ranges() -> None:
+def test_a_document_knows_its_end_and_reads_its_ranges() -> None:
     document = TextDocument("file:///a", "ab\r\ncd")
-    assert document.full_range == Range(Position(0, 0), Position(1, 2))
     assert document.text_in(Range(Position(0, 1), Position(1, 1))) == "b\r\nc"
-    assert document.text_in(document.full_range) == document.text
     assert document.end == Position(1, 2)
 
 

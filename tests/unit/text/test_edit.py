@@ -4,9 +4,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stet.text.buffer import TextBuffer
-from stet.text.change import Bias
-from stet.text.document import TextDocument
 from stet.text.edit import OverlapError, Replacement, TextEdit
 from tests.support.naive_text import NASTY
 
@@ -20,49 +17,14 @@ def edits(draw: st.DrawFn, text: str) -> TextEdit:
     return TextEdit(tuple(Replacement(start, end, draw(nasty)) for start, end in pairs))
 
 
-@st.composite
-def edited(draw: st.DrawFn) -> tuple[str, TextEdit]:
-    text = draw(nasty)
-    return text, draw(edits(text))
-
-
-@given(case=edited())
-@settings(max_examples=100, deadline=None)
-def test_an_edit_and_its_inverse_leave_the_text_as_it_was(case: tuple[str, TextEdit]) -> None:
-    text, edit = case
-    assert edit.invert(text).apply(edit.apply(text)) == text
-
-
-@given(data=st.data(), case=edited())
+@given(data=st.data(), text=nasty)
 @settings(max_examples=100, deadline=None)
 def test_two_edits_composed_do_what_one_after_the_other_does(
-    data: st.DataObject, case: tuple[str, TextEdit]
+    data: st.DataObject, text: str
 ) -> None:
-    text, first = case
+    first = data.draw(edits(text))
     then = data.draw(edits(first.apply(text)))
     assert first.compose(then).apply(text) == then.apply(first.apply(text))
-
-
-@given(case=edited())
-@settings(max_examples=100, deadline=None)
-def test_an_edit_as_changes_typed_into_a_buffer_gives_the_same_text(
-    case: tuple[str, TextEdit],
-) -> None:
-    text, edit = case
-    buffer = TextBuffer(text)
-    changes = edit.as_changes(TextDocument("", text))
-    assert tuple(buffer.apply(one) for one in changes) == changes
-    assert buffer.text == edit.apply(text)
-
-
-@given(case=edited())
-@settings(max_examples=100, deadline=None)
-def test_text_between_replacements_is_found_again_by_its_offset(case: tuple[str, TextEdit]) -> None:
-    text, edit = case
-    after = edit.apply(text)
-    replaced = {at for one in edit.replacements for at in range(one.start, one.end)}
-    for offset in set(range(len(text))) - replaced:
-        assert after[edit.map_offset(offset, Bias.RIGHT)] == text[offset]
 
 
 def test_replacements_are_kept_in_order_of_place() -> None:
@@ -90,15 +52,3 @@ def test_an_edit_of_another_text_is_refused() -> None:
         TextEdit((Replacement(2, 5, "x"),)).apply("abc")
     with pytest.raises(ValueError, match="0 <= start <= end"):
         Replacement(3, 2, "")
-
-
-def test_an_insertion_between_a_return_and_a_line_feed_is_one_change_of_both() -> None:
-    document = TextDocument("", "a\r\nb")
-    (change,) = TextEdit((Replacement(2, 2, "X"),)).as_changes(document)
-    assert (document.text_in(change.range), change.text) == ("\r\n", "\rX\n")
-
-
-def test_an_insertion_exactly_at_a_place_pushes_it_by_its_bias() -> None:
-    edit = TextEdit((Replacement(1, 1, "xx"), Replacement(3, 5, "y")))
-    places = [(edit.map_offset(at, Bias.LEFT), edit.map_offset(at, Bias.RIGHT)) for at in range(7)]
-    assert places == [(0, 0), (1, 3), (4, 4), (5, 6), (5, 6), (6, 6), (7, 7)]

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from stet.lsp.client import ApplyOutcome
+from stet.lsp.client import ApplyOutcome, Client
 from stet.lsp.delivering.misplaced import misplaced
 from stet.review.ledger import ReviewLedger
 from stet.text.document import TextDocument
@@ -15,16 +15,22 @@ ARRIVAL_SECONDS = 5.0
 """How long after its yes an editor may take to send the text back; eglot waits half a second."""
 OUTRUN_SECONDS = 1.0
 """The same once other text has arrived instead: Neovim says yes and drops the edit then."""
-UNSEEN_SECONDS = 0.5
-"""The same for a file that is not open: an editor that opens it to edit it does so at once."""
+UNSEEN_SECONDS = 2.0
+"""How long a file that is not open is looked for: in a document that is opened now, and on the disk."""
+LOOK_SECONDS = 0.1
+"""How often the disk is looked at then: it tells nobody."""
+SHOWN_SECONDS = 2.0
+"""How long an editor may take to open a file that it says it shows."""
 
 
 class Arrivals:
     """Knows when the text of a document with hunks has become another."""
 
-    def __init__(self, workspace: Workspace, ledger: ReviewLedger) -> None:
+    def __init__(self, workspace: Workspace, ledger: ReviewLedger, client: Client) -> None:
         self._workspace = workspace
         self._ledger = ledger
+        self._client = client
+        self._shows = True
         self._moved: dict[str, asyncio.Event] = {}
         ledger.listen(self._note)
 
@@ -36,26 +42,19 @@ class Arrivals:
             edit: As it was sent.
             outcome: What the editor said to it.
         """
-        uri, outbox = document.uri, self._ledger.outbox
         unseen = document.version is None
         if not outcome.applied:
             # Some say no to what they did.
             if self.misplaced(document, edit) is not None:
                 return False
-            return outbox.arrived(uri) or (unseen and await self._stands_on_disk(document))
-        moved = self._moved.setdefault(canonical(uri), asyncio.Event())
-        try:
-            async with asyncio.timeout(UNSEEN_SECONDS if unseen else ARRIVAL_SECONDS) as limit:
-                while self.misplaced(document, edit) is None:
-                    if outbox.arrived(uri):
-                        return True
-                    self._hurry(limit, document)
-                    moved.clear()
-                    await moved.wait()
-        except TimeoutError:
-            if unseen and self._workspace.document(uri) is None:
-                return await self._is_believed(document)
-        return False
+            return self._is_there(document) or (unseen and await self._stands_on_disk(document))
+        if unseen and not await self._is_shown(document):
+            return self._is_there(document)
+        return await self._arrives(document, edit)
+
+    def is_open(self, uri: str) -> bool:
+        """Whether the editor has shown us its text."""
+        return self._workspace.document(uri) is not None
 
     async def becomes(self, uri: str, text: str) -> bool:
         """Wait until a document is exactly this."""
@@ -76,20 +75,59 @@ class Arrivals:
             return None
         return misplaced(document, edit, changes)
 
-    def _hurry(self, limit: asyncio.Timeout, document: TextDocument) -> None:
-        """Wait less long once the text has become another than the one that was sent for."""
-        now, when = self._workspace.document(document.uri), limit.when()
-        if when is not None and now is not None and now.version != document.version:
-            limit.reschedule(min(when, asyncio.get_running_loop().time() + OUTRUN_SECONDS))
+    async def _arrives(self, document: TextDocument, edit: TextEdit) -> bool:
+        """Wait for the text of an open document."""
+        now = self._workspace.document(document.uri)
+        version = document.version if document.version is not None or now is None else now.version
+        moved = self._moved.setdefault(canonical(document.uri), asyncio.Event())
+        try:
+            async with asyncio.timeout(ARRIVAL_SECONDS) as limit:
+                while self.misplaced(document, edit) is None:
+                    if self._is_there(document):
+                        return True
+                    self._hurry(limit, document.uri, version)
+                    moved.clear()
+                    await moved.wait()
+        except TimeoutError:
+            pass
+        return False
 
-    async def _is_believed(self, document: TextDocument) -> bool:
-        """An editor said yes to a file that it has not shown us: what the disk says to that."""
-        text = await self._disk_text(document.uri)
-        if text is None or text == document.text:
-            # It keeps the file in a buffer of its own, not saved: its word is all there is.
-            self._ledger.outbox.confirm_unseen(document.uri)
-            return True
-        return self._take_from_disk(document.uri, text)
+    async def _is_shown(self, document: TextDocument) -> bool:
+        """Have the text of a file shown to us that was not open when its edit was sent.
+
+        Most editors open it to edit it, as far as they have Stet serve such files; some edit it on the
+        disk. Else the edit may stand in a buffer that we are not told of: so the editor is asked to
+        show the file, which changes nothing. One that does not open it then has no reason to do so
+        for the next file.
+        """
+        uri = document.uri
+        if await self._is_opened(document, UNSEEN_SECONDS) or self._is_there(document):
+            return self.is_open(uri)
+        if not self._shows or await self._disk_text(uri) not in {None, document.text}:
+            return False
+        if not await self._client.show_document(uri, take_focus=False):
+            return False
+        self._shows = await self._is_opened(document, SHOWN_SECONDS)
+        return self._shows
+
+    async def _is_opened(self, document: TextDocument, seconds: float) -> bool:
+        """Wait until a file is open, or the edit stands on the disk."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + seconds
+        while not self.is_open(document.uri) and loop.time() < end:
+            if await self._stands_on_disk(document):
+                break
+            await asyncio.sleep(LOOK_SECONDS)
+        return self.is_open(document.uri)
+
+    def _is_there(self, document: TextDocument) -> bool:
+        return self._ledger.outbox.arrived(document.uri)
+
+    def _hurry(self, limit: asyncio.Timeout, uri: str, version: int | None) -> None:
+        """Wait less long once the text has become another than it was at `version`."""
+        now, when = self._workspace.document(uri), limit.when()
+        if when is not None and now is not None and now.version != version:
+            limit.reschedule(min(when, asyncio.get_running_loop().time() + OUTRUN_SECONDS))
 
     async def _stands_on_disk(self, document: TextDocument) -> bool:
         text = await self._disk_text(document.uri)

@@ -218,11 +218,13 @@ class Delivery:
     def _is_outrun(self, document: TextDocument, hunk_ids: Iterable[str], state: HunkState) -> bool:
         """Whether the text has moved on under an edit, so that it can be sent anew: the hunks followed.
 
-        Not where a part of it was applied: then the editor, or its user, did not want the rest.
+        Not where a part of it was applied: then the editor, or its user, did not want the rest. Nor
+        where the file has only been opened since: the text of the edit may still be to come.
         """
         now = self._workspace.document(document.uri)
         is_whole = all(self._ledger.hunk(hunk_id).state is state for hunk_id in hunk_ids)
-        return is_whole and now is not None and now.version != document.version
+        is_known = document.version is not None
+        return is_whole and is_known and now is not None and now.version != document.version
 
     def _is_due(self, hunk_ids: Iterable[str]) -> bool:
         """Whether one of these was refused so often that asking again leads to nothing."""

@@ -14,6 +14,7 @@ from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.lines import line_end
+from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -34,27 +35,59 @@ class EditSender:
         self._ledger = ledger
         self._client = client
         self._editor = editor
-        self._arrivals = Arrivals(workspace, ledger)
+        self._arrivals = Arrivals(workspace, ledger, client)
+        self._unseen: dict[str, str] = {}
 
     async def apply(self, document: TextDocument, edit: TextEdit, label: str) -> None:
         """Have the editor change a document.
 
         Raises:
-            NotDone: If it did not, or not all of it; the hunks are told.
+            NotDone: If it did not, or not all of it, or that can't be told; the hunks are told.
         """
+        self._check_known(document)
         wire = _before_the_last_line_end(edit, document)
         outcome = await self._send(document, wire, label)
         if await self._arrivals.settled(document, wire, outcome):
             return
-        reason = outcome.reason or (
-            "The editor said that it applied the edit, but its text does not show it."
-        )
+        reason = outcome.reason or self._not_seen(document)
         meant = self._arrivals.misplaced(document, wire)
         if meant is not None:
             await self._take_back(meant, label)
             reason = "The editor applied the edit in the wrong place, behind what you were typing."
         self._ledger.outbox.unsend(document.uri, reason)
         raise NotDone(reason)
+
+    def _check_known(self, document: TextDocument) -> None:
+        """Make sure that a file that is not open has the text that an edit is made for.
+
+        Raises:
+            NotDone: If an edit of it may stand in a buffer that we have not seen: made again, it would
+                stand there twice, and another one in the wrong place.
+        """
+        key = canonical(document.uri)
+        if self._unseen.get(key) != document.text or document.version is not None:
+            self._unseen.pop(key, None)
+            return
+        reason = (
+            f"The editor said yes to an edit of {self._name(document)} before, and it was not seen. "
+            "Open the file, or save it, and then accept what still waits."
+        )
+        self._ledger.outbox.unsend(document.uri, reason)
+        raise NotDone(reason)
+
+    def _not_seen(self, document: TextDocument) -> str:
+        """Why an edit that the editor said yes to counts as not applied."""
+        if document.version is not None or self._arrivals.is_open(document.uri):
+            return "The editor said that it applied the edit, but its text does not show it."
+        self._unseen[canonical(document.uri)] = document.text
+        return (
+            "The editor said that it applied the edit, but it has not sent the text of "
+            f"{self._name(document)}, which reads on the disk as before. Open it, or save it: if the "
+            "edit is there, it counts as accepted; if not, accept it again."
+        )
+
+    def _name(self, document: TextDocument) -> str:
+        return self._workspace.snapshot().name_of(document.uri)
 
     async def _send(self, document: TextDocument, edit: TextEdit, label: str) -> ApplyOutcome:
         edits = to_lsp.text_edits(edit, document, self._workspace.encoding)

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import OPEN, HunkState
+from stet.text.document import TextDocument
 from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
 
@@ -21,6 +22,7 @@ class Latecomers:
     def expect(self, uri: str, hunk_ids: Iterable[str]) -> None:
         """From now on these count as accepted once the text reads as they want it."""
         self._expected.setdefault(canonical(uri), set()).update(hunk_ids)
+        self._note(uri)  # it may stand there already, where that could not be told before
 
     def _note(self, uri: str) -> None:
         if canonical(uri) in self._expected:
@@ -28,8 +30,8 @@ class Latecomers:
             asyncio.get_running_loop().call_soon(self._look, uri)
 
     def _look(self, uri: str) -> None:
-        document = self._workspace.document(uri)
         waiting = self._expected.get(canonical(uri), set())
+        document = self._document(uri)
         if document is None or self._ledger.outbox.is_sent(uri):
             return
         hunks = [self._ledger.hunk(hunk_id) for hunk_id in waiting]
@@ -41,3 +43,10 @@ class Latecomers:
             waiting -= set(there)
         if not waiting:
             self._expected.pop(canonical(uri), None)
+
+    def _document(self, uri: str) -> TextDocument | None:
+        """The text that the hunks of a file stand in, open or not."""
+        if (opened := self._workspace.document(uri)) is not None:
+            return opened
+        text = self._ledger.base_text(uri)
+        return None if text is None else TextDocument(uri, text)

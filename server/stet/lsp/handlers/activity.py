@@ -17,11 +17,13 @@ from stet.lsp.state import ServerState
 from stet.review.proposal import OPEN
 from stet.text.position import Position, Range
 from stet.workspace.selection import Source
+from stet.workspace.workspace import Workspace
 
 
 def did_focus(state: ServerState, params: object) -> None:
     """`$/stet/didFocus`: this document has the focus, or none has."""
     uri = _uri(params)
+    state.own.focused(uri)
     if uri is None or not state.own.holds(uri):
         state.workspace.activity.focus(uri, Source.NOTIFIED)
 
@@ -29,10 +31,11 @@ def did_focus(state: ServerState, params: object) -> None:
 def did_change_selection(state: ServerState, params: object) -> None:
     """`$/stet/didChangeSelection`: these are the selections, the main one first."""
     uri = _uri(params)
-    buffer = state.workspace.buffer(uri) if uri else None
+    world = _world_of(state, uri) if uri else state.workspace
+    buffer = world.buffer(uri) if uri else None
     if uri is None or buffer is None or not isinstance(params, Mapping):
         return
-    lines, encoding = buffer.lines, state.workspace.encoding
+    lines, encoding = buffer.lines, world.encoding
     given = params.get("selections")
     if not isinstance(given, list) or not given:
         raise InvalidParams("`selections` is a list of objects with `anchor` and `active`")
@@ -46,11 +49,11 @@ def did_change_selection(state: ServerState, params: object) -> None:
             )
         )
     ranges = tuple(place for place, _ in places)
-    state.workspace.activity.select(uri, ranges, Source.NOTIFIED, places[0][1])
+    world.activity.select(uri, ranges, Source.NOTIFIED, places[0][1])
     visible = params.get("visibleRange")
     if visible is not None:
         stretch = lsp.Range(_position(visible, "start"), _position(visible, "end"))
-        state.workspace.activity.visible(uri, from_lsp.range_(stretch, lines, encoding))
+        world.activity.visible(uri, from_lsp.range_(stretch, lines, encoding))
 
 
 def hover(state: ServerState, params: lsp.HoverParams) -> lsp.Hover | None:
@@ -92,12 +95,19 @@ def focus(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
 
 
 def _touched(state: ServerState, uri: str, place: lsp.Position, source: Source) -> Position | None:
-    buffer = state.workspace.buffer(uri)
+    world = _world_of(state, uri)
+    buffer = world.buffer(uri)
     if buffer is None:
         return None
-    at = from_lsp.position(place, buffer.lines, state.workspace.encoding)
-    state.workspace.activity.touched(uri, Range(at, at), source)
+    at = from_lsp.position(place, buffer.lines, world.encoding)
+    world.activity.touched(uri, Range(at, at), source)
     return at
+
+
+def _world_of(state: ServerState, uri: str) -> Workspace:
+    """Where a document is followed: among the user's, or among Stet's own."""
+    is_own = state.workspace.buffer(uri) is None and state.own.document(uri) is not None
+    return state.own.world if is_own else state.workspace
 
 
 def _uri(params: object) -> str | None:

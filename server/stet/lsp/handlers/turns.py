@@ -96,7 +96,7 @@ def _ask(command: str, state: ServerState, given: tuple[object, ...]) -> Ask:
         prompt=arguments.required("prompt"),
         mode=arguments.one_of("mode", Mode, Mode.AGENT),
         chat=arguments.text("chat") or DEFAULT_CHAT,
-        place=place_of(arguments, state.workspace),
+        place=place_of(arguments, state.workspace, state.pages),
         disabled_tools=arguments.names("disabledTools"),
         disabled_groups=arguments.names("disabledGroups"),
     )

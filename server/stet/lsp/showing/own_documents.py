@@ -12,7 +12,10 @@ from pathlib import Path
 from stet.system.system import System
 from stet.text.document import TextDocument
 from stet.text.encoding import Encoding
+from stet.text.position import Range
+from stet.workspace.activity import ActivityView
 from stet.workspace.modification import Modification, ModificationKind
+from stet.workspace.selection import Source
 from stet.workspace.uris import canonical, path_of
 from stet.workspace.workspace import Workspace
 
@@ -20,14 +23,19 @@ log = logging.getLogger(__name__)
 
 
 class OwnDocuments:
-    """Those of them that the editor has open."""
+    """Those of them that the editor has open.
+
+    Attributes:
+        world: Where they are followed, and where the user is among them.
+    """
 
     def __init__(self, system: System, encoding: Callable[[], Encoding]) -> None:
         """`encoding` tells what the editor counts columns in, once that is settled."""
         self._system = system
         self._encoding = encoding
-        self._world = Workspace(system)
+        self.world = Workspace(system)
         self._open: set[str] = set()
+        self._entered = self._left = float("-inf")
 
     def holds(self, uri: str) -> bool:
         """Whether a document is Stet's own; it need not be open."""
@@ -42,15 +50,38 @@ class OwnDocuments:
         # Nothing else costs anything as long as none is open: this is on a keystroke's way.
         if not self._open or canonical(uri) not in self._open:
             return False
-        self._world.encoding = self._encoding()
-        self._world.apply(modification)
+        self.world.encoding = self._encoding()
+        self.world.apply(modification)
         if kind is ModificationKind.CLOSED:
             self._open.discard(canonical(uri))
         return True
 
     def document(self, uri: str) -> TextDocument | None:
         """One of them as it is in the editor; None if it is not open."""
-        return self._world.document(uri)
+        return self.world.document(uri)
+
+    def focused(self, uri: str | None) -> None:
+        """The editor says that the user is in this document now, whosever it is; None: in none."""
+        if uri is not None and self.holds(uri):
+            self.world.activity.focus(uri, Source.NOTIFIED)
+            self._entered = self._system.monotonic()
+        else:
+            self._left = self._system.monotonic()
+
+    def here(self, elsewhere: ActivityView) -> tuple[str, Range] | None:
+        """The one that the user is in, and what is selected there; None if they are in none.
+
+        Args:
+            elsewhere: Where they are among their own documents: what was heard of last, counts.
+        """
+        view = self.world.activity.view()
+        uri, other = view.active, elsewhere.active
+        selection = None if uri is None else view.selection_of(uri)
+        if uri is None or selection is None:
+            return None
+        theirs = None if other is None else elsewhere.selection_of(other)
+        left = max(self._left, self._left if theirs is None else theirs.at)
+        return (uri, selection.ranges[0]) if max(self._entered, selection.at) > left else None
 
     @cached_property
     def _folders(self) -> frozenset[Path]:

@@ -1,10 +1,12 @@
 """Where a command points: `uri` or `file`, `range` or lines, or where the user is."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from stet.context.builder import Place
 from stet.lsp.arguments import Arguments
 from stet.lsp.errors import InvalidParams
+from stet.lsp.showing.review_pages import ReviewPages
 from stet.text.document import TextDocument
 from stet.text.encoding import column_of
 from stet.text.position import Position, Range
@@ -30,31 +32,33 @@ def uri_of(arguments: Arguments, workspace: Workspace) -> str | None:
         raise InvalidParams(str(refused)) from refused
 
 
-def place_of(arguments: Arguments, workspace: Workspace) -> Place:
+def place_of(arguments: Arguments, workspace: Workspace, pages: ReviewPages | None = None) -> Place:
     """Where a question is asked from; without a place, the active file and its selection.
+
+    Args:
+        arguments: `uri` or `file`, and `range` or lines.
+        workspace: Where the user is.
+        pages: If given, a place in one of them is the place that it shows there, and so is where the
+            user is, if they are in one.
 
     Raises:
         InvalidParams: If the place is none: no such file, a line behind its end.
     """
-    uri = uri_of(arguments, workspace)
+    page = None if pages is None else _page_of(arguments, pages)
+    uri = uri_of(arguments, workspace) if page is None else None
     wire = arguments.mapping("range")
-    first, last, line = (arguments.number(name) for name in ("from", "to", "line"))
-    activity = workspace.snapshot().activity
-    if uri is None:
-        uri = activity.active
-        if uri is None:
-            if wire or first or last or line:
-                raise InvalidParams("a place in a file needs the file: `uri` or `file`")
-            return Place(None, None)
+    lines = [arguments.number(name) for name in ("from", "to", "line")]
+    if pages is not None and page is not None:
+        shown = pages.place_at(page.uri, _given(wire, lines, page, workspace))
+        return _clamped(shown, workspace) if shown else _active(workspace)
+    if uri is None and not (wire or any(lines)):
+        shown = pages.place_here() if pages else None
+        return _clamped(shown, workspace) if shown else _active(workspace)
+    if uri is None and (uri := workspace.snapshot().activity.active) is None:
+        raise InvalidParams("a place in a file needs the file: `uri` or `file`")
     document = document_of(uri, workspace)
-    if wire is not None:
-        return Place(document.uri, _range(wire, document, workspace))
-    if first or last or line:
-        start = first or line or last or 1
-        end = last or first or line or 1
-        return Place(document.uri, _lines(start, end, document))
-    selection = activity.selection_of(uri)
-    return Place(document.uri, selection.ranges[0] if selection else None)
+    given = _given(wire, lines, document, workspace)
+    return _selected(document, workspace) if given is None else Place(document.uri, given)
 
 
 def document_of(uri: str, workspace: Workspace) -> TextDocument:
@@ -69,6 +73,51 @@ def document_of(uri: str, workspace: Workspace) -> TextDocument:
         return workspace.snapshot().asked_about(uri).with_blocks(uri)
     except NotShown as refused:
         raise InvalidParams(str(refused)) from refused
+
+
+def _page_of(arguments: Arguments, pages: ReviewPages) -> TextDocument | None:
+    """The open review page that is named; None if none is."""
+    uri, file = arguments.text("uri"), arguments.text("file")
+    if uri is None and file is not None and Path(file).is_absolute():
+        uri = Path(file).as_uri()
+    return None if uri is None else pages.page(uri)
+
+
+def _active(workspace: Workspace) -> Place:
+    """The active file, and what is selected there."""
+    uri = workspace.snapshot().activity.active
+    return Place(None, None) if uri is None else _selected(document_of(uri, workspace), workspace)
+
+
+def _selected(document: TextDocument, workspace: Workspace) -> Place:
+    selection = workspace.snapshot().activity.selection_of(document.uri)
+    return Place(document.uri, selection.ranges[0] if selection else None)
+
+
+def _clamped(shown: tuple[str, Range], workspace: Workspace) -> Place:
+    """A place as far as its file has it; the active one if the file is not there any more."""
+    uri, stretch = shown
+    try:
+        document = document_of(uri, workspace)
+    except InvalidParams:
+        return _active(workspace)
+    start, end = document.clamp(stretch.start), document.clamp(stretch.end)
+    return Place(document.uri, Range(start, end))
+
+
+def _given(
+    wire: Mapping[str, object] | None,
+    lines: Sequence[int | None],
+    document: TextDocument,
+    workspace: Workspace,
+) -> Range | None:
+    """The stretch that was given with a document, if one was: `lines` are `from`, `to` and `line`."""
+    if wire is not None:
+        return _range(wire, document, workspace)
+    first, last, line = lines
+    if not any(lines):
+        return None
+    return _lines(first or line or last or 1, last or first or line or 1, document)
 
 
 def _lines(first: int, last: int, document: TextDocument) -> Range:

@@ -6,7 +6,7 @@ written into a page that is open; a new review beside it gets a file of its own.
 
 import dataclasses
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -18,15 +18,19 @@ from stet.review.diff_document import ReviewPage, Verdicts, page_name, verdicts
 from stet.review.errors import ReviewError
 from stet.review.ledger import ReviewLedger
 from stet.review.overview import overview
-from stet.review.proposal import OPEN, Hunk
+from stet.review.page_place import spot_at
+from stet.review.proposal import OPEN, Hunk, HunkKind
 from stet.review.shown import as_shown
 from stet.system.system import System
+from stet.text.document import TextDocument
 from stet.text.escape import escape_line
+from stet.text.position import Position, Range
 from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
 
 _PREFIX = "review"
 _UNKNOWN = "This review is not of this session, or its first line is gone. Nothing was done."
+_KEPT = "The page keeps what you wrote: save it again to try once more"
 _MOVED_ON = "it is another one than the page shows by now; `stet.review` shows it anew"
 
 
@@ -65,8 +69,8 @@ class ReviewPages:
 
     def saved(self, uri: str) -> None:
         """A document of Stet's own was saved: if it is a page, what it says is done."""
-        document = self._own.document(uri)
-        if document is None or not Path(document.uri).name.startswith(_PREFIX):
+        document = self.page(uri)
+        if document is None:
             return
         name = page_name(document.text)
         page = self._pages.get(name) if name else None
@@ -75,10 +79,55 @@ class ReviewPages:
             return
         self._carry_out(page, verdicts(page, document.text))
 
+    def page(self, uri: str) -> TextDocument | None:
+        """The text of a review page that is open; None if `uri` is none."""
+        document = self._own.document(uri)
+        is_page = document is not None and Path(document.uri).name.startswith(_PREFIX)
+        return document if is_page else None
+
+    def place_here(self) -> tuple[str, Range] | None:
+        """What the page shows where the user is; None if they are in none, or it shows no file there."""
+        here = self._own.here(self._workspace.activity.view())
+        return None if here is None else self.place_at(*here)
+
+    def place_at(self, uri: str, stretch: Range | None = None) -> tuple[str, Range] | None:
+        """What a page shows of a file: the file, and the place in it as it is now.
+
+        Args:
+            uri: The page.
+            stretch: In the page; where nothing is selected it is a line. By default where the user
+                is, or last was.
+
+        Returns:
+            None where it shows no file. The place may reach behind the end of the file.
+        """
+        document = self.page(uri)
+        page = self._pages.get(page_name(document.text) or "") if document else None
+        if stretch is None:
+            selection = self._own.world.activity.view().selection_of(uri)
+            stretch = selection.ranges[0] if selection else None
+        if document is None or page is None or stretch is None:
+            return None
+        last = max(stretch.line_behind - 1, stretch.start.line)
+        spots = [spot_at(page, document.text, line) for line in (stretch.start.line, last)]
+        hunks = [self._ledger.hunk(spot.hunk) for spot in spots if spot]
+        if not hunks or spots[0] is None or hunks[0].kind is HunkKind.CREATE:
+            return None
+        first = Position(spots[0].line_in(hunks[0]), 0)
+        if (
+            stretch.is_empty
+            or spots[1] is None
+            or canonical(hunks[-1].uri) != canonical(hunks[0].uri)
+        ):
+            return hunks[0].uri, Range(first, first)
+        behind = Position(max(spots[1].line_in(hunks[1]), first.line) + 1, 0)
+        return hunks[0].uri, Range(first, behind)
+
     def _carry_out(self, page: ReviewPage, said: Verdicts) -> None:
-        shown = {section.hunk.id: section.hunk for section in page.sections}
         refused = list(said.refused)
-        n_rejected = n_amended = 0
+        amended: dict[str, Hunk] = {}
+        in_text: dict[str, dict[str, str]] = {}
+        n_rejected = 0
         for hunk_id in said.rejected:
             if self._ledger.hunk(hunk_id).state in OPEN:
                 self._ledger.reject(hunk_id)
@@ -87,26 +136,55 @@ class ReviewPages:
             if self._ledger.hunk(hunk_id).new == new:
                 continue
             try:
-                shown[hunk_id] = self._amended(shown[hunk_id], new)
-                n_amended += 1
+                hunk = self._as_shown(page, hunk_id)
+                if self._ledger.blocks.is_whole(hunk_id):
+                    in_text.setdefault(hunk.uri, {})[hunk_id] = new
+                else:
+                    amended[hunk_id] = self._ledger.amend(hunk_id, new)
             except ReviewError as error:
                 refused.append((hunk_id, str(error)))
-        sections = [dataclasses.replace(s, hunk=shown[s.hunk.id]) for s in page.sections]
-        self._pages[page.name] = dataclasses.replace(page, sections=tuple(sections))
-        self._tell(n_rejected, n_amended, refused)
+        self._note(page.name, amended)
+        self._tell(n_rejected, len(amended), refused)
+        if in_text:
+            self._client.start(self._amend_in_text(page.name, in_text), "amend in the text")
 
-    def _amended(self, shown: Hunk, new: str) -> Hunk:
-        """The hunk with another text to write.
+    async def _amend_in_text(self, page: str, files: Mapping[str, Mapping[str, str]]) -> None:
+        """Have hunks that stand in the text as blocks amended there; `files` holds them by file."""
+        amended: dict[str, Hunk] = {}
+        refused: list[tuple[str, str]] = []
+        for uri, texts in files.items():
+            try:
+                await self._ledger.blocks.amend(uri, texts)
+            except ReviewError as error:
+                why = f"{str(error).rstrip('.')}. {_KEPT}"
+                refused += [(hunk_id, why) for hunk_id in texts]
+            else:
+                amended |= {hunk_id: self._ledger.hunk(hunk_id) for hunk_id in texts}
+        self._note(page, amended)
+        self._tell(0, len(amended), refused)
+
+    def _as_shown(self, page: ReviewPage, hunk_id: str) -> Hunk:
+        """A hunk that waits as the page shows it.
 
         Raises:
-            ReviewError: If it is not the one that was shown any more, or can't be amended.
+            ReviewError: If it does not, or is another by now.
         """
-        now = self._ledger.hunk(shown.id)
+        shown = next(section.hunk for section in page.sections if section.hunk.id == hunk_id)
+        now = self._ledger.hunk(hunk_id)
         if now.state not in OPEN:
             raise ReviewError(f"it is {now.state} already")
         if now.hash != shown.hash:
             raise ReviewError(_MOVED_ON)
-        return self._ledger.amend(shown.id, new)
+        return now
+
+    def _note(self, name: str, amended: Mapping[str, Hunk]) -> None:
+        """What a page says of these hunks is what they are now."""
+        page = self._pages[name]
+        sections = (
+            dataclasses.replace(section, hunk=amended.get(section.hunk.id, section.hunk))
+            for section in page.sections
+        )
+        self._pages[name] = dataclasses.replace(page, sections=tuple(sections))
 
     def _tell(self, n_rejected: int, n_amended: int, refused: list[tuple[str, str]]) -> None:
         counts = ((n_rejected, "rejected"), (n_amended, "amended"))

@@ -24,9 +24,10 @@ class BlockAnchor(Anchor):
     Attributes:
         left: What stands in its place since the user took the block away; None while it is there.
         strayed: Whether the block was found in another place than where it was.
+        conflict: The anchor that the hunk had, if it was in conflict when the block was put in.
     """
 
-    __slots__ = ("left", "strayed")
+    __slots__ = ("conflict", "left", "strayed")
 
     def __init__(
         self, hunk: str, lines: Sequence[str], place: tuple[int, int], before: str, after: str
@@ -36,6 +37,7 @@ class BlockAnchor(Anchor):
         self._around = None  # even one that stands for nothing has lines of its own
         self.merged = after
         self.left: str | None = None
+        self.conflict: Anchor | None = None
         self.strayed = False
 
     @property

@@ -6,6 +6,7 @@ from itertools import islice, takewhile
 from operator import attrgetter
 
 from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.overdue import Overdue
 from stet.review.anchoring.sent import Plan, Sent, taking_back
 from stet.review.anchoring.sweep import Sweep, from_the_bottom_up
 from stet.text.change import LineChange, TextChange
@@ -34,6 +35,7 @@ class Track:
             once they stand at one point.
         settled: Those of decided hunks, which can be undone or restored; oldest decision first.
         sent: The edit that has not been confirmed yet; one at a time.
+        overdue: Edits before it that were given up, as long as the text has not changed since.
     """
 
     def __init__(self, uri: str, lines: Sequence[str], *, is_open: bool) -> None:
@@ -44,6 +46,7 @@ class Track:
         self.live: list[Anchor] = []
         self.settled: list[Anchor] = []
         self.sent: Sent | None = None
+        self.overdue: Overdue | None = None
         self._by_hunk: dict[str, Anchor] = {}
 
     @property

@@ -5,7 +5,7 @@ Imports sqlite3, which takes milliseconds: loaded when the database is opened, n
 
 import logging
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -37,6 +37,9 @@ _DROP_TEXTS = """
         SELECT old FROM hunk UNION SELECT new FROM hunk UNION SELECT base FROM hunk
         UNION SELECT proposed FROM hunk UNION SELECT text FROM footing)
 """
+_KNOWN_TEXTS = "SELECT hash FROM text WHERE hash IN ({})"
+_MOST_AT_ONCE = 500
+"""Values in one statement; old builds of SQLite take 999."""
 
 
 class Database:
@@ -100,7 +103,7 @@ class Database:
         Raises:
             StoreFault: If nothing was written.
         """
-        texts: dict[bytes, Text] = {}
+        texts: dict[str, Text] = {}
         rows = [self._row_of(hunk, now, texts) for hunk in batch.hunks.values()]
         owner, footings = self._owner.run, []
         for file, footing in batch.footings.items():
@@ -110,15 +113,16 @@ class Database:
         with faults():
             self._sync("FULL" if batch.decision else "NORMAL")
             with transaction(self._connection):
-                self._write_texts(texts)
-                execute, many = self._connection.execute, self._connection.executemany
-                lost = [row[0] for row in rows if execute(_KEEP_HUNK, row).rowcount < 1]
+                self._write_texts(texts.values())
+                many = self._connection.executemany
+                n_kept = many(_KEEP_HUNK, rows).rowcount if rows else 0
+                lost = self._lost(batch.hunks) if n_kept < len(rows) else ()
                 many(_DROP_FOOTING, ((owner, file) for file in batch.footings))
                 many(
                     "INSERT INTO footing (owner, file, fields, text) VALUES (?, ?, ?, ?)", footings
                 )
                 many(_RAISE_NUMBER, batch.numbers.items())
-        return tuple(map(str, lost))
+        return lost
 
     def load(self, now: float) -> Kept:
         """What this run is to look after; decided hunks beyond the bounds are dropped first.
@@ -175,20 +179,38 @@ class Database:
             self._connection.execute(f"PRAGMA synchronous = {how}")
             self._synchronous = how
 
-    def _row_of(self, hunk: Hunk, now: float, texts: dict[bytes, Text]) -> tuple[object, ...]:
+    def _row_of(self, hunk: Hunk, now: float, texts: dict[str, Text]) -> tuple[object, ...]:
         names = [_noted(t, texts) for t in (hunk.old, hunk.new, hunk.base, hunk.proposed)]
         return (hunk.id, self._owner.run, is_live(hunk), now, fields_of(hunk), *names)
 
-    def _write_texts(self, texts: Mapping[bytes, Text]) -> None:
-        for text in texts.values():
-            known = "SELECT 1 FROM text WHERE hash = ?"
-            if self._connection.execute(known, (text.hash,)).fetchone() is None:
-                row = (text.hash, text.packed())
-                self._connection.execute("INSERT INTO text (hash, packed) VALUES (?, ?)", row)
+    def _write_texts(self, texts: Iterable[Text]) -> None:
+        """Write those that are not there yet."""
+        by_hash = {text.hash: text for text in texts}
+        for some in _in_parts(tuple(by_hash)):
+            for (known,) in self._connection.execute(_KNOWN_TEXTS.format(_marks(some)), some):
+                del by_hash[known]
+        rows = ((text.hash, text.packed()) for text in by_hash.values())
+        self._connection.executemany("INSERT INTO text (hash, packed) VALUES (?, ?)", rows)
+
+    def _lost(self, ids: Iterable[str]) -> tuple[str, ...]:
+        """Those of the hunks `ids` that belong to another run."""
+        other = "SELECT 1 FROM hunk WHERE id = ? AND owner <> ?"
+        find, run = self._connection.execute, self._owner.run
+        return tuple(one for one in ids if find(other, (one, run)).fetchone() is not None)
 
 
-def _noted(text: str, texts: dict[bytes, Text]) -> bytes:
+def _noted(text: str, texts: dict[str, Text]) -> bytes:
     """The name of a text, which is noted in `texts`."""
-    noted = Text.of(text)
-    texts[noted.hash] = noted
+    if (noted := texts.get(text)) is None:
+        noted = texts[text] = Text.of(text)
     return noted.hash
+
+
+def _in_parts(names: tuple[bytes, ...]) -> Iterator[tuple[bytes, ...]]:
+    """As many at once as one statement takes, and no more."""
+    for start in range(0, len(names), _MOST_AT_ONCE):
+        yield names[start : start + _MOST_AT_ONCE]
+
+
+def _marks(values: tuple[bytes, ...]) -> str:
+    return ", ".join("?" * len(values))

@@ -76,12 +76,10 @@ class Store:
             self._batch.numbers[kind] = first + n
             return first
 
-    def keep(
-        self, hunks: Sequence[Hunk], footing: Footing | None = None, *, decision: bool = False
-    ) -> None:
+    def keep(self, hunks: Sequence[Hunk], *footings: Footing, decision: bool = False) -> None:
         """As `Journal` has it."""
         with self._lock:
-            self._batch.add(hunks, () if footing is None else (footing,), decision=decision)
+            self._batch.add(hunks, footings, decision=decision)
             self._write()
 
     def note(self, footings: Sequence[Footing]) -> None:

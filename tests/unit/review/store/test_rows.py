@@ -10,6 +10,8 @@ from stet.review.journal import Footing
 from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.review.store.rows import (
     QUICK,
+    SMALL,
+    TINY,
     BadRow,
     Text,
     fields_of,
@@ -81,8 +83,8 @@ def test_fields_that_say_something_else_are_refused_as_such(fields: str) -> None
         footing_of(fields, "")
 
 
-@pytest.mark.parametrize("n", [0, 1, QUICK, QUICK + 1])
+@pytest.mark.parametrize("n", [0, 1, TINY, TINY + 1, SMALL, SMALL + 1, QUICK, QUICK + 1])
 def test_large_texts_are_stored_as_they_are(n: int) -> None:
     text = Text.of("a" * n)
     assert unpack(text.hash, text.packed()) == "a" * n
-    assert (len(text.packed()) > n) == (n <= 1 or n > QUICK)
+    assert (len(text.packed()) > n) == (n <= TINY or n > QUICK)

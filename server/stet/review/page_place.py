@@ -1,0 +1,87 @@
+"""Which hunk, and which of its lines, a line of a review page shows; the page may have been edited."""
+
+from dataclasses import dataclass
+
+from stet.review.diff_document import FILE, HEAD, ReviewPage, Section
+from stet.review.proposal import Hunk
+from stet.text.lines import split_lines, without_end
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A line that a page shows, told from a hunk: where that stands by now, others know.
+
+    Attributes:
+        hunk: The hunk's id.
+        n_above: How many lines above its first one; 0 if it is none of those.
+        n_below: How many lines below its last one, 1 for the next; 0 if it is none of those.
+        nth: Which of its own lines otherwise, from 0. An added line counts as the one it is written
+            over, or as the last.
+    """
+
+    hunk: str
+    n_above: int = 0
+    n_below: int = 0
+    nth: int = 0
+
+    def line_in(self, hunk: Hunk) -> int:
+        """The line of the file, 0-based, where the hunk is `hunk` by now; it may be behind the end."""
+        if self.n_above:
+            return max(hunk.range.start.line - self.n_above, 0)
+        if self.n_below:
+            return hunk.range.line_behind + self.n_below - 1
+        first = hunk.shown_at.start.line
+        return min(first + self.nth, max(hunk.range.line_behind - 1, first))
+
+
+def spot_at(page: ReviewPage, text: str, line: int) -> Spot | None:
+    """What a line of a page shows.
+
+    Args:
+        page: As it was written.
+        text: As it is now.
+        line: 0-based. Below the heading of a file it is that file's first hunk.
+
+    Returns:
+        None above all files, and for hunks that the page never had.
+    """
+    sections = {section.hunk.id: section for section in page.sections}
+    lines = [without_end(one) for one in split_lines(text)][: line + 1]
+    for number in range(len(lines) - 1, -1, -1):
+        if head := HEAD.match(lines[number]):
+            section = sections.get(head[1])
+            return None if section is None else _within(section, lines[number + 1 :])
+        if lines[number].startswith(FILE):
+            return _first_below(page, text, number)
+    return None
+
+
+def _first_below(page: ReviewPage, text: str, line: int) -> Spot | None:
+    """The first hunk of the file whose heading is on a line."""
+    known = {section.hunk.id for section in page.sections}
+    for one in split_lines(text)[line + 1 :]:
+        if head := HEAD.match(one):
+            return Spot(head[1]) if head[1] in known else None
+        if one.startswith(FILE):
+            return None
+    return None
+
+
+def _within(section: Section, upto: list[str]) -> Spot:
+    """The last of the lines `upto`, which stand below a hunk's `@@` line; that line itself if none."""
+    marks = [line[:1] for line in section.lines]
+    n_before = next((n for n, mark in enumerate(marks) if mark in ("+", "-")), len(marks))
+    n_old, n_behind = marks.count("-"), marks.count(" ") - n_before
+    hunk = section.hunk.id
+    if not upto:
+        return Spot(hunk)
+    *above, last = upto
+    if last.startswith(("+", "\\")):
+        n_added = sum(line.startswith("+") for line in above)
+        return Spot(hunk, nth=min(n_added, max(n_old - 1, 0)))
+    at = sum(not line.startswith(("+", "\\")) for line in above) - n_before
+    if at < 0:
+        return Spot(hunk, n_above=-at)
+    if at < n_old:
+        return Spot(hunk, nth=at)
+    return Spot(hunk, n_below=min(at - n_old + 1, n_behind)) if n_behind else Spot(hunk)

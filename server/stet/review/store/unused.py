@@ -1,0 +1,167 @@
+"""State folders that nobody will ask for again: those of workspaces that are gone.
+
+Each set of roots has a folder of its own, named by a hash. So that it can be told later what it was
+for, its roots are written beside the database whenever a server opens it.
+"""
+
+import json
+import logging
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from stet.system.lock import FileLock
+
+log = logging.getLogger(__name__)
+
+ROOTS = "roots.json"
+
+_FOLDER = re.compile("[0-9a-f]{20}")
+_FILE = re.compile(
+    r"state\.db(-wal|-shm|-journal)?|state\.damaged-[0-9]+\.db(-wal|-shm)?"
+    r"|opening\.lock|roots\.json(\.[0-9]+\.new)?"
+)
+_OWNERS = "owners"
+_OWNER = re.compile(r"[0-9a-z]{1,32}\.lock")
+_MAX_BYTES = 1_000_000
+
+
+def note_roots(folder: Path, roots: Sequence[Path]) -> None:
+    """Write down what a state folder is for; that it was used now is seen by the file's time.
+
+    Args:
+        folder: The folder with the database; if there is none, nothing is written.
+        roots: The folders of the workspace.
+
+    Raises:
+        OSError: If it can't be written.
+    """
+    if not folder.is_dir():
+        return
+    new = folder / f"{ROOTS}.{os.getpid()}.new"
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(json.dumps([str(root) for root in roots]).encode())
+    new.replace(folder / ROOTS)
+
+
+def drop_unused(workspaces: Path, before: float) -> tuple[Path, ...]:
+    """Remove the state folders whose roots are all gone and that nobody has used for long; gives them.
+
+    A root that can't be looked at counts as there. What holds anything that Stet did not put there,
+    or is in use, stays; no link is followed.
+
+    Args:
+        workspaces: Where they lie.
+        before: When they must have been used last, in seconds since the epoch.
+    """
+    dropped = []
+    for folder in _folders(workspaces):
+        try:
+            if _is_unused(folder, before) and _remove(folder):
+                dropped.append(folder)
+        except OSError as error:
+            log.warning("the unused state folder %s stays: %s", folder, error)
+    return tuple(dropped)
+
+
+def _folders(workspaces: Path) -> list[Path]:
+    try:
+        if workspaces.is_symlink():
+            return []
+        with os.scandir(workspaces) as entries:
+            return sorted(
+                Path(entry.path)
+                for entry in entries
+                if _FOLDER.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
+            )
+    except OSError:
+        return []  # there are none yet
+
+
+def _is_unused(folder: Path, before: float) -> bool:
+    files = _own_files(folder)
+    if files is None or folder / ROOTS not in files:
+        return False
+    if max(file.lstat().st_mtime for file in files) >= before:
+        return False
+    roots = _roots_of(folder / ROOTS)
+    return bool(roots) and all(map(_is_gone, roots))
+
+
+def _own_files(folder: Path) -> list[Path] | None:
+    """All files of a state folder; None if anything in it is not as Stet makes it."""
+    files = []
+    for part, names in ((folder, _FILE), (folder / _OWNERS, _OWNER)):
+        if part != folder and not os.path.lexists(part):
+            continue
+        with os.scandir(part) as entries:
+            for entry in entries:
+                if part == folder and entry.name == _OWNERS:
+                    if not entry.is_dir(follow_symlinks=False):
+                        return None
+                elif names.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                    files.append(Path(entry.path))
+                else:
+                    return None
+    return files
+
+
+def _roots_of(file: Path) -> list[Path]:
+    """The roots that were written down; none if that makes no sense."""
+    with file.open("rb") as opened:
+        data = opened.read(_MAX_BYTES)
+    try:
+        roots = json.loads(data)
+    except ValueError:
+        return []
+    if not isinstance(roots, list) or not all(isinstance(root, str) for root in roots):
+        return []
+    paths = [Path(root) for root in roots]
+    return paths if all(path.is_absolute() for path in paths) else []
+
+
+def _is_gone(root: Path) -> bool:
+    try:
+        root.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):  # not allowed to look, a disk that fails, a NUL in the name
+        return False
+    return False
+
+
+def _remove(folder: Path) -> bool:
+    """Remove a state folder, file by file; False if a server has it open.
+
+    Raises:
+        OSError: If it can't be removed; a server that opens it meanwhile is left what it has made.
+    """
+    opening = FileLock.take(folder / "opening.lock")
+    if opening is None:
+        return False
+    try:
+        files = _own_files(folder)
+        if files is None or not all(map(_is_free, files)):
+            return False
+        for file in files:
+            if file.name != "opening.lock":
+                file.unlink()
+    finally:
+        opening.release()
+    (folder / "opening.lock").unlink(missing_ok=True)
+    if (folder / _OWNERS).is_dir():
+        (folder / _OWNERS).rmdir()
+    folder.rmdir()
+    return True
+
+
+def _is_free(file: Path) -> bool:
+    """Whether a file is no lock that a server holds which is still running."""
+    if file.parent.name != _OWNERS:
+        return True
+    lock = FileLock.take(file)
+    if lock is not None:
+        lock.release()
+    return lock is not None

@@ -1,0 +1,63 @@
+"""What belongs together is kept by one call of the journal: all of it outlives a kill, or nothing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from stet.review.drafts import EditDraft, MoveDraft
+from stet.review.journal import Footing, Forgetful
+from stet.review.ledger import ReviewLedger
+from stet.review.proposal import Hunk
+from stet.text.document import TextDocument
+from stet.text.edit import Replacement, TextEdit
+from tests.support.page import rules
+
+
+@dataclass(slots=True)
+class Recording(Forgetful):
+    """A journal that notes what it is asked to keep: the ids, and the files whose texts come along."""
+
+    kept: list[tuple[tuple[str, ...], tuple[str, ...], bool]] = field(default_factory=list)
+
+    def keep(self, hunks: Sequence[Hunk], *footings: Footing, decision: bool = False) -> None:
+        ids, files = tuple(hunk.id for hunk in hunks), tuple(one.uri for one in footings)
+        self.kept.append((ids, tuple(sorted(files)), decision))
+
+
+def link(name: str) -> EditDraft:
+    """An edit of the only line of a file."""
+    document = TextDocument(f"file:///ws/{name}", "[[a]]\n", version=1)
+    edit = TextEdit((Replacement(2, 3, "b"),))
+    return EditDraft(turn="t1", author="m", document=document, name=name, edit=edit, summary="s")
+
+
+def moved(ledger: ReviewLedger) -> tuple[Hunk, ...]:
+    draft = MoveDraft(
+        turn="t1",
+        author="m",
+        uri="file:///ws/a.md",
+        name="a.md",
+        new_uri="file:///ws/b.md",
+        new_name="b.md",
+        summary="s",
+        links=(link("x.md"), link("y.md")),
+    )
+    return ledger.propose_move(draft, rules())
+
+
+def test_a_move_is_kept_together_with_the_edits_of_its_links() -> None:
+    journal = Recording()
+    hunks = moved(ReviewLedger(journal))
+    assert [hunk.id for hunk in hunks] == ["h1", "h2", "h3"]
+    files = ("file:///ws/x.md", "file:///ws/y.md")
+    assert journal.kept == [(("h1", "h2", "h3"), files, False)]
+
+
+def test_decisions_about_several_files_are_kept_together() -> None:
+    journal = Recording()
+    ledger = ReviewLedger(journal)
+    hunks = moved(ledger)
+    journal.kept.clear()
+    with ledger.together():
+        for hunk in hunks:
+            ledger.reject(hunk.id)
+    assert journal.kept == [(("h1", "h2", "h3"), (), True)]
