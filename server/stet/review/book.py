@@ -157,9 +157,11 @@ class Book:
             changed = _but(hunk, changed=self._last_change)
             self._take(changed)
             kept.append(changed)
+        if not kept:
+            return
         if self._due is not None:
             self._due.take(kept, stands, decision=decision)
-        elif kept:
+        else:
             footings = self._footings([stands] if stands else [])
             self.journal.keep(kept, *footings, decision=decision)
 
@@ -230,6 +232,14 @@ class Book:
             track = Track(document.uri, document.lines, is_open=is_open)
             self._tracks[canonical(document.uri)] = track
         return track
+
+    def take_off(self, uri: str) -> Track | None:
+        """Leave a document without anchors, so that `track_for` makes it anew; gives its track."""
+        return self._tracks.pop(canonical(uri), None)
+
+    def put_on(self, track: Track) -> None:
+        """Go on with a track instead of the one that its document has."""
+        self._tracks[canonical(track.uri)] = track
 
     def footing(self, uri: str) -> Footing | None:
         """The text of a document and where its hunks stand in it; None if it has none."""

@@ -1,13 +1,13 @@
 """Blocks in the text that the user decides, moves and brings back by hand."""
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from copy import copy
 
 from stet.review.anchoring.anchors import Anchor
 from stet.review.anchoring.block_anchor import BlockAnchor
 from stet.review.anchoring.standing import Standing
-from stet.review.anchoring.track import Track
+from stet.review.anchoring.track import Track, overlap
 from stet.review.book import Book
 from stet.review.proposal import Hunk, HunkState
 from stet.text.block import Block
@@ -26,6 +26,7 @@ def after_change(book: Book, track: Track, changes: Iterable[TextChange]) -> boo
         track: The document; its anchors have followed.
         changes: What happened to its text.
     """
+    came_back = _may_be_back(track, changes) and _find_again(book, track)
     put = [
         _in_conflict(book[anchor.hunk], track, anchor) or _decided(book[anchor.hunk], track, anchor)
         for anchor in tuple(track.live)
@@ -34,7 +35,6 @@ def after_change(book: Book, track: Track, changes: Iterable[TextChange]) -> boo
         and _is_gone(track, anchor)
     ]
     book.put(*put, decision=True, stands=track.uri)
-    came_back = any(may_hold_blocks(change.text) for change in changes) and _find_again(book, track)
     return bool(put) or came_back
 
 
@@ -109,23 +109,96 @@ def _reads_as(text: str, other: str) -> bool:
     )
 
 
+def _may_be_back(track: Track, changes: Iterable[TextChange]) -> bool:
+    """Whether it is worth the time to look for blocks that have come back; cheap."""
+    if any(may_hold_blocks(change.text) for change in changes):
+        return True
+    # The difference between two blocks may be a digit in an id.
+    return any(
+        isinstance(anchor, BlockAnchor)
+        and anchor.merged is None
+        and find_blocks(track.lines[anchor.first : anchor.end], _without_block(track)).blocks
+        for anchor in track.live
+    )
+
+
 def _find_again(book: Book, track: Track) -> bool:
     """A block came back by the editor's undo or redo: its hunk waits in it again."""
-    on_its_way = track.sent.plan.texts if track.sent else {}
-    known = {
-        anchor.hunk
-        for anchor in track.anchors()
-        if not isinstance(anchor, BlockAnchor) and anchor.hunk not in on_its_way
-    }
-    found = {block.id: block for block in find_blocks(track.lines, known).blocks}
+    found = {block.id: block for block in find_blocks(track.lines, _without_block(track)).blocks}
     for block in found.values():
         place = (block.first, block.end)
         anchor = BlockAnchor(block.id, track.lines, place, block.before, block.after)
         anchor.conflict = _conflict_behind(track, block)
         become_block(track, anchor)
     shown = [as_block(book[block.id], block.before, block.after) for block in found.values()]
+    if found:
+        shown += _make_room(book, track, tuple(found.values()))
     book.put(*shown, decision=True, stands=track.uri)
     return bool(found)
+
+
+def _without_block(track: Track) -> set[str]:
+    """The hunks whose blocks may come back: the text that comes back tells of those on their way."""
+    return {
+        anchor.hunk
+        for anchor in track.anchors()
+        if not isinstance(anchor, BlockAnchor) and anchor.hunk not in _on_way(track)
+    }
+
+
+def _on_way(track: Track) -> Collection[str]:
+    return track.sent.plan.texts if track.sent else ()
+
+
+def _make_room(book: Book, track: Track, blocks: Sequence[Block]) -> list[Hunk]:
+    """The lines of `blocks`, which have come back, are nobody else's.
+
+    What stood over them keeps the lines that read as its own, or else the most it can. What is left
+    of a block there is none any more: nothing is decided by that, so its hunk waits in the margin.
+
+    Args:
+        book: All hunks.
+        track: The document.
+        blocks: In order of place.
+
+    Returns:
+        Those that wait in the margin now, to be put.
+    """
+    folded = []
+    stays = {block.id for block in blocks} | set(_on_way(track))
+    for anchor in tuple(track.live):
+        taken = [block for block in blocks if overlap(_place(block), _place(anchor))]
+        is_block = isinstance(anchor, BlockAnchor)
+        if not taken or anchor.hunk in stays or (is_block and anchor.merged is not None):
+            continue
+        place, rest = _free_of(track, anchor, taken), anchor
+        if is_block:
+            before, after = anchor.current, anchor.proposed
+            place = place if before else (place[0], place[0])
+            rest = Anchor(anchor.hunk, track.lines, place, before, after)
+            hunk = as_block(book[anchor.hunk], before, after)
+            folded.append(dataclasses.replace(hunk, inline=False))
+        rest.put_back(Standing(*place, anchor.standing.is_lost), track.lines)
+        replace_anchor(track, rest)
+    return folded
+
+
+def _free_of(track: Track, anchor: Anchor, taken: Sequence[Block]) -> tuple[int, int]:
+    """The lines of an anchor that it keeps where some are those of blocks."""
+    starts = (anchor.first, *(block.end for block in taken))
+    ends = (*(block.first for block in taken), anchor.end)
+    free = [(first, end) for first, end in zip(starts, ends, strict=True) if first <= end]
+    own = (anchor.current, anchor.proposed)
+
+    def worth(place: tuple[int, int]) -> tuple[bool, int]:
+        first, end = place
+        return end > first and "".join(track.lines[first:end]) in own, end - first
+
+    return max(free, key=worth, default=(taken[0].first, taken[0].first))
+
+
+def _place(where: Anchor | Block) -> tuple[int, int]:
+    return where.first, where.end
 
 
 def _conflict_behind(track: Track, block: Block) -> Anchor | None:

@@ -35,7 +35,8 @@ class Kept:
 
     Attributes:
         hunks: Those this server is to look after, in the order they were made.
-        footings: The last text known of every file they are about, for hunks of lines.
+        footings: The last texts known of the files they are about, for hunks of lines; the latest
+            first. Of one file there are several where several servers had hunks in it.
     """
 
     hunks: tuple[Hunk, ...] = ()

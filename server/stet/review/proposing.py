@@ -29,6 +29,22 @@ class _Part(NamedTuple):
     first: int
 
 
+class _Room(NamedTuple):
+    """What an edit finds in its file.
+
+    Attributes:
+        track: The file.
+        staying: The amended hunks that it proposes once more just as they are, by place.
+        fresh: What it proposes beside them.
+        replaced: The hunks that it takes the place of, or takes back.
+    """
+
+    track: Track
+    staying: dict[_Place, str]
+    fresh: list[LineHunk]
+    replaced: dict[str, None]
+
+
 def propose_lines(
     book: Book,
     draft: EditDraft,
@@ -52,14 +68,7 @@ def propose_lines(
     document = draft.document
     if not admitted.hunks and not amends:
         return []
-    track = book.track_for(document)
-    if document.version is None:
-        # The hunks that are in the way may have to follow the disk to where they are now.
-        catch_up(book, track, document.text)
-    staying = _staying(track, admitted.hunks, frozenset(amends))
-    fresh = [hunk for hunk in admitted.hunks if _place_of(hunk) not in staying]
-    replaced = _in_the_way(book, track, fresh, draft, frozenset(amends))
-    replaced |= dict.fromkeys(set(amends) - set(staying.values()))
+    track, staying, fresh, replaced = _room_for(book, draft, admitted, frozenset(amends))
     first = part_of.first if part_of else _number(book, len(fresh))
     made = {_place_of(hunk): f"h{first + nth}" for nth, hunk in enumerate(fresh)}
     in_order = tuple(made.items())
@@ -75,6 +84,26 @@ def propose_lines(
     book.changed(document.uri)
     ids = {**made, **staying}
     return [ids[_place_of(hunk)] for hunk in admitted.hunks]
+
+
+def _room_for(
+    book: Book, draft: EditDraft, admitted: Admitted, amends: frozenset[str] = frozenset()
+) -> _Room:
+    """See that an edit can be taken; nothing is taken yet.
+
+    Raises:
+        Overlap: As `propose_lines` has it.
+    """
+    document = draft.document
+    track = book.track_for(document)
+    if document.version is None:
+        # The hunks that are in the way may have to follow the disk to where they are now.
+        catch_up(book, track, document.text)
+    staying = _staying(track, admitted.hunks, amends)
+    fresh = [hunk for hunk in admitted.hunks if _place_of(hunk) not in staying]
+    replaced = _in_the_way(book, track, fresh, draft, amends)
+    replaced |= dict.fromkeys(amends - set(staying.values()))
+    return _Room(track, staying, fresh, replaced)
 
 
 def _staying(track: Track, hunks: Sequence[LineHunk], amends: Collection[str]) -> dict[_Place, str]:
@@ -195,6 +224,10 @@ def propose_move(book: Book, draft: MoveDraft, admitted: Admitted) -> list[str]:
     Raises:
         Overlap: With a live hunk of the same turn, or one on its way to the editor.
     """
+    links = list(zip(draft.links, admitted.links, strict=True))
+    for link, allowed in links:
+        if allowed.hunks:
+            _ = _room_for(book, link, allowed)  # before anything is taken: all or nothing
     hunk = _whole(book, draft, HunkKind.MOVE, admitted)
     hunk = dataclasses.replace(hunk, new_uri=draft.new_uri)
     gone = _earlier(book, hunk)
@@ -203,7 +236,7 @@ def propose_move(book: Book, draft: MoveDraft, admitted: Admitted) -> list[str]:
     firsts = accumulate(n_lines, initial=_number(book, sum(n_lines)))
     with book.together():
         _enter(book, hunk, gone)
-        for link, allowed, number in zip(draft.links, admitted.links, firsts, strict=False):
+        for (link, allowed), number in zip(links, firsts, strict=False):
             made += propose_lines(book, link, allowed, part_of=_Part(hunk, number))
     return made
 

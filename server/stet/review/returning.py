@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from stet.review.anchoring.anchors import Anchor
 from stet.review.anchoring.block_anchor import BlockAnchor
-from stet.review.anchoring.track import Track, overlap
+from stet.review.anchoring.track import Track
 from stet.review.book import Book, is_of_lines
 from stet.review.following import catch_up
 from stet.review.inline import InlineBlocks
@@ -13,11 +13,11 @@ from stet.review.journal import Footing, Kept
 from stet.review.proposal import LIVE, Hunk, HunkState
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
-from stet.text.lines import split_lines, whole_lines
+from stet.text.lines import whole_lines
 
 MIN_SAID = 8
 """How many letters and digits lines need to be told from others like them."""
-_TAKEN = "something newer was proposed in its place"
+_TAKEN = "something else was proposed in its place"
 _FOLLOWED = LIVE | {HunkState.ACCEPTED, HunkState.REJECTED, HunkState.UNDONE}
 
 
@@ -27,7 +27,8 @@ def take_back(book: Book, kept: Kept, texts: Mapping[str, str]) -> None:
     First by the difference to the text that was kept. A hunk that is in conflict then is looked for
     by its content, and moved if that stands elsewhere, once. A hunk whose text stands there already
     was on its way when the earlier run ended: it is accepted. Hunks that were made before the journal
-    came back are left as they are, and in their places the old ones are superseded.
+    came back are left as they are, and in their places the old ones are superseded; so it is where
+    two servers had hunks in one place. But a block that stands in the text is not superseded.
 
     Args:
         book: Where they go.
@@ -37,28 +38,34 @@ def take_back(book: Book, kept: Kept, texts: Mapping[str, str]) -> None:
     """
     known = {hunk.id for hunk in book.all()}
     book.take_back(hunk for hunk in kept.hunks if hunk.id not in known)
-    for footing in kept.footings:
-        track = _stand(book, footing, known)
-        text = texts.get(footing.uri, "")
-        if not track.is_open:
-            InlineBlocks(book).fold_missing(track, text)
-        catch_up(book, track, text)
-        for anchor in tuple(track.live):
-            if anchor.merged is None and not isinstance(anchor, BlockAnchor):
-                _look_elsewhere(track, anchor)
-        _confirm_what_stands(book, track)
-    for uri in {hunk.uri for hunk in kept.hunks}:
-        book.changed(uri)
+    with book.together():
+        for footing in kept.footings:
+            # What was noted with one text stands on a track of its own until it is where the others
+            # are: several servers may have had the file open, each with a text of its own.
+            there = book.take_off(footing.uri)
+            track = _stand(book, footing, known)
+            text = texts.get(footing.uri, "")
+            _follow_to(book, track, text)
+            if there is not None:
+                _join(book, track, there, text)
+        for uri in {hunk.uri for hunk in kept.hunks}:
+            book.changed(uri)
+
+
+def _follow_to(book: Book, track: Track, text: str) -> None:
+    """Find the places that anchors which came back have in the text as it is now."""
+    InlineBlocks(book).fold_missing(track, text)
+    catch_up(book, track, text)
+    for anchor in tuple(track.live):
+        if anchor.merged is None and not isinstance(anchor, BlockAnchor):
+            _look_elsewhere(track, anchor)
+    _confirm_what_stands(book, track)
 
 
 def _stand(book: Book, footing: Footing, known: Collection[str]) -> Track:
     """The track of a file with the anchors that were kept, but for those of `known` hunks."""
-    lines = split_lines(footing.text)
-    there = book.track(footing.uri)
-    if there is None:
-        track = book.track_for(TextDocument(footing.uri, footing.text))
-    else:
-        track = Track(footing.uri, lines, is_open=False)
+    track = book.track_for(TextDocument(footing.uri, footing.text))
+    lines = track.lines
     hunks = {hunk.id: hunk for hunk in book.of_file(footing.uri) if hunk.id not in known}
     for hunk_id, place in footing.lines.items():
         hunk = hunks.get(hunk_id)
@@ -70,7 +77,7 @@ def _stand(book: Book, footing: Footing, known: Collection[str]) -> Track:
         if hunk.inline and hunk.state in LIVE:
             anchor = BlockAnchor(hunk.id, lines, within, base, proposed)
             if not _has_its_own_lines(track, anchor):
-                # The text that was kept is another editor's: there these are another hunk's.
+                # What was kept makes no sense: these lines are another hunk's.
                 anchor = Anchor(hunk.id, lines, (within[0], within[0]), base, proposed)
                 book.put(dataclasses.replace(hunk, inline=False))
         else:
@@ -81,7 +88,7 @@ def _stand(book: Book, footing: Footing, known: Collection[str]) -> Track:
         else:
             track.settle(anchor)
         anchor.put_back(anchor.standing, lines)
-    return track if there is None else _joined(book, track, there)
+    return track
 
 
 def _has_its_own_lines(track: Track, block: BlockAnchor) -> bool:
@@ -90,19 +97,38 @@ def _has_its_own_lines(track: Track, block: BlockAnchor) -> bool:
     return block.merged is not None or not track.overlapping((block.first, block.end))
 
 
-def _joined(book: Book, came_back: Track, there: Track) -> Track:
-    """`there`, which has anchors made meanwhile, with those that came back in another text."""
+def _join(book: Book, came_back: Track, there: Track, text: str) -> None:
+    """Go on with `there`, whose anchors stay, and with those of `came_back` beside them.
+
+    Args:
+        book: Where the track of the file is `came_back`.
+        came_back: Follows `text`, as the file reads now.
+        there: The track that the file had before.
+        text: All of it.
+    """
+    book.put_on(there)
+    if not there.is_open:
+        catch_up(book, there, text)
     came_back.follow(changes_between(came_back.text, there.text), there.lines)
-    newer = [(anchor.first, anchor.end) for anchor in there.live]
     for anchor in came_back.live:
-        if any(overlap(place, (anchor.first, anchor.end)) for place in newer):
-            gone = dataclasses.replace(book[anchor.hunk], state=HunkState.SUPERSEDED, reason=_TAKEN)
-            book.put(gone)
-        else:
+        others = there.overlapping((anchor.first, anchor.end))
+        gone = [anchor] if others else []
+        if others and all(_gives_way(book[other.hunk], other, anchor) for other in others):
+            gone = others
+        if anchor not in gone:
             there.add(anchor)
+        for one in gone:
+            there.drop(one.hunk)
+            hunk = dataclasses.replace(book[one.hunk], state=HunkState.SUPERSEDED, reason=_TAKEN)
+            book.put(hunk, stands=there.uri)
     for anchor in came_back.settled:
         there.settle(anchor)
-    return there
+
+
+def _gives_way(hunk: Hunk, anchor: Anchor, block: Anchor) -> bool:
+    """Whether a hunk with this anchor gives way to a whole block that stands in the text there."""
+    is_whole = isinstance(block, BlockAnchor) and block.merged is not None
+    return is_whole and not isinstance(anchor, BlockAnchor) and hunk.state is HunkState.PENDING
 
 
 def _texts_of(hunk: Hunk) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.client import ApplyOutcome, Client
 from stet.lsp.delivering import arrival, file_sight
 from stet.lsp.delivering.delivery import Delivery
+from stet.lsp.delivering.in_order import accept_in_order
 from stet.lsp.delivering.not_done import NotDone
 from stet.lsp.disk_watch import DiskWatch
 from stet.lsp.documents import Documents
@@ -580,3 +581,12 @@ async def test_our_own_client_is_believed_because_it_saves_later() -> None:
     editor = ClientCapabilities(apply_edit=True, resource_operations=ALL, saves_later=True)
     world = World(editor=editor, lies=True)
     assert await world.accept(world.remove()) == ["accepted"]
+
+
+async def test_an_edit_of_a_file_that_can_not_be_moved_is_carried_out_all_the_same() -> None:
+    world = World()
+    world.open(text=TEXT + "not saved\n")
+    [edit] = world.propose(("two", "2"))
+    move = world.move()
+    await accept_in_order(world.ledger, world.delivery, [move, edit])
+    assert {h.id: h.state for h in world.ledger.hunks()} == {edit: "accepted", move: "pending"}

@@ -45,6 +45,13 @@ def test_typing_that_moves_no_number_does_no_harm() -> None:
     assert misplaced(BEFORE, THREE, (typed, change(2, 0, 3, 0, "3\n"))) is None
 
 
+def test_lines_put_between_two_may_come_before_what_was_typed_there() -> None:
+    insertion = TextEdit((Replacement(4, 4, "new\n"),))
+    typed = change(1, 0, 1, 0, "typed\n")
+    for line in (1, 2):
+        assert misplaced(BEFORE, insertion, (typed, change(line, 0, line, 0, "new\n"))) is None
+
+
 def test_numbers_beyond_the_end_are_cut_as_editors_cut_them() -> None:
     gone = change(0, 0, 2, 0, "")
     found = misplaced(BEFORE, THREE, (gone, change(1, 0, 1, 0, "3\n")))
@@ -76,6 +83,8 @@ def test_every_edit_that_went_astray_is_found_with_what_the_user_had(
     assume(edit.apply(text) != text)  # what changes nothing is not sent
     assume(now not in {user.text, edit.apply(text)})
     assume(at <= start or at >= end)
+    is_of_lines = edit.replacements[0].text.endswith("\n")
+    assume(not (start == end == at and place.character == 0 and is_of_lines))
     shift = len(typed) if at <= start else 0
     meant = TextEdit((Replacement(start + shift, end + shift, edit.replacements[0].text),))
     changes = (

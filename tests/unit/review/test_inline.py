@@ -446,6 +446,57 @@ def test_any_hunks_in_any_order_of_decision_lead_to_the_text_decided_on(
     assert page.text == margin.ledger.edit_of(document, taken).apply(old)
 
 
+@pytest.mark.parametrize("uri", [CODE, NOTE])
+def test_a_block_that_comes_back_in_the_place_of_another_leaves_that_one_waiting(uri: str) -> None:
+    page = shown(uri, new=OLD.replace("two", "2"))
+    with_first = page.text
+    page.take_out("h1")
+    page.propose(OLD.replace("two", "zwei"), turn="t2")
+    page.show()
+    with_second = page.text
+    page.replace(with_first)
+    assert [texts(hunk) for hunk in sorted(page.hunks, key=lambda hunk: hunk.id)] == [
+        ("pending", "two\n", "2\n", True),
+        ("conflict", "", "zwei\n", False),
+    ]
+    assert page.hunk(1).range.start >= page.hunk(2).range.end
+    page.replace(with_second)
+    assert texts(page.hunk(2)) == ("pending", "two\n", "zwei\n", True)
+
+
+def test_blocks_that_come_back_within_what_is_left_of_another_share_no_lines_with_it() -> None:
+    page = shown(NOTE)
+    with_both = page.text
+    page.take_out("h1", "h2")
+    page.propose(OLD.replace("five", "5"), turn="t2")
+    page.show()
+    page.type(1, 0, len(page.buffer.lines) - 1, 0, with_both.removeprefix("one\n"))
+    assert [(hunk.id, *texts(hunk)) for hunk in page.hunks] == [
+        ("h1", "pending", "two\n", "2\n", True),
+        ("h3", "conflict", "", "5\n", False),
+        ("h2", "pending", "", "six\n", True),
+    ]
+    page.amend(h1="II\n")
+    page.accept("h1", "h2")
+    page.replace("one\n")
+    page.ledger.amend("h3", "5\n")
+    page.accept("h3")
+    assert page.text == "one\n5\n"
+
+
+@pytest.mark.parametrize("uri", [CODE, NOTE])
+def test_a_hunk_in_the_margin_makes_room_for_a_block_that_comes_back(uri: str) -> None:
+    page = shown(uri, new=OLD.replace("two", "2"))
+    with_block = page.text
+    page.accept("h1")
+    page.propose(page.text.replace("2", "zwei"), turn="t2")
+    page.replace(with_block)
+    assert [(hunk.id, *texts(hunk)) for hunk in page.hunks] == [
+        ("h2", "conflict", "", "zwei\n", False),
+        ("h1", "pending", "two\n", "2\n", True),
+    ]
+
+
 def test_every_line_taken_away_from_a_block_can_come_back() -> None:
     n = MARKED.count("\n")
     for first, last in itertools.combinations(range(n + 1), 2):

@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import pytest
+
 from stet.review.drafts import EditDraft, MoveDraft
+from stet.review.errors import Overlap
 from stet.review.journal import Footing, Forgetful
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk
@@ -50,6 +53,20 @@ def test_a_move_is_kept_together_with_the_edits_of_its_links() -> None:
     assert [hunk.id for hunk in hunks] == ["h1", "h2", "h3"]
     files = ("file:///ws/x.md", "file:///ws/y.md")
     assert journal.kept == [(("h1", "h2", "h3"), files, False)]
+
+
+def test_a_move_of_whose_links_one_is_in_the_way_leaves_all_as_it_was() -> None:
+    journal = Recording()
+    ledger = ReviewLedger(journal)
+    moved_before = moved(ledger)
+    for hunk in moved_before[:2]:
+        ledger.reject(hunk.id)
+    before, kept = ledger.hunks(), list(journal.kept)
+    with pytest.raises(Overlap, match="h3"):
+        moved(ledger)
+    assert ledger.hunks() == before
+    assert [proposal.hunks for proposal in ledger.proposals("t1")] == [("h1", "h2", "h3")]
+    assert journal.kept == kept
 
 
 def test_decisions_about_several_files_are_kept_together() -> None:

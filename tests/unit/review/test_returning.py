@@ -92,9 +92,47 @@ def test_what_comes_back_twice_is_there_once(tmp_path: Path) -> None:
         assert page.text == "zero\nalpha\nBETA\ngamma\ndelta\n"
 
 
-def shown_page() -> Page:
+def test_hunks_of_two_dead_servers_are_found_each_by_the_text_it_was_noted_with(
+    tmp_path: Path,
+) -> None:
+    with store_in(tmp_path) as one, store_in(tmp_path) as other:
+        stored_page(one).propose("alpha\nBETA\ngamma\ndelta\n")
+        stored_page(other, "gamma\ndelta\nepsilon\n").propose("gamma\nDELTA\nepsilon\n")
+    ledger = restarted(tmp_path, TEXT)
+    assert [(hunk.id, hunk.state, hunk.old, hunk.range.start.line) for hunk in ledger.hunks()] == [
+        ("h1", "pending", "beta\n", 1),
+        ("h2", "pending", "delta\n", 3),
+    ]
+    assert restarted(tmp_path, TEXT).hunks() == ledger.hunks()
+
+
+def test_of_two_dead_servers_hunks_in_one_place_the_one_noted_last_waits(tmp_path: Path) -> None:
+    with store_in(tmp_path) as one, store_in(tmp_path) as other:
+        stored_page(one).propose("alpha\nBETA\ngamma\ndelta\n")
+        stored_page(other).propose("alpha\nzwei\ngamma\ndelta\n")
+    ledger = restarted(tmp_path, TEXT)
+    assert [(hunk.id, hunk.state) for hunk in ledger.hunks()] == [
+        ("h1", "superseded"),
+        ("h2", "pending"),
+    ]
+
+
+def test_a_dead_servers_block_in_the_text_goes_before_anothers_hunk_in_the_margin(
+    tmp_path: Path,
+) -> None:
+    with store_in(tmp_path) as one, store_in(tmp_path) as other:
+        page = shown_page(stored_page(one))
+        stored_page(other).propose("alpha\nzwei\ngamma\ndelta\n")
+    ledger = restarted(tmp_path, page.text)
+    assert {hunk.id: (hunk.state, hunk.inline) for hunk in ledger.hunks()} == {
+        "h1": ("pending", True),
+        "h2": ("superseded", False),
+    }
+
+
+def shown_page(page: Page | None = None) -> Page:
     """A page with one hunk, which stands in its text as a block."""
-    page = Page(TEXT)
+    page = page or Page(TEXT)
     [hunk] = page.propose("alpha\nBETA\ngamma\ndelta\n")
     edit = page.ledger.blocks.show(page.document, [hunk.id])
     assert edit is not None

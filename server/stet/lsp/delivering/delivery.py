@@ -17,7 +17,7 @@ from stet.lsp.client import Client
 from stet.lsp.delivering.edit_sender import EditSender
 from stet.lsp.delivering.file_delivery import FileDelivery
 from stet.lsp.delivering.latecomers import Latecomers
-from stet.lsp.delivering.not_done import NotDone, problem_of
+from stet.lsp.delivering.not_done import NotDone, NotSeen, problem_of
 from stet.lsp.renames import Renames
 from stet.review.errors import CantUndo
 from stet.review.gate import still_allowed
@@ -118,10 +118,11 @@ class Delivery:
             if lines:
                 work.append(self._edit(uri, lines, state))
             problems = [await problem_of(one) for one in work]
+        done = "undone" if state is HunkState.ACCEPTED else "applied"
         for problem in filter(None, problems):
-            done = "undone" if state is HunkState.ACCEPTED else "applied"
-            log.warning("%s: not %s: %s", uri, done, problem)
-            self._client.show_message(f"Stet: not {done}. {problem}", lsp.MessageType.Warning)
+            how = "seen" if isinstance(problem, NotSeen) else done
+            log.warning("%s: not %s: %s", uri, how, problem)
+            self._client.show_message(f"Stet: not {how}. {problem}", lsp.MessageType.Warning)
 
     async def _whole(self, hunk_id: str, state: HunkState) -> None:
         """Carry out a hunk about a file as such.
@@ -164,7 +165,9 @@ class Delivery:
             if again and self._is_outrun(document, waiting, state):
                 await self._edit(uri, waiting, state, again=False)
             elif not self._editor().apply_edit or self._is_due(waiting):
-                raise NotDone(f"{refused}{await self._offer(document, edit, waiting[0])}") from None
+                raise type(refused)(
+                    f"{refused}{await self._offer(document, edit, waiting[0])}"
+                ) from None
             else:
                 raise
 

@@ -8,7 +8,7 @@ from stet.lsp import to_lsp
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.client import ApplyOutcome, Client
 from stet.lsp.delivering.arrival import Arrivals
-from stet.lsp.delivering.not_done import NotDone
+from stet.lsp.delivering.not_done import NotDone, NotSeen
 from stet.review.ledger import ReviewLedger
 from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
@@ -49,13 +49,15 @@ class EditSender:
         outcome = await self._send(document, wire, label)
         if await self._arrivals.settled(document, wire, outcome):
             return
-        reason = outcome.reason or self._not_seen(document)
+        problem = NotDone(outcome.reason) if outcome.reason else self._not_seen(document)
         meant = self._arrivals.misplaced(document, wire)
         if meant is not None:
             await self._take_back(meant, label)
-            reason = "The editor applied the edit in the wrong place, behind what you were typing."
-        self._ledger.outbox.unsend(document.uri, reason)
-        raise NotDone(reason)
+            problem = NotDone(
+                "The editor applied the edit in the wrong place, behind what you were typing."
+            )
+        self._ledger.outbox.unsend(document.uri, str(problem))
+        raise problem
 
     def _check_known(self, document: TextDocument) -> None:
         """Make sure that a file that is not open has the text that an edit is made for.
@@ -75,12 +77,14 @@ class EditSender:
         self._ledger.outbox.unsend(document.uri, reason)
         raise NotDone(reason)
 
-    def _not_seen(self, document: TextDocument) -> str:
+    def _not_seen(self, document: TextDocument) -> NotDone:
         """Why an edit that the editor said yes to counts as not applied."""
         if document.version is not None or self._arrivals.is_open(document.uri):
-            return "The editor said that it applied the edit, but its text does not show it."
+            return NotDone(
+                "The editor said that it applied the edit, but its text does not show it."
+            )
         self._unseen[canonical(document.uri)] = document.text
-        return (
+        return NotSeen(
             "The editor said that it applied the edit, but it has not sent the text of "
             f"{self._name(document)}, which reads on the disk as before. Open it, or save it: if the "
             "edit is there, it counts as accepted; if not, accept it again."

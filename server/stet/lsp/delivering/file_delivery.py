@@ -53,8 +53,8 @@ class FileDelivery:
         """
         self._ledger.outbox.send_whole(hunk.id)
         if problem := await problem_of(self._accept(hunk)):
-            self._ledger.outbox.unsend_whole(hunk.id, problem)
-            raise NotDone(problem)
+            self._ledger.outbox.unsend_whole(hunk.id, str(problem))
+            raise problem
         self._ledger.outbox.confirm_whole(hunk.id)
 
     async def undo(self, hunk: Hunk) -> None:

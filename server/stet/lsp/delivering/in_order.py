@@ -42,14 +42,17 @@ async def undo_in_order(ledger: ReviewLedger, delivery: Delivery, hunk_ids: Iter
 def _without_stuck(
     ledger: ReviewLedger, ready: Sequence[Hunk], hunks: Sequence[Hunk], goal: HunkState
 ) -> list[str]:
-    """Leave out the links of a file whose move was tried and did not come to `goal`."""
-    moves = {hunk.proposal: hunk.id for hunk in hunks if hunk.kind is HunkKind.MOVE}
+    """Leave out the links of a file whose move was tried and did not come to `goal`.
+
+    They are of the move's group; the turn's own edits of that file share only its proposal.
+    """
+    moves = {hunk.group: hunk.id for hunk in hunks if hunk.kind is HunkKind.MOVE}
     return [
         hunk.id
         for hunk in ready
         if hunk.kind is HunkKind.MOVE
-        or hunk.proposal not in moves
-        or ledger.hunk(moves[hunk.proposal]).state is goal
+        or hunk.group not in moves
+        or ledger.hunk(moves[hunk.group]).state is goal
     ]
 
 

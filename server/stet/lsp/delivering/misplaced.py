@@ -7,11 +7,12 @@ do. Then it can be taken back.
 """
 
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, product
 
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
+from stet.text.lines import line_end
 from stet.text.position import Position
 
 MAX_CHANGES = 50
@@ -34,8 +35,8 @@ def misplaced(
         return None
     texts = list(accumulate(changes, _after, initial=document))
     known = {text.text for text in texts}
-    for n in range(len(texts)):
-        meant = _carried(edit, texts[:n], changes[:n])
+    for n, comes_first in product(range(len(texts)), (False, True)):
+        meant = _carried(edit, texts[:n], changes[:n], comes_first=comes_first)
         if meant is not None and meant.apply(texts[n].text) in known:
             return None  # it stood where it was meant to stand
     now = texts[-1].text
@@ -74,17 +75,31 @@ def _within(document: TextDocument, place: Position) -> Position:
 
 
 def _carried(
-    edit: TextEdit, texts: Sequence[TextDocument], changes: Sequence[TextChange]
+    edit: TextEdit,
+    texts: Sequence[TextDocument],
+    changes: Sequence[TextChange],
+    *,
+    comes_first: bool,
 ) -> TextEdit | None:
-    """`edit` carried through changes that leave its places alone; None where one does not."""
+    """`edit` carried through changes that leave its places alone; None where one does not.
+
+    Args:
+        edit: For the first of `texts`.
+        texts: Those that the changes were made in.
+        changes: What happened, in order.
+        comes_first: Whether lines that it puts between two come before what was typed there.
+    """
     replacements = edit.replacements
     for text, change in zip(texts, changes, strict=True):
         start, end = text.offset_at(change.range.start), text.offset_at(change.range.end)
         shift = len(change.text) - (end - start)
         if any(start < one.end and end > one.start for one in replacements):
             return None
+        between = end if comes_first and text.position_at(end).character == 0 else -1
         replacements = tuple(
-            Replacement(one.start + shift, one.end + shift, one.text) if end <= one.start else one
+            one
+            if end > one.start or (one.start == one.end == between and line_end(one.text))
+            else Replacement(one.start + shift, one.end + shift, one.text)
             for one in replacements
         )
     return TextEdit(replacements)

@@ -10,13 +10,17 @@ class NotDone(Exception):
     """It could not be done; the message says why, and what to do where that is not plain."""
 
 
-async def problem_of(work: Awaitable[None]) -> str:
-    """What was in the way of some work; nothing if it was done. The disk's refusals are told too."""
+class NotSeen(NotDone):
+    """It may have been done or not: no text has come that would tell."""
+
+
+async def problem_of(work: Awaitable[None]) -> NotDone | None:
+    """What was in the way of some work; None if it was done. The disk's refusals are told too."""
     try:
         await work
     except NotDone as reason:
-        return str(reason)
+        return reason
     except OSError as error:
         log.warning("%s", error)
-        return f"{error.filename}: {error.strerror}."
-    return ""
+        return NotDone(f"{error.filename}: {error.strerror}.")
+    return None

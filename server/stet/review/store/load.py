@@ -7,15 +7,13 @@ Imports sqlite3, which takes milliseconds: loaded when the database is opened, n
 import dataclasses
 import logging
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 
 from stet.review.journal import Footing, Kept
 from stet.review.proposal import LIVE, Hunk, HunkKind, HunkState
 from stet.review.store.rows import BadRow, footing_of, hunk_of, unpack
 from stet.review.store.schema import transaction
-from stet.text.diff import LineHunk, diff_lines
 from stet.text.document import TextDocument
-from stet.text.lines import split_lines
 from stet.text.position import Position, Range
 from stet.workspace.uris import canonical
 
@@ -41,9 +39,9 @@ _TEXTS = """
 _IDS = "SELECT id FROM hunk WHERE owner = :owner"
 _STANDING = "SELECT nth, fields FROM footing WHERE owner = :owner"
 _HUNKS = "SELECT id, fields, old, new, base, proposed FROM hunk WHERE owner = :owner ORDER BY nth"
-_FOOTINGS = "SELECT fields, text FROM footing WHERE owner = :owner ORDER BY nth"
-
-
+_FOOTINGS = "SELECT fields, text FROM footing WHERE owner = :owner ORDER BY nth DESC"
+"""The latest first: of one file there are several where several servers had hunks in it, each its own
+in the text that it knew."""
 _LOST = "where it stood is not known any more"
 
 
@@ -113,60 +111,32 @@ def load(connection: sqlite3.Connection, owner: str) -> Kept:
             log.warning("the kept hunk %r is left out: %s", hunk_id, problem)
             continue
         hunks[hunk.id] = hunk
-    footings: dict[str, Footing] = {}
+    used: list[Footing] = []
+    placed: set[str] = set()
     for fields, name in connection.execute(_FOOTINGS, whose):
         try:
-            footing = _own(footing_of(fields, texts.text(name)), hunks)
+            footing = _own(footing_of(fields, texts.text(name)), hunks, placed)
         except BadRow as problem:
             log.warning("where hunks stood in a file is left out: %s", problem)
             continue
-        # Two servers may have had hunks in one file, each its own.
-        file = canonical(footing.uri)
-        earlier = footings.get(file)
-        footings[file] = _on_one(earlier, footing) if earlier else footing
-    used = tuple(footing for footing in footings.values() if footing.lines)
+        if footing.lines:
+            used.append(footing)
+            placed |= footing.lines.keys()
     ranges = _ranges(used)
-    return Kept(tuple(_placed(hunk, ranges.get(hunk.id)) for hunk in hunks.values()), used)
+    return Kept(tuple(_placed(hunk, ranges.get(hunk.id)) for hunk in hunks.values()), tuple(used))
 
 
-def _own(footing: Footing, hunks: Mapping[str, Hunk]) -> Footing:
-    """A footing without what it says of hunks that are not there, or are of another file."""
+def _own(footing: Footing, hunks: Mapping[str, Hunk], placed: Collection[str]) -> Footing:
+    """A footing without what it says of hunks that are not there, are of another file, or are
+    `placed` by a later one.
+    """
     file = canonical(footing.uri)
     lines = {
         hunk_id: place
         for hunk_id, place in footing.lines.items()
-        if hunk_id in hunks and canonical(hunks[hunk_id].uri) == file
+        if hunk_id in hunks and hunk_id not in placed and canonical(hunks[hunk_id].uri) == file
     }
     return dataclasses.replace(footing, lines=lines, lost=footing.lost & lines.keys())
-
-
-def _on_one(earlier: Footing, later: Footing) -> Footing:
-    """Two footings of one file as one: the places in the earlier text, carried to the later."""
-    hunks = diff_lines(split_lines(earlier.text), split_lines(later.text))
-    lines = dict(later.lines)
-    for hunk_id, (first, end) in earlier.lines.items():
-        start = _carried(first, hunks, at_end=False)
-        place = (start, max(start, _carried(end, hunks, at_end=True)))
-        lines.setdefault(hunk_id, place)
-    # The order tells which of two at one point comes first.
-    ordered = dict(sorted(lines.items(), key=lambda entry: entry[1]))
-    lost = later.lost | (earlier.lost - later.lines.keys())
-    return dataclasses.replace(later, lines=ordered, lost=lost)
-
-
-def _carried(line: int, hunks: Sequence[LineHunk], *, at_end: bool) -> int:
-    """Where the beginning of a line is after `hunks`.
-
-    Where lines that were replaced lie on both sides, it is the beginning of what stands there now,
-    or the end.
-    """
-    shift = 0
-    for hunk in hunks:
-        if hunk.old_start + len(hunk.old) <= line - at_end * (not hunk.old):
-            shift = hunk.new_start + len(hunk.new) - hunk.old_start - len(hunk.old)
-        elif hunk.old_start < line:
-            return hunk.new_start + at_end * len(hunk.new)
-    return line + shift
 
 
 def _ranges(footings: Iterable[Footing]) -> dict[str, Range]:

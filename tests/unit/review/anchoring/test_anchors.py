@@ -291,7 +291,11 @@ def _is_allowed(
     is_last = number + 1 == len(stretches)
     last_line = gap.splitlines(keepends=True)[-1] if gap else ""
     keeps_last = end <= len(gap) - len(last_line) and changed.endswith("\n" + last_line)
-    return bool(gap) and not torn and (is_last or keeps_last or changed == last_line)
+    old, new = stretches[number - 1] if number else ("", "")
+    by_hand = old == "" != new and changed.startswith(new)  # then nothing is left to insert
+    return (
+        bool(gap) and not torn and not by_hand and (is_last or keeps_last or changed == last_line)
+    )
 
 
 @settings(max_examples=150, deadline=None)

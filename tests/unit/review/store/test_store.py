@@ -237,11 +237,24 @@ def test_two_dead_servers_may_have_had_hunks_in_one_file(tmp_path: Path) -> None
     with store_in(tmp_path) as heir:
         kept = heir.load()
         assert kept.footings == (
-            Footing(URI, "new\n" + OLD + "end\n", {first.id: (2, 3), second.id: (4, 5)}),
+            Footing(URI, "new\n" + OLD + "end\n", {second.id: (4, 5)}),
+            footing([first]),
         )
-        assert [hunk.range.start.line for hunk in kept.hunks] == [2, 4]
+        assert [hunk.range.start.line for hunk in kept.hunks] == [1, 4]
         heir.keep([], kept.footings[0])
         assert query(heir.file, "SELECT count(*) FROM footing") == [(1,)]
+
+
+def test_a_hunk_stands_where_the_latest_footing_says(tmp_path: Path) -> None:
+    first, second = two()
+    with store_in(tmp_path) as one, store_in(tmp_path) as other:
+        one.keep([first, second], footing([first, second]))
+        other.keep([], Footing(URI, "new\n" + OLD, {second.id: (4, 5)}))
+    with store_in(tmp_path) as heir:
+        assert heir.load().footings == (
+            Footing(URI, "new\n" + OLD, {second.id: (4, 5)}),
+            footing([first]),
+        )
 
 
 def test_files_of_runs_that_had_nothing_are_removed(tmp_path: Path) -> None:
