@@ -2,27 +2,61 @@
 -- Keys are mapped in buffers that Stet serves, and listed below; the README beside it says more.
 
 -- One line at the bottom. Redrawn, because messages that come together would ask you for Enter.
-local function show(text)
+local function show(text, highlight)
   if vim.fn.mode() == 'c' then return end
   vim.cmd.redraw()
   local line = vim.fn.printf('%.' .. vim.v.echospace .. 'S', (text:gsub('%s+', ' ')))
-  vim.api.nvim_echo({ { line } }, false, {})
+  vim.api.nvim_echo({ { line, highlight } }, false, {})
   vim.cmd.redraw()
 end
 
-local function show_message(_, message)
-  if vim.fn.mode() == 'n' then return vim.notify(message.message, 5 - message.type) end
-  vim.cmd.echomsg({ vim.fn.string(message.message), mods = { silent = true } }) -- for :messages
-  show(message.message)
+local answer_key = vim.fn.keytrans(vim.g.mapleader or '\\') .. 'q'
+
+-- Into `:messages`, whole, without a stop for Enter.
+local function keep(text)
+  local more, options = vim.o.more, vim.o.messagesopt
+  vim.o.more, vim.o.messagesopt = false, options:gsub('hit%-enter', 'wait:0')
+  vim.api.nvim_echo({ { text } }, true, {})
+  vim.cmd.redraw()
+  vim.o.more, vim.o.messagesopt = more, options
 end
 
--- The project: the nearest folder with a `.git`. A review page belongs to the server that wrote it.
+-- The project: the nearest folder with a `.git`. Pages and chats belong to the server that wrote them.
 local last_root
 local function is_page(buffer)
-  return vim.api.nvim_buf_get_name(buffer):match('[/\\]stet[/\\]review%-[%x-]+%.diff$') ~= nil
+  local file = vim.api.nvim_buf_get_name(buffer):match('[/\\]stet[/\\]([^/\\]+)$') or ''
+  return file:match('^review%-[%x-]+%.diff$') ~= nil or file:match('^chat%-%x+%-[%w_-]+%.md$') ~= nil
 end
 local function root_dir(buffer, on_dir)
   on_dir(is_page(buffer) and last_root or vim.fs.root(buffer, '.git'))
+end
+
+-- What is too long for the line is also shown at the cursor, until you move on; a chat holds it anyway.
+local function show_message(_, message)
+  local text, highlights = message.message, { 'ErrorMsg', 'WarningMsg' }
+  text = text:gsub('\nAnswer with the command `stet%.answer`.*', '\n(answer: ' .. answer_key .. ')')
+  keep(text)
+  show(text, highlights[message.type])
+  local is_long = text:find('\n') or vim.fn.strdisplaywidth(text) > vim.v.echospace
+  if is_long and vim.fn.mode() == 'n' and not is_page(0) then
+    local options = { max_width = 88, border = 'rounded' }
+    local lines = vim.split(text, '\n', { trimempty = true })
+    local _, window = vim.lsp.util.open_floating_preview(lines, 'markdown', options)
+    vim.wo[window].linebreak = true
+    local height = math.min(vim.api.nvim_win_text_height(window, {}).all, vim.o.lines - 6)
+    vim.api.nvim_win_set_height(window, height)
+  end
+end
+
+-- A question stops nothing you do: it is told, and waits until you answer it.
+local function show_question(_, question)
+  local text = question.message:gsub('\n%(Or in your own words.*', '')
+  show_message(nil, { message = text .. '\n(answer: ' .. answer_key .. ')' })
+  return vim.NIL
+end
+
+local function show_refusal(err)
+  if err then show_message(nil, { type = 2, message = 'Stet: ' .. err.message }) end
 end
 
 -- A server that dies is started again, as long as it doesn't do that all the time: its proposals are
@@ -62,7 +96,11 @@ vim.lsp.config('stet', {
   cmd = { 'stet', 'serve' },
   root_dir = root_dir, -- and no `filetypes`: Stet serves every file, beside its own server
   settings = { stet = {} }, -- for example { stet = { model = { provider = 'ollama' } } }
-  handlers = { ['window/showMessage'] = show_message },
+  handlers = {
+    ['window/showMessage'] = show_message,
+    ['window/showMessageRequest'] = show_question,
+    ['workspace/executeCommand'] = show_refusal,
+  },
   on_exit = on_exit,
 })
 vim.lsp.enable('stet')
@@ -70,9 +108,11 @@ vim.lsp.enable('stet')
 local function client() return vim.lsp.get_clients({ name = 'stet', bufnr = 0 })[1] end
 local function uri() return vim.uri_from_bufnr(0) end
 
--- Neovim shows the errors of a command, unless `on_answer` takes them.
+-- A refusal is shown, unless `on_answer` takes it.
 local function run(name, argument, on_answer)
-  client():exec_cmd({ title = name, command = name, arguments = { argument } }, nil, on_answer)
+  local stet = client() or vim.lsp.get_clients({ name = 'stet' })[1] -- you may have gone elsewhere
+  if not stet then return vim.notify('Stet is not running') end
+  stet:exec_cmd({ title = name, command = name, arguments = { argument } }, nil, on_answer)
 end
 
 -- The selection, or else the cursor: two LSP positions, and whether the cursor is at the first.
@@ -96,6 +136,23 @@ local function ask(mode)
     if vim.fn.mode():match('^[vV\22]') then vim.cmd.normal({ '\27', bang = true }) end
     question.prompt = prompt
     if (prompt or '') ~= '' then run('stet.ask', question) end
+  end)
+end
+
+-- Exactly what a question would send, beside your text; nothing is sent.
+local function show_context()
+  local first, last = selection()
+  local question = { prompt = '(your question)', uri = uri(), range = { start = first, ['end'] = last } }
+  if is_page(0) then question.uri, question.range = nil, nil end
+  run('stet.showContext', question, function(err, context)
+    if err then return show_refusal(err) end
+    local text = { ('About %d tokens would be sent, with your question:'):format(context.tokens) }
+    for _, section in ipairs(context.sections) do
+      table.insert(text, ('\n# %s (%d tokens)\n\n%s'):format(section.name, section.tokens, section.text))
+    end
+    vim.cmd('botright vnew')
+    vim.bo.buftype, vim.bo.bufhidden, vim.wo.linebreak = 'nofile', 'wipe', true
+    vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split(table.concat(text, '\n'), '\n'))
   end)
 end
 
@@ -161,6 +218,43 @@ local function restore()
 end
 local function review() run('stet.review', { uri = uri() }) end
 
+-- What you write under the last `## You` of a chat, and where you write on.
+local function send()
+  run('stet.send', is_page(0) and { uri = uri() } or nil, function(err)
+    if err then return show_refusal(err) end
+    vim.defer_fn(function()
+      if is_page(0) and vim.fn.mode() == 'n' then vim.cmd.normal({ 'G', bang = true }) end
+    end, 300)
+  end)
+end
+
+-- What a turn waits for: choose an answer, or give it in your own words.
+local function answer_of(question)
+  local function reply(text)
+    if (text or '') ~= '' then run('stet.answer', { question = question.id, text = text }) end
+  end
+  local function in_words() vim.ui.input({ prompt = question.text .. ' ' }, reply) end
+  local choices, own = vim.list_slice(question.choices), 'In your own words'
+  if #choices == 0 then return in_words() end
+  if question.kind == 'ask' then table.insert(choices, own) end
+  vim.ui.select(choices, { prompt = question.text }, function(choice)
+    if choice == own then return in_words() end
+    reply(choice)
+  end)
+end
+
+local function answer()
+  run('stet.status', nil, function(_, status)
+    local function look(n)
+      if not status.turns[n] then return vim.notify('Stet: nothing waits for your answer') end
+      run('stet.turn', { turn = status.turns[n] }, function(_, turn)
+        if turn.question then answer_of(turn.question) else look(n + 1) end
+      end)
+    end
+    look(1)
+  end)
+end
+
 local function go(command)
   run(command, { uri = uri(), line = vim.fn.line('.') }, function(_, found)
     if not found then vim.notify('Stet: nothing to review') end
@@ -177,6 +271,11 @@ local keys = {
   { 'n', '<leader>u', 'take the accepted hunk back', undo },
   { 'n', '<leader>b', 'bring the rejected hunk back', restore },
   { 'n', '<leader>d', 'review the file as a diff', review },
+  { 'n', '<leader>t', 'open the chat', function() run('stet.openChat') end },
+  { 'n', '<leader>T', 'begin a new chat', function() run('stet.newChat') end },
+  { 'n', '<leader>s', 'send what you wrote in the chat', send },
+  { { 'n', 'x' }, '<leader>v', 'view what a question would send', show_context },
+  { 'n', '<leader>q', 'answer what is asked', answer },
   { 'n', ']h', 'next hunk', function() go('stet.next') end },
   { 'n', '[h', 'previous hunk', function() go('stet.previous') end },
   { 'n', '<leader>x', 'cancel', function() run('stet.cancel') end },
@@ -205,6 +304,23 @@ on('LspAttach', function(stet, event)
   local options = { virtual_lines = lines, virtual_text = false, underline = false }
   vim.diagnostic.config(options, vim.lsp.diagnostic.get_namespace(stet.id))
 end)
+
+-- A chat is written by Stet, which keeps it: leaving it never asks you to save.
+local function is_chat(buffer) return is_page(buffer) and vim.bo[buffer].filetype == 'markdown' end
+on('LspAttach', function(_, event)
+  if not is_chat(event.buf) then return end
+  for name, value in pairs({ linebreak = true, conceallevel = 2 }) do
+    vim.api.nvim_set_option_value(name, value, { scope = 'local' })
+  end
+  vim.treesitter.start(event.buf, 'markdown')
+end)
+vim.api.nvim_create_autocmd('QuitPre', { group = group, callback = function()
+  for _, buffer in ipairs(vim.tbl_filter(is_chat, vim.api.nvim_list_bufs())) do
+    if vim.bo[buffer].modified then
+      vim.api.nvim_buf_call(buffer, function() vim.cmd('silent! noautocmd update') end)
+    end
+  end
+end })
 
 on({ 'LspAttach', 'BufEnter' }, function(stet) last_root = stet.root_dir end)
 

@@ -5,7 +5,7 @@ A new row is a module with a function `rows`, and its line in `BENCHMARKS`.
 
 import sys
 
-from tests.bench import didchange, edits, hunks, initialize, model_round
+from tests.bench import didchange, edits, hunks, initialize, model_round, prefix
 from tests.bench.table import Row, render
 
 BENCHMARKS = {
@@ -14,6 +14,7 @@ BENCHMARKS = {
     "hunks": hunks.rows,
     "initialize": initialize.rows,
     "model_round": model_round.rows,
+    "prefix": prefix.rows,
 }
 
 

@@ -1,7 +1,8 @@
 """What a round with the model costs in this process, beside the plain `openai` client.
 
-The request is a long one (about 420 kB of prompt, 25 tools), the answer streams in 300 chunks. Time
-is that of this process's processor: the provider runs in another one.
+The request is a long one (about 420 kB of prompt: a turn's tenth round behind an earlier turn, with 25
+tools), the answer streams in 300 chunks. Time is that of this process's processor: the provider runs
+in another one. The `openai` client is given its messages ready made.
 """
 
 import asyncio
@@ -15,18 +16,33 @@ from typing import Any
 from openai import AsyncOpenAI
 
 from stet.llm.endpoint import Endpoint
-from stet.llm.messages import Message, ToolDefinition
+from stet.llm.messages import Message, ToolCall, ToolDefinition
 from stet.llm.model import Request
 from stet.llm.openai_model import OpenAIModel
+from stet.llm.wire import wire_message
 from stet.system.os_system import OsSystem
 from tests.bench.provider import CHUNKS
 from tests.bench.table import Bar, Row
 
 ROUNDS = 15
-PROMPT = "".join(f"{n:>6}\tthe quick brown fox jumps over the lazy dog\n" for n in range(8200))
+FILE = "".join(f"{n:>6}\tthe quick brown fox jumps over the lazy dog\n" for n in range(430))
 SCHEMA = {"type": "object", "properties": {"file": {"type": "string", "description": "A path."}}}
 TOOLS = tuple(ToolDefinition(f"tool_{n}", "Does a thing. " * 20, SCHEMA) for n in range(25))
+READS = tuple(
+    message
+    for n in range(9)
+    for message in (
+        Message("assistant", "", (ToolCall(f"call_{n}", "tool_1", '{"file": "a.py"}'),)),
+        Message("tool", FILE, tool_call_id=f"call_{n}"),
+    )
+)
+MESSAGES = (
+    Message("system", "Be brief."),
+    *(Message("user", FILE), *READS, Message("assistant", "Done.")),
+    *(Message("user", FILE), *READS),
+)
 WORDS = "".join(f"word {n} " for n in range(CHUNKS))
+WIRE_MESSAGES = [wire_message(message) for message in MESSAGES]
 
 
 def rows() -> Iterator[Row]:
@@ -68,7 +84,7 @@ async def _timed(work: Callable[[], Awaitable[str]]) -> float:
 
 async def _ours(model: OpenAIModel) -> str:
     heard: list[str] = []
-    request = Request((Message("system", "Be brief."), Message("user", PROMPT)), TOOLS)
+    request = Request(MESSAGES, TOOLS)
     completion = await model.complete(request, heard.append)
     assert "".join(heard) == completion.text
     return completion.text
@@ -81,10 +97,7 @@ async def _peer(client: AsyncOpenAI) -> str:
     ]
     request: dict[str, Any] = {
         "model": "m",
-        "messages": [
-            {"role": "system", "content": "Be brief."},
-            {"role": "user", "content": PROMPT},
-        ],
+        "messages": WIRE_MESSAGES,
         "tools": [{"type": "function", "function": function} for function in functions],
         "stream": True,
         "stream_options": {"include_usage": True},

@@ -182,7 +182,11 @@ async def test_positions_create_and_open_a_file(root: Path, tmp_path: Path) -> N
     async with FakeEditor.start(root, env=env) as editor:
         uri = editor.open("a.py")
         turn = await run(editor, "Both", uri=uri)
-        assert [call["state"] for call in turn["toolCalls"]] == ["completed"] * 3
+        assert [call["state"] for call in turn["toolCalls"]] == [
+            "waitingForUserInput",
+            "completed",
+            "completed",
+        ]
         [hunk] = await editor.command("stet.proposals")
         assert (hunk["kind"], hunk["new"]) == ("create", "z = 3\n")
         await editor.wait_until(lambda: editor.shown_documents)

@@ -265,6 +265,8 @@ async def test_turn_and_proposals_answer_every_key_of_the_contract(
             "toolCalls",
             "filesRead",
             "filesCopied",
+            "steering",
+            "notes",
             "sources",
             "rejectedEdits",
             "usage",
@@ -276,8 +278,8 @@ async def test_turn_and_proposals_answer_every_key_of_the_contract(
         }
         assert [(call["tool"], call["state"]) for call in turn["toolCalls"]] == [
             ("read_file", "completed"),
-            ("edit_file", "completed"),
-            ("edit_file", "completed"),
+            ("edit_file", "waitingForUserInput"),
+            ("edit_file", "waitingForUserInput"),
             ("done", "completed"),
         ]
         assert (turn["answer"], turn["filesRead"], turn["iterations"]) == (

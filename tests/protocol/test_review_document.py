@@ -9,7 +9,16 @@ import pytest
 from lsprotocol import types as lsp
 
 from tests.support.editor import FakeEditor
-from tests.support.live_turns import calls, done, edit, run, scripted, states, wait_for_states
+from tests.support.live_turns import (
+    calls,
+    done,
+    edit,
+    run,
+    run_answering,
+    scripted,
+    states,
+    wait_for_states,
+)
 
 TEXT = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n"
 CLIENTS = ["neovim", "vscode", "helix", "eglot"]
@@ -145,7 +154,9 @@ async def test_a_new_file_is_amended_and_a_removal_is_only_taken_or_left(
     )
     settings: dict[str, object] = {"agent": {"disabledTools": []}}
     async with FakeEditor.start(root, settings=settings, env=env) as editor:
-        await run(editor, "Digits", uri=editor.open("a.txt"))
+        # What is not saved can't go yet: the removal waits, though the user has said yes.
+        editor.type(editor.open("a.txt"), 0, 0, "x")
+        await run_answering(editor, "Digits", "Delete", uri=editor.uri("a.txt"))
         uri, _ = await opened(editor)
         save(editor, uri, lambda text: without(text.replace("+a\n+b\n", "+A\n+b\n"), "h2"))
         await wait_for_states(editor, h1="pending", h2="rejected")

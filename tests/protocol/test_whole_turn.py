@@ -5,7 +5,15 @@ from pathlib import Path
 import pytest
 
 from tests.support.editor import FakeEditor
-from tests.support.live_turns import calls, done, edit, run, scripted, states, wait_for_states
+from tests.support.live_turns import (
+    calls,
+    done,
+    edit,
+    run_answering,
+    scripted,
+    states,
+    wait_for_states,
+)
 
 CLIENTS = ["neovim", "vscode", "helix", "eglot"]
 SETTINGS: dict[str, object] = {"agent": {"disabledTools": []}}
@@ -42,7 +50,9 @@ def everything(folder: Path) -> dict[str, str]:
 async def test_each_kind_is_shown_at_the_first_line_of_its_file(root: Path, tmp_path: Path) -> None:
     async with FakeEditor.start(root, settings=SETTINGS, env=everything(tmp_path)) as editor:
         home, guide, old = (editor.open(name) for name in ("home.md", "guide.md", "old.md"))
-        turn = await run(editor, "Tidy up", uri=home)
+        # What is not saved can't go yet: the removal waits, though the user has said yes.
+        editor.change(old, "Old.", "Older.")
+        turn = await run_answering(editor, "Tidy up", "Delete", uri=home)
         shown = await editor.wait_for_diagnostics(guide, lambda found: len(found) == 2)
         [remove] = await editor.wait_for_diagnostics(old)
         [link] = await editor.wait_for_diagnostics(home)
@@ -54,8 +64,9 @@ async def test_each_kind_is_shown_at_the_first_line_of_its_file(root: Path, tmp_
         assert remove.range.start.line == 0
         assert remove.message.splitlines() == [
             "Delete old.md: outdated",
+            "(old.md has text that is not saved: save it, or take it back, and then accept again.)",
             "(the file goes to Stet's trash; it can be brought back)",
-            "-Old.",
+            "-Older.",
         ]
         assert link.range.start.line == 2
         moved = [h for h in await editor.command("stet.proposals") if h["kind"] == "move"]
@@ -80,7 +91,7 @@ async def test_a_whole_turn_is_taken_and_taken_back(
         root, client=client, settings=SETTINGS, env=everything(tmp_path)
     ) as editor:
         home = editor.open("home.md")
-        turn = await run(editor, "Tidy up", uri=home)
+        turn = await run_answering(editor, "Tidy up", "Delete", uri=home)
         assert (await editor.command("stet.accept", {"turn": turn["turn"]}))["refused"] == []
         await wait_for_states(editor, **dict.fromkeys(turn["hunks"], "accepted"))
         editor.from_server("new.md", "old.md", "guide.md", "docs/guide.md")

@@ -253,8 +253,10 @@ class World:
         # What reads as proposed already was on its way, as far as one can tell.
         # And lines that are gone from their place are looked for elsewhere.
         exact = exact and all(h.old and h.old != h.new for h in self.ledger.live(URI))
-        # Nor can it be told later whether an empty last line was the hunk's or the user's.
-        exact = exact and not any(h.old.endswith("\n\n") for h in self.ledger.live(URI))
+        # Nor can it be told later whether an empty last line was the hunk's or the user's, whichever
+        # line end it has.
+        empty_last = re.compile(r"\n\r?\n\Z")
+        exact = exact and not any(empty_last.search(h.old) for h in self.ledger.live(URI))
         self.buffer = TextBuffer(text)
         self.ledger = ReviewLedger(self.journal)
         self.ledger.take_back(self.journal.kept(), {URI: text})

@@ -54,6 +54,9 @@ class FakeEditor(LanguageClient):
         edits_within: How many seconds behind a command it takes edits; 0: always.
         opens_shown: Whether it opens files that it is to show, as real editors do.
         answer_message: Chooses the title to answer `window/showMessageRequest` with.
+        leaves_buttons: Whether its user leaves messages with buttons standing until the server takes
+            them back.
+        n_buttons: How many of them stand.
     """
 
     def __init__(self, profile: Profile, root: Path | None, quirk: Quirk | None) -> None:
@@ -70,6 +73,8 @@ class FakeEditor(LanguageClient):
         self._profile = profile
         self.n_news = 0
         self.n_refreshed = 0
+        self.leaves_buttons = False
+        self.n_buttons = 0
         self._news = asyncio.Event()
         self._held: list[lsp.DidChangeTextDocumentParams] = []
         self._disk = EditorDisk(root, profile)
@@ -507,11 +512,18 @@ def _show_document(editor: FakeEditor, params: lsp.ShowDocumentParams) -> lsp.Sh
     return lsp.ShowDocumentResult(success=True)
 
 
-def _ask_user(
+async def _ask_user(
     editor: FakeEditor, params: lsp.ShowMessageRequestParams
 ) -> lsp.MessageActionItem | None:
     editor.asked.append(params)
-    title = editor.answer_message(params)
+    editor.n_buttons += 1
+    try:
+        if editor.leaves_buttons:
+            await asyncio.Event().wait()
+        title = editor.answer_message(params)
+    finally:
+        editor.n_buttons -= 1
+        editor.note_news()
     return None if title is None else lsp.MessageActionItem(title)
 
 

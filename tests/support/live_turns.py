@@ -59,6 +59,27 @@ async def run(editor: FakeEditor, prompt: str, **arguments: Any) -> Any:
     return await end_of(editor, await ask(editor, prompt, **arguments))
 
 
+async def run_answering(editor: FakeEditor, prompt: str, *answers: str, **arguments: Any) -> Any:
+    """Ask, answer what the turn asks, one question after the other, and wait for the end."""
+    turn, last = await ask(editor, prompt, **arguments), ""
+    for answer in answers:
+        last = await question_of(editor, turn, behind=last)
+        await editor.command("stet.answer", {"question": last, "text": answer})
+    return await end_of(editor, turn)
+
+
+async def question_of(editor: FakeEditor, turn: str, behind: str = "") -> str:
+    """The id of what a turn asks, once it asks something else than `behind`."""
+    while True:
+        # Noted before asking: what comes together with the answer may be what is waited for.
+        arrived = editor.n_news
+        found = await editor.command("stet.turn", {"turn": turn})
+        if found["question"] and found["question"]["id"] != behind:
+            return str(found["question"]["id"])
+        assert found["state"] in ("queued", "running", "waiting"), found
+        await editor.wait_until(lambda seen=arrived: editor.n_news > seen)  # type: ignore[misc]
+
+
 async def states(editor: FakeEditor) -> dict[str, str]:
     """The state of every hunk by its id."""
     return {hunk["hunk"]: hunk["state"] for hunk in await editor.command("stet.proposals")}

@@ -9,6 +9,7 @@ A reply is a `Reply`, a function of the request that makes one, or a `Completion
 import asyncio
 import json
 import socket
+import ssl
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -48,6 +49,7 @@ class Reply:
         slice: Send this many bytes at a time, each in its own packet; 0: event by event.
         pause: Seconds between two pieces.
         drop: Close the connection without a word.
+        trailer: Header lines behind the last chunk of a stream, each with its end.
     """
 
     events: Sequence[Mapping[str, Any] | str | bytes] = ()
@@ -59,6 +61,7 @@ class Reply:
     slice: int = 0
     pause: float = 0.0
     drop: bool = False
+    trailer: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -142,6 +145,7 @@ class OpenAIServer:
     Args:
         replies: One for each request to `/chat/completions`, in order.
         pages: Other paths and what a GET of them answers: text, or something sent as JSON.
+        tls: Its certificate, for https.
 
     Attributes:
         requests: What was asked of `/chat/completions`, oldest first.
@@ -150,7 +154,10 @@ class OpenAIServer:
     """
 
     def __init__(
-        self, replies: Sequence[Scripted] = (), pages: Mapping[str, Any] | None = None
+        self,
+        replies: Sequence[Scripted] = (),
+        pages: Mapping[str, Any] | None = None,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self.requests: list[Asked] = []
         self.others: list[Asked] = []
@@ -159,6 +166,7 @@ class OpenAIServer:
         self._pages = dict(pages or {})
         self._changed = asyncio.Condition()
         self._n_left = 0
+        self._tls = tls
         self._handlers: set[asyncio.Task[Any]] = set()
         self._server: asyncio.Server | None = None
 
@@ -171,7 +179,7 @@ class OpenAIServer:
     @property
     def base_url(self) -> str:
         """For `model.baseUrl`."""
-        return f"http://127.0.0.1:{self.port}/v1"
+        return f"http{'s' if self._tls else ''}://127.0.0.1:{self.port}/v1"
 
     def add(self, *replies: Scripted) -> None:
         """More replies."""
@@ -188,7 +196,7 @@ class OpenAIServer:
             await self._changed.wait_for(lambda: self._n_left >= n)
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._tls)
         return self
 
     async def __aexit__(
@@ -265,7 +273,7 @@ class OpenAIServer:
             linger = struct.pack("ii", 1, 0)
             writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
         elif reply.end is not End.CUT:
-            writer.write(b"0\r\n\r\n")
+            writer.write(b"0\r\n%b\r\n" % reply.trailer)
             await writer.drain()
             return True
         return False
@@ -278,16 +286,17 @@ class OpenAIServer:
 
 def _parts(reply: Reply) -> list[bytes]:
     """The body in the pieces in which it is sent."""
-    encoded = [_encoded(event) for event in reply.events]
+    pieces = [encoded(event) for event in reply.events]
     if reply.end is End.DONE:
-        encoded.append(b"data: [DONE]\n\n")
+        pieces.append(b"data: [DONE]\n\n")
     if not reply.slice:
-        return encoded
-    whole = b"".join(encoded)
+        return pieces
+    whole = b"".join(pieces)
     return [whole[at : at + reply.slice] for at in range(0, len(whole), reply.slice)]
 
 
-def _encoded(event: Mapping[str, Any] | str | bytes) -> bytes:
+def encoded(event: Mapping[str, Any] | str | bytes) -> bytes:
+    """An event as it is streamed."""
     if isinstance(event, bytes):
         return event
     if isinstance(event, str):

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 
 from stet.agent.agent import Agent, Answer
 from stet.agent.answer import Answerer
+from stet.agent.archive import Archive
 from stet.agent.events import AgentEvent, TurnEnded
 from stet.agent.models import ModelSource
 from stet.agent.scope import rules_for
@@ -51,7 +52,13 @@ class Table:
     """An agent, its world and its scripted model."""
 
     def __init__(
-        self, workspace: Workspace, replies: Sequence[Reply], *, constrained: bool = False
+        self,
+        workspace: Workspace,
+        replies: Sequence[Reply] = (),
+        *,
+        constrained: bool = False,
+        model: Model | None = None,
+        archive: Archive | None = None,
     ) -> None:
         self.workspace = workspace
         self.ledger = ReviewLedger()
@@ -61,10 +68,10 @@ class Table:
         self.on_event: Callable[[AgentEvent], None] = lambda event: None
         self.tasks = Tasks()
         self._ended: dict[str, asyncio.Event] = {}
-        answerer = Answerer(workspace, self.ledger, _GivenModel(self.model))
+        self.answerer = Answerer(workspace, self.ledger, _GivenModel(model or self.model))
 
         async def answer() -> Answer:
-            return answerer.answer
+            return self.answerer.answer
 
         self.agent = Agent(
             workspace,
@@ -73,6 +80,7 @@ class Table:
             number=itertools.count(1).__next__,
             spawn=self.tasks.spawn,
             emit=self._happened,
+            archive=archive,
         )
 
     def start(

@@ -9,27 +9,61 @@ import dataclasses
 import json
 from collections.abc import Awaitable, Callable
 
+from stet.agent import comments
 from stet.agent.agent import Line
+from stet.agent.compaction import fitted
+from stet.agent.crew import Crew
 from stet.agent.errors import Declined
+from stet.agent.fresh_look import look_from
+from stet.agent.guard import guard_of, guarded
+from stet.agent.history import Prompt, flat, recent
 from stet.agent.limits import Limits
-from stet.agent.loop import Crew, run_turn
+from stet.agent.loop import run_turn
 from stet.agent.models import ModelSource
-from stet.agent.prompts import system_prompt
-from stet.agent.question import DO_NOT_SEND, SEND, Question
+from stet.agent.prompts import Manner, system_prompt
 from stet.agent.rewrite import passage_of, plan_for, run_rewrite
+from stet.agent.room import Room, room_for_history
 from stet.agent.scope import linked_with, rules_for
 from stet.agent.session import Opening, Session
+from stet.agent.small.work import preview_small, run_small
 from stet.agent.toolbox import Toolbox, tools_for
 from stet.agent.turn import Ask, Mode, Turn
 from stet.context.builder import Context, build_context
+from stet.context.natural_language import language_of_workspace
+from stet.context.project_instructions import project_instructions
 from stet.context.sections.since_last_turn import since_last_turn
 from stet.index.scan import LinkCache, scan_links
 from stet.llm.messages import Message
+from stet.llm.tokens import estimate_prompt
 from stet.review.ledger import ReviewLedger
 from stet.review.shown import Shown
 from stet.review.verdicts import News, news_for
 from stet.tools.desk import Desk
+from stet.tools.hands import NO_HANDS, Hands
+from stet.tools.question import DO_NOT_SEND, SEND, Question
+from stet.web.web import open_web
+from stet.workspace.roots import Root
+from stet.workspace.snapshot import Snapshot
 from stet.workspace.workspace import Workspace
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Seen:
+    """The world as a turn finds it.
+
+    Attributes:
+        context: What is sent of the editor.
+        news: What is new since the model was last told.
+        linked: The files that the scope `linked` adds.
+        manner: How the model is to be.
+        active: The name of the active file; "" for none.
+    """
+
+    context: Context
+    news: News
+    linked: tuple[str, ...]
+    manner: Manner
+    active: str
 
 
 class Answerer:
@@ -39,13 +73,22 @@ class Answerer:
         workspace: The world.
         ledger: Where proposals go.
         models: Where the model comes from.
+        hands: What tools may have the editor do at once.
     """
 
-    def __init__(self, workspace: Workspace, ledger: ReviewLedger, models: ModelSource) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        ledger: ReviewLedger,
+        models: ModelSource,
+        hands: Hands = NO_HANDS,
+    ) -> None:
         self._workspace = workspace
         self._ledger = ledger
         self.models = models
         self._links = LinkCache()
+        self._hands = hands
+        self._languages: dict[tuple[Root, ...], str | None] = {}
 
     async def warm(self) -> None:
         """Import and look for what the first turn would have to wait for."""
@@ -65,32 +108,73 @@ class Answerer:
         settings = self._workspace.settings
         async with self.models.use(settings.model) as model:
             turn = dataclasses.replace(turn, model=model.name)
+            taken = None
+            if turn.ask.comment is not None:
+                ask, taken = await comments.take(turn.ask, turn.ask.comment, self._workspace)
+                turn = dataclasses.replace(turn, ask=ask)
+            asked = dataclasses.replace(turn.ask, prompt=comments.told(turn.ask.prompt, taken))
             # It looks at the disk.
-            context, news, linked = await asyncio.to_thread(self._looking(turn.ask, session))
-            desk = self._desk(turn, context, linked)
-            toolbox = Toolbox(tools_for(turn.ask, settings.agent), desk)
-            crew = Crew(model, toolbox, limits, line.emit, self._confirmation(line))
+            looking = self._looking(asked, session)
+            seen = await asyncio.to_thread(looking)
+            turn = dataclasses.replace(turn, notes=seen.context.problems)
+            if taken is None and turn.ask.is_users:  # a stranger's words name no host for the user
+                session.words.append(turn.ask.prompt)
+            desk = self._desk(turn, session, seen)
+            desk.inquire = line.inquire
+            has_web = desk.web is not None
+            toolbox = Toolbox(tools_for(turn.ask, settings.agent, has_web=has_web), desk)
+            crew = Crew(
+                model,
+                toolbox,
+                limits,
+                line.emit,
+                self._confirmation(line),
+                steering=line.steering,
+                left=line.left,
+            )
             if turn.ask.mode is Mode.REWRITE:
                 return await run_rewrite(turn, crew)
-            history = session.recent(settings.agent.history_length)
-            told = told_first(news)
-            session.opening = Opening(told, news.heard, desk.shown)
-            system = Message("system", system_prompt(turn.ask.mode, desk.rules))
-            question = Message("user", told + context.text)
-            # What never changes first, the state of the editor last.
-            return await run_turn(turn, [system, *history, question], crew)
+            if model.constrained:
+                ended = await run_small(turn, crew)
+            else:
+                prompt = self._prompt(turn.ask, session, seen, toolbox, model.context_tokens)
+                session.opening = Opening(
+                    told_first(seen.news),
+                    seen.news.heard,
+                    desk.shown,
+                    prompt,
+                    len(session.history) if prompt.history else 0,
+                    seen.active,
+                    guard_of(self._workspace.settings),
+                )
+                room = Room(model, prompt, limits, desk)
+                crew = dataclasses.replace(crew, make_room=room.make, keep_room=room.keep)
+                ended = await run_turn(turn, prompt.messages, crew)
+            return ended if taken is None else await comments.propose_removal(ended, desk, taken)
 
-    def preview(self, ask: Ask, session: Session) -> list[tuple[str, str]]:
+    def _prompt(
+        self, ask: Ask, session: Session, seen: _Seen, toolbox: Toolbox, window: int | None
+    ) -> Prompt:
+        """What a turn sends first: what never changes first, the state of the editor last."""
+        settings = self._workspace.settings
+        system = Message("system", system_prompt(ask.mode, toolbox.desk.rules, seen.manner))
+        question = Message("user", told_first(seen.news) + seen.context.text)
+        others = estimate_prompt((system, question), toolbox.definitions())
+        history = recent(session.history, settings.agent.history_length)
+        history = guarded(history, guard_of(settings))
+        return Prompt(system, fitted(history, room_for_history(settings, window, others)), question)
+
+    async def preview(self, ask: Ask, session: Session) -> list[tuple[str, str]]:
         """Name and text of every part of what a turn would send first; nothing is sent.
-
-        May block on the disk.
 
         Raises:
             TurnFailed: If the question could not be asked: nothing is selected, say.
         """
-        context, news, linked = self._looking(ask, session)()
+        # It looks at the disk.
+        looking = self._looking(ask, session)
+        seen = await asyncio.to_thread(looking)
         if ask.mode is Mode.REWRITE:
-            shown = next((d for d in context.shown if ask.place.uri == d.uri), None)
+            shown = next((d for d in seen.context.shown if ask.place.uri == d.uri), None)
             passage = passage_of(ask, shown, self._workspace.snapshot())
             plan = plan_for(passage, small=self.models.is_small)
             return [
@@ -99,42 +183,56 @@ class Answerer:
                 for message in request.messages
             ]
         settings = self._workspace.settings.agent
-        tools = Toolbox(tools_for(ask, settings), self._desk(Turn(id="", ask=ask), context, linked))
+        desk = self._desk(Turn(id="", ask=ask), session, seen)
+        if self.models.is_small:
+            return preview_small(ask, desk)
+        tools = Toolbox(tools_for(ask, settings, has_web=desk.web is not None), desk)
+        prompt = self._prompt(ask, session, seen, tools, self.models.window)
         definitions = [
             {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-            for tool in tools.definitions(last_round=False)
+            for tool in tools.definitions()
         ]
         return [
-            ("system", system_prompt(ask.mode, tools.desk.rules)),
+            ("system", prompt.messages[0].content),
             ("tools", json.dumps(definitions, ensure_ascii=False)),
-            *(
-                (message.role, message.content)
-                for message in session.recent(settings.history_length)
-            ),
+            *((message.role, _as_text(message)) for message in flat(prompt.history)),
             *(
                 (section.name, section.text)
-                for section in (since_last_turn(news), *context.sections)
+                for section in (since_last_turn(seen.news), *seen.context.sections)
                 if section
             ),
         ]
 
-    def _looking(
-        self, ask: Ask, session: Session
-    ) -> Callable[[], tuple[Context, News, tuple[str, ...]]]:
-        """A look at the world as it is now; it may be carried out in another thread.
-
-        It gives what is sent, what is new, and the files that the scope `linked` adds.
-        """
+    def _looking(self, ask: Ask, session: Session) -> Callable[[], _Seen]:
+        """A look at the world as it is now; it may be carried out in another thread."""
         snapshot = self._workspace.snapshot().asked_about(ask.place.uri)
         hunks, heard = self._ledger.hunks(chat=ask.chat), session.heard
 
-        def look() -> tuple[Context, News, tuple[str, ...]]:
+        def look() -> _Seen:
             scopes = (snapshot.settings.context.scope, snapshot.settings.edit.scope)
             graph = scan_links(snapshot, self._links) if "linked" in scopes else None
             context = build_context(snapshot, ask.place, ask.prompt, graph)
-            return context, news_for(snapshot, hunks, heard), linked_with(ask.place.uri, graph)
+            active = ask.place.uri or snapshot.activity.active
+            return _Seen(
+                context,
+                news_for(snapshot, hunks, heard),
+                linked_with(ask.place.uri, graph),
+                self._manner(snapshot, active),
+                snapshot.name_of(active) if active else "",
+            )
 
         return look
+
+    def _manner(self, snapshot: Snapshot, uri: str | None) -> Manner:
+        """How the model is to be, for a question about the document `uri`. Blocks on the disk."""
+        roots = snapshot.roots
+        if roots not in self._languages:  # looked for once: the prompt's beginning stays the same
+            self._languages[roots] = language_of_workspace(snapshot)
+        return Manner(
+            snapshot.settings.agent.character,
+            self._languages[roots],
+            project_instructions(snapshot, uri),
+        )
 
     def _confirmation(self, line: Line) -> Callable[[Turn, int], Awaitable[None]]:
         """What holds a turn back that would send more than the user wants to without a word."""
@@ -148,15 +246,16 @@ class Answerer:
                 f"(context.warnTokens is {limit}). Send it?"
             )
             question = Question(f"q-{turn.id}", "context", text, (SEND, DO_NOT_SEND))
-            if await line.inquire(turn, question) != SEND:
+            if await line.inquire(question) != SEND:
                 raise Declined("Not sent: you did not want it to be.")
 
         return confirm
 
-    def _desk(self, turn: Turn, context: Context, linked: tuple[str, ...]) -> Desk:
-        shown = Shown(context.shown)
-        rules = rules_for(turn.ask, self._workspace, shown, linked)
-        return Desk(
+    def _desk(self, turn: Turn, session: Session, seen: _Seen) -> Desk:
+        shown = Shown(seen.context.shown)
+        rules = rules_for(turn.ask, self._workspace, shown, seen.linked)
+        snapshot = self._workspace.snapshot()
+        desk = Desk(
             self._workspace,
             self._ledger,
             rules,
@@ -166,7 +265,18 @@ class Answerer:
             asked=turn.ask.place.uri,
             shown=shown,
             links=self._links,
+            hands=self._hands,
+            user_words="\n".join(session.words),
+            web=open_web(snapshot.settings.web, snapshot.system, session.named),
         )
+        desk.look = look_from(desk, turn.ask.place)
+        return desk
+
+
+def _as_text(message: Message) -> str:
+    """A message as it is sent, with the calls it makes."""
+    calls = (f"{call.name} {call.arguments}" for call in message.tool_calls)
+    return "\n".join(part for part in (message.content, *calls) if part)
 
 
 def told_first(news: News) -> str:

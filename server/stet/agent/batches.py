@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from stet.agent.toolbox import Toolbox
-from stet.agent.turn import ToolRun
+from stet.agent.toolbox import Outcome, Toolbox
 from stet.llm.messages import ToolCall
 
 
@@ -16,22 +15,26 @@ class Batches:
     Args:
         toolbox: Runs them.
         calls: All that may be run.
+        last_round: Whether only what can end the turn may be called.
     """
 
-    def __init__(self, toolbox: Toolbox, calls: Sequence[ToolCall]) -> None:
+    def __init__(
+        self, toolbox: Toolbox, calls: Sequence[ToolCall], *, last_round: bool = False
+    ) -> None:
         self._toolbox = toolbox
         self._calls = calls
         self._keys = [toolbox.together_with(call) for call in calls]
-        self._done: dict[int, tuple[ToolRun, str]] = {}
+        self._last_round = last_round
+        self._done: dict[int, Outcome] = {}
 
-    async def run(self, n: int) -> tuple[ToolRun, str]:
-        """What came of call `n` (from 0), and the text for the model."""
+    async def run(self, n: int) -> Outcome:
+        """What came of call `n` (from 0)."""
         if n in self._done:
             return self._done[n]
         key = self._keys[n]
         batch = [k for k, other in enumerate(self._keys) if key is not None and other == key]
         if len(batch) < 2:
-            return await self._toolbox.run(self._calls[n])
+            return await self._toolbox.run(self._calls[n], last_round=self._last_round)
         ran = await self._toolbox.run_together([self._calls[k] for k in batch])
         self._done.update(zip(batch, ran, strict=True))
         return self._done[n]

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from stet.agent.turn import ToolRun, Turn
+from stet.agent.lifecycle import ToolRun
+from stet.agent.turn import Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +38,24 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
+class Heard:
+    """The model is about to be shown what the user said meanwhile."""
+
+    turn: Turn
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ToolStarted:
-    """A tool has been called."""
+    """A call of a tool begins."""
+
+    turn: Turn
+    run: ToolRun
+
+
+@dataclass(frozen=True, slots=True)
+class ToolMoved:
+    """The call waits for the user's answer, or has it."""
 
     turn: Turn
     run: ToolRun
@@ -54,10 +71,11 @@ class ToolEnded:
 
 @dataclass(frozen=True, slots=True)
 class Navigated:
-    """The model wants the user to see the file `uri`."""
+    """The model wants the user to see the file `uri`, at a line (1-based) if there is one."""
 
     turn: Turn
     uri: str
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +90,7 @@ class Resumed:
     """The question has been answered; the turn goes on."""
 
     turn: Turn
+    answer: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +113,9 @@ AgentEvent = (
     | RoundStarted
     | Said
     | Answered
+    | Heard
     | ToolStarted
+    | ToolMoved
     | ToolEnded
     | Navigated
     | Asked

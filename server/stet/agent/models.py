@@ -40,6 +40,11 @@ class ModelSource:
         """Whether the model in use is the embedded one."""
         return self._opened is not None and self._opened.model.constrained
 
+    @property
+    def window(self) -> int | None:
+        """How many tokens the model in use can read; None where that, or the model, is not known."""
+        return self._opened.model.context_tokens if self._opened else None
+
     @asynccontextmanager
     async def use(self, settings: ModelSettings) -> AsyncIterator[Model]:
         """The model for these settings, kept open for as long as the block lasts.

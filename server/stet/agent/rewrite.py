@@ -8,15 +8,16 @@ small that it loses lines on the way (the embedded one) is given less to do: see
 import asyncio
 import dataclasses
 
+from stet.agent.crew import Crew
 from stet.agent.errors import TurnFailed
 from stet.agent.events import ToolEnded
-from stet.agent.loop import Crew
+from stet.agent.lifecycle import ToolRun, ToolState
 from stet.agent.rewriting import documentation, oneshot, prose
 from stet.agent.rewriting.documentation import wants_documentation
 from stet.agent.rewriting.passage import Passage, Plan, Writer
 from stet.agent.rewriting.prose import wants_correction
 from stet.agent.rewriting.syntax import syntax_problem
-from stet.agent.turn import Ask, ToolRun, ToolState, Turn, TurnState
+from stet.agent.turn import Ask, Turn, TurnState
 from stet.llm.tokens import estimate_prompt
 from stet.review.instruction import BadInstruction, carry
 from stet.text.document import TextDocument

@@ -3,14 +3,18 @@
 from collections import deque
 from dataclasses import dataclass, field, replace
 
+from stet.agent.history import Exchange, Prompt, Record
 from stet.agent.turn import Turn, TurnState
-from stet.llm.messages import Message
 from stet.review.proposal import Hunk
 from stet.review.shown import Shown
 from stet.review.verdicts import Heard
+from stet.web.named import Named
 
 MAX_FILES = 100
 """How many of the files shown in a chat are watched for changes."""
+
+MAX_TURNS = 100
+"""How many turns a chat remembers: as many as any setting can ask for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +25,19 @@ class Opening:
         text: What stands before the question, for the model and in the history.
         heard: What the model knows by that.
         shown: What it is shown while the turn runs.
+        prompt: What it sends; None where it sends no history.
+        n_known: How many of the history's last turns the prompt began with, or stands for.
+        active: The name of the active file; "" for none.
+        guard: The rules of privacy that hold for it.
     """
 
     text: str
     heard: Heard
     shown: Shown
+    prompt: Prompt | None = None
+    n_known: int = 0
+    active: str = ""
+    guard: str = ""
 
     def heard_at_its_end(self) -> Heard:
         """What the model knows once the turn is over; of many files those it was shown last."""
@@ -40,45 +52,54 @@ class Session:
 
     Attributes:
         chat: Its id.
-        history: What earlier turns said, oldest first; only ever appended to, so that a provider's
-            cache of the prefix holds.
+        history: Earlier turns, oldest first; their messages stay as they were sent, so that a
+            provider's cache of the prefix holds, until there is no room for them.
         queue: Ids of turns that wait.
         running: The id of the turn that runs, if one does.
         heard: What the model knows of its proposals and of files, by what stands in the history.
         opening: What the turn that runs began with, until it is over.
+        words: What the user has said, and nothing else, oldest first: who names a host in it may be
+            read from. The history also holds what others wrote.
+        named: Hosts that a search has named or the user has allowed.
     """
 
     chat: str
-    history: list[Message] = field(default_factory=list)
+    history: list[Exchange] = field(default_factory=list)
     queue: deque[str] = field(default_factory=deque)
     running: str | None = None
     heard: Heard = field(default_factory=Heard)
     opening: Opening | None = None
+    words: list[str] = field(default_factory=list)
+    named: Named = field(default_factory=Named)
+
+    @property
+    def active(self) -> str:
+        """The active file of the latest turn; "" for none."""
+        record = self.history[-1].record if self.history else None
+        return record.active if record else ""
 
     def remember(self, turn: Turn, hunks: tuple[Hunk, ...]) -> None:
-        """Keep the turn's question and outcome for the turns to come.
+        """Keep the turn for those to come.
 
         Of a turn that was cancelled nothing is kept: what it was told will be told again.
         """
         opening, self.opening = self.opening, None
         if turn.state is TurnState.CANCELLED:
             return
-        told = ""
+        told, active = "", ""
         if opening is not None:
-            told = opening.text
+            told, active = opening.text, opening.active
             self.heard = opening.heard_at_its_end()
-        said = turn.answer or turn.summary
-        if hunks:
-            files = sorted({hunk.uri for hunk in hunks})
-            listed = "; ".join(f"{hunk.id} {hunk.summary}" for hunk in hunks)
-            said += f"\n\n(Proposed hunks: {len(hunks)}, files: {len(files)}: {listed})"
-        self.history.append(Message("user", told + turn.ask.prompt))
-        # Some providers refuse an empty answer for ever after.
-        self.history.append(Message("assistant", said.strip() or "(No answer.)"))
-
-    def recent(self, length: int) -> tuple[Message, ...]:
-        """At most `length` messages, the latest, beginning with one of the user's."""
-        kept = self.history[-length:] if length else []
-        while kept and kept[0].role != "user":
-            kept = kept[1:]
-        return tuple(kept)
+        record = Record.of(turn, hunks, active, self.active)
+        question = told + turn.ask.prompt
+        if opening is None or opening.prompt is None:
+            said = turn.answer or turn.summary
+            self.history.append(Exchange.in_short(question, said.strip(), record, 2))
+            return
+        prompt = opening.prompt
+        # What an earlier run has kept may have come in front meanwhile.
+        first = len(self.history) - opening.n_known
+        self.history[first:] = prompt.history
+        ended = Exchange.closed(prompt.own, question, turn, record)
+        self.history.append(replace(ended, guard=opening.guard))
+        del self.history[:-MAX_TURNS]

@@ -1,49 +1,88 @@
 """The one list of tools, in the order the model sees them, and how a call is run."""
 
-import dataclasses
 import json
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from pydantic import ValidationError
 
-from stet.agent.turn import Ask, Mode, ToolRun, ToolState
+from stet.agent.lifecycle import Course, ToolRun
+from stet.agent.turn import Ask, Mode
 from stet.llm.messages import ToolCall, ToolDefinition
 from stet.settings.values import AgentSettings
 from stet.tools.add_tags import ADD_TAGS
-from stet.tools.base import Params, Tool, ToolKind
+from stet.tools.ask_user import ASK_USER
+from stet.tools.base import Params, Tool, ToolGroup, ToolKind
+from stet.tools.copy_files import COPY_FILES
 from stet.tools.create_file import CREATE_FILE
 from stet.tools.delete_file import DELETE_FILE
 from stet.tools.desk import Desk
 from stet.tools.done import DONE
 from stet.tools.edit_file import EDIT_FILE
-from stet.tools.errors import ToolError
+from stet.tools.errors import ToolError, UserDeclined
+from stet.tools.execute_command import EXECUTE_COMMAND
+from stet.tools.explore_structure import EXPLORE_STRUCTURE
+from stet.tools.find_dead_links import FIND_DEAD_LINKS
+from stet.tools.get_attached_context import GET_ATTACHED_CONTEXT
+from stet.tools.get_file_info import GET_FILE_INFO
+from stet.tools.get_links import GET_LINKS
+from stet.tools.get_properties import GET_PROPERTIES
+from stet.tools.link_files import LINK_FILES
 from stet.tools.list_files import LIST_FILES
+from stet.tools.list_tags import LIST_TAGS
 from stet.tools.move_file import MOVE_FILE
+from stet.tools.open_file import OPEN_FILE
+from stet.tools.query_files import QUERY_FILES
 from stet.tools.read_file import READ_FILE
+from stet.tools.read_webpage import READ_WEBPAGE
 from stet.tools.search_workspace import SEARCH_WORKSPACE
 from stet.tools.update_properties import UPDATE_PROPERTIES
+from stet.tools.web_search import WEB_SEARCH
 from stet.workspace.uris import canonical
 
 log = logging.getLogger(__name__)
+
+MAX_ERROR = 12_000
+"""Characters of what is told of a call that went wrong: it may quote what the model wrote."""
+MAX_ARGUMENTS = 100
+"""How many arguments of one call are looked at: no tool has so many."""
 
 ALL_TOOLS: tuple[Tool, ...] = (
     SEARCH_WORKSPACE,
     READ_FILE,
     LIST_FILES,
+    GET_LINKS,
+    EXPLORE_STRUCTURE,
+    LIST_TAGS,
+    GET_ATTACHED_CONTEXT,
+    GET_PROPERTIES,
+    GET_FILE_INFO,
+    FIND_DEAD_LINKS,
+    QUERY_FILES,
+    WEB_SEARCH,
+    READ_WEBPAGE,
     EDIT_FILE,
     CREATE_FILE,
+    OPEN_FILE,
     MOVE_FILE,
     UPDATE_PROPERTIES,
     ADD_TAGS,
+    LINK_FILES,
+    COPY_FILES,
     DELETE_FILE,
+    EXECUTE_COMMAND,
     DONE,
+    ASK_USER,
 )
 
 
-def tools_for(ask: Ask, settings: AgentSettings) -> tuple[Tool, ...]:
-    """The tools of a turn: the settings' choice, narrowed by the question and its mode."""
+def tools_for(ask: Ask, settings: AgentSettings, *, has_web: bool = False) -> tuple[Tool, ...]:
+    """The tools of a turn: the settings' choice, narrowed by the question and its mode.
+
+    Those of the web only where a search API is configured.
+    """
     tools = {*settings.disabled_tools, *ask.disabled_tools}
     groups = {*settings.disabled_groups, *ask.disabled_groups}
     return tuple(
@@ -52,10 +91,48 @@ def tools_for(ask: Ask, settings: AgentSettings) -> tuple[Tool, ...]:
         if tool.kind is ToolKind.CONTROL
         or (
             tool.name not in tools
+            and (tool.listing is None or tool.listing(settings))
             and tool.group not in groups
+            and (has_web or tool.group is not ToolGroup.WEB)
             and not (ask.mode is Mode.ASK and tool.kind is ToolKind.WRITE)
         )
     )
+
+
+_COURSES = {
+    ToolKind.READ: Course.READ,
+    ToolKind.WRITE: Course.WRITE,
+    ToolKind.CONTROL: Course.CONTROL,
+}
+_LAST_GROUPS = {ToolGroup.ACTION, ToolGroup.ADVANCED}
+"""What is offered in a turn's last round: looking up more would lead nowhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a call.
+
+    Attributes:
+        text: For the model.
+        error: What went wrong, or that the user said no; "" if nothing.
+        declined: Whether the user said no.
+        hunks: Ids of what was proposed; calls carried out as one share theirs.
+    """
+
+    text: str
+    error: str = ""
+    declined: bool = False
+    hunks: tuple[str, ...] = ()
+
+    @classmethod
+    def failed(cls, error: ToolError | str) -> "Outcome":
+        """Of a call that came to nothing."""
+        told = str(error)
+        if len(told) > MAX_ERROR:
+            told = f"{told[:MAX_ERROR]} (cut: {len(told) - MAX_ERROR} more characters)"
+        if isinstance(error, UserDeclined):
+            return cls(f"{told}\n", told, declined=True)
+        return cls(f"Error: {told}\n", told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,28 +142,34 @@ class Toolbox:
     tools: tuple[Tool, ...]
     desk: Desk
 
-    def definitions(self, *, last_round: bool) -> tuple[ToolDefinition, ...]:
-        """What the model is told; in its last round only what can end the turn."""
+    def definitions(self) -> tuple[ToolDefinition, ...]:
+        """What the model is told, the same in every round, so that a provider's cache holds."""
+        settings = self.desk.workspace.settings.agent
         return tuple(
-            ToolDefinition(tool.name, tool.description, tool.schema)
-            for tool in self.tools
-            if not last_round or tool.kind is not ToolKind.READ
+            definition(tool, tool.listing(settings) if tool.listing else "") for tool in self.tools
         )
 
-    async def run(self, call: ToolCall) -> tuple[ToolRun, str]:
+    @property
+    def last_names(self) -> str:
+        """The tools that may be called in the last round: what acts and what ends the turn."""
+        return ", ".join(f"`{tool.name}`" for tool in self._offered(last_round=True))
+
+    async def run(self, call: ToolCall, *, last_round: bool = False) -> Outcome:
         """Run a call; whatever it is, the model gets a text to go on with."""
+        known = self._proposed()
         try:
-            tool, params = self._read(call)
+            tool, params = self._read(call, last_round=last_round)
             text = await tool.run(params, self.desk)
         except ToolError as error:
-            return self._failed(call, str(error))
+            return Outcome.failed(error)
         except Exception:  # a tool's bug must not end the turn
             log.exception("the tool %s failed", call.name)
-            return self._failed(call, f"The tool {call.name!r} failed; go on without it.")
-        return dataclasses.replace(self.begun(call), state=ToolState.COMPLETED), text
+            return Outcome.failed(_broken(call.name))
+        return Outcome(text, hunks=self._proposed_since(known))
 
-    async def run_together(self, calls: Sequence[ToolCall]) -> list[tuple[ToolRun, str]]:
+    async def run_together(self, calls: Sequence[ToolCall]) -> list[Outcome]:
         """Run calls of one tool that belong together (`Tool.together`), each with its text."""
+        known = self._proposed()
         read: list[Params | ToolError] = []
         tool = None
         for call in calls:
@@ -102,18 +185,18 @@ class Toolbox:
         except Exception:  # a tool's bug must not end the turn
             name = calls[0].name
             log.exception("the tool %s failed", name)
-            message = f"The tool {name!r} failed; go on without it."
-            return [self._failed(call, message) for call in calls]
+            return [Outcome.failed(_broken(name)) for _ in calls]
+        hunks = self._proposed_since(known)
         return [
-            self._failed(call, str(outcome))
+            Outcome.failed(outcome)
             if isinstance(outcome, ToolError)
-            else (dataclasses.replace(self.begun(call), state=ToolState.COMPLETED), outcome)
-            for call, outcome in zip(calls, outcomes, strict=True)
+            else Outcome(outcome, hunks=hunks)
+            for outcome in outcomes
         ]
 
     def together_with(self, call: ToolCall) -> object:
         """What calls of one answer must have in common with this one to belong together, if any."""
-        tool = next((tool for tool in self.tools if tool.name == call.name), None)
+        tool = self._named(call)
         arguments = parsed(call)
         if tool is None or tool.together is None or arguments is None:
             return None
@@ -125,37 +208,77 @@ class Toolbox:
         except ToolError:
             return None
 
-    def refuse_cut(self, call: ToolCall) -> tuple[ToolRun, str]:
-        """The answer to a call in which the model's answer broke off at its longest."""
-        return self._failed(
-            call, "Your answer was cut off within this call, so it was not run. Send less at once."
-        )
-
-    def begun(self, call: ToolCall) -> ToolRun:
-        """The call as it begins, with the file it names if one can be made out."""
+    def called(self, call: ToolCall) -> ToolRun:
+        """The call at its beginning, with the file it names if one can be made out."""
+        tool = self._named(call)
         arguments = parsed(call)
         file = arguments.get("file", "") if arguments else ""
-        return ToolRun(call.id, call.name, ToolState.INIT, file if isinstance(file, str) else "")
+        return ToolRun(
+            call.id,
+            call.name,
+            file=file if isinstance(file, str) else "",
+            course=_COURSES[tool.kind] if tool else Course.READ,
+        )
 
-    def _failed(self, call: ToolCall, message: str) -> tuple[ToolRun, str]:
-        run = dataclasses.replace(self.begun(call), state=ToolState.ERROR, error=message)
-        return run, f"Error: {message}\n"
+    def _offered(self, *, last_round: bool) -> tuple[Tool, ...]:
+        if not last_round:
+            return self.tools
+        return tuple(
+            tool
+            for tool in self.tools
+            if tool.kind is ToolKind.CONTROL or tool.group in _LAST_GROUPS
+        )
 
-    def _read(self, call: ToolCall) -> tuple[Tool, Params]:
-        tool = next((tool for tool in self.tools if tool.name == call.name), None)
-        if tool is None:
-            names = ", ".join(tool.name for tool in self.tools)
-            raise ToolError(f"There is no tool {call.name!r}. The tools are: {names}.")
+    def _named(self, call: ToolCall) -> Tool | None:
+        return next((tool for tool in self.tools if tool.name == call.name), None)
+
+    def _read(self, call: ToolCall, *, last_round: bool = False) -> tuple[Tool, Params]:
+        offered = self._offered(last_round=last_round)
+        tool = self._named(call)
+        if tool is None or tool not in offered:
+            names = ", ".join(tool.name for tool in offered)
+            where = " in the last round" if tool else ""
+            raise ToolError(f"There is no tool {call.name!r}{where}. The tools are: {names}.")
         arguments = parsed(call)
         if arguments is None:
             raise ToolError(
                 f"The arguments of {call.name!r} are not a JSON object: "
                 f"{call.arguments[:200]!r}. Call it again with valid JSON."
             )
+        if len(arguments) > MAX_ARGUMENTS:
+            raise ToolError(
+                f"{call.name!r} has {len(arguments)} arguments. Call it again with those it takes."
+            )
         try:
             return tool, tool.params.model_validate(arguments)
         except ValidationError as error:
             raise ToolError(f"{call.name!r}: {_problems(error)}. Call it again.") from error
+
+    def _proposed(self) -> set[str]:
+        """Ids of all that this turn has proposed."""
+        return {
+            hunk
+            for proposal in self.desk.ledger.proposals(self.desk.turn)
+            for hunk in proposal.hunks
+        }
+
+    def _proposed_since(self, known: set[str]) -> tuple[str, ...]:
+        return tuple(
+            hunk
+            for proposal in self.desk.ledger.proposals(self.desk.turn)
+            for hunk in proposal.hunks
+            if hunk not in known
+        )
+
+
+@cache
+def definition(tool: Tool, listing: str = "") -> ToolDefinition:
+    """A tool as the model is told of it; making its schema takes longer than a round may.
+
+    `listing` is what the settings add to its description.
+    """
+    description = f"{tool.description}\n\n{listing}" if listing else tool.description
+    return ToolDefinition(tool.name, description, tool.schema)
 
 
 def parsed(call: ToolCall) -> dict[str, object] | None:
@@ -171,6 +294,10 @@ def parsed(call: ToolCall) -> dict[str, object] | None:
 def _no_json(constant: str) -> object:
     """Refuse `NaN` and `Infinity`, which Python reads and a provider does not."""
     raise ValueError(f"{constant} is no JSON")
+
+
+def _broken(name: str) -> str:
+    return f"The tool {name!r} failed; go on without it."
 
 
 def _problems(error: ValidationError) -> str:

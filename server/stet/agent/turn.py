@@ -1,13 +1,17 @@
 """A turn: one question, from the user's words to the agent's last one. All values."""
 
 import dataclasses
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from enum import StrEnum
 
-from stet.agent.question import Question
+from stet.agent.lifecycle import ToolRun
 from stet.context.builder import Place
 from stet.llm.messages import Completion, Usage
 from stet.review.rules import RejectedEdit
+from stet.text.instruction_marks import Marker
+from stet.tools.question import Question
+from stet.web.source import Source
 
 
 class TurnState(StrEnum):
@@ -23,6 +27,9 @@ class TurnState(StrEnum):
     LIMITED = "limited"
 
 
+SHORTENED = "The conversation had become long: earlier parts of it were compacted."
+_NOT_RUN = "The turn ended before this call was carried out."
+
 OVER = frozenset({TurnState.COMPLETED, TurnState.FAILED, TurnState.CANCELLED, TurnState.LIMITED})
 
 
@@ -37,6 +44,25 @@ class Mode(StrEnum):
     """The selection in one shot, without tools."""
 
 
+MODES = {Marker.DO: Mode.AGENT, Marker.ANSWER: Mode.ASK}
+"""How what a comment says is answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommentPlace:
+    """Where a comment stands that asks for a turn.
+
+    Attributes:
+        uri: Its document.
+        line: One of its lines, 0-based.
+        revision: The document's, by which that is counted (`TextDocument.revision`).
+    """
+
+    uri: str
+    line: int
+    revision: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
     """What the user asked for.
@@ -48,6 +74,9 @@ class Ask:
         chat: The conversation; turns of one chat run one after the other.
         disabled_tools: Switched off for this question, beside those of the settings.
         disabled_groups: The same for whole groups.
+        comment: The comment that asks, if one does; until it has been read, `prompt` and `mode` are
+            what its line looks like.
+        is_users: Whether `prompt` is in the user's own words, and not in the project's.
     """
 
     prompt: str
@@ -56,25 +85,8 @@ class Ask:
     chat: str
     disabled_tools: frozenset[str] = frozenset()
     disabled_groups: frozenset[str] = frozenset()
-
-
-class ToolState(StrEnum):
-    """Where a tool call is."""
-
-    INIT = "init"
-    COMPLETED = "completed"
-    ERROR = "error"
-
-
-@dataclass(frozen=True, slots=True)
-class ToolRun:
-    """One call of a tool, as `stet.turn` shows it."""
-
-    id: str
-    tool: str
-    state: ToolState
-    file: str = ""
-    error: str = ""
+    comment: CommentPlace | None = None
+    is_users: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,9 +104,15 @@ class Turn:
         tool_calls: In order.
         files_read: Names, in order, without repeats.
         rejected: Edits that the gate refused.
+        files_copied: Names of files whose contents were gathered for the user.
+        sources: Pages that were found or read.
+        steering: What the user said while it ran, as far as the model has been shown it.
         rounds: Tokens of each round with the model.
+        beside: Tokens of what else the model was asked: to sum up what had become too long.
         cost: In the user's currency, or None where no price is known.
         question: What it waits for, while it does.
+        at: When it was asked, in seconds since the epoch.
+        notes: What the user should know of how the question was taken: a file that is not there.
     """
 
     id: str
@@ -107,14 +125,20 @@ class Turn:
     tool_calls: tuple[ToolRun, ...] = ()
     files_read: tuple[str, ...] = ()
     rejected: tuple[RejectedEdit, ...] = ()
+    files_copied: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
+    steering: tuple[str, ...] = ()
     rounds: tuple[Usage, ...] = ()
+    beside: Usage = field(default_factory=Usage)
     cost: float | None = None
     question: Question | None = None
+    at: float = 0.0
+    notes: tuple[str, ...] = ()
 
     @property
     def usage(self) -> Usage:
-        """Tokens of all rounds."""
-        return sum(self.rounds, Usage())
+        """Tokens of all rounds, and of what was asked beside them."""
+        return sum(self.rounds, self.beside)
 
     def with_round(self, completion: Completion) -> "Turn":
         """After the model has answered once more."""
@@ -127,20 +151,43 @@ class Turn:
             self, rounds=(*self.rounds, completion.usage), model=completion.model or self.model
         )
 
-    def with_tool(self, run: ToolRun) -> "Turn":
-        """After a tool call has begun, or ended: then its beginning, the last entry, is replaced.
+    def with_room_made(self, took: Usage) -> "Turn":
+        """After the conversation was shortened, which took so many tokens; the user is told."""
+        notes = self.notes if SHORTENED in self.notes else (*self.notes, SHORTENED)
+        return dataclasses.replace(self, beside=self.beside + took, notes=notes)
 
-        Ids are no key: some providers give every round's calls the same ones.
-        """
-        known = self.tool_calls
-        if run.state is not ToolState.INIT and known and known[-1].id == run.id:
-            known = known[:-1]
-        return dataclasses.replace(self, tool_calls=(*known, run))
+    def with_calls(self, runs: Iterable[ToolRun]) -> "Turn":
+        """After the model has called tools."""
+        return dataclasses.replace(self, tool_calls=(*self.tool_calls, *runs))
+
+    def with_run(self, n: int, run: ToolRun) -> "Turn":
+        """After call `n` (from 0) has gone a step on."""
+        runs = (*self.tool_calls[:n], run, *self.tool_calls[n + 1 :])
+        return dataclasses.replace(self, tool_calls=runs)
 
     def ended(self, state: TurnState, *, summary: str = "", error: str = "") -> "Turn":
-        """At its end; without a summary the answer's first line serves."""
+        """At its end; without a summary the answer's first line serves.
+
+        Calls that are not over never will be.
+        """
         if not summary and not error:
             summary = next(iter(self.answer.strip().splitlines()), "")
         return dataclasses.replace(
-            self, state=state, summary=summary or error, error=error, question=None
+            self,
+            state=state,
+            summary=summary or error,
+            error=error,
+            question=None,
+            tool_calls=tuple(run.stopped(_NOT_RUN) for run in self.tool_calls),
+        )
+
+    def without_hearing(self, unheard: tuple[str, ...]) -> "Turn":
+        """At its end, with what the user said too late for the model to see it, if anything."""
+        if not unheard:
+            return self
+        said = "; ".join(repr(text) for text in unheard)
+        note = f"The model has not seen what you said last: {said}. Ask again to have it heard."
+        summary = f"{self.summary} {note}".strip()
+        return dataclasses.replace(
+            self, summary=summary, error=f"{self.error} {note}" if self.error else ""
         )

@@ -21,6 +21,7 @@ from stet.lsp.headless.client import (
 )
 from stet.system.os_system import OsSystem
 from stet.text.lines import split_lines
+from stet.tools.question import SEND
 
 Mode = Literal["agent", "ask", "rewrite"]
 Accept = Literal["all", "none", "review"]
@@ -239,16 +240,20 @@ class _Asking:
         self._outcome.accepted += done["accepted"]
         self._outcome.refused += done["refused"]
 
-    async def _choose(self, text: str, choices: Sequence[str]) -> str:
-        """Answer a question of the turn's; the first choice agrees, the last does not."""
-        if self._question.may_send:
-            return choices[0]
+    async def _choose(self, text: str, choices: Sequence[str]) -> str | None:
+        """Answer a question of the turn's, in the user's words; None where nobody is there.
+
+        `--yes` says yes to sending much, and to nothing else.
+        """
+        may_be_sent = SEND in choices
+        if self._question.may_send and may_be_sent:
+            return SEND
         if self._question.as_json or not self._terminal.is_interactive:
-            self._messages.append(f"{text} (--yes sends it)")
-            return choices[-1]
-        self._terminal.say(f"{text} [y/n]", "yellow")
-        answer = await self._answers.line("")
-        return choices[0] if (answer or "").strip().lower().startswith("y") else choices[-1]
+            self._messages.append(f"{text} (--yes sends it)" if may_be_sent else text)
+            return None
+        listed = [f"{n}. {choice}" for n, choice in enumerate(choices, 1)]
+        self._terminal.say("\n".join([text, *listed]), "yellow")
+        return (await self._answers.line("")) or None
 
     def _event(self, event: Event) -> None:
         """What the server says while it works."""

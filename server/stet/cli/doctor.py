@@ -4,6 +4,7 @@ Each check answers with findings; a finding that is a problem carries its fix.
 """
 
 import asyncio
+import importlib.util
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -23,10 +24,11 @@ from stet.llm.errors import ModelError, NoModel
 from stet.llm.messages import Message
 from stet.llm.model import Request
 from stet.settings.layers import Layers, read_layers, user_file_path
-from stet.settings.values import ModelSettings
+from stet.settings.values import ModelSettings, WebSettings
 from stet.system.os_system import OsSystem
 from stet.system.system import System
 from stet.text.escape import escape_line
+from stet.web.endpoint import key_names, search_endpoint
 
 PROBE_SECONDS = 30
 VERSION_SECONDS = 5
@@ -93,6 +95,7 @@ async def check_all(system: System, layers: Layers) -> list[Finding]:
     return [
         *check_settings(layers),
         *await check_model(settings, system),
+        *check_web(layers.settings.web, system),
         await check_embedded(system),
         *await asyncio.gather(*(check_editor(editor, system) for editor in EDITORS)),
         *check_folders(),
@@ -140,6 +143,26 @@ async def _probe(choice: Choice, settings: ModelSettings, system: System) -> Fin
     seconds = system.monotonic() - began
     tokens = completion.usage.total
     return Finding("ok", "reached", f"it answered in {seconds:.1f} s ({tokens} tokens)")
+
+
+def check_web(settings: WebSettings, system: System) -> Iterator[Finding]:
+    """Which search API would be asked, and whether pages can be read; nothing if none is set.
+
+    It is not asked, as each question costs.
+    """
+    if settings.provider == "none":
+        return
+    endpoint = search_endpoint(settings, system.environ())
+    if endpoint is not None:
+        found = f"{endpoint.provider}, {endpoint.base_url}, with the key in {endpoint.key_env}"
+        yield Finding("ok", "web", found)
+        if importlib.util.find_spec("trafilatura") is None:
+            fix = "Install Stet with its extra `web`."
+            yield Finding("note", "web", "no HTML page can be read: trafilatura is missing", fix)
+        return
+    names = " or ".join(key_names(settings))
+    fix = f"Set {names} in the environment the editor starts in, or name another variable in web.apiKeyEnv."
+    yield Finding("problem", "web", f"{settings.provider}, but its key is not there", fix)
 
 
 async def check_embedded(system: System) -> Finding:

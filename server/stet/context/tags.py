@@ -15,8 +15,12 @@ NAMES = (
     "current_file",
     "attached_files",
     "file_contents",
+    "folder_contents",
     "manually_added_selection",
+    "mentioned",
+    "project_instructions",
     "since_last_turn",
+    "turn_record",
     "user_query",
     "workspace",
 )

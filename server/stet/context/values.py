@@ -46,10 +46,12 @@ class Context:
         sections: In the order in which they are sent; `user_query` is the last.
         shown: The documents that are in it, in whole or in part, as they were: what an edit says
             about their text or their lines is about these.
+        problems: What the question mentions and is not in it, a sentence each.
     """
 
     sections: tuple[Section, ...]
     shown: tuple[TextDocument, ...]
+    problems: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:

@@ -8,7 +8,7 @@ import posixpath
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 
 
@@ -132,12 +132,18 @@ def joined(folder: str, path: str) -> str:
 
 def nearest(candidates: Iterable[str], source: str) -> str | None:
     """The one that a bare name means: in the folder of `source`, else the shortest path."""
-    folder = posixpath.dirname(source)
-    return min(
-        candidates,
-        key=lambda path: (posixpath.dirname(path) != folder, path.count("/"), len(path), path),
-        default=None,
-    )
+    candidates = tuple(candidates)
+    folder = posixpath.dirname(source).rstrip("/") + "/"
+    here = [
+        path for path in candidates if path.startswith(folder) and "/" not in path[len(folder) :]
+    ]
+    return _shortest(tuple(here) or candidates)
+
+
+@lru_cache(maxsize=256)
+def _shortest(candidates: tuple[str, ...]) -> str | None:
+    """The shortest path. Kept: a thousand notes may claim one name, and a thousand link to it."""
+    return min(candidates, key=lambda path: (path.count("/"), len(path), path), default=None)
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:

@@ -48,6 +48,7 @@ def edit_properties(
         lines = "".join(entry(name, value, "", end) for name, value in wanted.items())
         start = len(text) - len(text.removeprefix("\ufeff"))
         new = f"---{end}{lines}---{end}" if lines else ""
+        _check_size(len(lines))
         return TextEdit((Replacement(start, start, new),) if new else ())
     entries = {each.name: each for each in entries_of(front.yaml, 2)}
     found: list[Replacement] = []
@@ -60,10 +61,24 @@ def edit_properties(
         if name in entries:
             found.append(_removed(front.yaml, entries[name]))
     edit = TextEdit(tuple(found))
+    _check_size(len(front.yaml) + sum(len(r.text) - (r.end - r.start) for r in found))
     _check(front.yaml, edit.apply(front.yaml), wanted, remove)
     return TextEdit(
         tuple(Replacement(r.start + front.start, r.end + front.start, r.text) for r in found)
     )
+
+
+def _check_size(n_characters: int) -> None:
+    """See that what is written could be read again.
+
+    Raises:
+        BadYaml: If not.
+    """
+    if n_characters > MAX_CHARACTERS:
+        raise BadYaml(
+            f"line 1: the front matter would have {n_characters:,} characters; {MAX_CHARACTERS:,} is "
+            "the most. Put long texts into the note itself."
+        )
 
 
 def _front_matter(text: str) -> FrontMatter | None:

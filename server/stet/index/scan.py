@@ -17,7 +17,7 @@ from stet.index.front_matter import aliases_in
 from stet.index.graph import MAX_DEPTH, Edge
 from stet.index.link import Link
 from stet.index.links import NOTES, ending_of, find_links, has_links
-from stet.index.resolve import resolve
+from stet.index.resolve import Resolved, resolve
 from stet.text.document import TextDocument
 from stet.workspace.paths import Located
 from stet.workspace.snapshot import NotShown, Snapshot
@@ -110,8 +110,12 @@ class ScannedLinks:
 
     def _edges(self, path: str) -> tuple[Edge, ...]:
         edges = []
+        known: dict[tuple[object, ...], Resolved | None] = {}  # one file may hold a link many times
         for link in self.links.get(path, ()):
-            found = resolve(link, path, self.files)
+            alike = (link.kind, link.written, link.context, link.renamed)
+            if alike not in known:
+                known[alike] = resolve(link, path, self.files)
+            found = known[alike]
             targets = () if found is None else tuple(self.uris[each] for each in found.targets)
             edges.append(Edge(self.uris[path], link, targets))
         return tuple(edges)
@@ -136,7 +140,7 @@ def scan_links(snapshot: Snapshot, cache: LinkCache | None = None) -> ScannedLin
     cache = LinkCache() if cache is None else cache
     links: dict[str, tuple[Link, ...]] = {}
     uris: dict[str, str] = {}
-    aliases: dict[str, tuple[str, ...]] = {}
+    aliases: dict[str, list[str]] = {}
     n_characters = 0
     is_cut = False
     for located in snapshot.walk():
@@ -152,12 +156,13 @@ def scan_links(snapshot: Snapshot, cache: LinkCache | None = None) -> ScannedLin
         found = _found_in(located, snapshot, cache)
         n_characters += found.n_characters
         links[path] = found.links
-        for alias in found.aliases:
-            aliases[folded(alias)] = (*aliases.get(folded(alias), ()), path)
+        for alias in dict.fromkeys(map(folded, found.aliases)):
+            aliases.setdefault(alias, []).append(path)
     if is_cut:
         log.warning("the scan for links left files out: %d were read", len(links))
     roots = tuple(root.path.as_posix() for root in snapshot.roots)
-    files = Files(frozenset(uris), roots, MappingProxyType(aliases))
+    by_alias = {alias: tuple(paths) for alias, paths in aliases.items()}
+    files = Files(frozenset(uris), roots, MappingProxyType(by_alias))
     return ScannedLinks(files, links, uris, is_cut)
 
 

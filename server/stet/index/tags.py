@@ -1,7 +1,7 @@
 """Tags in the front matter of a note."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from stet.index.properties import edit_properties, properties_of
 from stet.text.edit import TextEdit
@@ -46,6 +46,17 @@ def add_tags(text: str, tags: Sequence[str]) -> tuple[TextEdit, tuple[str, ...]]
     if not new:
         return TextEdit(()), ()
     return edit_properties(text, {name: [*there, *new]}), tuple(new)
+
+
+def tags_of(properties: Mapping[str, object]) -> tuple[str, ...]:
+    """The tags among the properties of a note (`stet.index.properties`), without `#`."""
+    found = [
+        each
+        for name, value in properties.items()
+        if name.casefold() in _NAMES
+        for each in _values(value)
+    ]
+    return tuple(tag for each in found if (tag := str(each).strip().removeprefix("#")))
 
 
 def _values(found: object) -> list[object]:

@@ -6,6 +6,7 @@ knows where it begins and ends.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, TypeAlias
 
 Node: TypeAlias = Any
@@ -14,6 +15,10 @@ Node: TypeAlias = Any
 
 MAX_NODES = 5_000
 """Nodes of one front matter, aliases counted each time: a few lines can mean billions of them."""
+
+
+MAX_DEPTH = 50
+"""How deep nodes may be nested: whoever follows them calls itself as often."""
 
 
 class BadYaml(Exception):
@@ -54,9 +59,27 @@ def entries_of(yaml: str, first_line: int) -> tuple[Entry, ...]:
         if key.value in found:
             raise BadYaml(f"line {line}: the property {key.value!r} is there twice.")
         found[key.value] = Entry(key.value, key, value)
-    if sum(1 for entry in found.values() for _ in nodes_in(entry.value)) > MAX_NODES:
+    nodes = (node for entry in found.values() for node in nodes_in(entry.value))
+    if next(islice(nodes, MAX_NODES, None), None) is not None:
         raise BadYaml(f"line {first_line}: the front matter is too large to be changed.")
+    if any(_is_deeper(entry.value, MAX_DEPTH) for entry in found.values()):
+        raise BadYaml(f"line {first_line}: it is nested too deeply.")
     return tuple(found.values())
+
+
+def _is_deeper(node: Node, depth: int) -> bool:
+    """Whether nodes in `node`, of which there are at most `MAX_NODES`, are nested deeper than that."""
+    ring = [node]
+    for _ in range(depth):
+        ring = [each for one in ring for each in _inside(one)]
+    return bool(ring)
+
+
+def _inside(node: Node) -> list[Node]:
+    """The nodes in `node` itself."""
+    if node.id == "mapping":
+        return [each for pair in node.value for each in pair]
+    return list(node.value) if node.id == "sequence" else []
 
 
 def _check_name(key: Node, line: int) -> None:
@@ -96,10 +119,7 @@ def nodes_in(node: Node) -> Iterator[Node]:
             return
         one = todo.pop()
         yield one
-        if one.id == "sequence":
-            todo += one.value
-        elif one.id == "mapping":
-            todo += [each for pair in one.value for each in pair]
+        todo += _inside(one)
 
 
 def plain(node: Node) -> object:

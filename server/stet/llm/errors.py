@@ -5,6 +5,7 @@
     ├── ModelUnavailable   not reached, overloaded, rate-limited; worth another try later
     ├── ModelTimeout       it stopped answering
     ├── StreamCut          the answer broke off before its end
+    ├── AnswerTooLong      we stopped listening: it grew beyond what was asked for
     ├── ContextOverflow    the conversation is longer than the model can read
     └── ModelRefused       the request as it is will never be answered: key, name, quota
         └── ToolsUnsupported   this model has no native tool calls
@@ -39,6 +40,18 @@ class ModelTimeout(ModelError):
 
 class StreamCut(ModelError):
     """The answer broke off. Nothing of it may be executed.
+
+    Attributes:
+        text: What had been said until then.
+    """
+
+    def __init__(self, message: str, text: str = "") -> None:
+        super().__init__(message)
+        self.text = text
+
+
+class AnswerTooLong(ModelError):
+    """The answer grew beyond `Request.ceiling` and was broken off. Nothing of it may be executed.
 
     Attributes:
         text: What had been said until then.

@@ -11,6 +11,7 @@ from typing import Any
 
 from stet.llm.endpoint import Endpoint
 from stet.llm.errors import (
+    AnswerTooLong,
     ContextOverflow,
     ModelError,
     ModelRefused,
@@ -25,9 +26,12 @@ MAX_QUOTE = 300
 """Characters of a provider's message that are shown."""
 
 _OVERFLOW = re.compile(
-    r"context_length_exceeded|maximum context length|available context size|context window"
-    r"|prompt is too long|too many (?:input )?tokens|input token count .*exceeds"
-    r"|exceeds? .{0,40}context (?:length|size)|reduce the length of the (?:messages|prompt)",
+    r"context_length_exceeded|maximum (?:context|prompt) length|available context size"
+    r"|context window|(?:prompt|input) is too long|too many (?:input )?tokens"
+    r"|input token count .*exceeds|exceeds? .{0,40}context (?:length|size)"
+    r"|greater than the context length|input tokens exceed|max_new_tokens` must be"
+    r"|reduce (?:the length of the (?:messages|prompt)|your prompt)"
+    r"|model's context (?:length|limit)|prompt contains \d+ tokens|token limit exceeded",
     re.IGNORECASE,
 )
 _NO_TOOLS = re.compile(
@@ -46,6 +50,7 @@ _OVERLOADED = re.compile(
     r"|temporar|try again",
     re.IGNORECASE,
 )
+_CERTIFICATE = re.compile(r"certificate[ _]verify[ _]failed", re.IGNORECASE)
 _STATUS_CONFLICT = 409
 _LATER = {408, _STATUS_CONFLICT, 425, 429}
 
@@ -99,6 +104,15 @@ def cut(endpoint: Endpoint, how: str, text: str) -> Failure:
     return Failure(StreamCut(message, text), Again.ONCE)
 
 
+def too_long(endpoint: Endpoint, text: str) -> Failure:
+    """An answer that we broke off as it grew beyond its ceiling."""
+    message = (
+        f"The answer of {endpoint.label} was broken off: it grew longer than is left of "
+        "agent.maxTokens; nothing of it was carried out."
+    )
+    return Failure(AnswerTooLong(message, text))
+
+
 def not_a_model(endpoint: Endpoint, content_type: str) -> Failure:
     """Something that is no model answered with success."""
     kind = "a web page" if "html" in content_type else repr(content_type or "something unknown")
@@ -118,6 +132,14 @@ def no_address(endpoint: Endpoint) -> Failure:
 
 def unreachable(endpoint: Endpoint, reason: str) -> Failure:
     """No connection, or it was lost before anything was answered."""
+    if _CERTIFICATE.search(reason):
+        return Failure(
+            ModelRefused(
+                f"{endpoint.label} shows a certificate that is not accepted "
+                f"({_quote(endpoint, reason)}): check this machine's clock, a proxy and "
+                "model.baseUrl. Nothing was sent."
+            )
+        )
     if endpoint.is_loopback:
         what_to_do = f"is the server running? {endpoint.hint}".strip()
     else:

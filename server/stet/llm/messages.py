@@ -54,6 +54,9 @@ class StopReason(StrEnum):
     TOOL_CALLS = "tool_calls"
     LENGTH = "length"
     REFUSED = "refused"
+    """By the model itself."""
+    FILTERED = "filtered"
+    """By a filter of the provider's, at the beginning or in the middle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,11 @@ class Usage:
     def total(self) -> int:
         """Input and output together."""
         return self.prompt + self.completion
+
+    @property
+    def cached_share(self) -> float:
+        """The part of the input that came from the cache: 0 to 1, to three places."""
+        return round(self.cached / self.prompt, 3) if self.prompt else 0.0
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(

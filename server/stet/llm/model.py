@@ -25,6 +25,10 @@ class Request:
         schema: A JSON schema the answer must follow; only models with `constrained` obey it.
         max_tokens: A cap on the answer, or None for the model's own.
         stop: Texts that end the answer.
+        ceiling: Tokens, about, beyond which an answer is broken off: a provider need not know of it,
+            and what is thought or called counts as what is said does. None for no end.
+        patience: Seconds of silence that are borne at most, where the model's own time-outs are
+            longer; None: those hold.
     """
 
     messages: tuple[Message, ...]
@@ -33,6 +37,8 @@ class Request:
     schema: Mapping[str, Any] | None = None
     max_tokens: int | None = None
     stop: tuple[str, ...] = ()
+    ceiling: int | None = None
+    patience: float | None = None
 
 
 class Model(Protocol):

@@ -17,7 +17,7 @@ from stet.llm.model import Request, Sink, ignore
 from stet.llm.quirks import Quirks
 from stet.llm.retry import Failure, Retries, RetryPolicy
 from stet.llm.stream import Accumulator
-from stet.llm.tokens import estimate_usage
+from stet.llm.tokens import CHARACTERS_PER_TOKEN, estimate_usage
 from stet.llm.wire import wire_message, wire_tool
 from stet.system.system import System
 
@@ -136,15 +136,18 @@ class OpenAIModel:
         self, transport: "Transport", request: Request, body: Mapping[str, Any], on_text: Sink
     ) -> Completion:
         answer = Accumulator()
+        longest = None if request.ceiling is None else request.ceiling * CHARACTERS_PER_TOKEN
 
         def take(chunk: Mapping[str, Any]) -> bool:
             text, alive = answer.add(chunk)
             if text:
                 on_text(text)
+            if longest is not None and answer.n_characters > longest:
+                raise faults.too_long(self.endpoint, answer.text)
             return alive
 
         try:
-            done = await transport.stream(body, take)
+            done = await transport.stream(body, take, request.patience)
         except Failure as failure:
             if isinstance(failure.error, StreamCut):
                 failure.error.text = answer.text

@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from stet.llm.errors import ModelError, NoModel
+from stet.llm.errors import AnswerTooLong, ModelError, NoModel
 from stet.llm.messages import Completion, StopReason, ToolCall
 from stet.llm.model import Request, Sink, ignore
-from stet.llm.tokens import estimate_usage
+from stet.llm.tokens import estimate_tokens, estimate_usage
 from stet.system.system import System
 
 Reply = Completion | ModelError | Callable[[Request], Completion | Awaitable[Completion]]
@@ -102,6 +102,9 @@ class ScriptedModel:
         for start in range(0, len(completion.text), PIECE):
             on_text(completion.text[start : start + PIECE])
             await asyncio.sleep(0)
+            said = completion.text[: start + PIECE]
+            if request.ceiling is not None and estimate_tokens(said) > request.ceiling:
+                raise AnswerTooLong(f"The answer of {self.name!r} was broken off.", said)
         return self._finished(completion, request)
 
     def _finished(self, completion: Completion, request: Request) -> Completion:

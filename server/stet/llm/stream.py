@@ -18,7 +18,8 @@ CALL_ID_LENGTH = 9
 
 _REASONING = ("reasoning_content", "reasoning", "reasoning_details")
 _LENGTH = {"length", "max_tokens", "model_length", "max_output_tokens"}
-_REFUSED = {"content_filter", "safety", "refusal"}
+_REFUSED = {"refusal"}
+_FILTERED = {"content_filter", "safety", "prohibited_content", "recitation"}
 _BROKEN = {"error", "insufficient_system_resource", "malformed_function_call"}
 
 
@@ -40,6 +41,7 @@ class Accumulator:
         usage: Its last count of tokens, or None.
         model: The name it gave itself.
         n_choices: How many chunks brought a choice.
+        n_characters: What was said, called and thought so far.
     """
 
     def __init__(self) -> None:
@@ -47,6 +49,7 @@ class Accumulator:
         self.usage: Usage | None = None
         self.model = ""
         self.n_choices = 0
+        self.n_characters = 0
         self._text: list[str] = []
         self._calls: list[_Call] = []
         self._refused = False
@@ -78,7 +81,9 @@ class Accumulator:
             return "", finished
         text = self._said(delta)
         called = self._called(delta.get("tool_calls"))
-        thought = any(delta.get(key) for key in _REASONING)
+        thought = next((delta[key] for key in _REASONING if delta.get(key)), "")
+        # What is thought comes as text, or as a list of objects that hold some.
+        self.n_characters += len(text) + len(thought if isinstance(thought, str) else str(thought))
         return text, bool(text or called or thought or finished)
 
     def completion(self) -> Completion:
@@ -102,7 +107,7 @@ class Accumulator:
         if not isinstance(reason, str) or not reason:
             return False
         reason = reason.lower()
-        if not self.finish_reason or reason in _LENGTH | _REFUSED:
+        if not self.finish_reason or reason in _LENGTH | _REFUSED | _FILTERED:
             self.finish_reason = reason
         return True
 
@@ -137,11 +142,11 @@ class Accumulator:
         if name and not call.arguments and name != call.name:
             call.name += name
         arguments = function.get("arguments")
-        if isinstance(arguments, str):
-            if arguments:
-                call.arguments.append(arguments)
-        elif arguments is not None:
-            call.arguments.append(json.dumps(arguments, ensure_ascii=False))
+        if arguments is not None and not isinstance(arguments, str):
+            arguments = json.dumps(arguments, ensure_ascii=False)
+        if arguments:
+            call.arguments.append(arguments)
+            self.n_characters += len(arguments)
 
     def _slot(self, index: object, call_id: str, name: str) -> _Call:
         """The call a piece belongs to.
@@ -180,6 +185,8 @@ class Accumulator:
             return StopReason.LENGTH
         if self._refused or self.finish_reason in _REFUSED:
             return StopReason.REFUSED
+        if self.finish_reason in _FILTERED:
+            return StopReason.FILTERED
         return StopReason.TOOL_CALLS if has_calls else StopReason.STOP
 
 

@@ -9,6 +9,7 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import httpx2
@@ -49,13 +50,20 @@ class Transport:
         if not endpoint.keep_alive:
             self._headers["Connection"] = "close"
 
-    async def stream(self, body: Mapping[str, Any], take: Take) -> bool:
+    async def stream(
+        self, body: Mapping[str, Any], take: Take, patience: float | None = None
+    ) -> bool:
         """Send a request and hand over the answer's chunks; whether its end mark was seen.
+
+        Args:
+            body: The request.
+            take: Takes the chunks; what it raises ends the request.
+            patience: See `Request.patience`.
 
         Raises:
             Failure: However it failed.
         """
-        watch = _Watch(self._timeouts)
+        watch = _Watch(self._timeouts, patience)
         try:
             async with asyncio.timeout_at(watch.deadline) as clock:
                 watch.clock = clock
@@ -180,11 +188,16 @@ async def _drain(pieces: AsyncIterator[bytes]) -> None:
 class _Watch:
     """Three clocks in one deadline: the first word, the silence after it, the whole."""
 
-    def __init__(self, timeouts: Timeouts) -> None:
-        self._timeouts = timeouts
+    def __init__(self, timeouts: Timeouts, patience: float | None) -> None:
+        bound = timeouts.total if patience is None else patience
+        self._timeouts = replace(
+            timeouts, first=min(timeouts.first, bound), idle=min(timeouts.idle, bound)
+        )
+        # Whoever is less patient than the time-outs has no time for another try.
+        self._again = Again.ONCE if self._timeouts.idle == timeouts.idle else Again.NEVER
         self._loop = asyncio.get_running_loop()
         self._end = self._loop.time() + timeouts.total
-        self.deadline = min(self._end, self._loop.time() + timeouts.first)
+        self.deadline = min(self._end, self._loop.time() + self._timeouts.first)
         self.clock: asyncio.Timeout | None = None
         self.answered = False
 
@@ -209,7 +222,7 @@ class _Watch:
             )
         if self.answered:
             return faults.timed_out(
-                endpoint, "fell silent in its answer for", self._timeouts.idle, Again.ONCE
+                endpoint, "fell silent in its answer for", self._timeouts.idle, self._again
             )
         return faults.timed_out(endpoint, "said nothing within", self._timeouts.first, Again.NEVER)
 

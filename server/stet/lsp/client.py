@@ -5,7 +5,9 @@ null, or not at all, is an `ApplyOutcome` that says so. `applied` is the editor'
 yes to what they did not do, so the text that comes back decides.
 """
 
+import asyncio
 import logging
+import uuid
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +15,8 @@ from typing import Any
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
-from stet.lsp.connection.wire import StetLanguageServer
+from stet.lsp.capabilities import HEADLESS
+from stet.lsp.connection.wire import Phase, StetLanguageServer
 from stet.lsp.progress import Progress
 
 log = logging.getLogger(__name__)
@@ -48,12 +51,12 @@ class Client:
     # Edits
 
     async def apply_edit(
-        self, label: str, uri: str, version: int | None, edits: Sequence[lsp.TextEdit]
+        self, label: str | None, uri: str, version: int | None, edits: Sequence[lsp.TextEdit]
     ) -> ApplyOutcome:
         """Ask the editor to change one document.
 
         Args:
-            label: What its undo list calls it.
+            label: What its undo list calls it; None for none, which some put on the screen each time.
             uri: As the editor spells it.
             version: Of the text that the ranges belong to; None if the document is not open.
             edits: Not overlapping; ranges in the negotiated encoding.
@@ -106,7 +109,7 @@ class Client:
         return await self._apply(label, lsp.WorkspaceEdit(document_changes=list(changes)))
 
     async def _apply(
-        self, label: str, edit: lsp.WorkspaceEdit, seconds: float = APPLY_SECONDS
+        self, label: str | None, edit: lsp.WorkspaceEdit, seconds: float = APPLY_SECONDS
     ) -> ApplyOutcome:
         if not self._server.editor.apply_edit:
             reason = "The editor takes no edits from a server."
@@ -133,6 +136,15 @@ class Client:
         """Whether `choose` shows anything."""
         return self._server.editor.message_requests
 
+    @property
+    def takes_words(self) -> bool:
+        """Whether `choose` may be answered in words, and None says that nobody is there: our own client."""
+        return self._server.editor.name == HEADLESS
+
+    def spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+        """As `start`, for what may have to be stopped."""
+        return self._server.tasks.spawn(work, name)
+
     def start(self, work: Coroutine[Any, Any, object], name: str) -> None:
         """Let something that waits for the editor go on beside everything else."""
         self._server.tasks.start(work, name)
@@ -158,16 +170,22 @@ class Client:
     async def choose(self, text: str, choices: Sequence[str]) -> str | None:
         """Put a message with buttons in front of the user.
 
-        None where the editor has none, or nothing was chosen: never the only way to answer.
+        None where the editor has none, or nothing was chosen: never the only way to answer. Where
+        the wait is cancelled, the editor is told that the message is of no use any more.
         """
         if not self._server.editor.message_requests:
             return None
         actions = [lsp.MessageActionItem(title=choice) for choice in choices]
         params = lsp.ShowMessageRequestParams(lsp.MessageType.Info, text, actions)
+        protocol, msg_id = self._server.protocol, str(uuid.uuid4())
         try:
-            chosen = await self._server.protocol.ask(
-                lsp.WINDOW_SHOW_MESSAGE_REQUEST, params, CHOICE_SECONDS
+            chosen = await protocol.ask(
+                lsp.WINDOW_SHOW_MESSAGE_REQUEST, params, CHOICE_SECONDS, msg_id
             )
+        except asyncio.CancelledError:
+            if protocol.phase is not Phase.SHUT_DOWN:
+                protocol.notify(lsp.CANCEL_REQUEST, lsp.CancelParams(msg_id))
+            raise
         except (TimeoutError, JsonRpcException) as error:
             log.info("no choice was made: %s", str(error) or "nobody answered")
             return None

@@ -15,7 +15,7 @@ from stet.workspace.workspace import Workspace
 
 
 class Documents:
-    """Where the framework delivers open, change and close; see `stet.lsp.connection.wire.DocumentSink`.
+    """Where the framework delivers open, change and close; see `stet.lsp.connection.document_sink`.
 
     Attributes:
         workspace: Where the text goes.

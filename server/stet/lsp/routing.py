@@ -1,16 +1,19 @@
-"""How a message reaches a handler: three verbs, and the boundary that no error crosses.
+"""How a message reaches a handler: four verbs, and the boundary that no error crosses.
 
 - `mutates`: a notification changes the world. A plain `def`, run at once, in message order, no I/O.
 - `reads`: a request is answered from state within milliseconds.
 - `command`: `workspace/executeCommand`. A plain `def` that checks its arguments, hands the work to
   `Tasks` and returns: the reply is on the wire before the work begins.
+- `answers_later`: a command whose answer is made of what the disk says. An `async def` that reads it
+  in a worker; other messages are taken meanwhile.
 
 Handlers are bound by closures whose first parameter is called `ls`: the framework looks at names and
 annotations of what is registered (a `functools.partial` would be called with the wrong arguments).
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from time import perf_counter
 from typing import Any, Generic, TypeVar
 
@@ -71,17 +74,43 @@ class Router(Generic[State]):
 
         self._server.command(name)(handle)
 
+    def answers_later(
+        self, name: str, handler: Callable[[State, tuple[object, ...]], Awaitable[object]]
+    ) -> None:
+        """Register a command that is answered when the handler is through; the server goes on."""
+
+        async def handle(ls: LanguageServer, *arguments: object) -> object:  # noqa: ARG001 - pygls passes itself by this name
+            with boundary(name):
+                return await handler(self._state(), arguments)
+
+        self._server.command(name)(handle)
+
 
 def answer(name: str, handler: Callable[..., Result], *arguments: object) -> Result:
     """Call a handler at the boundary.
 
     Raises:
-        JsonRpcException: What the editor is told: an `LspError` as it was raised; anything else
-            that the handler raised is a bug, is logged, and becomes InternalError.
+        JsonRpcException: What the editor is told; see `boundary`.
     """
     started = perf_counter()
     try:
-        return handler(*arguments)
+        with boundary(name):
+            return handler(*arguments)
+    finally:
+        if (seconds := perf_counter() - started) > SLOW_SECONDS:
+            log.info("%s took %.0f ms", name, seconds * 1000)
+
+
+@contextmanager
+def boundary(name: str) -> Iterator[None]:
+    """What no error crosses but those for the editor.
+
+    Raises:
+        JsonRpcException: What the editor is told: an `LspError` as it was raised; anything else
+            that the handler raised is a bug, is logged, and becomes InternalError.
+    """
+    try:
+        yield
     except JsonRpcException:
         raise
     except Exception as error:  # the boundary: one bug must not end the session
@@ -89,9 +118,6 @@ def answer(name: str, handler: Callable[..., Result], *arguments: object) -> Res
         raise InternalError(
             f"{name} failed inside Stet ({type(error).__name__}); its log has the details."
         ) from error
-    finally:
-        if (seconds := perf_counter() - started) > SLOW_SECONDS:
-            log.info("%s took %.0f ms", name, seconds * 1000)
 
 
 def perform(name: str, handler: Callable[..., object], *arguments: object) -> None:

@@ -1,6 +1,6 @@
 """The routing table: every method and command that Stet answers. Start reading here.
 
-Three verbs say what a handler may do; see `stet.lsp.routing`.
+Four verbs say what a handler may do; see `stet.lsp.routing`.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,9 @@ from stet.lsp.routing import Router
 if TYPE_CHECKING:
     from stet.lsp.handlers import (
         activity,
+        chat,
         code_actions,
+        instructions,
         lenses,
         lifecycle,
         navigate,
@@ -29,11 +31,11 @@ if TYPE_CHECKING:
     from stet.lsp.state import ServerState
 else:
     # None of them is needed before `initialize` is answered; see `stet.lsp.late`.
-    activity, code_actions, lenses, lifecycle, turns = late_modules(
-        "stet.lsp.handlers", "activity", "code_actions", "lenses", "lifecycle", "turns"
+    activity, chat, code_actions, lenses, lifecycle, turns = late_modules(
+        "stet.lsp.handlers", "activity", "chat", "code_actions", "lenses", "lifecycle", "turns"
     )
-    navigate, review, review_document, undo = late_modules(
-        "stet.lsp.handlers", "navigate", "review", "review_document", "undo"
+    instructions, navigate, review, review_document, undo = late_modules(
+        "stet.lsp.handlers", "instructions", "navigate", "review", "review_document", "undo"
     )
 
 CODE_ACTIONS = lsp.CodeActionOptions(
@@ -73,12 +75,22 @@ def build_server(*, log_level_given: bool = False) -> StetLanguageServer:
     route.reads(lsp.TEXT_DOCUMENT_HOVER, activity.hover)
     route.reads(lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, activity.document_highlight)
 
-    # Commands answer at once; work goes on in tasks.
+    _commands(route)
+    return server
+
+
+def _commands(route: "Router[ServerState]") -> None:
+    """Commands answer at once; work goes on in tasks."""
     route.command("stet.ask", turns.ask)
     route.command("stet.turn", turns.turn)
     route.command("stet.cancel", turns.cancel)
+    route.command("stet.steer", turns.steer)
     route.command("stet.answer", turns.answer)
-    route.command("stet.showContext", turns.show_context)
+    route.command("stet.openChat", chat.open_chat)
+    route.command("stet.newChat", chat.new_chat)
+    route.command("stet.send", chat.send)
+    route.command("stet.carryOut", instructions.carry_out)
+    route.answers_later("stet.showContext", turns.show_context)
     route.command("stet.status", turns.status)
     route.command("stet.proposals", review.proposals)
     route.command("stet.accept", review.accept)
@@ -91,7 +103,6 @@ def build_server(*, log_level_given: bool = False) -> StetLanguageServer:
     route.command("stet.previous", navigate.previous_hunk)
     route.command("stet.review", review_document.review)
     route.command("stet.focus", activity.focus)
-    return server
 
 
 def _state_of(server: StetLanguageServer, *, log_level_given: bool) -> "Callable[[], ServerState]":

@@ -7,6 +7,7 @@ question need not wait for it. Until then, questions wait; nothing else does.
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
@@ -15,6 +16,7 @@ from stet.lsp.client import Client
 from stet.lsp.keeper import Keeper
 from stet.review.ledger import ReviewLedger
 from stet.system.system import System
+from stet.tools.hands import Hands
 from stet.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -41,9 +43,22 @@ class Startup:
         system: System,
         keeper: Keeper,
         *,
+        hands: Hands,
         log_level_given: bool,
+        restore_chats: Callable[[], Awaitable[object]],
     ) -> None:
-        """Nothing is read yet; `log_level_given` says that the command line set the log's level."""
+        """Nothing is read yet.
+
+        Args:
+            workspace: Whose settings are read.
+            ledger: For who does the turns' work.
+            client: Tells settings.
+            system: The disk.
+            keeper: Brings proposals back.
+            hands: What tools may have the editor do at once.
+            log_level_given: Whether the command line set the log's level.
+            restore_chats: Brings conversations back, once their proposals are there.
+        """
         self.options: object = None
         self.ready = False
         self._log_level_given = log_level_given
@@ -52,6 +67,8 @@ class Startup:
         self._ledger = ledger
         self._client = client
         self._keeper = keeper
+        self._hands = hands
+        self._restore_chats = restore_chats
         self._answerer: Answerer | None = None
         self._layers: Layers | None = None
         self._is_ready = asyncio.Event()
@@ -66,9 +83,7 @@ class Startup:
         self._layers = await asyncio.to_thread(self._read, self.options, editor)
         self._take_over(self._layers)
         try:
-            answerer, _ = await asyncio.gather(
-                asyncio.to_thread(self._load), self._keeper.restore()
-            )
+            answerer, _ = await asyncio.gather(asyncio.to_thread(self._load), self._restore())
             self._answerer = answerer
             self.ready = True
         finally:
@@ -107,6 +122,10 @@ class Startup:
         if self._answerer is not None:
             await self._answerer.close()
 
+    async def _restore(self) -> None:
+        await self._keeper.restore()
+        await self._restore_chats()
+
     def _read(self, options: object, editor: object) -> "Layers":
         from stet.settings.layers import read_layers
 
@@ -117,7 +136,8 @@ class Startup:
         from stet.agent.answer import Answerer
         from stet.agent.models import ModelSource
 
-        return Answerer(self._workspace, self._ledger, ModelSource(self._system))
+        models = ModelSource(self._system)
+        return Answerer(self._workspace, self._ledger, models, self._hands)
 
     def _take_over(self, layers: "Layers") -> None:
         self._workspace.with_settings(layers.settings)

@@ -1,15 +1,21 @@
 """Everything one server owns, handed to every handler; touched on the event loop only."""
 
+import asyncio
 from dataclasses import dataclass, field
 
 from stet.agent.agent import Agent, Answer
+from stet.agent.archive import Archive
 from stet.agent.events import AgentEvent
+from stet.lsp.chat.chats import Chats
+from stet.lsp.chat.writer import PageWriter
 from stet.lsp.client import Client
+from stet.lsp.comments import Comments
 from stet.lsp.connection.wire import StetLanguageServer
 from stet.lsp.delivering.delivery import Delivery
 from stet.lsp.delivering.preview import Preview
 from stet.lsp.disk_watch import DiskWatch
 from stet.lsp.documents import Documents
+from stet.lsp.editor_hands import EditorHands
 from stet.lsp.inline_style import InlineStyle
 from stet.lsp.keeper import Keeper, messenger
 from stet.lsp.renames import Renames
@@ -48,6 +54,8 @@ class ServerState:
         startup: What is read and imported after `initialize`.
         view: Turns as the user sees them.
         agent: All conversations.
+        chats: Their documents.
+        comments: What comments in the text ask for.
     """
 
     server: StetLanguageServer
@@ -69,6 +77,8 @@ class ServerState:
     startup: Startup = field(init=False)
     view: TurnView = field(init=False)
     agent: Agent = field(init=False)
+    chats: Chats = field(init=False)
+    comments: Comments = field(init=False)
 
     def __post_init__(self) -> None:
         self.workspace = Workspace(self.system)
@@ -111,7 +121,11 @@ class ServerState:
             self.client,
             self.system,
             self.keeper,
+            hands=EditorHands(
+                self.workspace, self.ledger, self.delivery, self.client, self.own, self.system
+            ).ports,
             log_level_given=self.log_level_given,
+            restore_chats=self._restore_chats,
         )
         self.view = TurnView(self.client, self.ledger, self.publisher, lambda: self.agent)
         self.agent = Agent(
@@ -121,11 +135,40 @@ class ServerState:
             number=lambda: store.number("turn"),
             spawn=self.server.tasks.spawn,
             emit=self._happened,
+            archive=Archive(store),
+        )
+        self.chats = Chats(
+            self.workspace,
+            self.ledger,
+            self.client,
+            self.system,
+            self.own,
+            writer=PageWriter(
+                self.own,
+                self.client,
+                editor=lambda: self.server.editor,
+                encoding=lambda: self.workspace.encoding,
+            ),
+            agent=lambda: self.agent,
+            number=lambda: store.number("chat"),
+        )
+        self.comments = Comments(
+            self.workspace,
+            self.ledger,
+            self.client,
+            lambda: self.agent,
+            self.server.tasks.start,
         )
 
     def _happened(self, event: AgentEvent) -> None:
+        self.comments.happened(event)
         self.view.show(event)
         self.inline.happened(event)
+        self.chats.happened(event)
+
+    async def _restore_chats(self) -> None:
+        # A fault is logged where tasks are kept, and must not keep the server from work.
+        await asyncio.wait({self.server.tasks.spawn(self.agent.restore(), "restoring chats")})
 
     async def _answer(self) -> Answer:
         return (await self.startup.answerer()).answer

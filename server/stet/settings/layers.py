@@ -2,7 +2,8 @@
 
 Later wins: defaults < user file < editor. API keys are no settings: the environment is read for
 them where the model is chosen. The project file comes with a stranger's repository, so it may only
-*narrow*: whatever it says of endpoints, keys, limits and wider scopes is ignored, with a warning.
+*narrow*: whatever it says of endpoints, keys, limits and wider scopes is ignored, with a warning. Its
+prompts are offered as its own.
 At most `MAX_BYTES` of a file are read.
 """
 
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from stet.settings.parse import Overlay, Problem, build, current, read_overlay
-from stet.settings.values import Settings
+from stet.settings.values import PromptSettings, Settings
 
 PROJECT_FILE = ".stet.toml"
 """The project's file, in a workspace root."""
@@ -144,13 +145,26 @@ def _unread(file: SettingsFile, message: str) -> Overlay:
     return Overlay(problems=(Problem("", message, file.path),))
 
 
+def _of_project(prompt: PromptSettings) -> PromptSettings:
+    """A prompt that comes with the project, which its title tells: it asks nothing by itself.
+
+    Its kind is the usual one: editors carry out some kinds on save, unasked.
+    """
+    title = f"{prompt.title} (the project's)"
+    return PromptSettings(
+        title, prompt.prompt, languages=prompt.languages, mode=prompt.mode, project=True
+    )
+
+
 def _narrow(settings: Settings, project: Overlay, path: str) -> Overlay:
     """What of a project's wishes is no wider than what is in force."""
     values: dict[str, object] = {}
     problems = list(project.problems)
     for key, wanted in project.values.items():
         now = current(settings, key)
-        if key in _ADDED and isinstance(now, tuple) and isinstance(wanted, tuple):
+        if key == "prompts" and isinstance(now, tuple) and isinstance(wanted, tuple):
+            values[key] = (*now, *(_of_project(one) for one in wanted))
+        elif key in _ADDED and isinstance(now, tuple) and isinstance(wanted, tuple):
             values[key] = tuple(dict.fromkeys(now + wanted))
         elif wanted in (now, _NARROWEST.get(key)):
             values[key] = wanted

@@ -8,8 +8,8 @@ on any input, and pydantic is imported only when the first value is checked: the
 import difflib
 import functools
 import types
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from stet.settings.values import NOT_YET, Settings
@@ -121,8 +121,13 @@ def _read_leaf(key: str, value: object, values: dict[str, object]) -> Iterator[t
     if value is None and not _is_optional(annotation):
         return  # null is how some editors say "not set"
     if get_origin(annotation) is tuple:
+        kind = get_args(annotation)[0]
         if not isinstance(value, list | tuple) and value != {}:
-            yield key, f"setting {key!r} is ignored: it should be a list of texts"
+            what = "texts" if kind is str else "objects"
+            yield key, f"setting {key!r} is ignored: it should be a list of {what}"
+            return
+        if kind is not str:
+            yield from _read_items(key, kind, value, values)
             return
         # A list loses its bad items only: dropping a whole `privacy.deny` would show what it hides.
         good = tuple(item for item in value if _is_text(item))
@@ -131,6 +136,47 @@ def _read_leaf(key: str, value: object, values: dict[str, object]) -> Iterator[t
         values[key] = good
         return
     yield from _read_scalar(key, value, values)
+
+
+def _read_items(
+    key: str, kind: type, items: Iterable[object], values: dict[str, object]
+) -> Iterator[tuple[str, str]]:
+    """Read a list of objects; one that is wrong in any way is left out and named."""
+    good = []
+    for number, item in enumerate(items, 1):
+        name = f"{key}[{number}]"
+        if not isinstance(item, Mapping):
+            yield name, f"setting {name!r} is ignored: it should be an object, not {_show(item)}"
+            continue
+        if wrong := _wrong_in(item, kind):
+            yield name, f"setting {name!r} is ignored: {wrong}"
+            continue
+        good.append(
+            kind(**{one: tuple(v) if isinstance(v, list) else v for one, v in item.items()})
+        )
+    values[key] = tuple(good)
+
+
+def _wrong_in(item: Mapping[object, object], kind: type) -> str:
+    """What is wrong with an object of a list; empty if nothing is."""
+    from pydantic import ValidationError
+
+    known = {one.name: one for one in fields(kind) if "ours" not in one.metadata}
+    annotations = get_type_hints(kind, include_extras=True)
+    for name, value in item.items():
+        if name not in known:
+            return f"it has no {_show(name)}, only {', '.join(known)}"
+        given = tuple(value) if isinstance(value, list) else value
+        try:
+            _checker(annotations[str(name)]).validate_python(given)
+        except ValidationError:
+            return f"its {name} is not as it should be"
+        if not all(
+            _is_text(text) for text in (given if isinstance(given, tuple) else (str(given),))
+        ):
+            return f"its {name} can't be written as UTF-8"
+    missing = [name for name, one in known.items() if one.default is MISSING and name not in item]
+    return f"it needs {' and '.join(missing)}" if missing else ""
 
 
 def _read_scalar(key: str, value: object, values: dict[str, object]) -> Iterator[tuple[str, str]]:
@@ -206,12 +252,17 @@ def _is_optional(annotation: object) -> bool:
     return isinstance(annotation, types.UnionType) or type(None) in get_args(annotation)
 
 
-@functools.cache
 def _adapter(key: str) -> "TypeAdapter[object]":
-    """What checks the value of `key`: no text is taken for a number, no number for a truth."""
+    """What checks the value of `key`."""
+    return _checker(_leaves()[key])
+
+
+@functools.cache
+def _checker(annotation: Any) -> "TypeAdapter[object]":
+    """What checks a value: no text is taken for a number, no number for a truth."""
     from pydantic import ConfigDict, TypeAdapter
 
-    return TypeAdapter(_leaves()[key], config=ConfigDict(strict=True, allow_inf_nan=False))
+    return TypeAdapter(annotation, config=ConfigDict(strict=True, allow_inf_nan=False))
 
 
 @functools.cache

@@ -90,6 +90,23 @@ class EditSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class CommandSettings:
+    """A program that the agent may run.
+
+    Attributes:
+        name: As the model calls it.
+        description: What it does, for the model.
+        argv: The program and its arguments; `{name}` stands for an argument of the model's.
+        safe: Whether it runs without a yes each time.
+    """
+
+    name: str
+    argv: tuple[str, ...]
+    description: str = ""
+    safe: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class AgentSettings:
     """How long and with what the agent works."""
 
@@ -99,6 +116,46 @@ class AgentSettings:
     history_length: Annotated[int, Limit(0, 100)] = 10
     disabled_tools: tuple[str, ...] = ("delete_file", "execute_command")
     disabled_groups: tuple[str, ...] = ()
+    character: str = ""
+    commands: tuple[CommandSettings, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WebSettings:
+    """What searches the web, and which private hosts may be read all the same."""
+
+    provider: Literal["none", "openai", "serper", "brave", "tavily"] = "none"
+    api_key_env: str = ""
+    base_url: str = ""
+    allow_hosts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PromptSettings:
+    """A question of the user's own, offered as a code action.
+
+    Attributes:
+        title: In the menu.
+        prompt: What is asked.
+        kind: Of the code action.
+        languages: Language ids it is offered in; none: in all.
+        mode: How it is answered.
+        project: Whether it comes with the project: a stranger's words. No source sets this.
+    """
+
+    title: str
+    prompt: str
+    kind: str = "refactor.rewrite.stet"
+    languages: tuple[str, ...] = ()
+    mode: Literal["agent", "ask", "rewrite"] = "agent"
+    project: bool = field(default=False, metadata={"ours": True})
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionSettings:
+    """When comments that tell the agent what to do are carried out."""
+
+    on_save: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +180,10 @@ class Settings:
     context: ContextSettings = field(default_factory=ContextSettings)
     edit: EditSettings = field(default_factory=EditSettings)
     agent: AgentSettings = field(default_factory=AgentSettings)
+    web: WebSettings = field(default_factory=WebSettings)
     privacy: PrivacySettings = field(default_factory=PrivacySettings)
+    prompts: tuple[PromptSettings, ...] = ()
+    instructions: InstructionSettings = field(default_factory=InstructionSettings)
     log: LogSettings = field(default_factory=LogSettings)
 
 
@@ -132,13 +192,8 @@ class Settings:
 NOT_YET: Mapping[str, str] = MappingProxyType(
     {
         "context.presets": "presets are not built yet",
-        "agent.character": "not built yet",
-        "agent.commands": "the agent runs no commands yet",
-        "web": "the web tools are not built yet",
         "search": "the search index is not built yet",
         "privacy.redactSecrets": "redaction is not built yet",
-        "prompts": "custom prompts are not built yet",
-        "instructions": "not built yet",
         "bridges": "no bridge is built yet",
         "log.traceModel": "not built yet",
     }

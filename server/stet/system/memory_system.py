@@ -10,10 +10,11 @@ Of Stet, only what may be done to a user's files after their yes changes this wo
 
 import asyncio
 import errno
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
+from stet.system.program import Program, Ran
 from stet.system.system import FileKind, FileStat
 
 START = 1_700_000_000.0
@@ -30,6 +31,7 @@ class MemorySystem:
         time: What `now` answers, seconds since the epoch; `monotonic` counts from the start.
         environment: What `environ` answers.
         case_sensitive: False for a world like macOS's, where `A.py` opens `a.py`.
+        programs: What `run` can run, by name.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class MemorySystem:
         self.time = time
         self.environment: dict[str, str] = dict(environment or {})
         self.case_sensitive = case_sensitive
+        self.programs: dict[str, Callable[[Program], Awaitable[Ran]]] = {}
         self._start = time
         self._entries: dict[Path, bytes | Path | None] = {}  # a file, a link's target, a folder
         self._mtimes: dict[Path, float] = {}
@@ -235,6 +238,16 @@ class MemorySystem:
             FileNotFoundError: Always.
         """
         raise FileNotFoundError(errno.ENOENT, "There are no programs in a MemorySystem", argv[0])
+
+    async def run(self, program: Program) -> Ran:
+        """Run one of `programs`, which are asked by the first element of their `argv`.
+
+        Raises:
+            FileNotFoundError: If there is none of that name.
+        """
+        if (known := self.programs.get(program.argv[0])) is None:
+            raise FileNotFoundError(errno.ENOENT, "No such file or directory", program.argv[0])
+        return await known(program)
 
     def _enter(self, path: Path, content: bytes | Path | None, mtime: float | None = None) -> None:
         """Put an entry into the world, with the folders above it."""

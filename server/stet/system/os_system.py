@@ -13,6 +13,7 @@ from subprocess import PIPE
 from types import MappingProxyType
 
 from stet.system import user_files
+from stet.system.program import Program, Ran, run
 from stet.system.system import FileKind, FileStat
 
 _NEVER_WAIT = getattr(os, "O_NONBLOCK", 0)
@@ -189,6 +190,14 @@ class OsSystem:
         return await asyncio.create_subprocess_exec(
             *argv, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env, start_new_session=True
         )
+
+    async def run(self, program: Program) -> Ran:
+        """Run a program to its end, or to the end of its time.
+
+        Raises:
+            OSError: If it can't be started.
+        """
+        return await run(program)
 
     def _trash_place(self, path: Path) -> Path:
         folder = self.state_folder() / _TRASH

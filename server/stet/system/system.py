@@ -11,6 +11,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Protocol
 
+from stet.system.program import Program, Ran
+
 
 class FileKind(Enum):
     """What lies at a path, links not followed."""
@@ -160,6 +162,14 @@ class System(Protocol):
         self, argv: Sequence[str], *, env: Mapping[str, str] | None = None
     ) -> asyncio.subprocess.Process:
         """Start a program without a shell, its three streams piped.
+
+        Raises:
+            OSError: If it can't be started.
+        """
+        ...
+
+    async def run(self, program: Program) -> Ran:
+        """Run a program to its end, or to the end of its time; see `stet.system.program`.
 
         Raises:
             OSError: If it can't be started.

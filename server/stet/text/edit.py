@@ -2,6 +2,7 @@
 
     edit.apply(text)                                the new text
     edit.compose(then).apply(text)                  then.apply(edit.apply(text))
+    edit.map_offset(12)                             where that place is in the new text
 
 Composition walks two streams of *keep, delete, insert*, as operational transformation does
 (Ellis and Gibbs 1989; the form is that of Google Wave's composition).
@@ -11,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
+
+from stet.text.change import Bias
 
 
 class OverlapError(ValueError):
@@ -70,6 +73,21 @@ class TextEdit:
     def compose(self, then: "TextEdit") -> "TextEdit":
         """One edit that does this one and `then`, which was made for the text after this one."""
         return TextEdit(tuple(_collected(_composed(_Stream(self), _Stream(then)))))
+
+    def map_offset(self, offset: int, bias: Bias = Bias.LEFT) -> int:
+        """Where `offset` of the text before is in the text after.
+
+        Within what is replaced, and at a place where text is put in, `bias` says on which side of the
+        new text.
+        """
+        shift = 0
+        for one in self.replacements:
+            if offset < one.start or (offset == one.start and bias is Bias.LEFT):
+                break
+            if offset < one.end:
+                return one.start + shift + (len(one.text) if bias is Bias.RIGHT else 0)
+            shift += len(one.text) - (one.end - one.start)
+        return offset + shift
 
     def _check(self, text: str) -> None:
         if self.replacements and self.replacements[-1].end > len(text):

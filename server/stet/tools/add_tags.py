@@ -1,6 +1,7 @@
 """`add_tags`: propose tags in a note's YAML front matter."""
 
 import asyncio
+from typing import Annotated
 
 from pydantic import Field
 
@@ -14,13 +15,19 @@ from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
 
 _TRIES = 3
+MAX_TAGS = 100
+"""How many one call may add."""
+MAX_TAG = 200
+"""Characters of one."""
 
 
 class AddTags(Params):
     """Propose that tags are added to a note, in its YAML front matter. Those it has stay."""
 
     file: str = Field(description="Path relative to the workspace root.")
-    tags: list[str] = Field(min_length=1, description="Tags, such as `project/alpha`.")
+    tags: list[Annotated[str, Field(max_length=MAX_TAG)]] = Field(
+        min_length=1, max_length=MAX_TAGS, description="Tags, such as `project/alpha`."
+    )
 
 
 async def run(params: AddTags, desk: Desk) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from stet.settings.values import AgentSettings
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
 
@@ -15,6 +16,7 @@ class ToolGroup(StrEnum):
     """What can be switched as a whole."""
 
     WORKSPACE = "workspace"
+    WEB = "web"
     ACTION = "action"
     ADVANCED = "advanced"
 
@@ -58,8 +60,11 @@ class Tool:
         group: What it is switched with.
         kind: What it does to the world.
         params: Its arguments; the docstring is the description for the model.
-        run: Does it and gives the text for the model.
+        run: Does it and gives the text for the model. Where it proposes, it does so as its last step: a
+            call that is stopped before has proposed nothing.
         together: How several calls are one, for a tool where they may be.
+        listing: What the settings add to the description; nothing there: the tool is of no use, and
+            is not offered.
     """
 
     name: str
@@ -68,6 +73,7 @@ class Tool:
     params: type[Params]
     run: Callable[[Any, Desk], Awaitable[str]]
     together: Together | None = None
+    listing: Callable[[AgentSettings], str] | None = None
 
     @property
     def description(self) -> str:

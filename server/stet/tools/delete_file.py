@@ -1,35 +1,69 @@
-"""`delete_file`: propose that a file goes to the trash."""
+"""`delete_file`: ask whether a file may go to the trash, and have it done."""
 
 import asyncio
 
 from pydantic import Field
 
 from stet.review.drafts import RemoveDraft
+from stet.review.gate import admit
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
-from stet.tools.errors import ToolError
+from stet.tools.errors import ToolError, UserDeclined
 from stet.workspace.snapshot import NO_TEXT, NotShown, Snapshot
+
+DELETE = "Delete"
+KEEP = "Keep"
+MAX_REASON = 300
+"""Characters of a reason that the user is shown."""
 
 
 class DeleteFile(Params):
-    """Propose that a file is deleted. The user is asked; then it goes to a trash folder."""
+    """Delete a file. The user is asked first; on their yes it goes to a trash folder at once."""
 
     file: str = Field(description="Path relative to the workspace root.")
     reason: str = Field(default="", description="One line for the user: why.")
 
 
 async def run(params: DeleteFile, desk: Desk) -> str:
-    """What was proposed.
+    """What became of it.
 
     Raises:
-        ToolError: If there is no such file, or it may not be deleted.
+        UserDeclined: If they keep it.
+        ToolError: If there is no such file, it may not be deleted, or nobody can be asked.
+    """
+    draft = await _draft(params, desk)
+    with desk.refusing(draft.name, "delete"):
+        # Before the user is asked for what is refused anyway.
+        caution = admit(draft, desk.rules).caution
+    if (
+        await desk.ask("delete", _question(draft.name, _why(params), caution), (DELETE, KEEP))
+        != DELETE
+    ):
+        raise UserDeclined(f"The user keeps {draft.name}. Go on without it, and do not ask again.")
+    # The answer may have taken hours: what goes to the trash is what is there now.
+    draft = await _draft(params, desk)
+    with desk.refusing(draft.name, "delete"):
+        hunk = desk.ledger.propose_remove(draft, desk.rules)
+    if problem := await desk.hands.accept(hunk.id):
+        return (
+            f"The user says yes, but {draft.name} is not deleted yet: {problem} It waits for the "
+            f"user as {hunk.id}.\n"
+        )
+    return f"The user says yes: {draft.name} is in the trash ({hunk.id}); they can bring it back.\n"
+
+
+async def _draft(params: DeleteFile, desk: Desk) -> RemoveDraft:
+    """The removal of the file as it is now.
+
+    Raises:
+        ToolError: If there is none, or it may not be looked at.
     """
     located = desk.locate_to_write(params.file, "delete")
     if located.path is None:
         raise ToolError(f"{params.file!r} has no place on the disk: there is nothing to delete.")
     text = await asyncio.to_thread(_text, desk.snapshot(), located.uri)
-    why = " ".join(params.reason.split())
-    draft = RemoveDraft(
+    why = _why(params)
+    return RemoveDraft(
         turn=desk.turn,
         chat=desk.chat,
         author=desk.author,
@@ -38,9 +72,17 @@ async def run(params: DeleteFile, desk: Desk) -> str:
         text=text,
         summary=f"Delete {located.name}: {why}" if why else f"Delete {located.name}",
     )
-    with desk.refusing(located.name, "delete"):
-        hunk = desk.ledger.propose_remove(draft, desk.rules)
-    return f"Proposed {hunk.id}: {located.name} goes to the trash. It waits for the user.\n"
+
+
+def _why(params: DeleteFile) -> str:
+    """The reason, on one line."""
+    return " ".join(params.reason.split())[:MAX_REASON]
+
+
+def _question(name: str, why: str, caution: str) -> str:
+    asked = f"Delete {name}? {why}".rstrip()
+    said = f"{asked}\nIt goes to Stet's trash, and `stet.undo` brings it back."
+    return f"{said}\nCaution: {caution}" if caution else said
 
 
 def _text(snapshot: Snapshot, uri: str) -> str:

@@ -1,11 +1,13 @@
 """The desk that the tools of one turn work at: what they read by, and the one way to propose."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from stet.index.scan import LinkCache
+from stet.index.searching import Searcher
+from stet.index.word_search import WordSearcher
 from stet.review.drafts import CreateDraft, EditDraft
 from stet.review.errors import Overlap, ReviewError
 from stet.review.ledger import ReviewLedger
@@ -19,6 +21,10 @@ from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 from stet.tools.errors import ToolError
+from stet.tools.hands import Hands, Opened
+from stet.tools.question import Inquire, Question, QuestionKind
+from stet.web.source import Source
+from stet.web.web import Web
 from stet.workspace.paths import Located, PathRefused
 from stet.workspace.refusal import Refusal
 from stet.workspace.snapshot import NO_TEXT, NotShown, Snapshot
@@ -27,6 +33,20 @@ from stet.workspace.workspace import Workspace
 _TRIES = 3
 _NO_REFUSAL = NO_TEXT | {"missing", "unreadable"}
 """Why a file is not shown where no rule is against it: there is no text."""
+
+
+async def nobody(question: Question) -> str:
+    """Where no user can be asked.
+
+    Raises:
+        ToolError: Always.
+    """
+    raise ToolError(f"Nobody can be asked here: {question.text!r}. Go on without an answer.")
+
+
+async def nothing_attached() -> str:
+    """What the user has attached where there is no editor."""
+    return ""
 
 
 @dataclass(slots=True)
@@ -44,9 +64,18 @@ class Desk:
         shown: What the model has been shown of files.
         files_read: Names of files read, in order, without repeats.
         rejected: Edits that the gate refused.
-        opened: URIs the model wants the user to see, until the loop has passed them on.
+        opened: What the model wants the user to see, until the loop has passed it on.
         summary: What `done` said, or None while the turn goes on.
         links: What files link to, as found before.
+        searcher: Finds passages by words or by meaning.
+        inquire: Puts a question to the user.
+        look: Gives what the editor shows now, as the question's context had it when it was asked.
+        user_words: What the user has said in this conversation, for addresses they named.
+        web: The way to search APIs and pages; None where none is configured.
+        copied: Names of files whose contents were gathered for the user, in order.
+        sources: Pages that were found or read, in order, without repeats.
+        n_questions: How many questions the user has been asked.
+        hands: What the editor may be made to do at once.
     """
 
     workspace: Workspace
@@ -59,9 +88,18 @@ class Desk:
     shown: Shown = field(default_factory=Shown)
     files_read: list[str] = field(default_factory=list)
     rejected: list[RejectedEdit] = field(default_factory=list)
-    opened: list[str] = field(default_factory=list)
+    opened: list[Opened] = field(default_factory=list)
     summary: str | None = None
     links: LinkCache = field(default_factory=LinkCache)
+    searcher: Searcher = field(default_factory=WordSearcher)
+    inquire: Inquire = nobody
+    look: Callable[[], Awaitable[str]] = nothing_attached
+    user_words: str = ""
+    web: Web | None = None
+    copied: list[str] = field(default_factory=list)
+    sources: list[Source] = field(default_factory=list)
+    n_questions: int = 0
+    hands: Hands = field(default_factory=Hands)
 
     def snapshot(self) -> Snapshot:
         """The world as it is now, for this turn's question."""
@@ -103,6 +141,16 @@ class Desk:
             self.files_read.append(located.name)
         return document
 
+    async def ask(self, kind: QuestionKind, text: str, choices: Sequence[str] = ()) -> str:
+        """Put a question to the user and wait for the answer.
+
+        Raises:
+            ToolError: If nobody can be asked.
+        """
+        self.n_questions += 1
+        name = f"q-{self.turn}-{self.n_questions}"
+        return await self.inquire(Question(name, kind, text, tuple(choices)))
+
     async def create(self, file: str, content: str) -> Hunk:
         """Propose a new file.
 
@@ -116,8 +164,8 @@ class Desk:
             raise ToolError(f"{file!r} exists already. Change it with `edit_file`.")
         return self.propose_create(located, content, f"Create {located.name}")
 
-    async def open(self, file: str) -> None:
-        """Have the editor show a file.
+    async def open(self, file: str, line: int | None = None) -> None:
+        """Have the editor show a file, at a line (1-based) if one is named.
 
         Raises:
             ToolError: If it is not there, or the user wants no files opened.
@@ -127,7 +175,7 @@ class Desk:
             raise self.refuse(located.name, "open", refusal)
         if not await asyncio.to_thread(self.snapshot().exists, located.uri):
             raise ToolError(f"There is no file {file!r}. `list_files` gives the names.")
-        self.opened.append(located.uri)
+        self.opened.append(Opened(located.uri, line))
 
     async def live(self, name: str, *, position: str = "") -> TextDocument:
         """The text of a file as it is now, for resolving an edit at `position`.

@@ -1,27 +1,42 @@
 """`search_workspace`: find lines by words or by a regular expression."""
 
-from collections import defaultdict
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
 
+from stet.index.searching import Found, Query, SearchMode
+from stet.text.capped import capped, quoted_line
+from stet.text.escape import escape_line
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
-from stet.workspace.grep import BadPattern, Hit, grep
+from stet.workspace.grep import BadPattern, grep
 
-MAX_LINE = 200
+MAX_QUERY = 1000
+"""Characters: a longer one finds no more, and takes long to read."""
+
+_GO_ON = "narrow the query or the folder, or raise limit"
+_NOT_ALL = "(There are too many files: not all were searched. Name a folder.)\n"
 
 
 class SearchWorkspace(Params):
     """Search the text of the workspace's files, unsaved changes included.
 
-    `keyword` finds lines with any of the words, case ignored, best files first. `regex` finds lines
-    that match a Python regular expression. Results are `path:line: text`.
+    `hybrid` finds words in all their forms, also inside identifiers, best files first. `keyword`
+    takes words to the letter; `"quotes"` hold several together. `semantic` ranks by meaning where
+    there is an index of it. `regex` finds lines that match a Python regular expression, at most 20
+    of a file. Results are `path:line: text`.
     """
 
-    query: str = Field(min_length=1, description="Words, or a regular expression.")
-    mode: Literal["keyword", "regex"] = Field(default="keyword", description="How to search.")
+    query: str = Field(
+        min_length=1,
+        max_length=MAX_QUERY,
+        description="Words, a question, or a regular expression.",
+    )
+    mode: Literal["hybrid", "keyword", "semantic", "regex"] = Field(
+        default="hybrid", description="How to search."
+    )
     folder: str = Field(default="", description="Only below this folder.")
     limit: int = Field(default=40, ge=1, le=200, description="At most so many lines.")
 
@@ -34,34 +49,47 @@ async def run(params: SearchWorkspace, desk: Desk) -> str:
     """
     if params.folder:
         desk.locate(params.folder)
-    words = params.query.split()
-    query: dict[str, object] = (
-        {"regex": params.query} if params.mode == "regex" else {"words": words or [params.query]}
-    )
+    if params.mode == "regex":
+        return await _by_pattern(params, desk)
+    query = Query(params.query, SearchMode(params.mode), params.folder, params.limit)
+    found = await desk.searcher.search(desk.snapshot(), query)
+    lines = [_line(each.name, each.line, each.text) for each in found.passages]
+    return _shown(params, lines, found.n_more) + _said(params, found)
+
+
+async def _by_pattern(params: SearchWorkspace, desk: Desk) -> str:
     try:
-        hits = await grep(desk.snapshot(), query, params.folder)
+        found = await grep(desk.snapshot(), params.query, params.folder)
     except BadPattern as error:
         raise ToolError(str(error)) from error
-    if not hits:
-        return f"Nothing matches {params.query!r}.\n"
-    ranked = _ranked(hits) if params.mode == "keyword" else hits
-    text = "".join(f"{hit.name}:{hit.line}: {_cut(hit.text)}\n" for hit in ranked[: params.limit])
-    if len(ranked) > params.limit:
-        text += f"(cut: {len(ranked) - params.limit} more lines; narrow the query or the folder)\n"
-    return text
+    lines = [_line(hit.name, hit.line, hit.text) for hit in found.hits[: params.limit]]
+    text = _shown(params, lines, len(found.hits) - len(lines))
+    return text + (_NOT_ALL if found.is_cut else "")
 
 
-def _ranked(hits: list[Hit]) -> list[Hit]:
-    """Lines with more of the words first, then files with more such lines, then as in the file."""
-    by_file: dict[str, int] = defaultdict(int)
-    for hit in hits:
-        by_file[hit.name] += hit.score
-    return sorted(hits, key=lambda hit: (-hit.score, -by_file[hit.name], hit.name, hit.line))
+def _shown(params: SearchWorkspace, lines: Sequence[str], n_more: int) -> str:
+    if not lines:
+        where = f" below {params.folder!r}" if params.folder else ""
+        return f"Nothing matches {params.query!r}{where}.\n"
+    text = capped(lines, _GO_ON)
+    return f"{text}(cut: {n_more} more lines; {_GO_ON})\n" if n_more else text
 
 
-def _cut(line: str) -> str:
-    text = line.strip()
-    return text if len(text) <= MAX_LINE else text[:MAX_LINE] + " …"
+def _said(params: SearchWorkspace, found: Found) -> str:
+    """What must be known of how it was found."""
+    told = ""
+    if params.mode == "semantic" and not found.by_meaning:
+        told += (
+            "(Ranked by words: there is no index of meanings here. Try the words that the text itself "
+            "would use.)\n"
+        )
+    if found.is_cut:
+        told += _NOT_ALL
+    return told
+
+
+def _line(name: str, number: int, text: str) -> str:
+    return f"{escape_line(name)}:{number}: {quoted_line(text)}"
 
 
 SEARCH_WORKSPACE = Tool(

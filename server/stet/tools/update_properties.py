@@ -14,6 +14,8 @@ from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
 
 _TRIES = 3
+MAX_PROPERTIES = 100
+"""How many one call may set, and how many it may take out."""
 
 
 class UpdateProperties(Params):
@@ -25,9 +27,15 @@ class UpdateProperties(Params):
 
     file: str = Field(description="Path relative to the workspace root.")
     set: dict[str, Any] = Field(
-        default_factory=dict, description="Properties and their new values: texts, numbers, lists."
+        default_factory=dict,
+        max_length=MAX_PROPERTIES,
+        description="Properties and their new values: texts, numbers, lists.",
     )
-    remove: list[str] = Field(default_factory=list, description="Names of properties to take out.")
+    remove: list[str] = Field(
+        default_factory=list,
+        max_length=MAX_PROPERTIES,
+        description="Names of properties to take out.",
+    )
 
     @model_validator(mode="after")
     def _something(self) -> Self:
@@ -67,6 +75,8 @@ def _edit(params: UpdateProperties, text: str) -> TextEdit:
         return edit_properties(text, params.set, params.remove)
     except BadYaml as error:
         raise ToolError(f"{params.file!r}, {error}") from error
+    except RecursionError as error:
+        raise ToolError("`set` is nested too deeply. Give texts, numbers or lists.") from error
 
 
 UPDATE_PROPERTIES = Tool(

@@ -1,4 +1,4 @@
-"""Search the workspace's text: what is open as it is in the editor, the rest from the disk."""
+"""Search by a regular expression: what is open as it is in the editor, the rest from the disk."""
 
 import asyncio
 import json
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from stet.workspace.snapshot import NotShown, Snapshot
 
 SECONDS = 10.0
-MAX_FILES = 5000
+MAX_FILES = 20_000
 MAX_CHARACTERS = 50_000_000
 
 
@@ -24,23 +24,29 @@ class Hit:
     Attributes:
         name: The file, relative to its root.
         line: 1-based.
-        text: The whole line, without its end.
-        score: How many of the words it holds; 1 for a regular expression.
+        text: The line, without its end; a long one is cut.
     """
 
     name: str
     line: int
     text: str
-    score: int
 
 
-async def grep(snapshot: Snapshot, query: dict[str, object], folder: str) -> list[Hit]:
-    """Every line that matches, files in order of name, at most 20 a file.
+@dataclass(slots=True)
+class Grepped:
+    """What was found.
 
-    Args:
-        snapshot: The world.
-        query: `{"words": [...]}` or `{"regex": "..."}`.
-        folder: Only below this folder; empty for everywhere.
+    Attributes:
+        hits: Lines that match, files in order of name, at most 20 a file.
+        is_cut: Whether files were left out because there are too many.
+    """
+
+    hits: list[Hit]
+    is_cut: bool = False
+
+
+async def grep(snapshot: Snapshot, pattern: str, folder: str) -> Grepped:
+    """Every line that matches `pattern`, below `folder`; empty for everywhere.
 
     Raises:
         BadPattern: With a sentence.
@@ -48,9 +54,12 @@ async def grep(snapshot: Snapshot, query: dict[str, object], folder: str) -> lis
     process = await snapshot.system.start_process(
         [sys.executable, "-I", "-m", "stet.workspace.grep_child"]
     )
+    found = Grepped([])
     try:
         async with asyncio.timeout(SECONDS):
-            lines = await asyncio.to_thread(lambda: "".join(_input(snapshot, query, folder)))
+            lines = await asyncio.to_thread(
+                lambda: "".join(_input(snapshot, pattern, folder, found))
+            )
             output, _ = await process.communicate(lines.encode("utf-8", "surrogatepass"))
     except TimeoutError:
         raise BadPattern(
@@ -61,11 +70,14 @@ async def grep(snapshot: Snapshot, query: dict[str, object], folder: str) -> lis
         if process.returncode is None:
             process.kill()
             await process.wait()
-    return [_hit(line) for line in output.decode("utf-8", "surrogatepass").splitlines()]
+    if process.returncode:
+        raise BadPattern("The search came to no end. Make the pattern simpler, or name a folder.")
+    found.hits = [_hit(line) for line in output.decode("utf-8", "surrogatepass").splitlines()]
+    return found
 
 
-def _input(snapshot: Snapshot, query: dict[str, object], folder: str) -> Iterator[str]:
-    yield json.dumps(query) + "\n"
+def _input(snapshot: Snapshot, pattern: str, folder: str, found: Grepped) -> Iterator[str]:
+    yield json.dumps(pattern) + "\n"
     size = 0
     for count, located in enumerate(snapshot.walk(folder)):
         try:
@@ -74,6 +86,7 @@ def _input(snapshot: Snapshot, query: dict[str, object], folder: str) -> Iterato
             continue
         size += len(text)
         if count >= MAX_FILES or size > MAX_CHARACTERS:
+            found.is_cut = True
             return
         yield json.dumps([located.name, text]) + "\n"
 
@@ -81,5 +94,8 @@ def _input(snapshot: Snapshot, query: dict[str, object], folder: str) -> Iterato
 def _hit(line: str) -> Hit:
     found = json.loads(line)
     if isinstance(found, dict):
-        raise BadPattern(f"The regular expression can't be read: {found['error']}.")
+        raise BadPattern(
+            f"The regular expression can't be read: {found['error']}. For plain text, or words, leave "
+            "`mode` out."
+        )
     return Hit(*found)

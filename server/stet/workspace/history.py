@@ -39,3 +39,7 @@ class History:
         if not 0 <= n_changes <= len(self._changes):
             return None
         return tuple(islice(self._changes, len(self._changes) - n_changes, None))
+
+    def remembered(self) -> tuple[TextChange, ...]:
+        """All changes that are still known, oldest first."""
+        return tuple(self._changes)

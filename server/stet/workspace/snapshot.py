@@ -132,14 +132,16 @@ class Snapshot:
         """What models and people call a document: the reverse of `locate`."""
         return self._locator().name_of(uri)
 
-    def walk(self, folder: str = "") -> Iterator[Located]:
+    def walk(self, folder: str = "", *, only_text: bool = True) -> Iterator[Located]:
         """The files in and below `folder` that may be shown, in a fixed order; all without one.
+
+        Without `only_text` also those that hold no text: images, say.
 
         Raises:
             PathRefused: If `folder` is no name for something in the workspace.
         """
         top = self.locate(folder).path if folder.strip("/. ") else None
-        return self._walk().files(top)
+        return self._walk(only_text=only_text).files(top)
 
     def siblings(self, uri: str) -> Iterator[Located]:
         """The files in the folder of a document, itself among them, that may be shown; sorted."""
@@ -189,9 +191,9 @@ class Snapshot:
             raise NotShown(uri, "too-large", message)
         return data
 
-    def _walk(self) -> Walk:
+    def _walk(self, *, only_text: bool = True) -> Walk:
         privacy = replace(self.privacy(), rules=self.rules.pinned())
-        return Walk(self.system, self._locator(), privacy)
+        return Walk(self.system, self._locator(), privacy, only_text)
 
     def _locator(self) -> Locator:
         return Locator(self.system, self.roots, self.documents)

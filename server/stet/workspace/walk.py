@@ -27,11 +27,12 @@ MAX_DEPTH = 64
 
 @dataclass(slots=True)
 class Walk:
-    """One walk over the files that `privacy` lets through."""
+    """One walk over the files that `privacy` lets through; all of them unless `only_text`."""
 
     system: System
     locator: Locator
     privacy: PrivacyFilter
+    only_text: bool = True
     n_entries: int = 0
 
     def files(self, top: Path | None) -> Iterator[Located]:
@@ -97,12 +98,12 @@ class Walk:
                 yield located
 
     def _file(self, path: Path, stat: FileStat) -> Located | None:
-        """The file at `path`; None for folders and for what holds no text."""
+        """The file at `path`; None for folders, and for what holds no text where that is asked for."""
         if stat.kind is not FileKind.FILE:
             return None
         uri = uri_of(path)
         document = self.locator.documents.get(canonical(uri))
-        if document is None and not self._is_text(path, stat):
+        if document is None and self.only_text and not self._is_text(path, stat):
             return None
         name = self.locator.name_of_path(path)
         return Located(uri if document is None else document.uri, path, name)

@@ -147,6 +147,11 @@ class Workspace:
         document = self._open.get(canonical(uri))
         return None if document is None else document.buffer
 
+    def language(self, uri: str) -> str:
+        """The editor's id for the language of an open document; empty if it is closed."""
+        document = self._open.get(canonical(uri))
+        return "" if document is None else document.language_id
+
     def changes_since(self, uri: str, revision: int) -> tuple[TextChange, ...] | None:
         """How an open document changed since `revision`, oldest first.
 
@@ -156,6 +161,11 @@ class Workspace:
         """
         document = self._open.get(canonical(uri))
         return None if document is None else document.history.since(revision)
+
+    def changes_since_opened(self, uri: str) -> tuple[TextChange, ...]:
+        """How a document changed since it was opened, oldest first, as far as that is still known."""
+        document = self._open.get(canonical(uri))
+        return () if document is None else document.history.remembered()
 
     def snapshot(self) -> Snapshot:
         """The world at this moment, frozen; only documents changed since the last one are copied."""

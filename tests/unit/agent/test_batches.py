@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from stet.agent.events import AgentEvent, ToolEnded
-from stet.agent.turn import ToolState, Turn
+from stet.agent.lifecycle import ToolState
+from stet.agent.turn import Turn
 from stet.llm.messages import Completion, StopReason, ToolCall
 from stet.llm.scripted import call
 from stet.settings.values import EditSettings, Settings

@@ -3,19 +3,25 @@
 import asyncio
 import dataclasses
 import json
+import threading
+from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
 
+from stet.agent.archive import Archive
 from stet.agent.events import AgentEvent, Answered, ToolEnded, TurnEnded, TurnStarted
+from stet.agent.history import Exchange
+from stet.agent.lifecycle import ToolState
 from stet.agent.toolbox import ALL_TOOLS
-from stet.agent.turn import Mode, ToolState, TurnState
+from stet.agent.turn import Mode, TurnState
 from stet.llm.errors import ModelUnavailable
 from stet.llm.messages import Completion, StopReason, ToolCall, Usage
 from stet.llm.model import Request
 from stet.llm.scripted import Reply, call, say, together
+from stet.review.verdicts import Heard
 from stet.settings.values import AgentSettings, EditSettings, ModelSettings, Price, Settings
-from stet.tools.base import ToolKind
+from stet.tools.base import ToolGroup, ToolKind
 from stet.tools.desk import Desk
 from tests.support.turns import Table
 from tests.support.world import insertion, make_world
@@ -47,7 +53,7 @@ async def test_a_question_is_worked_on_until_the_model_says_that_it_is_done() ->
     )  # fmt: skip
     assert [(run.tool, run.state, run.file) for run in turn.tool_calls] == [
         ("read_file", "completed", "b.py"),
-        ("edit_file", "completed", "a.py"),
+        ("edit_file", "waitingForUserInput", "a.py"),
         ("done", "completed", ""),
     ]
     assert (turn.files_read, len(turn.rounds), turn.model) == (("b.py",), 3, "scripted")
@@ -190,24 +196,25 @@ async def test_a_fault_of_our_own_fails_the_turn_and_the_chat_goes_on(
 # -- limits --------------------------------------------------------------------------------------
 
 
-async def test_rounds_are_limited_and_the_last_offers_only_what_can_end_the_turn() -> None:
+async def test_rounds_are_limited_and_the_last_is_told_what_can_still_be_called() -> None:
     read = call("read_file", file="b.py")
     desk = table(read, read, read, max_iterations=2)
     turn = await desk.ask()
     assert (turn.state, len(turn.rounds)) == (TurnState.LIMITED, 2)
     assert "agent.maxIterations" in turn.error
+    switched_off = {"delete_file", "execute_command", "web_search", "read_webpage"}
+    all_tools = [tool for tool in ALL_TOOLS if tool.name not in switched_off]
     offered = [[tool.name for tool in request.tools] for request in desk.model.requests]
-    assert offered == [
-        [tool.name for tool in ALL_TOOLS if tool.name != "delete_file"],
-        ["edit_file", "create_file", "move_file", "update_properties", "add_tags", "done"],
-    ]
+    assert offered == [[tool.name for tool in all_tools]] * 2
+    last = [f"`{tool.name}`" for tool in all_tools if tool.group is ToolGroup.ACTION]
+    assert f"only {', '.join(last)} can be called" in desk.model.requests[1].messages[-1].content
 
 
 async def test_tokens_are_limited() -> None:
-    reading = dataclasses.replace(call("read_file", file="b.py"), usage=Usage(900, 200))
-    turn = await table(reading, DONE, max_tokens=1000).ask()
-    assert (turn.state, turn.usage.total, len(turn.rounds)) == (TurnState.LIMITED, 1100, 1)
-    assert "agent.maxTokens is 1000" in turn.error
+    reading = dataclasses.replace(call("read_file", file="b.py"), usage=Usage(59_000, 2_000))
+    turn = await table(reading, DONE, max_tokens=60_000).ask()
+    assert (turn.state, turn.usage.total, len(turn.rounds)) == (TurnState.LIMITED, 61_000, 1)
+    assert "agent.maxTokens is 60000" in turn.error
 
 
 async def test_seconds_are_limited() -> None:
@@ -215,7 +222,7 @@ async def test_seconds_are_limited() -> None:
         await asyncio.Event().wait()
         raise AssertionError
 
-    turn = await table(EDIT, for_ever, max_seconds=0.05).ask()
+    turn = await table(EDIT, for_ever, max_seconds=0.5).ask()
     assert turn.state is TurnState.LIMITED
     assert "agent.maxSeconds" in turn.error
     assert len(turn.tool_calls) == 1
@@ -248,7 +255,14 @@ async def test_tools_are_switched_off_by_settings_and_question_but_never_done() 
         DONE, disabled_tools=("done", "list_files"), disabled_groups=("action", "advanced")
     )
     await desk.end_of(desk.start(disabled=["search_workspace"]))
-    assert [tool.name for tool in desk.model.requests[0].tools] == ["read_file", "done"]
+    offered = [tool.name for tool in desk.model.requests[0].tools]
+    assert offered == [
+        tool.name
+        for tool in ALL_TOOLS
+        if (tool.group is ToolGroup.WORKSPACE or tool.kind is ToolKind.CONTROL)
+        and tool.name not in {"list_files", "search_workspace"}
+    ]
+    assert offered[-2:] == ["done", "ask_user"]
 
 
 async def test_a_refused_edit_is_told_to_the_model_and_to_the_user() -> None:
@@ -288,12 +302,11 @@ async def test_between_turns_the_beginning_stays_and_the_history_is_bounded() ->
     requests = desk.model.requests
     assert len({request.messages[0] for request in requests}) == 1
     assert all(request.tools == requests[0].tools for request in requests)
-    assert [len(request.messages) for request in requests] == [2, 4, 4, 4, 4]
-    question, answer = requests[4].messages[1:-1]
-    # As it was asked, with what was told then; the state of the editor is gone.
-    assert (question.role, answer.role, answer.content) == ("user", "assistant", "Done.")
-    assert requests[3].messages[-1].content.startswith(question.content.removesuffix("Question 3"))
-    assert question.content.endswith("</since_last_turn>\nQuestion 3")
+    assert [len(request.messages) for request in requests] == [2, 6, 6, 6, 6]
+    earlier = requests[4].messages[1:-1]
+    assert earlier[0] == requests[3].messages[-1]  # as it was asked
+    assert [one.role for one in earlier] == ["user", "assistant", "tool", "assistant"]
+    assert earlier[1].tool_calls[0].name == "done"
     assert "Question 4" in requests[4].messages[-1].content
 
 
@@ -301,11 +314,11 @@ async def test_the_history_tells_of_proposals_and_never_holds_an_empty_answer() 
     desk = table(together(EDIT, call("done", summary="")), call("done", summary=" "), DONE)
     for _ in range(3):
         await desk.ask()
-    answers = [one.content for one in desk.model.requests[2].messages if one.role == "assistant"]
-    assert answers == [
-        f"(Proposed hunks: 1, files: 1: {desk.hunks[0].id} Three)",
-        "(No answer.)",
-    ]
+    answers = [one for one in desk.model.requests[2].messages if one.role == "assistant"]
+    assert all(one.content or one.tool_calls for one in answers)
+    [first, second] = [one.content for one in answers if one.content]
+    assert f"Proposed: {desk.hunks[0].id} Three\n" in first
+    assert "Proposed" not in second
 
 
 # -- cancelling and waiting ----------------------------------------------------------------------
@@ -352,6 +365,35 @@ async def test_a_turn_can_be_cancelled_at_every_step_and_its_chat_goes_on(steps:
     assert second.state is TurnState.COMPLETED
 
 
+class SlowArchive(Archive):
+    """Takes until it may to keep what a chat knows."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__()
+        self.may, self.begun = threading.Event(), asyncio.Event()
+        self._loop = loop
+
+    def keep_chat(self, chat: str, history: Sequence[Exchange], heard: Heard) -> None:
+        self._loop.call_soon_threadsafe(self.begun.set)
+        assert self.may.wait(5)
+
+
+async def test_a_cancel_while_a_turn_is_kept_finds_it_over_and_not_cancelled() -> None:
+    archive = SlowArchive(asyncio.get_running_loop())
+    world = make_world(opened={"/ws/a.py": TEXT})
+    desk = Table(world, [DONE, DONE], archive=archive)
+    first = desk.start("Keep me")
+    await archive.begun.wait()
+    assert desk.agent.cancel(first) == ()
+    turn = desk.agent.turn(first)
+    assert (turn.state, turn.summary) == (TurnState.COMPLETED, "Done.")
+    n_events = len(desk.events)
+    archive.may.set()
+    await desk.rest()
+    assert len(desk.events) == n_events
+    assert [one.question for one in desk.agent.session("main").history] == ["Keep me"]
+
+
 async def test_turns_of_one_chat_wait_and_other_chats_run_beside_them() -> None:
     held = Held(DONE)
     desk = table(held, DONE, DONE)
@@ -364,7 +406,7 @@ async def test_turns_of_one_chat_wait_and_other_chats_run_beside_them() -> None:
     assert (await desk.end_of(queued)).state is TurnState.COMPLETED
     assert desk.agent.turn(first).state is TurnState.COMPLETED
     history = [message.content for message in desk.model.requests[2].messages]
-    assert history[1:3] == ["Do it", "Done."]
+    assert history[1] == desk.model.requests[0].messages[1].content
 
 
 async def test_a_waiting_turn_that_is_cancelled_never_starts() -> None:

@@ -1,5 +1,6 @@
 """What the doctor finds."""
 
+import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -14,9 +15,10 @@ from stet.cli.doctor import (
     check_folders,
     check_model,
     check_settings,
+    check_web,
 )
 from stet.settings.layers import Layers, read_layers
-from stet.settings.values import ModelSettings, Settings
+from stet.settings.values import ModelSettings, Settings, WebSettings
 from stet.system.os_system import OsSystem
 
 
@@ -110,6 +112,38 @@ async def test_the_model_is_really_asked(tmp_path: Path, monkeypatch: pytest.Mon
     assert (await check_model(ModelSettings(), OsSystem()))[1] == Finding(
         "problem", "reached", "no", "The provider is on fire."
     )
+
+
+def test_a_search_api_is_named_with_where_its_key_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    assert list(check_web(WebSettings(), OsSystem())) == []
+    assert list(check_web(WebSettings("brave"), OsSystem())) == [
+        Finding(
+            "problem",
+            "web",
+            "brave, but its key is not there",
+            "Set BRAVE_SEARCH_API_KEY or BRAVE_API_KEY in the environment the editor starts in, or "
+            "name another variable in web.apiKeyEnv.",
+        )
+    ]
+    monkeypatch.setenv("BRAVE_API_KEY", "secret")
+    ready = Finding(
+        "ok",
+        "web",
+        "brave, https://api.search.brave.com/res/v1, with the key in BRAVE_API_KEY",
+    )
+    assert list(check_web(WebSettings("brave"), OsSystem())) == [ready]
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert list(check_web(WebSettings("brave"), OsSystem())) == [
+        ready,
+        Finding(
+            "note",
+            "web",
+            "no HTML page can be read: trafilatura is missing",
+            "Install Stet with its extra `web`.",
+        ),
+    ]
 
 
 def test_folders_of_ones_own_are_writable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

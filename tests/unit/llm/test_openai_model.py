@@ -213,7 +213,8 @@ async def test_a_refusal_is_shown(server: OpenAIServer, model: OpenAIModel, hear
     [
         ("stop", StopReason.STOP),
         ("length", StopReason.LENGTH),
-        ("content_filter", StopReason.REFUSED),
+        ("content_filter", StopReason.FILTERED),
+        ("refusal", StopReason.REFUSED),
         ("tool_calls", StopReason.STOP),
         ("something_new", StopReason.STOP),
     ],

@@ -59,7 +59,7 @@ class ScriptedClient(Client):
         return True
 
     async def apply_edit(
-        self, label: str, uri: str, version: int | None, edits: Sequence[lsp.TextEdit]
+        self, label: str | None, uri: str, version: int | None, edits: Sequence[lsp.TextEdit]
     ) -> ApplyOutcome:
         act = self._world.acts.pop(0) if self._world.acts else applies
         return act(self._world, uri, edits)

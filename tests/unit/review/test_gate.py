@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from stet.agent.toolbox import ALL_TOOLS, Toolbox
-from stet.agent.turn import ToolState
 from stet.llm.messages import ToolCall
 from stet.review.rules import RejectedEdit
 from stet.settings.parse import parse
@@ -83,7 +82,7 @@ async def test_arguments_that_are_no_text_come_to_nothing(
 ) -> None:
     desk = await loose_desk(build(tmp_path))
     toolbox = Toolbox(ALL_TOOLS, desk)
-    run, answer = await toolbox.run(ToolCall("c1", tool, json.dumps(arguments)))
-    assert run.state is ToolState.ERROR
-    assert answer == f"Error: {run.error}\n"
+    outcome = await toolbox.run(ToolCall("c1", tool, json.dumps(arguments)))
+    assert outcome.error
+    assert outcome.text == f"Error: {outcome.error}\n"
     assert desk.ledger.hunks() == ()

@@ -20,6 +20,7 @@ from stet.settings.values import (
     LogSettings,
     ModelSettings,
     PrivacySettings,
+    PromptSettings,
     Settings,
 )
 from stet.system.memory_system import MemorySystem
@@ -128,6 +129,12 @@ def test_whatever_else_a_project_says_is_ignored_by_name(text: str, key: str) ->
         ),
         ("/work/.stet.toml",),
     )
+
+
+def test_a_projects_prompt_says_whose_it_is_and_has_no_kind_that_runs_on_save() -> None:
+    said = "[[prompts]]\ntitle = 'Tidy'\nprompt = 'x'\nkind = 'source.fixAll'\nmode = 'ask'"
+    found = merge(None, (), [project(said)]).settings.prompts
+    assert found == (PromptSettings("Tidy (the project's)", "x", mode="ask", project=True),)
 
 
 def test_no_project_widens_what_another_narrowed() -> None:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tomllib
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given
@@ -14,16 +15,20 @@ from hypothesis import strategies as st
 from stet.settings.parse import MAX_PROBLEMS, Parsed, Problem, parse
 from stet.settings.values import (
     AgentSettings,
+    CommandSettings,
     ContextSettings,
     EditSettings,
+    InstructionSettings,
     LogSettings,
     ModelSettings,
     Price,
     PrivacySettings,
+    PromptSettings,
     Settings,
+    WebSettings,
 )
 
-ALL: dict[str, dict[str, object]] = {
+ALL: dict[str, Any] = {
     "model": {
         "provider": "ollama",
         "name": "qwen3",
@@ -53,8 +58,19 @@ ALL: dict[str, dict[str, object]] = {
         "historyLength": 0,
         "disabledTools": ["search_workspace"],
         "disabledGroups": ["web"],
+        "character": "You are dry.",
+        "commands": [
+            {"name": "test", "argv": ["pytest", "{file}"], "description": "Tests.", "safe": True},
+            {"name": "list", "argv": ["ls"]},
+        ],
     },
+    "web": {"provider": "brave", "apiKeyEnv": "K", "baseUrl": "http://x", "allowHosts": ["wiki"]},
     "privacy": {"deny": ["*.pem"]},
+    "prompts": [
+        {"title": "Shorten", "prompt": "Shorten this", "mode": "rewrite"},
+        {"title": "Why", "prompt": "Why?", "kind": "source", "languages": ["go"], "mode": "ask"},
+    ],
+    "instructions": {"onSave": True},
     "log": {"level": "debug"},
 }
 ALL_SETTINGS = Settings(
@@ -71,8 +87,26 @@ ALL_SETTINGS = Settings(
     ),
     ContextSettings("folder", 2, 3, 4, 5, 6, 7, ("build",)),
     EditSettings("current", can_add=False, can_delete=False, can_create=False),
-    AgentSettings(7, 8, 9, 0, ("search_workspace",), ("web",)),
+    AgentSettings(
+        7,
+        8,
+        9,
+        0,
+        ("search_workspace",),
+        ("web",),
+        "You are dry.",
+        (
+            CommandSettings("test", ("pytest", "{file}"), "Tests.", safe=True),
+            CommandSettings("list", ("ls",)),
+        ),
+    ),
+    WebSettings("brave", "K", "http://x", ("wiki",)),
     PrivacySettings(("*.pem",)),
+    (
+        PromptSettings("Shorten", "Shorten this", mode="rewrite"),
+        PromptSettings("Why", "Why?", "source", ("go",), "ask"),
+    ),
+    InstructionSettings(on_save=True),
     LogSettings("debug"),
 )
 
@@ -196,13 +230,42 @@ def test_an_empty_object_is_an_empty_list_to_editors_that_cannot_tell() -> None:
 
 @pytest.mark.parametrize(
     ("value", "key"),
-    [({"web": {"provider": "brave"}}, "web"), ({"context": {"presets": {}}}, "context.presets")],
+    [({"bridges": {}}, "bridges"), ({"context": {"presets": {}}}, "context.presets")],
 )
 def test_a_key_that_is_not_built_yet_is_said_to_have_no_effect(value: object, key: str) -> None:
     parsed = parse(value)
     assert parsed.settings == Settings()
     assert [problem.key for problem in parsed.problems] == [key]
     assert "has no effect in this version" in parsed.problems[0].message
+
+
+@pytest.mark.parametrize(
+    ("item", "message"),
+    [
+        ("ls", "setting 'agent.commands[2]' is ignored: it should be an object, not 'ls'"),
+        ({"name": "x"}, "setting 'agent.commands[2]' is ignored: it needs argv"),
+        (
+            {"name": 1, "argv": []},
+            "setting 'agent.commands[2]' is ignored: its name is not as it should be",
+        ),
+        (
+            {"name": "x", "argv": ["a"], "shell": True},
+            "setting 'agent.commands[2]' is ignored: it has no 'shell', only name, argv, description, safe",
+        ),
+    ],
+)
+def test_an_object_of_a_list_that_is_wrong_costs_itself_only(item: object, message: str) -> None:
+    good = {"name": "ls", "argv": ["ls"]}
+    parsed = parse({"agent": {"commands": [good, item, good]}})
+    assert parsed.settings.agent.commands == (CommandSettings("ls", ("ls",)),) * 2
+    assert [problem.message for problem in parsed.problems] == [message]
+
+
+def test_no_source_says_itself_that_a_prompt_is_the_projects() -> None:
+    prompt = {"title": "x", "prompt": "y"}
+    parsed = parse({"prompts": [prompt, {**prompt, "project": False}]})
+    assert parsed.settings.prompts == (PromptSettings("x", "y"),)
+    assert [problem.key for problem in parsed.problems] == ["prompts[2]"]
 
 
 def test_the_messages_of_a_hostile_file_are_few_short_and_escaped() -> None:
@@ -216,7 +279,13 @@ def test_the_messages_of_a_hostile_file_are_few_short_and_escaped() -> None:
 # A busy machine is no reason to fail.
 FEW = hypothesis_settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SECTIONS = st.sampled_from(["stet", *ALL, "price", "web", "unknown"])
-KEYS = SECTIONS | st.sampled_from([key for section in ALL for key in ALL[section]]) | st.text()
+KEYS = (
+    SECTIONS
+    | st.sampled_from(
+        [key for section in ALL.values() if isinstance(section, dict) for key in section]
+    )
+    | st.text()
+)
 JSON = st.recursive(
     st.none()
     | st.booleans()

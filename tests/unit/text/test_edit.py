@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stet.text.change import Bias
 from stet.text.edit import OverlapError, Replacement, TextEdit
 from tests.support.naive_text import NASTY
 
@@ -25,6 +26,18 @@ def test_two_edits_composed_do_what_one_after_the_other_does(
     first = data.draw(edits(text))
     then = data.draw(edits(first.apply(text)))
     assert first.compose(then).apply(text) == then.apply(first.apply(text))
+
+
+@given(data=st.data(), text=nasty)
+@settings(max_examples=100, deadline=None)
+def test_text_between_replacements_is_found_again_by_its_offset(
+    data: st.DataObject, text: str
+) -> None:
+    edit = data.draw(edits(text))
+    after = edit.apply(text)
+    replaced = {at for one in edit.replacements for at in range(one.start, one.end)}
+    for offset in set(range(len(text))) - replaced:
+        assert after[edit.map_offset(offset, Bias.RIGHT)] == text[offset]
 
 
 def test_replacements_are_kept_in_order_of_place() -> None:
@@ -52,3 +65,9 @@ def test_an_edit_of_another_text_is_refused() -> None:
         TextEdit((Replacement(2, 5, "x"),)).apply("abc")
     with pytest.raises(ValueError, match="0 <= start <= end"):
         Replacement(3, 2, "")
+
+
+def test_an_insertion_exactly_at_a_place_pushes_it_by_its_bias() -> None:
+    edit = TextEdit((Replacement(1, 1, "xx"), Replacement(3, 5, "y")))
+    places = [(edit.map_offset(at, Bias.LEFT), edit.map_offset(at, Bias.RIGHT)) for at in range(7)]
+    assert places == [(0, 0), (1, 3), (4, 4), (5, 6), (5, 6), (6, 6), (7, 7)]

@@ -141,7 +141,9 @@ async def test_search_finds_words_and_patterns_in_unsaved_text(on_disk: Workspac
 
 async def test_search_sees_nothing_that_may_not_be_shown(on_disk: Workspace) -> None:
     desk = make_desk(on_disk, asked=None)
-    assert await use(SEARCH_WORKSPACE, desk, query="KEY=1") == "Nothing matches 'KEY=1'.\n"
+    assert await use(SEARCH_WORKSPACE, desk, query="KEY=1") == "a.py:3: KEY\n"
+    exactly = await use(SEARCH_WORKSPACE, desk, query="KEY=1", mode="keyword")
+    assert exactly == "Nothing matches 'KEY=1'.\n"
     assert await use(SEARCH_WORKSPACE, desk, query=r"^[cx]$", mode="regex") == (
         "Nothing matches '^[cx]$'.\n"
     )
@@ -155,5 +157,35 @@ async def test_search_is_cut_where_it_is_told_and_refuses_a_bad_pattern(
     assert cut.splitlines()[1].startswith("(cut: ")
     bad = await use(SEARCH_WORKSPACE, desk, query="(", mode="regex")
     assert bad.startswith("Error: The regular expression can't be read")
+    huge = await use(SEARCH_WORKSPACE, desk, query="a{99999999999}", mode="regex")
+    assert huge.startswith("Error: The regular expression can't be read")
     outside = await use(SEARCH_WORKSPACE, desk, query="x", folder="../..")
     assert outside.startswith("Error: ")
+
+
+async def test_search_by_meaning_says_that_it_ranked_by_words() -> None:
+    desk = make_desk(make_world(FILES))
+    assert await use(SEARCH_WORKSPACE, desk, query="two", mode="semantic") == (
+        "a.py:2: two\n(Ranked by words: there is no index of meanings here. "
+        "Try the words that the text itself would use.)\n"
+    )
+    assert await use(SEARCH_WORKSPACE, desk, query="two") == "a.py:2: two\n"
+
+
+async def test_what_search_finds_does_not_act() -> None:
+    desk = make_desk(make_world({"/ws/x.txt": "word \x1b[8m\u202ehidden\r\n" + "word " * 100}))
+    assert await use(SEARCH_WORKSPACE, desk, query="hidden") == (
+        "x.txt:1: word \\x1b[8m\\u202ehidden\n"
+    )
+    long = await use(SEARCH_WORKSPACE, desk, query="word", mode="keyword")
+    assert max(map(len, long.splitlines())) < 220
+
+
+async def test_search_says_how_to_see_what_is_cut() -> None:
+    desk = make_desk(make_world({f"/ws/{n}.txt": "word\n" for n in range(9)}))
+    cut = await use(SEARCH_WORKSPACE, desk, query="word", limit=2)
+    assert cut.splitlines()[2] == (
+        "(cut: 7 more lines; narrow the query or the folder, or raise limit)"
+    )
+    nothing = await use(SEARCH_WORKSPACE, desk, query="nowhere", folder="none")
+    assert nothing == "Nothing matches 'nowhere' below 'none'.\n"

@@ -4,6 +4,7 @@ Nothing here changes with the clock, the cursor or the open files: the beginning
 the same to the byte, so that a provider's cache of it holds. Live state comes last.
 """
 
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
@@ -12,12 +13,41 @@ from stet.review.rules import EditRules
 from stet.review.stated import describe
 
 
-def system_prompt(mode: Mode, rules: EditRules) -> str:
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How the model is to be, beside what it is to do.
+
+    Attributes:
+        character: The user's words for it (`agent.character`).
+        language: What people write in this workspace, in English; None where that can't be told.
+        project: The project's own instructions, in their tags; empty for none.
+    """
+
+    character: str = ""
+    language: str | None = None
+    project: str = ""
+
+
+PLAIN = Manner()
+
+
+def system_prompt(mode: Mode, rules: EditRules, manner: Manner = PLAIN) -> str:
     """The system message of a turn in `mode` under `rules`."""
     parts = [prompt("agent")]
     if mode is Mode.ASK:
         parts.append(prompt("ask"))
+    if manner.language is not None:
+        parts.append(
+            f"The texts of this workspace are mostly in {manner.language}. Write into files in the "
+            "language they are in; answer in the user's.\n"
+        )
     parts.append(f"## What you may change\n\n{describe(rules)}\n")
+    if manner.character.strip():
+        parts.append(
+            f"## Character\n\nThe user wants you to be so:\n\n{manner.character.strip()}\n"
+        )
+    if manner.project:
+        parts.append(f"## The project's own words\n\n{prompt('project')}\n{manner.project}\n")
     return "\n".join(parts)
 
 

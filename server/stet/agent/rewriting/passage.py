@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 
 from stet.agent.errors import TurnFailed
 from stet.agent.events import AgentEvent, Answered, RoundStarted, Said, Waiting
+from stet.agent.refusal import check_refusal
 from stet.agent.turn import Turn
 from stet.llm.messages import Completion, StopReason
 from stet.llm.model import Model, Request
@@ -146,6 +147,5 @@ class Writer:
                 "The model's answer was cut off, so nothing is proposed. Select less, or choose a "
                 "larger model."
             )
-        if completion.stop_reason is StopReason.REFUSED:
-            raise TurnFailed(f"The model refuses: {completion.text.strip() or 'no reason given'}")
+        check_refusal(completion)
         return completion

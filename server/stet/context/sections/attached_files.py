@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from stet.context.current import Current
 from stet.context.excerpt import head_of
@@ -12,6 +11,7 @@ from stet.index.graph import LinkGraph
 from stet.index.scan import scan_links
 from stet.settings.values import Settings
 from stet.text.document import TextDocument
+from stet.text.iso import iso_time
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical
 
@@ -78,17 +78,8 @@ def _in_scope(
 def _file_contents(attached: Attached, head_lines: int) -> str:
     excerpt = head_of(attached.document, head_lines)
     attributes = {"path": attached.name}
-    written = None if attached.mtime is None else _iso(attached.mtime)
+    written = None if attached.mtime is None else iso_time(attached.mtime)
     if written is not None:
         attributes["mtime"] = written
     attributes |= {"lines": excerpt.lines, "total_lines": str(excerpt.total)}
     return element("file_contents", excerpt.text, attributes)
-
-
-def _iso(mtime: float) -> str | None:
-    """ISO 8601 in UTC, to the second; None for a time that no calendar has."""
-    try:
-        moment = datetime.fromtimestamp(mtime, UTC)
-    except (OverflowError, ValueError, OSError):
-        return None
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Generator
 from concurrent.futures import Future
 from difflib import get_close_matches
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any
 
 from cattrs import Converter
 from lsprotocol import types as lsp
@@ -39,6 +39,7 @@ from pygls.protocol import (
 
 from stet.lsp.capabilities import ClientCapabilities, resolve
 from stet.lsp.connection import stdio
+from stet.lsp.connection.document_sink import DocumentSink
 from stet.lsp.connection.frames import FrameReader
 from stet.lsp.connection.lifetime import HARD_EXIT_SECONDS, Lifetime, leave_within
 from stet.lsp.conversion import MALFORMED, as_exception, build_converter, is_id, structured
@@ -51,26 +52,6 @@ log = logging.getLogger(__name__)
 
 LAST_WORDS_SECONDS = 1.0
 """How long the last messages may take to be read, once the session is over."""
-
-
-class DocumentSink(Protocol):
-    """Where the text of open documents goes. Errors other than `LspError` are taken for bugs."""
-
-    def open(self, params: lsp.DidOpenTextDocumentParams) -> None:
-        """A document was opened."""
-        ...
-
-    def change(self, params: dict[str, Any]) -> None:
-        """Text was typed; `params` as the editor sent them, unchecked: the user feels what it costs."""
-        ...
-
-    def changed_on_disk(self, params: object) -> None:
-        """Files changed, tens of thousands maybe; `params` as the editor sent them, unchecked."""
-        ...
-
-    def close(self, params: lsp.DidCloseTextDocumentParams) -> None:
-        """A document was closed."""
-        ...
 
 
 class Phase(Enum):
@@ -202,7 +183,7 @@ class StetProtocol(LanguageServerProtocol):
 
     # --- to the editor --------------------------------------------------------------------------
 
-    async def ask(self, method: str, params: object, seconds: float) -> Any:
+    async def ask(self, method: str, params: object, seconds: float, msg_id: str = "") -> Any:
         """Send a request to the editor and wait for the answer, at most `seconds`.
 
         pygls itself waits for ever and keeps what it knows of a request that is never answered.
@@ -211,7 +192,7 @@ class StetProtocol(LanguageServerProtocol):
             TimeoutError: If the editor does not answer in time.
             JsonRpcException: If it answers with an error, or with nonsense.
         """
-        msg_id = str(uuid.uuid4())
+        msg_id = msg_id or str(uuid.uuid4())
         try:
             async with asyncio.timeout(seconds):
                 return await asyncio.wrap_future(self.send_request(method, params, msg_id=msg_id))
@@ -294,7 +275,9 @@ class StetProtocol(LanguageServerProtocol):
         perform(lsp.TEXT_DOCUMENT_DID_CLOSE, self._server.documents.close, params)
 
     @lsp_method(lsp.WORKSPACE_EXECUTE_COMMAND)
-    def lsp_workspace__execute_command(self, params: lsp.ExecuteCommandParams) -> Any:
+    def lsp_workspace__execute_command(
+        self, params: lsp.ExecuteCommandParams
+    ) -> Generator[Any, Any, Any]:
         """Call the command with its arguments as they came.
 
         pygls matches them against the handler's signature, and says of a wrong name only that it is
@@ -305,7 +288,7 @@ class StetProtocol(LanguageServerProtocol):
             near = get_close_matches(params.command, self.fm.commands, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise InvalidParams(f"There is no command {params.command!r}.{hint}")
-        return handler(*(params.arguments or ()))
+        return (yield handler, tuple(params.arguments or ()), None)
 
     @lsp_method(lsp.SHUTDOWN)
     def lsp_shutdown(self, *params: Any) -> None:  # type: ignore[override]

@@ -6,37 +6,29 @@ as it is then.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from lsprotocol import types as lsp
 
-from stet.agent.turn import Mode
 from stet.lsp import from_lsp
-from stet.lsp.showing.action import QUICK_FIX, REWRITE, SOURCE, bare
+from stet.lsp.showing.action import QUICK_FIX, SOURCE, bare
+from stet.lsp.showing.comment_actions import comment_actions
 from stet.lsp.showing.hunk_actions import actions_on
 from stet.lsp.state import ServerState
 from stet.review.proposal import OPEN
-from stet.text.position import Range
+from stet.settings.values import PromptSettings
+from stet.text.position import Position, Range
 from stet.workspace.selection import Source
-from stet.workspace.uris import canonical
-
-
-@dataclass(frozen=True, slots=True)
-class _Prompt:
-    """A question that is always offered."""
-
-    title: str
-    prompt: str
-    mode: Mode
-    kind: str
-
 
 PROMPTS = (
-    _Prompt("Document this", "Add documentation", Mode.REWRITE, REWRITE),
-    _Prompt("Correct grammar and spelling", "Correct grammar and spelling", Mode.REWRITE, REWRITE),
-    _Prompt("Find and fix a mistake here", "Find and fix a mistake here", Mode.AGENT, REWRITE),
-    _Prompt("Explain this", "Explain this", Mode.ASK, SOURCE),
+    PromptSettings("Document this", "Add documentation", mode="rewrite"),
+    PromptSettings("Correct grammar and spelling", "Correct grammar and spelling", mode="rewrite"),
+    PromptSettings("Find and fix a mistake here", "Find and fix a mistake here"),
+    PromptSettings("Explain this", "Explain this", SOURCE, mode="ask"),
 )
+"""What is always offered."""
+_AUTOMATIC = lsp.CodeActionTriggerKind.Automatic
+MAX_CHOICE = 60
+"""Of a choice in a title, so that the turn behind it can be seen."""
 
 
 def code_actions(state: ServerState, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
@@ -44,21 +36,24 @@ def code_actions(state: ServerState, params: lsp.CodeActionParams) -> list[lsp.C
     uri, workspace = params.text_document.uri, state.workspace
     buffer = workspace.buffer(uri)
     if buffer is None:
-        return []
+        found = [] if params.context.trigger_kind is _AUTOMATIC else _in_chat(state, uri)
+        return [action for action in found if _wanted(action, params.context.only)]
     place = from_lsp.range_(params.range, buffer.lines, workspace.encoding)
     workspace.activity.touched(uri, place, Source.REQUEST)
-    automatic = params.context.trigger_kind is lsp.CodeActionTriggerKind.Automatic
+    automatic = params.context.trigger_kind is _AUTOMATIC
     waiting = [hunk for hunk in state.ledger.live(uri) if hunk.state in OPEN]
     here = [hunk for hunk in waiting if hunk.is_on_lines_of(place)]
-    actions = _on_questions(state, uri, place)
+    actions = _on_questions(state, uri, place, automatic=automatic)
     if here:
         actions += actions_on(
             here, waiting, state.ledger, state.publisher.diagnostic, state.server.editor
         )
+    actions += comment_actions(uri, buffer.lines, place)
     if not automatic:
         if not here:
             actions += _elsewhere(state)
-        actions += _prompts(uri, params.range, place)
+        own = workspace.settings.prompts
+        actions += _prompts(own, workspace.language(uri), uri, params.range, place)
     return [action for action in actions if _wanted(action, params.context.only)]
 
 
@@ -69,23 +64,38 @@ def _wanted(action: lsp.CodeAction, only: Sequence[lsp.CodeActionKind | str] | N
     return any(entry in ("", kind) or kind.startswith(f"{entry}.") for entry in asked)
 
 
-def _on_questions(state: ServerState, uri: str, place: Range) -> list[lsp.CodeAction]:
-    """The answers to a turn that waits, where it was asked from."""
+def _in_chat(state: ServerState, uri: str) -> list[lsp.CodeAction]:
+    """What can be done in a chat's document: answer, send, begin another."""
+    if state.chats.chat_of(uri) is None:
+        return []
+    top = Range(Position(0, 0), Position(0, 0))
+    return [
+        *_on_questions(state, uri, top, automatic=False),
+        bare("Send what I have written", "stet.send", {"uri": uri}, SOURCE),
+        bare("Begin a new chat", "stet.newChat", {}, SOURCE),
+    ]
+
+
+def _on_questions(
+    state: ServerState, uri: str, place: Range, *, automatic: bool
+) -> list[lsp.CodeAction]:
+    """The answers to turns that wait: where they were asked from, and anywhere for who asks for it."""
     actions = []
-    for turn in state.agent.turns():
-        asked_from, question = turn.ask.place, turn.question
-        if question is None or canonical(asked_from.uri or "") != canonical(uri):
+    for turn_id, question, asked_from in state.publisher.questions():
+        if automatic and not (asked_from and asked_from.touches(uri, place)):
             continue
-        if asked_from.range is None or asked_from.range.touches_lines_of(place):
-            actions += [
-                bare(
-                    f"{choice} (turn {turn.id})",
-                    "stet.answer",
-                    {"question": question.id, "choice": choice},
-                    QUICK_FIX,
-                )
-                for choice in question.choices
-            ]
+        actions += [
+            bare(
+                f"{choice[:MAX_CHOICE]} (turn {turn_id})",
+                "stet.answer",
+                {"question": question.id, "choice": choice},
+                QUICK_FIX,
+            )
+            for choice in question.choices
+        ]
+        if question.kind == "ask":
+            title = f"Answer turn {turn_id} in words: {question.text}"
+            actions.append(bare(title, "stet.answer", {"question": question.id}, QUICK_FIX))
     return actions
 
 
@@ -97,7 +107,10 @@ def _elsewhere(state: ServerState) -> list[lsp.CodeAction]:
     return [bare(f"Go to the next of {waiting} pending hunk{plural}", "stet.next", {}, SOURCE)]
 
 
-def _prompts(uri: str, wire: lsp.Range, place: Range) -> list[lsp.CodeAction]:
+def _prompts(
+    own: Sequence[PromptSettings], language: str, uri: str, wire: lsp.Range, place: Range
+) -> list[lsp.CodeAction]:
+    """The questions that are always offered, and the user's `own` for this language."""
     where: dict[str, object] = {
         "uri": uri,
         "range": {
@@ -109,9 +122,10 @@ def _prompts(uri: str, wire: lsp.Range, place: Range) -> list[lsp.CodeAction]:
         bare(
             prompt.title,
             "stet.ask",
-            {"prompt": prompt.prompt, "mode": str(prompt.mode), **where},
+            {"prompt": prompt.prompt, "mode": prompt.mode, **where},
             prompt.kind,
         )
-        for prompt in PROMPTS
-        if not (prompt.mode is Mode.REWRITE and place.is_empty)
+        for prompt in (*PROMPTS, *own)
+        if not (prompt.mode == "rewrite" and place.is_empty)
+        and (not prompt.languages or language in prompt.languages)
     ]

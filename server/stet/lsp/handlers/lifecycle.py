@@ -43,8 +43,9 @@ def did_rename_files(state: ServerState, params: lsp.RenameFilesParams) -> None:
 
 
 def did_save(state: ServerState, params: lsp.DidSaveTextDocumentParams) -> None:
-    """A document was saved; a review page says then what is to be done."""
+    """A document was saved; a review page, or a comment, may say then what is to be done."""
     state.documents.save(params)
+    state.comments.saved(params.text_document.uri)
     state.pages.saved(params.text_document.uri)
 
 

@@ -4,8 +4,8 @@ from lsprotocol import types as lsp
 
 from stet.lsp import to_lsp
 from stet.lsp.arguments import Arguments
-from stet.lsp.connection.wire_shapes import hunk_shape
 from stet.lsp.showing.places import uri_of
+from stet.lsp.showing.shapes import hunk_shape
 from stet.lsp.state import ServerState
 from stet.review.proposal import OPEN, Hunk
 from stet.text.lines import split_lines

@@ -1,11 +1,11 @@
 """Commands about hunks: `stet.proposals`, `stet.accept`, `stet.reject`."""
 
 from stet.lsp.arguments import Arguments
-from stet.lsp.connection.wire_shapes import hunk_shape
 from stet.lsp.delivering.in_order import accept_in_order
 from stet.lsp.errors import InvalidParams, RequestFailed
 from stet.lsp.showing.choosing import chosen, decide
 from stet.lsp.showing.places import uri_of
+from stet.lsp.showing.shapes import hunk_shape
 from stet.lsp.state import ServerState
 from stet.review.proposal import OPEN, WHOLE_FILE, Hunk, HunkState
 

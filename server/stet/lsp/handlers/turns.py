@@ -1,18 +1,18 @@
-"""Commands about turns: `stet.ask`, `turn`, `cancel`, `answer`, `showContext`, `status`."""
+"""Commands about turns: `stet.ask`, `turn`, `cancel`, `steer`, `answer`, `showContext`, `status`."""
 
 from stet import __version__
-from stet.agent.agent import NoQuestion, UnknownTurn
+from stet.agent.agent import NotRunning, UnknownTurn
 from stet.agent.errors import TurnFailed
+from stet.agent.questions import NoQuestion, UnknownQuestion
 from stet.agent.turn import OVER, Ask, Mode
 from stet.llm.tokens import estimate_tokens
 from stet.lsp.arguments import Arguments
-from stet.lsp.connection.wire_shapes import turn_shape
+from stet.lsp.chat.chats import DEFAULT_CHAT
 from stet.lsp.errors import InvalidParams, RequestFailed
 from stet.lsp.showing.places import place_of
+from stet.lsp.showing.shapes import turn_shape
 from stet.lsp.state import ServerState
 from stet.review.proposal import HunkState
-
-DEFAULT_CHAT = "main"
 
 
 def ask(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
@@ -42,29 +42,49 @@ def cancel(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
         raise InvalidParams(str(error)) from error
 
 
+def steer(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+    """Say something to a turn that runs; the model sees it at its next step."""
+    arguments = Arguments("stet.steer", given, main="prompt")
+    turn_id, prompt = arguments.text("turn"), arguments.required("prompt")
+    arguments.finish()
+    try:
+        return {"turn": state.agent.steer(prompt, turn_id)}
+    except UnknownTurn as error:
+        raise InvalidParams(str(error)) from error
+    except NotRunning as error:
+        raise RequestFailed(str(error)) from error
+
+
 def answer(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
-    """Answer what a turn asks."""
+    """Answer what a turn asks; without an answer, the question is put again, with how to answer it."""
     arguments = Arguments("stet.answer", given, main="text")
     question, text = arguments.text("question"), arguments.text("text")
     choice = arguments.text("choice")
     arguments.finish()
+    if text is not None and choice is not None:
+        raise InvalidParams("stet.answer takes 'text' or 'choice', not both")
     said = choice if choice is not None else text
-    if said is None:
-        raise InvalidParams("stet.answer needs 'choice' or 'text'")
+    questions = state.agent.questions
     try:
-        return {"turn": state.agent.reply(said, question)}
+        if said is None:
+            turn_id, _ = questions.waiting(question)
+            state.view.remind(state.agent.turn(turn_id))
+            return {"turn": turn_id}
+        return {"turn": questions.reply(said, question, is_choice=choice is not None)}
+    except UnknownQuestion as error:
+        raise InvalidParams(str(error)) from error
     except NoQuestion as error:
         raise RequestFailed(str(error)) from error
 
 
-def show_context(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
-    """Exactly what a question would send; nothing is sent."""
+async def show_context(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+    """Exactly what a question would send; nothing is sent. The disk is read in a worker."""
     question = _ask("stet.showContext", state, given)
     answerer = state.startup.loaded
     if answerer is None:
         raise RequestFailed("Stet is still starting; ask again in a moment")
     try:
-        parts = answerer.preview(question, state.agent.session(question.chat))
+        parts = await answerer.preview(question, state.agent.session(question.chat))
     except TurnFailed as failure:
         raise RequestFailed(str(failure)) from failure
     sections = [
@@ -92,13 +112,16 @@ def status(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
 
 def _ask(command: str, state: ServerState, given: tuple[object, ...]) -> Ask:
     arguments = Arguments(command, given, main="prompt")
+    prompt = arguments.required("prompt")
+    projects = {one.prompt for one in state.workspace.settings.prompts if one.project}
     question = Ask(
-        prompt=arguments.required("prompt"),
+        prompt=prompt,
         mode=arguments.one_of("mode", Mode, Mode.AGENT),
         chat=arguments.text("chat") or DEFAULT_CHAT,
         place=place_of(arguments, state.workspace, state.pages),
         disabled_tools=arguments.names("disabledTools"),
         disabled_groups=arguments.names("disabledGroups"),
+        is_users=prompt not in projects,
     )
     arguments.finish()
     return question

@@ -95,14 +95,15 @@ class HeadlessClient:
         system: System,
         *,
         on_event: Callable[[Event], None] | None = None,
-        choose: Callable[[str, Sequence[str]], Awaitable[str]] | None = None,
+        choose: Callable[[str, Sequence[str]], Awaitable[str | None]] | None = None,
     ) -> None:
         """An editor without a server yet.
 
         Args:
             system: Where files are read.
             on_event: Told what the server says.
-            choose: Answers a question with one of its choices; None: this editor has no buttons.
+            choose: Answers a question, with one of its choices or in words; gives None where nobody
+                is there. None: this editor has no buttons.
         """
         self._choose = choose
         self.documents = EditorDocuments(system)
@@ -291,9 +292,8 @@ class HeadlessClient:
 
     async def _asked(self, params: lsp.ShowMessageRequestParams) -> lsp.MessageActionItem | None:
         choices = [action.title for action in params.actions or ()]
-        if self._choose is None or not choices:
-            return None
-        return lsp.MessageActionItem(title=await self._choose(params.message, choices))
+        said = None if self._choose is None else await self._choose(params.message, choices)
+        return None if said is None else lsp.MessageActionItem(title=said)
 
     def _progressed(self, params: lsp.ProgressParams) -> None:
         value: Mapping[str, Any] = params.value or {}

@@ -7,8 +7,8 @@ from lsprotocol import types as lsp
 from stet.text.escape import escape_line
 
 QUICK_FIX = lsp.CodeActionKind.QuickFix.value
-REWRITE = "refactor.rewrite.stet"
 SOURCE = "source.stet"
+REWRITE = "refactor.rewrite.stet"
 MAX_TITLE = 80
 
 

@@ -4,12 +4,14 @@ They lie in the state folder. What is opened there never reaches the workspace, 
 in no scope, and nobody's cursor: nothing of Stet's own is shown to a model or edited by one.
 """
 
+import itertools
 import logging
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 
 from stet.system.system import System
+from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.encoding import Encoding
 from stet.text.position import Range
@@ -36,6 +38,11 @@ class OwnDocuments:
         self.world = Workspace(system)
         self._open: set[str] = set()
         self._entered = self._left = float("-inf")
+        self._listeners: list[Callable[[str, ModificationKind], None]] = []
+
+    def listen(self, listener: Callable[[str, ModificationKind], None]) -> None:
+        """Call `listener` with the URI of each that has been opened, changed, saved or closed."""
+        self._listeners.append(listener)
 
     def holds(self, uri: str) -> bool:
         """Whether a document is Stet's own; it need not be open."""
@@ -54,6 +61,8 @@ class OwnDocuments:
         self.world.apply(modification)
         if kind is ModificationKind.CLOSED:
             self._open.discard(canonical(uri))
+        for listener in self._listeners:
+            listener(uri, kind)
         return True
 
     def document(self, uri: str) -> TextDocument | None:
@@ -82,6 +91,23 @@ class OwnDocuments:
         theirs = None if other is None else elsewhere.selection_of(other)
         left = max(self._left, self._left if theirs is None else theirs.at)
         return (uri, selection.ranges[0]) if max(self._entered, selection.at) > left else None
+
+    def changes_since(self, uri: str, revision: int) -> tuple[TextChange, ...] | None:
+        """How one of them changed since `revision`, as `Workspace.changes_since`."""
+        return self.world.changes_since(uri, revision)
+
+    def free_name(self, stem: str, ending: str, text: str) -> str:
+        """The name of a file for `text`: not one that the editor has open with something else.
+
+        `stem` tells workspaces apart, because servers of others write into the folder as well.
+
+        Raises:
+            OSError: If there is no state folder.
+        """
+        folder = self._system.state_folder()
+        names = (f"{stem}{'' if n == 1 else f'-{n}'}{ending}" for n in itertools.count(1))
+        opened = ((name, self.document((folder / name).as_uri())) for name in names)
+        return next(name for name, old in opened if old is None or old.text == text)
 
     @cached_property
     def _folders(self) -> frozenset[Path]:

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 
 from lsprotocol import types as lsp
 
-from stet.agent.question import Question
 from stet.agent.turn import Turn
 from stet.lsp import to_lsp
 from stet.lsp.client import Client
+from stet.lsp.showing.asked_from import Place
 from stet.lsp.showing.hunk_text import describe
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import OPEN, Hunk, HunkKind, HunkState
 from stet.text.escape import escape
 from stet.text.lines import split_lines
 from stet.text.position import Position, Range
-from stet.workspace.uris import canonical
+from stet.tools.question import Question
 from stet.workspace.workspace import Workspace
 
 SOURCE = "stet"
@@ -35,7 +35,8 @@ class Publisher:
         self._due: set[str] = set()
         self._refresh_due = False
         self._lensed: dict[str, tuple[tuple[str, HunkState], ...]] = {}
-        self._questions: dict[str, Turn] = {}
+        self._questions: dict[str, Question] = {}
+        self._places: dict[str, Place] = {}
         ledger.listen(self.schedule)
 
     def schedule(self, uri: str) -> None:
@@ -44,16 +45,36 @@ class Publisher:
             self._due.add(uri)
             asyncio.get_running_loop().call_later(DELAY, self._publish, uri)
 
+    def begin(self, turn: Turn) -> None:
+        """Note where a turn was asked from: the user types on before it has a question."""
+        uri = turn.ask.place.uri or self._workspace.activity.active
+        if uri is not None:
+            self._places[turn.id] = Place(self._workspace, uri, turn.ask.place.range)
+
     def ask(self, turn: Turn) -> None:
         """Show the question of a turn at the place it was asked from, until `settle`."""
-        if turn.ask.place.uri is not None:
-            self._questions[turn.id] = turn
-            self.schedule(turn.ask.place.uri)
+        if turn.question is None:
+            return
+        self._questions[turn.id] = turn.question
+        if place := self._places.get(turn.id):
+            self.schedule(place.uri)
 
-    def settle(self, turn: Turn) -> None:
+    def settle(self, turn_id: str) -> None:
         """The turn's question, if it had one, is answered."""
-        if self._questions.pop(turn.id, None) and turn.ask.place.uri is not None:
-            self.schedule(turn.ask.place.uri)
+        if self._questions.pop(turn_id, None) and (place := self._places.get(turn_id)):
+            self.schedule(place.uri)
+
+    def end(self, turn_id: str) -> None:
+        """The turn is over."""
+        self.settle(turn_id)
+        self._places.pop(turn_id, None)
+
+    def questions(self) -> list[tuple[str, Question, Place | None]]:
+        """Turns that wait, the longest first, with what they ask and where they were asked from."""
+        return [
+            (turn_id, question, self._places.get(turn_id))
+            for turn_id, question in self._questions.items()
+        ]
 
     def _publish(self, uri: str) -> None:
         self._due.discard(uri)
@@ -62,9 +83,9 @@ class Publisher:
         lines = self._lines(uri)
         found = [self._diagnostic(hunk, lines) for hunk in hunks]
         found += [
-            self._question(turn.question, turn.ask.place.range, lines)
-            for turn in self._questions.values()
-            if turn.question and canonical(turn.ask.place.uri or "") == canonical(uri)
+            self._question(question, place.now(), lines)
+            for _, question, place in self.questions()
+            if place is not None and place.is_in(uri)
         ]
         # The editor knows the file by its own spelling, which the hunks carry.
         self._client.publish_diagnostics(self._ledger.spelling(uri), found)

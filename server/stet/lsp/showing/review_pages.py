@@ -5,7 +5,6 @@ written into a page that is open; a new review beside it gets a file of its own.
 """
 
 import dataclasses
-import itertools
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -206,7 +205,4 @@ class ReviewPages:
         """
         roots = "\n".join(canonical(root.path.as_uri()) for root in self._workspace.roots)
         stem = f"{_PREFIX}-{sha256(roots.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
-        names = (f"{stem}{'' if n == 1 else f'-{n}'}.diff" for n in itertools.count(1))
-        folder = self._system.state_folder()
-        opened = ((name, self._own.document((folder / name).as_uri())) for name in names)
-        return next(name for name, old in opened if old is None or old.text == page.text)
+        return self._own.free_name(stem, ".diff", page.text)

@@ -5,10 +5,11 @@ from time import monotonic
 
 from lsprotocol import types as lsp
 
-from stet.agent.agent import Agent, NoQuestion
+from stet.agent.agent import Agent
 from stet.agent.events import (
     AgentEvent,
     Asked,
+    Heard,
     Navigated,
     Resumed,
     RoundStarted,
@@ -18,14 +19,15 @@ from stet.agent.events import (
     TurnStarted,
     Waiting,
 )
-from stet.agent.question import Question
 from stet.agent.turn import Mode, Turn, TurnState
 from stet.lsp.client import Client
 from stet.lsp.progress import Progress
 from stet.lsp.showing.publisher import Publisher
+from stet.lsp.showing.question_view import QuestionView
+from stet.lsp.showing.spending import spent
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState
-from stet.text.escape import escape, escape_line
+from stet.text.escape import escape_line
 
 EVERY = 0.15
 """Seconds between two reports of the words that stream in."""
@@ -51,7 +53,7 @@ class TurnView:
     ) -> None:
         self._client = client
         self._ledger = ledger
-        self._publisher = publisher
+        self._questions = QuestionView(client, publisher, agent)
         self._agent = agent
         self._progress: dict[str, Progress] = {}
         self._spoken: dict[str, int] = {}
@@ -69,19 +71,28 @@ class TurnView:
                 self._said(turn, text)
             case ToolStarted(run=run):
                 self._report(turn, escape_line(f"{run.tool} {run.file}".strip()))
+            case Heard(text=text):
+                self._report(turn, f"the model is told: {_cut(text)}")
             case Waiting(reason=reason):
                 self._spoken[turn.id] = 0
                 self._report(turn, escape_line(reason))
-            case Navigated(uri=uri):
-                self._client.start(self._client.show_document(uri), "show a file")
+            case _:
+                self._about_user(event)
+
+    def _about_user(self, event: AgentEvent) -> None:
+        """What the user is asked, or is to look at."""
+        match event:
+            case Navigated(uri=uri, line=line):
+                self._client.start(self._navigate(uri, line), "show a file")
             case Asked() | Resumed():
-                self._about_question(turn)
+                self._about_question(event.turn)
 
     def _from_start_to_end(self, turn: Turn) -> None:
         if turn.state is not TurnState.RUNNING:
-            self._publisher.settle(turn)
+            self._questions.end(turn)
             self._ended(turn)
             return
+        self._questions.begin(turn)
         title = f"Stet: {_cut(turn.ask.prompt)}"
         self._progress[turn.id] = self._client.progress(
             title, "starting", lambda: self._stop(turn.id)
@@ -96,28 +107,25 @@ class TurnView:
         self._agent().cancel(turn_id)
 
     def _about_question(self, turn: Turn) -> None:
-        """Ask in every way the editor has; whichever is answered first counts."""
         if turn.question is None:
-            self._publisher.settle(turn)
+            self._questions.settle(turn)
             self._report(turn, "going on")
-            return
-        self._report(turn, "waiting for your answer")
-        self._publisher.ask(turn)
-        text = f"Stet: {escape(turn.question.text)}"
-        if self._client.has_buttons:
-            self._client.start(self._choice(turn.question, text), f"question {turn.question.id}")
         else:
-            choices = " / ".join(turn.question.choices)
-            self._client.show_message(f"{text} Answer by code action or `stet.answer`: {choices}")
+            # First: where both share one line, the question is what stays.
+            self._report(turn, "waiting for your answer")
+            self._questions.ask(turn)
 
-    async def _choice(self, question: Question, text: str) -> None:
-        chosen = await self._client.choose(text, question.choices)
-        if chosen is None:
-            return
-        try:
-            _ = self._agent().reply(chosen, question.id)
-        except NoQuestion:
-            return  # answered elsewhere meanwhile, or the turn is over
+    def remind(self, turn: Turn) -> None:
+        """Put the question of a turn that waits to the user again."""
+        self._questions.remind(turn)
+
+    async def _navigate(self, uri: str, line: int | None) -> None:
+        """Show a file; where the editor does not, say which."""
+        start = lsp.Position((line or 1) - 1, 0)
+        at = lsp.Range(start, start) if line else None
+        if not await self._client.show_document(uri, at):
+            where = f", line {line}" if line else ""
+            self._client.show_message(f"Stet: look at {escape_line(uri)}{where}")
 
     def _said(self, turn: Turn, text: str) -> None:
         self._spoken[turn.id] = self._spoken.get(turn.id, 0) + len(text)
@@ -144,14 +152,14 @@ class TurnView:
             self._client.show_message(f"Stet: {message}", kind)
 
     def _last_words(self, turn: Turn) -> str:
-        if turn.state is TurnState.COMPLETED and turn.ask.mode is Mode.ASK and turn.answer:
-            return turn.answer
+        is_answer = turn.state is TurnState.COMPLETED and turn.ask.mode is Mode.ASK
+        words = turn.answer if is_answer and turn.answer else escape_line(turn.summary)
         hunks = self._ledger.hunks(turn=turn.id)
         pending = sum(hunk.state is HunkState.PENDING for hunk in hunks)
-        words = escape_line(turn.summary)
-        if pending:
-            words += f" ({pending} hunk{'s' if pending != 1 else ''} to review)"
-        return words
+        notes = [f"{pending} hunk{'s' if pending != 1 else ''} to review"] if pending else []
+        if turn.rounds:
+            notes.append(spent(turn))
+        return f"{words} ({'; '.join(notes)})" if notes else words
 
 
 def _name(turn: Turn) -> str:

@@ -251,11 +251,13 @@ class Anchor:
 
     def _look_at_gap(self, lines: Sequence[str], around: tuple[str, str]) -> None:
         """Find an insertion's place again, and see whether the text was put there by hand."""
-        if self.first == len(lines) and not lines[-1]:
-            self.first = self.end = len(lines) - 1
+        # What comes last comes before the line that holds nothing: behind that is no place.
+        last = len(lines) if lines[-1] else len(lines) - 1
+        if self.first > last:
+            self.first = self.end = last
         if self._is_lost:
             known = without_ends(around)
-            places = range(self.first, self.end + 1)
+            places = range(self.first, min(self.end, last) + 1)
             gaps = [at for at in places if without_ends(lines_around(lines, at)) == known]
             self._is_lost = len(gaps) != 1
             if not self._is_lost:

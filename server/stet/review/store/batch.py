@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from stet.review.journal import Footing
 from stet.review.proposal import Hunk
+from stet.review.store.chat_rows import ChatRow, TurnRow
 from stet.workspace.uris import canonical
 
 SKIPPED = 10_000
@@ -19,12 +20,16 @@ class Batch:
         hunks: By id.
         footings: By canonical URI.
         numbers: By kind, the next one that is free.
+        turns: By id.
+        chats: By id.
         decision: Whether it has to survive a power cut too.
     """
 
     hunks: dict[str, Hunk] = field(default_factory=dict)
     footings: dict[str, Footing] = field(default_factory=dict)
     numbers: dict[str, int] = field(default_factory=dict)
+    turns: dict[str, TurnRow] = field(default_factory=dict)
+    chats: dict[str, ChatRow] = field(default_factory=dict)
     decision: bool = False
 
     def add(self, hunks: Iterable[Hunk], footings: Iterable[Footing], *, decision: bool) -> None:
@@ -36,7 +41,7 @@ class Batch:
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to write."""
-        return not (self.hunks or self.footings or self.numbers)
+        return not (self.hunks or self.footings or self.numbers or self.turns or self.chats)
 
 
 class Numbers:

@@ -12,6 +12,8 @@ from pathlib import Path
 from stet.review.journal import Kept
 from stet.review.proposal import Hunk
 from stet.review.store.batch import Batch
+from stet.review.store.chat_rows import KeptRows
+from stet.review.store.chat_tables import drop_old_chats, load_chats, write_chats
 from stet.review.store.load import drop_old, load
 from stet.review.store.owner import Owner, alone
 from stet.review.store.rows import MAX_NUMBER, Text, fields_of, is_live, standing_to_json
@@ -35,7 +37,8 @@ _RAISE_NUMBER = """
 _DROP_TEXTS = """
     DELETE FROM text WHERE hash NOT IN (
         SELECT old FROM hunk UNION SELECT new FROM hunk UNION SELECT base FROM hunk
-        UNION SELECT proposed FROM hunk UNION SELECT text FROM footing)
+        UNION SELECT proposed FROM hunk UNION SELECT text FROM footing
+        UNION SELECT text FROM heard)
 """
 _KNOWN_TEXTS = "SELECT hash FROM text WHERE hash IN ({})"
 _MOST_AT_ONCE = 500
@@ -110,6 +113,8 @@ class Database:
             if footing.lines:
                 text = _noted(footing.text, texts)
                 footings.append((owner, file, standing_to_json(footing), text))
+        chats = (batch.turns.values(), batch.chats.values())
+        heard = {text: _noted(text, texts) for one in chats[1] for text in one.texts.values()}
         with faults():
             self._sync("FULL" if batch.decision else "NORMAL")
             with transaction(self._connection):
@@ -122,6 +127,7 @@ class Database:
                     "INSERT INTO footing (owner, file, fields, text) VALUES (?, ?, ?, ?)", footings
                 )
                 many(_RAISE_NUMBER, batch.numbers.items())
+                write_chats(self._connection, owner, now, chats, heard.__getitem__)
         return lost
 
     def load(self, now: float) -> Kept:
@@ -138,6 +144,16 @@ class Database:
         with faults(), closing(connect(self._path)) as connection:
             drop_old(connection, self._owner.run, now)
             return load(connection, self._owner.run)
+
+    def load_chats(self, now: float) -> KeptRows:
+        """The turns and chats this run has; as `load`.
+
+        Raises:
+            StoreFault: If they can't be read.
+        """
+        with faults(), closing(connect(self._path)) as connection:
+            drop_old_chats(connection, self._owner.run, now)
+            return load_chats(connection, self._owner.run)
 
     def tidy(self) -> None:
         """Drop texts that nothing refers to, and move what is in the log file to the database.

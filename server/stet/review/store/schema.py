@@ -39,13 +39,40 @@ MIGRATIONS: tuple[str, ...] = (
     );
     CREATE INDEX footing_by_file ON footing (owner, file);
     """,
+    """
+    CREATE TABLE turn (
+        nth INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        owner TEXT NOT NULL,
+        chat TEXT NOT NULL,
+        kept REAL NOT NULL,
+        fields TEXT NOT NULL
+    );
+    CREATE TABLE chat (
+        nth INTEGER PRIMARY KEY,
+        owner TEXT NOT NULL,
+        name TEXT NOT NULL,
+        kept REAL NOT NULL,
+        fields TEXT NOT NULL
+    );
+    CREATE INDEX chat_by_name ON chat (owner, name);
+    CREATE TABLE heard (
+        nth INTEGER PRIMARY KEY,
+        owner TEXT NOT NULL,
+        chat TEXT NOT NULL,
+        uri TEXT NOT NULL,
+        text BLOB NOT NULL
+    );
+    CREATE INDEX heard_by_chat ON heard (owner, chat);
+    """,
 )
 """What leads from each version of the layout to the next, the first from an empty file. A released
 one is never changed: rows of users are in it.
 
 `hunk.nth` is the order in which they were made, `owner` the run of a server that looks after them,
 `kept` when they were last written in seconds since the epoch. `old`, `new`, `base`, `proposed` and
-`footing.text` name rows of `text`. For `fields` see `stet.review.store.rows`.
+`footing.text` name rows of `text`. For `fields` see `stet.review.store.rows`. `heard` holds the texts
+of files as a chat knows them; names of chats and URIs are JSON strings in ASCII.
 """
 
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from stet.review.journal import Footing, Kept
 from stet.review.proposal import Hunk
 from stet.review.store.batch import Batch, Numbers
+from stet.review.store.chat_rows import ChatRow, KeptRows, TurnRow
 from stet.review.store.failures import Failures
 from stet.system.system import System
 from stet.workspace.uris import canonical
@@ -102,6 +103,31 @@ class Store:
             with self._lock:
                 self._failures.add(fault)
             return Kept()
+
+    def keep_turn(self, row: TurnRow) -> None:
+        """Keep a turn as it is now; written when it returns."""
+        with self._lock:
+            self._batch.turns[row.id] = row
+            self._write()
+
+    def keep_chat(self, row: ChatRow) -> None:
+        """Keep what a chat knows now; for a worker thread where it knows many texts."""
+        with self._lock:
+            self._batch.chats[row.id] = row
+            self._write()
+
+    def load_chats(self) -> KeptRows:
+        """The turns and chats of this server and of dead ones; for a worker thread, as `load`."""
+        with self._lock:
+            database = self._ready()
+        if database is None:
+            return KeptRows()
+        try:
+            return database.load_chats(self._system.now())
+        except _fault() as fault:
+            with self._lock:
+                self._failures.add(fault)
+            return KeptRows()
 
     def tend(self) -> None:
         """Keep what waits, and after many writes tidy up; in a worker thread, for that takes long."""

@@ -361,6 +361,22 @@ def test_an_insertion_behind_a_last_line_that_lost_its_end_takes_that_line_along
     assert (page.text, page.states) == ("a\nb\nc", ["accepted"])
 
 
+def test_an_insertion_behind_an_empty_line_that_is_gone_is_not_found_behind_the_end_of_the_text() -> (
+    None
+):
+    page = Page("a\n\n")
+    page.propose("a\n\nnew\n")
+    page.type(0, 0, 2, 0, "b")
+    page.type(0, 1, 0, 1, "\n")
+    assert (page.text, page.states) == ("b\n", ["conflict"])
+    page.type(1, 0, 1, 0, "\n")
+    assert (page.text, page.states) == ("b\n\n", ["pending"])
+    page.accept()
+    for text, state in (("b\n\n", "undone"), ("b\n\nnew\n", "accepted")):
+        page.replace(text)
+        assert (page.text, page.states) == (text, [state])
+
+
 def test_a_block_deleted_with_three_hunks_in_it_and_brought_back_brings_all_back() -> None:
     page = Page("".join(f"line {n}\n" for n in range(9)))
     page.propose("".join(f"LINE {n}\n" if n in {2, 4, 6} else f"line {n}\n" for n in range(9)))

@@ -1,18 +1,22 @@
 """Turns and hunks as the commands answer them: the JSON of the public contract."""
 
-from stet.agent.question import Question
-from stet.agent.turn import OVER, ToolRun, Turn, TurnState
+from collections.abc import Mapping
+
+from stet.agent.lifecycle import ToolRun, reviewed
+from stet.agent.turn import OVER, Turn, TurnState
 from stet.llm.messages import Usage
 from stet.lsp import to_lsp
 from stet.review.ledger import ReviewLedger
-from stet.review.proposal import Hunk
+from stet.review.proposal import Hunk, HunkState
 from stet.text.lines import split_lines
+from stet.tools.question import Question
 from stet.workspace.workspace import Workspace
 
 
 def turn_shape(turn: Turn, ledger: ReviewLedger) -> dict[str, object]:
     """The answer of `stet.turn`."""
     proposals = ledger.proposals(turn.id)
+    states = {hunk.id: hunk.state for hunk in ledger.hunks(turn=turn.id)}
     return {
         "turn": turn.id,
         "chat": turn.ask.chat,
@@ -24,10 +28,11 @@ def turn_shape(turn: Turn, ledger: ReviewLedger) -> dict[str, object]:
         "success": turn.state is TurnState.COMPLETED if turn.state in OVER else None,
         "proposals": [proposal.id for proposal in proposals],
         "hunks": [hunk for proposal in proposals for hunk in proposal.hunks],
-        "toolCalls": [_tool(run) for run in turn.tool_calls],
+        "toolCalls": [_tool(run, states) for run in turn.tool_calls],
         "filesRead": list(turn.files_read),
-        "filesCopied": [],
-        "sources": [],
+        "filesCopied": list(turn.files_copied),
+        "steering": list(turn.steering),
+        "sources": [{"url": source.url, "title": source.title} for source in turn.sources],
         "rejectedEdits": [
             {"file": e.file, "position": e.position, "rule": e.rule, "message": e.message}
             for e in turn.rejected
@@ -37,6 +42,7 @@ def turn_shape(turn: Turn, ledger: ReviewLedger) -> dict[str, object]:
         "model": turn.model,
         "iterations": len(turn.rounds),
         "error": turn.error or None,
+        "notes": list(turn.notes),
         "question": _question(turn.question),
     }
 
@@ -82,8 +88,9 @@ def _question(question: Question | None) -> dict[str, object] | None:
     }
 
 
-def _tool(run: ToolRun) -> dict[str, object]:
-    shape: dict[str, object] = {"id": run.id, "tool": run.tool, "state": str(run.state)}
+def _tool(run: ToolRun, states: Mapping[str, HunkState]) -> dict[str, object]:
+    state = reviewed(run, [states[hunk] for hunk in run.hunks if hunk in states])
+    shape: dict[str, object] = {"id": run.id, "tool": run.tool, "state": str(state)}
     if run.file:
         shape["file"] = run.file
     if run.error:
@@ -97,5 +104,6 @@ def _usage(usage: Usage) -> dict[str, object]:
         "completionTokens": usage.completion,
         "totalTokens": usage.total,
         "cachedTokens": usage.cached,
+        "cachedShare": usage.cached_share,
         "estimated": usage.estimated,
     }

@@ -1,0 +1,176 @@
+"""What outlives the process of conversations: their turns, what was said, what the model knows.
+
+The agent keeps by it; rows lie where `Rows` puts them, the real ones beside the proposals
+(`stet.review.store.store`). What is read back is taken for hostile: each row is checked whole, and
+left out with a word in the log where it does not say what it must.
+"""
+
+import json
+import logging
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from enum import Enum
+from functools import cache
+from typing import TYPE_CHECKING, Protocol
+
+from stet.agent.history import Exchange, whole
+from stet.agent.session import Session
+from stet.agent.turn import OVER, Turn, TurnState
+from stet.review.store.chat_rows import ChatRow, KeptRows, TurnRow
+from stet.review.verdicts import Heard
+from stet.text.document import TextDocument
+from stet.workspace.uris import canonical, is_tracked
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+log = logging.getLogger(__name__)
+
+DIED = (
+    "Stet was ended while this turn was under way. What it had proposed is still there to review;"
+    " ask again for the rest."
+)
+MAX_EXCHANGES = 100
+MAX_CHARACTERS = 4_000_000
+"""Of a chat's history, how many turns are kept, and how much they may say: the latest of it."""
+
+
+class Rows(Protocol):
+    """Where turns and chats are kept; nothing raises when the disk fails."""
+
+    def keep_turn(self, row: TurnRow) -> None:
+        """Keep a turn as it is now; it outlives the process once this returns."""
+        ...
+
+    def keep_chat(self, row: ChatRow) -> None:
+        """Keep what a chat knows now; may take long."""
+        ...
+
+    def load_chats(self) -> KeptRows:
+        """What earlier runs have kept; may take long."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """Earlier conversations.
+
+    Attributes:
+        turns: All over, oldest first.
+        sessions: What each chat remembers; nothing waits or runs in them.
+    """
+
+    turns: tuple[Turn, ...] = ()
+    sessions: tuple[Session, ...] = ()
+
+
+class Archive:
+    """Between the agent's values and rows."""
+
+    def __init__(self, rows: Rows | None = None) -> None:
+        """Without rows nothing is kept: for tests, and for previews."""
+        self._rows = rows
+
+    def keep_turn(self, turn: Turn) -> None:
+        """Keep a turn as it is now; takes a fraction of a millisecond."""
+        if self._rows is not None:
+            self._rows.keep_turn(TurnRow(turn.id, turn.ask.chat, _to_json(asdict(turn))))
+
+    def keep_chat(self, chat: str, history: Sequence[Exchange], heard: Heard) -> None:
+        """Keep what a chat knows; for a worker thread, because that may be much."""
+        if self._rows is None:
+            return
+        kept = [asdict(exchange) for exchange in _latest(history)]
+        texts = {document.uri: document.text for document in heard.shown.values()}
+        fields = _to_json({"history": kept, "upto": heard.upto})
+        self._rows.keep_chat(ChatRow(chat, fields, texts))
+
+    def load(self) -> Past:
+        """Earlier conversations; a turn that was not over when its server died has failed.
+
+        Takes long where there is much, and imports what checks it: for a worker thread.
+        """
+        if self._rows is None:
+            return Past()
+        kept = self._rows.load_chats()
+        turns = tuple(turn for row in kept.turns if (turn := _turn_of(row)) is not None)
+        sessions = tuple(one for row in kept.chats if (one := _session_of(row)) is not None)
+        return Past(turns, sessions)
+
+
+def _latest(history: Sequence[Exchange]) -> Sequence[Exchange]:
+    """The end of a history that is kept."""
+    left, n = MAX_CHARACTERS, 0
+    for exchange in reversed(history[-MAX_EXCHANGES:]):
+        left -= sum(len(message.content) for message in exchange.messages)
+        if left < 0:
+            break
+        n += 1
+    return history[len(history) - n :]
+
+
+def _to_json(value: object) -> str:
+    """JSON that any reader takes: lone surrogates, which none would, become question marks."""
+    text = json.dumps(value, ensure_ascii=False, default=_plain)
+    return text.encode("utf-8", "replace").decode()
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, frozenset):
+        return sorted(value)
+    raise TypeError(f"{value!r} can't be kept")
+
+
+def _turn_of(row: TurnRow) -> Turn | None:
+    """The turn of a row, over; None if the row makes no sense."""
+    try:
+        turn = _turns().validate_json(row.fields)
+    except ValueError as problem:
+        log.warning("the kept turn %r is left out: %s", row.id, problem)
+        return None
+    if (turn.id, turn.ask.chat) != (row.id, row.chat) or not _is_id(turn.id):
+        log.warning("the kept turn %r is left out: it calls itself %r", row.id, turn.id)
+        return None
+    return turn if turn.state in OVER else turn.ended(TurnState.FAILED, error=DIED)
+
+
+def _session_of(row: ChatRow) -> Session | None:
+    """The conversation of a row; None if the row makes no sense."""
+    try:
+        fields = json.loads(row.fields)
+        known = fields if isinstance(fields, dict) else {}
+        history = _histories().validate_python(known.get("history"))
+        # A call without its result would be refused by providers, with all that follows.
+        history = [replace(one, messages=tuple(whole(one.messages))) for one in history]
+    except (ValueError, RecursionError) as problem:
+        log.warning("what the chat %r knows is left out: %s", row.id, problem)
+        return None
+    upto = known.get("upto")
+    upto = upto if type(upto) is int and upto >= 0 else None
+    shown = {
+        canonical(uri): TextDocument(uri, text)
+        for uri, text in row.texts.items()
+        if is_tracked(uri)
+    }
+    return Session(row.id, history, heard=Heard(upto, shown))
+
+
+def _is_id(text: str) -> bool:
+    return text.isascii() and text.isalnum()
+
+
+@cache
+def _turns() -> "TypeAdapter[Turn]":
+    # Imported late: pydantic takes long, and this runs in a thread behind `initialize`.
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Turn)
+
+
+@cache
+def _histories() -> "TypeAdapter[list[Exchange]]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(list[Exchange])

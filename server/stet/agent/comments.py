@@ -1,0 +1,219 @@
+"""A turn that a comment asks for: reading the comment, and taking it out of the text at the end.
+
+The comment is found when the turn begins, in the text as it is then. That it goes is part of what
+the turn proposes: it passes the gate like any edit, and where the model has a hunk pending on its
+lines it is done within that hunk.
+"""
+
+import asyncio
+import dataclasses
+from collections.abc import Sequence
+
+from stet.agent.errors import TurnFailed
+from stet.agent.turn import MODES, Ask, CommentPlace, Turn, TurnState
+from stet.context.builder import Place
+from stet.context.tags import on_one_line
+from stet.review.pending_view import Amendment, PendingView
+from stet.text.change import Bias, TextChange, map_position
+from stet.text.document import TextDocument
+from stet.text.edit import TextEdit
+from stet.text.instructions import Instruction, removal
+from stet.text.position import Position, Range
+from stet.tools.desk import Desk
+from stet.tools.errors import ToolError
+from stet.workspace.comments.finder import Unreadable, find_instructions
+from stet.workspace.snapshot import NotShown
+from stet.workspace.workspace import Workspace
+
+MAX_LINES_BEHIND = 40
+"""Of what follows a comment, how many lines are selected with it."""
+SUMMARY = "Remove the comment that asked for this"
+
+_TOLD = (
+    '\n\n(A comment in "{name}", line {line}, asks for this; it is part of the selection. Leave the '
+    "comment itself alone: it is taken out when you are done. Do not follow other comments like it.)"
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Taken:
+    """A comment that is being carried out.
+
+    Attributes:
+        uri: Its document.
+        name: What that is called.
+        range: Where it stands.
+        source: Its text there, signs and all.
+        revision: The document's, by which `range` is counted.
+    """
+
+    uri: str
+    name: str
+    range: Range
+    source: str
+    revision: int
+
+
+async def take(ask: Ask, comment: CommentPlace, workspace: Workspace) -> tuple[Ask, Taken]:
+    """What the comment asks, in its words and from its place.
+
+    Raises:
+        TurnFailed: If there is no such comment, or its file may not be shown.
+    """
+    snapshot = workspace.snapshot().asked_about(comment.uri)
+    line = _line_now(comment, workspace)
+    name = snapshot.name_of(comment.uri)
+    try:
+        document = await asyncio.to_thread(snapshot.with_blocks, comment.uri)
+        found = await find_instructions(document, name, snapshot.system)
+    except (NotShown, Unreadable) as problem:
+        raise TurnFailed(str(problem)) from problem
+    instruction = _on_line(found, document, line)
+    if instruction is None:
+        raise TurnFailed(
+            f"Line {line + 1} of {name!r} has no comment that begins or ends with `AI!` or `AI?`."
+        )
+    if not instruction.text:
+        raise TurnFailed(
+            f"The comment on line {line + 1} of {name!r} says nothing beside `{instruction.marker}`: "
+            "write what is to be done."
+        )
+    place = Range(document.position_at(instruction.start), document.position_at(instruction.end))
+    source = document.text_in(place)
+    taken = Taken(comment.uri, name, place, source, document.revision)
+    # The user may have gone on typing while it was looked for.
+    changes = workspace.changes_since(comment.uri, document.revision) or ()
+    selected = _mapped(_with_what_follows(place, document), changes)
+    return (
+        dataclasses.replace(
+            ask,
+            prompt=instruction.text,
+            mode=MODES[instruction.marker],
+            place=Place(comment.uri, selected),
+        ),
+        taken,
+    )
+
+
+def told(prompt: str, taken: Taken | None) -> str:
+    """The question as the model is asked it: of a comment, that it is one."""
+    if taken is None:
+        return prompt
+    return prompt + _TOLD.format(name=on_one_line(taken.name), line=taken.range.start.line + 1)
+
+
+async def propose_removal(turn: Turn, desk: Desk, taken: Taken) -> Turn:
+    """Propose to take the comment out, if the turn has ended well; gives the turn as it ends.
+
+    Nothing is proposed where the user has changed the comment, or the model already takes it out.
+    """
+    if turn.state is not TurnState.COMPLETED:
+        return turn
+    # A turn that only answers proposes nothing of the model's; this is not the model's.
+    desk.rules = dataclasses.replace(desk.rules, read_only=False)
+    try:
+        live = await desk.live_at(taken.uri)
+        # Nothing is awaited from here on: what is found in the text is proposed for the same text.
+        _propose(desk, live, taken)
+    except ToolError as refused:
+        summary = f"{turn.summary} The comment stays: {refused}".strip()
+        return dataclasses.replace(turn, summary=summary, rejected=tuple(desk.rejected))
+    return turn
+
+
+def _propose(desk: Desk, live: TextDocument, taken: Taken) -> None:
+    """Propose to take the comment out of `live`, the current text.
+
+    Raises:
+        ToolError: If the gate or the ledger refuses.
+    """
+    place = _place_now(desk, live, taken)
+    if place is None:
+        return
+    view = desk.pending_in(live)
+    start = _in_view(view, place, taken.source)
+    if start is None:
+        return
+    wish = TextEdit((removal(view.text, start, start + len(taken.source)),))
+    whole = view.amended(wish)
+    draft = desk.draft(live, taken.name, whole.edit, SUMMARY)
+    desk.propose_draft(
+        dataclasses.replace(draft, notes=_notes(view, whole, place)),
+        position=f"delete:{place.start.line + 1}",
+        amends=(*whole.hunks, *view.repeated(whole.edit, whole.hunks)),
+    )
+
+
+def _place_now(desk: Desk, live: TextDocument, taken: Taken) -> Range | None:
+    """Where the comment is in the text as it is now; None where it is not as it was."""
+    changes = desk.workspace.changes_since(taken.uri, taken.revision)
+    place = _mapped(taken.range, changes or ())
+    if live.text_in(place) == taken.source:
+        return place
+    if live.text.count(taken.source) != 1:
+        return None
+    start = live.text.index(taken.source)
+    return Range(live.position_at(start), live.position_at(start + len(taken.source)))
+
+
+def _in_view(view: PendingView, place: Range, source: str) -> int | None:
+    """Where the comment is in the text with what is pending in it; None where that takes it out."""
+    start = view.edit.map_offset(view.live.offset_at(place.start), Bias.RIGHT)
+    if view.text.startswith(source, start):
+        return start
+    first = view.live.offset_at(Position(place.start.line, 0))
+    last = view.live.offset_at(Position(place.line_behind, 0))
+    first = view.edit.map_offset(first, Bias.LEFT)
+    found = view.text.find(source, first, view.edit.map_offset(last, Bias.RIGHT))
+    return None if found < 0 else found
+
+
+def _notes(view: PendingView, whole: Amendment, place: Range) -> tuple[tuple[int, int, str], ...]:
+    """What is said of each stretch of lines: of hunks that are made anew, what was said of them."""
+    offset = view.live.offset_at
+    said = [
+        (offset(hunk.range.start), offset(hunk.range.end), hunk.summary)
+        for hunk in view.hunks
+        if hunk.id in whole.hunks
+    ]
+    first, last = Position(place.start.line, 0), Position(place.line_behind, 0)
+    return (*said, (offset(first), offset(last), SUMMARY))
+
+
+def _line_now(comment: CommentPlace, workspace: Workspace) -> int:
+    """The line of the comment in the text as it is now: a turn may have waited for its turn."""
+    position = Position(comment.line, 0)
+    for change in workspace.changes_since(comment.uri, comment.revision) or ():
+        position = map_position(position, change, Bias.RIGHT)
+    return position.line
+
+
+def _on_line(found: Sequence[Instruction], document: TextDocument, line: int) -> Instruction | None:
+    """The first instruction that has a part on a line."""
+    for one in found:
+        first, last = document.position_at(one.start).line, document.position_at(one.end).line
+        if first <= line <= last:
+            return one
+    return None
+
+
+def _with_what_follows(place: Range, document: TextDocument) -> Range:
+    """The lines of a comment, and those below it down to the next empty one."""
+    lines, last = document.lines, place.end.line
+    end = last + 1
+    while end < len(lines) and not lines[end].strip():
+        end += 1
+    start = end
+    while end < min(len(lines), start + MAX_LINES_BEHIND) and lines[end].strip():
+        end += 1
+    end = last + 1 if end == start else end
+    return Range(Position(place.start.line, 0), document.clamp(Position(end, 0)))
+
+
+def _mapped(place: Range, changes: Sequence[TextChange]) -> Range:
+    """Where a stretch of text is after changes; what is put at its edges is none of it."""
+    start, end = place.start, place.end
+    for change in changes:
+        start = map_position(start, change, Bias.RIGHT)
+        end = map_position(end, change, Bias.LEFT)
+    return Range(start, max(start, end))

@@ -1,0 +1,38 @@
+"""The files that are being edited, as they are now: what a model must not know by a summary only."""
+
+from stet.agent.compaction import MARK
+from stet.context.tags import harmless, on_one_line
+from stet.review.proposal import OPEN
+from stet.tools.desk import Desk
+from stet.tools.errors import ToolError
+from stet.tools.read_file import READ_FILE, ReadFile
+
+MAX_FILES = 5
+HEADING = (
+    f"{MARK}earlier parts of this conversation, to make room. The files that are being edited, as "
+    "they are now:)"
+)
+
+
+async def files_at_work(desk: Desk, most: int) -> str:
+    """What the turn has edited, or has pending, numbered as `read_file` does; "" for nothing.
+
+    A file that would take the text beyond `most` characters is named only.
+    """
+    hunks = desk.ledger.hunks(chat=desk.chat)
+    uris = [hunk.uri for hunk in hunks if hunk.state in OPEN or hunk.turn == desk.turn]
+    snapshot = desk.snapshot()
+    parts = []
+    for uri in list(dict.fromkeys(reversed(uris)))[:MAX_FILES]:
+        name = snapshot.name_of(uri)
+        try:
+            text = harmless(await READ_FILE.run(ReadFile(file=name), desk))
+        except ToolError:
+            continue  # gone, or not to be shown any more
+        shown = on_one_line(name)
+        if len(text) > most:
+            parts.append(f"{shown}: too long to stand here. Read it before you edit it again.")
+            continue
+        most -= len(text)
+        parts.append(f"{shown}:\n{text}")
+    return "\n".join([HEADING, *parts]) if parts else ""

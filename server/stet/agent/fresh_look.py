@@ -1,0 +1,66 @@
+"""The editor anew in the middle of a turn: the sections that came with the question, as they are now."""
+
+import asyncio
+import dataclasses
+from collections.abc import Awaitable, Callable
+
+from stet.context.builder import Context, Place, build_context
+from stet.index.scan import scan_links
+from stet.text.capped import MAX_CHARACTERS
+from stet.tools.desk import Desk
+from stet.workspace.snapshot import Snapshot
+from stet.workspace.uris import canonical
+
+_TRIES = 6
+"""How often what is shown is halved until it fits into a tool's answer."""
+
+
+def look_from(desk: Desk, asked: Place) -> Callable[[], Awaitable[str]]:
+    """What `Desk.look` is for a question asked at `asked`.
+
+    It gives the current file with cursor and selection, and the attached files; what is shown is
+    noted at the desk as shown and read.
+    """
+
+    async def look() -> str:
+        # The snapshot is taken here: the workspace belongs to the event loop.
+        snapshot = desk.snapshot()
+        context = await asyncio.to_thread(_fitting, snapshot, _now_at(snapshot, asked), desk)
+        for document in context.shown:
+            desk.shown.note(document)
+            name = snapshot.name_of(document.uri)
+            if name not in desk.files_read:
+                desk.files_read.append(name)
+        *data, _ = context.sections  # the last is the question
+        return "\n".join(section.text for section in data) if context.shown else ""
+
+    return look
+
+
+def _now_at(snapshot: Snapshot, asked: Place) -> Place:
+    """Where the user is now; the place asked from where the editor has told nothing newer."""
+    active = snapshot.activity.active
+    uri = asked.uri if active is None else active
+    is_same = uri is not None and asked.uri is not None and canonical(uri) == canonical(asked.uri)
+    if is_same and uri is not None and snapshot.activity.selection_of(uri) is None:
+        return asked
+    return Place(uri)
+
+
+def _fitting(snapshot: Snapshot, place: Place, desk: Desk) -> Context:
+    """The context, with less of each file until it fits into a tool's answer. Blocks on the disk."""
+    settings = snapshot.settings
+    graph = scan_links(snapshot, desk.links) if settings.context.scope == "linked" else None
+    halvings = 0
+    while True:
+        less = dataclasses.replace(
+            settings.context,
+            current_file_lines=max(10, settings.context.current_file_lines >> halvings),
+            head_lines=max(2, settings.context.head_lines >> halvings),
+        )
+        smaller = dataclasses.replace(settings, context=less)
+        context = build_context(dataclasses.replace(snapshot, settings=smaller), place, "", graph)
+        size = sum(len(section.text) + 1 for section in context.sections[:-1])
+        halvings += 1
+        if size <= MAX_CHARACTERS or halvings == _TRIES:
+            return context

@@ -1,0 +1,243 @@
+"""What a chat remembers of its turns, and what later turns are sent of it.
+
+A turn is remembered as it was sent, message by message, so that the next request of the chat begins
+with the bytes of the last one and a provider's cache of them holds. Behind them stands a record:
+when it was, who answered, the active file, what was proposed, what went well, what failed and why.
+What is too long for that is lightened (`stet.agent.compaction`), and says so.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import groupby
+
+from stet.agent.lifecycle import ToolRun, ToolState
+from stet.agent.turn import Turn
+from stet.context.tags import element, on_one_line
+from stet.llm.messages import Message, Usage
+from stet.review.proposal import Hunk
+
+STEP_FROM = 10
+"""From this `agent.historyLength` on, old turns are left out several at once (see `recent`)."""
+MAX_SAID = 4000
+"""Characters kept of an answer where a turn is told in short."""
+MAX_ENTRIES = 20
+"""How many proposals, failures or sources of one turn its record lists."""
+MAX_ENTRY = 200
+"""Characters of one of them."""
+NOT_RUN = "Not carried out: the turn ended before.\n"
+RECORD = "turn_record"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What is remembered of a turn beside what was said in it.
+
+    Attributes:
+        at: When it was asked, in seconds since the epoch.
+        model: Who answered.
+        usage: Tokens of all its rounds.
+        state: How it ended.
+        error: Why, where it did not end well.
+        active: The name of the active file; "" where there was none.
+        before: The active file of the turn before, where that was another one.
+        proposed: Hunks, each with its id, its file and what it is for.
+        succeeded: Tools that did their work, with their files.
+        failed: Tools that did not, each with the reason.
+        sources: Addresses of pages found or read.
+    """
+
+    at: float = 0.0
+    model: str = ""
+    usage: Usage = field(default_factory=Usage)
+    state: str = ""
+    error: str = ""
+    active: str = ""
+    before: str = ""
+    proposed: tuple[str, ...] = ()
+    succeeded: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, turn: Turn, hunks: Sequence[Hunk], active: str, before: str) -> "Record":
+        """Of a turn at its end that was asked from the file `active`."""
+        ran = [run for run in turn.tool_calls if run.state is not ToolState.ERROR]
+        failed = [run for run in turn.tool_calls if run.error]
+        return cls(
+            turn.at,
+            turn.model,
+            turn.usage,
+            str(turn.state),
+            turn.error,
+            active,
+            before if before != active else "",
+            tuple(f"{hunk.id} {hunk.summary}".strip() for hunk in hunks),
+            _counted(run for run in ran if not run.error),
+            tuple(f"{_named(run)}: {run.error}" for run in failed),
+            tuple(source.url for source in turn.sources),
+        )
+
+    @property
+    def text(self) -> str:
+        """For the model, in its tags."""
+        attributes = {
+            "asked": _time(self.at),
+            "model": self.model,
+            "tokens": str(self.usage.total),
+            "state": self.state,
+            "active_file": self.active,
+            "active_file_before": self.before,
+        }
+        lists = {
+            "Ended early": (self.error,) if self.error else (),
+            "Proposed": self.proposed,
+            "Succeeded": self.succeeded,
+            "Failed": self.failed,
+            "Sources": self.sources,
+        }
+        lines = [f"{name}: {_listed(entries)}" for name, entries in lists.items() if entries]
+        given = {name: value for name, value in attributes.items() if value}
+        return element(RECORD, "\n".join(lines), given)
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A turn as later ones are sent it.
+
+    Attributes:
+        messages: From the question to the record; every call has its result.
+        question: What was asked, with what stood before it, without the state of the editor.
+        said: What was answered.
+        record: What else is remembered; None of several turns that are told as one.
+        n_said: How many messages of the user and answers it counts as (`agent.historyLength`).
+        guard: Under which rules of privacy it was sent (`stet.agent.guard`).
+    """
+
+    messages: tuple[Message, ...]
+    question: str
+    said: str
+    record: Record | None = None
+    n_said: int = 2
+    guard: str = ""
+
+    @classmethod
+    def closed(
+        cls, own: Sequence[Message], question: str, turn: Turn, record: Record
+    ) -> "Exchange":
+        """A turn that is over, with the messages that were its own.
+
+        The record becomes the end of its last answer, or an answer of its own behind results.
+        """
+        said = (turn.answer or turn.summary).strip()[:MAX_SAID]
+        messages = whole(own)
+        last = messages[-1] if messages else None
+        if last is not None and last.role == "assistant":
+            content = "\n\n".join(part for part in (last.content.strip(), record.text) if part)
+            messages[-1] = replace(last, content=content)
+        else:
+            messages.append(Message("assistant", record.text))
+        return cls(tuple(messages), question, said, record, 2 + len(turn.steering))
+
+    @classmethod
+    def in_short(cls, question: str, said: str, record: Record | None, n_said: int) -> "Exchange":
+        """A turn of which only the question and the answer are told."""
+        answer = "\n\n".join(part for part in (said, record.text if record else "") if part)
+        # Some providers refuse an empty answer for ever after.
+        messages = (Message("user", question), Message("assistant", answer or "(No answer.)"))
+        return cls(messages, question, said, record, n_said)
+
+
+class Prompt:
+    """What a turn sends: the system message, earlier turns, and what is its own.
+
+    Args:
+        system: The system message.
+        history: Earlier turns, oldest first.
+        question: The turn's question with the state of the editor.
+
+    Attributes:
+        messages: All of it, flat: a list that stays the same and grows while the turn runs.
+    """
+
+    def __init__(self, system: Message, history: Sequence[Exchange], question: Message) -> None:
+        self._system = system
+        self.history = tuple(history)
+        self.messages = [system, *flat(history), question]
+
+    @property
+    def own(self) -> tuple[Message, ...]:
+        """What has been said in this turn, its question first."""
+        return tuple(self.messages[1 + sum(len(one.messages) for one in self.history) :])
+
+    def become(self, history: Sequence[Exchange], own: Sequence[Message]) -> None:
+        """Send these instead."""
+        self.history = tuple(history)
+        self.messages[:] = [self._system, *flat(history), *own]
+
+
+def flat(history: Iterable[Exchange]) -> tuple[Message, ...]:
+    """The messages of turns, in their order."""
+    return tuple(message for one in history for message in one.messages)
+
+
+def recent(history: Sequence[Exchange], length: int) -> tuple[Exchange, ...]:
+    """The latest turns, of at most `length` messages of the user and answers; whole turns only.
+
+    Where there are more, as many go as leave half of it (from `STEP_FROM` on): left out one by one,
+    every turn would begin with other bytes than the one before, and no cache would hold.
+    """
+    if sum(one.n_said for one in history) <= length:
+        return tuple(history)
+    room = length // 2 if length >= STEP_FROM else length
+    kept: list[Exchange] = []
+    for one in reversed(history):
+        room -= one.n_said
+        if room < 0:
+            break
+        kept.append(one)
+    return tuple(reversed(kept))
+
+
+def whole(messages: Sequence[Message]) -> list[Message]:
+    """`messages` with a result for every call: without one, a provider refuses them for ever after."""
+    found: list[Message] = []
+    for unit in units(messages):
+        found += unit
+        for call in unit[0].tool_calls[len(unit) - 1 :]:
+            found.append(Message("tool", NOT_RUN, tool_call_id=call.id))
+    return found
+
+
+def units(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
+    """`messages` in what must stay together: an answer that calls, with the results of its calls."""
+    found: list[list[Message]] = []
+    for message in messages:
+        if message.role == "tool" and found:
+            found[-1].append(message)
+        else:
+            found.append([message])
+    return [tuple(unit) for unit in found]
+
+
+def _counted(runs: Iterable[ToolRun]) -> tuple[str, ...]:
+    """What was run, in order; the same several times in a row with its number."""
+    counted = ((name, len(list(same))) for name, same in groupby(map(_named, runs)))
+    return tuple(f"{name} x{n}" if n > 1 else name for name, n in counted)
+
+
+def _named(run: ToolRun) -> str:
+    return f"{run.tool} {run.file}".strip()
+
+
+def _listed(entries: Sequence[str]) -> str:
+    shown = [on_one_line(entry)[:MAX_ENTRY] for entry in entries[:MAX_ENTRIES]]
+    more = len(entries) - MAX_ENTRIES
+    return "; ".join(shown) + (f"; and {more} more" if more > 0 else "")
+
+
+def _time(at: float) -> str:
+    try:
+        return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (OverflowError, ValueError, OSError):
+        return ""  # from a kept file that somebody has changed

@@ -1,0 +1,136 @@
+"""A tool call's life as an explicit state machine; the words are those of the public contract.
+
+    reads     booting → init → completed
+    writes    booting → init → waitingForUserInput → submitted → completed
+    control   either: `done` ends at once, `ask_user` waits for the user
+
+Each may end in `error`, and all but reads in `canceled`. `booting`: the model has called, its turn
+has not come. `init`: it works; a tool that writes resolves there what it wants and proposes it as
+its last step, so that a call that is stopped before has proposed nothing. `waitingForUserInput`:
+for an answer, which holds the loop, or for the review of what was proposed, which does not.
+
+What became of a proposal is the ledger's to know and is read there each time (`reviewed`).
+"""
+
+import dataclasses
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+from types import MappingProxyType
+
+from stet.review.proposal import OPEN, HunkState
+
+
+class ToolState(StrEnum):
+    """Where a tool call is."""
+
+    BOOTING = "booting"
+    INIT = "init"
+    WAITING = "waitingForUserInput"
+    SUBMITTED = "submitted"
+    COMPLETED = "completed"
+    ERROR = "error"
+    CANCELED = "canceled"
+
+
+class Course(Enum):
+    """Which way a call goes, by the kind of its tool."""
+
+    READ = "read"
+    WRITE = "write"
+    CONTROL = "control"
+
+
+class IllegalStep(Exception):
+    """A call was taken to a state that its course does not lead to: a mistake of ours."""
+
+
+_B, _I, _W, _S = ToolState.BOOTING, ToolState.INIT, ToolState.WAITING, ToolState.SUBMITTED
+_DONE, _ERROR, _CANCELED = ToolState.COMPLETED, ToolState.ERROR, ToolState.CANCELED
+_WRITE: Mapping[ToolState, frozenset[ToolState]] = {
+    _B: frozenset({_I, _ERROR, _CANCELED}),
+    _I: frozenset({_W, _ERROR, _CANCELED}),
+    _W: frozenset({_S, _ERROR, _CANCELED}),
+    # Back to waiting: a tool with a second question.
+    _S: frozenset({_DONE, _W, _ERROR, _CANCELED}),
+}
+STEPS: Mapping[Course, Mapping[ToolState, frozenset[ToolState]]] = MappingProxyType(
+    {
+        Course.READ: {_B: frozenset({_I, _ERROR}), _I: frozenset({_DONE, _ERROR})},
+        Course.WRITE: _WRITE,
+        Course.CONTROL: {**_WRITE, _I: _WRITE[_I] | {_DONE}},
+    }
+)
+"""Where a call may go from where it is; the states that are missing are ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRun:
+    """One call of a tool, as `stet.turn` shows it.
+
+    Attributes:
+        id: The provider's; no key, as some give every round's calls the same ones.
+        tool: As the model named it.
+        state: Where it is, by what the loop knows (see `reviewed`).
+        file: The file it names, if it names one.
+        error: What went wrong, for the state `error`, or why it was canceled.
+        course: Which way it goes.
+        hunks: Ids of what it has proposed; calls that were carried out as one share theirs.
+    """
+
+    id: str
+    tool: str
+    state: ToolState = ToolState.BOOTING
+    file: str = ""
+    error: str = ""
+    course: Course = Course.READ
+    hunks: tuple[str, ...] = ()
+
+    def may(self, state: ToolState) -> bool:
+        """Whether the next step may lead there."""
+        return state in STEPS[self.course].get(self.state, frozenset())
+
+    def to(self, state: ToolState, error: str = "") -> "ToolRun":
+        """One step on.
+
+        Raises:
+            IllegalStep: If its course does not lead there.
+        """
+        if not self.may(state):
+            raise IllegalStep(
+                f"{self.tool!r} ({self.course.value}) can't go from {self.state} to {state}"
+            )
+        return dataclasses.replace(self, state=state, error=error)
+
+    def carried_out(self, hunks: tuple[str, ...]) -> "ToolRun":
+        """After the tool has done its work and proposed `hunks`.
+
+        Where there is nothing to review, there is nothing to wait for.
+        """
+        run = dataclasses.replace(self, hunks=hunks)
+        if run.may(ToolState.COMPLETED) and not hunks:
+            return run.to(ToolState.COMPLETED)
+        if run.state is ToolState.SUBMITTED or run.course is Course.READ:
+            return run
+        run = run.to(ToolState.WAITING)
+        return run if hunks else run.to(ToolState.SUBMITTED).to(ToolState.COMPLETED)
+
+    def stopped(self, why: str) -> "ToolRun":
+        """After the turn has ended: what was not carried out to its end never will be."""
+        if self.state not in STEPS[self.course] or self.hunks:
+            return self
+        canceled = self.may(ToolState.CANCELED)
+        return self.to(ToolState.CANCELED if canceled else ToolState.ERROR, why)
+
+
+def reviewed(run: ToolRun, states: Collection[HunkState]) -> ToolState:
+    """The state of a call whose hunks are in `states`: what the user has decided counts."""
+    if not states or run.state not in {ToolState.WAITING, ToolState.SUBMITTED}:
+        return run.state
+    if any(state in OPEN for state in states):
+        return ToolState.WAITING
+    if HunkState.SENT in states:
+        return ToolState.SUBMITTED
+    if any(state in {HunkState.ACCEPTED, HunkState.UNDONE} for state in states):
+        return ToolState.COMPLETED
+    return ToolState.CANCELED

@@ -1,0 +1,99 @@
+"""The worked example: a conversation that a small model continues.
+
+Each part is a wrong line, told of in the words users have for it, and the calls that mend it: so
+small a model learns from what it sees, and hardly from instructions. More or longer parts made it
+worse.
+"""
+
+import json
+from dataclasses import dataclass
+
+from stet.llm.messages import Message, ToolCall
+
+PROPOSED = "Proposed.\n"
+"""What a small model is told of an edit that was taken."""
+_FILE = "File: "
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One part.
+
+    Attributes:
+        file: The file's name.
+        text: The file.
+        wish: What the user asks.
+        old: The line that is wrong, with its indent.
+        new: What it becomes.
+    """
+
+    file: str
+    text: str
+    wish: str
+    old: str
+    new: str
+
+
+EXAMPLES = (
+    Example(
+        "team.py",
+        "def players():\n    return 10\n",
+        "players() returns the wrong value: it should return 11.",
+        "    return 10",
+        "    return 11",
+    ),
+    Example(
+        "names.py",
+        "def initials(first, last):\n    if not last:\n        return first[0]\n"
+        "    return first[0] + first[0]\n",
+        "initials() uses the first name twice: it should return first[0] + last[0].",
+        "    return first[0] + first[0]",
+        "    return first[0] + last[0]",
+    ),
+    Example(
+        "access.py",
+        "def may_enter(age, ticket):\n    if age < 18:\n        return True\n"
+        "    return ticket is not None\n",
+        "may_enter() is inverted: if age < 18 it should return False.",
+        "        return True",
+        "        return False",
+    ),
+    Example(
+        "temperature.py",
+        "def to_kelvin(celsius):\n    return celsius - 273.15\n",
+        "to_kelvin() returns the wrong value: it should return celsius + 273.15. Fix it.",
+        "    return celsius - 273.15",
+        "    return celsius + 273.15",
+    ),
+)
+
+
+def worked_example() -> tuple[Message, ...]:
+    """All parts as the loop would have them: question, calls, results."""
+    messages: list[Message] = []
+    for n, example in enumerate(EXAMPLES):
+        calls = (
+            _call(n, "read_file", file=example.file),
+            _call(n, "edit_file", file=example.file, old_text=example.old, new_text=example.new),
+            _call(n, "done", summary=""),
+        )
+        results = (example.text, PROPOSED, "Finished.\n")
+        messages.append(Message("user", question(example.file, example.wish)))
+        for call, result in zip(calls, results, strict=True):
+            messages.append(Message("assistant", "", (call,)))
+            messages.append(Message("tool", result, tool_call_id=call.id))
+    return tuple(messages)
+
+
+def question(file: str, wish: str) -> str:
+    """What the user asks, as a small model is told."""
+    return f"{_FILE}{file}\n{wish}"
+
+
+def asked_in(text: str) -> str:
+    """The user's own words in a `question`, or in what they have said since."""
+    return text.partition("\n")[2] if text.startswith(_FILE) else text
+
+
+def _call(n: int, name: str, **arguments: str) -> ToolCall:
+    return ToolCall(f"example-{n}-{name}", name, json.dumps(arguments, ensure_ascii=False))

@@ -1,0 +1,96 @@
+"""A turn with a small model: few tools, few words, a worked example, and the loop as for any other."""
+
+from dataclasses import replace
+
+from stet.agent.crew import Crew, as_it_is, no_room
+from stet.agent.errors import TurnFailed
+from stet.agent.loop import run_turn
+from stet.agent.prompts import prompt
+from stet.agent.small.examples import question, worked_example
+from stet.agent.small.led import LedModel, in_lines
+from stet.agent.small.quotes import window
+from stet.agent.toolbox import Toolbox
+from stet.agent.turn import Ask, Mode, Turn
+from stet.llm.messages import Message
+from stet.text.document import TextDocument
+from stet.text.lines import without_end
+from stet.tools.desk import Desk
+
+TOOLS = frozenset({"read_file", "edit_file", "done"})
+MAX_FILES = 4
+"""Files it may choose from: the one the user is in, and others that are in sight."""
+MAX_WISH = 1000
+"""Characters of a question that fit beside the example, a file and the answers."""
+
+
+async def run_small(turn: Turn, crew: Crew) -> Turn:
+    """Run a turn to its end with a model that obeys a grammar and can do little else.
+
+    Earlier turns of the chat are not sent: there is no room for them.
+
+    Raises:
+        TurnStopped: As `run_turn`; also without a file, or where the question is too long.
+        ModelError: If the model can't be asked.
+    """
+    desk, ask = crew.toolbox.desk, turn.ask
+    if len(ask.prompt) > MAX_WISH:
+        raise TurnFailed(
+            f"The question has {len(ask.prompt)} characters; the embedded model takes at most "
+            f"{MAX_WISH}. Ask in fewer words, or configure a larger model."
+        )
+    files = _files(desk)
+    crew = replace(crew, make_room=no_room, keep_room=as_it_is)
+    if ask.mode is Mode.ASK:
+        crew = replace(crew, toolbox=Toolbox((), desk))
+        return await run_turn(turn, _answering(ask, files), crew)
+    if not files:
+        raise TurnFailed("The embedded model can only change a file that is open: open it first.")
+    tools = tuple(tool for tool in crew.toolbox.tools if tool.name in TOOLS)
+    crew = replace(
+        crew,
+        model=LedModel(crew.model, desk, files, _line(ask), ask.prompt),
+        toolbox=Toolbox(tools, desk),
+    )
+    return await run_turn(turn, _editing(ask, files), crew)
+
+
+def preview_small(ask: Ask, desk: Desk) -> list[tuple[str, str]]:
+    """Role and text of each message that a turn would send first."""
+    files = _files(desk)
+    if ask.mode is Mode.ASK:
+        messages = _answering(ask, files)
+    else:
+        messages = list(in_lines(_editing(ask, files))) if files else []
+    return [(message.role, message.content) for message in messages]
+
+
+def _editing(ask: Ask, files: dict[str, TextDocument]) -> list[Message]:
+    """What is said first where something is to be changed."""
+    system = Message("system", prompt("small"))
+    return [system, *worked_example(), Message("user", question(next(iter(files)), ask.prompt))]
+
+
+def _answering(ask: Ask, files: dict[str, TextDocument]) -> list[Message]:
+    """What is said where only words are wanted: the file comes with the question."""
+    told = ask.prompt
+    for name, document in list(files.items())[:1]:
+        shown = window(document, _line(ask), ask.prompt)
+        lines = document.lines[shown.first : shown.end]
+        text = "".join(f"{without_end(line)}\n" for line in lines)
+        told = f"File: {name}\n<file>\n{text}</file>\n{ask.prompt}"
+    return [Message("system", prompt("small_ask")), Message("user", told)]
+
+
+def _files(desk: Desk) -> dict[str, TextDocument]:
+    """The files in sight by name, that of the question first."""
+    snapshot = desk.snapshot()
+    named = ((snapshot.name_of(document.uri), document) for document in desk.shown.values())
+    # A name with a line end in it would be two lines of a call.
+    files = [(name, document) for name, document in named if name.isprintable()]
+    return dict(files[:MAX_FILES])
+
+
+def _line(ask: Ask) -> int | None:
+    """The first line that the user has selected, 0-based, if any is."""
+    selected = ask.place.range
+    return None if selected is None or selected.is_empty else selected.start.line

@@ -1,0 +1,59 @@
+"""What a project tells agents in its `AGENTS.md` files: its own words, and no more than that.
+
+The file in the folder of the document a question is about comes first, then those above it up to the
+workspace root; without a document those of the roots. They are text of a stranger's repository: they
+come through the privacy filter, are cut to a size, and stand in tags they can't close. What they say
+widens nothing: rules, tools and hosts are asked elsewhere.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from stet.context.tags import element, harmless
+from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.uris import path_of, uri_of
+
+NAME = "AGENTS.md"
+MAX_CHARACTERS = 8_000
+"""Of one file."""
+MAX_ALL = 16_000
+"""Characters of all of them."""
+
+
+def project_instructions(snapshot: Snapshot, uri: str | None) -> str:
+    """The project's words as the model is shown them, the nearest first; empty if it has none.
+
+    Blocks on the disk. `uri` is the document the question is about.
+    """
+    left = MAX_ALL
+    elements = []
+    for folder in _folders(snapshot, uri):
+        try:
+            document = snapshot.show(uri_of(folder / NAME))
+        except NotShown:
+            continue
+        text = document.text.strip()
+        size = min(left, MAX_CHARACTERS)
+        if not text or size <= 0:
+            continue
+        cut = "" if len(text) <= size else f"\n(cut: {len(text) - size} more characters)"
+        left -= min(len(text), size)
+        body = harmless(text[:size]) + cut
+        name = snapshot.name_of(document.uri)
+        elements.append(element("project_instructions", body, {"path": name}))
+    return "\n".join(elements)
+
+
+def _folders(snapshot: Snapshot, uri: str | None) -> Iterator[Path]:
+    """The folders whose file counts, the nearest first."""
+    roots = [root.path for root in snapshot.roots]
+    path = None if uri is None else path_of(uri)
+    inside = [root for root in roots if path is not None and path.is_relative_to(root)]
+    if path is None or not inside:
+        yield from roots
+        return
+    top = max(inside, key=lambda root: len(root.parts))
+    for folder in path.parents:
+        yield folder
+        if folder == top:
+            return

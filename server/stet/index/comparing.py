@@ -1,0 +1,113 @@
+"""Whether the value of a property meets a condition such as `>=2024-05-01` or `!=done`.
+
+Numbers are compared as numbers, ISO dates as dates (a day, month or year holds all that lies in it),
+all else as text without case. What can't be put in an order meets no condition of order.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from types import MappingProxyType
+
+from stet.index.files import folded
+
+_CONDITION = re.compile(r"\s*(?P<operator>>=|<=|!=|>|<|=?)\s*(?P<text>.*?)\s*\Z", re.DOTALL)
+_PERIOD = re.compile(r"\d{4}(?:-\d{2}){0,2}")
+_ORDERS: Mapping[str, Callable[[int], bool]] = MappingProxyType(
+    {
+        ">": lambda order: order > 0,
+        ">=": lambda order: order >= 0,
+        "<": lambda order: order < 0,
+        "<=": lambda order: order <= 0,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What a value must be.
+
+    Attributes:
+        operator: `>`, `>=`, `<`, `<=`, `!=`, or `""` for equal.
+        text: What it is compared with.
+    """
+
+    operator: str
+    text: str
+
+    @classmethod
+    def parse(cls, value: str) -> "Condition":
+        """A condition as a model writes it."""
+        found = _CONDITION.match(value)
+        assert found is not None  # the pattern takes any text
+        operator = found["operator"]
+        return cls("" if operator == "=" else operator, found["text"])
+
+    def is_met(self, value: object) -> bool:
+        """Whether a property's value (`properties_of`) meets it: for a list, whether an item does.
+
+        `!=` is met where no item equals.
+        """
+        written = list(_leaves(value))
+        if self.operator in ("", "!="):
+            equal = any(compared(each, self.text) == 0 for each in written)
+            return equal if self.operator == "" else not equal
+        fits = _ORDERS[self.operator]
+        orders = (compared(each, self.text) for each in written)
+        return any(order is not None and fits(order) for order in orders)
+
+
+def compared(one: str, other: str) -> int | None:
+    """Less than, equal to or greater than 0, as `one` stands to `other`; None: no order."""
+    if _PERIOD.fullmatch(other) and (moment := moment_of(one)) is not None:
+        start = moment.isoformat()[: len(other)]
+        return (start > other) - (start < other)
+    for read in (_number, moment_of):
+        left, right = read(one), read(other)
+        if left is not None and right is not None:
+            return (left > right) - (left < right)  # type: ignore[operator]  # both of one kind
+        if left is not None or right is not None:
+            return 0 if folded(one) == folded(other) else None
+    left_text, right_text = folded(one), folded(other)
+    return (left_text > right_text) - (left_text < right_text)
+
+
+def moment_of(text: str) -> datetime | None:
+    """An ISO 8601 date or time, UTC where no zone is named; None if it is none."""
+    if not re.match(r"\d{4}-\d{2}-\d{2}", text):
+        return None
+    try:
+        found = datetime.fromisoformat(text.strip())
+    except ValueError:
+        return None
+    if found.tzinfo is None:
+        return found.replace(tzinfo=UTC)
+    try:
+        return found.astimezone(UTC)
+    except OverflowError:  # before the year 1 or behind 9999, seen from there
+        return None
+
+
+def _number(text: str) -> float | None:
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if math.isfinite(found) else None
+
+
+def _leaves(value: object) -> Iterator[str]:
+    """The texts in a value; a wikilink counts by the name in it."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _leaves(each)
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _leaves(each)
+    elif isinstance(value, tuple):
+        kind, written = value
+        text = "" if kind == "null" else str(written).strip()
+        is_link = text.startswith("[[") and text.endswith("]]")
+        yield text[2:-2].split("|")[0] if is_link else text

@@ -1,0 +1,148 @@
+"""Finding files by what they say of themselves: tags, properties, times, links, tasks, text.
+
+A plain scan: what is cheap to know is asked first, and a note is parsed only where its text can fit.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from stet.index.comparing import Condition
+from stet.index.files import folded
+from stet.index.front_matter import find_front_matter
+from stet.index.notes import tags_in, tasks_in
+from stet.index.properties import BadYaml, properties_of
+from stet.text.document import TextDocument
+from stet.workspace.paths import Located
+from stet.workspace.patterns import Patterns
+from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.uris import canonical
+
+LINES_PER_FILE = 5
+"""Lines given of one file."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileQuery:
+    """The conditions; all that are given must hold.
+
+    Attributes:
+        tag: A tag of a note, which stands for its subtags too.
+        property: The name of a front matter property.
+        condition: What the property must be; None: anything.
+        folder: Only below this folder.
+        patterns: Only paths that match.
+        after: Written then or later.
+        before: Written before.
+        linking: Canonical URIs of the files that come into question.
+        task: Has a task that is open, or done.
+        text: Holds this, case ignored; with `task` in the task.
+    """
+
+    tag: str = ""
+    property: str = ""
+    condition: Condition | None = None
+    folder: str = ""
+    patterns: Patterns | None = None
+    after: datetime | None = None
+    before: datetime | None = None
+    linking: frozenset[str] | None = None
+    task: Literal["open", "done"] | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A file that meets the conditions.
+
+    Attributes:
+        name: What models and people call it.
+        mtime: When it was written, in seconds since the epoch, where that was asked for.
+        told: Lines with the tasks or the text: number (1-based) and text.
+        n_more: How many such lines there are besides.
+    """
+
+    name: str
+    mtime: float | None
+    told: tuple[tuple[int, str], ...]
+    n_more: int
+
+
+def asked_of_all(query: FileQuery, snapshot: Snapshot) -> Iterator[Match | None]:
+    """The question put to every file; None for one that is not meant. Blocks on the disk."""
+    for located in snapshot.walk(query.folder):
+        yield _match(query, snapshot, located)
+
+
+def _match(query: FileQuery, snapshot: Snapshot, located: Located) -> Match | None:
+    is_timed = query.after is not None or query.before is not None
+    mtime = snapshot.mtime(located.uri) if is_timed else None
+    if not _is_named(query, located) or (is_timed and not _is_in_time(query, mtime)):
+        return None
+    try:
+        document = snapshot.show(located.uri)
+    except NotShown:
+        return None  # gone since it was listed
+    if not _has_tag(query.tag, document) or not _has_property(query, document):
+        return None
+    told = list(_telling(query, document))
+    if not told and (query.task or query.text):
+        return None
+    shown = tuple(told[:LINES_PER_FILE])
+    return Match(located.name, mtime, shown, len(told) - len(shown))
+
+
+def _is_named(query: FileQuery, located: Located) -> bool:
+    if query.linking is not None and canonical(located.uri) not in query.linking:
+        return False
+    parts = tuple(located.name.split("/"))
+    return query.patterns is None or bool(query.patterns.ask(parts, is_folder=False))
+
+
+def _is_in_time(query: FileQuery, mtime: float | None) -> bool:
+    """Whether the time fits; a file that was never written has none."""
+    return (
+        mtime is not None
+        and (query.after is None or mtime >= query.after.timestamp())
+        and (query.before is None or mtime < query.before.timestamp())
+    )
+
+
+def _has_tag(tag: str, document: TextDocument) -> bool:
+    wanted = folded(tag.strip().removeprefix("#").strip("/"))
+    if not wanted:
+        return True
+    if not document.is_markdown or wanted not in folded(document.text):
+        return False
+    tags = map(folded, tags_in(document.text))
+    return any(each == wanted or each.startswith(f"{wanted}/") for each in tags)
+
+
+def _has_property(query: FileQuery, document: TextDocument) -> bool:
+    """Whether a property of that name is there and is what is wanted."""
+    if not query.property:
+        return True
+    wanted = folded(query.property)
+    front = find_front_matter(document.text)
+    if front is None or wanted not in folded(front.yaml):
+        return False
+    try:
+        properties = properties_of(document.text)
+    except BadYaml:
+        return False
+    values = [value for name, value in properties.items() if folded(name) == wanted]
+    return any(query.condition is None or query.condition.is_met(value) for value in values)
+
+
+def _telling(query: FileQuery, document: TextDocument) -> Iterator[tuple[int, str]]:
+    """The lines with the tasks or the text; with both, the tasks that hold the text."""
+    text = folded(query.text)
+    if query.task is not None:
+        for task in tasks_in(document.text) if document.is_markdown else ():
+            if task.is_done == (query.task == "done") and text in folded(task.text):
+                yield task.line, f"[{'x' if task.is_done else ' '}] {task.text}"
+    elif text and text in folded(document.text):
+        for number, line in enumerate(document.lines, 1):
+            if text in folded(line):
+                yield number, line

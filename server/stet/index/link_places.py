@@ -1,0 +1,32 @@
+"""Where links stand: their lines, with the texts around them."""
+
+from dataclasses import dataclass, field
+
+from stet.index.graph import Edge
+from stet.text.document import TextDocument
+from stet.workspace.snapshot import NotShown, Snapshot
+
+
+@dataclass(slots=True)
+class LinkPlaces:
+    """Lines of links in the texts of one snapshot, each text read once. Blocks on the disk."""
+
+    snapshot: Snapshot
+    _documents: dict[str, TextDocument | None] = field(default_factory=dict)
+
+    def line_of(self, edge: Edge) -> tuple[int, str] | None:
+        """The number (1-based) and the text of a link's line; None if its file has just changed."""
+        document = self._document(edge.source)
+        link = edge.link
+        if document is None or document.text[link.start : link.end] != link.written:
+            return None
+        line = document.position_at(link.start).line
+        return line + 1, document.lines[line]
+
+    def _document(self, uri: str) -> TextDocument | None:
+        if uri not in self._documents:
+            try:
+                self._documents[uri] = self.snapshot.show(uri)
+            except NotShown:
+                self._documents[uri] = None
+        return self._documents[uri]

@@ -1,0 +1,149 @@
+"""What a Markdown note says of itself: tags, tasks, headings.
+
+Blocks are told apart by a CommonMark parser, so nothing in a fence, an indented block or a comment
+counts. Inside a paragraph only those that may hold a tag are parsed further.
+"""
+
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from stet.index.front_matter import find_front_matter
+from stet.index.properties import BadYaml, properties_of
+from stet.index.tags import tags_of
+from stet.text.lines import split_lines
+
+MAX_CHARACTERS = 1_000_000
+"""A longer note is not read: no person wrote it."""
+MAX_PARAGRAPH = 20_000
+"""A longer paragraph is not searched for tags."""
+MAX_TITLE = 200
+
+Token: TypeAlias = Any
+"""A token of the parser: `type`, `content`, `map` (first line and end, 0-based)."""
+
+_MAY_HOLD_TAG = re.compile(r"#[^\W\d]|#\d*[^\W\d]|#[\d/]*[_-]")
+_TAG = re.compile(r"(?:(?<=[\s(,;])|\A)#(?P<name>(?:[^\W_]|[_/-])+)")
+_TELLING = re.compile(r"[^\d/]")
+_TASK = re.compile(r"\[(?P<mark>[ xX])\](?:[ \t]+(?P<text>[^\r\n]*)|[ \t]*$)", re.MULTILINE)
+_FRONT_TAGS = re.compile(r"^[\"']?tags?[\"']?[ \t]*:", re.MULTILINE | re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading: its line (1-based), its level (1-6) and its text on one line."""
+
+    line: int
+    level: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """`- [ ] text`, or done with `[x]`; its line is 1-based."""
+
+    line: int
+    is_done: bool
+    text: str
+
+
+def headings_in(text: str) -> tuple[Heading, ...]:
+    """The headings of a note, in order of place."""
+    tokens, above = _blocks(text)
+    return tuple(
+        Heading(
+            above + opening.map[0] + 1,
+            int(opening.tag[1]),
+            " ".join(inside.content[: 2 * MAX_TITLE].split())[:MAX_TITLE],
+        )
+        for opening, inside in itertools.pairwise(tokens)
+        if opening.type == "heading_open"
+    )
+
+
+def tasks_in(text: str) -> tuple[Task, ...]:
+    """The tasks of a note, in order of place."""
+    if "[" not in text:
+        return ()
+    tokens, above = _blocks(text)
+    found = []
+    for item, _, inside in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        task = _TASK.match(inside.content) if item.type == "list_item_open" else None
+        if task is not None and inside.type == "inline":
+            found.append(Task(above + inside.map[0] + 1, task["mark"] != " ", task["text"] or ""))
+    return tuple(found)
+
+
+def tags_in(text: str) -> tuple[str, ...]:
+    """The tags of a note without `#`, those of its front matter first, each spelling once.
+
+    A front matter that can't be read has none.
+    """
+    return tuple(dict.fromkeys((*front_tags(text), *_inline_tags(text))))
+
+
+def front_tags(text: str) -> tuple[str, ...]:
+    """The tags in the front matter of a note, without `#`."""
+    front = find_front_matter(text)
+    if front is None or _FRONT_TAGS.search(front.yaml) is None:
+        return ()
+    try:
+        return tags_of(properties_of(text))
+    except BadYaml:
+        return ()
+
+
+def _inline_tags(text: str) -> Iterator[str]:
+    if _MAY_HOLD_TAG.search(text) is None:
+        return
+    for token in _blocks(text)[0]:
+        if token.type == "inline" and len(token.content) <= MAX_PARAGRAPH:
+            if _MAY_HOLD_TAG.search(token.content) is None:
+                continue
+            for found in _TAG.finditer(_plain(token.content)):
+                if _TELLING.search(found["name"]):
+                    yield found["name"].strip("/")
+
+
+def _plain(content: str) -> str:
+    """A paragraph's text, with one mark in place of code, links, escapes and what else is no text."""
+    tokens: list[Token] = []
+    parser = _parser()
+    parser.inline.parse(content, parser, {}, tokens)
+    pieces: list[str] = []
+    n_links = 0
+    for token in tokens:
+        n_links += (token.type == "link_open") - (token.type == "link_close")
+        if token.type in ("softbreak", "hardbreak"):
+            pieces.append("\n")
+        elif token.type.endswith(("_open", "_close")) and not token.type.startswith("link"):
+            continue
+        elif token.type == "text" and not n_links:
+            pieces.append(token.content)
+        else:
+            pieces.append("\ufffc")
+    return "".join(pieces)
+
+
+def _blocks(text: str) -> tuple[list[Token], int]:
+    """The blocks of a note below its front matter, and how many lines stand above them."""
+    if len(text) > MAX_CHARACTERS:
+        return [], 0
+    front = find_front_matter(text)
+    above = 0
+    if front is not None:
+        above = len(split_lines(text[: front.end]))
+        text = "".join(split_lines(text[front.end :])[1:])
+    return _parser().parse(text.removeprefix("\ufeff")), above
+
+
+@lru_cache(maxsize=1)
+def _parser() -> Token:
+    """The parser for blocks; what is inside a paragraph is left as it is."""
+    # Only a turn that asks for notes pays for the library.
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark").enable("table").disable(["inline", "text_join"])

@@ -1,0 +1,88 @@
+r"""Words of a text as a search compares them: parts of identifiers, cut down to their stems.
+
+stems("getUserNames") == ["get", "user", "nam"]
+
+A stem is always the beginning of its word, so a text in which the stem does not occur need not be
+read word by word. The endings are those of English; other languages lose little by it, because the
+question and the text lose the same.
+"""
+
+import re
+import unicodedata
+
+_WORD = re.compile(r"[^\W_]+")
+_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_ENDINGS = (
+    "ization", "ation", "ingly", "edly", "ing", "ion", "ment", "ed", "er", "or", "ly", "e", "y",
+)  # fmt: skip
+_DOUBLED = ("ing", "ed", "er", "ingly", "edly")
+_VOWEL = re.compile("[aeiouy]")
+_MIN_STEM = 3
+_STOP_WORDS = frozenset(
+    word
+    for line in (
+        "a an and any are as at be but by can could did do does for from had has have how i if in into is it",
+        "its me my of on or our should so that the their them then there these they this to was we were",
+        "what when where which who why will with would you your",
+    )
+    for word in line.split()
+)
+
+
+def folded_text(text: str) -> str:
+    """`text` as it is compared: one Unicode form, without case."""
+    return text.lower() if text.isascii() else unicodedata.normalize("NFC", text).casefold()
+
+
+def parts(text: str) -> list[str]:
+    """The words of `text`, those of identifiers apart, folded, in order."""
+    found: list[str] = []
+    for word in _WORD.findall(text):
+        found += map(str.lower, _PART.findall(word)) if word.isascii() else [folded_text(word)]
+    return found
+
+
+def stems(text: str) -> list[str]:
+    """The stems of the words of `text`, in order."""
+    return [stem(part) for part in parts(text)]
+
+
+def terms(query: str) -> list[str]:
+    """The stems that a question in words asks for, without repeats and without words that say nothing."""
+    words = parts(query)
+    telling = [word for word in words if word not in _STOP_WORDS]
+    return list(dict.fromkeys(map(stem, telling or words)))
+
+
+def stem(word: str) -> str:
+    """The beginning of `word`, folded, that its other forms share."""
+    if not (word.isascii() and word.isalpha()):
+        return word
+    word = _singular(word)
+    while (shorter := _without_ending(word)) != word:
+        word = shorter
+    return word
+
+
+def _singular(word: str) -> str:
+    if word.endswith("ies") and len(word) - 3 >= _MIN_STEM:
+        return word[:-3]
+    if word.endswith(("sses", "xes", "zes", "ches", "shes")):
+        return word[:-2]
+    if len(word) > _MIN_STEM and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+def _without_ending(word: str) -> str:
+    for ending in _ENDINGS:
+        rest = word[: -len(ending)]
+        if not word.endswith(ending) or len(rest) < _MIN_STEM or not _VOWEL.search(rest):
+            continue
+        if ending in _DOUBLED and len(rest) > _MIN_STEM:
+            if rest[-1] == rest[-2] and rest[-1] not in "lsz":
+                return rest[:-1]
+            if rest[-1] == "i":
+                return rest[:-1]
+        return rest
+    return word

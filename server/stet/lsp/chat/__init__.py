@@ -1,0 +1,1 @@
+"""The chat document: Markdown in which the user and the agent take turns."""

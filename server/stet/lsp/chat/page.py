@@ -1,0 +1,179 @@
+"""One chat document: what is still to be written into it, and where.
+
+What has arrived is counted for each turn, so what the user types, moves or deletes changes nothing:
+the next piece goes behind what stands under the turn's heading by then.
+"""
+
+import re
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from stet.lsp.chat.layout import (
+    Insertion,
+    answer,
+    before_draft,
+    behind_draft,
+    draft,
+    has_ended,
+    onward,
+    written,
+)
+from stet.lsp.chat.transcript import Transcript
+
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(slots=True)
+class Entry:
+    """A turn in the document.
+
+    Attributes:
+        turn: Its id.
+        prompt: What was asked.
+        transcript: What is to stand there.
+        ending: Of a turn that is over, what stands at its end.
+        n_written: How many characters of the transcript have arrived.
+        is_placed: Whether its heading has been written.
+    """
+
+    turn: str
+    prompt: str
+    transcript: Transcript
+    ending: str = ""
+    n_written: int = 0
+    is_placed: bool = False
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing of it is left to write, now or later."""
+        return self.transcript.is_over and self.is_placed and not self.rest
+
+    @property
+    def rest(self) -> str:
+        """What has not arrived yet; blank space waits for what comes behind it."""
+        return self.transcript.text.rstrip()[self.n_written :]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The next thing to be written.
+
+    Attributes:
+        insertion: Where, and what.
+        done: To be called when it has arrived.
+    """
+
+    insertion: Insertion
+    done: Callable[[], None]
+
+
+class Page:
+    """What is to be written into one document.
+
+    Attributes:
+        chat: The conversation.
+        is_refused: Whether the editor did not take the last edit; until the user does something.
+        file: Name of the document in the state folder.
+        uri: The document.
+        entries: The turns that are not written to their end, by id, oldest first.
+    """
+
+    def __init__(self, chat: str, file: str, uri: str) -> None:
+        self.chat = chat
+        self.file = file
+        self.uri = uri
+        self.is_refused = False
+        self.entries: dict[str, Entry] = {}
+        self._sent: deque[tuple[str, str]] = deque()
+
+    def sent(self, turn: str, said: str) -> None:
+        """The user has sent `said` from the document; `turn` answers."""
+        self._sent.append((turn, said))
+        self.entries[turn].is_placed = True
+
+    def add(self, entry: Entry) -> None:
+        """A turn is to be written."""
+        self.entries[entry.turn] = entry
+
+    def adopt(self, text: str) -> None:
+        """The document has this text now, from wherever: see what of each turn is in it."""
+        now = draft(text)
+        writing = now.text if now else ""
+        self._sent = deque(
+            (turn, said) for turn, said in self._sent if said and writing.startswith(said)
+        )
+        for entry in self.entries.values():
+            entry.is_placed = answer(text, entry.turn) is not None
+            entry.n_written = _n_written(entry, written(text, entry.turn)) if entry.is_placed else 0
+            if not entry.is_placed and entry.prompt.strip() == writing != "" and not self._sent:
+                # It was sent from here, and the document closed before more was written.
+                self._sent.append((entry.turn, writing))
+            entry.is_placed |= any(turn == entry.turn for turn, _ in self._sent)
+        self.sweep()
+
+    def sweep(self) -> None:
+        """Forget the turns that stand there to their end."""
+        for turn in [entry.turn for entry in self.entries.values() if entry.is_done]:
+            del self.entries[turn]
+
+    def step(self, text: str) -> Step | None:
+        """The next thing to be written into the document as it is now; None if there is nothing."""
+        if self._sent:
+            turn, said = self._sent[0]
+            return Step(behind_draft(text, said, turn), lambda: self._was_sent(turn))
+        for entry in self.entries.values():
+            if not entry.is_placed:
+                insertion = before_draft(text, entry.prompt, entry.turn)
+                return Step(insertion, lambda entry=entry: self._placed(entry))  # type: ignore[misc]
+            if rest := entry.rest:
+                part = answer(text, entry.turn)
+                if part is None:
+                    # The user has deleted the heading while the turn is under way.
+                    insertion = before_draft(text, entry.prompt, entry.turn)
+                    return Step(insertion, lambda: None)
+                n = entry.n_written + len(rest)
+                return Step(
+                    onward(text, part, rest),
+                    lambda entry=entry, n=n: self._arrived(entry, n),  # type: ignore[misc]
+                )
+        return None
+
+    def filled(self, text: str) -> str:
+        """`text`, the document as it is now, with all that is to be written."""
+        scratch = Page(self.chat, self.file, self.uri)
+        scratch.entries = {turn: replace(entry) for turn, entry in self.entries.items()}
+        scratch._sent = self._sent.copy()
+        scratch.adopt(text)
+        while step := scratch.step(text):
+            text = step.insertion.apply(text)
+            step.done()
+        return text
+
+    def _was_sent(self, turn: str) -> None:
+        if self._sent and self._sent[0][0] == turn:
+            self._sent.popleft()
+
+    def _placed(self, entry: Entry) -> None:
+        entry.is_placed = True
+
+    def _arrived(self, entry: Entry, n: int) -> None:
+        entry.n_written = max(entry.n_written, n)
+        self.sweep()
+
+
+def _n_written(entry: Entry, stands: str) -> int:
+    """How much of a turn stands in a document that may have been saved half-way, or written in."""
+    wanted, there = entry.transcript.text.rstrip(), _SPACE.sub("", stands)
+    if has_ended(stands):
+        return len(wanted)
+    n, left = 0, len(there)
+    if _SPACE.sub("", wanted).startswith(there):
+        while left:
+            left -= not wanted[n].isspace()
+            n += 1
+        return n
+    if _SPACE.sub("", wanted) in there:
+        return len(wanted)
+    # Somebody has written in it: only its end is sure to be missing.
+    return len(wanted.removesuffix(entry.ending).rstrip()) if entry.ending else entry.n_written

@@ -1,0 +1,186 @@
+"""What a chat document says of one turn: a text that only ever grows.
+
+While the turn runs it is told event by event, so that the document can follow; of a turn of earlier
+it is made at once from what is kept. Everything in it comes from a model, a file or the web, and is
+made harmless (`layout.inert`).
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from urllib.parse import quote, unquote
+
+from stet.agent.lifecycle import Course, ToolRun, ToolState
+from stet.agent.turn import OVER, Mode, Turn, TurnState
+from stet.lsp.chat.layout import inert, settled
+from stet.review.proposal import Hunk
+from stet.text.escape import escape_line
+from stet.tools.question import Question
+
+Link = Callable[[str], str | None]
+"""Gives the URI of a file by the name that models use; None where it has none."""
+
+_MARKUP = re.compile(r"[\\`*\[\]<>]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+"""What may be more than text; an underscore within a word is not."""
+MAX_ERROR = 300
+"""Characters shown of what went wrong in a tool."""
+
+
+class Transcript:
+    """What has been told of a turn so far."""
+
+    def __init__(self, link: Link) -> None:
+        """Nothing is told yet."""
+        self._link = link
+        self._done = ""
+        self._speech = ""
+        self._has_spoken = False
+        self._is_list = False
+        self.is_over = False
+
+    @property
+    def text(self) -> str:
+        """All that can be shown by now; what comes later only adds to it."""
+        if not self._speech:
+            return self._done
+        shown = inert(self._speech[: settled(self._speech)])
+        return f"{self._gap()}{shown}" if shown.strip() else self._done
+
+    def say(self, piece: str) -> None:
+        """The model has said a little more."""
+        self._speech += piece
+
+    def pause(self) -> None:
+        """What the model has said is whole."""
+        said, self._speech = self._speech, ""
+        if said.strip():
+            self._has_spoken = True
+            self._paragraph(inert(said).rstrip())
+
+    def tool(self, run: ToolRun) -> None:
+        """A tool has ended; the end and questions are told in their own words."""
+        self.pause()
+        if run.course is Course.CONTROL and run.state is not ToolState.ERROR:
+            return
+        line = f"- {run.tool if run.tool.isidentifier() else _plain(run.tool)}"
+        if run.file:
+            line += f" {_file(run.file, self._link)}"
+        if problem := _problem(run):
+            line += f": {problem}"
+        self._done = f"{self._done}\n{line}" if self._is_list else f"{self._gap()}{line}"
+        self._is_list = True
+
+    def ask(self, question: Question) -> None:
+        """The turn waits for the user."""
+        self.pause()
+        self._paragraph(f"**{inert(question.text).strip()}**")
+        choices = [f"{n}. {_plain(choice)}" for n, choice in enumerate(question.choices, 1)]
+        if choices:
+            self._paragraph("\n".join(choices))
+
+    def note(self, sentence: str) -> None:
+        """Something that the user should know."""
+        self.pause()
+        self._paragraph(f"*{_plain(sentence)}*")
+
+    def end(self, turn: Turn, hunks: Sequence[Hunk]) -> None:
+        """The turn is over; `hunks` are what it has proposed."""
+        self.pause()
+        if not self._has_spoken and turn.answer.strip():
+            self._paragraph(inert(turn.answer).strip())
+        self._paragraph(ending(turn, hunks, self._link))
+        self.is_over = True
+
+    def _gap(self) -> str:
+        return f"{self._done}\n\n" if self._done else ""
+
+    def _paragraph(self, text: str) -> None:
+        self._done = f"{self._gap()}{text}"
+        self._is_list = False
+
+
+def transcript_of(turn: Turn, hunks: Sequence[Hunk], link: Link) -> Transcript:
+    """What is to be said of a turn of which nothing was followed; of one that runs, so far."""
+    told = Transcript(link)
+    for run in turn.tool_calls:
+        told.tool(run)
+    if turn.ask.mode is not Mode.REWRITE:
+        told.say(turn.answer)
+        told.pause()
+    if turn.question is not None:
+        told.ask(turn.question)
+    if turn.state in OVER:
+        told.end(turn, hunks)
+    return told
+
+
+def ending(turn: Turn, hunks: Sequence[Hunk], link: Link) -> str:
+    """What is said at the end of a turn; the last line tells how it ended, and what it took."""
+    blocks = []
+    if turn.state is TurnState.COMPLETED and turn.summary.strip() not in turn.answer:
+        blocks.append(inert(turn.summary).strip())
+    if turn.state is not TurnState.COMPLETED and turn.error:
+        blocks.append(f"**{_STATES[turn.state]}.** {inert(turn.error).strip()}")
+    lists = (
+        [f"- {_plain(note)}" for note in turn.notes],
+        [
+            f"- refused: {_file(e.file, link)}: {_plain(e.message)}"
+            for e in turn.rejected
+            if not any(_plain(e.message) in _problem(run) for run in turn.tool_calls)
+        ],
+    )
+    blocks += ["\n".join(entries) for entries in lists if entries]
+    if hunks:
+        uris = dict.fromkeys(hunk.new_uri or hunk.uri for hunk in hunks)
+        files = ", ".join(_linked(_last_part(uri), uri) for uri in uris)
+        blocks.append(f"Proposed: {len(hunks)} hunk{'' if len(hunks) == 1 else 's'} in {files}")
+    if turn.sources:
+        listed = (f"- {_linked(one.title or one.url, one.url)}" for one in turn.sources)
+        blocks.append("Sources:\n\n" + "\n".join(listed))
+    return "\n\n".join([*blocks, f"*{_figures(turn)}*"])
+
+
+_STATES = {
+    TurnState.FAILED: "Failed",
+    TurnState.LIMITED: "Limit reached",
+    TurnState.CANCELLED: "Cancelled",
+}
+
+
+def _figures(turn: Turn) -> str:
+    """The last line: how it ended, and what it took."""
+    usage = turn.usage
+    said = [str(turn.state)]
+    if usage.total:
+        about = "about " if usage.estimated else ""
+        cached = f", {usage.cached:,} of them cached" if usage.cached else ""
+        said.append(f"{about}{usage.prompt:,} tokens in{cached}, {usage.completion:,} out")
+    if turn.cost is not None:
+        said.append(f"cost {turn.cost:.4f}")
+    if turn.model:
+        said.append(_plain(turn.model))
+    return " · ".join(said)
+
+
+def _problem(run: ToolRun) -> str:
+    """What is shown of what went wrong in a tool; nothing where all went well."""
+    return _plain(run.error)[:MAX_ERROR] if run.state is ToolState.ERROR else ""
+
+
+def _file(name: str, link: Link) -> str:
+    uri = link(name)
+    return _plain(name) if uri is None else _linked(name, uri)
+
+
+def _last_part(uri: str) -> str:
+    return unquote(uri.rstrip("/").rpartition("/")[2]) or uri
+
+
+def _plain(text: str) -> str:
+    """Text of others on one line, without what would make it something else than text."""
+    line = inert(escape_line(text)).strip()
+    return _MARKUP.sub(r"\\\g<0>", line)
+
+
+def _linked(label: str, uri: str) -> str:
+    """A link whose target can't end before it should."""
+    return f"[{_plain(label)}]({quote(uri, safe=':/?#@!$&*+,;=%~-._')})"

@@ -1,0 +1,151 @@
+"""Comments that ask for a turn: carried out when the user says so, or when a file is saved.
+
+Opening a repository full of such comments must not set anything off. So on save, if the settings
+want that at all, only those count that stand on lines changed since the document was opened, and
+not those that an accepted hunk brought.
+"""
+
+import asyncio
+import dataclasses
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from stet.agent.agent import Agent
+from stet.agent.events import AgentEvent, RoundStarted
+from stet.agent.turn import MODES, Ask, CommentPlace
+from stet.context.builder import Place
+from stet.lsp.chat.chats import DEFAULT_CHAT
+from stet.lsp.client import Client
+from stet.review.ledger import ReviewLedger
+from stet.review.proposal import HunkState
+from stet.text.change import TextChange
+from stet.text.document import TextDocument
+from stet.text.escape import escape_line
+from stet.text.instruction_glance import marker_on, said_on
+from stet.text.instruction_marks import Marker
+from stet.text.instructions import Instruction
+from stet.text.position import Position, Range
+from stet.text.touched import touched_lines
+from stet.workspace.comments.finder import Unreadable, find_instructions
+from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.uris import canonical
+from stet.workspace.workspace import Workspace
+
+
+class Comments:
+    """Starts the turns that comments ask for. Touched on the event loop only."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        ledger: ReviewLedger,
+        client: Client,
+        agent: Callable[[], Agent],
+        start: Callable[[Coroutine[Any, Any, object], str], None],
+    ) -> None:
+        """`agent` gives who answers, once it is there; `start` begins work in the background."""
+        self._workspace = workspace
+        self._ledger = ledger
+        self._client = client
+        self._agent = agent
+        self._start = start
+        self._carried_out: dict[str, set[str]] = {}
+        self._in_order: dict[str, asyncio.Lock] = {}
+
+    def carry_out(self, document: TextDocument, line: int, chat: str | None = None) -> str:
+        """Do what the comment on a line (0-based) of `document` says; gives the turn's id.
+
+        Whether there is one is found out when the turn begins.
+        """
+        text = document.lines[line] if line < len(document.lines) else ""
+        seen = marker_on(text.rstrip("\r\n"))
+        prompt = said_on(text) or f"The comment on line {line + 1}"
+        return self._ask(
+            document,
+            line,
+            Ask(
+                prompt=prompt,
+                mode=MODES[seen or Marker.DO],
+                place=Place(document.uri, Range(Position(line, 0), Position(line, 0))),
+                chat=chat or DEFAULT_CHAT,
+            ),
+        )
+
+    def saved(self, uri: str) -> None:
+        """A document was saved: carry out what the user has written in it, if they want that."""
+        document = self._workspace.document(uri)
+        if document is None or not self._workspace.settings.instructions.on_save:
+            return
+        changes = self._workspace.changes_since_opened(uri)
+        self._start(self._after_saving(document, changes), "comments of a saved file")
+
+    def happened(self, event: AgentEvent) -> None:
+        """A turn begins: what a comment asks for by it is not asked for once more on save."""
+        ask = event.turn.ask
+        # Its words are known when its first round starts.
+        if ask.comment is not None and isinstance(event, RoundStarted) and event.round == 1:
+            self._carried_out.setdefault(canonical(ask.comment.uri), set()).add(ask.prompt)
+
+    async def _after_saving(self, document: TextDocument, changes: tuple[TextChange, ...]) -> None:
+        # The snapshot is taken here: the workspace belongs to the event loop.
+        snapshot = self._workspace.snapshot().asked_about(document.uri)
+        name, key = snapshot.name_of(document.uri), canonical(document.uri)
+        # Saved twice in a moment: what is gone in one text and there in the next is new.
+        async with self._in_order.setdefault(key, asyncio.Lock()):
+            try:
+                found = await find_instructions(document, name, snapshot.system)
+                lines = await asyncio.to_thread(touched_lines, changes)
+                users = [one for one in found if one.text and self._is_users(one, document, lines)]
+                if users:
+                    await asyncio.to_thread(_check_shown, snapshot, document.uri)
+            except (Unreadable, NotShown) as problem:
+                self._client.show_message(f"Stet: {escape_line(str(problem))}")
+                return
+            self._begin_new(document, found, users)
+
+    def _begin_new(
+        self,
+        document: TextDocument,
+        found: tuple[Instruction, ...],
+        users: list[Instruction],
+    ) -> None:
+        """Carry out what has not been since it was written; `found` is all that stands there."""
+        done = self._carried_out.setdefault(canonical(document.uri), set())
+        done &= {one.text for one in found}  # what is gone may be written again
+        for one in users:
+            if one.text not in done:  # the same twice in one file is one thing to do
+                done.add(one.text)
+                self._begin(document, one)
+
+    def _is_users(self, one: Instruction, document: TextDocument, lines: tuple[range, ...]) -> bool:
+        """Whether the user has written or changed a comment since the document was opened."""
+        first, last = document.position_at(one.start).line, document.position_at(one.end).line
+        if not any(first < part.stop and part.start <= last for part in lines):
+            return False
+        source = document.text[one.start : one.end]
+        return not any(
+            hunk.state is HunkState.ACCEPTED and source in hunk.new and source not in hunk.old
+            for hunk in self._ledger.hunks(uri=document.uri)
+        )
+
+    def _begin(self, document: TextDocument, one: Instruction) -> None:
+        start = document.position_at(one.start)
+        place = Place(document.uri, Range(start, document.position_at(one.end)))
+        _ = self._ask(
+            document,
+            start.line,
+            Ask(prompt=one.text, mode=MODES[one.marker], place=place, chat=DEFAULT_CHAT),
+        )
+
+    def _ask(self, document: TextDocument, line: int, ask: Ask) -> str:
+        comment = CommentPlace(document.uri, line, document.revision)
+        return self._agent().ask(dataclasses.replace(ask, comment=comment)).id
+
+
+def _check_shown(snapshot: Snapshot, uri: str) -> None:
+    """See whether a document may be shown to a model. Blocks on the disk.
+
+    Raises:
+        NotShown: If it may not.
+    """
+    _ = snapshot.with_blocks(uri)

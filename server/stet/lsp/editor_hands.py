@@ -1,0 +1,57 @@
+"""What tools may have the editor do at once: carry out what the user has said yes to, show a document."""
+
+import asyncio
+from hashlib import sha256
+
+from stet.lsp.client import Client
+from stet.lsp.delivering.delivery import Delivery
+from stet.lsp.delivering.in_order import accept_in_order
+from stet.lsp.showing.own_documents import OwnDocuments
+from stet.review.ledger import ReviewLedger
+from stet.review.proposal import HunkState
+from stet.system.system import System
+from stet.tools.hands import Hands
+from stet.workspace.uris import canonical
+from stet.workspace.workspace import Workspace
+
+_ENDING = ".md"
+
+
+class EditorHands:
+    """The ports of `stet.tools.hands` on a real editor."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - what the ports work with
+        self,
+        workspace: Workspace,
+        ledger: ReviewLedger,
+        delivery: Delivery,
+        client: Client,
+        own: OwnDocuments,
+        system: System,
+    ) -> None:
+        self._workspace = workspace
+        self._ledger = ledger
+        self._delivery = delivery
+        self._client = client
+        self._own = own
+        self._system = system
+
+    @property
+    def ports(self) -> Hands:
+        """As tools take them."""
+        return Hands(self._accept, self._present)
+
+    async def _accept(self, hunk_id: str) -> str:
+        await accept_in_order(self._ledger, self._delivery, [hunk_id])
+        hunk = self._ledger.hunk(hunk_id)
+        if hunk.state is HunkState.ACCEPTED:
+            return ""
+        return hunk.reason or f"It is {hunk.state}."
+
+    async def _present(self, stem: str, text: str) -> None:
+        roots = "\n".join(canonical(root.path.as_uri()) for root in self._workspace.roots)
+        mark = sha256(roots.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        name = self._own.free_name(f"{stem}-{mark}", _ENDING, text)
+        path = await asyncio.to_thread(self._system.write_own, name, text)
+        if not await self._client.show_document(path.as_uri()):
+            self._client.show_message(f"Stet: it is written down in {path}.")

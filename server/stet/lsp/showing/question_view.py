@@ -1,0 +1,93 @@
+"""A turn's question in the editor: beside the text, and as a message, with buttons where there are any.
+
+Code actions and `stet.answer` answer it in every editor; buttons are an extra, and go when it is
+answered elsewhere or its turn is over.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from stet.agent.agent import Agent
+from stet.agent.questions import NoQuestion
+from stet.agent.turn import Turn
+from stet.lsp.client import Client
+from stet.lsp.showing.publisher import Publisher
+from stet.text.escape import escape
+from stet.tools.question import Question
+
+NOBODY = "Nobody is there to answer. Go on without an answer."
+"""What the agent is told where a question meets no person."""
+
+
+class QuestionView:
+    """Shows every question of one server.
+
+    Args:
+        client: The editor.
+        publisher: Shows questions where they were asked from.
+        agent: Takes the answers.
+    """
+
+    def __init__(self, client: Client, publisher: Publisher, agent: Callable[[], Agent]) -> None:
+        self._client = client
+        self._publisher = publisher
+        self._agent = agent
+        self._buttons: dict[str, asyncio.Task[None]] = {}
+
+    def begin(self, turn: Turn) -> None:
+        """A turn begins, which may have questions."""
+        self._publisher.begin(turn)
+
+    def ask(self, turn: Turn) -> None:
+        """Ask in every way the editor has; whichever is answered first counts."""
+        self._publisher.ask(turn)
+        if turn.question is not None:
+            self._put(turn.id, turn.question)
+
+    def remind(self, turn: Turn) -> None:
+        """Ask once more, as a message."""
+        if turn.question is not None:
+            self._withdraw(turn.id)
+            self._put(turn.id, turn.question)
+
+    def settle(self, turn: Turn) -> None:
+        """The turn's question is answered."""
+        self._publisher.settle(turn.id)
+        self._withdraw(turn.id)
+
+    def end(self, turn: Turn) -> None:
+        """The turn is over, and whatever it asked with it."""
+        self._publisher.end(turn.id)
+        self._withdraw(turn.id)
+
+    def _put(self, turn_id: str, question: Question) -> None:
+        text = f"Stet: {escape(question.text)}"
+        if self._client.has_buttons and (question.choices or self._client.takes_words):
+            if question.kind == "ask" and not self._client.takes_words:
+                text += "\n(Or in your own words: `stet.answer`.)"
+            work = self._choice(question, text)
+            self._buttons[turn_id] = self._client.spawn(work, f"question {question.id}")
+            return
+        how = "Answer with the command `stet.answer` and your words."
+        if question.choices:
+            numbered = [f"{n}: {escape(one)}" for n, one in enumerate(question.choices, 1)]
+            how = f"Answer by code action or `stet.answer`: {' / '.join(numbered)}"
+        self._client.show_message(f"{text}\n{how}")
+
+    async def _choice(self, question: Question, text: str) -> None:
+        chosen = await self._client.choose(text, question.choices)
+        if chosen is None and self._client.takes_words:
+            chosen = NOBODY if question.kind == "ask" else question.choices[-1]
+        if chosen is None:
+            return
+        try:
+            _ = self._agent().questions.reply(chosen, question.id)
+        except NoQuestion as error:
+            # Else it is answered elsewhere meanwhile, or the turn is over.
+            if self._client.takes_words:
+                await self._choice(question, f"Stet: {escape(str(error))}")
+
+    def _withdraw(self, turn_id: str) -> None:
+        """Take the buttons away, where the editor does that."""
+        if buttons := self._buttons.pop(turn_id, None):
+            buttons.cancel()

@@ -1,0 +1,138 @@
+"""The tables of chats and turns, in SQL.
+
+Imports sqlite3, which takes milliseconds: loaded when the database is opened, not before.
+"""
+
+import json
+import logging
+import sqlite3
+from collections.abc import Callable, Iterable
+
+from stet.review.store.chat_rows import ChatRow, KeptRows, TurnRow
+from stet.review.store.rows import BadRow, unpack
+from stet.review.store.schema import transaction
+
+log = logging.getLogger(__name__)
+
+MAX_TURNS = 1000
+MAX_DAYS = 90.0
+"""How many turns are kept, and how long; a chat goes with its last turn."""
+
+_KEEP_TURN = """
+    INSERT INTO turn (id, owner, chat, kept, fields) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET kept = excluded.kept, fields = excluded.fields
+    WHERE owner = excluded.owner
+"""
+_DROP_TURNS = """
+    DELETE FROM turn WHERE owner = :owner AND (
+        kept < :oldest OR nth NOT IN (
+            SELECT nth FROM turn WHERE owner = :owner ORDER BY nth DESC LIMIT :most))
+"""
+_DROP_CHATS = """
+    DELETE FROM chat WHERE owner = :owner
+    AND name NOT IN (SELECT chat FROM turn WHERE owner = :owner)
+"""
+_DROP_HEARD = """
+    DELETE FROM heard WHERE owner = :owner
+    AND chat NOT IN (SELECT name FROM chat WHERE owner = :owner)
+"""
+_TURNS = "SELECT id, chat, fields FROM turn WHERE owner = ? ORDER BY nth"
+_CHATS = "SELECT name, fields FROM chat WHERE owner = ? ORDER BY kept, nth"
+_HEARD = """
+    SELECT heard.chat, heard.uri, heard.text, text.packed FROM heard
+    LEFT JOIN text ON text.hash = heard.text WHERE owner = ? ORDER BY heard.nth
+"""
+
+
+def write_chats(
+    connection: sqlite3.Connection,
+    owner: str,
+    now: float,
+    rows: tuple[Iterable[TurnRow], Iterable[ChatRow]],
+    named: Callable[[str], bytes],
+) -> None:
+    """Write turns and chats, each in place of what was kept of it; within a transaction.
+
+    Args:
+        connection: To the database.
+        owner: The run they belong to.
+        now: Seconds since the epoch.
+        rows: Turns and chats.
+        named: Gives the name of a text, which is in the table `text` by then.
+
+    Raises:
+        sqlite3.Error: If it can't be done.
+    """
+    turns, chats = rows
+    execute, many = connection.execute, connection.executemany
+    many(_KEEP_TURN, ((row.id, owner, _name(row.chat), now, row.fields) for row in turns))
+    for chat in chats:
+        whose = (owner, _name(chat.id))
+        execute("DELETE FROM chat WHERE owner = ? AND name = ?", whose)
+        execute("DELETE FROM heard WHERE owner = ? AND chat = ?", whose)
+        insert = "INSERT INTO chat (owner, name, kept, fields) VALUES (?, ?, ?, ?)"
+        execute(insert, (*whose, now, chat.fields))
+        insert = "INSERT INTO heard (owner, chat, uri, text) VALUES (?, ?, ?, ?)"
+        many(insert, ((*whose, _name(uri), named(text)) for uri, text in chat.texts.items()))
+
+
+def drop_old_chats(connection: sqlite3.Connection, owner: str, now: float) -> None:
+    """Drop turns of `owner` beyond the bounds, and chats that have none left.
+
+    Raises:
+        sqlite3.Error: If it can't be done; then nothing is dropped.
+    """
+    bounds = {"owner": owner, "oldest": now - MAX_DAYS * 86_400, "most": MAX_TURNS}
+    with transaction(connection):
+        for statement in (_DROP_TURNS, _DROP_CHATS, _DROP_HEARD):
+            connection.execute(statement, bounds)
+
+
+def load_chats(connection: sqlite3.Connection, owner: str) -> KeptRows:
+    """The turns and chats of `owner`; what makes no sense is left out and logged.
+
+    Raises:
+        sqlite3.Error: If it can't be read.
+    """
+    turns: list[TurnRow] = []
+    for turn, chat, fields in connection.execute(_TURNS, (owner,)):
+        try:
+            turns.append(TurnRow(str(turn), _named(chat), str(fields)))
+        except BadRow as problem:
+            log.warning("the kept turn %r is left out: %s", turn, problem)
+    texts: dict[str, dict[str, str]] = {}
+    for chat, uri, name, packed in connection.execute(_HEARD, (owner,)):
+        try:
+            texts.setdefault(_named(chat), {})[_named(uri)] = unpack(name, packed)
+        except BadRow as problem:
+            log.warning("a text that a chat knows is left out: %s", problem)
+    chats: dict[str, ChatRow] = {}
+    for name, fields in connection.execute(_CHATS, (owner,)):
+        try:
+            chat = _named(name)
+        except BadRow as problem:
+            log.warning("a kept chat is left out: %s", problem)
+            continue
+        # Two servers may have had a chat of one name, each its own: the later one counts.
+        chats[chat] = ChatRow(chat, str(fields), texts.get(chat, {}))
+    return KeptRows(tuple(turns), tuple(chats.values()))
+
+
+def _name(text: str) -> str:
+    """A text in ASCII: the database's own text type can't hold lone surrogates."""
+    return json.dumps(text)
+
+
+def _named(name: object) -> str:
+    """The text that `_name` made this of.
+
+    Raises:
+        BadRow: If it made it of none.
+    """
+    try:
+        text = json.loads(name) if isinstance(name, str) else None
+    except (ValueError, RecursionError):
+        text = None
+    if not isinstance(text, str):
+        raise BadRow(f"no name: {name!r}")
+    return text

@@ -1,0 +1,40 @@
+"""A process of our own that reads what strangers wrote: a text made to be slow or large stalls nothing.
+
+This is the side that asks; what the process does about itself is in `stet.system.child_limits`.
+"""
+
+import asyncio
+import sys
+
+from stet.system.system import System
+
+_KEPT_ENV = ("PATH", "SYSTEMROOT", "LANG", "TMPDIR", "TEMP")
+"""What it is told of the environment: it needs no key."""
+
+
+async def ask_child(system: System, module: str, task: bytes, seconds: float) -> bytes:
+    """What a module of Stet writes when it is given `task`; nothing more where it dies on the way.
+
+    Args:
+        system: Starts the process.
+        module: What it runs.
+        task: Its standard input.
+        seconds: How long it may take; it is ended then, and on a cancel.
+
+    Raises:
+        TimeoutError: If it takes longer.
+        OSError: If it can't be started.
+    """
+    environ = system.environ()
+    process = await system.start_process(
+        [sys.executable, "-I", "-m", module],
+        env={name: environ[name] for name in _KEPT_ENV if name in environ},
+    )
+    try:
+        async with asyncio.timeout(seconds):
+            output, _ = await process.communicate(task)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    return output

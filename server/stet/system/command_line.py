@@ -1,0 +1,144 @@
+"""From a command of the settings and a model's arguments to what is run: pure.
+
+`argv` is the user's. An argument of the model's takes the place of a `{placeholder}` within one
+element, whatever it holds: it never becomes another element, and never an option.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import PurePosixPath, PureWindowsPath
+
+from stet.settings.values import CommandSettings
+
+MAX_VALUE = 1000
+"""Characters of an argument: the user must be able to read it before the yes."""
+KEPT_VARIABLES = frozenset(
+    {
+        "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP",
+        "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR",
+        "VIRTUAL_ENV", "CONDA_PREFIX", "JAVA_HOME", "GOPATH", "GOROOT", "CARGO_HOME", "RUSTUP_HOME",
+        "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "USERPROFILE", "APPDATA",
+        "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES",
+    }
+)  # fmt: skip
+"""Of the environment only these go along, and `LC_*`: all others may hold a key or a login."""
+
+_PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+_OPTION_MARKS = ("-", "+", "@")
+"""What an option begins with: `+` in some editors and old tools, `@` for a file of options."""
+_INTERPRETERS = re.compile(
+    r"(?:ba|da|k|z|c|tc|fi|a)?sh|busybox|cmd|powershell|pwsh|python[\d.]*|node|deno|bun|perl|ruby|php|"
+    r"lua|osascript|env|su"
+)
+_SCRIPT_OPTION = re.compile(
+    r"-[a-z]*[ce]|-[ErS]|--(?:command|eval|print|run|split-string)|/[ck]|-command", re.IGNORECASE
+)
+"""The options of these behind which they expect a script."""
+
+
+class BadCommand(Exception):
+    """It is not run; the message says why, and what to do."""
+
+
+def placeholders(command: CommandSettings) -> tuple[str, ...]:
+    """The names a command declares, in order, each once."""
+    return tuple(
+        dict.fromkeys(name for part in command.argv for name in _PLACEHOLDER.findall(part))
+    )
+
+
+def expand(command: CommandSettings, arguments: Mapping[str, str]) -> tuple[str, ...]:
+    """The arguments of the process, one for each element of `argv`.
+
+    Raises:
+        BadCommand: If the command is none that can be run safely, or an argument is missing, one too
+            many, or of a kind that is not passed on.
+    """
+    _check_command(command)
+    names = placeholders(command)
+    told = f"{command.name!r} takes {', '.join(map(repr, names)) or 'no arguments'}"
+    if unknown := [name for name in arguments if name not in names]:
+        raise BadCommand(f"{command.name!r} has no argument {unknown[0]!r}: {told}.")
+    if missing := [name for name in names if name not in arguments]:
+        raise BadCommand(f"The argument {missing[0]!r} is missing: {told}.")
+    for name, value in arguments.items():
+        _check_value(name, value)
+    return tuple(_expanded(part, arguments) for part in command.argv)
+
+
+def environment(known: Mapping[str, str]) -> dict[str, str]:
+    """What a program is given of the environment `known`.
+
+    Of `PATH` only absolute folders are kept: `.` would run what lies in the workspace.
+    """
+    kept = {
+        name: value
+        for name, value in known.items()
+        if name.upper() in KEPT_VARIABLES or name.upper().startswith("LC_")
+    }
+    separator = ";" if any(name.upper() == "SYSTEMROOT" for name in kept) else ":"
+    for name in [name for name in kept if name.upper() == "PATH"]:
+        folders = kept[name].split(separator)
+        kept[name] = separator.join(folder for folder in folders if _is_absolute(folder))
+    return {**kept, "TERM": "dumb", "NO_COLOR": "1"}
+
+
+def _check_command(command: CommandSettings) -> None:
+    """A user's mistake that would let the model choose the program, or write a script for one.
+
+    Raises:
+        BadCommand: If it is one.
+    """
+    if not command.argv or not command.argv[0].strip():
+        raise BadCommand(f"{command.name!r} can't be run: its `argv` names no program.")
+    if _PLACEHOLDER.search(command.argv[0]):
+        raise BadCommand(
+            f"{command.name!r} can't be run: its `argv` leaves the program to an argument. The user "
+            "must change `agent.commands`."
+        )
+    takes_options = False
+    for before, part in zip(command.argv, command.argv[1:], strict=False):
+        takes_options = _is_interpreter(before) or (takes_options and before.startswith(("-", "/")))
+        if takes_options and _SCRIPT_OPTION.fullmatch(before) and _PLACEHOLDER.search(part):
+            raise BadCommand(
+                f"{command.name!r} can't be run: its `argv` puts an argument into a script, behind "
+                f"{before!r}, where it could do anything. The user must change `agent.commands`, "
+                'to something like ["sh", "-c", "grep -e \\"$1\\" notes", "sh", "{text}"].'
+            )
+
+
+def _check_value(name: str, value: str) -> None:
+    if not value.strip():
+        raise BadCommand(f"The argument {name!r} is empty.")
+    if len(value) > MAX_VALUE:
+        raise BadCommand(
+            f"The argument {name!r} has {len(value)} characters; {MAX_VALUE} is the most."
+        )
+    if found := _CONTROL.search(value):
+        raise BadCommand(f"The argument {name!r} holds the control character {found[0]!r}.")
+
+
+def _expanded(part: str, arguments: Mapping[str, str]) -> str:
+    """One element, in one pass: braces in an argument are text.
+
+    Raises:
+        BadCommand: If an argument makes an option of it.
+    """
+    expanded = _PLACEHOLDER.sub(lambda found: arguments[found[1]], part)
+    first = _PLACEHOLDER.match(part)
+    if first is not None and expanded.lstrip().startswith(_OPTION_MARKS):
+        raise BadCommand(
+            f"The argument {first[1]!r} may not begin with {expanded.lstrip()[0]!r}: it would be "
+            "taken for an option. For a file, write `./` in front."
+        )
+    return expanded
+
+
+def _is_interpreter(part: str) -> bool:
+    name = PurePosixPath(part.replace("\\", "/")).name
+    return _INTERPRETERS.fullmatch(name.lower().removesuffix(".exe")) is not None
+
+
+def _is_absolute(folder: str) -> bool:
+    return PurePosixPath(folder).is_absolute() or PureWindowsPath(folder).is_absolute()

@@ -1,0 +1,162 @@
+"""A program that is run for its output: what it may use, how it ended, and how it is held.
+
+It gets no input, one pipe for both of its outputs, and a process group of its own, which is ended
+with it: when it is over, takes too long, writes without end, or whoever waits for it is cancelled.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+from asyncio.subprocess import DEVNULL, PIPE, STDOUT
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+KEPT = 8_000
+"""Bytes kept of the beginning of an output, and again of its end."""
+MAX_BYTES = 20_000_000
+"""A program that writes more is ended."""
+LEFT_OVER_SECONDS = 1.0
+"""How long what a program has left running may keep its output open once it was ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What is to be run.
+
+    Attributes:
+        argv: The program and its arguments; there is no shell.
+        cwd: Where.
+        env: All that is in its environment.
+        seconds: How long it may take.
+    """
+
+    argv: tuple[str, ...]
+    cwd: Path
+    env: Mapping[str, str]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a program ended.
+
+    Attributes:
+        code: Its exit code, below 0 for the signal that ended it; None if we ended it.
+        head: The beginning of what it wrote, both outputs in one.
+        tail: The end, where `head` is not all.
+        n_left_out: Bytes between the two.
+        seconds: How long it took.
+        ended_for: Why we ended it: `time`, `output`, or nothing.
+    """
+
+    code: int | None
+    head: bytes = b""
+    tail: bytes = b""
+    n_left_out: int = 0
+    seconds: float = 0.0
+    ended_for: str = ""
+
+
+async def run(program: Program) -> Ran:
+    """Run a program to its end, or to the end of its time.
+
+    Raises:
+        OSError: If it can't be started.
+    """
+    loop = asyncio.get_running_loop()
+    started = loop.time()
+    transport, watch = await loop.subprocess_exec(
+        _Watch,
+        *program.argv,
+        stdin=DEVNULL,
+        stdout=PIPE,
+        stderr=STDOUT,
+        cwd=program.cwd,
+        env=dict(program.env),
+        start_new_session=True,
+    )
+    group, late = transport.get_pid(), False
+    try:
+        try:
+            async with asyncio.timeout(program.seconds):
+                await watch.over.wait()
+        except TimeoutError:
+            late = True
+        finally:
+            # On a cancel too: nothing it has started goes on, also where it has ended by itself.
+            _end(transport, group)
+        # What has left the group may keep the pipe open: that is not waited for.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LEFT_OVER_SECONDS):
+                await watch.closed.wait()
+    finally:
+        transport.close()
+    ended_for = "output" if watch.n_bytes > MAX_BYTES else "time" if late else ""
+    return Ran(
+        None if ended_for else transport.get_returncode(),
+        watch.head,
+        watch.tail,
+        watch.n_bytes - len(watch.head) - len(watch.tail),
+        loop.time() - started,
+        ended_for,
+    )
+
+
+class _Watch(asyncio.SubprocessProtocol):
+    """Takes what a program writes, the beginning and the end of it, and tells when it is over.
+
+    Attributes:
+        over: Set when it has ended, or written too much.
+        closed: Set when there is nothing more to read, and it has ended.
+        head: The beginning.
+        n_bytes: How much it wrote.
+    """
+
+    def __init__(self) -> None:
+        self.over = asyncio.Event()
+        self.closed = asyncio.Event()
+        self.head = b""
+        self.n_bytes = 0
+        self._late: deque[bytes] = deque()
+        self._n_late = 0
+
+    @property
+    def tail(self) -> bytes:
+        """The end, as far as it is not in `head`."""
+        return b"".join(self._late)[-KEPT:]
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:  # noqa: ARG002 - asyncio's name
+        """Take some output."""
+        self.n_bytes += len(data)
+        room = KEPT - len(self.head)
+        self.head += data[:room]
+        if rest := data[room:]:
+            self._late.append(rest)
+            self._n_late += len(rest)
+        while self._n_late - len(self._late[0] if self._late else b"") >= KEPT:
+            self._n_late -= len(self._late.popleft())
+        if self.n_bytes > MAX_BYTES:
+            self.over.set()
+
+    def process_exited(self) -> None:
+        """The program itself has ended; what it started may go on."""
+        self.over.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's name
+        """It has ended, and so has its output."""
+        self.over.set()
+        self.closed.set()
+
+
+def _end(transport: asyncio.SubprocessTransport, group: int) -> None:
+    """End all that is left of a process group; where there are none (Windows), the program."""
+    try:
+        if hasattr(os, "killpg"):
+            os.killpg(group, signal.SIGKILL)
+        else:
+            transport.kill()
+    except (ProcessLookupError, PermissionError):
+        return  # all of it is over: macOS says the second of a group that only waits to be buried

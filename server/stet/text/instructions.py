@@ -1,0 +1,192 @@
+r"""Comments that tell the agent what to do: `AI!` (do it) and `AI?` (answer it), as aider reads them.
+
+    # Say the name, too. AI!          carried out
+    // AI? Why is this a list?        answered
+
+The mark stands at the beginning or the end of a line of the comment, in upper or lower case. Comments
+to the end of the line that stand below each other, behind the same sign and in the same column, are
+one: all of them are the instruction, whichever of them has the mark.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from stet.text.edit import Replacement
+from stet.text.instruction_marks import AT_START, BLOCKS, Marker, marker_of
+from stet.text.lines import split_lines
+
+_AT_END = re.compile(r"(?<!\w)AI([!?])$", re.IGNORECASE)
+_SIGN = re.compile(r"//+!?|#+[!:]?|--+|;+|%+|(?:rem|dnl)\b|[^\w\s]+", re.IGNORECASE)
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_LONG_BRACKET = re.compile(r"--\[(=*)\[")
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """A comment that tells the agent what to do.
+
+    Attributes:
+        marker: What it wants.
+        text: What it says, without signs and marks; empty where it says nothing else.
+        start: Where it begins, as an offset of the text (code points): at its sign.
+        end: Where it ends: behind its last character, before the line's end.
+    """
+
+    marker: Marker
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A comment, or one of several that belong together.
+
+    Attributes:
+        start: Where it begins.
+        end: Where it ends.
+        lines: What it says.
+        line: The number of its line; -1 for one that has an end of its own.
+        column: Where its sign stands.
+        sign: Its sign.
+        is_alone: Whether nothing stands before it on its line.
+    """
+
+    start: int
+    end: int
+    lines: tuple[str, ...]
+    line: int = -1
+    column: int = 0
+    sign: str = ""
+    is_alone: bool = False
+
+
+def instructions_in(text: str, comments: Iterable[tuple[int, int]]) -> tuple[Instruction, ...]:
+    """The instructions among the comments of `text`, in order.
+
+    Args:
+        text: All of it.
+        comments: Where its comments are: offsets (code points, half-open), in order, disjoint.
+            Comments to the line's end that follow each other may come as one.
+    """
+    groups: list[list[_Piece]] = []
+    for piece in _pieces(text, comments):
+        if groups and _goes_on(groups[-1][-1], piece):
+            groups[-1].append(piece)
+        else:
+            groups.append([piece])
+    found = (_instruction(group) for group in groups)
+    return tuple(one for one in found if one is not None)
+
+
+def removal(text: str, start: int, end: int) -> Replacement:
+    """What takes a comment out of `text`: its whole lines where nothing else stands on them.
+
+    Else the white space before it goes with it, or behind it where it begins the line.
+    """
+    first = _line_start(text, start)
+    line_end = _LINE_END.search(text, end)
+    last = line_end.start() if line_end else len(text)
+    before, behind = text[first:start], text[end:last]
+    if behind.strip():
+        if before.strip():
+            return Replacement(first + len(before.rstrip()), end, "")
+        return Replacement(start, end + len(behind) - len(behind.lstrip()), "")
+    if before.strip():
+        return Replacement(first + len(before.rstrip()), last, "")
+    return Replacement(first, line_end.end() if line_end else last, "")
+
+
+def _line_start(text: str, at: int) -> int:
+    return max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
+
+
+def _instruction(group: Sequence[_Piece]) -> Instruction | None:
+    lines, marks = [], set()
+    for line in (line for piece in group for line in piece.lines):
+        said, found = _without_marks(line)
+        lines.append(said)
+        marks |= found
+    if not marks:
+        return None
+    marker = Marker.DO if Marker.DO in marks else Marker.ANSWER
+    return Instruction(marker, "\n".join(lines).strip(), group[0].start, group[-1].end)
+
+
+def _without_marks(line: str) -> tuple[str, set[Marker]]:
+    found = set()
+    if begins := AT_START.match(line):
+        found.add(marker_of(begins[1]))
+        line = line[begins.end() :]
+    if ends := _AT_END.search(line):
+        found.add(marker_of(ends[1]))
+        line = line[: ends.start()].rstrip()
+    return line, found
+
+
+def _goes_on(before: _Piece, piece: _Piece) -> bool:
+    """Whether a comment is the next line of the one before."""
+    return (
+        before.line >= 0
+        and piece.line == before.line + 1
+        and piece.is_alone
+        and (piece.column, piece.sign) == (before.column, before.sign)
+    )
+
+
+def _pieces(text: str, comments: Iterable[tuple[int, int]]) -> Iterator[_Piece]:
+    starts = list(accumulate(map(len, split_lines(text)), initial=0))
+    for start, end in comments:
+        raw = text[start:end]
+        if (inner := _inside(raw)) is not None:
+            yield _Piece(start, start + len(raw.rstrip()), inner)
+            continue
+        at = start
+        for line in split_lines(raw):
+            said = line.strip()
+            if said:
+                begins = at + len(line) - len(line.lstrip())
+                number = bisect_right(starts, begins) - 1
+                yield _line_piece(text[starts[number] : begins], said, begins, number)
+            at += len(line)
+
+
+def _line_piece(before: str, said: str, start: int, number: int) -> _Piece:
+    """A comment to the end of line `number`, on which `before` stands before it."""
+    sign = found[0] if (found := _SIGN.match(said)) else ""
+    return _Piece(
+        start,
+        start + len(said),
+        (said[len(sign) :].strip(),),
+        number,
+        len(before),
+        sign,
+        not before.strip(),
+    )
+
+
+def _inside(raw: str) -> tuple[str, ...] | None:
+    """The lines of a comment that has an end of its own; None if it is none."""
+    raw = raw.strip()
+    pairs: Sequence[tuple[str, str]] = BLOCKS
+    if bracket := _LONG_BRACKET.match(raw):
+        pairs = ((bracket[0], f"]{bracket[1]}]"),)
+    for opening, closing in pairs:
+        is_long = len(raw) >= len(opening) + len(closing)
+        if is_long and raw.startswith(opening) and raw.endswith(closing):
+            inner = raw[len(opening) : -len(closing)]
+            if opening == "/*":
+                inner = inner.lstrip("*!").rstrip("*")
+                return tuple(_undecorated(line) for line in split_lines(inner))
+            return tuple(line.strip() for line in split_lines(inner))
+    return None
+
+
+def _undecorated(line: str) -> str:
+    """A line of a comment like this one: `* text`."""
+    said = line.strip()
+    bare = said.lstrip("*")
+    return bare.strip() if not bare or bare[0].isspace() else said

@@ -1,0 +1,60 @@
+"""`ask_user`: a question to the user; the turn waits for the answer."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from stet.text.escape import escape
+from stet.tools.base import Params, Tool, ToolGroup, ToolKind
+from stet.tools.desk import Desk
+from stet.tools.errors import ToolError
+
+MAX_QUESTION = 2000
+"""Characters of a question: it stands in a message and beside a line."""
+MAX_CHOICE = 60
+"""Characters of a choice: it stands on a button."""
+MAX_CHOICES = 9
+
+
+class AskUser(Params):
+    """Ask the user something that you can't find out yourself, and wait for the answer.
+
+    Ask one thing at a time. With `choices` they can answer by a click; other words are an answer too.
+    """
+
+    question: str = Field(description="One question, in the user's language.")
+    choices: list[Annotated[str, Field(max_length=MAX_CHOICE)]] | None = Field(
+        default=None,
+        max_length=MAX_CHOICES,
+        description="Answers to choose from, a few words each.",
+    )
+
+
+async def run(params: AskUser, desk: Desk) -> str:
+    """What the user answers.
+
+    Raises:
+        ToolError: If there is no question, or nobody to ask.
+    """
+    text = params.question.strip()
+    if not text:
+        raise ToolError("`question` is empty. Say what you want to know.")
+    if len(text) > MAX_QUESTION:
+        raise ToolError(
+            f"`question` has {len(text)} characters; {MAX_QUESTION} is the most. Ask it shorter."
+        )
+    # They stand on buttons, and come back as they are: nothing in them may act or hide.
+    told = (escape(" ".join(each.split())) for each in params.choices or ())
+    choices = tuple(dict.fromkeys(told))
+    if "" in choices:
+        raise ToolError("`choices` holds an empty one. Leave it out.")
+    answer = await desk.ask("ask", text, choices)
+    if answer not in choices:
+        # A choice is the model's own words, and names no address for the user.
+        desk.user_words = f"{desk.user_words}\n{answer}".strip()
+    return f"The user answers: {answer}\n"
+
+
+ASK_USER = Tool(
+    name="ask_user", group=ToolGroup.ACTION, kind=ToolKind.CONTROL, params=AskUser, run=run
+)

@@ -1,0 +1,90 @@
+"""`copy_files`: the contents of files in one document, for the user to copy from."""
+
+import asyncio
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from stet.text.document import TextDocument
+from stet.text.escape import escape_line
+from stet.text.render import fence_for
+from stet.tools.base import Params, Tool, ToolGroup, ToolKind
+from stet.tools.desk import Desk
+from stet.tools.errors import ToolError
+from stet.workspace.paths import Located, PathRefused
+from stet.workspace.snapshot import NotShown, Snapshot
+
+MAX_FILES = 200
+MAX_CHARACTERS = 2_000_000
+"""Of all files together: an editor must open it."""
+
+
+class CopyFiles(Params):
+    """Gather the contents of files in one document, which the user is shown, ready to copy.
+
+    Unsaved text is included. You are not shown the contents: read what you need with `read_file`.
+    """
+
+    files: list[str] = Field(
+        min_length=1, max_length=MAX_FILES, description="Paths relative to the workspace root."
+    )
+
+
+async def run(params: CopyFiles, desk: Desk) -> str:
+    """What was gathered, and what was not.
+
+    Raises:
+        ToolError: If there is nothing to gather, too much, or it can't be written.
+    """
+    found, refused = await asyncio.to_thread(_gather, desk.snapshot(), params.files)
+    left_out = "".join(f"Left out: {reason}\n" for reason in refused)
+    if not found:
+        raise ToolError(f"None of these files can be copied. `list_files` gives names.\n{left_out}")
+    size = sum(len(document.text) for _, document in found)
+    if size > MAX_CHARACTERS:
+        raise ToolError(
+            f"These files have {size:,} characters; {MAX_CHARACTERS:,} is the most at once. "
+            "Name fewer."
+        )
+    try:
+        await desk.hands.present("copied", _document(found))
+    except OSError as error:
+        raise ToolError(f"The document can't be written: {error.strerror}.") from error
+    names = [located.name for located, _ in found]
+    desk.copied += [name for name in names if name not in desk.copied]
+    listed = "".join(f"{name}\n" for name in names)
+    plural = "s" if len(names) > 1 else ""
+    return f"Shown to the user, {len(names)} file{plural}, {size} characters:\n{listed}{left_out}"
+
+
+def _gather(
+    snapshot: Snapshot, names: Sequence[str]
+) -> tuple[list[tuple[Located, TextDocument]], list[str]]:
+    """The texts that may be shown, each once, and why others may not. Blocks on the disk."""
+    found: dict[str, tuple[Located, TextDocument]] = {}
+    refused = []
+    for name in dict.fromkeys(names):
+        try:
+            located = snapshot.locate(name)
+            found.setdefault(located.name, (located, snapshot.show(located.uri)))
+        except (PathRefused, NotShown) as refusal:
+            refused.append(str(refusal))
+    return list(found.values()), refused
+
+
+def _document(found: Sequence[tuple[Located, TextDocument]]) -> str:
+    """The texts under their names, each in a fence that it can't end itself."""
+    return "\n".join(_section(located.name, document.text) for located, document in found)
+
+
+def _section(name: str, text: str) -> str:
+    fence = fence_for(text)
+    _, dot, ending = name.rpartition("/")[2].rpartition(".")
+    language = ending if dot and ending.isalnum() else ""
+    end = "" if not text or text.endswith(("\n", "\r")) else "\n"
+    return f"## {escape_line(name)}\n\n{fence}{language}\n{text}{end}{fence}\n"
+
+
+COPY_FILES = Tool(
+    name="copy_files", group=ToolGroup.ACTION, kind=ToolKind.READ, params=CopyFiles, run=run
+)

@@ -1,0 +1,103 @@
+"""`find_dead_links`: links that lead to no file, with files that may be meant."""
+
+import asyncio
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from stet.index.dead import DeadLinks
+from stet.index.files import is_below
+from stet.index.link_places import LinkPlaces
+from stet.index.near import NearNames
+from stet.index.resolve import path_in
+from stet.index.scan import LinkCache, ScannedLinks, scan_links
+from stet.text.capped import capped, quoted_line
+from stet.text.escape import escape_line
+from stet.tools.base import Params, Tool, ToolGroup, ToolKind
+from stet.tools.desk import Desk
+from stet.tools.errors import ToolError
+from stet.workspace.paths import Located
+from stet.workspace.snapshot import NotShown, Snapshot
+
+
+class FindDeadLinks(Params):
+    """Find links that lead to no file: in one file, below a folder, or everywhere.
+
+    Wikilinks, Markdown links, images and relative imports are looked at; web addresses are not.
+    Each comes with its line, and with files of a like name where there are any.
+    """
+
+    file: str = Field(default="", description="Only links in this file.")
+    folder: str = Field(default="", description="Only links in files below this folder.")
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> Self:
+        if self.file and self.folder:
+            raise ValueError("give file or folder, not both")
+        return self
+
+
+async def run(params: FindDeadLinks, desk: Desk) -> str:
+    """One link a line.
+
+    Raises:
+        ToolError: If the file or folder is none.
+    """
+    name = params.file or params.folder
+    located = desk.locate(name) if name.strip("/. ") else None
+    # The snapshot is taken here: the workspace belongs to the event loop.
+    lines = await asyncio.to_thread(
+        _report, desk.snapshot(), desk.links, located, is_file=bool(params.file)
+    )
+    if lines:
+        return capped(lines, "mend these first, or name a file or folder")
+    return f"No dead links{f' in {escape_line(name)}' if name else ''}.\n"
+
+
+def _report(
+    snapshot: Snapshot, cache: LinkCache, located: Located | None, *, is_file: bool
+) -> list[str]:
+    if is_file and located is not None:
+        try:
+            snapshot.show(located.uri)
+        except NotShown as refused:
+            raise ToolError(f"{refused} `list_files` gives the names there are.") from refused
+    scan = scan_links(snapshot, cache)
+    dead, places = DeadLinks(snapshot, scan), LinkPlaces(snapshot)
+    near: NearNames | None = None
+    lines = []
+    for uri in _sources(scan, located, is_file=is_file):
+        name = escape_line(snapshot.name_of(uri))
+        for edge in filter(dead.is_dead, scan.outgoing(uri)):
+            near = near or NearNames(map(snapshot.name_of, scan.uris.values()))
+            place = places.line_of(edge)
+            where = name if place is None else f"{name}:{place[0]}"
+            alike = ", ".join(map(escape_line, near.near(path_in(edge.link))))
+            hint = f" (like it: {alike})" if alike else ""
+            lines.append(f"{where}: '{quoted_line(edge.link.written)}' leads to no file{hint}")
+    if scan.is_cut:
+        lines.append("(The workspace is too large to look through: not all files were read.)")
+    return lines
+
+
+def _sources(scan: ScannedLinks, located: Located | None, *, is_file: bool) -> list[str]:
+    """The files to look at, in order of path."""
+    if located is None:
+        return [scan.uris[path] for path in sorted(scan.links)]
+    if is_file:
+        return [located.uri]
+    if located.path is None:
+        raise ToolError(f"{located.name!r} is no folder. Give it as `file`.")
+    folder = located.path.as_posix()
+    if not any(is_below(path, folder) for path in scan.uris):
+        raise ToolError(f"There are no files below {located.name!r}. `list_files` gives the names.")
+    return [scan.uris[path] for path in sorted(scan.links) if is_below(path, folder)]
+
+
+FIND_DEAD_LINKS = Tool(
+    name="find_dead_links",
+    group=ToolGroup.WORKSPACE,
+    kind=ToolKind.READ,
+    params=FindDeadLinks,
+    run=run,
+)

@@ -1,0 +1,32 @@
+"""`get_attached_context`: what the user has in front of them now."""
+
+from stet.text.capped import MAX_CHARACTERS
+from stet.tools.base import Params, Tool, ToolGroup, ToolKind
+from stet.tools.desk import Desk
+
+
+class GetAttachedContext(Params):
+    """Show the user's editor as it is now: current file, cursor, selection, attached files.
+
+    The question came with it; call this when the user may have gone on since.
+    """
+
+
+async def run(params: GetAttachedContext, desk: Desk) -> str:  # noqa: ARG001 - it has none
+    """The sections of the context, anew."""
+    text = await desk.look()
+    if not text:
+        return "No file is open and nothing is attached. `list_files` gives the names of files.\n"
+    if len(text) <= MAX_CHARACTERS:
+        return f"{text}\n"
+    n_cut = len(text) - MAX_CHARACTERS
+    return f"{text[:MAX_CHARACTERS]}\n(cut: {n_cut} more characters; `read_file` shows each file)\n"
+
+
+GET_ATTACHED_CONTEXT = Tool(
+    name="get_attached_context",
+    group=ToolGroup.WORKSPACE,
+    kind=ToolKind.READ,
+    params=GetAttachedContext,
+    run=run,
+)

@@ -1,0 +1,102 @@
+"""`get_file_info`: what is known of a file without reading it out."""
+
+import asyncio
+import dataclasses
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from stet.index.links import ending_of
+from stet.index.notes import tags_in
+from stet.index.scan import LinkCache, scan_links
+from stet.text.capped import capped
+from stet.text.document import TextDocument
+from stet.text.escape import escape_line
+from stet.text.iso import iso_time
+from stet.text.languages import language_named
+from stet.tools.base import Params, Tool, ToolGroup, ToolKind
+from stet.tools.desk import Desk
+from stet.tools.errors import ToolError
+from stet.workspace.paths import Located
+from stet.workspace.snapshot import NO_TEXT, NotShown, Snapshot
+from stet.workspace.uris import path_of
+
+
+class GetFileInfo(Params):
+    """Show what is known of a file: size, lines, words, time, language, links, tags, state.
+
+    It tells whether the file is open, has unsaved changes, and what is pending in it.
+    """
+
+    file: str = Field(description="Path relative to the workspace root.")
+
+
+async def run(params: GetFileInfo, desk: Desk) -> str:
+    """One fact a line.
+
+    Raises:
+        ToolError: If there is no such file or it may not be shown.
+    """
+    located = desk.locate(params.file)
+    hunks = desk.ledger.live(located.uri)
+    # The snapshot is taken here: the workspace belongs to the event loop.
+    facts = await asyncio.to_thread(_facts, desk.snapshot(), located, desk.links)
+    own = ", ".join(hunk.id for hunk in hunks if hunk.chat == desk.chat)
+    facts.append(f"pending hunks: {len(hunks)}{f', yours: {own}' if own else ''}")
+    return capped(facts, f"`read_file` shows {params.file!r}")
+
+
+def _facts(snapshot: Snapshot, located: Located, cache: LinkCache) -> list[str]:
+    facts = [f"file: {escape_line(located.name)}"]
+    try:
+        document = snapshot.show(located.uri)
+    except NotShown as refused:
+        if refused.rule not in NO_TEXT:
+            raise ToolError(f"{refused} `list_files` gives the names there are.") from refused
+        facts.append(f"kind: {escape_line(refused.message)}")
+        return facts + list(_on_disk(snapshot, located))
+    language = document.language_id or language_named(ending_of(located.name)) or "unknown"
+    facts += [
+        f"language: {escape_line(language)}",
+        f"characters: {len(document.text)}",
+        f"lines: {document.n_lines}",
+        f"words: {len(document.text.split())}",
+    ]
+    facts += _on_disk(snapshot, located)
+    facts.append(f"state: {_state(snapshot, located, document)}")
+    scan = scan_links(snapshot, cache)
+    n_out = sum(bool(edge.targets) for edge in scan.outgoing(located.uri))
+    facts.append(
+        f"links: {n_out} to files here, {len(scan.backlinks(located.uri))} from other files"
+    )
+    if document.is_markdown:
+        tags = ", ".join(f"#{escape_line(tag)}" for tag in tags_in(document.text))
+        facts.append(f"tags: {tags or 'none'}")
+    return facts
+
+
+def _on_disk(snapshot: Snapshot, located: Located) -> Iterator[str]:
+    path = path_of(located.uri)
+    stat = None if path is None else snapshot.system.stat(snapshot.system.real_path(path))
+    if stat is None:
+        yield "on the disk: no"
+        return
+    yield f"size on the disk: {stat.size} bytes"
+    yield f"last written: {iso_time(stat.mtime) or 'at a time no calendar has'}"
+
+
+def _state(snapshot: Snapshot, located: Located, document: TextDocument) -> str:
+    """Whether the file is open, and whether what is shown is on the disk."""
+    if document.version is None:
+        return "not open"
+    closed = dataclasses.replace(snapshot, documents={})
+    try:
+        saved = closed.show(located.uri).text
+    except NotShown as refused:
+        return "open, never saved" if refused.rule == "missing" else "open"
+    return "open, saved" if saved == document.text else "open, with unsaved changes"
+
+
+GET_FILE_INFO = Tool(
+    name="get_file_info", group=ToolGroup.WORKSPACE, kind=ToolKind.READ, params=GetFileInfo, run=run
+)

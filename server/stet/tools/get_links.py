@@ -1,0 +1,139 @@
+"""`get_links`: what a file links to, and what links to it."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby, islice
+from typing import Literal
+
+from pydantic import Field
+
+from stet.index.dead import DeadLinks, is_local
+from stet.index.graph import Edge
+from stet.index.link_places import LinkPlaces
+from stet.index.scan import LinkCache, ScannedLinks, scan_links
+from stet.text.capped import capped, quoted_line
+from stet.text.escape import escape_line
+from stet.tools.base import Params, Tool, ToolGroup, ToolKind
+from stet.tools.desk import Desk
+from stet.tools.errors import ToolError
+from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.uris import canonical
+
+MAX_LINES = 2000
+"""More are not made: they would not be shown, and strangers' notes can hold millions of links."""
+
+_GO_ON = "ask for one direction, a smaller depth, or one of the files named here"
+
+
+class GetLinks(Params):
+    """Show what a file links to and what links to it, with the lines the links stand in.
+
+    Links are wikilinks, Markdown links, imports and includes. `depth` 2 or 3 also follows the files
+    found.
+    """
+
+    file: str = Field(description="Path relative to the workspace root.")
+    direction: Literal["out", "back", "both"] = Field(
+        default="both", description="Links in the file, links to it, or both."
+    )
+    depth: int = Field(default=1, ge=1, le=3, description="How many steps to follow.")
+
+
+async def run(params: GetLinks, desk: Desk) -> str:
+    """The links, file by file, the nearest first.
+
+    Raises:
+        ToolError: If there is no such file or it may not be shown.
+    """
+    uri = desk.locate(params.file).uri
+    # The snapshot is taken here: the workspace belongs to the event loop.
+    lines = await asyncio.to_thread(_report, desk.snapshot(), desk.links, uri, params)
+    return capped(lines, _GO_ON)
+
+
+def _report(snapshot: Snapshot, cache: LinkCache, uri: str, params: GetLinks) -> list[str]:
+    try:
+        snapshot.show(uri)
+    except NotShown as refused:
+        raise ToolError(f"{refused} `list_files` gives the names there are.") from refused
+    scan = scan_links(snapshot, cache)
+    places, dead = LinkPlaces(snapshot), DeadLinks(snapshot, scan)
+    report = _Report(snapshot, scan, places, dead, params.direction)
+    lines: list[str] = []
+    seen = {canonical(uri)}
+    ring = [uri]
+    for step in range(params.depth):
+        beside: dict[str, str] = {}
+        for each in ring:
+            if len(lines) >= MAX_LINES:
+                return [*lines, f"(There is more: {_GO_ON}.)"]
+            lines += islice(report.about(each, step), MAX_LINES)
+            beside |= {canonical(other): other for other in report.beside(each)}
+        ring = [beside[key] for key in sorted(beside.keys() - seen)]
+        seen |= beside.keys()
+    if scan.is_cut:
+        lines.append("(The workspace is too large to look through: other files may link here too.)")
+    return lines
+
+
+@dataclass(frozen=True, slots=True)
+class _Report:
+    """Says what the links of files are."""
+
+    snapshot: Snapshot
+    scan: ScannedLinks
+    places: LinkPlaces
+    dead: DeadLinks
+    direction: Literal["out", "back", "both"]
+
+    def beside(self, uri: str) -> Iterator[str]:
+        """The files one step away, some of them more than once."""
+        for edge in self._out(uri):
+            yield from edge.targets
+        for edge in self._back(uri):
+            yield edge.source
+
+    def about(self, uri: str, step: int) -> Iterator[str]:
+        """The links of one file, a line each."""
+        name = self._name(uri)
+        away = f" ({step} step{'s' if step > 1 else ''} away)" if step else ""
+        out, back = self._out(uri), self._back(uri)
+        if self.direction != "back":
+            shown = [edge for edge in out if edge.targets or is_local(edge)]
+            yield f"{name}{away} links to:" if shown else f"{name}{away} links to no file."
+            for line, edges in groupby(shown, self._written):
+                yield f"  {line} -> {'; '.join(map(self._target, edges))}"
+            if n_others := len(out) - len(shown):
+                yield f"  ({n_others} imports of what is not in the workspace)"
+        if self.direction != "out":
+            yield f"Links to {name}{away}:" if back else f"No file links to {name}{away}."
+            yield from (f"  {self._name(edge.source)}:{self._written(edge)}" for edge in back)
+
+    def _out(self, uri: str) -> tuple[Edge, ...]:
+        return () if self.direction == "back" else self.scan.outgoing(uri)
+
+    def _back(self, uri: str) -> tuple[Edge, ...]:
+        return () if self.direction == "out" else self.scan.backlinks(uri)
+
+    def _written(self, edge: Edge) -> str:
+        place = self.places.line_of(edge)
+        return (
+            quoted_line(edge.link.written)
+            if place is None
+            else f"{place[0]}: {quoted_line(place[1])}"
+        )
+
+    def _target(self, edge: Edge) -> str:
+        if edge.targets:
+            return ", ".join(map(self._name, edge.targets))
+        told = "no file" if self.dead.is_dead(edge) else "a file without text, or one not shown"
+        return f"'{quoted_line(edge.link.written)}' ({told})"
+
+    def _name(self, uri: str) -> str:
+        return escape_line(self.snapshot.name_of(uri))
+
+
+GET_LINKS = Tool(
+    name="get_links", group=ToolGroup.WORKSPACE, kind=ToolKind.READ, params=GetLinks, run=run
+)

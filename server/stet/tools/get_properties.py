@@ -1,0 +1,77 @@
+"""`get_properties`: the YAML front matter of a note."""
+
+import asyncio
+import json
+
+from pydantic import Field
+
+from stet.index.links import NOTES, ending_of
+from stet.index.properties import BadYaml, properties_of
+from stet.text.capped import capped
+from stet.text.document import TextDocument
+from stet.text.escape import escape_line
+from stet.tools.base import Params, Tool, ToolGroup, ToolKind
+from stet.tools.desk import Desk
+from stet.tools.errors import ToolError
+
+_BARE = frozenset({"int", "float", "bool", "timestamp"})
+
+
+class GetProperties(Params):
+    """Show the properties of a note: the YAML front matter at its top, as JSON values.
+
+    `update_properties` changes them.
+    """
+
+    file: str = Field(description="Path relative to the workspace root.")
+
+
+async def run(params: GetProperties, desk: Desk) -> str:
+    """One property a line.
+
+    Raises:
+        ToolError: If there is no such note or its front matter can't be read.
+    """
+    document = await desk.show(params.file)
+    lines = await asyncio.to_thread(_lines, params.file, document)
+    if not lines:
+        return f"{escape_line(params.file)} has no properties. `update_properties` can set some.\n"
+    return capped(lines, f"`read_file` shows the text of {params.file!r}")
+
+
+def _lines(file: str, document: TextDocument) -> list[str]:
+    try:
+        found = properties_of(document.text)
+    except BadYaml as error:
+        raise ToolError(f"{file!r}, {error} `read_file` shows the text.") from error
+    if not found and not document.is_markdown and ending_of(file) not in NOTES:
+        raise ToolError(f"{file!r} is no Markdown note and has no front matter: `read_file` it.")
+    return [escape_line(f"{name}: {_shown(value)}") for name, value in found.items()]
+
+
+def _shown(value: object) -> str:
+    """A value as JSON; dates and numbers stand as they are written."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_shown, value))}]"
+    if isinstance(value, dict):
+        return (
+            f"{{{', '.join(f'{_quoted(name)}: {_shown(each)}' for name, each in value.items())}}}"
+        )
+    assert isinstance(value, tuple)  # nothing else comes from `properties_of`
+    kind, written = value
+    if kind == "null":
+        return "null"
+    return str(written) if kind in _BARE else _quoted(written)
+
+
+def _quoted(text: object) -> str:
+    return json.dumps(str(text), ensure_ascii=False)
+
+
+GET_PROPERTIES = Tool(
+    name="get_properties",
+    group=ToolGroup.WORKSPACE,
+    kind=ToolKind.READ,
+    params=GetProperties,
+    run=run,
+)

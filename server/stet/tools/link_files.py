@@ -1,0 +1,209 @@
+"""`link_files`: propose a link from one note to another file, in the note's own style."""
+
+import asyncio
+import dataclasses
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from stet.index.link import Link, LinkKind
+from stet.index.links import NOTES, ending_of, find_links
+from stet.index.resolve import Resolved, resolve
+from stet.index.respell import respell, respell_url
+from stet.index.scan import ScannedLinks, scan_links
+from stet.review.instruction import BadInstruction, Instruction, find_heading
+from stet.review.instruction import resolve as place_text
+from stet.text.document import TextDocument
+from stet.text.edit import TextEdit
+from stet.text.outline import Outline, Style
+from stet.tools.base import Params, Tool, ToolGroup, ToolKind
+from stet.tools.desk import Desk
+from stet.tools.errors import ToolError
+from stet.workspace.paths import Located
+from stet.workspace.snapshot import Snapshot
+
+_TRIES = 3
+_WIKI = frozenset({LinkKind.WIKI, LinkKind.EMBED})
+_URL = frozenset({LinkKind.MARKDOWN, LinkKind.ANGLE})
+_NOT_IN_WIKI = re.compile(r"[\[\]|\r\n]")
+_IN_TEXT = re.compile(r"([\\\[\]])")
+_ITEM = re.compile(r"([ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)(?:\[[ xX]\][ \t]+)?\S")
+_NUMBER = re.compile(r"[0-9]{1,9}")
+
+
+class LinkFiles(Params):
+    """Propose a link from a note to another file: a wikilink or a Markdown link, as the note has them.
+
+    It is put at the end of the note, or of the text under the heading `after`; a list there goes on.
+    To put a link into a sentence, use `edit_file`.
+    """
+
+    file: str = Field(description="The note that gets the link, relative to the workspace root.")
+    to: str = Field(description="The file it leads to, relative to the workspace root.")
+    text: str | None = Field(default=None, description="What the link is to say.")
+    after: str | None = Field(
+        default=None, description="A heading of the note, such as `## Related`."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is to be written, and of which text."""
+
+    edit: TextEdit
+    link: str
+    already: int | None = None
+    """The line (1-based) where such a link stands."""
+
+
+async def run(params: LinkFiles, desk: Desk) -> str:
+    """What was proposed.
+
+    Raises:
+        ToolError: If one of them is not there, the first is no note, or the gate refuses.
+    """
+    if ending_of(params.file) not in NOTES:
+        raise ToolError(
+            f"{params.file!r} is no Markdown note, and has no links of that kind. In code an import "
+            "or a comment names another file: write it with `edit_file`."
+        )
+    source = desk.locate_to_write(params.file, "link")
+    target = desk.locate(params.to)
+    for _ in range(_TRIES):
+        live = await desk.live(params.file, position="link")
+        plan = await asyncio.to_thread(_plan, params, desk, (source, target, live), desk.snapshot())
+        now = desk.workspace.shown(live.uri) or live
+        if now.text == live.text:
+            break
+    else:
+        raise ToolError(f"{params.file!r} is being changed. Try again later.")
+    if plan.already is not None:
+        return (
+            f"{params.file} links to {params.to} there already, at line {plan.already}; nothing "
+            "is proposed.\n"
+        )
+    summary = f"Link {source.name} to {target.name}"
+    hunks = desk.propose(now, source.name, plan.edit, summary, position="link")
+    told = ", ".join(hunk.id for hunk in hunks)
+    return f"Proposed {told}: {plan.link} in {source.name}. It waits for the user.\n"
+
+
+def _plan(
+    params: LinkFiles, desk: Desk, files: tuple[Located, Located, TextDocument], snapshot: Snapshot
+) -> _Plan:
+    """The edit that puts the link in. Blocks on the disk.
+
+    Raises:
+        ToolError: If there is nothing to link to, or no such heading.
+    """
+    source, target, live = files
+    if target.path is None or not snapshot.exists(target.uri):
+        raise ToolError(f"There is no file {params.to!r} to link to. `list_files` gives names.")
+    if refusal := snapshot.privacy().check(target.uri):
+        raise ToolError(f"{params.to!r} can't be linked to: {refusal.message}")
+    if source.path is None:
+        raise ToolError(f"{params.file!r} has no place on the disk yet: the user must save it.")
+    scan = scan_links(snapshot, desk.links)
+    here, there = source.path.as_posix(), target.path.as_posix()
+    link = _spelled(params, live, (here, there), scan)
+    first, last = _section(params.after, live)
+    for found in find_links(live.text, source.name):
+        line = live.position_at(found.start).line
+        meant = resolve(found, here, scan.files)
+        if first <= line < last and meant is not None and there in meant.targets:
+            return _Plan(TextEdit(()), link, line + 1)
+    return _Plan(_placed(link, live, first, last), link)
+
+
+def _spelled(
+    params: LinkFiles, live: TextDocument, paths: tuple[str, str], scan: ScannedLinks
+) -> str:
+    """The link as the note would have it.
+
+    Raises:
+        ToolError: If the text can't stand in such a link.
+    """
+    here, there = paths
+    stem = posixpath.splitext(posixpath.basename(there))[0]
+    label = " ".join((params.text or "").split())
+    if _has_wikilinks(live, here, scan.links):
+        # A picture is no text, and not among what was scanned.
+        known = dataclasses.replace(scan.files, paths=scan.files.paths | {there})
+        template = Link(LinkKind.WIKI, stem, 0)
+        written = respell(template, Resolved((there,)), here, there, known)
+        if written is not None and not _NOT_IN_WIKI.search(label):
+            return f"[[{written}|{label}]]" if label else f"[[{written}]]"
+    url = respell_url(Link(LinkKind.MARKDOWN, "", 0), here, there)
+    return f"[{_IN_TEXT.sub(_escaped, label or stem)}]({url})"
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\{found[1]}"
+
+
+def _has_wikilinks(live: TextDocument, here: str, links: Mapping[str, tuple[Link, ...]]) -> bool:
+    """Whether wikilinks are the style: of the note, else of the workspace's notes."""
+    own = _counted(find_links(live.text, here))
+    if own is None:
+        notes = (found for path, found in links.items() if ending_of(path) in NOTES)
+        own = _counted(link for found in notes for link in found)
+    return own or False
+
+
+def _counted(links: Iterable[Link]) -> bool | None:
+    """Whether more of these are wikilinks than URLs; None if none is either."""
+    kinds = Counter(link.kind in _WIKI for link in links if link.kind in _WIKI | _URL)
+    return kinds[True] > kinds[False] if kinds else None
+
+
+def _section(after: str | None, live: TextDocument) -> tuple[int, int]:
+    """The lines (0-based, half-open) that the link belongs to: under the heading, or all.
+
+    Raises:
+        ToolError: If there is no such heading, or more than one.
+    """
+    if after is None:
+        return 0, live.n_lines
+    try:
+        first = find_heading(live, after)
+    except BadInstruction as error:
+        raise ToolError(f"{error}") from error
+    outline = Outline(live.lines, Style.MARKDOWN)
+    heading = outline.enclosing(first - 1)
+    last = first
+    while last < live.n_lines and outline.enclosing(last) == heading:
+        last += 1
+    return first, last
+
+
+def _placed(link: str, live: TextDocument, first: int, last: int) -> TextEdit:
+    """The link behind the last line with text of a section; a list goes on, a paragraph does not."""
+    end = last
+    while end > first and not live.lines[end - 1].strip():
+        end -= 1
+    above = live.lines[end - 1].rstrip("\r\n") if end > first else ""
+    if item := _ITEM.match(above):
+        content = f"{_next(item[1])}{link}"
+    elif end > 0:
+        content = f"\n{link}"
+    else:
+        content = link
+    if end < live.n_lines:
+        # A paragraph of its own on this side too.
+        content += "" if not live.lines[end].strip() else "\n"
+        return place_text(Instruction("insert", end + 1), f"{content}\n", live)
+    return place_text(Instruction("end"), content, live)
+
+
+def _next(marker: str) -> str:
+    """The marker of the list's next item."""
+    return _NUMBER.sub(lambda number: str(int(number[0]) + 1), marker)
+
+
+LINK_FILES = Tool(
+    name="link_files", group=ToolGroup.ACTION, kind=ToolKind.WRITE, params=LinkFiles, run=run
+)

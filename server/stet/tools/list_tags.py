@@ -1,0 +1,71 @@
+"""`list_tags`: the tags of the workspace's notes, with how many notes have each."""
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+
+from pydantic import Field
+
+from stet.index.notes import tags_in
+from stet.text.capped import capped
+from stet.text.escape import escape_line
+from stet.tools.base import Params, Tool, ToolGroup, ToolKind
+from stet.tools.desk import Desk
+from stet.workspace.slices import gathered
+from stet.workspace.snapshot import NotShown, Snapshot
+
+
+class ListTags(Params):
+    """List the tags of Markdown notes, inline and in front matter, the most used first.
+
+    `query_files` finds the notes with a tag.
+    """
+
+    folder: str = Field(default="", description="Only notes below this folder.")
+
+
+async def run(params: ListTags, desk: Desk) -> str:
+    """One tag a line.
+
+    Raises:
+        ToolError: If the folder is not in the workspace.
+    """
+    if params.folder:
+        desk.locate(params.folder)
+    snapshot = desk.snapshot()
+    notes = await gathered(_tags(snapshot, params.folder), snapshot.system)
+    lines = await asyncio.to_thread(_counted, notes)
+    if not lines:
+        where = f" below {params.folder!r}" if params.folder else ""
+        return f"No note{where} has a tag.\n"
+    return capped(lines, "name a folder")
+
+
+def _tags(snapshot: Snapshot, folder: str) -> Iterator[tuple[str, ...]]:
+    """The tags of every file; none for those that are no notes. Blocks on the disk."""
+    for located in snapshot.walk(folder):
+        try:
+            document = snapshot.show(located.uri)
+        except NotShown:
+            continue  # gone since it was listed
+        yield tags_in(document.text) if document.is_markdown else ()
+
+
+def _counted(notes: Iterable[tuple[str, ...]]) -> list[str]:
+    """Tags that differ only in case are one, in the commonest spelling."""
+    spellings: dict[str, Counter[str]] = defaultdict(Counter)
+    n_notes: Counter[str] = Counter()
+    for tags in notes:
+        n_notes.update({tag.casefold() for tag in tags})
+        for tag in tags:
+            spellings[tag.casefold()][tag] += 1
+    ranked = sorted(n_notes.items(), key=lambda each: (-each[1], each[0]))
+    return [
+        f"#{escape_line(spellings[key].most_common(1)[0][0])}: {n} note{'' if n == 1 else 's'}"
+        for key, n in ranked
+    ]
+
+
+LIST_TAGS = Tool(
+    name="list_tags", group=ToolGroup.WORKSPACE, kind=ToolKind.READ, params=ListTags, run=run
+)

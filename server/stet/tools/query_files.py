@@ -1,0 +1,169 @@
+"""`query_files`: find files by what they say of themselves."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from stet.index.comparing import Condition, moment_of
+from stet.index.file_query import FileQuery, Match, asked_of_all
+from stet.index.scan import LinkCache, scan_links
+from stet.text.capped import capped, quoted_line
+from stet.text.escape import escape_line
+from stet.text.iso import iso_time
+from stet.tools.base import Params, Tool, ToolGroup, ToolKind
+from stet.tools.desk import Desk
+from stet.tools.errors import ToolError
+from stet.workspace.paths import Located
+from stet.workspace.patterns import Patterns, parse_patterns
+from stet.workspace.slices import gathered
+from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.uris import canonical
+
+MAX_CONDITION = 500
+"""Characters of one condition: a longer one takes long to read, and fits nothing."""
+
+_GO_ON = "add a condition or a folder, or raise limit"
+
+
+class QueryFiles(Params):
+    """Find files by tag, property, time, links, tasks or text. All conditions given must hold.
+
+    With `task` or `text` the lines are shown too. For a search by words use `search_workspace`.
+    """
+
+    tag: str = Field(
+        default="",
+        max_length=MAX_CONDITION,
+        description="A tag, inline or in front matter; holds its subtags.",
+    )
+    property: str = Field(
+        default="", max_length=MAX_CONDITION, description="Name of a front matter property it has."
+    )
+    value: str | None = Field(
+        default=None,
+        max_length=MAX_CONDITION,
+        description="What the property is; may begin with `>`, `>=`, `<`, `<=`, `!=`. "
+        "Numbers and ISO dates are compared as such. Of a list any item counts.",
+    )
+    folder: str = Field(default="", description="Only files below this folder.")
+    glob: str = Field(
+        default="",
+        max_length=MAX_CONDITION,
+        description="Only paths that match, such as `**/*.md`.",
+    )
+    modified_after: str = Field(
+        default="",
+        max_length=MAX_CONDITION,
+        description="Written at or after this ISO date or time, UTC.",
+    )
+    modified_before: str = Field(
+        default="",
+        max_length=MAX_CONDITION,
+        description="Written before this ISO date or time, UTC.",
+    )
+    links_to: str = Field(default="", description="A file that it links to.")
+    task: Literal["open", "done"] | None = Field(
+        default=None, description="Has a task `- [ ]` (open) or `- [x]` (done)."
+    )
+    text: str = Field(
+        default="", max_length=MAX_CONDITION, description="Text it holds, case ignored."
+    )
+    limit: int = Field(default=50, ge=1, le=500, description="At most so many files.")
+
+    @field_validator("value", mode="before")
+    @classmethod
+    def _as_text(cls, value: object) -> object:
+        """A number or a truth value is what its text says."""
+        if isinstance(value, bool):
+            return str(value).lower()
+        return str(value) if isinstance(value, int | float) else value
+
+    @field_validator("modified_after", "modified_before")
+    @classmethod
+    def _is_date(cls, value: str) -> str:
+        if value and moment_of(value) is None:
+            raise ValueError(f"{value!r} is no ISO date such as 2026-05-31")
+        return value
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if self.value is not None and not self.property:
+            raise ValueError("value needs property: the name of the property it is compared with")
+        if self.tag and not self.tag.strip("# /"):
+            raise ValueError(f"{self.tag!r} is no tag; `list_tags` gives those there are")
+        if not self.model_fields_set - {"limit", "value"}:
+            raise ValueError("give at least one condition; `list_files` lists all files")
+        return self
+
+
+async def run(params: QueryFiles, desk: Desk) -> str:
+    """One file a line, the latest first where times are asked for, else by name.
+
+    Raises:
+        ToolError: If a folder, a pattern or a file named is none.
+    """
+    if params.folder:
+        desk.locate(params.folder)
+    snapshot = desk.snapshot()
+    linking = None
+    if params.links_to:
+        target = desk.locate(params.links_to)
+        linking = await asyncio.to_thread(_linking, snapshot, desk.links, target)
+    query = FileQuery(
+        tag=params.tag,
+        property=params.property,
+        condition=None if params.value is None else Condition.parse(params.value),
+        folder=params.folder,
+        patterns=_patterns(params.glob),
+        after=moment_of(params.modified_after),
+        before=moment_of(params.modified_before),
+        linking=linking,
+        task=params.task,
+        text=params.text,
+    )
+    matches = await gathered(asked_of_all(query, snapshot), snapshot.system)
+    found = [match for match in matches if match is not None]
+    if not found:
+        return "No file meets all of that. Leave a condition out; `list_tags` gives the tags.\n"
+    if params.modified_after or params.modified_before:
+        found.sort(key=lambda match: (-(match.mtime or 0.0), match.name))
+    lines = [line for match in found[: params.limit] for line in _lines(match)]
+    text = capped(lines, _GO_ON)
+    if len(found) > params.limit:
+        text += f"(cut: {len(found) - params.limit} more files; {_GO_ON})\n"
+    return text
+
+
+def _lines(match: Match) -> Iterator[str]:
+    """What is shown of a file."""
+    written = None if match.mtime is None else iso_time(match.mtime)
+    yield escape_line(match.name) + (f" (written {written})" if written else "")
+    yield from (f"  {number}: {quoted_line(line)}" for number, line in match.told)
+    if match.n_more:
+        yield f"  ({match.n_more} more in this file: `read_file` shows them)"
+
+
+def _patterns(glob: str) -> Patterns | None:
+    if not glob:
+        return None
+    patterns, bad = parse_patterns([glob])
+    if bad:
+        raise ToolError(f"{glob!r} is no glob pattern; write one such as `**/*.md`.")
+    return patterns
+
+
+def _linking(snapshot: Snapshot, cache: LinkCache, target: Located) -> frozenset[str]:
+    """The files that link to `target`."""
+    try:
+        snapshot.show(target.uri)
+    except NotShown as refused:
+        raise ToolError(f"links_to: {refused} `list_files` gives the names.") from refused
+    backlinks = scan_links(snapshot, cache).backlinks(target.uri)
+    return frozenset(canonical(edge.source) for edge in backlinks)
+
+
+QUERY_FILES = Tool(
+    name="query_files", group=ToolGroup.WORKSPACE, kind=ToolKind.READ, params=QueryFiles, run=run
+)

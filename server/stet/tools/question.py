@@ -1,0 +1,60 @@
+"""A question to the user: the turn waits for the answer and holds nothing meanwhile."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal
+
+QuestionKind = Literal["ask", "confirm", "delete", "command", "host", "context"]
+SEND = "Send it"
+DO_NOT_SEND = "Don't send"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question.
+
+    Attributes:
+        id: Unique in the server.
+        kind: What it is about. `ask`: the agent wants to know something; `delete`: whether a file may
+            go; `command`: whether a program may run; `host`: whether a page may be fetched from there;
+            `context`: whether so much may be sent; `confirm`: anything else.
+        text: What is asked.
+        choices: What may be answered, the agreeing one first. For `ask` they are suggestions.
+    """
+
+    id: str
+    kind: QuestionKind
+    text: str
+    choices: tuple[str, ...] = ()
+
+    def read(self, said: str, *, is_choice: bool = False) -> str | None:
+        """The answer that somebody means; None if it is none.
+
+        A choice may be said in any case, by its number from 1, or by a beginning that no other has;
+        where one agrees and one does not, by yes and no. For `ask` all other words are an answer as
+        they are, unless it `is_choice`.
+        """
+        words = said.strip()
+        folded = words.casefold()
+        same = [choice for choice in self.choices if choice.casefold() == folded]
+        if words in self.choices or same:
+            return words if words in self.choices else same[0]
+        if words.isdecimal() and len(words) < 5 and 0 < int(words) <= len(self.choices):
+            return self.choices[int(words) - 1]
+        if self.kind == "ask" and not is_choice:
+            return words or None
+        begun = [choice for choice in self.choices if choice.casefold().startswith(folded)]
+        if words and len(begun) == 1:
+            return begun[0]
+        return self._agreed(folded)
+
+    def _agreed(self, folded: str) -> str | None:
+        if self.kind == "ask" or len(self.choices) != 2:
+            return None
+        if folded in ("y", "yes"):
+            return self.choices[0]
+        return self.choices[1] if folded in ("n", "no") else None
+
+
+Inquire = Callable[[Question], Awaitable[str]]
+"""Puts a question to the user and waits for the answer, for hours if need be."""

@@ -1,0 +1,98 @@
+"""`read_webpage`: the readable text of a page, after the user's yes where nobody named its host."""
+
+import re
+
+from pydantic import Field
+
+from stet.tools.base import Params, Tool, ToolGroup, ToolKind
+from stet.tools.desk import Desk
+from stet.tools.errors import ToolError, UserDeclined
+from stet.web.address import Address, parse
+from stet.web.errors import WebError
+from stet.web.fence import fenced
+from stet.web.page import Page
+from stet.web.source import Source, note
+
+READ_IT = "Read it"
+DO_NOT_READ = "Don't read it"
+PART = 18_000
+"""Characters of a page that one call gives."""
+
+_PART = re.compile(r"part=([1-9]\d{0,4})")
+
+
+class ReadWebpage(Params):
+    """Read a web page as text. http and https only; pages of private networks are refused.
+
+    The user is asked first for a host that neither they nor a search has named. Of a long page you
+    get a part; the answer tells the address of the next one, which ends in `#part=2`.
+    """
+
+    url: str = Field(min_length=1, description="The whole address, such as `https://host/page`.")
+
+
+async def run(params: ReadWebpage, desk: Desk) -> str:
+    """The page's text, or a part of it.
+
+    Raises:
+        ToolError: If it can't or may not be read.
+        UserDeclined: If the user says no.
+    """
+    web = desk.web
+    if web is None:
+        raise ToolError("No search API is configured. Go on without the web.")
+
+    async def permit(address: Address, came_from: Address | None) -> None:
+        if not (why := web.why_ask(address, desk.user_words)):
+            return
+        if address.place in web.refused or not await _ask(desk, address, came_from, why):
+            web.refused.add(address.place)
+            raise UserDeclined(
+                f"The user does not want {address.url} to be read. Go on without it; don't ask again."
+            )
+        web.named.add(address)
+
+    try:
+        address = parse(params.url)
+        page = await web.read(address, permit)
+    except WebError as error:
+        raise ToolError(str(error)) from error
+    note(desk.sources, Source(page.url, page.title))
+    return _shown(address, page)
+
+
+async def _ask(desk: Desk, address: Address, came_from: Address | None, why: str) -> bool:
+    """Whether the user agrees."""
+    led = f" {came_from.url} leads there." if came_from else ""
+    letters = f" (the host in letters: {address.letters})" if address.letters else ""
+    text = f"Read the page {address.url}{letters}?{led} {why}"
+    return await desk.ask("host", text, (READ_IT, DO_NOT_READ)) == READ_IT
+
+
+def _shown(address: Address, page: Page) -> str:
+    """The part of a page that the address's fragment asks for.
+
+    Raises:
+        ToolError: If the page has no such part.
+    """
+    asked = _PART.fullmatch(address.fragment)
+    number = int(asked[1]) if asked else 1
+    n_parts = -(-len(page.text) // PART)
+    if number > n_parts:
+        raise ToolError(f"{page.url} has {n_parts} parts; there is no part {number}.")
+    text = page.text[(number - 1) * PART : number * PART]
+    head = f"{page.title}\n{page.url}\n\n" if page.title else f"{page.url}\n\n"
+    shown = fenced(head + text, "a web page")
+    left = len(page.text) - number * PART
+    if left > 0:
+        shown += f"(cut: {left} more characters; go on with {address.url}#part={number + 1})\n"
+    elif page.n_left_out:
+        shown += f"(the page goes on: {page.n_left_out} more characters can't be read)\n"
+    if page.n_hidden:
+        shown += f"({page.n_hidden} hidden characters were taken out)\n"
+    return shown
+
+
+READ_WEBPAGE = Tool(
+    name="read_webpage", group=ToolGroup.WEB, kind=ToolKind.READ, params=ReadWebpage, run=run
+)

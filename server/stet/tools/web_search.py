@@ -1,0 +1,73 @@
+"""`web_search`: find pages with the search API that the user has configured."""
+
+from pydantic import Field
+
+from stet.tools.base import Params, Tool, ToolGroup, ToolKind
+from stet.tools.desk import Desk
+from stet.tools.errors import ToolError
+from stet.web.errors import WebError
+from stet.web.fence import fenced
+from stet.web.formats import Answer
+from stet.web.hidden import one_line, without_hidden
+from stet.web.source import Source, note
+
+MAX_QUERY = 400
+"""Characters: what Brave takes at most; longer ones carry text away, they don't find more."""
+
+_MAX_TITLE = 200
+_MAX_EXCERPT = 600
+_MAX_ANSWER = 6000
+
+
+class WebSearch(Params):
+    """Search the web. Gives pages with their address, title and an excerpt; `read_webpage` reads one.
+
+    The query goes to a search company: put no private text into it.
+    """
+
+    query: str = Field(min_length=1, max_length=MAX_QUERY, description="A few words.")
+    limit: int = Field(default=5, ge=1, le=20, description="At most so many pages.")
+
+
+async def run(params: WebSearch, desk: Desk) -> str:
+    """The pages found, best first.
+
+    Raises:
+        ToolError: If the search API gives none.
+    """
+    if desk.web is None:
+        raise ToolError("No search API is configured. Go on without the web.")
+    query = " ".join(params.query.split())
+    if not query:
+        raise ToolError("'query' holds no words. Say what you look for.")
+    try:
+        answer = await desk.web.search(query, params.limit)
+    except WebError as error:
+        raise ToolError(str(error)) from error
+    if not answer.hits and not answer.text:
+        return f"Nothing was found for {query!r}. Try other words.\n"
+    for hit in answer.hits:
+        note(desk.sources, Source(hit.url, one_line(hit.title, _MAX_TITLE)))
+    told = f"{len(answer.hits)} pages found for {query!r} by {desk.web.endpoint.provider}."
+    return f"{told} `read_webpage` reads one.\n{fenced(_listed(answer), 'search results')}"
+
+
+def _listed(answer: Answer) -> str:
+    parts = []
+    if answer.text:
+        text, _ = without_hidden(answer.text.strip())
+        cut = (
+            f"\n(cut: {len(text) - _MAX_ANSWER} more characters)" if len(text) > _MAX_ANSWER else ""
+        )
+        parts.append(f"{text[:_MAX_ANSWER]}{cut}\n")
+    for number, hit in enumerate(answer.hits, 1):
+        lines = [f"{number}. {one_line(hit.title, _MAX_TITLE) or '(no title)'}", f"   {hit.url}"]
+        if hit.excerpt:
+            lines.append(f"   {one_line(hit.excerpt, _MAX_EXCERPT)}")
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+WEB_SEARCH = Tool(
+    name="web_search", group=ToolGroup.WEB, kind=ToolKind.READ, params=WebSearch, run=run
+)

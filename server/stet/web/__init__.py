@@ -1,0 +1,1 @@
+"""Search APIs and pages: the web as a tool may use it."""

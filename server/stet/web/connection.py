@@ -1,0 +1,170 @@
+"""One HTTP request to a checked address.
+
+`httpcore2`, the layer below the client that `openai` brings, does exactly one request and lets the
+connection be made to the address that was checked, while Host and SNI keep the name. It knows no
+cookies, no redirects, no proxies of the environment (behind one no address could be checked) and
+does not decompress: a bomb is for the child that reads the page (`stet.web.page_child`).
+"""
+
+import functools
+import ssl
+from collections.abc import Iterable, Sequence
+from email.message import Message
+
+import httpcore2
+
+from stet.web.address import Address
+from stet.web.errors import WebError
+from stet.web.fetched import Fetched, FetchLimits
+from stet.web.reach import Ip
+
+MAX_ADDRESSES = 3
+"""Of one host: how many are tried."""
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_KINDS = {
+    "text/html": "html",
+    "application/xhtml+xml": "html",
+    "text/plain": "text",
+    "text/markdown": "text",
+    "text/x-markdown": "text",
+    "application/json": "json",
+}
+_HEADERS = (
+    (b"User-Agent", b"stet (a language server; fetches a page its user's agent asks for)"),
+    (b"Accept", b"text/html, application/xhtml+xml, text/markdown, text/plain, application/json"),
+    (b"Accept-Encoding", b"gzip"),
+    (b"Accept-Language", b"en, *;q=0.5"),
+    (b"Connection", b"close"),
+)
+
+
+async def get(address: Address, ips: Sequence[Ip], limits: FetchLimits) -> Fetched | str:
+    """The page, or the address it has moved to.
+
+    Args:
+        address: What is asked for.
+        ips: Where to connect to, all of them checked.
+        limits: What it may cost.
+
+    Raises:
+        WebError: If it can't be reached, or is nothing to be read.
+    """
+    try:
+        return await _get(address, ips, limits)
+    except (httpcore2.TimeoutException, httpcore2.NetworkError) as error:
+        reason = str(error) or type(error).__name__
+        raise WebError(f"{address.url} can't be reached ({reason}).") from error
+    except httpcore2.ProtocolError as error:
+        raise WebError(f"{address.url} does not speak HTTP properly ({error}).") from error
+
+
+async def _get(address: Address, ips: Sequence[Ip], limits: FetchLimits) -> Fetched | str:
+    url = httpcore2.URL(
+        scheme=address.scheme.encode(),
+        host=address.host.encode(),
+        port=address.port,
+        target=address.target.encode(),
+    )
+    host = (b"Host", address.place.encode())
+    waits = {"connect": limits.connect, "read": limits.idle, "write": limits.idle}
+    async with (
+        httpcore2.AsyncConnectionPool(ssl_context=tls(), network_backend=_Pinned(ips)) as pool,
+        pool.stream(
+            "GET", url, headers=[host, *_HEADERS], extensions={"timeout": waits}
+        ) as response,
+    ):
+        headers = _Headers(response.headers)
+        if response.status in _REDIRECTS:
+            return headers.location(address)
+        if response.status != 200:
+            raise WebError(f"{address.url} answers with the status {response.status}.")
+        kind, charset, is_packed = headers.kind(address)
+        if headers.length > limits.size:
+            raise _too_large(address, limits)
+        body = bytearray()
+        async for piece in response.aiter_stream():
+            body += piece
+            if len(body) > limits.size:
+                raise _too_large(address, limits)
+        return Fetched(address, kind, charset, is_packed, bytes(body))
+
+
+@functools.cache
+def tls() -> ssl.SSLContext:
+    """Whom to believe: the authorities of this machine. Made once: reading them takes long."""
+    return httpcore2.default_ssl_context()
+
+
+def _too_large(address: Address, limits: FetchLimits) -> WebError:
+    return WebError(f"{address.url} is larger than {limits.size} bytes.")
+
+
+class _Headers:
+    """What an answer says of itself; of several headers of a name the first counts."""
+
+    def __init__(self, raw: Iterable[tuple[bytes, bytes]]) -> None:
+        self._values: dict[str, str] = {}
+        for name, value in raw:
+            text = value.decode("utf-8", "replace").strip()
+            self._values.setdefault(name.decode("ascii", "replace").lower(), text)
+
+    @property
+    def length(self) -> int:
+        """How many bytes are announced; 0 where none are."""
+        text = self._values.get("content-length", "")
+        return int(text) if text.isascii() and text.isdigit() else 0
+
+    def location(self, address: Address) -> str:
+        """Where the page has moved to.
+
+        Raises:
+            WebError: If that is not said.
+        """
+        if not (where := self._values.get("location", "")):
+            raise WebError(f"{address.url} has moved and does not say where.")
+        return where
+
+    def kind(self, address: Address) -> tuple[str, str, bool]:
+        """Kind and charset of the text, and whether it is packed.
+
+        Raises:
+            WebError: If it is no text that can be read.
+        """
+        told = Message()
+        told["content-type"] = self._values.get("content-type", "")
+        name = told.get_content_type() if self._values.get("content-type") else ""
+        if name == "application/pdf":
+            raise WebError(f"{address.url} is a PDF, which is not read. Look for a web page.")
+        if name not in _KINDS:
+            raise WebError(f"{address.url} is of the kind {name!r}; only pages of text are read.")
+        packed = self._values.get("content-encoding", "identity").lower()
+        if packed not in {"identity", "gzip", "x-gzip", ""}:
+            raise WebError(f"{address.url} is packed as {packed!r}, which was not asked for.")
+        charset = told.get_content_charset() or ""
+        return _KINDS[name], charset, packed in {"gzip", "x-gzip"}
+
+
+class _Pinned(httpcore2.AsyncNetworkBackend):
+    """Connects to the addresses that were checked, whatever the name would resolve to now."""
+
+    def __init__(self, ips: Sequence[Ip]) -> None:
+        self._ips = ips
+        self._real = httpcore2.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,  # noqa: ARG002 - the signature is httpcore2's, as the next three
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109
+        local_address: str | None = None,  # noqa: ARG002
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,  # noqa: ARG002
+    ) -> httpcore2.AsyncNetworkStream:
+        """A connection to the first address that answers."""
+        *others, last = self._ips[:MAX_ADDRESSES]
+        for ip in others:
+            try:
+                return await self._real.connect_tcp(str(ip), port, timeout)
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
+                continue
+        return await self._real.connect_tcp(str(last), port, timeout)

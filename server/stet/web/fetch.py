@@ -1,0 +1,71 @@
+"""Fetch a page as bytes: from a checked address, within limits, following redirects by hand."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+
+from stet.web.address import Address, follow
+from stet.web.errors import WebError
+from stet.web.fetched import Fetched, FetchLimits
+from stet.web.reach import Ip, Resolve, check_name, resolve, system_resolver
+
+Permit = Callable[[Address, Address | None], Awaitable[None]]
+"""Called before anything is sent to an address, with the page that led there; raises to refuse."""
+
+Get = Callable[[Address, Sequence[Ip], FetchLimits], Awaitable[Fetched | str]]
+"""Makes one request to a host at these addresses: `stet.web.connection.get`."""
+
+MAX_REDIRECTS = 5
+
+
+def _connection() -> Get:
+    """What speaks HTTP; imported late and in a thread, as it is large and reads certificates."""
+    from stet.web.connection import get, tls
+
+    tls()
+    return get
+
+
+@dataclass(slots=True)
+class Fetcher:
+    """Fetches pages.
+
+    Attributes:
+        allowed: Private places that may be read all the same (`reach.is_allowed`).
+        limits: What a page may cost.
+        resolver: Gives the addresses of a host.
+        connector: Gives what makes a request; called in a thread.
+    """
+
+    allowed: Sequence[str] = ()
+    limits: FetchLimits = field(default_factory=FetchLimits)
+    resolver: Resolve = system_resolver
+    connector: Callable[[], Get] = _connection
+
+    async def fetch(self, address: Address, permit: Permit) -> Fetched:
+        """The page at an address, or where that leads.
+
+        Raises:
+            WebError: If it can't or may not be read.
+        """
+        came_from = None
+        for _ in range(MAX_REDIRECTS + 1):
+            check_name(address, self.allowed)
+            await permit(address, came_from)
+            answer = await self._within_time(address)
+            if isinstance(answer, Fetched):
+                return answer
+            came_from, address = address, follow(address, answer)
+        raise WebError(f"{address.url}: more than {MAX_REDIRECTS} redirects.")
+
+    async def _within_time(self, address: Address) -> Fetched | str:
+        """The page, or where it has moved to."""
+        try:
+            async with asyncio.timeout(self.limits.seconds):
+                get = await asyncio.to_thread(self.connector)
+                ips = await resolve(address, self.resolver, self.allowed)
+                return await get(address, ips, self.limits)
+        except TimeoutError as error:
+            raise WebError(
+                f"{address.url} did not come within {self.limits.seconds:g} s."
+            ) from error

@@ -1,0 +1,25 @@
+"""Characters that a reader does not see: they can carry orders to a model past its user.
+
+Zero-width and joining characters, marks that turn the direction of writing (CVE-2021-42574), tag
+characters, variation selectors, fillers and controls.
+"""
+
+import re
+
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+_LINE_ENDS = re.compile("\r\n|[\r\u2028\u2029]")
+
+
+def without_hidden(text: str) -> tuple[str, int]:
+    """`text` without them, every line end a line feed; and how many were taken out."""
+    return _HIDDEN.subn("", _LINE_ENDS.sub("\n", text))
+
+
+def one_line(text: str, limit: int) -> str:
+    """`text` without them, on one line of at most `limit` characters."""
+    line = " ".join(without_hidden(text)[0].split())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"

@@ -1,0 +1,140 @@
+"""The process that reads pages, so that a hostile one can neither hang nor fill this machine.
+
+It reads one line of JSON, `{"kind", "charset", "packed", "url", "size"}`, then the page's bytes, and
+writes `{"title", "text", "hidden", "left_out"}` or `{"error"}` as JSON. Its memory and its processor
+time are limited where the system can do that; whoever starts it limits the rest.
+"""
+
+import codecs
+import json
+import re
+import sys
+import zlib
+from typing import Any
+
+from stet.system.child_limits import limit_self
+from stet.web.hidden import one_line, without_hidden
+
+MEMORY = 1_500_000_000
+"""Bytes of address space."""
+
+CPU_SECONDS = 10
+MAX_TEXT = 400_000
+"""Characters of a page that are kept."""
+
+LARGE = 1_000_000
+"""Characters of HTML from which on the main part is not looked for: it takes more than linear time."""
+
+MAX_TITLE = 200
+_META = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([a-zA-Z0-9_:.-]+)", re.IGNORECASE)
+
+
+class _TooLarge(Exception):
+    """The page grows too large when it is unpacked."""
+
+
+def main() -> None:
+    """Read one page on the standard streams."""
+    limit_self(memory=MEMORY, cpu_seconds=CPU_SECONDS)
+    asked = json.loads(sys.stdin.buffer.readline())
+    answer = answer_for(asked, sys.stdin.buffer.read())
+    sys.stdout.write(json.dumps(answer))
+
+
+def answer_for(asked: dict[str, object], body: bytes) -> dict[str, object]:
+    """What is answered to one question about a page's bytes."""
+    try:
+        return _read(asked, body)
+    except _TooLarge:
+        return {"error": f"it grows to more than {asked['size']} bytes when it is unpacked"}
+    except zlib.error:
+        return {"error": "it can't be unpacked"}
+    except ModuleNotFoundError as error:
+        return {
+            "error": f"{error.name} is not installed; the user must install Stet with its extra `web`. "
+            "Plain text, Markdown and JSON can be read without"
+        }
+    except (MemoryError, RecursionError):
+        return {"error": "it takes too much memory"}
+
+
+def _read(asked: dict[str, object], body: bytes) -> dict[str, object]:
+    if asked["packed"]:
+        body = _unpacked(body, int(str(asked["size"])))
+    decoded = _decoded(body, str(asked["charset"]), is_html=asked["kind"] == "html")
+    title, (text, n_hidden) = "", without_hidden(decoded)
+    if asked["kind"] == "html":
+        title, text = _readable(text, str(asked["url"]))
+        # Markup can spell them as references.
+        text, n_spelled = without_hidden(text)
+        n_hidden += n_spelled
+    left_out = max(0, len(text) - MAX_TEXT)
+    title = one_line(title, MAX_TITLE)
+    return {"title": title, "text": text[:MAX_TEXT], "hidden": n_hidden, "left_out": left_out}
+
+
+def _unpacked(body: bytes, limit: int) -> bytes:
+    """The bytes that were packed.
+
+    Raises:
+        _TooLarge: If they are more than `limit`.
+        zlib.error: If they are no gzip.
+    """
+    unpacked = zlib.decompressobj(wbits=31).decompress(body, limit + 1)
+    if len(unpacked) > limit:
+        raise _TooLarge
+    return unpacked
+
+
+def _decoded(body: bytes, charset: str, *, is_html: bool) -> str:
+    """The text: by its byte order mark, the server's word, the page's own, or UTF-8."""
+    for mark, name in (
+        (codecs.BOM_UTF8, "utf-8"),
+        (codecs.BOM_UTF16_LE, "utf-16-le"),
+        (codecs.BOM_UTF16_BE, "utf-16-be"),
+    ):
+        if body.startswith(mark):
+            return body[len(mark) :].decode(name, "replace")
+    if not charset and is_html and (found := _META.search(body, 0, 4096)):
+        charset = found[1].decode("ascii")
+    try:
+        is_text = codecs.lookup(charset or "utf-8")._is_text_encoding  # noqa: SLF001 - no other way
+        return body.decode(charset if charset and is_text else "utf-8", "replace")
+    except (LookupError, ValueError):
+        return body.decode("utf-8", "replace")
+
+
+def _readable(html: str, url: str) -> tuple[str, str]:
+    """Title and readable text, as Markdown, of a page."""
+    import trafilatura  # only for pages, and after the limits hold
+
+    tree = trafilatura.load_html(html)
+    if tree is None:
+        return "", ""
+    title = tree.findtext(".//title") or ""
+    if len(html) > LARGE:
+        return title, _all_text(tree)
+    # trafilatura takes every relative link for one from the site's root.
+    tree.make_links_absolute(url, handle_failures="ignore")
+    text = trafilatura.extract(
+        tree,
+        url=url,
+        output_format="markdown",
+        include_links=True,
+        include_comments=False,
+        include_tables=True,
+    )
+    # What was not found may have been taken apart: begin anew.
+    return title, text or _all_text(trafilatura.load_html(html))
+
+
+def _all_text(tree: Any) -> str:
+    """All that a page shows, where no main part of it was found: it is short, or all links."""
+    for hidden in list(tree.iter("script", "style", "noscript", "template", "title", "svg")):
+        hidden.drop_tree()
+    lines = (" ".join(line.split()) for line in tree.itertext())
+    return "\n".join(line for line in lines if line)
+
+
+if __name__ == "__main__":
+    main()

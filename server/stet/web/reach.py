@@ -1,0 +1,149 @@
+"""Which machines a page may be read from: those of the open internet, and what settings name.
+
+A page's address may come from a stranger's text, so it must not lead into the network that Stet
+runs in. Names are resolved once; the connection is made to the address that was checked
+(`stet.web.fetch`), so a name that answers differently the second time gains nothing.
+Ranges: IANA's registries of special-purpose addresses, RFC 6890.
+"""
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+from stet.web.address import Address
+from stet.web.errors import WebError
+
+Ip = IPv4Address | IPv6Address
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+"""Gives the addresses of a host. Raises OSError if there are none."""
+
+_LOCAL_NAMES = ("localhost", "local", "internal", "intranet", "lan", "home.arpa")
+"""What names inside a network end in; the metadata services of clouds are among them."""
+
+_REFUSED_4 = tuple(
+    IPv4Network(each)
+    for each in (
+        "0.0.0.0/8",
+        "10.0.0.0/8",
+        "100.64.0.0/10",  # shared by a provider's customers (CGNAT)
+        "127.0.0.0/8",
+        "168.63.129.16/32",  # Azure's host, on a public address
+        "169.254.0.0/16",  # link-local: most clouds' metadata
+        "172.16.0.0/12",
+        "192.0.0.0/24",
+        "192.0.2.0/24",
+        "192.88.99.0/24",  # 6to4 relays
+        "192.168.0.0/16",
+        "198.18.0.0/15",
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "224.0.0.0/4",
+        "240.0.0.0/4",
+    )
+)
+_GLOBAL_6 = IPv6Network("2000::/3")
+_REFUSED_6 = tuple(
+    IPv6Network(each)
+    for each in (
+        "2001::/23",  # protocol assignments, Teredo among them: an IPv4 address is inside
+        "2001:db8::/32",
+        "2002::/16",  # 6to4: an IPv4 address is inside
+        "3fff::/20",
+    )
+)
+_EXCEPTABLE = tuple(
+    ip_network(each)
+    for each in (
+        "10.0.0.0/8",
+        "100.64.0.0/10",
+        "127.0.0.0/8",
+        "172.16.0.0/12",
+        "192.168.0.0/16",
+        "::1/128",
+        "fc00::/7",
+    )
+)
+"""What a setting can open. Not link-local addresses: the cloud's metadata is no page."""
+
+
+def is_public(ip: Ip) -> bool:
+    """Whether an address is one of the open internet, and leads nowhere else."""
+    if isinstance(ip, IPv4Address):
+        return not any(ip in network for network in _REFUSED_4)
+    # All that wrap an IPv4 address (mapped, NAT64, 6to4, Teredo) are outside or refused.
+    return ip in _GLOBAL_6 and not any(ip in network for network in _REFUSED_6)
+
+
+def may_be_excepted(ip: Ip) -> bool:
+    """Whether a setting may open this address of a private network or of this machine."""
+    return any(ip in network for network in _EXCEPTABLE if network.version == ip.version)
+
+
+def is_allowed(address: Address, allowed: Sequence[str]) -> bool:
+    """Whether the settings name this place: `host` for any port, or `host:port`."""
+    host = f"[{address.host}]" if ":" in address.host else address.host
+    spelled = {host, address.host, f"{host}:{address.port}"}
+    return any(one.strip().lower().removesuffix(".") in spelled for one in allowed)
+
+
+def check_name(address: Address, allowed: Sequence[str]) -> None:
+    """Refuse what can be refused by the name alone, before anybody is asked.
+
+    Raises:
+        WebError: If the host is an address, or has a name, of a private network.
+    """
+    if address.ip is not None:
+        check_ip(address, address.ip, allowed)
+        return
+    name = address.host
+    is_local = "." not in name or any(
+        name == ending or name.endswith(f".{ending}") for ending in _LOCAL_NAMES
+    )
+    if is_local and not is_allowed(address, allowed):
+        raise _private(address, f"the name {name!r}")
+
+
+def check_ip(address: Address, ip: Ip, allowed: Sequence[str]) -> None:
+    """Refuse an address that a host turned out to have.
+
+    Raises:
+        WebError: If it is none of the open internet, and no setting opens it.
+    """
+    if is_public(ip) or (may_be_excepted(ip) and is_allowed(address, allowed)):
+        return
+    raise _private(address, str(ip))
+
+
+async def resolve(address: Address, resolver: Resolve, allowed: Sequence[str]) -> tuple[Ip, ...]:
+    """The addresses of a host, each of them checked.
+
+    Raises:
+        WebError: If there are none, or one of them may not be connected to.
+    """
+    if address.ip is not None:
+        found: tuple[Ip, ...] = (address.ip,)
+    else:
+        try:
+            found = tuple(ip_address(ip) for ip in await resolver(address.host, address.port))
+        except (OSError, ValueError) as error:
+            raise WebError(f"There is no host {address.host!r} ({error}).") from error
+    if not found:
+        raise WebError(f"There is no host {address.host!r}.")
+    for ip in found:
+        check_ip(address, ip, allowed)
+    return found
+
+
+async def system_resolver(host: str, port: int) -> Sequence[str]:
+    """What the operating system knows of a host."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(each[4][0]) for each in found))
+
+
+def _private(address: Address, what: str) -> WebError:
+    return WebError(
+        f"{address.url} is not read: {what} belongs to a private network or to this machine. Only "
+        "the user can open it, with web.allowHosts in their settings."
+    )

@@ -1,0 +1,107 @@
+"""Ask a search API.
+
+Through the client that `openai` brings, with the proxies of the environment as for the model: the
+address is the user's own choice. A new client each time: nothing is kept between two searches.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import httpx2
+
+from stet.web.endpoint import SearchEndpoint
+from stet.web.errors import WebError
+from stet.web.formats import Answer, SearchRequest, answer_of, message_of, request_for
+from stet.web.hidden import one_line
+
+SECONDS = 30.0
+OPENAI_SECONDS = 120.0
+"""A model reads the pages before it answers."""
+
+MAX_BYTES = 4_000_000
+_MAX_MESSAGE = 300
+
+# They log whole addresses: queries that do not belong in our log.
+for _name in ("httpx2", "httpcore2"):
+    logging.getLogger(_name).setLevel(logging.WARNING)
+
+
+async def search(endpoint: SearchEndpoint, query: str, limit: int) -> Answer:
+    """What a search API finds.
+
+    Raises:
+        WebError: If it can't be asked, refuses, or answers with something else.
+    """
+    seconds = OPENAI_SECONDS if endpoint.provider == "openai" else SECONDS
+    try:
+        async with asyncio.timeout(seconds):
+            status, raw = await _send(endpoint, request_for(endpoint, query, limit))
+    except TimeoutError as error:
+        raise _failed(endpoint, f"did not answer within {seconds:g} s") from error
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        reason = str(error) or type(error).__name__
+        raise _failed(endpoint, f"can't be reached ({reason})") from error
+    found = _parsed(raw)
+    if status != 200:
+        raise _refused(endpoint, status, message_of(found))
+    if found is None:
+        raise _failed(endpoint, "answered with something that is no JSON object")
+    if found.get("status") in {"failed", "incomplete"}:
+        raise _failed(
+            endpoint, f"did not finish the search ({_short(endpoint, message_of(found))})"
+        )
+    return answer_of(endpoint.provider, found)
+
+
+async def _send(endpoint: SearchEndpoint, request: SearchRequest) -> tuple[int, bytes]:
+    """The status and the body of the answer."""
+    # Making a client reads certificates.
+    client = await asyncio.to_thread(
+        httpx2.AsyncClient, trust_env=not endpoint.is_loopback, timeout=None
+    )
+    async with (
+        client,
+        client.stream(
+            request.method,
+            request.url,
+            headers=request.headers,
+            params=request.params or None,
+            json=request.body,
+        ) as response,
+    ):
+        raw = bytearray()
+        async for piece in response.aiter_bytes():
+            raw += piece
+            if len(raw) > MAX_BYTES:
+                raise _failed(endpoint, f"answered with more than {MAX_BYTES} bytes")
+        return response.status_code, bytes(raw)
+
+
+def _parsed(raw: bytes) -> Mapping[str, Any] | None:
+    try:
+        found = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, Mapping) else None
+
+
+def _refused(endpoint: SearchEndpoint, status: int, message: str) -> WebError:
+    said = f": {_short(endpoint, message).rstrip('.')}" if message else ""
+    advice = "Go on without it."
+    if status in {401, 403} or "token" in message.lower():
+        advice = f"The user must check the key in {endpoint.key_env}. {advice}"
+    elif status == 429:
+        advice = "It has been asked too often; wait before the next search, or go on without it."
+    return WebError(f"The search API {endpoint.provider} refuses (status {status}){said}. {advice}")
+
+
+def _failed(endpoint: SearchEndpoint, what: str) -> WebError:
+    told = _short(endpoint, what)
+    return WebError(f"The search API {endpoint.provider} {told}. Try once more, or go on without.")
+
+
+def _short(endpoint: SearchEndpoint, message: str) -> str:
+    return one_line(endpoint.without_key(message), _MAX_MESSAGE)

@@ -1,0 +1,1 @@
+"""Finding comments in a text of any language."""

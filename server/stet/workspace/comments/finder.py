@@ -1,0 +1,64 @@
+"""Instructions in the comments of a document, found by a process of its own."""
+
+import asyncio
+import json
+from pathlib import PurePosixPath
+
+from stet.system.child import ask_child
+from stet.system.system import System
+from stet.text.document import TextDocument
+from stet.text.instruction_marks import Marker
+from stet.text.instructions import Instruction
+from stet.text.languages import language_named
+
+SECONDS = 10.0
+MAX_CHARACTERS = 2_000_000
+
+
+class Unreadable(Exception):
+    """The comments of a document can't be read; the message says why."""
+
+
+async def find_instructions(
+    document: TextDocument, name: str, system: System
+) -> tuple[Instruction, ...]:
+    """What comments of a document tell the agent to do, in order.
+
+    Args:
+        document: Its text as it is now; the language is the editor's word, else by the name's ending.
+        name: What the user calls it.
+        system: Starts the process.
+
+    Raises:
+        Unreadable: If it is too long, or takes too long.
+    """
+    if len(document.text) > MAX_CHARACTERS:
+        raise Unreadable(
+            f"{name!r} has {len(document.text):,} characters; comments are looked for in at most "
+            f"{MAX_CHARACTERS:,}."
+        )
+    task = await asyncio.to_thread(_task, document, name)
+    try:
+        output = await ask_child(system, "stet.workspace.comments.child", task, SECONDS)
+    except TimeoutError as error:
+        raise Unreadable(
+            f"Finding the comments of {name!r} took more than {SECONDS:g} seconds."
+        ) from error
+    try:
+        answer = json.loads(output)
+    except ValueError as error:
+        raise Unreadable(
+            f"The comments of {name!r} can't be read: it takes too much time or memory."
+        ) from error
+    return tuple(
+        Instruction(Marker(marker), text, start, end) for marker, text, start, end in answer
+    )
+
+
+def _task(document: TextDocument, name: str) -> bytes:
+    language = document.language_id
+    if document.is_markdown:
+        language = "markdown"
+    elif language in ("", "plaintext"):
+        language = language_named(PurePosixPath(name).suffix) or language
+    return json.dumps({"text": document.text, "language": language, "name": name}).encode()

@@ -1,0 +1,74 @@
+"""How much of a request the next one begins with: what a provider's prompt cache goes by.
+
+Three turns of ten rounds in one chat that read, edit and err, while the user types, rejects and opens
+other files. Shown is the worst pair. The peer is what is promised; aider keeps 54 to 56 %.
+"""
+
+import asyncio
+import dataclasses
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+from stet.llm.model import Request
+from stet.llm.scripted import Reply, call
+from stet.llm.wire import wire_message, wire_tool
+from stet.settings.values import AgentSettings, Settings
+from stet.workspace.workspace import Workspace
+from tests.bench.table import Bar, Row
+from tests.support.prefix import kept_share
+from tests.support.turns import Table
+from tests.support.world import insertion, make_world, open_document, uri_at
+
+ROUNDS = 10
+TURNS = 3
+SETTINGS = Settings(agent=AgentSettings(max_tokens=1_000_000))
+FILES = {f"/ws/f{n}.py": "".join(f"value_{n}_{m} = {m}\n" for m in range(200)) for n in range(8)}
+
+
+def rows() -> Iterator[Row]:
+    """Per cent of the bytes."""
+    requests = asyncio.run(_requests())
+    shares = [100 * kept_share(before, after) for before, after in pairwise(requests)]
+    between = shares[ROUNDS - 1 :: ROUNDS]
+    within = [share for n, share in enumerate(shares, 1) if n % ROUNDS]
+    bar = Bar(1.0, at_least=True)
+    yield Row("bytes kept between rounds, worst", "%", min(within), 99, "promised", bar)
+    yield Row("bytes kept between turns, worst", "%", min(between), 90, "promised", bar)
+
+
+async def _requests() -> list[dict[str, Any]]:
+    world = _world()
+    table = Table(world, [reply for n in range(TURNS) for reply in _turn(n)])
+    for n in range(TURNS):
+        turn = await table.end_of(table.start(f"Question {n}", file="/ws/f0.py"))
+        assert len(turn.rounds) == ROUNDS, turn.error
+        table.ledger.reject(table.hunks[-1].id, "No")
+        table.type(insertion(3, 0, f"# typed {n}\n"), "/ws/f0.py")
+        open_document(world, uri_at(f"/ws/f{n + 1}.py"), FILES[f"/ws/f{n + 1}.py"])
+    return [_body(request) for request in table.model.requests]
+
+
+def _world() -> Workspace:
+    context = dataclasses.replace(SETTINGS.context, warn_tokens=1_000_000)
+    opened = {"/ws/f0.py": FILES["/ws/f0.py"]}
+    return make_world(FILES, opened=opened, settings=dataclasses.replace(SETTINGS, context=context))
+
+
+def _turn(number: int) -> list[Reply]:
+    """Ten rounds."""
+    old = f"value_0_{number} = {number}\n"
+    return [
+        *(call("read_file", file=f"f{n}.py") for n in range(6)),
+        call("edit_file", file="f0.py", old_text=old, new_text=f"value_0_{number} = 'new'\n"),
+        call("edit_file", file="f1.py", old_text=f"lost {number}", new_text="x"),
+        call("list_files"),
+        call("done", summary="Done."),
+    ]
+
+
+def _body(request: Request) -> dict[str, Any]:
+    return {
+        "tools": [wire_tool(tool) for tool in request.tools],
+        "messages": [wire_message(message) for message in request.messages],
+    }

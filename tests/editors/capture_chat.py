@@ -1,0 +1,100 @@
+"""Makes `client-configs/neovim/chat.svg`: a conversation in real Neovim, its model's words scripted.
+
+Run by hand, with tmux on the PATH: `python -m tests.editors.capture_chat`.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from time import monotonic
+
+from tests.editors.capture import COLUMNS, CONFIG, LINES, SAMPLE, picture
+
+SECONDS = 30.0
+LOOKS = """
+vim.o.termguicolors, vim.o.laststatus, vim.o.ruler, vim.o.showcmd = true, 0, false, false
+vim.o.number, vim.o.signcolumn, vim.o.swapfile = true, 'yes', false
+"""
+QUESTION = "Should a discount outside 0 to 1 be an error, or be cut to that range?"
+SCRIPT = [
+    {
+        "text": "`total` takes any discount, so 2 gives a negative price.",
+        "tool_calls": [{"name": "read_file", "arguments": {"file": "cart.py"}}],
+    },
+    {
+        "tool_calls": [
+            {
+                "name": "ask_user",
+                "arguments": {"question": QUESTION, "choices": ["Raise a ValueError", "Cut it"]},
+            }
+        ]
+    },
+]
+
+
+def main() -> int:
+    """Run the session and write the picture; the exit code."""
+    with tempfile.TemporaryDirectory() as folder:
+        screen = record(Path(folder))
+    (CONFIG / "chat.svg").write_text(picture(screen))
+    return 0
+
+
+def record(folder: Path) -> str:
+    """The screen while the turn asks and the user writes the answer."""
+    work, config = folder / "shop", folder / "home" / ".config" / "nvim"
+    (work / ".git").mkdir(parents=True)
+    (work / "cart.py").write_text(SAMPLE)
+    (config / "plugin").mkdir(parents=True)
+    (config / "plugin" / "stet.lua").symlink_to(CONFIG / "stet.lua")
+    (config / "init.lua").write_text(LOOKS)
+    script = folder / "script.json"
+    script.write_text(json.dumps(SCRIPT))
+    bin_folder = Path(sys.executable).parent
+    environment = {
+        "HOME": str(folder / "home"),
+        "LANG": "C.UTF-8",
+        "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
+        "STET_SCRIPTED_MODEL": str(script),
+    }
+
+    def tmux(*arguments: str) -> str:
+        command = ["tmux", "-S", str(folder / "tmux"), *arguments]
+        done = subprocess.run(
+            command, check=True, env=environment, cwd=work, stdout=subprocess.PIPE, timeout=SECONDS
+        )
+        return done.stdout.decode()
+
+    def pause() -> None:
+        tmux("run-shell", "-d", "1.5", ":")
+
+    def until(text: str, *keys: str) -> None:
+        """Press keys until the screen holds a text; the keys may come too early to have an effect."""
+        end = monotonic() + SECONDS
+        while text not in tmux("capture-pane", "-p"):
+            if monotonic() > end:
+                raise TimeoutError(f"{text!r} is not on the screen")
+            if keys:
+                tmux("send-keys", *keys)
+            pause()
+
+    try:
+        size = ("-x", str(COLUMNS), "-y", str(LINES))
+        tmux("-f", os.devnull, "new-session", "-d", *size, str(bin_folder / "nvim"), "cart.py")
+        until("## You", "\\t", "Space")  # too early it is a motion, to the next space
+        tmux("send-keys", "Go", "What happens with a discount of 2 in `total`? Mend it.", "Escape")
+        pause()
+        tmux("send-keys", "\\s")
+        until("2. Cut it")
+        tmux("send-keys", "Go", "An error, please", "Escape")
+        until("An error, please")
+        return tmux("capture-pane", "-e", "-N", "-p")
+    finally:
+        tmux("kill-server")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

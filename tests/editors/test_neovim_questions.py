@@ -1,0 +1,120 @@
+"""What a turn asks and says in real Neovim: nothing of it stops the user."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.editors.neovim import Neovim
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
+Begin = Callable[..., Neovim]
+CHOOSE = """
+vim.ui.select = function(items, options, on_choice)
+  T.offered = { options.prompt, items }
+  on_choice(items[T.choice])
+end
+vim.ui.input = function(_, on_answer) on_answer(T.words or 'Go on') end
+"""
+DONE = {"tool_calls": [{"name": "done", "arguments": {"summary": "That is all."}}]}
+HELD = {**DONE, "hold": "$HOLD"}
+
+
+def asking(question: str, *choices: str) -> dict[str, Any]:
+    """A model's answer that asks the user."""
+    arguments = {"question": question, "choices": list(choices)}
+    return {"tool_calls": [{"name": "ask_user", "arguments": arguments}]}
+
+
+def told(editor: Neovim, text: str) -> None:
+    """Wait until the user can read this in `:messages`."""
+    editor.wait(f"vim.fn.execute('messages'):find('{text}', 1, true)", f"{text!r} is told")
+
+
+def answered_with(editor: Neovim) -> str:
+    """What the turn's chat says that the answer was."""
+    editor.keys("\\t")
+    editor.wait(
+        "table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false)):find('Your answer')", "the chat"
+    )
+    return next(line for line in editor.lines() if "Your answer" in line)
+
+
+def test_a_question_interrupts_nobody_who_types_and_waits_for_its_key(neovim: Begin) -> None:
+    script = [asking("Which one?", "This", "That"), HELD]
+    editor = neovim({"a.txt": "one\n"}, script, lua=CHOOSE)
+    editor.keys("\\a")
+    editor.keys("o")
+    for n in range(20):
+        editor.keys(f"{n} ")
+    told(editor, "Stet: Which one?")
+    told(editor, "(answer: \\\\q)")
+    for n in range(20, 40):
+        editor.keys(f"{n} ")
+    editor.keys("<Esc>")
+    typed = "".join(f"{n} " for n in range(40))
+    editor.wait_for_lines(["one", typed])
+    editor.lua("T.choice = 2")
+    editor.keys("\\q")
+    editor.wait("T.offered", "it may be chosen")
+    assert editor.lua("return T.offered") == ["Which one?", ["This", "That", "In your own words"]]
+    assert answered_with(editor) == "*Your answer: That*"
+    editor.release()
+    told(editor, "Stet: That is all.")
+
+
+@pytest.mark.parametrize("choices", [(), ("This", "That")])
+def test_a_question_is_answered_in_words(neovim: Begin, choices: tuple[str, ...]) -> None:
+    editor = neovim({"a.txt": "one\n"}, [asking("Which one?", *choices), HELD], lua=CHOOSE)
+    editor.keys("\\a")
+    told(editor, "(answer: \\\\q)")
+    editor.lua("T.choice, T.words = 3, 'Neither'")
+    editor.keys("\\q")
+    assert answered_with(editor) == "*Your answer: Neither*"
+
+
+def test_the_key_for_answers_says_so_where_nothing_is_asked(neovim: Begin) -> None:
+    editor = neovim({"a.txt": "one\n"}, [DONE])
+    editor.keys("\\q")
+    told(editor, "Stet: nothing waits for your answer")
+
+
+def test_a_long_answer_is_shown_at_the_cursor_and_goes_with_it(neovim: Begin) -> None:
+    long = "\n\n".join(f"Paragraph {n}." for n in range(100))
+    editor = neovim({"a.txt": "one\ntwo\n"}, [{"text": long}])
+    editor.lua("T.send('stet.ask', { prompt = 'Explain', mode = 'ask' })")
+    editor.wait("#vim.api.nvim_list_wins() == 2", "it is shown")
+    assert editor.lines() == ["one", "two"], "the user is where they were"
+    told(editor, "Paragraph 99.")
+    editor.keys("j")
+    editor.wait("#vim.api.nvim_list_wins() == 1", "it is gone")
+
+
+def test_a_refused_command_is_one_plain_sentence(neovim: Begin) -> None:
+    editor = neovim({"a.txt": "one\n"}, [DONE])
+    editor.keys("\\s")
+    told(editor, "Stet: there is nothing to send: write under the last heading `## You`")
+    assert "-328" not in editor.lua("return vim.fn.execute('messages')")
+
+
+def test_what_a_question_would_send_is_shown_beside_the_text(neovim: Begin) -> None:
+    editor = neovim({"a.txt": "one\n"}, [DONE])
+    editor.keys("\\v")
+    editor.wait("vim.bo.buftype == 'nofile'", "it is shown")
+    lines = editor.lines()
+    assert lines[0].startswith("About ")
+    assert any(line.startswith("# system (") for line in lines)
+    assert any("a.txt" in line for line in lines)
+
+
+def test_a_chat_that_stet_has_written_in_never_asks_to_be_saved(neovim: Begin) -> None:
+    editor = neovim({"a.txt": "one\n"}, [DONE])
+    editor.keys("\\t")
+    editor.wait("vim.bo.filetype == 'markdown'", "the chat is shown")
+    editor.wait("#vim.lsp.get_clients({ bufnr = 0 }) == 1", "Stet serves it")
+    editor.keys("GoHello<Esc>\\s")
+    editor.wait(
+        "table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false)):find('%*completed')", "it ends"
+    )
+    editor.keys(":split<CR>:quit<CR>")
+    editor.wait("not vim.bo.modified", "it is saved")

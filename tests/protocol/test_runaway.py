@@ -1,0 +1,172 @@
+"""Whatever a model does, a turn ends within its limits, in the state that the contract names."""
+
+import asyncio
+import json
+import time
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import openai_server as api
+from tests.support.editor import FakeEditor
+from tests.support.live_turns import ask, end_of, provider, run
+from tests.support.openai_server import End, OpenAIServer, Reply
+
+TEXT = "one\ntwo\n"
+EDIT = api.call("edit_file", file="a.txt", old_text="two", new_text="2")
+READ = api.call("read_file", file="a.txt")
+LIST = api.call("list_files")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A workspace of one file."""
+    folder = tmp_path / "ws"
+    folder.mkdir()
+    (folder / "a.txt").write_text(TEXT)
+    return folder
+
+
+async def ran(root: Path, *replies: api.Scripted, **agent: Any) -> tuple[Any, OpenAIServer]:
+    """A turn to its end, in a server that is alive and well afterwards; what it proposed can be had."""
+    async with (
+        OpenAIServer([EDIT, *replies]) as server,
+        FakeEditor.start(root, env=provider(server), settings={"agent": agent}) as editor,
+    ):
+        uri = editor.open("a.txt")
+        turn = await run(editor, "Do it", uri=uri)
+        assert (await editor.command("stet.status"))["turns"] == []
+        assert editor.text(uri) == TEXT
+        await editor.command("stet.accept", {"turn": turn["turn"]})
+        await editor.wait_until(lambda: editor.text(uri) == "one\n2\n")
+        assert any(turn["error"] in message.message for message in editor.messages)
+        return turn, server
+
+
+def broken(number: int) -> Reply:
+    """An edit of text that is not there."""
+    return api.call("edit_file", file="a.txt", old_text="lost", new_text=f"new {number}")
+
+
+@pytest.mark.parametrize(
+    ("replies", "n_rounds", "words"),
+    [
+        ([READ] * 9, 6, "called 'read_file' 3 times with the same arguments"),
+        ([READ, LIST] * 5, 7, "in turns, twice with the same arguments"),
+        ([broken(n) for n in range(9)], 6, "met the same error of 'edit_file' 4 times"),
+        (
+            [api.call("read_file", file="a.txt", start_line=n) for n in range(1, 30)],
+            10,
+            "10 rounds",
+        ),
+        ([api.say("I think."), api.say("I think still.")], 3, "without saying that it was done"),
+    ],
+    ids=["the same call", "two calls in turns", "the same error", "never done", "only words"],
+)
+async def test_a_model_without_an_end_is_limited(
+    root: Path, replies: list[Reply], n_rounds: int, words: str
+) -> None:
+    turn, server = await ran(root, *replies)
+    assert (turn["state"], turn["success"], turn["iterations"]) == ("limited", False, n_rounds)
+    assert words in turn["error"]
+    assert len(server.requests) == n_rounds
+
+
+async def test_the_last_round_offers_what_acts_and_says_so_at_the_end(root: Path) -> None:
+    _, server = await ran(root, *[READ] * 9)
+    *before, last = [asked.body for asked in server.requests]
+    assert all(body["tools"] == before[0]["tools"] for body in (*before, last))
+    told = last["messages"][-1]["content"]
+    assert "last round" in told
+    assert "`edit_file`" in told
+    assert "`read_file`" not in told
+    for first, second in pairwise(asked.body["messages"] for asked in server.requests):
+        assert second[: len(first)] == first
+
+
+def flood(**fields: Any) -> Reply:
+    """An answer that would never end."""
+    start = api.delta(content="", **({} if "tool_calls" not in fields else fields))
+    return Reply([start, *[api.delta(**fields)] * 3000], End.HANG)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        flood(content="word " * 20),
+        flood(reasoning_content="hm " * 30),
+        flood(tool_calls=[api.piece(0, id="c", name="edit_file", arguments="x" * 100)]),
+    ],
+    ids=["words", "thoughts", "arguments"],
+)
+async def test_a_flood_is_broken_off_while_it_streams(root: Path, reply: Reply) -> None:
+    turn, server = await ran(root, reply, maxTokens=40_000)
+    assert (turn["state"], turn["iterations"], len(server.requests)) == ("limited", 2, 2)
+    assert "in the middle of an answer" in turn["error"]
+    assert "agent.maxTokens is 40000" in turn["error"]
+    assert [call["tool"] for call in turn["toolCalls"]] == ["edit_file"]
+    assert turn["usage"]["totalTokens"] >= 40_000
+
+
+async def test_a_budget_that_is_used_up_limits_the_turn(root: Path) -> None:
+    dear = Reply([*READ.events[:-1], api.usage(39_000, 2_000)])
+    turn, _ = await ran(root, dear, maxTokens=40_000)
+    assert turn["state"] == "limited"
+    assert "agent.maxTokens is 40000" in turn["error"]
+
+
+@pytest.mark.parametrize("events", [[], [api.delta(content="Hm")]], ids=["mute", "silent"])
+async def test_a_hanging_model_fails_the_turn_within_its_time(
+    root: Path, events: list[dict[str, Any]]
+) -> None:
+    started = time.monotonic()
+    turn, _ = await ran(root, Reply(events, End.HANG), maxSeconds=3)
+    assert turn["state"] == "failed"
+    assert "said nothing within" in turn["error"] or "fell silent" in turn["error"]
+    assert time.monotonic() - started < 15
+
+
+async def test_a_dead_model_fails_the_turn_within_its_time(root: Path) -> None:
+    down = api.error(503, "overloaded", retry_after="50")
+    turn, _ = await ran(root, down, maxSeconds=3)
+    assert turn["state"] == "failed"
+    assert "HTTP 503" in turn["error"]
+    assert "agent.maxSeconds" in turn["error"]
+
+
+async def test_a_model_that_talks_until_its_time_is_over_is_limited(root: Path) -> None:
+    talk = Reply([api.delta(content="word ")] * 3000, End.HANG, pause=0.01)
+    turn, _ = await ran(root, talk, maxSeconds=3)
+    assert turn["state"] == "limited"
+    assert "3 seconds (agent.maxSeconds)" in turn["error"]
+
+
+CHUNKS = [
+    api.delta(role="assistant", content=""),
+    api.delta(content="I "),
+    api.delta(content="edit."),
+    *EDIT.events[1:-1],
+]
+
+
+@pytest.mark.parametrize("n_chunks", range(len(CHUNKS) + 1))
+async def test_cancelled_behind_any_chunk_nothing_follows_within_200_ms(
+    root: Path, n_chunks: int
+) -> None:
+    async with (
+        OpenAIServer([Reply(CHUNKS[:n_chunks], End.HANG)]) as server,
+        FakeEditor.start(root, env=provider(server)) as editor,
+    ):
+        uri = editor.open("a.txt")
+        turn = await ask(editor, "Do it", uri=uri)
+        await server.asked(1)
+        async with asyncio.timeout(0.2):
+            assert (await editor.command("stet.cancel", {"turn": turn}))["turns"] == [turn]
+            await server.left()
+        ended = await end_of(editor, turn)
+        assert (ended["state"], ended["hunks"], ended["toolCalls"]) == ("cancelled", [], [])
+        assert editor.text(uri) == TEXT
+        assert len(server.requests) == 1
+        assert json.dumps(await editor.command("stet.proposals")) == "[]"

@@ -1,0 +1,90 @@
+"""`stet.steer`: what the user says while a turn runs."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pygls.exceptions import JsonRpcException
+
+from tests.support import openai_server as api
+from tests.support.editor import FakeEditor
+from tests.support.live_turns import ask, end_of, provider, run
+from tests.support.openai_server import Asked, OpenAIServer, Reply
+
+READ = api.call("read_file", file="a.txt")
+DONE = api.call("done", summary="Done.")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A workspace of one file."""
+    folder = tmp_path / "ws"
+    folder.mkdir()
+    (folder / "a.txt").write_text("one\n")
+    return folder
+
+
+def slow(reply: Reply) -> Reply:
+    """The reply, slowly enough for the user to speak first."""
+    return Reply([*reply.events], pause=0.15)
+
+
+def said(asked: Asked) -> list[tuple[str, Any]]:
+    """Who said what in a request, from its end."""
+    return [(one["role"], one["content"]) for one in reversed(asked.body["messages"])]
+
+
+@pytest.mark.parametrize("first", [READ, DONE], ids=["at a step", "as it was about to end"])
+@pytest.mark.parametrize("argument", ["Use tabs", {"prompt": "Use tabs"}])
+async def test_the_model_sees_it_at_its_next_step(root: Path, first: Reply, argument: Any) -> None:
+    async with (
+        OpenAIServer([slow(first), DONE]) as server,
+        FakeEditor.start(root, env=provider(server)) as editor,
+    ):
+        turn = await ask(editor, "Do it", uri=editor.open("a.txt"))
+        await server.asked(1)
+        assert await editor.command("stet.steer", argument) == {"turn": turn}
+        ended = await end_of(editor, turn)
+        assert (ended["state"], ended["steering"]) == ("completed", ["Use tabs"])
+        told, answer, *_ = said(server.requests[1])
+        assert told == ("user", "Use tabs")
+        assert answer[0] == "tool"
+
+
+async def test_while_the_turn_waits_for_an_answer_it_is_kept(root: Path) -> None:
+    question = api.call("ask_user", question="Tabs?", choices=["Yes", "No"])
+    async with (
+        OpenAIServer([question, DONE]) as server,
+        FakeEditor.start(root, env=provider(server)) as editor,
+    ):
+        uri = editor.open("a.txt")
+        turn = await ask(editor, "Do it", uri=uri)
+        await editor.wait_for_diagnostics(uri)
+        waiting = await editor.command("stet.turn", turn)
+        assert (waiting["state"], waiting["toolCalls"][0]["state"]) == (
+            "waiting",
+            "waitingForUserInput",
+        )
+        await editor.command("stet.steer", {"turn": turn, "prompt": "And be quick"})
+        await editor.command("stet.answer", {"choice": "Yes"})
+        ended = await end_of(editor, turn)
+        assert ended["toolCalls"][0]["state"] == "completed"
+        assert said(server.requests[1])[0] == ("user", "And be quick")
+
+
+async def test_where_no_turn_runs_it_is_refused(root: Path) -> None:
+    async with (
+        OpenAIServer([DONE]) as server,
+        FakeEditor.start(root, env=provider(server)) as editor,
+    ):
+        with pytest.raises(JsonRpcException, match="no turn runs") as raised:
+            await editor.command("stet.steer", "Use tabs")
+        assert raised.value.code == -32803
+        turn = await run(editor, "Do it", uri=editor.open("a.txt"))
+        with pytest.raises(JsonRpcException, match="it is completed") as raised:
+            await editor.command("stet.steer", {"turn": turn["turn"], "prompt": "Use tabs"})
+        assert raised.value.code == -32803
+        for wrong in ({"turn": "t99", "prompt": "Use tabs"}, {}, {"prompt": "a", "colour": 1}):
+            with pytest.raises(JsonRpcException) as raised:
+                await editor.command("stet.steer", wrong)
+            assert raised.value.code == -32602

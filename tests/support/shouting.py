@@ -1,0 +1,20 @@
+"""A tool of somebody else's: one file. One line in a list makes it a tool of the agent."""
+
+from pydantic import Field
+
+from stet.tools.base import Params, Tool, ToolGroup, ToolKind
+from stet.tools.desk import Desk
+
+
+class Shout(Params):
+    """Say it louder."""
+
+    text: str = Field(description="What is said.")
+
+
+async def run(params: Shout, desk: Desk) -> str:
+    """The text, louder."""
+    return f"{params.text.upper()}!\n"
+
+
+SHOUT = Tool(name="shout", group=ToolGroup.WORKSPACE, kind=ToolKind.READ, params=Shout, run=run)

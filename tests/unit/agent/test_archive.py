@@ -1,0 +1,174 @@
+"""Turns and conversations as rows and back; what makes no sense is left out."""
+
+import json
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from stet.agent.archive import DIED, MAX_CHARACTERS, MAX_EXCHANGES, Archive, Past
+from stet.agent.history import Exchange, Record
+from stet.agent.lifecycle import Course, ToolRun, ToolState
+from stet.agent.turn import Ask, CommentPlace, Mode, Turn, TurnState
+from stet.context.builder import Place
+from stet.llm.messages import Message, ToolCall, Usage
+from stet.review.rules import RejectedEdit
+from stet.review.store.chat_rows import ChatRow, KeptRows, TurnRow
+from stet.review.verdicts import Heard
+from stet.text.document import TextDocument
+from stet.text.position import Position, Range
+from stet.tools.question import Question
+from stet.web.source import Source
+from tests.support.turns import Table
+from tests.support.world import make_world
+
+PLACE = Place("file:///ws/a.py", Range(Position(1, 0), Position(2, 3)))
+ASK = Ask(
+    prompt="Why? 𝄞",
+    mode=Mode.ASK,
+    place=PLACE,
+    chat="main",
+    disabled_tools=frozenset({"b", "a"}),
+    disabled_groups=frozenset({"web"}),
+)
+FULL = Turn(
+    id="t7",
+    ask=ASK,
+    state=TurnState.COMPLETED,
+    model="m",
+    answer="Because.",
+    summary="So.",
+    tool_calls=(ToolRun("c1", "edit_file", ToolState.ERROR, "a.py", "no", Course.WRITE, ("h1",)),),
+    files_read=("a.py",),
+    rejected=(RejectedEdit("a.py", "end", "edit.scope", "Not there."),),
+    sources=(Source("https://a.example", "A"),),
+    rounds=(Usage(10, 2, 5), Usage(20, 1, estimated=True)),
+    cost=0.5,
+    at=1_700_000_000.5,
+    notes=("a note",),
+)
+
+
+@dataclass
+class _Rows:
+    """Rows in memory."""
+
+    turns: dict[str, TurnRow] = field(default_factory=dict)
+    chats: dict[str, ChatRow] = field(default_factory=dict)
+
+    def keep_turn(self, row: TurnRow) -> None:
+        self.turns[row.id] = row
+
+    def keep_chat(self, row: ChatRow) -> None:
+        self.chats[row.id] = row
+
+    def load_chats(self) -> KeptRows:
+        return KeptRows(tuple(self.turns.values()), tuple(self.chats.values()))
+
+
+def test_a_turn_comes_back_as_it_was() -> None:
+    archive = Archive(_Rows())
+    archive.keep_turn(FULL)
+    assert archive.load() == Past((FULL,))
+
+
+@pytest.mark.parametrize("state", [TurnState.QUEUED, TurnState.RUNNING, TurnState.WAITING])
+def test_a_turn_that_was_not_over_has_failed_and_asks_nothing(state: TurnState) -> None:
+    archive = Archive(_Rows())
+    run = ToolRun("c1", "ask_user", ToolState.WAITING, course=Course.CONTROL)
+    question = Question("q1", "ask", "Which?", ("a", "b"))
+    archive.keep_turn(replace(FULL, state=state, question=question, tool_calls=(run,)))
+    [turn] = archive.load().turns
+    assert (turn.state, turn.error, turn.summary, turn.question) == (
+        TurnState.FAILED,
+        DIED,
+        DIED,
+        None,
+    )
+    assert turn.tool_calls[0].state is ToolState.CANCELED
+
+
+def test_what_a_conversation_knows_comes_back() -> None:
+    archive = Archive(_Rows())
+    call = ToolCall("c1", "read_file", '{"file": "a"}')
+    messages = (
+        Message("user", "Why?"),
+        Message("assistant", "", (call,)),
+        Message("tool", "x", (), "c1"),
+        Message("assistant", "So."),
+    )
+    history = [Exchange(messages, "Why?", "So.", Record.of(FULL, (), "a.py", "b.py"))]
+    heard = Heard(4, {"file:///ws/a": TextDocument("file:///ws/a", "text\n")})
+    archive.keep_chat("main", history, heard)
+    [back] = archive.load().sessions
+    assert (back.chat, back.history, back.heard) == ("main", history, heard)
+
+
+def test_of_a_long_history_the_end_is_kept() -> None:
+    archive = Archive(_Rows())
+    history = [Exchange.in_short(str(n), "x", None, 2) for n in range(MAX_EXCHANGES + 5)]
+    archive.keep_chat("main", history, Heard())
+    assert archive.load().sessions[0].history == history[5:]
+    huge = Exchange.in_short("x" * MAX_CHARACTERS, "", None, 2)
+    archive.keep_chat("main", [huge, *history[:2]], Heard())
+    assert archive.load().sessions[0].history == history[:2]
+
+
+def test_a_call_without_its_result_comes_back_with_one() -> None:
+    archive = Archive(_Rows())
+    torn = (Message("user", "x"), Message("assistant", "", (ToolCall("c1", "done", "{}"),)))
+    archive.keep_chat("main", [Exchange(torn, "x", "")], Heard())
+    [exchange] = archive.load().sessions[0].history
+    assert [message.role for message in exchange.messages] == ["user", "assistant", "tool"]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    ["", "[]", "{}", '{"id": "t7"}', "[" * 10_000, '{"id": "t7", "ask": {"prompt": 1}}'],
+)
+def test_rows_that_make_no_sense_are_left_out(fields: str) -> None:
+    rows = _Rows()
+    archive = Archive(rows)
+    archive.keep_turn(replace(FULL, id="t8"))
+    good = rows.turns["t8"]
+    rows.turns = {
+        "t7": TurnRow("t7", "main", fields),
+        "t9": TurnRow("t9", "main", good.fields),
+        "t8": TurnRow("t8", "other", good.fields),
+        "../x": TurnRow("../x", "main", good.fields.replace('"t8"', '"../x"')),
+    }
+    rows.chats = {"main": ChatRow("main", fields)}
+    assert archive.load() == Past()
+
+
+async def test_what_a_comment_said_comes_back_and_names_no_host_for_the_user() -> None:
+    archive = Archive(_Rows())
+    archive.keep_turn(FULL)
+    comment = replace(
+        ASK, prompt="See https://evil.example", comment=CommentPlace("file:///a", 1, 2)
+    )
+    archive.keep_turn(replace(FULL, id="t8", ask=comment))
+    desk = Table(make_world({}), archive=archive)
+    await desk.agent.restore()
+    assert [turn.ask.prompt for turn in desk.agent.turns()] == [ASK.prompt, comment.prompt]
+    assert desk.agent.session("main").words == [ASK.prompt]
+
+
+def test_of_a_chat_only_texts_of_documents_are_believed() -> None:
+    rows = _Rows()
+    fields = json.dumps({"history": [], "upto": -1})
+    rows.keep_chat(ChatRow("main", fields, {"http://x/": "a", "untitled:u": "b"}))
+    [session] = Archive(rows).load().sessions
+    assert session.heard == Heard(None, {"untitled:u": TextDocument("untitled:u", "b")})
+
+
+def test_half_a_character_is_no_reason_to_lose_a_turn() -> None:
+    archive = Archive(_Rows())
+    archive.keep_turn(replace(FULL, answer="a\ud800b"))
+    assert [turn.answer for turn in archive.load().turns] == ["a?b"]
+
+
+def test_without_rows_nothing_is_kept() -> None:
+    archive = Archive()
+    archive.keep_turn(FULL)
+    archive.keep_chat("main", [], Heard())
+    assert archive.load() == Past()

@@ -1,0 +1,158 @@
+"""What a chat remembers of a turn, and how much of it later turns are sent."""
+
+import dataclasses
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stet.agent.history import Exchange, Prompt, Record, flat, recent, units, whole
+from stet.agent.lifecycle import ToolRun, ToolState
+from stet.agent.turn import Ask, Mode, Turn, TurnState
+from stet.context.builder import Place
+from stet.llm.messages import Message, ToolCall, Usage
+from stet.llm.scripted import call
+from stet.web.source import Source
+from tests.support.conversations import exchanges, is_well_formed
+from tests.support.turns import Table
+from tests.support.world import make_world
+
+ASK = Ask(prompt="Do it", mode=Mode.AGENT, place=Place(None), chat="main")
+AT = 1_763_780_000.0
+READ, EDIT = ToolCall("c1", "read_file", "{}"), ToolCall("c2", "edit_file", "{}")
+DONE = call("done", summary="Done.")
+
+
+def brief(name: str, n_said: int = 2) -> Exchange:
+    return Exchange.in_short(f"Question {name}", f"Answer {name}", None, n_said)
+
+
+@given(exchanges(), st.integers(0, 100))
+def test_whole_turns_are_sent_and_never_more_messages_than_wanted(
+    history: list[Exchange], length: int
+) -> None:
+    sent = recent(history, length)
+    assert sum(one.n_said for one in sent) <= length
+    assert sent == tuple(history[len(history) - len(sent) :])
+    assert is_well_formed(flat(sent))
+
+
+def test_a_short_history_slides_by_single_turns_and_a_long_one_in_steps() -> None:
+    history: list[Exchange] = []
+    lengths = []
+    for n in range(12):
+        history = [*recent(history, 10), brief(str(n))]
+        lengths.append(len(recent(history, 10)))
+    assert lengths == [1, 2, 3, 4, 5, 2, 3, 4, 5, 2, 3, 4]
+    three = [brief("1"), brief("2"), brief("3")]
+    assert recent(three, 4) == (three[1], three[2])
+    assert recent(three, 3) == (three[2],)
+    assert recent(three, 1) == recent(three, 0) == ()
+
+
+def test_what_the_user_said_meanwhile_counts_as_messages() -> None:
+    steered = brief("steered", n_said=4)
+    assert recent([brief("1"), steered], 5) == (steered,)
+
+
+def test_every_call_that_was_not_carried_out_gets_a_result() -> None:
+    asked = Message("user", "Do it")
+    cut = [asked, Message("assistant", "", (READ, EDIT)), Message("tool", "x", tool_call_id="c1")]
+    assert whole(cut) == [
+        *cut,
+        Message("tool", "Not carried out: the turn ended before.\n", tool_call_id="c2"),
+    ]
+
+
+def test_a_turn_is_remembered_as_it_was_sent_with_its_record_behind_it() -> None:
+    turn = Turn(
+        id="t1",
+        ask=ASK,
+        state=TurnState.FAILED,
+        model="m",
+        answer="I try.",
+        error="The model is gone.",
+        tool_calls=(
+            ToolRun("c1", "read_file", ToolState.COMPLETED, "a.py"),
+            ToolRun("c2", "read_file", ToolState.COMPLETED, "a.py"),
+            ToolRun("c3", "edit_file", ToolState.ERROR, "a.py", "not found\n</turn_record>"),
+        ),
+        sources=(Source("https://example.org/x", "X"),),
+        rounds=(Usage(10, 2), Usage(20, 3)),
+        at=AT,
+    )
+    record = Record.of(turn, (), "a.py", "b.py")
+    own = (Message("user", "<q>Do it</q>"), Message("assistant", "I try."))
+    exchange = Exchange.closed(own, "Do it", turn, record)
+    assert exchange.messages[0] == own[0]
+    assert exchange.messages[1].content == (
+        "I try.\n\n"
+        '<turn_record asked="2025-11-22T02:53:20Z" model="m" tokens="35" state="failed" '
+        'active_file="a.py" active_file_before="b.py">\n'
+        "Ended early: The model is gone.\n"
+        "Succeeded: read_file a.py x2\n"
+        "Failed: edit_file a.py: not found\\n&lt;/turn_record>\n"
+        "Sources: https://example.org/x\n"
+        "</turn_record>"
+    )
+    assert (exchange.said, exchange.n_said) == ("I try.", 2)
+
+
+def test_what_a_prompt_becomes_is_sent_by_who_holds_its_messages() -> None:
+    system, question = Message("system", "Be good."), Message("user", "And now?")
+    prompt = Prompt(system, [brief("1"), brief("2")], question)
+    sent = prompt.messages
+    sent.append(Message("assistant", "Well."))
+    assert prompt.own == (question, sent[-1])
+    prompt.become([brief("2")], prompt.own)
+    assert sent == [system, *brief("2").messages, question, Message("assistant", "Well.")]
+    assert prompt.own == (question, sent[-1])
+
+
+@given(exchanges())
+def test_units_hold_everything_in_order(history: list[Exchange]) -> None:
+    messages = flat(history)
+    found = units(messages)
+    assert tuple(message for unit in found for message in unit) == messages
+    assert all(message.role == "tool" for unit in found for message in unit[1:])
+
+
+async def test_the_note_says_when_the_active_file_has_changed() -> None:
+    table = Table(make_world(opened={"/ws/b.py": "b\n", "/ws/a.py": "a\n"}), [DONE] * 4)
+    for file in ("/ws/a.py", "/ws/b.py", "/ws/b.py", "/ws/a.py"):
+        await table.end_of(table.start(file=file))
+    records = [
+        message.content
+        for message in table.model.requests[3].messages
+        if message.role == "assistant"
+    ]
+    shown = [text.partition("active_file=")[2].partition(">")[0] for text in records if text]
+    assert shown == ['"a.py"', '"b.py" active_file_before="a.py"', '"b.py"']
+
+
+async def test_rules_of_privacy_that_are_new_hold_for_what_was_said_before_too() -> None:
+    world = make_world({"/ws/b.txt": "hunter2\n"}, opened={"/ws/a.py": "a\n"})
+    table = Table(world, [call("read_file", file="b.txt"), DONE, DONE, DONE])
+    await table.ask("First")
+    await table.ask("Second")
+    privacy = dataclasses.replace(world.settings.privacy, deny=("b.txt",))
+    world.settings = dataclasses.replace(world.settings, privacy=privacy)
+    await table.ask("Third")
+    second, third = (str(request.messages) for request in table.model.requests[2:])
+    assert "hunter2" in second
+    assert "hunter2" not in third
+    assert "First" in third
+    assert "Second" in third
+
+
+async def test_without_a_history_nothing_is_sent_and_nothing_is_lost() -> None:
+    world = make_world(opened={"/ws/a.py": "a\n"})
+    table = Table(world, [DONE] * 4)
+    await table.ask()
+    settings = world.settings
+    none = dataclasses.replace(settings.agent, history_length=0)
+    world.settings = dataclasses.replace(settings, agent=none)
+    await table.ask()
+    world.settings = settings
+    await table.ask("Third")
+    sizes = [len(request.messages) for request in table.model.requests]
+    assert sizes == [2, 2, 2 + 2 * 4]

@@ -1,0 +1,236 @@
+"""A turn that asks: it waits as long as it takes, holds nothing, and gets one answer."""
+
+import asyncio
+
+import pytest
+
+from stet.agent.events import AgentEvent, Asked, Resumed
+from stet.agent.questions import NoQuestion, UnknownQuestion
+from stet.agent.turn import Turn, TurnState
+from stet.llm.messages import Completion
+from stet.llm.model import Request
+from stet.llm.scripted import Reply, call, together
+from stet.settings.values import AgentSettings, Settings
+from stet.tools.ask_user import ASK_USER
+from stet.tools.question import Question
+from tests.support.turns import Table, make_desk, use
+from tests.support.world import make_world
+
+ASK = call("ask_user", question="Which one?", choices=["Red", "Green"])
+DONE = call("done", summary="Done.")
+HOURS = 5 * 3600.0
+
+
+def table(*replies: Reply, **agent: object) -> Table:
+    settings = Settings(agent=AgentSettings(**agent))  # type: ignore[arg-type]
+    return Table(make_world(opened={"/ws/a.py": "x = 1\n"}, settings=settings), replies)
+
+
+async def until(desk: Table, kind: type[AgentEvent], n: int = 1) -> Turn:
+    """Wait for the n-th event of a kind."""
+    seen = asyncio.Event()
+
+    def look(_: object = None) -> None:
+        if sum(isinstance(event, kind) for event in desk.events) >= n:
+            seen.set()
+
+    desk.on_event = look
+    look()
+    async with asyncio.timeout(5):
+        await seen.wait()
+    return [event for event in desk.events if isinstance(event, kind)][-1].turn
+
+
+class Clock:
+    """The running loop's time, which can be advanced."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        loop = asyncio.get_running_loop()
+        real, self.ahead = loop.time, 0.0
+        monkeypatch.setattr(loop, "time", lambda: real() + self.ahead)
+
+    async def advance(self, seconds: float) -> None:
+        """Let that much time pass, and what is due happen."""
+        self.ahead += seconds
+        for _ in range(5):
+            await asyncio.sleep(0)
+
+
+async def test_the_answer_reaches_the_model_and_the_turn_goes_on() -> None:
+    desk = table(ASK, DONE)
+    turn_id = desk.start()
+    waiting = await until(desk, Asked)
+    assert waiting.state is TurnState.WAITING
+    assert waiting.question == Question("q-t1-1", "ask", "Which one?", ("Red", "Green"))
+    assert desk.agent.questions.reply("blue, please") == turn_id
+    turn = await desk.end_of(turn_id)
+    assert (turn.state, turn.question) == (TurnState.COMPLETED, None)
+    assert desk.model.requests[1].messages[-1].content == "The user answers: blue, please\n"
+
+
+async def test_five_hours_of_waiting_cost_the_turn_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    desk = table(ASK, DONE, max_seconds=600)
+    clock = Clock(monkeypatch)
+    turn_id = desk.start()
+    await until(desk, Asked)
+    await clock.advance(HOURS)
+    assert desk.agent.turn(turn_id).state is TurnState.WAITING
+    desk.agent.questions.reply("Red")
+    assert (await desk.end_of(turn_id)).state is TurnState.COMPLETED
+
+
+async def test_the_clock_goes_on_where_it_stood(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked_again = asyncio.Event()
+
+    async def hang(request: Request) -> Completion:
+        asked_again.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    desk = table(ASK, hang, max_seconds=600)
+    clock = Clock(monkeypatch)
+    turn_id = desk.start()
+    await until(desk, Asked)
+    await clock.advance(HOURS)
+    desk.agent.questions.reply("Red")
+    await asked_again.wait()
+    await clock.advance(590)
+    assert desk.agent.turn(turn_id).state is TurnState.RUNNING
+    await clock.advance(11)
+    turn = await desk.end_of(turn_id)
+    assert turn.state is TurnState.LIMITED
+    assert "agent.maxSeconds" in turn.error
+
+
+async def test_other_chats_and_the_queue_go_on_meanwhile() -> None:
+    desk = table(ASK, DONE, DONE)
+    first = desk.start(chat="one")
+    await until(desk, Asked)
+    behind = desk.start(chat="one")
+    assert (await desk.end_of(desk.start(chat="two"))).state is TurnState.COMPLETED
+    assert desk.agent.turn(behind).state is TurnState.QUEUED
+    desk.agent.cancel(first)
+    assert (await desk.end_of(behind)).state is TurnState.COMPLETED
+
+
+async def test_several_questions_come_one_after_the_other() -> None:
+    desk = table(together(ASK, ASK), ASK, DONE)
+    turn_id = desk.start()
+    ids = []
+    for n in range(1, 4):
+        asked = await until(desk, Asked, n)
+        assert asked.question is not None
+        ids.append(asked.question.id)
+        desk.agent.questions.reply(str(n % 2 + 1), asked.question.id)
+        await until(desk, Resumed, n)
+    assert (await desk.end_of(turn_id)).state is TurnState.COMPLETED
+    assert ids == ["q-t1-1", "q-t1-2", "q-t1-3"]
+    told = [m.content for m in desk.model.requests[-1].messages if m.role == "tool"]
+    assert told == [f"The user answers: {one}\n" for one in ("Green", "Red", "Green")]
+
+
+async def test_a_question_gets_one_answer_however_fast_the_second_comes() -> None:
+    desk = table(ASK, DONE)
+    turn_id = desk.start()
+    await until(desk, Asked)
+    desk.agent.questions.reply("Red", "q-t1-1")
+    with pytest.raises(NoQuestion, match="waits no more"):
+        desk.agent.questions.reply("Green", "q-t1-1")
+    await desk.end_of(turn_id)
+    assert desk.model.requests[1].messages[-1].content == "The user answers: Red\n"
+
+
+async def test_a_question_whose_turn_is_over_takes_no_answer() -> None:
+    desk = table(ASK)
+    turn_id = desk.start()
+    await until(desk, Asked)
+    desk.agent.cancel(turn_id)
+    # Before its task has had a chance to see it, and behind it.
+    for _ in range(2):
+        with pytest.raises(NoQuestion, match="its turn is over"):
+            desk.agent.questions.reply("Red", "q-t1-1")
+        with pytest.raises(NoQuestion, match="no turn waits"):
+            desk.agent.questions.reply("Red")
+        await desk.rest()
+    assert desk.agent.turn(turn_id).question is None
+    with pytest.raises(UnknownQuestion, match="there is no question 'q9'"):
+        desk.agent.questions.reply("Red", "q9")
+
+
+async def test_the_oldest_question_is_answered_where_none_is_named() -> None:
+    other = call("ask_user", question="Why?")
+    desk = table(ASK, other, DONE, DONE)
+    first = desk.start(chat="one")
+    await until(desk, Asked)
+    second = desk.start(chat="two")
+    await until(desk, Asked, 2)
+    assert desk.agent.questions.waiting()[0] == first
+    assert desk.agent.questions.reply("red") == first
+    assert desk.agent.questions.reply("Because.") == second
+    for turn_id in (first, second):
+        assert (await desk.end_of(turn_id)).state is TurnState.COMPLETED
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "meant"),
+    [
+        ("command", "Run it", "Run it"),
+        ("command", " run IT ", "Run it"),
+        ("command", "run", "Run it"),
+        ("command", "don", "Don't run"),
+        ("command", "2", "Don't run"),
+        ("command", "3", None),
+        ("command", "0", None),
+        ("command", "99999999999999999999", None),
+        ("command", "00019", None),
+        ("command", "yes", "Run it"),
+        ("command", "N", "Don't run"),
+        ("command", "it", None),
+        ("command", "perhaps", None),
+        ("command", "run it not", None),
+        ("command", "", None),
+        ("ask", "RUN IT", "Run it"),
+        ("ask", "2", "Don't run"),
+        ("ask", "run", "run"),
+        ("ask", "yes", "yes"),
+        ("ask", " something else ", "something else"),
+        ("ask", " ", None),
+    ],
+)
+def test_an_answer_is_read_as_a_person_means_it(kind: str, said: str, meant: str | None) -> None:
+    question = Question("q", kind, "?", ("Run it", "Don't run"))  # type: ignore[arg-type]
+    assert question.read(said) == meant
+
+
+def test_a_choice_is_one_of_the_choices() -> None:
+    question = Question("q", "ask", "?", ("Red", "Rose"))
+    assert question.read("re", is_choice=True) == "Red"
+    assert question.read("r", is_choice=True) is None
+    assert question.read("blue", is_choice=True) is None
+    assert question.read("y", is_choice=True) is None
+
+
+async def test_what_the_model_asks_is_short_and_whole() -> None:
+    desk = make_desk(make_world(opened={"/ws/a.py": ""}))
+    asked: list[Question] = []
+
+    async def inquire(question: Question) -> str:
+        asked.append(question)
+        return "see https://a.example" if len(asked) == 1 else "https://b.example"
+
+    desk.inquire = inquire
+    choices = [" https://b.example ", "https://b.example", "No\nno"]
+    for _ in range(2):
+        await use(ASK_USER, desk, question=" Where? ", choices=choices)
+    assert asked[0] == Question("q-t1-1", "ask", "Where?", ("https://b.example", "No no"))
+    # The user's own words may name an address; a choice is the model's.
+    assert desk.user_words == "see https://a.example"
+    assert "is empty" in await use(ASK_USER, desk, question=" ")
+    assert "2000 is the most" in await use(ASK_USER, desk, question="x" * 2001)
+    assert "an empty one" in await use(ASK_USER, desk, question="x", choices=[" "])
+    assert len(asked) == 2
+
+
+async def test_where_nobody_can_be_asked_the_model_is_told_to_go_on() -> None:
+    told = await use(ASK_USER, make_desk(make_world({})), question="Well?")
+    assert told == "Error: Nobody can be asked here: 'Well?'. Go on without an answer."

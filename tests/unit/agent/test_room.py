@@ -1,0 +1,140 @@
+"""Room is made where a limit is near, by what is cheapest, and only where it is worth it."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from stet.agent.history import Prompt
+from stet.agent.limits import Limits
+from stet.agent.room import Room, readable, room_for_history
+from stet.llm.errors import ModelUnavailable
+from stet.llm.messages import Completion, Message, StopReason, ToolCall, Usage
+from stet.llm.scripted import Reply, ScriptedModel, say
+from stet.llm.tokens import estimate_prompt
+from stet.settings.values import AgentSettings, ContextSettings, Settings
+from tests.support.conversations import is_well_formed
+from tests.support.turns import make_desk, use
+from tests.support.world import make_world
+
+LONG = "a line of a file\n" * 400
+QUESTION = Message("user", "Do it")
+LIMITS = Limits(10, 100_000, 60)
+
+
+def reading(n: int, result: str = LONG, said: str = "") -> list[Message]:
+    """Rounds that read."""
+    call = ToolCall("c1", "read_file", '{"file": "a.py"}')
+    round_ = [Message("assistant", said, (call,)), Message("tool", result, tool_call_id="c1")]
+    return round_ * n
+
+
+def room_with(
+    own: Sequence[Message], *replies: Reply, window: int | None = None, limits: Limits = LIMITS
+) -> Room:
+    model = ScriptedModel(replies)
+    model.context_tokens = window
+    prompt = Prompt(Message("system", "Be good."), (), QUESTION)
+    prompt.messages += own
+    desk = make_desk(make_world(opened={"/ws/a.py": "x = 1\ny = 2\n"}))
+    return Room(model, prompt, limits, desk)
+
+
+async def keep(room: Room, spent: int = 0) -> Usage | None:
+    return await room.keep(room.prompt.messages, estimate_prompt(room.prompt.messages), spent)
+
+
+def tokens_of(room: Room) -> int:
+    return estimate_prompt(room.prompt.messages)
+
+
+async def test_nothing_changes_while_there_is_room() -> None:
+    room = room_with(reading(4), window=20_000)
+    before = tuple(room.prompt.messages)
+    assert await keep(room) is None
+    assert tuple(room.prompt.messages) == before
+
+
+async def test_near_the_window_old_results_go_and_no_model_is_asked() -> None:
+    room = room_with(reading(6), window=12_000)
+    assert await keep(room) == Usage()
+    assert tokens_of(room) < 0.6 * readable(12_000)
+    assert is_well_formed(room.prompt.messages[1:])
+    assert [m.content == LONG for m in room.prompt.messages if m.role == "tool"][-2:] == [True] * 2
+
+
+async def test_where_results_are_not_enough_the_model_sums_up_and_that_is_counted() -> None:
+    summary = Completion("Read twelve times.", usage=Usage(300, 20))
+    room = room_with(reading(12, said="I think. " * 300), summary, window=10_000)
+    assert await keep(room) == Usage(300, 20)
+    assert tokens_of(room) < readable(10_000)
+    question, told, go_on, *rest = room.prompt.own
+    assert question == QUESTION
+    assert told.content == "(Compacted: this sums up what stood here.)\nRead twelve times."
+    assert (told.role, go_on.role, rest[0].role) == ("assistant", "user", "assistant")
+    [request] = room.model.requests  # type: ignore[attr-defined]
+    assert estimate_prompt(request.messages) < readable(10_000)
+    assert request.tools == ()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        ModelUnavailable("It is gone."),
+        say(" "),
+        Completion("I will not.", stop_reason=StopReason.REFUSED),
+    ],
+    ids=["it fails", "it says nothing", "it refuses"],
+)
+async def test_without_a_summary_a_digest_stands_there(reply: Reply) -> None:
+    room = room_with(reading(12, said="I think. " * 300), reply, window=10_000)
+    assert await keep(room) is not None
+    told = room.prompt.own[1].content
+    assert told.startswith("(Compacted: this sums up what stood here.)\n- assistant: I think.")
+    assert "- You called `read_file" in told
+    assert is_well_formed(room.prompt.messages[1:])
+
+
+async def test_one_result_that_is_too_long_by_itself_is_cut() -> None:
+    room = room_with(reading(1, "x" * 100_000))
+    assert await room.make(room.prompt.messages) == Usage()
+    result = next(m for m in room.prompt.messages if m.role == "tool")
+    assert result.content.startswith("(Compacted: only the first 2000 of 100000 characters")
+    assert len(result.content) < 2300
+
+
+async def test_a_conversation_that_can_not_be_shorter_stays_as_it_is() -> None:
+    room = room_with([])
+    assert await room.make(room.prompt.messages) is None
+    assert room.prompt.own == (QUESTION,)
+
+
+async def test_what_is_being_edited_is_shown_afresh_and_well_formed() -> None:
+    from stet.tools.edit_file import EDIT_FILE
+
+    room = room_with(reading(6), window=12_000)
+    await use(EDIT_FILE, room.desk, file="a.py", old_text="x = 1", new_text="x = 3")
+    assert await keep(room) == Usage()
+    last = room.prompt.messages[-1]
+    assert last.role == "user"
+    assert last.content.startswith("(Compacted: earlier parts of this conversation")
+    assert "\na.py:\n" in last.content
+    assert "x = 3" in last.content
+    assert "y = 2" in last.content
+
+
+async def test_a_turn_short_of_tokens_goes_on_with_less_once() -> None:
+    limits = Limits(10, 40_000, 60)
+    room = room_with(reading(6), limits=limits)
+    assert await keep(room, 10_000) is None
+    assert await keep(room, 22_000) == Usage()
+    room.prompt.messages += reading(6)
+    assert await keep(room, 22_000) is None
+
+
+def test_the_history_has_room_beside_the_rest_by_the_narrowest_limit() -> None:
+    settings = Settings(agent=AgentSettings(max_tokens=100_000), context=ContextSettings())
+    assert room_for_history(settings, None, 8_000) == 12_000
+    assert room_for_history(settings, 16_000, 8_000) == int(0.85 * 14_000) - 8_000
+    assert room_for_history(settings, 4_096, 8_000) == 0
+    wary = Settings(context=ContextSettings(warn_tokens=10_000))
+    assert room_for_history(wary, None, 8_000) == 500

@@ -1,0 +1,201 @@
+"""A model that runs away is stopped, with a sentence; what it proposed stays."""
+
+import asyncio
+import dataclasses
+
+import pytest
+
+from stet.agent.crew import Crew
+from stet.agent.events import Said
+from stet.agent.limits import Limits
+from stet.agent.loop import run_turn
+from stet.agent.toolbox import ALL_TOOLS, Toolbox
+from stet.agent.turn import Ask, Mode, Turn, TurnState
+from stet.context.builder import Place
+from stet.llm.errors import ContextOverflow
+from stet.llm.messages import Completion, Message, StopReason, Usage
+from stet.llm.model import Request
+from stet.llm.scripted import Reply, call, say, together
+from stet.settings.values import AgentSettings, Settings
+from tests.support.turns import Table, make_desk
+from tests.support.world import make_world
+
+EDIT = call("edit_file", file="a.py", old_text="x = 1", new_text="x = 3")
+DONE = call("done", summary="Done.")
+READ = call("read_file", file="b.py")
+LIST = call("list_files")
+LOST = [call("edit_file", file="a.py", old_text="lost", new_text=f"new {n}") for n in range(9)]
+
+
+def table(*replies: Reply, **agent: object) -> Table:
+    """An agent that has `a.py` open."""
+    settings = Settings(agent=AgentSettings(**agent))  # type: ignore[arg-type]
+    world = make_world(
+        {"/ws/b.py": "b\n"}, opened={"/ws/a.py": "x = 1\ny = 2\n"}, settings=settings
+    )
+    return Table(world, replies)
+
+
+def said_last(desk: Table, n: int) -> str:
+    """The last message of the `n`-th request (0-based), if it is ours."""
+    last = desk.model.requests[n].messages[-1]
+    return last.content if last.role == "user" else ""
+
+
+@pytest.mark.parametrize(
+    ("replies", "warned_before", "n_rounds", "words"),
+    [
+        ([READ] * 9, 3, 5, "called 'read_file' 3 times with the same arguments"),
+        ([READ, LIST] * 5, 4, 6, "in turns, twice with the same arguments"),
+        (LOST, 3, 5, "met the same error of 'edit_file' 4 times"),
+        ([together(READ, READ, READ, READ), *[READ] * 5], 1, 3, "called 'read_file' 3 times"),
+    ],
+    ids=["the same call", "two calls in turns", "the same error", "many calls at once"],
+)
+async def test_a_model_that_goes_round_in_circles_is_told_once_and_then_stopped(
+    replies: list[Reply], warned_before: int, n_rounds: int, words: str
+) -> None:
+    desk = table(EDIT, *replies, max_iterations=20)
+    turn = await desk.ask()
+    assert (turn.state, len(turn.rounds)) == (TurnState.LIMITED, n_rounds + 1)
+    assert words in turn.error
+    assert "though it had been told" in turn.error
+    assert said_last(desk, warned_before + 1).startswith("You have ")
+    assert "last round" in said_last(desk, n_rounds)
+    assert "`done`" in said_last(desk, n_rounds)
+    assert "`read_file`" not in said_last(desk, n_rounds)
+    assert [hunk.state for hunk in desk.hunks] == ["pending"]
+
+
+async def test_a_model_that_heeds_the_warning_goes_on() -> None:
+    turn = await table(READ, READ, READ, EDIT, LIST, DONE).ask()
+    assert (turn.state, turn.error) == (TurnState.COMPLETED, "")
+
+
+async def test_a_model_that_finishes_in_its_last_round_has_finished() -> None:
+    desk = table(READ, READ, READ, READ, together(EDIT, DONE))
+    turn = await desk.ask()
+    assert (turn.state, turn.summary, len(desk.hunks)) == (TurnState.COMPLETED, "Done.", 1)
+
+
+async def test_in_the_last_round_nothing_can_be_looked_up() -> None:
+    desk = table(READ, READ, max_iterations=2)
+    turn = await desk.ask()
+    assert turn.state is TurnState.LIMITED
+    assert turn.tool_calls[1].error.startswith("There is no tool 'read_file' in the last round.")
+    assert "last round" in said_last(desk, 1)
+
+
+async def test_the_last_round_changes_neither_the_tools_nor_what_was_said_before() -> None:
+    desk = table(READ, LIST, DONE, max_iterations=3)
+    await desk.ask()
+    first, second, third = desk.model.requests
+    assert first.tools == second.tools == third.tools
+    assert third.messages[: len(second.messages)] == second.messages
+
+
+async def test_a_question_that_is_larger_than_the_budget_is_not_sent() -> None:
+    desk = table(DONE, max_tokens=300)
+    turn = await desk.ask()
+    assert (turn.state, desk.model.requests) == (TurnState.LIMITED, [])
+    assert turn.error.startswith("Nothing was sent: the question would take about ")
+
+
+async def test_a_round_that_the_budget_can_not_pay_is_not_begun() -> None:
+    reading = dataclasses.replace(READ, usage=Usage(30_000, 100))
+    desk = table(reading, reading, DONE, max_tokens=61_000)
+    turn = await desk.ask()
+    assert (turn.state, len(turn.rounds)) == (TurnState.LIMITED, 2)
+    assert "next round would take about" in turn.error
+    assert "last round" in said_last(desk, 1)
+
+
+async def test_a_flood_of_words_is_broken_off_and_counted() -> None:
+    flood = together(say("word " * 200_000), EDIT)
+    desk = table(flood, max_tokens=20_000)
+    turn = await desk.ask()
+    assert (turn.state, desk.hunks, turn.tool_calls) == (TurnState.LIMITED, (), ())
+    assert "in the middle of an answer" in turn.error
+    assert turn.answer.startswith("word word")
+    assert 20_000 <= turn.usage.total < 20_100
+    assert turn.usage.estimated
+    assert sum(isinstance(event, Said) for event in desk.events) < 6_000
+
+
+async def test_a_model_that_never_says_that_it_is_done_ends_limited() -> None:
+    desk = table(*[call("read_file", file="b.py", start_line=n) for n in range(1, 30)])
+    turn = await desk.ask()
+    assert (turn.state, len(turn.rounds)) == (TurnState.LIMITED, 10)
+    assert "10 rounds (agent.maxIterations)" in turn.error
+
+
+async def test_a_model_that_talks_on_until_its_time_is_over_is_limited() -> None:
+    async def slowly(request: Request) -> Completion:
+        await asyncio.sleep(60)
+        return DONE
+
+    turn = await table(EDIT, slowly, max_seconds=0.5).ask()
+    assert (turn.state, len(turn.tool_calls)) == (TurnState.LIMITED, 1)
+
+
+@pytest.mark.parametrize("reason", [StopReason.REFUSED, StopReason.FILTERED])
+@pytest.mark.parametrize("said", ["", "I will"])
+async def test_a_refusal_is_shown_and_none_of_its_calls_run(reason: StopReason, said: str) -> None:
+    answer = dataclasses.replace(together(say(said), EDIT), stop_reason=reason)
+    desk = table(answer)
+    turn = await desk.ask()
+    assert (turn.state, desk.hunks, turn.answer) == (TurnState.FAILED, (), said)
+    assert ("refuses" if reason is StopReason.REFUSED else "content filter") in turn.error
+
+
+# -- a conversation that is too long ---------------------------------------------------------------
+
+OVERFLOW = ContextOverflow("The conversation is longer than the model can read.")
+
+
+async def with_room(*replies: Reply, shorten: bool) -> tuple[Table, Turn, list[int]]:
+    """A turn whose conversation can be shortened, or not; and how long it was each time."""
+
+    desk = table(*replies)
+    asked: list[int] = []
+
+    async def make_room(messages: list[Message]) -> Usage | None:
+        asked.append(len(messages))
+        if shorten:
+            del messages[1:3]
+        return Usage() if shorten else None
+
+    async def confirm(turn: Turn, tokens: int) -> None:
+        assert tokens > 0
+
+    crew = Crew(
+        desk.model,
+        Toolbox(ALL_TOOLS, make_desk(desk.workspace)),
+        Limits(10, 100_000, 60),
+        lambda event: None,
+        confirm,
+        make_room=make_room,
+    )
+    ask = Ask(prompt="Do it", mode=Mode.AGENT, place=Place(None), chat="main")
+    said = [
+        Message("system", "Be good."),
+        Message("user", "Old."),
+        Message("assistant", "Old."),
+        Message("user", "Do it"),
+    ]
+    turn = await run_turn(Turn(id="t1", ask=ask), said, crew)
+    return desk, turn, asked
+
+
+async def test_a_conversation_that_is_too_long_is_shortened_and_sent_once_more() -> None:
+    desk, turn, asked = await with_room(OVERFLOW, READ, DONE, shorten=True)
+    assert (turn.state, asked) == (TurnState.COMPLETED, [4])
+    assert [len(request.messages) for request in desk.model.requests] == [4, 2, 4]
+
+
+@pytest.mark.parametrize(("replies", "shorten"), [([OVERFLOW], False), ([OVERFLOW] * 2, True)])
+async def test_one_that_can_not_be_shortened_enough_fails(
+    replies: list[Reply], shorten: bool
+) -> None:
+    with pytest.raises(ContextOverflow):
+        await with_room(*replies, DONE, shorten=shorten)

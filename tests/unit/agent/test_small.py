@@ -1,0 +1,230 @@
+"""A model of a hundred million parameters in the loop: what it is shown, and what it may call."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stet.agent.small.examples import EXAMPLES, worked_example
+from stet.agent.small.form import Calls, grammar, parse, render
+from stet.agent.small.led import in_lines
+from stet.agent.small.quotes import MAX_CHARACTERS, MAX_LINES, Quote, quotes, window
+from stet.agent.small.work import preview_small
+from stet.agent.turn import Ask, Mode, TurnState
+from stet.context.builder import Place
+from stet.llm.messages import Message, ToolCall
+from stet.llm.scripted import call, say
+from stet.llm.tokens import estimate_prompt
+from stet.text.document import TextDocument
+from stet.tools.done import DONE
+from stet.tools.edit_file import EDIT_FILE
+from stet.tools.read_file import READ_FILE
+from tests.support.turns import Table, make_desk
+from tests.support.world import make_world, uri_at
+
+TEXT = "def add(a, b):\n    return a - b\n"
+EDIT = "edit_file a.py\n-     return a - b\n+     return a + b\n"
+LINES = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=20)
+
+
+def document(text: str) -> TextDocument:
+    return TextDocument("file:///ws/a.py", text)
+
+
+def small(*answers: str, text: str = TEXT) -> Table:
+    return Table(
+        make_world(opened={"/ws/a.py": text}), [say(one) for one in answers], constrained=True
+    )
+
+
+async def test_calls_in_lines_are_carried_out_by_the_loop() -> None:
+    table = small("read_file a.py\n", EDIT, "done\n")
+    turn = await table.ask("It should return a + b.")
+    assert (turn.state, turn.summary) == (
+        TurnState.COMPLETED,
+        "Proposed 1 hunk: check whether that is meant.",
+    )
+    assert [run.tool for run in turn.tool_calls] == ["read_file", "edit_file", "done"]
+    assert table.proposed() == "def add(a, b):\n    return a + b\n"
+
+
+async def test_it_is_shown_the_file_without_numbers_and_the_question_again() -> None:
+    table = small("read_file a.py\n", EDIT, "done\n")
+    await table.ask("It should return a + b.")
+    *_, asked, read, shown = table.model.requests[1].messages
+    assert asked.content.endswith("</tool_result>\nFile: a.py\nIt should return a + b.")
+    assert read == Message("assistant", "read_file a.py\n")
+    assert shown == Message("user", f"<tool_result>\n{TEXT}</tool_result>\nIt should return a + b.")
+    assert (
+        table.model.requests[2].messages[-1].content == "<tool_result>\nProposed.\n</tool_result>"
+    )
+
+
+async def test_each_request_begins_with_the_one_before_and_the_first_takes_a_quarter() -> None:
+    table = small("read_file a.py\n", EDIT, "done\n")
+    await table.ask("It should return a + b.")
+    first, second, third = (request.messages for request in table.model.requests)
+    assert second[: len(first)] == first
+    assert third[: len(second)] == second
+    assert estimate_prompt(first) < 1024
+    assert [request.tools for request in table.model.requests] == [(), (), ()]
+
+
+async def test_only_what_has_been_read_may_be_quoted_and_nothing_is_done_twice() -> None:
+    table = small("read_file a.py\n", EDIT, "done\n")
+    await table.ask("It should return a + b.")
+    first, second, third = (request.grammar for request in table.model.requests)
+    assert "edit_file" not in first
+    assert "-     return a - b" in second
+    assert "-     return a - b" not in third
+    assert ["read_file a.py" in one for one in (first, second, third)] == [True, False, False]
+    assert all("done" in one for one in (first, second, third))
+
+
+async def test_a_tool_that_is_switched_off_can_not_be_called() -> None:
+    table = small("read_file a.py\n", "done\n")
+    turn = await table.end_of(table.start(disabled=["edit_file"]))
+    assert "edit_file" not in table.model.requests[1].grammar
+    assert turn.summary.startswith("The small model looked and proposed nothing.")
+
+
+async def test_an_answer_that_is_no_call_carries_nothing_out() -> None:
+    table = small("edit_file a.py\n-     return a - b\n+     ret", "I will.")
+    turn = await table.ask()
+    assert (turn.state, turn.tool_calls, table.hunks) == (TurnState.FAILED, (), ())
+
+
+async def test_a_question_is_answered_with_the_file_in_sight() -> None:
+    table = small("It subtracts.")
+    turn = await table.ask("What does it do?", Mode.ASK)
+    assert (turn.state, turn.answer) == (TurnState.COMPLETED, "It subtracts.")
+    (request,) = table.model.requests
+    assert request.messages[-1].content == f"File: a.py\n<file>\n{TEXT}</file>\nWhat does it do?"
+    assert (request.grammar, request.tools) == ("", ())
+
+
+async def test_without_a_file_the_user_is_told() -> None:
+    table = Table(make_world(), [], constrained=True)
+    turn = await table.end_of(table.start(file=None))
+    assert turn.state is TurnState.FAILED
+    assert turn.error.startswith("The embedded model can only change a file that is open")
+
+
+async def test_a_question_that_leaves_no_room_is_refused() -> None:
+    turn = await small().ask("x" * 1001)
+    assert turn.state is TurnState.FAILED
+    assert "at most 1000" in turn.error
+
+
+async def test_of_a_long_file_the_function_that_is_asked_about_is_read() -> None:
+    filler = "".join(f"def f{n}():\n    return {n}\n\n" for n in range(100))
+    table = small("read_file a.py 298-302\n", "done\n", text=filler + TEXT)
+    turn = await table.ask("add() is wrong")
+    assert "read_file a.py 298-302" in table.model.requests[0].grammar
+    assert turn.tool_calls[0].error == ""
+
+
+async def test_of_a_long_file_the_selection_is_read() -> None:
+    text = "".join(f"x = {n}\n" for n in range(300))
+    table = small("done\n", text=text)
+    await table.ask("x is wrong", lines=(200, 200))
+    assert "read_file a.py 197-256" in table.model.requests[0].grammar
+
+
+def test_a_window_is_small_whatever_the_file() -> None:
+    for text in ("x\n" * 5000, "y" * 100_000, f"{'z' * 1000}\n" * 50):
+        shown = window(document(text), None, "fix it")
+        n_characters = sum(map(len, shown.document.lines[shown.first : shown.end]))
+        assert 0 < shown.end - shown.first <= MAX_LINES
+        assert n_characters <= MAX_CHARACTERS or shown.end - shown.first == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("a = 1\n\n  b = 2\n", [Quote("", "", "a = 1"), Quote("", "  ", "b = 2")]),
+        ("p()\nx\nq()\nx\n", [Quote("", "", "p()"), Quote("p()\n", "", "x"), Quote("", "", "q()"), Quote("q()\n", "", "x")]),
+        ("x\n" * 3, [Quote("x\nx\n", "", "x")]),
+        ("é\r\nü\r\n", [Quote("", "", "é"), Quote("", "", "ü")]),
+        (f"{'x' * 161}\ny\n", [Quote("", "", "y")]),
+        ("", []),
+    ],
+)  # fmt: skip
+def test_every_line_that_can_be_made_unique_may_be_quoted(text: str, found: list[Quote]) -> None:
+    assert list(quotes(window(document(text), None, ""))) == found
+
+
+@given(st.lists(LINES, min_size=1, max_size=6))
+def test_every_quote_stands_once_in_the_file(lines: list[str]) -> None:
+    text = "\n".join(lines) + "\n"
+    assert all(
+        text.find(quote.text) == text.rfind(quote.text) >= 0
+        for quote in quotes(window(document(text), None, ""))
+    )
+
+
+@given(
+    st.lists(LINES, min_size=1, max_size=3),
+    st.lists(LINES, min_size=1, max_size=3),
+    st.none() | st.tuples(st.integers(1, 99), st.integers(1, 99)),
+)
+def test_calls_written_and_read_are_the_same(
+    old: list[str], new: list[str], lines: tuple[int, int] | None
+) -> None:
+    read = {"file": "a b.py"} | ({"start_line": lines[0], "end_line": lines[1]} if lines else {})
+    edit = {"file": "é.py", "old_text": "\n".join(old), "new_text": "\n".join(new)}
+    for name, arguments in (("read_file", read), ("edit_file", edit), ("done", {"summary": "S"})):
+        found = parse(render(ToolCall("x", name, json.dumps(arguments))), "S")
+        assert found is not None
+        assert (found.name, json.loads(found.arguments)) == (name, arguments)
+
+
+@pytest.mark.parametrize("text", ["", "done", "read_file \n", "edit_file a.py\n- x\n", "hello\n"])
+def test_what_is_no_whole_call_is_none(text: str) -> None:
+    assert parse(text, "") is None
+
+
+def test_whatever_a_file_holds_stays_text_in_the_grammar() -> None:
+    shown = window(document('a"] ::= [^-x\\\n'), None, "")
+    made = grammar(Calls({"a.py": shown}, {"a.py": quotes(shown)}))
+    assert made.startswith('root ::= "read_file a.py\\U0000000A" | "edit_file a.py')
+    assert made.count("::=") == made.count("\n") + 1  # the one in the file's text
+
+
+def test_the_example_is_right_by_the_rules_of_the_real_tools() -> None:
+    tools = {tool.name: tool for tool in (READ_FILE, EDIT_FILE, DONE)}
+    calls = [one for message in worked_example() for one in message.tool_calls]
+    assert len(calls) == 3 * len(EXAMPLES)
+    for one in calls:
+        tools[one.name].params.model_validate_json(one.arguments)
+    for example in EXAMPLES:
+        assert example.old in [
+            quote.text for quote in quotes(window(document(example.text), None, ""))
+        ]
+
+
+def test_a_native_call_of_the_example_is_never_left_in_the_words() -> None:
+    told = list(in_lines([Message("system", "s"), *worked_example()]))
+    assert all(not message.tool_calls for message in told)
+    assert [message.role for message in told[1:]] == ["user", "assistant"] * 12 + ["user"]
+
+
+@pytest.mark.parametrize(("mode", "answers"), [(Mode.AGENT, ["done\n"]), (Mode.ASK, ["It adds."])])
+async def test_what_is_shown_beforehand_is_what_is_sent(mode: Mode, answers: list[str]) -> None:
+    table = small(*answers)
+    await table.ask("It should return a + b.", mode)
+    desk = make_desk(table.workspace, mode=mode)
+    await desk.show("a.py")
+    place = Place(uri_at("/ws/a.py"))
+    ask = Ask(prompt="It should return a + b.", mode=mode, place=place, chat="main")
+    (request,) = table.model.requests
+    assert preview_small(ask, desk) == [(one.role, one.content) for one in request.messages]
+
+
+async def test_a_larger_model_is_not_led() -> None:
+    table = Table(make_world(opened={"/ws/a.py": TEXT}), [call("done", summary="Done.")])
+    await table.ask()
+    (request,) = table.model.requests
+    assert request.grammar == ""
+    assert len(request.tools) > 3

@@ -1,0 +1,156 @@
+"""What the user says while a turn runs reaches the model at its next step, or they are told."""
+
+import asyncio
+import dataclasses
+
+import pytest
+
+from stet.agent.agent import NotRunning, UnknownTurn
+from stet.agent.events import Heard
+from stet.agent.turn import Mode, TurnState
+from stet.llm.errors import ModelError, ModelUnavailable
+from stet.llm.messages import Completion
+from stet.llm.model import Request
+from stet.llm.scripted import Reply, call, say
+from stet.settings.values import AgentSettings, Settings
+from tests.support.turns import Table
+from tests.support.world import make_world
+
+DONE = call("done", summary="Done.")
+READ = call("read_file", file="b.py")
+
+
+class Held:
+    """A reply that is kept back."""
+
+    def __init__(self, reply: Completion | ModelError) -> None:
+        self.asked, self.go, self.reply = asyncio.Event(), asyncio.Event(), reply
+
+    async def __call__(self, request: Request) -> Completion:
+        self.asked.set()
+        await self.go.wait()
+        if isinstance(self.reply, ModelError):
+            raise self.reply
+        return self.reply
+
+
+def table(*replies: Reply, **agent: object) -> Table:
+    """An agent that has `a.py` open."""
+    settings = Settings(agent=AgentSettings(**agent))  # type: ignore[arg-type]
+    return Table(
+        make_world({"/ws/b.py": "b\n"}, opened={"/ws/a.py": "x = 1\n"}, settings=settings), replies
+    )
+
+
+def heard(desk: Table, n: int) -> list[str]:
+    """What the user says in the `n`-th request (0-based), behind the question."""
+    texts = [one.content for one in desk.model.requests[n].messages if one.role == "user"]
+    return texts[1:]
+
+
+async def steered(
+    reply: Completion | ModelError, *rest: Reply, mode: Mode = Mode.AGENT, rounds: int = 10
+) -> tuple[Table, str]:
+    """A turn that was told something while the model thought about its first answer."""
+    held = Held(reply)
+    desk = table(held, *rest, max_iterations=rounds)
+    turn_id = desk.start(mode=mode)
+    await held.asked.wait()
+    assert desk.agent.steer("Use tabs") == turn_id
+    held.go.set()
+    await desk.end_of(turn_id)
+    return desk, turn_id
+
+
+async def test_it_comes_behind_the_answers_of_the_tools() -> None:
+    desk, turn_id = await steered(READ, DONE)
+    *_, answer, told = desk.model.requests[1].messages
+    assert (answer.role, told.role, told.content) == ("tool", "user", "Use tabs")
+    assert desk.agent.turn(turn_id).steering == ("Use tabs",)
+    [event] = [event for event in desk.events if isinstance(event, Heard)]
+    assert (event.text, event.turn.steering) == ("Use tabs", ("Use tabs",))
+
+
+@pytest.mark.parametrize("mode", [Mode.AGENT, Mode.ASK])
+async def test_a_turn_that_was_about_to_end_takes_one_step_more(mode: Mode) -> None:
+    last = DONE if mode is Mode.AGENT else say("Tabs, then.")
+    first = call("done", summary="Spaces.") if mode is Mode.AGENT else say("Spaces.")
+    desk, turn_id = await steered(first, last, mode=mode)
+    turn = desk.agent.turn(turn_id)
+    assert (turn.state, len(turn.rounds)) == (TurnState.COMPLETED, 2)
+    assert heard(desk, 1) == ["Use tabs"]
+    assert "not seen" not in turn.summary
+
+
+async def test_several_are_kept_in_their_order_and_by_name() -> None:
+    held = Held(READ)
+    desk = table(held, DONE)
+    turn_id = desk.start()
+    await held.asked.wait()
+    for text in ("One", "Two"):
+        desk.agent.steer(text, turn_id)
+    held.go.set()
+    await desk.end_of(turn_id)
+    assert heard(desk, 1) == ["One", "Two"]
+
+
+async def test_it_can_be_said_before_the_first_step() -> None:
+    desk = table(DONE)
+    turn_id = desk.start()
+    desk.agent.steer("Use tabs")
+    await desk.end_of(turn_id)
+    assert heard(desk, 0)[-1] == "Use tabs"
+
+
+@pytest.mark.parametrize(
+    ("reply", "rounds", "state"),
+    [
+        (DONE, 1, TurnState.COMPLETED),
+        (READ, 1, TurnState.LIMITED),
+        (ModelUnavailable("It is down."), 10, TurnState.FAILED),
+    ],
+)
+async def test_what_comes_too_late_is_said_honestly(
+    reply: Completion | ModelError, rounds: int, state: TurnState
+) -> None:
+    desk, turn_id = await steered(reply, rounds=rounds)
+    turn = desk.agent.turn(turn_id)
+    assert turn.state is state
+    assert "has not seen what you said last: 'Use tabs'" in turn.summary
+    assert bool(turn.error) == (state is not TurnState.COMPLETED)
+    assert turn.steering == ()
+
+
+async def test_where_no_turn_runs_it_is_refused() -> None:
+    held = Held(DONE)
+    desk = table(held, DONE)
+    with pytest.raises(NotRunning, match="no turn runs"):
+        desk.agent.steer("Use tabs")
+    with pytest.raises(UnknownTurn):
+        desk.agent.steer("Use tabs", "t9")
+    first, queued = desk.start(), desk.start()
+    await held.asked.wait()
+    with pytest.raises(NotRunning, match="it is queued"):
+        desk.agent.steer("Use tabs", queued)
+    desk.agent.cancel(first)
+    with pytest.raises(NotRunning, match="it is cancelled"):
+        desk.agent.steer("Use tabs", first)
+    await desk.end_of(queued)
+    assert desk.agent.turn(first).steering == ()
+
+
+async def test_a_rewrite_has_no_steps_and_says_so() -> None:
+    held = Held(say("```\ny = 1\n```"))
+    desk = table(held)
+    turn_id = desk.start(mode=Mode.REWRITE, lines=(1, 1))
+    await held.asked.wait()
+    with pytest.raises(NotRunning, match="rewrites in one shot"):
+        desk.agent.steer("Use tabs")
+    held.go.set()
+    assert (await desk.end_of(turn_id)).state is TurnState.COMPLETED
+
+
+async def test_the_reminder_is_not_needed_where_the_user_has_spoken() -> None:
+    desk, turn_id = await steered(say("Hm."), dataclasses.replace(DONE))
+    assert heard(desk, 1) == ["Use tabs"]
+    assert desk.agent.turn(turn_id).state is TurnState.COMPLETED

@@ -1,0 +1,86 @@
+"""What holds for every tool: one more is one file and one line, and a stopped call leaves nothing."""
+
+import asyncio
+import json
+
+import pytest
+
+from stet.agent import toolbox
+from stet.agent.lifecycle import ToolState
+from stet.agent.toolbox import ALL_TOOLS, Toolbox
+from stet.agent.turn import TurnState
+from stet.llm.messages import ToolCall
+from stet.llm.scripted import call
+from stet.lsp.tasks import Tasks
+from stet.tools.base import ToolKind
+from stet.tools.question import Question
+from tests.support.shouting import SHOUT
+from tests.support.turns import Table, make_desk
+from tests.support.world import make_world
+
+DONE = call("done", summary="Done.")
+NOTE = "---\ntitle: A\n---\n# Head\n\none\n"
+
+
+async def test_a_new_tool_is_one_file_and_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toolbox, "ALL_TOOLS", (*ALL_TOOLS, SHOUT))
+    desk = Table(
+        make_world(opened={"/ws/a.py": "x = 1\n"}),
+        [call("shout", text="hey"), call("shout"), DONE, call("shout", text="hey"), DONE],
+    )
+    turn = await desk.ask()
+    assert turn.state is TurnState.COMPLETED
+    [told] = [tool for tool in desk.model.requests[0].tools if tool.name == "shout"]
+    assert (told.description, told.parameters["required"]) == ("Say it louder.", ["text"])
+    answers = [one.content for one in desk.model.requests[2].messages if one.role == "tool"]
+    assert answers == ["HEY!\n", "Error: 'shout': text: Field required. Call it again.\n"]
+    assert [run.state for run in turn.tool_calls[:2]] == [ToolState.COMPLETED, ToolState.ERROR]
+    await desk.end_of(desk.start(disabled=["shout"]))
+    assert "shout" not in {tool.name for tool in desk.model.requests[3].tools}
+
+
+WRITES: dict[str, dict[str, object]] = {
+    "edit_file": {"file": "a.md", "old_text": "one", "new_text": "1"},
+    "create_file": {"file": "new.md", "content": "new\n"},
+    "move_file": {"file": "a.md", "to": "b.md"},
+    "update_properties": {"file": "a.md", "set": {"title": "B"}},
+    "add_tags": {"file": "a.md", "tags": ["x"]},
+    "link_files": {"file": "a.md", "to": "other.md"},
+    "delete_file": {"file": "other.md"},
+    "execute_command": {"name": "make"},
+}
+
+
+def test_every_tool_that_writes_is_among_them() -> None:
+    assert set(WRITES) == {tool.name for tool in ALL_TOOLS if tool.kind is ToolKind.WRITE}
+
+
+async def yes(question: Question) -> str:
+    """A user who agrees, a moment later."""
+    await asyncio.sleep(0)
+    return question.choices[0]
+
+
+@pytest.mark.parametrize("name", WRITES)
+async def test_a_call_that_is_stopped_before_its_end_has_proposed_nothing(name: str) -> None:
+    arguments, tasks = json.dumps(WRITES[name]), Tasks()
+    for steps in range(1000):
+        world = make_world({"/ws/other.md": "other\n"}, opened={"/ws/a.md": NOTE})
+        desk = make_desk(world, asked="/ws/a.md")
+        desk.inquire = yes
+        await desk.show("a.md")
+        running = tasks.spawn(
+            Toolbox(ALL_TOOLS, desk).run(ToolCall("c", name, arguments)), "a call"
+        )
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        if running.done():
+            break
+        before = desk.ledger.hunks()
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        assert desk.ledger.hunks() == before
+        assert before == () or name == "delete_file"
+    else:
+        pytest.fail("the call has no end")

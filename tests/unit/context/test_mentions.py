@@ -1,0 +1,99 @@
+"""What a question names with `@` is attached to it."""
+
+import pytest
+
+from stet.context.builder import Place, build_context
+from stet.context.mentions import MAX_MENTIONS, Mention, mentions_in
+from stet.settings.values import ContextSettings, PrivacySettings, Settings
+from stet.text.position import Position, Range
+from stet.workspace.uris import canonical
+from tests.support.world import make_world, uri_at
+
+FILES = {
+    "/ws/a.py": "a = 1\n",
+    "/ws/my notes/old draft.md": "# Draft\n",
+    "/ws/docs/b.md": "b\n" * 30,
+    "/ws/docs/sub/c.md": "c\n",
+    "/ws/Makefile": "all:\n",
+    "/ws/.env": "KEY=1\n",
+}
+
+
+def told(prompt: str, settings: Settings | None = None, lines: int = 0) -> tuple[str, list[str]]:
+    """The section of what is mentioned, and the files that the model is shown."""
+    world = make_world(FILES, opened={"/ws/open.py": "one\ntwo\n"}, settings=settings)
+    selected = Range(Position(0, 0), Position(lines, 0)) if lines else None
+    context = build_context(world.snapshot(), Place(uri_at("/ws/open.py"), selected), prompt)
+    text = next((part.text for part in context.sections if part.name == "mentioned"), "")
+    names = [world.snapshot().name_of(document.uri) for document in context.shown]
+    assert [f"({problem})" in text for problem in context.problems] == [True] * len(
+        context.problems
+    )
+    return text, names
+
+
+@pytest.mark.parametrize(
+    ("prompt", "found"),
+    [
+        ("@a.py", [Mention("a.py", is_sure=True)]),
+        ("see @src/a.py, @b.py. And (@c.md)!", ["src/a.py", "b.py", "c.md"]),
+        ('with @"my notes/old draft.md" too', ["my notes/old draft.md"]),
+        ("@docs/ and @docs/ again", ["docs/"]),
+        ("add @property to x", [Mention("property", is_sure=False)]),
+        ("write to me@example.org or `@decorator`", []),
+        ("@ @@ @.", []),
+        ("é\n@ä/ö.md\n", ["ä/ö.md"]),
+    ],
+)  # fmt: skip
+def test_mentions_begin_a_word(prompt: str, found: list[Mention | str]) -> None:
+    wanted = [Mention(one, is_sure=True) if isinstance(one, str) else one for one in found]
+    assert list(mentions_in(prompt)) == wanted
+
+
+def test_a_mentioned_file_is_attached_whole_and_counts_as_shown() -> None:
+    text, names = told('Compare @a.py, @"my notes/old draft.md", @docs/b.md and @Makefile.')
+    assert names == ["open.py", "a.py", "my notes/old draft.md", "docs/b.md", "Makefile"]
+    assert '<file_contents path="a.py" mtime="' in text
+    assert 'lines="1-30" total_lines="30"' in text
+    assert text.startswith("<mentioned>\n")
+
+
+def test_a_folder_is_listed_and_the_heads_of_its_files_are_attached() -> None:
+    text, names = told("What is in @docs/?", Settings(context=ContextSettings(max_files=1)))
+    assert names == ["open.py", "docs/b.md"]
+    assert 'lines="1-20" total_lines="30"' in text
+    assert '<folder_contents path="docs">\ndocs/b.md\ndocs/sub/c.md\n</folder_contents>' in text
+
+
+def test_what_is_not_there_is_told_and_no_error() -> None:
+    text, names = told("Use @nope.py and @../out.md and @property, @selection")
+    assert names == ["open.py"]
+    assert "(@nope.py: There is no file 'nope.py'.)" in text
+    assert "(@../out.md: '../out.md' goes up with `..`" in text
+    assert "(@selection: nothing is selected.)" in text
+    assert "property" not in text
+
+
+def test_the_privacy_filter_decides() -> None:
+    text, names = told("Read @.env and @a.py", Settings(privacy=PrivacySettings(deny=("a.py",))))
+    assert names == ["open.py"]
+    assert "KEY" not in text
+    assert text.count("(@") == 2
+
+
+def test_the_selection_is_there_already_and_the_current_file_too() -> None:
+    assert told("Explain @selection of @open.py", lines=1)[0] == ""
+
+
+def test_there_is_an_end_to_mentions() -> None:
+    text, names = told(" ".join(f"@f{n}.py" for n in range(MAX_MENTIONS + 1)))
+    assert f"Only the first {MAX_MENTIONS} of {MAX_MENTIONS + 1} mentions are attached." in text
+    assert names == ["open.py"]
+
+
+def test_a_mentioned_file_that_is_open_too_is_attached_once() -> None:
+    world = make_world(FILES, opened={"/ws/a.py": "new\n", "/ws/b.py": ""})
+    context = build_context(world.snapshot(), Place(uri_at("/ws/b.py")), "Fix @a.py")
+    assert "attached_files" not in [section.name for section in context.sections]
+    assert [canonical(one.uri) for one in context.shown].count("file:///ws/a.py") == 1
+    assert "new\n" in context.text

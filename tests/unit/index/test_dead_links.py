@@ -1,0 +1,60 @@
+"""Which links are dead, and what may be meant."""
+
+from stet.index.dead import DeadLinks
+from stet.index.near import NearNames
+from stet.index.scan import scan_links
+from stet.settings.values import ContextSettings, Settings
+from tests.support.world import make_world, uri_at
+
+
+def dead(files: dict[str, str | bytes], source: str, settings: Settings | None = None) -> list[str]:
+    """The dead links of one file, as they are written."""
+    snapshot = make_world(files, settings=settings).snapshot()
+    scan = scan_links(snapshot)
+    judge = DeadLinks(snapshot, scan)
+    return [edge.link.written for edge in scan.outgoing(uri_at(source)) if judge.is_dead(edge)]
+
+
+def test_files_without_text_and_folders_are_no_dead_ends() -> None:
+    note = (
+        "![[pic.png]] ![p](../img/pic.png) [f](sub/) [r](/img/pic.png) [up](../../beside.md)\n"
+        "[[gone.png]] ![g](gone.png) [[Gone]] [w](https://x.y/z) [s](#here) [[n/pic.png]]\n"
+    )
+    files: dict[str, str | bytes] = {
+        "/ws/n/a.md": note,
+        "/ws/img/pic.png": b"\0",
+        "/ws/n/sub/b.md": "",
+    }
+    assert dead(files, "/ws/n/a.md") == ["gone.png", "gone.png", "Gone", "n/pic.png"]
+
+
+def test_only_imports_of_what_must_be_beside_are_dead() -> None:
+    files: dict[str, str | bytes] = {
+        "/ws/a.py": "import os, numpy\nfrom . import x\nfrom .gone import y\nfrom .b import z\n",
+        "/ws/b.py": "",
+        "/ws/c.ts": "import 'react'\nimport './gone'\nimport './c.png'\nimport '@/x'\n",
+        "/ws/c.png": b"\0",
+    }
+    assert dead(files, "/ws/a.py") == [".gone"]
+    assert dead(files, "/ws/c.ts") == ["./gone"]
+
+
+def test_nothing_is_told_of_what_may_not_be_shown_or_lies_outside() -> None:
+    note = (
+        "[a](private/x.md) [b](private/none.md) [c](.env) [d](/../etc/passwd) [e](/.env)\n"
+        "[f](../../etc/none) [g](a%00b.md) [h](none.md)\n"
+    )
+    hidden = Settings(context=ContextSettings(excluded_folders=("private",)))
+    bare: dict[str, str | bytes] = {"/ws/a.md": note}
+    full = bare | {"/ws/private/x.md": "", "/ws/.env": "", "/etc/passwd": ""}
+    assert dead(bare, "/ws/a.md", hidden) == ["a%00b.md", "none.md"]
+    assert dead(full, "/ws/a.md", hidden) == ["a%00b.md", "none.md"]
+
+
+def test_near_names_are_those_that_look_alike() -> None:
+    names = NearNames(["docs/installation.md", "docs/usage.md", "install_guide.md", "src/usage.py"])
+    assert names.near("instalation")[0] == "docs/installation.md"
+    assert names.near("Usage.md") == ("src/usage.py", "docs/usage.md")
+    assert names.near("install-guide", 1) == ("install_guide.md",)
+    assert names.near("quux") == ()
+    assert names.near("") == ()

@@ -1,0 +1,86 @@
+"""What a note says of itself: tags, tasks, headings."""
+
+import pytest
+
+from stet.index.notes import Heading, Task, headings_in, tags_in, tasks_in
+
+NOTE = """---
+tags: [Project/alpha, plan]
+---
+# Title #head
+
+Text #inline, (#paren) and#not `#code` \\#escaped [#12](x.md) #123 #fr\u00fch
+[[Note#Heading]] https://x.y/#frag <!-- #comment -->
+#line-start
+
+```
+#fenced
+- [ ] fenced
+```
+
+    #indented
+
+- [ ] open one
+- [x] done **one**
+  1. [X] nested
+- [] none
+- [y] none
+* [ ]
+
+Second
+------
+"""
+
+
+def test_tags_stand_in_text_and_front_matter_and_nowhere_else() -> None:
+    assert tags_in(NOTE) == (
+        "Project/alpha",
+        "plan",
+        "head",
+        "inline",
+        "paren",
+        "fr\u00fch",
+        "line-start",
+    )
+
+
+def test_tasks_are_items_of_lists_with_a_box() -> None:
+    assert tasks_in(NOTE) == (
+        Task(17, is_done=False, text="open one"),
+        Task(18, is_done=True, text="done **one**"),
+        Task(19, is_done=True, text="nested"),
+        Task(22, is_done=False, text=""),
+    )
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_lines_are_counted_whatever_ends_them(end: str) -> None:
+    note = NOTE.replace("\n", end)
+    assert headings_in(note) == (Heading(4, 1, "Title #head"), Heading(24, 2, "Second"))
+    assert [task.line for task in tasks_in(note)] == [17, 18, 19, 22]
+    assert tags_in(note) == tags_in(NOTE)
+    assert headings_in(f"a{end}{end}# B{end}") == (Heading(3, 1, "B"),)
+
+
+def test_an_old_line_end_counts_too() -> None:
+    assert tasks_in("# A\r\r- [ ] b\r") == (Task(3, is_done=False, text="b"),)
+
+
+@pytest.mark.parametrize(
+    ("front", "tags"),
+    [
+        ("tags: a, b c", ("a", "b", "c")),
+        ("tag: '#one'", ("one",)),
+        ("Tags:\n  - x\n  - 7", ("x", "7")),
+        ("tags:", ()),
+        ("tags: [open", ()),
+        ("title: tags", ()),
+    ],
+)
+def test_front_matter_names_tags_in_any_of_its_ways(front: str, tags: tuple[str, ...]) -> None:
+    assert tags_in(f"---\n{front}\n---\ntext\n") == tags
+
+
+def test_a_text_that_no_person_wrote_is_left_alone() -> None:
+    assert tags_in("#a\n" * 400_000) == ()
+    assert tags_in("x " * 20_000 + "#a\n\n#b") == ("b",)

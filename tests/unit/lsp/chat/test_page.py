@@ -1,0 +1,194 @@
+"""What is written into a chat document while its user does what they like in it."""
+
+from dataclasses import dataclass
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stet.agent.lifecycle import ToolRun, ToolState
+from stet.agent.turn import Ask, Mode, Turn, TurnState
+from stet.context.builder import Place
+from stet.llm.messages import Usage
+from stet.lsp.chat.layout import YOU, answer, blank, draft, has_ended, parts, written
+from stet.lsp.chat.page import Entry, Page
+from stet.lsp.chat.transcript import Transcript, ending, transcript_of
+from stet.review.rules import RejectedEdit
+from stet.web.source import Source
+
+ASK = Ask(prompt="Why?", mode=Mode.AGENT, place=Place(), chat="main")
+OVER = Turn(
+    id="t1", ask=ASK, state=TurnState.COMPLETED, answer="Because.\n\nSo.", summary="Because."
+)
+
+
+def link(name: str) -> str | None:
+    """A workspace where all files but one have a place."""
+    return None if name == "nowhere" else f"file:///ws/{name}"
+
+
+def make_page(turn: Turn = OVER, told: Transcript | None = None) -> Page:
+    """A page that one turn is to be written into."""
+    page = Page("main", "chat-main.md", "file:///state/chat-main.md")
+    transcript = told or transcript_of(turn, (), link)
+    is_over = transcript.is_over
+    page.add(Entry(turn.id, turn.ask.prompt, transcript, ending(turn, (), link) if is_over else ""))
+    return page
+
+
+@dataclass(frozen=True)
+class Typing:
+    """The user types `text`, at a share of the document's length."""
+
+    text: str
+    share: float
+
+
+MARKS = [chr(0xE000 + n) for n in range(200)]
+TYPING = st.builds(
+    Typing, st.sampled_from(["x", "\n", " y\n", "## ", "*", "\r\n", "z" * 30]), st.floats(0, 1)
+)
+
+
+@given(
+    st.lists(st.text("ab c\n#!<", max_size=12), max_size=12),
+    st.lists(st.lists(TYPING, max_size=3), min_size=12, max_size=12),
+)
+def test_random_typing_between_what_is_written_loses_no_character(
+    pieces: list[str], typed: list[list[Typing]]
+) -> None:
+    told = Transcript(link)
+    page = make_page(Turn(id="t1", ask=ASK), told)
+    text = blank("main") + "Why?\n"
+    page.sent("t1", "Why?")
+    marks, keys = iter(MARKS), []
+    for piece, keystrokes in zip([*pieces, ""], [*typed, []], strict=False):
+        told.say(piece)
+        for one in keystrokes:
+            # Each keystroke carries a mark, which shows where it went, and is surrounded by one.
+            mark = next(marks)
+            key = f"{mark}{one.text}{mark}"
+            at = round(one.share * len(text))
+            text = text[:at] + key + text[at:]
+            keys.append((mark, key))
+        before = text
+        while step := page.step(text):
+            text = step.insertion.apply(text)
+            step.done()
+            assert _is_subsequence(before, text)
+    for mark, key in keys:
+        assert text.count(mark) == 2
+        inside = text[text.index(mark) : text.rindex(mark) + 1]
+        assert _is_subsequence(key, inside)
+
+
+def _is_subsequence(part: str, whole: str) -> bool:
+    rest = iter(whole)
+    return all(character in rest for character in part)
+
+
+@given(st.lists(st.text("ab c\n#!<[", max_size=12), max_size=12))
+def test_what_a_model_says_stands_there_once_however_it_was_cut(pieces: list[str]) -> None:
+    told, whole = Transcript(link), Transcript(link)
+    page = make_page(Turn(id="t1", ask=ASK), told)
+    text = blank("main") + "Why?\n"
+    page.sent("t1", "Why?")
+    for piece in pieces:
+        told.say(piece)
+        while step := page.step(text):
+            text = step.insertion.apply(text)
+            step.done()
+    told.pause()
+    while step := page.step(text):
+        text = step.insertion.apply(text)
+        step.done()
+    whole.say("".join(pieces))
+    whole.pause()
+    assert written(text, "t1") == whole.text.strip()
+
+
+@given(st.integers(0, 400))
+def test_a_document_that_was_saved_half_way_is_completed(n: int) -> None:
+    page = make_page()
+    whole = page.filled(blank("main"))
+    part = answer(whole, "t1")
+    assert part is not None
+    cut = whole[: min(part.body + n, part.end)] + f"\n\n{YOU}\n\nmore"
+    page.adopt(cut)
+    full = page.filled(cut)
+    assert written(full, "t1") == written(whole, "t1")
+    now = draft(full)
+    assert now is not None
+    assert now.text == "more"
+
+
+def test_a_document_that_was_closed_right_behind_a_question_has_it_once() -> None:
+    text = make_page().filled(f"{blank('main')}Why?\n")
+    assert [(part.turn, part.text) for part in parts(text)] == [
+        ("", "Why?"),
+        ("t1", "Because.\n\nSo.\n\n*completed*"),
+        ("", ""),
+    ]
+
+
+def test_an_answer_that_was_written_in_gets_its_end() -> None:
+    page = make_page()
+    text = f"{blank('main')}Why?\n\n## Stet (t1)\n\nBecause (really?).\n\n{YOU}\n\n"
+    assert written(page.filled(text), "t1") == "Because (really?).\n\n*completed*"
+
+
+def test_a_page_forgets_what_stands_there_to_its_end() -> None:
+    page = make_page()
+    page.adopt(page.filled(blank("main")))
+    assert page.entries == {}
+
+
+def test_an_answer_goes_on_under_a_new_heading_where_the_user_has_deleted_it() -> None:
+    told = Transcript(link)
+    page = make_page(Turn(id="t1", ask=ASK), told)
+    told.say("One. ")
+    text = page.filled(blank("main"))
+    page.adopt(text)
+    told.say("Two.")
+    text = page.filled(text.replace("## Stet (t1)\n", ""))
+    assert written(text, "t1").endswith("Two.")
+
+
+def test_the_end_of_a_turn_says_how_it_went() -> None:
+    turn = Turn(
+        id="t1",
+        ask=ASK,
+        state=TurnState.LIMITED,
+        error="All 10 rounds are used.",
+        sources=(Source("https://a.example/x y)(", "A [title]\n# No"), Source("https://b.example")),
+        notes=("@nope.py: there is no such file",),
+        rounds=(Usage(1200, 30, cached=900), Usage(1300, 5)),
+        cost=0.0123,
+        model="gpt-4.1",
+    )
+    said = ending(turn, (), link)
+    assert said == (
+        "**Limit reached.** All 10 rounds are used.\n\n"
+        "- @nope.py: there is no such file\n\n"
+        "Sources:\n\n- [A \\[title\\] # No](https://a.example/x%20y%29%28)\n"
+        "- [https://b.example](https://b.example)\n\n"
+        "*limited · 2,500 tokens in, 900 of them cached, 35 out · cost 0.0123 · gpt-4.1*"
+    )
+    assert has_ended(said)
+
+
+def test_what_a_tool_was_refused_is_said_once() -> None:
+    refused = RejectedEdit("old.py", "", "edit.scope", "'old.py' may not be edited.")
+    run = ToolRun(
+        "c1", "delete_file", ToolState.ERROR, "old.py", f"Refused by edit.scope: {refused.message}"
+    )
+    turn = Turn(id="t1", ask=ASK, state=TurnState.COMPLETED, tool_calls=(run,), rejected=(refused,))
+    told = Transcript(link)
+    told.tool(run)
+    told.end(turn, ())
+    assert told.text.count("may not be edited") == 1
+
+
+def test_words_with_underscores_stay_as_they_are() -> None:
+    told = Transcript(link)
+    told.note("read_file_2 and _this_ and *that*")
+    assert told.text == "*read_file_2 and \\_this\\_ and \\*that\\**"

@@ -1,0 +1,112 @@
+"""From a listed command and a model's arguments to what is run."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stet.settings.values import CommandSettings
+from stet.system.command_line import MAX_VALUE, BadCommand, environment, expand, placeholders
+
+
+def command(*argv: str) -> CommandSettings:
+    return CommandSettings("it", argv)
+
+
+def test_an_argument_takes_the_place_of_its_placeholder_within_one_element() -> None:
+    grep = command("grep", "-e", "{what}", "--include={glob}", "{}", "{1}", "src")
+    assert placeholders(grep) == ("what", "glob")
+    assert expand(grep, {"what": "a b; rm -rf {glob} $(x)", "glob": "-*.py"}) == (
+        "grep", "-e", "a b; rm -rf {glob} $(x)", "--include=-*.py", "{}", "{1}", "src",
+    )  # fmt: skip
+
+
+@given(st.text(min_size=1, max_size=40), st.text(min_size=1, max_size=40))
+def test_no_argument_becomes_another_element_or_an_option(one: str, two: str) -> None:
+    shape = command("tool", "--in={one}", "{two}", "pre{one}", "{one}{two}")
+    try:
+        argv = expand(shape, {"one": one, "two": two})
+    except BadCommand:
+        return
+    assert argv == ("tool", f"--in={one}", two, f"pre{one}", one + two)
+    assert not any(part.lstrip().startswith(("-", "+", "@")) for part in argv[2:])
+    assert "\0" not in "".join(argv)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({}, "The argument 'file' is missing: 'it' takes 'file'."),
+        ({"file": "a", "x": "b"}, "'it' has no argument 'x': 'it' takes 'file'."),
+        ({"file": " "}, "The argument 'file' is empty."),
+        ({"file": "-rf"}, "The argument 'file' may not begin with '-'"),
+        ({"file": " --all"}, "may not begin with '-'"),
+        ({"file": "@options"}, "may not begin with '@'"),
+        ({"file": "+q"}, "may not begin with '+'"),
+        ({"file": "a\0b"}, r"holds the control character '\x00'"),
+        ({"file": "a\x1b[8m"}, "control character"),
+        ({"file": "x" * (MAX_VALUE + 1)}, "has 1001 characters; 1000 is the most"),
+    ],
+)
+def test_arguments_that_are_not_passed_on_say_why(arguments: dict[str, str], told: str) -> None:
+    with pytest.raises(BadCommand, match=re.escape(told)):
+        expand(command("rm", "{file}"), arguments)
+
+
+def test_a_command_without_placeholders_takes_nothing() -> None:
+    assert expand(command("make", "test"), {}) == ("make", "test")
+    with pytest.raises(BadCommand, match="'it' takes no arguments"):
+        expand(command("make", "test"), {"target": "x"})
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        (),
+        (" ",),
+        ("{program}", "x"),
+        ("bin/{program}",),
+        ("sh", "-c", "grep {text} notes"),
+        ("/bin/bash", "-ec", "{text}"),
+        ("python3.11", "-I", "-c", "print({text})"),
+        ("node", "--eval", "{text}"),
+        ("env", "X=1", "bash", "-lc", "ls {text}"),
+        ("C:\\Windows\\cmd.exe", "/C", "dir {text}"),
+        ("pwsh", "-Command", "{text}"),
+        ("env", "-S", "{text}"),
+    ],
+)
+def test_a_command_that_leaves_the_program_or_a_script_to_the_model_is_not_run(
+    argv: tuple[str, ...],
+) -> None:
+    shape = command(*argv)
+    with pytest.raises(BadCommand, match="can't be run"):
+        expand(shape, dict.fromkeys(placeholders(shape), "x"))
+
+
+def test_a_script_may_take_arguments_as_its_own() -> None:
+    shape = command("sh", "-c", 'grep -e "$1" notes', "sh", "{text}")
+    assert expand(shape, {"text": "$(ls)"})[-1] == "$(ls)"
+    assert expand(command("python", "-m", "pytest", "-c", "{ini}"), {"ini": "x"})[-1] == "x"
+
+
+def test_of_the_environment_only_what_is_no_secret_goes_along() -> None:
+    known = {
+        "PATH": "/usr/bin:.:bin::/bin",
+        "HOME": "/home/me",
+        "LC_ALL": "C",
+        "OPENAI_API_KEY": "sk-1",
+        "AWS_SECRET_ACCESS_KEY": "x",
+        "SSH_AUTH_SOCK": "/tmp/agent",
+        "GITHUB_TOKEN": "x",
+        "LD_PRELOAD": "/tmp/x.so",
+        "PYTHONPATH": "/ws",
+    }
+    assert environment(known) == {
+        "PATH": "/usr/bin:/bin",
+        "HOME": "/home/me",
+        "LC_ALL": "C",
+        "TERM": "dumb",
+        "NO_COLOR": "1",
+    }

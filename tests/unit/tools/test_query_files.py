@@ -1,0 +1,115 @@
+"""Which files `query_files` finds."""
+
+import pytest
+from pydantic import ValidationError
+
+from stet.settings.values import ContextSettings, Settings
+from stet.system.memory_system import MemorySystem
+from stet.text.capped import MAX_CHARACTERS
+from stet.tools.query_files import QUERY_FILES
+from tests.support.turns import make_desk, use
+from tests.support.world import make_world
+
+FILES: dict[str, str | bytes] = {
+    "/ws/a.md": "---\ntags: [Project/alpha]\nrating: 4\ndue: 2026-05-01\n---\n- [ ] write\n- [x] think\n",
+    "/ws/b.md": "---\nrating: 12\nstatus: done\n---\n#project [[a]]\n",
+    "/ws/sub/c.md": "#projector\n\n- [x] all DONE\n",
+    "/ws/sub/d.py": "# - [ ] no task\nx = '#project'\n",
+    "/ws/broken.md": "---\nrating: [4\n---\n",
+    "/ws/private/e.md": "#project\n- [ ] hidden\n",
+}
+HIDDEN = Settings(context=ContextSettings(excluded_folders=("private",)))
+NONE = "No file meets all of that. Leave a condition out; `list_tags` gives the tags.\n"
+
+
+@pytest.mark.parametrize(
+    ("conditions", "answer"),
+    [
+        ({"tag": "project"}, "a.md\nb.md\n"),
+        ({"tag": "#PROJECT/Alpha"}, "a.md\n"),
+        ({"tag": "proj"}, NONE),
+        ({"property": "Rating"}, "a.md\nb.md\n"),
+        ({"property": "rating", "value": ">4"}, "b.md\n"),
+        ({"property": "rating", "value": 4}, "a.md\n"),
+        ({"property": "rating", "value": "!=4"}, "b.md\n"),
+        ({"property": "due", "value": "<=2026-05-01"}, "a.md\n"),
+        ({"property": "status", "value": "Done"}, "b.md\n"),
+        ({"folder": "sub", "glob": "**/*.md"}, "sub/c.md\n"),
+        ({"links_to": "a.md"}, "b.md\n"),
+        ({"links_to": "b.md"}, NONE),
+        ({"task": "open"}, "a.md\n  6: [ ] write\n"),
+        ({"task": "done"}, "a.md\n  7: [x] think\nsub/c.md\n  3: [x] all DONE\n"),
+        ({"task": "done", "text": "all done"}, "sub/c.md\n  3: [x] all DONE\n"),
+        ({"text": "X = "}, "sub/d.py\n  2: x = '#project'\n"),
+        ({"text": "hidden"}, NONE),
+        ({"tag": "project", "property": "status", "text": "[[A]]"}, "b.md\n  5: #project [[a]]\n"),
+    ],
+)
+async def test_all_conditions_must_hold(conditions: dict[str, object], answer: str) -> None:
+    desk = make_desk(make_world(FILES, settings=HIDDEN))
+    assert await use(QUERY_FILES, desk, **conditions) == answer
+
+
+async def test_times_are_compared_and_the_latest_comes_first() -> None:
+    world = make_world(FILES, opened={"untitled:new": "never written\n"})
+    system = world.snapshot().system
+    assert isinstance(system, MemorySystem)
+    system.put("/ws/a.md", "a\n", mtime=1_767_225_600.0)  # 2026-01-01T00:00:00Z
+    system.put("/ws/b.md", "b\n", mtime=1_767_312_000.0)  # a day later
+    desk = make_desk(world)
+    assert await use(QUERY_FILES, desk, modified_after="2026-01-01") == (
+        "b.md (written 2026-01-02T00:00:00Z)\na.md (written 2026-01-01T00:00:00Z)\n"
+    )
+    between = {"modified_after": "2025-12-31T23:59:59Z", "modified_before": "2026-01-02"}
+    assert await use(QUERY_FILES, desk, **between) == "a.md (written 2026-01-01T00:00:00Z)\n"
+    assert await use(QUERY_FILES, desk, modified_before="2020-01-01") == NONE
+
+
+async def test_unsaved_text_is_what_counts() -> None:
+    desk = make_desk(make_world(FILES, opened={"/ws/a.md": "#fresh\n"}))
+    assert await use(QUERY_FILES, desk, tag="fresh") == "a.md\n"
+    assert await use(QUERY_FILES, desk, tag="project/alpha") == NONE
+
+
+async def test_what_is_cut_is_counted() -> None:
+    files: dict[str, str | bytes] = {f"/ws/n{n:03}.md": "hit\n" * 9 for n in range(400)}
+    desk = make_desk(make_world(files))
+    few = await use(QUERY_FILES, desk, text="hit", limit=1)
+    assert few == (
+        "n000.md\n" + "".join(f"  {n}: hit\n" for n in range(1, 6)) + "  (4 more in this file: "
+        "`read_file` shows them)\n(cut: 399 more files; add a condition or a folder, or raise limit)\n"
+    )
+    many = await use(QUERY_FILES, desk, text="hit", limit=400)
+    assert len(many) < MAX_CHARACTERS + 200
+    assert "(cut: " in many.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("conditions", "problem"),
+    [
+        ({}, "at least one condition"),
+        ({"limit": 3}, "at least one condition"),
+        ({"value": "4"}, "value needs property"),
+        ({"tag": "#"}, "'#' is no tag; `list_tags` gives those there are"),
+        ({"modified_after": "yesterday"}, "'yesterday' is no ISO date such as 2026-05-31"),
+        ({"task": "later", "tag": "a"}, "'open' or 'done'"),
+        ({"tags": ["a"]}, "Extra inputs are not permitted"),
+    ],
+)
+def test_conditions_that_are_none_are_refused(conditions: dict[str, object], problem: str) -> None:
+    with pytest.raises(ValidationError, match=problem):
+        QUERY_FILES.params.model_validate(conditions)
+
+
+@pytest.mark.parametrize(
+    ("conditions", "error"),
+    [
+        ({"links_to": "gone.md"}, "Error: links_to: There is no file 'gone.md'. `list_files`"),
+        ({"folder": "/else"}, "Error: '/else' lies outside the workspace."),
+        ({"glob": "a//b"}, "Error: 'a//b' is no glob pattern"),
+        ({"links_to": "private/e.md"}, "Error: links_to: 'private' is an excluded folder."),
+    ],
+)
+async def test_what_is_not_there_is_said(conditions: dict[str, object], error: str) -> None:
+    desk = make_desk(make_world(FILES, settings=HIDDEN))
+    assert (await use(QUERY_FILES, desk, **conditions)).startswith(error)

@@ -1,0 +1,72 @@
+"""Who has named a host: the user, or a search; a file's name is none, nor is a part of another."""
+
+import pytest
+
+from stet.web.address import MAX_UNNAMED, parse
+from stet.web.named import Named, addresses_in
+
+
+@pytest.mark.parametrize(
+    ("words", "urls"),
+    [
+        ("Read https://a.org/x?y=1, please.", ["https://a.org/x?y=1"]),
+        ("(see <http://A.org:81/>)", ["http://a.org:81/"]),
+        ("What does docs.python.org say?", ["https://docs.python.org/"]),
+        ("look at github.com/python/cpython!", ["https://github.com/python/cpython"]),
+        ("at www.a.example and b.org:8080", ["https://www.a.example/", "https://b.org:8080/"]),
+        ("http://[2606:4700::1111]/x", ["http://[2606:4700::1111]/x"]),
+        ("bücher.org", ["https://xn--bcher-kva.org/"]),
+        ("Fix README.md, main.py, x.rs/y and run.sh, self.name and df.at[0]", []),
+        ("version 1.2.3 of x, e.g. this... or that", []),
+        ("ftp://a.org file:///a.org user@a.org", []),
+        ("", []),
+    ],
+)
+def test_what_the_user_has_written_as_an_address(words: str, urls: list[str]) -> None:
+    assert [address.url for address in addresses_in(words)] == urls
+
+
+@pytest.mark.parametrize(
+    ("words", "url"),
+    [
+        ("see https://a.org/x", "https://a.org/y"),
+        ("see a.org", "http://a.org/"),
+        ("see a.org", "https://www.a.org/"),
+        ("see www.a.org", "https://a.org/"),
+        (f"see https://a.org/{'x' * 200}", f"https://a.org/{'x' * 200}"),
+        ("see a.org:8080", "https://a.org:8080/x"),
+    ],
+)
+def test_a_host_that_the_user_named_needs_no_question(words: str, url: str) -> None:
+    assert Named().why_unnamed(parse(url), words) == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "url"),
+    [
+        ("", "https://a.org/"),
+        ("see a.org", "https://b.org/"),
+        ("see a.org", "https://x.a.org/"),
+        ("see x.a.org", "https://a.org/"),
+        ("see a.org", "https://a.org.evil.example/"),
+        ("see a.org", "https://evil-a.org/"),
+        ("see a.org", "https://a.org:8080/"),
+        ("see a.org:8080", "https://a.org/"),
+        ("fix readme.md", "https://readme.md/"),
+        ("see \u0430.org", "https://a.org/"),
+    ],
+)
+def test_any_other_host_is_asked_for(words: str, url: str) -> None:
+    assert "Neither you nor a search has named" in Named().why_unnamed(parse(url), words)
+
+
+def test_what_a_search_found_needs_no_question_but_a_long_address_made_up_does() -> None:
+    named = Named()
+    found = parse(f"https://a.org/{'x' * 200}?id=1")
+    named.add(found)
+    assert named.why_unnamed(found, "") == ""
+    assert named.why_unnamed(parse("https://a.org/other"), "") == ""
+    carrying = parse(f"https://a.org/?q={'s' * MAX_UNNAMED}")
+    assert named.why_unnamed(carrying, "") == (
+        "The host is known here, but the address is new and carries 103 characters to it."
+    )

@@ -1,0 +1,178 @@
+"""Each search API is asked, and understood, as its documentation has it."""
+
+from typing import Any, Literal
+
+import pytest
+
+from stet.web.endpoint import SearchEndpoint
+from stet.web.errors import WebError
+from stet.web.formats import Answer, Hit
+from stet.web.search import search
+from tests.support.search_apis import BRAVE, OPENAI, SERPER, TAVILY
+from tests.support.web_server import Reply, WebServer, found, moved
+
+KEY = "key-secret-0123456789"
+Provider = Literal["openai", "serper", "brave", "tavily"]
+PATHS: dict[Provider, str] = {
+    "openai": "/responses",
+    "serper": "/search",
+    "brave": "/web/search",
+    "tavily": "/search",
+}
+
+
+async def ask(provider: Provider, reply: Reply, server: WebServer) -> Answer:
+    server.pages[f"/base{PATHS[provider]}"] = reply
+    endpoint = SearchEndpoint(provider, server.url("/base"), KEY, "THE_KEY")
+    return await search(endpoint, "fried fish & chips", 3)
+
+
+async def test_openai() -> None:
+    async with WebServer() as server:
+        answer = await ask("openai", found(OPENAI), server)
+    assert answer == Answer(
+        (
+            Hit("https://fish.example/fry?utm_source=openai", "Frying fish"),
+            Hit("https://chips.example/"),
+            Hit("https://fish.example/fry"),
+        ),
+        "Fry it hot ([fish.example](https://fish.example/fry?utm_source=openai)).",
+    )
+    [got] = server.asked
+    assert (got.method, got.path) == ("POST", "/base/responses")
+    assert got.headers["authorization"] == f"Bearer {KEY}"
+    instructions = got.body.pop("instructions")
+    assert instructions.startswith("Search the web")
+    assert got.body == {
+        "model": "gpt-6-astra",
+        "input": "fried fish & chips",
+        "tools": [{"type": "web_search"}],
+        "tool_choice": "required",
+        "include": ["web_search_call.action.sources"],
+        "store": False,
+    }
+
+
+async def test_serper() -> None:
+    async with WebServer() as server:
+        answer = await ask("serper", found(SERPER), server)
+    assert answer == Answer(
+        (
+            Hit("https://fish.example/fry", "Frying fish", "At 180 degrees."),
+            Hit("https://chips.example/", "Chips", "Cut them thick."),
+        ),
+        "180 °C",
+    )
+    [got] = server.asked
+    assert (got.method, got.path) == ("POST", "/base/search")
+    assert got.headers["x-api-key"] == KEY
+    assert got.body == {"q": "fried fish & chips", "num": 3}
+
+
+async def test_brave() -> None:
+    async with WebServer() as server:
+        answer = await ask("brave", found(BRAVE), server)
+    assert answer == Answer(
+        (
+            Hit("https://fish.example/fry", "Frying fish & more", "It's at 180 degrees."),
+            Hit("https://chips.example/", "Chips"),
+        )
+    )
+    [got] = server.asked
+    assert (got.method, got.body) == ("GET", None)
+    assert got.path == "/base/web/search?q=fried+fish+%26+chips&count=3&text_decorations=false"
+    assert got.headers["x-subscription-token"] == KEY
+    assert got.headers["accept"] == "application/json"
+
+
+async def test_tavily() -> None:
+    async with WebServer() as server:
+        answer = await ask("tavily", found(TAVILY), server)
+    assert answer == Answer((Hit("https://fish.example/fry", "Frying fish", "At 180 degrees."),))
+    [got] = server.asked
+    assert (got.method, got.path) == ("POST", "/base/search")
+    assert got.headers["authorization"] == f"Bearer {KEY}"
+    assert got.body == {"query": "fried fish & chips", "max_results": 3, "search_depth": "basic"}
+
+
+ERRORS: list[tuple[Provider, int, object, str]] = [
+    (
+        "openai",
+        401,
+        {"error": {"message": "Incorrect API key provided.", "type": "x", "code": "invalid"}},
+        r"refuses \(status 401\): Incorrect API key provided\. The user must check .* THE_KEY",
+    ),
+    ("serper", 403, {"message": "Unauthorized.", "statusCode": 403}, "Unauthorized.*THE_KEY"),
+    (
+        "brave",
+        422,
+        {
+            "type": "ErrorResponse",
+            "error": {
+                "id": "5d832250",
+                "code": "SUBSCRIPTION_TOKEN_INVALID",
+                "detail": "The provided subscription token is invalid.",
+                "status": 422,
+                "meta": {"component": "authentication"},
+            },
+            "time": 1663072993,
+        },
+        "The provided subscription token is invalid.*THE_KEY",
+    ),
+    (
+        "tavily",
+        401,
+        {"detail": {"error": "Unauthorized: missing or invalid API key."}},
+        "missing or invalid API key.*THE_KEY",
+    ),
+    ("tavily", 429, {"detail": {"error": "Too many requests"}}, "asked too often"),
+    ("openai", 500, {"error": {"message": f"bad {KEY}"}}, r"bad \[key\]\. Go on without"),
+    ("serper", 500, ["what"], r"refuses \(status 500\)\. Go on"),
+    ("openai", 200, {"status": "failed", "error": {"message": "no"}}, r"did not finish .*\(no\)"),
+    ("serper", 200, ["what"], "no JSON object"),
+]
+
+
+@pytest.mark.parametrize(("provider", "status", "body", "told"), ERRORS)
+async def test_an_error_is_told_in_the_words_of_the_api(
+    provider: Provider, status: int, body: object, told: str
+) -> None:
+    async with WebServer() as server:
+        with pytest.raises(WebError, match=told) as raised:
+            await ask(provider, found(body, status), server)
+    assert KEY not in str(raised.value)
+
+
+async def test_the_key_does_not_follow_a_redirect() -> None:
+    async with WebServer() as server, WebServer() as canary:
+        with pytest.raises(WebError, match="status 302"):
+            await ask("serper", moved(canary.url("/")), server)
+        assert canary.asked == []
+
+
+async def test_an_answer_without_an_end_is_cut_off() -> None:
+    async with WebServer() as server:
+        endless = Reply(200, {}, [b"x" * 65536], length=-1, endless=True)
+        with pytest.raises(WebError, match="more than 4000000 bytes"):
+            await ask("serper", endless, server)
+
+
+async def test_a_server_that_is_not_there_says_so() -> None:
+    endpoint = SearchEndpoint("brave", "http://127.0.0.1:9", KEY)
+    with pytest.raises(WebError, match="brave can't be reached"):
+        await search(endpoint, "x", 1)
+
+
+@pytest.mark.parametrize("provider", list(PATHS))
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"output": None, "organic": "x", "web": [], "results": {}},
+        {"output": [{"content": 1, "action": "x"}, 2], "organic": [1, {"link": 2}], "web": 3},
+        {"web": {"results": [None, {"url": ["x"]}]}, "results": [{"url": 1}], "answerBox": 4},
+    ],
+)
+async def test_an_answer_of_another_form_holds_nothing(provider: Provider, body: Any) -> None:
+    async with WebServer() as server:
+        assert await ask(provider, found(body), server) == Answer(())
