@@ -13,7 +13,7 @@ from stet.review.proposal import HunkKind, HunkState
 from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
-from stet.text.lines import split_lines
+from stet.text.lines import line_end, split_lines, without_end
 from stet.workspace.uris import canonical
 
 _OTHER_WAY = {HunkState.ACCEPTED: HunkState.UNDONE, HunkState.UNDONE: HunkState.ACCEPTED}
@@ -54,10 +54,21 @@ def follow(book: Book, track: Track, changes: Sequence[TextChange], lines: Seque
 
 def catch_up(book: Book, track: Track, text: str) -> None:
     """A document that is not open has become `text`."""
-    before = track.text
-    if text != before:
-        track.lines = split_lines(text)
-        follow(book, track, changes_between(before, text), track.lines)
+    # Other line ends first: with them no line would be found again among those that have changed too.
+    for then in (_with_ends_of(text, track.lines), text):
+        before = track.text
+        if then != before:
+            track.lines = split_lines(then)
+            follow(book, track, changes_between(before, then), track.lines)
+
+
+def _with_ends_of(text: str, lines: Sequence[str]) -> str:
+    """`lines` with the line ends of `text`, if it has only one kind."""
+    ends = {line_end(line) for line in split_lines(text)} - {""}
+    if len(ends) != 1:
+        return "".join(lines)
+    [end] = ends
+    return "".join(f"{without_end(line)}{end}" if line_end(line) else line for line in lines)
 
 
 def _take_up_late(book: Book, track: Track, changes: Sequence[TextChange]) -> tuple[str, ...]:

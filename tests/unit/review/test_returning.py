@@ -61,6 +61,17 @@ def test_a_lost_insertion_stays_a_conflict_when_other_lines_come_to_its_place_af
     assert [hunk.state for hunk in ledger.hunks()] == ["conflict"]
 
 
+def test_a_conflict_keeps_to_its_lines_in_a_file_with_other_line_ends_after_a_restart(
+    tmp_path: Path,
+) -> None:
+    with store_in(tmp_path) as store:
+        page = stored_page(store, "one\nthree\nx\n\n\n")
+        page.propose("ONE\nthree four\nx\n\n\n")
+    ledger = restarted(tmp_path, "one\r\nth\r\nree\r\nx\r\n\r\n\r\n")
+    [hunk] = ledger.hunks()
+    assert (hunk.state, hunk.old) == ("conflict", "one\r\nth\r\nree\r\n")
+
+
 def test_hunks_made_before_the_old_ones_came_back_stay_as_they_are(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
         page = stored_page(store)

@@ -262,6 +262,7 @@ class Anchor:
             self._is_lost = len(gaps) != 1
             if not self._is_lost:
                 self.first = self.end = gaps[0]
+                self._around = lines_around(lines, self.first)  # their ends may be others by now
         elif self.first == self.end:
             wanted = whole_lines(self.proposed)
             if self._was_filled and tuple(lines[self.first : self.first + len(wanted)]) == wanted:

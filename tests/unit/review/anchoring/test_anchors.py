@@ -377,6 +377,15 @@ def test_an_insertion_behind_an_empty_line_that_is_gone_is_not_found_behind_the_
         assert (page.text, page.states) == (text, [state])
 
 
+def test_an_insertion_found_again_between_lines_with_other_ends_takes_their_ends() -> None:
+    page = Page("a\nb\n")
+    page.propose("a\nnew\nb\n")
+    page.replace("x\r\na\r\nb\r\n")
+    assert page.states == ["pending"]
+    page.accept()
+    assert page.text == "x\r\na\r\nnew\r\nb\r\n"
+
+
 def test_a_block_deleted_with_three_hunks_in_it_and_brought_back_brings_all_back() -> None:
     page = Page("".join(f"line {n}\n" for n in range(9)))
     page.propose("".join(f"LINE {n}\n" if n in {2, 4, 6} else f"line {n}\n" for n in range(9)))
