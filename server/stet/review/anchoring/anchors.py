@@ -82,6 +82,8 @@ class Anchor:
         self.first, self.end = place
         self._base = whole_lines(base)
         self._around: tuple[str, str] | None = None
+        if not base and self.end > self.first and tuple(lines[self.first : self.end]) == ("",):
+            self.end = self.first  # what is there holds nothing: what comes last comes before it
         stands = tuple(lines[self.first : self.end])
         if is_lost:
             self._around = _NOWHERE

@@ -404,3 +404,17 @@ def test_the_editors_undo_and_redo_of_an_accepted_hunk_are_noticed() -> None:
     assert page.states == ["undone"]
     page.replace("a\nB\nc\n")
     assert page.states == ["accepted"]
+
+
+def test_undo_and_redo_of_a_hunk_that_has_become_the_end_of_the_text_are_noticed() -> None:
+    page = Page("a\n\nb")
+    page.propose("a\nB\nC\n")
+    page.type(1, 0, 2, 1, "")
+    assert page.states == ["conflict"]
+    page.ledger.take_theirs(page.hunks[0].id)
+    page.accept()
+    assert (page.text, page.states) == ("a\nB\nC\n", ["accepted"])
+    page.type(1, 0, 3, 0, "")
+    assert page.states == ["undone"]
+    page.type(1, 0, 1, 0, "B\nC\n")
+    assert page.states == ["accepted"]
