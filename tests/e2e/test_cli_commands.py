@@ -11,7 +11,8 @@ import pytest
 from stet import __version__
 from stet.cli.demo import NOTE, STATS
 from tests.support import openai_server as api
-from tests.support.openai_server import Asked, OpenAIServer, Reply
+from tests.support.http_server import Asked
+from tests.support.openai_server import OpenAIServer, Reply
 from tests.support.shell import Screen, Shell
 
 

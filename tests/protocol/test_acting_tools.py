@@ -199,6 +199,10 @@ async def test_a_file_goes_to_the_trash_on_a_yes_and_comes_back(root: Path, clie
         await wait_for_states(editor, **{hunk: "undone"})
         assert (root / "guide.md").read_text() == GUIDE
         editor.from_server("guide.md")
+        await editor.wait_for_message("Stet: guide.md is back from the trash.")
+        # Neovim would print it.
+        label = None if client == "neovim" else "Stet: Delete guide.md: Old."
+        assert {one.label for one in editor.applied} <= {label}
 
 
 async def test_a_file_that_is_kept_or_refused_stays(root: Path) -> None:

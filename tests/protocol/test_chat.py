@@ -2,13 +2,12 @@
 
 import asyncio
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from stet.lsp.chat.layout import YOU, draft, parts, written
+from tests.support.chat_documents import ended, opened, until, write
 from tests.support.editor import FakeEditor
 from tests.support.editor_profiles import PROFILES, Quirk
 from tests.support.live_turns import ask, calls, done, edit, end_of, provider, scripted
@@ -23,33 +22,6 @@ def root(tmp_path: Path) -> Path:
     folder.mkdir()
     (folder / "a.txt").write_text("one\ntwo\n")
     return folder
-
-
-async def opened(editor: FakeEditor, name: str = "stet.openChat", **arguments: Any) -> str:
-    """The chat's document, open in the editor; gives its URI."""
-    shown = await editor.command(name, *([arguments] if arguments else []))
-    if shown["uri"] not in editor.documents:
-        editor.open(shown["uri"])
-    return str(shown["uri"])
-
-
-def write(editor: FakeEditor, uri: str, text: str) -> None:
-    """Type at the end of the document."""
-    lines = editor.text(uri).split("\n")
-    editor.type(uri, len(lines) - 1, len(lines[-1]), text)
-
-
-async def until(editor: FakeEditor, uri: str, holds: Callable[[str], object]) -> str:
-    """Wait until the document is so; gives it."""
-    await editor.wait_until(lambda: holds(editor.text(uri)))
-    return editor.text(uri)
-
-
-def ended(turn: str) -> Callable[[str], object]:
-    """Whether the answer of a turn stands there to its end."""
-    return lambda text: re.search(
-        r"^\*(completed|failed|cancelled|limited)", written(text, turn), re.MULTILINE
-    )
 
 
 def on_disk(uri: str) -> str:
@@ -99,7 +71,7 @@ async def test_what_is_written_is_sent_and_answered_in_the_document(
 
 @pytest.mark.parametrize("client", PROFILES)
 async def test_nothing_that_is_typed_while_an_answer_comes_is_lost(root: Path, client: str) -> None:
-    words = [f"word{n} " for n in range(60)]
+    words = [f"word{n} " for n in range(30)]
     streamed = Reply(
         [*(delta(content=word) for word in words), delta(finish="stop"), usage(9, 9)], pause=0.03
     )
@@ -256,6 +228,36 @@ async def test_a_chat_is_no_context_nobodys_place_and_not_editable(
         assert "a.txt" in told
         offered = [action.title for action in await editor.actions(uri, "Something secret")]
         assert offered == ["Stet: Send what I have written", "Stet: Begin a new chat"]
+
+
+async def test_what_is_said_elsewhere_and_what_became_of_a_file_stand_in_the_answer(
+    root: Path, tmp_path: Path
+) -> None:
+    (root / "b.txt").write_text("old\n")
+    env = scripted(
+        tmp_path,
+        calls(("delete_file", {"file": "b.txt"}), text="It is old."),
+        calls(("read_file", {"file": "a.txt"}), text="I look."),
+        done("Tidy."),
+    )
+    settings: dict[str, object] = {"agent": {"disabledTools": []}}
+    async with FakeEditor.start(root, env=env, settings=settings) as editor:
+        a, b = editor.open("a.txt"), editor.uri("b.txt")
+        editor.open("b.txt")
+        uri = await opened(editor)
+        write(editor, uri, "Tidy up\n")
+        turn = (await editor.command("stet.send"))["turn"]
+        await until(editor, uri, lambda text: "1. Delete\n2. Keep" in text)
+        await editor.command("stet.steer", {"turn": turn, "prompt": "Be quick,\nplease"})
+        await editor.command("stet.answer", "Delete")
+        said = written(await until(editor, uri, ended("t1")), "t1")
+    _, _, after = said.partition("2. Keep\n\n")
+    assert after.startswith(
+        f"*Your answer: Delete*\n\n- delete_file [b.txt]({b})\n\n> **You:** Be quick,\n> please\n\n"
+        f"I look.\n\n- read_file [a.txt]({a})\n\nTidy.\n\n"
+        f"Deleted: [b.txt]({b}); `stet.undo` brings it back\n\n"
+    )
+    assert "Proposed" not in said
 
 
 async def test_conversations_are_apart_and_every_one_has_its_document(

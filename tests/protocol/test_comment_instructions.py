@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -252,41 +253,41 @@ async def test_what_the_gate_refuses_is_told_and_the_turn_is_well(root: Path) ->
         assert turn["summary"].startswith("All done. The comment stays: Refused by the rule")
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "line", "sentence"),
-    [
-        ("a.py", "x = '# do it AI!'\n", 1, "Line 1 of 'a.py' has no comment that begins or ends"),
-        ("a.py", "# do it AI!\nx = 1\n", 2, "Line 2 of 'a.py' has no comment that begins or ends"),
-        ("a.py", "x = 1  # AI!\n", 1, "says nothing beside `AI!`"),
-        (".env", "# do it AI!\n", 1, ".env"),
-    ],
-)
-async def test_where_there_is_nothing_to_carry_out_the_turn_says_so(
-    root: Path, name: str, text: str, line: int, sentence: str
-) -> None:
+async def test_where_there_is_nothing_to_carry_out_the_turn_says_so(root: Path) -> None:
     async with OpenAIServer([]) as server, FakeEditor.start(root, env=provider(server)) as editor:
-        uri = editor.open(name, text, "python" if name == "a.py" else "")
-        answer = await editor.command("stet.carryOut", {"uri": uri, "line": line})
-        turn = await over(editor, answer["turn"])
-        assert (turn["state"], turn["hunks"]) == ("failed", [])
-        assert sentence in turn["error"]
+        for name, text, line, sentence in (
+            ("a.py", "x = '# do it AI!'\n", 1, "Line 1 of 'a.py' has no comment that begins or"),
+            ("b.py", "# do it AI!\nx = 1\n", 2, "Line 2 of 'b.py' has no comment that begins or"),
+            ("c.py", "x = 1  # AI!\n", 1, "says nothing beside `AI!`"),
+            (".env", "# do it AI!\n", 1, ".env"),
+        ):
+            uri = editor.open(name, text, "python" if name != ".env" else "")
+            answer = await editor.command("stet.carryOut", {"uri": uri, "line": line})
+            turn = await over(editor, answer["turn"])
+            assert (turn["state"], turn["hunks"]) == ("failed", [])
+            assert sentence in turn["error"]
         assert server.requests == []
 
 
 async def test_the_command_answers_at_once_and_takes_the_cursor(root: Path) -> None:
     (root / "a.py").write_text("")
     text = "# double it AI!\n" + "x = [1, 2, 3]\n" * 20_000
-    async with FakeEditor.start(root, env=scripted(root.parent, done(), done())) as editor:
+    async with FakeEditor.start(root, env=scripted(root.parent, *[done()] * 8)) as editor:
         uri = editor.open("a.py", text, "python")
         await ready(editor)
         await over(
             editor, (await editor.command("stet.carryOut", {"file": "a.py", "line": 1}))["turn"]
         )
         editor.select(uri, "double")
-        started = time.perf_counter()
-        answer = await editor.command("stet.carryOut")
-        assert time.perf_counter() - started < 0.25
-        assert (await over(editor, answer["turn"]))["prompt"] == "double it"
+        took = []
+        for _ in range(7):
+            await editor.command("stet.status")  # what came before is read
+            started = time.perf_counter()
+            answer = await editor.command("stet.carryOut")
+            took.append(time.perf_counter() - started)
+            assert (await over(editor, answer["turn"]))["prompt"] == "double it"
+        # Of several the one in the middle: any one may wait for what else the machine does.
+        assert median(took) < 0.05, took
         with pytest.raises(JsonRpcException, match="behind the end") as raised:
             await editor.command("stet.carryOut", {"uri": uri, "line": 99_999})
         assert raised.value.code == -32602

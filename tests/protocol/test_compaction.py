@@ -9,8 +9,9 @@ import pytest
 from tests.support import openai_server as api
 from tests.support.conversations import wire_problem
 from tests.support.editor import FakeEditor
+from tests.support.http_server import Asked
 from tests.support.live_turns import provider, run
-from tests.support.openai_server import Asked, OpenAIServer, Reply
+from tests.support.openai_server import OpenAIServer, Reply
 from tests.support.prefix import cached_bytes
 
 N_FILES = 8

@@ -30,7 +30,9 @@ async def outcome(editor: FakeEditor) -> str:
 
 
 @pytest.mark.parametrize("client", PROFILES)
-async def test_each_editor_and_the_server_agree_on_the_text(root: Path, client: str) -> None:
+async def test_each_editor_and_the_server_agree_on_the_text_and_its_edits(
+    root: Path, client: str
+) -> None:
     async with FakeEditor.start(root, client=client, command=WIRE_SERVER) as editor:
         uri = editor.open("a.txt")
         editor.type("a.txt", 1, 3, "𝄞")
@@ -40,12 +42,8 @@ async def test_each_editor_and_the_server_agree_on_the_text(root: Path, client: 
         assert await server_text(editor, uri) == "one\n𝄞!\r2\n"
         editor.close("a.txt")
         assert await server_text(editor, uri) is None
-
-
-@pytest.mark.parametrize("client", PROFILES)
-async def test_each_editor_applies_an_edit_after_the_reply(root: Path, client: str) -> None:
-    async with FakeEditor.start(root, client=client, command=WIRE_SERVER) as editor:
-        uri = editor.open("a.txt")
+        # An edit comes after the reply.
+        editor.open("a.txt")
         version = editor.documents[uri].version
         assert await editor.command("wire.apply", uri, version) == {"sent": True}
         assert await outcome(editor) == "True"

@@ -8,6 +8,7 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
 from tests.support import openai_server as api
+from tests.support.chat_documents import ended, opened, until, write
 from tests.support.editor import FakeEditor
 from tests.support.editor_profiles import PROFILES
 from tests.support.live_turns import (
@@ -33,9 +34,9 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
-async def waiting(editor: FakeEditor, uri: str) -> str:
+async def waiting(editor: FakeEditor, uri: str, prompt: str) -> str:
     """A turn that waits; gives its id."""
-    turn = await ask(editor, "Hello", uri=uri, mode="ask", line=2)
+    turn = await ask(editor, prompt, uri=uri, mode="ask", line=2)
     [shown] = await editor.wait_for_diagnostics(uri)
     assert (shown.code, shown.source, shown.range.start.line) == ("question", "stet", 1)
     found = await editor.command("stet.turn", {"turn": turn})
@@ -45,61 +46,55 @@ async def waiting(editor: FakeEditor, uri: str) -> str:
     return turn
 
 
-@pytest.mark.parametrize("client", ["neovim", "helix", "eglot", "vscode"])
-async def test_nothing_is_sent_before_the_yes(root: Path, client: str) -> None:
+async def test_nothing_is_sent_before_the_yes(root: Path) -> None:
     async with (
-        OpenAIServer([api.say("Hi.")]) as server,
-        FakeEditor.start(root, client=client, env=provider(server), settings=SETTINGS) as editor,
+        OpenAIServer([api.say("Hi."), api.say("Hi again.")]) as server,
+        FakeEditor.start(root, env=provider(server), settings=SETTINGS) as editor,
     ):
         uri = editor.open("a.txt")
-        turn = await waiting(editor, uri)
-        assert server.requests == []
+        # A button that is pressed at once, where the editor has them.
+        editor.answer_message = lambda params: (params.actions or [])[0].title
+        ended = await end_of(editor, await ask(editor, "By button", mode="ask"))
+        assert (ended["state"], ended["answer"], len(server.requests)) == ("completed", "Hi.", 1)
+        [shown] = editor.asked
+        assert shown.type is lsp.MessageType.Info
+        editor.leaves_buttons = True
+
+        turn = await waiting(editor, uri, "By action")
+        assert len(server.requests) == 1
         await editor.choose(uri, "two", "Stet: Send it")
         ended = await end_of(editor, turn)
-        assert (ended["state"], ended["answer"], ended["question"]) == ("completed", "Hi.", None)
+        assert (ended["state"], ended["answer"], ended["question"]) == (
+            "completed",
+            "Hi again.",
+            None,
+        )
         await editor.wait_for_diagnostics(uri, lambda found: not found)
+        assert len(server.requests) == 2
 
 
-async def test_a_no_ends_the_turn_and_sends_nothing(root: Path) -> None:
+async def test_a_no_and_a_cancel_end_the_turn_and_send_nothing(root: Path) -> None:
     async with (
         OpenAIServer([api.say("Hi.")]) as server,
         FakeEditor.start(root, env=provider(server), settings=SETTINGS) as editor,
     ):
+        editor.leaves_buttons = True
         uri = editor.open("a.txt")
-        turn = await waiting(editor, uri)
+        turn = await waiting(editor, uri, "To be refused")
         with pytest.raises(JsonRpcException, match="choose of") as raised:
             await editor.command("stet.answer", "perhaps")
         assert raised.value.code == -32803
         assert (await editor.command("stet.answer", {"choice": "Don't send"}))["turn"] == turn
         assert (await end_of(editor, turn))["state"] == "cancelled"
-        assert server.requests == []
         with pytest.raises(JsonRpcException, match="no turn waits"):
             await editor.command("stet.answer", "Send it")
+        await editor.wait_for_diagnostics(uri, lambda found: not found)
 
-
-async def test_a_button_answers_where_the_editor_has_them(root: Path) -> None:
-    async with (
-        OpenAIServer([api.say("Hi.")]) as server,
-        FakeEditor.start(root, env=provider(server), settings=SETTINGS) as editor,
-    ):
-        editor.answer_message = lambda params: (params.actions or [])[0].title
-        editor.open("a.txt")
-        ended = await end_of(editor, await ask(editor, "Hello", mode="ask"))
-        assert ended["state"] == "completed"
-        [asked] = editor.asked
-        assert asked.type is lsp.MessageType.Info
-
-
-async def test_a_waiting_turn_is_cancelled_like_any_other(root: Path) -> None:
-    async with (
-        OpenAIServer([]) as server,
-        FakeEditor.start(root, env=provider(server), settings=SETTINGS) as editor,
-    ):
-        uri = editor.open("a.txt")
-        turn = await waiting(editor, uri)
+        turn = await waiting(editor, uri, "To be cancelled")
         assert (await editor.command("stet.cancel"))["turns"] == [turn]
         await editor.wait_for_diagnostics(uri, lambda found: not found)
         assert (await editor.command("stet.turn", turn))["question"] is None
+        assert server.requests == []
 
 
 # -- what the agent asks -------------------------------------------------------------------------
@@ -114,9 +109,9 @@ def asking(folder: Path, *questions: dict[str, Any]) -> dict[str, str]:
     return scripted(folder, *(calls(("ask_user", one)) for one in questions), done())
 
 
-async def asked(editor: FakeEditor, uri: str | None) -> tuple[str, str]:
+async def asked(editor: FakeEditor, uri: str | None, prompt: str = "Hello") -> tuple[str, str]:
     """A turn that waits with its question; gives its id and the question's."""
-    turn = await ask(editor, "Hello", **({"uri": uri, "line": 2} if uri else {}))
+    turn = await ask(editor, prompt, **({"uri": uri, "line": 2} if uri else {}))
     return turn, await question_of(editor, turn)
 
 
@@ -130,88 +125,96 @@ async def heard(editor: FakeEditor, turn: str) -> list[str]:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-async def test_a_question_is_answered_by_code_action(
+async def test_a_question_is_answered_in_every_way_there_is(
     root: Path, tmp_path: Path, client: str
 ) -> None:
-    env = asking(tmp_path, RED_OR_GREEN)
+    questions = (RED_OR_GREEN, RED_OR_GREEN, FREE, RED_OR_GREEN, RED_OR_GREEN)
+    replies = [(calls(("ask_user", one)), done()) for one in questions]
+    env = scripted(tmp_path, *(reply for pair in replies for reply in pair))
     async with FakeEditor.start(root, client=client, env=env) as editor:
-        editor.leaves_buttons = True
         uri = editor.open("a.txt")
-        turn, _ = await asked(editor, uri)
-        [shown] = await editor.wait_for_diagnostics(uri)
-        assert (shown.code, shown.range.start.line) == ("question", 1)
-        assert shown.message == "Which\\u202e colour?"
-        await editor.choose(uri, "two", "Stet: Green (turn ")
-        assert await heard(editor, turn) == ["completed", "completed"]
-
-
-@pytest.mark.parametrize("client", CLIENTS)
-async def test_a_question_is_answered_by_command_in_any_words(
-    root: Path, tmp_path: Path, client: str
-) -> None:
-    async with FakeEditor.start(root, client=client, env=asking(tmp_path, FREE)) as editor:
-        editor.leaves_buttons = True
-        uri = editor.open("a.txt")
-        turn, question = await asked(editor, uri)
-        await editor.wait_for_diagnostics(uri)
-        # The action for words says how.
-        before = len(editor.messages)
-        await editor.choose(uri, "two", f"Stet: Answer turn {turn} in words: What is it called?")
-        await editor.wait_until(lambda: len(editor.messages) > before)
-        assert "`stet.answer`" in editor.messages[-1].message
-        assert await editor.command("stet.answer", "It is", "Stet") == {"turn": turn}
-        await heard(editor, turn)
-        with pytest.raises(JsonRpcException, match="waits no more") as raised:
-            await editor.command("stet.answer", {"question": question, "text": "Late"})
-        assert raised.value.code == -32803
-
-
-@pytest.mark.parametrize("client", CLIENTS)
-async def test_a_question_is_answered_by_button_where_there_are_any(
-    root: Path, tmp_path: Path, client: str
-) -> None:
-    env = asking(tmp_path, RED_OR_GREEN)
-    async with FakeEditor.start(root, client=client, env=env) as editor:
-        editor.answer_message = lambda params: (params.actions or [])[1].title
-        uri = editor.open("a.txt")
-        turn = await ask(editor, "Hello", uri=uri, line=2)
         window = PROFILES[client].params().capabilities.window
-        if window is None or window.show_message is None:
-            # There are none: the message says how else.
-            await editor.wait_for_message("`stet.answer`: 1: Red / 2: Green")
-            await editor.command("stet.answer", "2")
-        await heard(editor, turn)
-
-
-@pytest.mark.parametrize("client", CLIENTS)
-async def test_a_question_that_is_never_answered_goes_with_its_turn(
-    root: Path, tmp_path: Path, client: str
-) -> None:
-    env = asking(tmp_path, RED_OR_GREEN)
-    settings = {"agent": {"maxSeconds": 30}}
-    async with FakeEditor.start(root, client=client, env=env, settings=settings) as editor:
+        await by_button(editor, uri, has_any=window is not None and window.show_message is not None)
         editor.leaves_buttons = True
-        uri = editor.open("a.txt")
-        turn, question = await asked(editor, uri)
-        await editor.wait_for_diagnostics(uri)
-        assert (await editor.command("stet.cancel", turn))["turns"] == [turn]
-        await editor.wait_for_diagnostics(uri, lambda found: not found)
-        await editor.wait_until(lambda: editor.n_buttons == 0)
-        titles = [action.title for action in await editor.actions(uri, "two")]
-        assert not any("(turn" in title for title in titles)
-        for arguments, code in (
-            ({"question": question, "choice": "Red"}, -32803),
-            ({"choice": "Red"}, -32803),
-            ({}, -32803),
-            ({"question": "q9", "choice": "Red"}, -32602),
-            ({"text": "Red", "choice": "Red"}, -32602),
-        ):
-            with pytest.raises(JsonRpcException) as raised:
-                await editor.command("stet.answer", arguments)
-            assert raised.value.code == code
-        found = await editor.command("stet.turn", turn)
-        assert (found["state"], found["question"]) == ("cancelled", None)
-        assert found["toolCalls"][0]["state"] == "canceled"
+        await by_action(editor, uri)
+        await by_command(editor, uri)
+        await in_chat(editor)
+        await never(editor, uri)
+
+
+async def by_button(editor: FakeEditor, uri: str, *, has_any: bool) -> None:
+    """A message's button, where the editor has any."""
+    editor.answer_message = lambda params: (params.actions or [])[1].title
+    turn = await ask(editor, "By button", uri=uri, line=2)
+    if not has_any:
+        # There are none: the message says how else.
+        await editor.wait_for_message("`stet.answer`: 1: Red / 2: Green")
+        await editor.command("stet.answer", "2")
+    assert await heard(editor, turn) == ["completed", "completed"]
+
+
+async def by_action(editor: FakeEditor, uri: str) -> None:
+    """A code action at the question's place."""
+    turn, _ = await asked(editor, uri, "By action")
+    [shown] = await editor.wait_for_diagnostics(uri)
+    assert (shown.code, shown.range.start.line) == ("question", 1)
+    assert shown.message == "Which\\u202e colour?"
+    await editor.choose(uri, "two", "Stet: Green (turn ")
+    assert await heard(editor, turn) == ["completed", "completed"]
+
+
+async def by_command(editor: FakeEditor, uri: str) -> None:
+    """The command, in any words."""
+    turn, question = await asked(editor, uri, "By command")
+    await editor.wait_for_diagnostics(uri)
+    # The action for words says how.
+    before = len(editor.messages)
+    await editor.choose(uri, "two", f"Stet: Answer turn {turn} in words: What is it called?")
+    await editor.wait_until(lambda: len(editor.messages) > before)
+    assert "`stet.answer`" in editor.messages[-1].message
+    assert await editor.command("stet.answer", "It is", "Stet") == {"turn": turn}
+    await heard(editor, turn)
+    with pytest.raises(JsonRpcException, match="waits no more") as raised:
+        await editor.command("stet.answer", {"question": question, "text": "Late"})
+    assert raised.value.code == -32803
+
+
+async def in_chat(editor: FakeEditor) -> None:
+    """Words under the last heading of the chat document."""
+    chat = await opened(editor, "stet.newChat")
+    write(editor, chat, "In the chat\n")
+    turn = (await editor.command("stet.send", {"uri": chat}))["turn"]
+    await until(editor, chat, lambda text: "1. Red\n2. Green" in text)
+    write(editor, chat, "Green\n")
+    assert await editor.command("stet.send", {"uri": chat}) == {"turn": turn}
+    text = await until(editor, chat, ended(turn))
+    assert "Green\n\n" in text
+    assert "*Your answer: Green*" in text
+    assert await heard(editor, turn) == ["completed", "completed"]
+
+
+async def never(editor: FakeEditor, uri: str) -> None:
+    """No answer: the question goes with its turn."""
+    turn, question = await asked(editor, uri, "Never")
+    await editor.wait_for_diagnostics(uri)
+    assert (await editor.command("stet.cancel", turn))["turns"] == [turn]
+    await editor.wait_for_diagnostics(uri, lambda found: not found)
+    await editor.wait_until(lambda: editor.n_buttons == 0)
+    titles = [action.title for action in await editor.actions(uri, "two")]
+    assert not any("(turn" in title for title in titles)
+    for arguments, code in (
+        ({"question": question, "choice": "Red"}, -32803),
+        ({"choice": "Red"}, -32803),
+        ({}, -32803),
+        ({"question": "q9", "choice": "Red"}, -32602),
+        ({"text": "Red", "choice": "Red"}, -32602),
+    ):
+        with pytest.raises(JsonRpcException) as raised:
+            await editor.command("stet.answer", arguments)
+        assert raised.value.code == code
+    found = await editor.command("stet.turn", turn)
+    assert (found["state"], found["question"]) == ("cancelled", None)
+    assert found["toolCalls"][0]["state"] == "canceled"
 
 
 async def test_buttons_of_a_question_that_is_answered_elsewhere_go(

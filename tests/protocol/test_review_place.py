@@ -58,6 +58,13 @@ async def asked_about(editor: FakeEditor, **arguments: Any) -> str:
     return f"{file[1]} {line[1] if line else '-'}"
 
 
+async def places(editor: FakeEditor, page: str, *needles: str) -> dict[str, str]:
+    """What a question is about on each of these lines of the page."""
+    return {
+        needle: await asked_about(editor, **line_of(editor, page, needle)) for needle in needles
+    }
+
+
 def line_of(editor: FakeEditor, page: str, needle: str) -> dict[str, Any]:
     """The place of a bare cursor on the line of the page that `needle` stands on, once."""
     start = editor.range_of(page, needle).start
@@ -65,29 +72,30 @@ def line_of(editor: FakeEditor, page: str, needle: str) -> dict[str, Any]:
     return {"uri": page, "range": {"start": place, "end": place}}
 
 
-@pytest.mark.parametrize(
-    ("needle", "place"),
-    [
-        ("diff --git", "b.py 5"),
-        ("@@ h1", "b.py 5"),
-        (" three", "b.py 3"),
-        ("-five", "b.py 5"),
-        ("+5", "b.py 5"),
-        ("+V", "b.py 5"),
-        (" six", "b.py 6"),
-        (" nine", "b.py 9"),
-        ("+ten", "b.py 9"),
-        ("# Stet review", "a.py 2-2"),
-    ],
-)
-async def test_every_line_of_the_page_is_a_place(
-    root: Path, tmp_path: Path, needle: str, place: str
-) -> None:
+PLACES = {
+    "diff --git": 5,
+    "@@ h1": 5,
+    " three": 3,
+    "-five": 5,
+    "+5": 5,
+    "+V": 5,
+    " six": 6,
+    " nine": 9,
+    "+ten": 9,
+}
+
+
+async def test_every_line_of_the_page_is_a_place(root: Path, tmp_path: Path) -> None:
     async with reviewing(root, tmp_path) as (editor, page):
-        assert await asked_about(editor, **line_of(editor, page, needle)) == place
+        assert await places(editor, page, *PLACES) == {
+            needle: f"b.py {line}" for needle, line in PLACES.items()
+        }
+        assert await places(editor, page, "# Stet review") == {"# Stet review": "a.py 2-2"}
         editor.change("b.py", "one\n", "zero\none\n")
-        moved = f"b.py {int(place[-1]) + 1}" if place.startswith("b.py") else place
-        assert await asked_about(editor, **line_of(editor, page, needle)) == moved
+        assert await places(editor, page, *PLACES) == {
+            needle: f"b.py {line + 1}" for needle, line in PLACES.items()
+        }
+        assert await places(editor, page, "# Stet review") == {"# Stet review": "a.py 2-2"}
 
 
 async def test_a_page_that_was_edited_shows_the_same_places(root: Path, tmp_path: Path) -> None:
@@ -136,9 +144,10 @@ async def test_an_editor_that_only_asks_where_the_cursor_rests_is_understood(
         assert await asked_about(editor) == "b.py 6"
 
 
-@pytest.mark.parametrize(("needle", "line"), [("-five", 5), ("+V", 5), (" six", 6), ("+ten", 9)])
 async def test_where_hunks_stand_in_the_text_as_blocks_the_place_is_the_same(
-    root: Path, tmp_path: Path, needle: str, line: int
+    root: Path, tmp_path: Path
 ) -> None:
     async with reviewing(root, tmp_path, style="inline") as (editor, page):
-        assert await asked_about(editor, **line_of(editor, page, needle)) == f"b.py {line}"
+        assert await places(editor, page, *PLACES) == {
+            needle: f"b.py {line}" for needle, line in PLACES.items()
+        }

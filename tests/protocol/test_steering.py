@@ -8,8 +8,9 @@ from pygls.exceptions import JsonRpcException
 
 from tests.support import openai_server as api
 from tests.support.editor import FakeEditor
+from tests.support.http_server import Asked
 from tests.support.live_turns import ask, end_of, provider, run
-from tests.support.openai_server import Asked, OpenAIServer, Reply
+from tests.support.openai_server import OpenAIServer, Reply
 
 READ = api.call("read_file", file="a.txt")
 DONE = api.call("done", summary="Done.")

@@ -97,19 +97,23 @@ class World:
     def _type_and_undo(self) -> None:
         """The user changes something and takes it back: every hunk is as it was."""
         before, text = self._states(), self.buffer.text
-        change = self._a_change(apply=False)
-        old = self.buffer.text_in(change.range)
-        done = self.buffer.apply(change)
-        self._follow([done])
-        inverse = TextChange(Range(done.range.start, done.new_end), old)
-        if done.range == change.range:
-            self._follow([self.buffer.apply(inverse)])
+        undone = []
+        for _ in range(self._dice.choice([1, 1, 2, 3])):
+            change = self._a_change(apply=False)
+            old = self.buffer.text_in(change.range)
+            done = self.buffer.apply(change)
+            self._follow([done])
+            if done.range != change.range:
+                return  # it was widened at a line end
+            undone.append(TextChange(Range(done.range.start, done.new_end), old))
+        for inverse in reversed(undone):
+            self._follow([inverse], apply=True)
         if self.buffer.text == text:
-            now = {hunk_id: (state, new) for hunk_id, state, new in self._states()}
-            for hunk_id, state, new in before:
+            now = self._states()
+            for hunk_id, was in before.items():
                 # What was a conflict may be found again on the way.
-                if state is HunkState.PENDING and now[hunk_id] != (state, new):
-                    raise Violation(f"typing undone left {hunk_id} {now[hunk_id]}, not {new!r}")
+                if was[0] is HunkState.PENDING and now[hunk_id] != was:
+                    raise Violation(f"typing undone left {hunk_id} {now[hunk_id]}, not {was}")
 
     def _replace_all(self) -> None:
         """The whole text comes anew: an editor that sends no ranges, a formatter, a branch."""
@@ -383,8 +387,8 @@ class World:
         if "\r\n" in wanted and re.search(r"\r(?!\n)", wanted):
             raise Violation("a line end was torn")
 
-    def _states(self) -> list[tuple[str, HunkState, str]]:
-        return [(h.id, h.state, h.new) for h in self.ledger.live(URI)]
+    def _states(self) -> dict[str, tuple[HunkState, str, Range]]:
+        return {h.id: (h.state, h.new, h.range) for h in self.ledger.live(URI)}
 
     def _views(self) -> list[Hunk]:
         """Every hunk; of those that are decided the place does not count: it is found when needed."""

@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -469,6 +470,7 @@ class FakeEditor(LanguageClient):
         self._disk.check()
 
 
+@cache  # what it compiles for a type takes as long as a whole session's messages
 def _converter() -> Converter:
     """As pygls's, but lsprotocol takes a code action that has a command for a bare command."""
     converter: Converter = default_converter()  # type: ignore[no-untyped-call]

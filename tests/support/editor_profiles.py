@@ -7,10 +7,12 @@ whose files hold what their sources say; VS Code is pytest-lsp's preset.
 import json
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest_lsp
+from cattrs import Converter
 from lsprotocol import converters
 from lsprotocol import types as lsp
 
@@ -77,7 +79,7 @@ class Profile:
     def params(self) -> lsp.InitializeParams:
         """Capabilities and name."""
         recorded: dict[str, Any] = json.loads(_find(self.file).read_text())
-        params = converters.get_converter().structure(recorded, lsp.InitializeParams)
+        params = _converter().structure(recorded, lsp.InitializeParams)
         assert isinstance(params, lsp.InitializeParams)
         return params
 
@@ -86,6 +88,12 @@ class Profile:
         recorded = self.params().capabilities.workspace
         edits = recorded.workspace_edit if recorded else None
         return frozenset(kind.value for kind in (edits and edits.resource_operations) or ())
+
+
+@cache  # what it compiles for a type takes longer than its use
+def _converter() -> Converter:
+    converter: Converter = converters.get_converter()
+    return converter
 
 
 def _find(file: str) -> Path:

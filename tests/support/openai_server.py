@@ -14,10 +14,10 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from stet.llm.messages import Completion
+from tests.support.http_server import Asked, HttpServer, read_request, response_head
 
 
 class End(Enum):
@@ -62,16 +62,6 @@ class Reply:
     pause: float = 0.0
     drop: bool = False
     trailer: bytes = b""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A request that came in."""
-
-    method: str
-    path: str
-    headers: Mapping[str, str]
-    body: Any
 
 
 Scripted = Reply | Completion | Callable[[Asked], Reply]
@@ -139,7 +129,7 @@ def error(status: int, message: str, *, code: str | None = None, **headers: str)
     return Reply(status=status, body=body, headers=named)
 
 
-class OpenAIServer:
+class OpenAIServer(HttpServer):
     """The server.
 
     Args:
@@ -150,7 +140,6 @@ class OpenAIServer:
     Attributes:
         requests: What was asked of `/chat/completions`, oldest first.
         others: What else was asked.
-        n_connections: How many connections were opened.
     """
 
     def __init__(
@@ -159,27 +148,18 @@ class OpenAIServer:
         pages: Mapping[str, Any] | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
+        super().__init__(tls)
         self.requests: list[Asked] = []
         self.others: list[Asked] = []
-        self.n_connections = 0
         self._replies = list(replies)
         self._pages = dict(pages or {})
         self._changed = asyncio.Condition()
         self._n_left = 0
-        self._tls = tls
-        self._handlers: set[asyncio.Task[Any]] = set()
-        self._server: asyncio.Server | None = None
-
-    @property
-    def port(self) -> int:
-        """Where it listens."""
-        assert self._server
-        return int(self._server.sockets[0].getsockname()[1])
 
     @property
     def base_url(self) -> str:
         """For `model.baseUrl`."""
-        return f"http{'s' if self._tls else ''}://127.0.0.1:{self.port}/v1"
+        return self.url("/v1")
 
     def add(self, *replies: Scripted) -> None:
         """More replies."""
@@ -195,34 +175,9 @@ class OpenAIServer:
         async with self._changed:
             await self._changed.wait_for(lambda: self._n_left >= n)
 
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._tls)
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
-    ) -> None:
-        assert self._server
-        self._server.close()
-        for handler in self._handlers:
-            handler.cancel()
-        await asyncio.gather(*self._handlers, return_exceptions=True)
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task
-        self._handlers.add(task)
-        self.n_connections += 1
-        try:
-            while (asked := await _read(reader)) and await self._answer(asked, reader, writer):
-                pass
-        except (ConnectionError, asyncio.IncompleteReadError):
-            await self._note_left()
-        except asyncio.CancelledError:
-            pass  # the test is over; the streams' own callback would log a cancelled handler
-        finally:
-            writer.close()
-            self._handlers.discard(task)
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while (asked := await read_request(reader)) and await self._answer(asked, reader, writer):
+            pass
 
     async def _answer(
         self, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -261,7 +216,7 @@ class OpenAIServer:
         self, reply: Reply, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> bool:
         headers = {"content-type": reply.content_type, "transfer-encoding": "chunked"}
-        writer.write(_head(reply.status, {**headers, **reply.headers}))
+        writer.write(response_head(reply.status, {**headers, **reply.headers}))
         for part in _parts(reply):
             writer.write(b"%x\r\n%b\r\n" % (len(part), part))
             await writer.drain()
@@ -304,31 +259,10 @@ def encoded(event: Mapping[str, Any] | str | bytes) -> bytes:
     return b"data: " + json.dumps(event, ensure_ascii=False).encode() + b"\n\n"
 
 
-def _head(status: int, headers: Mapping[str, str]) -> bytes:
-    lines = [f"HTTP/1.1 {status} Scripted", *(f"{key}: {value}" for key, value in headers.items())]
-    return ("\r\n".join(lines) + "\r\n\r\n").encode()
-
-
 async def _write(writer: asyncio.StreamWriter, reply: Reply) -> None:
     is_text = isinstance(reply.body, str)
     body = (reply.body if is_text else json.dumps(reply.body)).encode()
     kind = reply.content_type if is_text else "application/json"
     headers = {"content-type": kind, "content-length": str(len(body)), **reply.headers}
-    writer.write(_head(reply.status, headers) + body)
+    writer.write(response_head(reply.status, headers) + body)
     await writer.drain()
-
-
-async def _read(reader: asyncio.StreamReader) -> Asked | None:
-    """The next request on a connection, or None where the client has closed it."""
-    try:
-        head = await reader.readuntil(b"\r\n\r\n")
-    except asyncio.IncompleteReadError:
-        return None
-    first, *lines = head.decode("latin-1").split("\r\n")
-    method, path, _ = first.split(" ", 2)
-    pairs = (line.partition(":") for line in lines if line)
-    headers = {key.lower(): value.strip() for key, _, value in pairs}
-    body = await reader.readexactly(int(headers.get("content-length", "0")))
-    if headers.get("content-type", "").startswith("application/json"):
-        return Asked(method, path, headers, json.loads(body))
-    return Asked(method, path, headers, body.decode("utf-8", "replace"))

@@ -9,9 +9,10 @@ import itertools
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
-from stet.agent.agent import Agent, Answer
+from stet.agent.agent import Agent
 from stet.agent.answer import Answerer
 from stet.agent.archive import Archive
+from stet.agent.at_work import Answer
 from stet.agent.events import AgentEvent, TurnEnded
 from stet.agent.models import ModelSource
 from stet.agent.scope import rules_for

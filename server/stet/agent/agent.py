@@ -5,52 +5,24 @@ import dataclasses
 import functools
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, Protocol
+from typing import Any
 
 from stet.agent.archive import Archive, Past
-from stet.agent.errors import Declined, LimitReached, TurnFailed
-from stet.agent.events import AgentEvent, Asked, Resumed, TurnEnded, TurnStarted, Waiting
+from stet.agent.at_work import Answer, Emit, TurnAtWork
+from stet.agent.errors import told_of
+from stet.agent.events import AgentEvent, TurnEnded, TurnStarted
 from stet.agent.limits import Limits
 from stet.agent.questions import Questions
 from stet.agent.session import Session
-from stet.agent.steering import Steering
 from stet.agent.turn import OVER, Ask, Mode, Turn, TurnState
-from stet.llm.errors import ModelError
 from stet.llm.messages import Usage
 from stet.review.ledger import ReviewLedger
 from stet.settings.values import Price
-from stet.tools.question import Inquire, Question
 from stet.workspace.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
 Spawn = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
-Emit = Callable[[AgentEvent], None]
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Line:
-    """How a turn at work reaches the editor.
-
-    Attributes:
-        emit: Tells what happens.
-        inquire: Puts a question of the turn to the user and waits for the answer.
-        steering: What the user says meanwhile.
-        left: Seconds until the turn's time is over.
-    """
-
-    emit: Emit
-    inquire: Inquire
-    steering: Steering
-    left: Callable[[], float]
-
-
-class Answer(Protocol):
-    """Does a turn's work: see `stet.agent.answer`."""
-
-    def __call__(self, turn: Turn, session: Session, limits: Limits, line: Line) -> Awaitable[Turn]:
-        """Run the turn to its end."""
-        ...
 
 
 class UnknownTurn(Exception):
@@ -95,13 +67,8 @@ class Agent:
         self._emit = emit
         self._sessions: dict[str, Session] = {}
         self._turns: dict[str, Turn] = {}
-        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._at_work: dict[str, TurnAtWork] = {}
         self.questions = Questions()
-        self._timers: dict[str, asyncio.Timeout] = {}
-        self._steering: dict[str, Steering] = {}
-        self._faults: dict[str, str] = {}
-        self._closing: dict[str, Turn] = {}
-        """Turns at their end, while what was said in them is being kept."""
         self._number = number
         self._archive = archive or Archive()
 
@@ -126,8 +93,7 @@ class Agent:
         latest = max((hunk.changed for hunk in self._ledger.hunks()), default=0)
         self._turns = {turn.id: turn for turn in past.turns} | self._turns
         for turn in reversed(past.turns):
-            if turn.ask.comment is None and turn.ask.is_users:  # a stranger's words name no host
-                self.session(turn.ask.chat).words.insert(0, turn.ask.prompt)
+            self.session(turn.ask.chat).words[:0] = turn.users_words
         for kept in past.sessions:
             session = self.session(kept.chat)
             session.history[:0] = kept.history
@@ -164,15 +130,24 @@ class Agent:
         """
         wanted = [self.turn(turn_id)] if turn_id else list(self._turns.values())
         for turn in wanted:
-            if turn.id in self._closing:
-                self._end(self._closing[turn.id])
+            work = self._at_work.get(turn.id)
+            if work is not None and work.closing is not None:
+                self._end(work.closing)
         stopped = [turn.id for turn in wanted if self._turns[turn.id].state not in OVER]
         for stopped_id in stopped:
             # Its end is on record before its task is told: nothing the task still does counts.
             self._end(self._turns[stopped_id].ended(TurnState.CANCELLED, error="Cancelled."))
-            if task := self._tasks.get(stopped_id):
-                task.cancel()
+            work = self._at_work.get(stopped_id)
+            if work is not None and work.task is not None:
+                self._remember_stopped(self._turns[stopped_id])
+                work.task.cancel()
         return tuple(stopped)
+
+    def _remember_stopped(self, turn: Turn) -> None:
+        """Let the next turn of the chat know of one that was cancelled while it ran."""
+        session = self.session(turn.ask.chat)
+        session.remember(turn, self._ledger.hunks(turn=turn.id))
+        _ = self._spawn(self._keep_chat(session), f"keeping the chat of {turn.id}")
 
     def session(self, chat: str) -> Session:
         """The conversation of that id; a new one if there is none yet."""
@@ -187,7 +162,11 @@ class Agent:
             UnknownTurn: If there is none of that id.
             NotRunning: If it does not run, or has no steps.
         """
-        running = [turn for turn in self._turns.values() if turn.id in self._steering]
+        running = [
+            turn
+            for turn in self._turns.values()
+            if turn.id in self._at_work and turn.state not in OVER
+        ]
         wanted = self.turn(turn_id) if turn_id else next(reversed(running), None)
         if wanted is None:
             raise NotRunning("no turn runs: ask with `stet.ask`")
@@ -197,7 +176,7 @@ class Agent:
             raise NotRunning(
                 f"the turn {wanted.id!r} rewrites in one shot: cancel it and ask in other words"
             )
-        self._steering[wanted.id].say(text)
+        self._at_work[wanted.id].steering.say(text)
         return wanted.id
 
     def _start_next(self, session: Session) -> None:
@@ -206,115 +185,54 @@ class Agent:
             if turn.state in OVER:
                 continue
             session.running, session.opening = turn.id, None
-            self._steering[turn.id] = Steering()
+            now = functools.partial(self.turn, turn.id)
+            work = self._at_work[turn.id] = TurnAtWork(now, self._keep, self.questions)
             self._keep(TurnStarted(dataclasses.replace(turn, state=TurnState.RUNNING)))
-            task = self._spawn(self._run(turn.id, session), f"turn {turn.id}")
-            self._tasks[turn.id] = task
+            work.task = self._spawn(self._run(work, session, turn.id), f"turn {turn.id}")
             # Not at the end of `_run`: a task cancelled before its first step never gets there.
-            task.add_done_callback(functools.partial(self._make_way, turn.id, session))
+            work.task.add_done_callback(functools.partial(self._make_way, turn.id, session))
 
-    async def _run(self, turn_id: str, session: Session) -> None:
+    async def _run(self, work: TurnAtWork, session: Session, turn_id: str) -> None:
         """A turn from its start to its end, whatever happens on the way."""
-        ended = await self._outcome(turn_id, session)
-        if self._turns[turn_id].state in OVER:
-            return  # cancelled at its last step: nothing of it counts
-        session.remember(ended, self._ledger.hunks(turn=turn_id))
-        # Before the end is told: whoever knows of it finds it kept.
-        known = (session.chat, tuple(session.history), session.heard)
-        self._closing[turn_id] = ended
-        try:
-            await asyncio.to_thread(self._archive.keep_chat, *known)
-        finally:
-            del self._closing[turn_id]
-            self._end(ended)
-
-    def _make_way(self, turn_id: str, session: Session, _task: asyncio.Task[None]) -> None:
-        """Let the next turn of the chat begin."""
-        session.running = None
-        del self._tasks[turn_id]
-        self._start_next(session)
-
-    async def _outcome(self, turn_id: str, session: Session) -> Turn:
-        """The turn at its end."""
         try:
             answer = await self._answer()
             # Settings are known once there is somebody to answer.
             limits = Limits.of(self._workspace.settings.agent)
-            line = Line(
-                self._keep,
-                functools.partial(self._inquire, turn_id),
-                self._steering[turn_id],
-                functools.partial(self._left, turn_id),
-            )
-            return await self._within(limits, turn_id, answer, session, line)
-        except LimitReached as limit:
-            return self._turns[turn_id].ended(TurnState.LIMITED, error=str(limit))
-        except Declined as no:
-            return self._turns[turn_id].ended(TurnState.CANCELLED, error=str(no))
-        except (TurnFailed, ModelError) as failure:
-            return self._turns[turn_id].ended(TurnState.FAILED, error=str(failure))
+            ended = await work.outcome(answer, session, limits)
         except Exception as bug:
             # The turn's task ends with the error, which is logged where tasks are kept; but the
             # user must not be left looking at a turn that never ends.
-            message = f"Stet failed inside ({type(bug).__name__}); its log has the details."
-            self._end(self._turns[turn_id].ended(TurnState.FAILED, error=message))
+            self._end(self._turns[turn_id].ended(TurnState.FAILED, error=told_of(bug)))
             raise
-
-    async def _within(
-        self, limits: Limits, turn_id: str, answer: Answer, session: Session, line: Line
-    ) -> Turn:
-        """The turn's work, as long as the limits allow; waiting for the user does not count.
-
-        Raises:
-            LimitReached: If it takes longer.
-            TurnFailed: If it takes longer because the model's server fails.
-        """
-        timer = self._timers[turn_id] = asyncio.timeout(limits.seconds)
+        if self._turns[turn_id].state in OVER:
+            return  # cancelled at its last step: nothing of it counts
+        if ended.state is not TurnState.CANCELLED:  # nothing was sent that the user did not want
+            session.remember(ended, self._ledger.hunks(turn=turn_id))
+        # Before the end is told: whoever knows of it finds it kept.
+        work.closing = ended
         try:
-            async with timer:
-                return await answer(self._turns[turn_id], session, limits, line)
-        except TimeoutError as error:
-            if not timer.expired():
-                raise
-            if fault := self._faults.get(turn_id):
-                raise TurnFailed(f"{fault} {limits.out_of_time}") from error
-            raise LimitReached(limits.out_of_time) from error
+            await self._keep_chat(session)
         finally:
-            del self._timers[turn_id]
+            work.closing = None
+            self._end(ended)
 
-    def _left(self, turn_id: str) -> float:
-        """Seconds until the turn's time is over."""
-        due = self._timers[turn_id].when()
-        return float("inf") if due is None else max(0.0, due - asyncio.get_running_loop().time())
+    async def _keep_chat(self, session: Session) -> None:
+        async with session.keeping:
+            known = (session.chat, tuple(session.history), session.heard)
+            await asyncio.to_thread(self._archive.keep_chat, *known)
 
-    async def _inquire(self, turn_id: str, question: Question) -> str:
-        """Put a question to the user; the turn waits, its clock stands still."""
-        loop, timer = asyncio.get_running_loop(), self._timers[turn_id]
-        due = timer.when()
-        left = due - loop.time() if due is not None else None
-        timer.reschedule(None)
-        answer = self.questions.put(turn_id, question)
-        waiting = dataclasses.replace(
-            self._turns[turn_id], state=TurnState.WAITING, question=question
-        )
-        self._keep(Asked(waiting))
-        try:
-            text = await answer
-        finally:
-            self.questions.withdraw(turn_id)
-        timer.reschedule(loop.time() + left if left is not None else None)
-        going_on = dataclasses.replace(self._turns[turn_id], state=TurnState.RUNNING, question=None)
-        self._keep(Resumed(going_on, text))
-        return text
+    def _make_way(self, turn_id: str, session: Session, _task: asyncio.Task[None]) -> None:
+        """Let the next turn of the chat begin."""
+        session.running = None
+        del self._at_work[turn_id]
+        self._start_next(session)
 
     def _keep(self, event: AgentEvent) -> None:
         """Keep the turn as the event shows it, and pass the event on; nothing after its end."""
         if self._turns[event.turn.id].state in OVER:
             return
-        if isinstance(event, Waiting):
-            self._faults[event.turn.id] = event.reason
-        else:
-            self._faults.pop(event.turn.id, None)
+        if (work := self._at_work.get(event.turn.id)) is not None:
+            work.saw(event)
         if self._turns[event.turn.id] != event.turn:
             self._turns[event.turn.id] = event.turn
             self._archive.keep_turn(event.turn)
@@ -322,9 +240,9 @@ class Agent:
 
     def _end(self, turn: Turn) -> None:
         self.questions.withdraw(turn.id)
-        steering = self._steering.pop(turn.id, None)
-        if steering is not None and turn.state is not TurnState.CANCELLED:
-            turn = turn.without_hearing(steering.take())
+        work = self._at_work.get(turn.id)
+        if work is not None and turn.state is not TurnState.CANCELLED:
+            turn = turn.without_hearing(work.steering.take())
         cost = _cost(turn.usage, self._workspace.settings.model.price)
         self._keep(TurnEnded(dataclasses.replace(turn, cost=cost)))
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Awaitable, Callable
 
 from stet.agent import comments
-from stet.agent.agent import Line
+from stet.agent.at_work import Line
 from stet.agent.compaction import fitted
 from stet.agent.crew import Crew
 from stet.agent.errors import Declined
@@ -266,7 +266,7 @@ class Answerer:
             shown=shown,
             links=self._links,
             hands=self._hands,
-            user_words="\n".join(session.words),
+            user_words=session.words,
             web=open_web(snapshot.settings.web, snapshot.system, session.named),
         )
         desk.look = look_from(desk, turn.ask.place)

@@ -6,6 +6,15 @@ TurnStopped
 └── TurnFailed      it can't go on; the turn is `failed`
 """
 
+INSTALL_AGAIN = "Install `stet-lsp` again where Stet is installed."
+
+
+def told_of(bug: Exception) -> str:
+    """What the user is told of a fault inside: one of the installation they can mend themselves."""
+    if isinstance(bug, ImportError):
+        return f"A package that Stet needs can't be used ({bug}). {INSTALL_AGAIN}"
+    return f"Stet failed inside ({type(bug).__name__}); its log has the details."
+
 
 class TurnStopped(Exception):
     """The turn ends here; what it has proposed stays."""

@@ -25,7 +25,7 @@ MAX_ENTRIES = 20
 """How many proposals, failures or sources of one turn its record lists."""
 MAX_ENTRY = 200
 """Characters of one of them."""
-NOT_RUN = "Not carried out: the turn ended before.\n"
+NOT_RUN = "Not carried out to its end: the turn ended before.\n"
 RECORD = "turn_record"
 
 

@@ -169,8 +169,7 @@ class _Work:
 
     def _hear(self, text: str) -> None:
         """Show the model what the user said meanwhile."""
-        desk = self._crew.toolbox.desk
-        desk.user_words = f"{desk.user_words}\n{text}"
+        self._crew.toolbox.desk.user_words.append(text)
         self._messages.append(Message("user", text))
         self._turn = dataclasses.replace(self._turn, steering=(*self._turn.steering, text))
         self._crew.emit(Heard(self._turn, text))

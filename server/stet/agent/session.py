@@ -1,9 +1,10 @@
 """A conversation: what was said in it, and the turns waiting their turn."""
 
+import asyncio
 from collections import deque
 from dataclasses import dataclass, field, replace
 
-from stet.agent.history import Exchange, Prompt, Record
+from stet.agent.history import MAX_SAID, Exchange, Prompt, Record
 from stet.agent.turn import Turn, TurnState
 from stet.review.proposal import Hunk
 from stet.review.shown import Shown
@@ -61,6 +62,7 @@ class Session:
         words: What the user has said, and nothing else, oldest first: who names a host in it may be
             read from. The history also holds what others wrote.
         named: Hosts that a search has named or the user has allowed.
+        keeping: Held while what it knows is written, so that nothing older is written last.
     """
 
     chat: str
@@ -71,6 +73,7 @@ class Session:
     opening: Opening | None = None
     words: list[str] = field(default_factory=list)
     named: Named = field(default_factory=Named)
+    keeping: asyncio.Lock = field(default_factory=asyncio.Lock, compare=False, repr=False)
 
     @property
     def active(self) -> str:
@@ -81,17 +84,19 @@ class Session:
     def remember(self, turn: Turn, hunks: tuple[Hunk, ...]) -> None:
         """Keep the turn for those to come.
 
-        Of a turn that was cancelled nothing is kept: what it was told will be told again.
+        Of one that was cancelled before the model had answered once, only the question and what
+        became of it: what it was told will be told again.
         """
         opening, self.opening = self.opening, None
-        if turn.state is TurnState.CANCELLED:
-            return
-        told, active = "", ""
+        active = opening.active if opening is not None else ""
+        question = turn.ask.prompt
+        if turn.state is TurnState.CANCELLED and not turn.rounds:
+            # It may have been cancelled because it would have sent too much.
+            opening, question = None, question[:MAX_SAID]
         if opening is not None:
-            told, active = opening.text, opening.active
+            question = opening.text + question
             self.heard = opening.heard_at_its_end()
         record = Record.of(turn, hunks, active, self.active)
-        question = told + turn.ask.prompt
         if opening is None or opening.prompt is None:
             said = turn.answer or turn.summary
             self.history.append(Exchange.in_short(question, said.strip(), record, 2))

@@ -8,6 +8,7 @@ from functools import cache
 
 from pydantic import ValidationError
 
+from stet.agent.errors import told_of
 from stet.agent.lifecycle import Course, ToolRun
 from stet.agent.turn import Ask, Mode
 from stet.llm.messages import ToolCall, ToolDefinition
@@ -21,7 +22,7 @@ from stet.tools.delete_file import DELETE_FILE
 from stet.tools.desk import Desk
 from stet.tools.done import DONE
 from stet.tools.edit_file import EDIT_FILE
-from stet.tools.errors import ToolError, UserDeclined
+from stet.tools.errors import NotOffered, ToolError, UserDeclined
 from stet.tools.execute_command import EXECUTE_COMMAND
 from stet.tools.explore_structure import EXPLORE_STRUCTURE
 from stet.tools.find_dead_links import FIND_DEAD_LINKS
@@ -107,6 +108,10 @@ _COURSES = {
 _LAST_GROUPS = {ToolGroup.ACTION, ToolGroup.ADVANCED}
 """What is offered in a turn's last round: looking up more would lead nowhere."""
 
+_TOO_LATE = (
+    "Not carried out: the turn was near its limit, and in its last round nothing is looked up."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -132,7 +137,8 @@ class Outcome:
             told = f"{told[:MAX_ERROR]} (cut: {len(told) - MAX_ERROR} more characters)"
         if isinstance(error, UserDeclined):
             return cls(f"{told}\n", told, declined=True)
-        return cls(f"Error: {told}\n", told)
+        shown = error.shown if isinstance(error, NotOffered) else told
+        return cls(f"Error: {told}\n", shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +168,9 @@ class Toolbox:
             text = await tool.run(params, self.desk)
         except ToolError as error:
             return Outcome.failed(error)
-        except Exception:  # a tool's bug must not end the turn
+        except Exception as bug:  # a tool's bug must not end the turn
             log.exception("the tool %s failed", call.name)
-            return Outcome.failed(_broken(call.name))
+            return Outcome.failed(_broken(call.name, bug))
         return Outcome(text, hunks=self._proposed_since(known))
 
     async def run_together(self, calls: Sequence[ToolCall]) -> list[Outcome]:
@@ -182,10 +188,10 @@ class Toolbox:
             if tool is None or tool.together is None:
                 return [await self.run(call) for call in calls]
             outcomes = await tool.together.run(read, self.desk)
-        except Exception:  # a tool's bug must not end the turn
+        except Exception as bug:  # a tool's bug must not end the turn
             name = calls[0].name
             log.exception("the tool %s failed", name)
-            return [Outcome.failed(_broken(name)) for _ in calls]
+            return [Outcome.failed(_broken(name, bug)) for _ in calls]
         hunks = self._proposed_since(known)
         return [
             Outcome.failed(outcome)
@@ -238,7 +244,8 @@ class Toolbox:
         if tool is None or tool not in offered:
             names = ", ".join(tool.name for tool in offered)
             where = " in the last round" if tool else ""
-            raise ToolError(f"There is no tool {call.name!r}{where}. The tools are: {names}.")
+            told = f"There is no tool {call.name!r}{where}. The tools are: {names}."
+            raise NotOffered(told, _TOO_LATE if tool else f"There is no tool {call.name!r}.")
         arguments = parsed(call)
         if arguments is None:
             raise ToolError(
@@ -296,7 +303,9 @@ def _no_json(constant: str) -> object:
     raise ValueError(f"{constant} is no JSON")
 
 
-def _broken(name: str) -> str:
+def _broken(name: str, bug: Exception) -> str:
+    if isinstance(bug, ImportError):
+        return f"The tool {name!r} can't be used. {told_of(bug)} Go on without it."
     return f"The tool {name!r} failed; go on without it."
 
 

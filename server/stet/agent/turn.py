@@ -140,6 +140,12 @@ class Turn:
         """Tokens of all rounds, and of what was asked beside them."""
         return sum(self.rounds, self.beside)
 
+    @property
+    def users_words(self) -> tuple[str, ...]:
+        """What the user has said in it; a comment and a project's prompt are a stranger's words."""
+        is_theirs = self.ask.comment is None and self.ask.is_users
+        return (self.ask.prompt, *self.steering) if is_theirs else self.steering
+
     def with_round(self, completion: Completion) -> "Turn":
         """After the model has answered once more."""
         said = "\n\n".join(part for part in (self.answer, completion.text.strip()) if part)

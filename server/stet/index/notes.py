@@ -14,12 +14,18 @@ from typing import Any, TypeAlias
 from stet.index.front_matter import find_front_matter
 from stet.index.properties import BadYaml, properties_of
 from stet.index.tags import tags_of
-from stet.text.lines import split_lines
+from stet.text.lines import n_breaks, split_lines
 
 MAX_CHARACTERS = 1_000_000
 """A longer note is not read: no person wrote it."""
+MAX_LINES = 30_000
+"""Nor is one of more lines: each may be a block of its own."""
+MAX_PIPES = 20_000
+"""In a note with more, tables are not told apart: each cell is a block of its own."""
 MAX_PARAGRAPH = 20_000
 """A longer paragraph is not searched for tags."""
+MAX_PARAGRAPHS = 100_000
+"""Characters of all the paragraphs of a note that are parsed to find the tags in them."""
 MAX_TITLE = 200
 
 Token: TypeAlias = Any
@@ -99,10 +105,12 @@ def front_tags(text: str) -> tuple[str, ...]:
 def _inline_tags(text: str) -> Iterator[str]:
     if _MAY_HOLD_TAG.search(text) is None:
         return
+    n_left = MAX_PARAGRAPHS
     for token in _blocks(text)[0]:
-        if token.type == "inline" and len(token.content) <= MAX_PARAGRAPH:
+        if token.type == "inline" and len(token.content) <= min(MAX_PARAGRAPH, n_left):
             if _MAY_HOLD_TAG.search(token.content) is None:
                 continue
+            n_left -= len(token.content)
             for found in _TAG.finditer(_plain(token.content)):
                 if _TELLING.search(found["name"]):
                     yield found["name"].strip("/")
@@ -130,20 +138,22 @@ def _plain(content: str) -> str:
 
 def _blocks(text: str) -> tuple[list[Token], int]:
     """The blocks of a note below its front matter, and how many lines stand above them."""
-    if len(text) > MAX_CHARACTERS:
+    if len(text) > MAX_CHARACTERS or n_breaks(text) > MAX_LINES:
         return [], 0
     front = find_front_matter(text)
     above = 0
     if front is not None:
         above = len(split_lines(text[: front.end]))
         text = "".join(split_lines(text[front.end :])[1:])
-    return _parser().parse(text.removeprefix("\ufeff")), above
+    parser = _parser(has_tables=text.count("|") <= MAX_PIPES)
+    return parser.parse(text.removeprefix("\ufeff")), above
 
 
-@lru_cache(maxsize=1)
-def _parser() -> Token:
+@lru_cache(maxsize=2)
+def _parser(*, has_tables: bool = True) -> Token:
     """The parser for blocks; what is inside a paragraph is left as it is."""
     # Only a turn that asks for notes pays for the library.
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark").enable("table").disable(["inline", "text_join"])
+    parser = MarkdownIt("commonmark").disable(["inline", "text_join"])
+    return parser.enable("table") if has_tables else parser

@@ -18,7 +18,7 @@ _ENDINGS = (
 _DOUBLED = ("ing", "ed", "er", "ingly", "edly")
 _VOWEL = re.compile("[aeiouy]")
 _MIN_STEM = 3
-_STOP_WORDS = frozenset(
+STOP_WORDS = frozenset(
     word
     for line in (
         "a an and any are as at be but by can could did do does for from had has have how i if in into is it",
@@ -50,7 +50,7 @@ def stems(text: str) -> list[str]:
 def terms(query: str) -> list[str]:
     """The stems that a question in words asks for, without repeats and without words that say nothing."""
     words = parts(query)
-    telling = [word for word in words if word not in _STOP_WORDS]
+    telling = [word for word in words if word not in STOP_WORDS]
     return list(dict.fromkeys(map(stem, telling or words)))
 
 

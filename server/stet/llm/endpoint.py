@@ -20,7 +20,7 @@ class Endpoint:
         max_tokens_field: What this provider calls the cap on an answer.
         hint: What to do where nothing answers at this address.
         context_tokens: How many tokens fit, or None where that is not known.
-        constrained: Whether the server obeys grammars and schemas.
+        constrained: Whether the server obeys grammars.
         keep_alive: Whether connections are used again. A server that closes idle ones at the moment
             the next request is sent fails that request.
     """

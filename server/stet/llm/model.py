@@ -1,8 +1,8 @@
 """What every model is to the agent: messages in, one streamed completion out."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from stet.llm.messages import Completion, Message, ToolDefinition
 
@@ -22,7 +22,6 @@ class Request:
         messages: The conversation, system message first.
         tools: What the model may call; empty: it may only speak.
         grammar: A GBNF grammar the answer must follow; only models with `constrained` obey it.
-        schema: A JSON schema the answer must follow; only models with `constrained` obey it.
         max_tokens: A cap on the answer, or None for the model's own.
         stop: Texts that end the answer.
         ceiling: Tokens, about, beyond which an answer is broken off: a provider need not know of it,
@@ -34,7 +33,6 @@ class Request:
     messages: tuple[Message, ...]
     tools: tuple[ToolDefinition, ...] = ()
     grammar: str = ""
-    schema: Mapping[str, Any] | None = None
     max_tokens: int | None = None
     stop: tuple[str, ...] = ()
     ceiling: int | None = None
@@ -56,7 +54,7 @@ class Model(Protocol):
 
     @property
     def constrained(self) -> bool:
-        """Whether it obeys `Request.grammar` and `Request.schema`: only the embedded one does."""
+        """Whether it obeys `Request.grammar`: only the embedded one does."""
         ...
 
     @property

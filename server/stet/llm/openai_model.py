@@ -74,7 +74,7 @@ class OpenAIModel:
 
     @property
     def constrained(self) -> bool:
-        """Whether the server obeys grammars and schemas."""
+        """Whether the server obeys grammars."""
         return self.endpoint.constrained
 
     @property
@@ -197,14 +197,6 @@ class OpenAIModel:
             body["temperature"] = self._sampling.temperature
         if self._sampling.cache_prompt is not None:
             body["cache_prompt"] = self._sampling.cache_prompt
-        return body | _constraints(request) if self.constrained else body
-
-
-def _constraints(request: Request) -> dict[str, Any]:
-    """The form the answer must have, for a server that obeys."""
-    if request.grammar:
-        return {"grammar": request.grammar}
-    if request.schema is None:
-        return {}
-    schema = {"name": "answer", "schema": dict(request.schema), "strict": True}
-    return {"response_format": {"type": "json_schema", "json_schema": schema}}
+        if request.grammar and self.constrained:
+            body["grammar"] = request.grammar
+        return body

@@ -100,34 +100,6 @@ def parse_answer(
     return "".join(said).strip() if calls or end else text, tuple(calls)
 
 
-def parse_object(text: str) -> tuple[str, tuple[ToolCall, ...]]:
-    """The object a schema held the model to: an answer, or a call. Cut short, it is neither."""
-    data = _object(text)
-    if data is None:
-        return "", ()
-    if isinstance(data.get("answer"), str):
-        return data["answer"], ()
-    return "", (_call(text),)
-
-
-def schema(tools: Iterable[ToolDefinition]) -> dict[str, Any]:
-    """The JSON schema of one answer or one call; answering comes last, as small models take the first."""
-    options: list[dict[str, Any]] = [
-        _exactly({"name": {"const": tool.name}, "arguments": dict(tool.parameters)})
-        for tool in tools
-    ]
-    return {"anyOf": [*options, _exactly({"answer": {"type": "string"}})]}
-
-
-def _exactly(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
 def _call(body: str) -> ToolCall:
     """The call a tag holds; one that is none keeps its words as arguments, to be told about."""
     fenced = _FENCE.match(body)

@@ -6,8 +6,8 @@ The tools are described at the end of the system message; the model calls one by
     {"name": "read_file", "arguments": {"path": "notes.md"}}
     </tool_call>
 
-on lines of its own, the form that open models are most often trained on. A model that obeys a schema
-(the embedded one) answers with one JSON object instead, a call or an answer, and can't do otherwise.
+on lines of its own, the form that open models are most often trained on. The embedded model has a
+form of its own where it calls tools (`stet.agent.small`).
 """
 
 from dataclasses import replace
@@ -16,14 +16,8 @@ from enum import Enum
 from stet.llm.errors import ToolsUnsupported
 from stet.llm.messages import Completion, Message, StopReason, ToolDefinition
 from stet.llm.model import Model, Request, Sink, ignore
-from stet.llm.text_form import (
-    Held,
-    parse_answer,
-    parse_object,
-    render_message,
-    render_tools,
-    schema,
-)
+from stet.llm.text_form import Held, parse_answer, render_message, render_tools
+from stet.llm.wrapped import Wrapped
 
 
 class When(Enum):
@@ -34,7 +28,7 @@ class When(Enum):
     """From the moment the model says that it has no tool calls."""
 
 
-class TextProtocolModel:
+class TextProtocolModel(Wrapped):
     """A model whose tool calls are text.
 
     Args:
@@ -43,36 +37,8 @@ class TextProtocolModel:
     """
 
     def __init__(self, inner: Model, when: When) -> None:
-        self.inner = inner
+        super().__init__(inner)
         self._in_words = when is When.ALWAYS
-
-    @property
-    def name(self) -> str:
-        """The inner model's."""
-        return self.inner.name
-
-    @property
-    def provider(self) -> str:
-        """The inner model's."""
-        return self.inner.provider
-
-    @property
-    def constrained(self) -> bool:
-        """The inner model's."""
-        return self.inner.constrained
-
-    @property
-    def context_tokens(self) -> int | None:
-        """The inner model's."""
-        return self.inner.context_tokens
-
-    async def warm(self) -> None:
-        """Warm the inner model."""
-        await self.inner.warm()
-
-    async def close(self) -> None:
-        """Close the inner model."""
-        await self.inner.close()
 
     async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:
         """Ask; see `Model.complete`. Only what is said is streamed, never a call.
@@ -85,11 +51,9 @@ class TextProtocolModel:
                 return await self.inner.complete(request, on_text, on_wait)
             except ToolsUnsupported:
                 self._in_words = True
-        if self.constrained and request.tools and not request.grammar:
-            return await self._constrained(request, on_text, on_wait)
-        return await self._free(request, on_text, on_wait)
+        return await self._ask(request, on_text, on_wait)
 
-    async def _free(self, request: Request, on_text: Sink, on_wait: Sink) -> Completion:
+    async def _ask(self, request: Request, on_text: Sink, on_wait: Sink) -> Completion:
         """The model writes as it likes; calls are found in its words."""
         if not request.tools:
             return await self.inner.complete(_in_words(request), on_text, on_wait)
@@ -104,16 +68,6 @@ class TextProtocolModel:
         text, calls = parse_answer(spoken.text, request.tools, is_cut=is_cut)
         held.finish(text)
         reason = StopReason.TOOL_CALLS if calls and not is_cut else spoken.stop_reason
-        return replace(spoken, text=text, tool_calls=calls, stop_reason=reason)
-
-    async def _constrained(self, request: Request, on_text: Sink, on_wait: Sink) -> Completion:
-        """The server holds the model to one JSON object; nothing of it is shown before it is whole."""
-        asked = replace(_in_words(request), schema=schema(request.tools))
-        spoken = await self.inner.complete(asked, ignore, on_wait)
-        text, calls = parse_object(spoken.text)
-        if text:
-            on_text(text)
-        reason = StopReason.TOOL_CALLS if calls else spoken.stop_reason
         return replace(spoken, text=text, tool_calls=calls, stop_reason=reason)
 
 

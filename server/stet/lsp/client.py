@@ -18,6 +18,7 @@ from pygls.exceptions import JsonRpcException
 from stet.lsp.capabilities import HEADLESS
 from stet.lsp.connection.wire import Phase, StetLanguageServer
 from stet.lsp.progress import Progress
+from stet.text.escape import escape_line
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +57,7 @@ class Client:
         """Ask the editor to change one document.
 
         Args:
-            label: What its undo list calls it; None for none, which some put on the screen each time.
+            label: What its undo list calls it; None for none.
             uri: As the editor spells it.
             version: Of the text that the ranges belong to; None if the document is not open.
             edits: Not overlapping; ranges in the negotiated encoding.
@@ -114,7 +115,9 @@ class Client:
         if not self._server.editor.apply_edit:
             reason = "The editor takes no edits from a server."
             return ApplyOutcome(applied=False, reason=reason)
-        params = lsp.ApplyWorkspaceEditParams(edit=edit, label=label)
+        # Neovim has no name for an undo step: it prints the label at every edit.
+        named = escape_line(label) if label and self._server.editor.name != "neovim" else None
+        params = lsp.ApplyWorkspaceEditParams(edit=edit, label=named)
         try:
             result = await self._server.protocol.ask(lsp.WORKSPACE_APPLY_EDIT, params, seconds)
         except TimeoutError as error:

@@ -52,12 +52,13 @@ class Comments:
         self._carried_out: dict[str, set[str]] = {}
         self._in_order: dict[str, asyncio.Lock] = {}
 
-    def carry_out(self, document: TextDocument, line: int, chat: str | None = None) -> str:
-        """Do what the comment on a line (0-based) of `document` says; gives the turn's id.
+    def carry_out(
+        self, document: TextDocument, line: int, text: str, chat: str | None = None
+    ) -> str:
+        """Do what the comment on a line (0-based) of `document`, which reads `text`, says.
 
-        Whether there is one is found out when the turn begins.
+        Gives the turn's id. Whether there is such a comment is found out when the turn begins.
         """
-        text = document.lines[line] if line < len(document.lines) else ""
         seen = marker_on(text.rstrip("\r\n"))
         prompt = said_on(text) or f"The comment on line {line + 1}"
         return self._ask(

@@ -4,8 +4,8 @@
 - `reads`: a request is answered from state within milliseconds.
 - `command`: `workspace/executeCommand`. A plain `def` that checks its arguments, hands the work to
   `Tasks` and returns: the reply is on the wire before the work begins.
-- `answers_later`: a command whose answer is made of what the disk says. An `async def` that reads it
-  in a worker; other messages are taken meanwhile.
+- `answers_later`: a command whose answer is made of what the disk says. It is called in its place
+  among the messages, and reads the disk in a worker; other messages are taken meanwhile.
 
 Handlers are bound by closures whose first parameter is called `ls`: the framework looks at names and
 annotations of what is registered (a `functools.partial` would be called with the wrong arguments).
@@ -14,6 +14,7 @@ annotations of what is registered (a `functools.partial` would be called with th
 import logging
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from inspect import isawaitable
 from time import perf_counter
 from typing import Any, Generic, TypeVar
 
@@ -75,13 +76,16 @@ class Router(Generic[State]):
         self._server.command(name)(handle)
 
     def answers_later(
-        self, name: str, handler: Callable[[State, tuple[object, ...]], Awaitable[object]]
+        self, name: str, handler: Callable[[State, tuple[object, ...]], Awaitable[object] | object]
     ) -> None:
-        """Register a command that is answered when the handler is through; the server goes on."""
+        """Register a command that is answered when what the handler gives is there.
 
-        async def handle(ls: LanguageServer, *arguments: object) -> object:  # noqa: ARG001 - pygls passes itself by this name
-            with boundary(name):
-                return await handler(self._state(), arguments)
+        What a plain `def` does before it gives that is done before the next message.
+        """
+
+        def handle(ls: LanguageServer, *arguments: object) -> object:  # noqa: ARG001 - pygls passes itself by this name
+            begun = answer(name, handler, self._state(), arguments)
+            return _within(name, begun) if isawaitable(begun) else begun
 
         self._server.command(name)(handle)
 
@@ -99,6 +103,16 @@ def answer(name: str, handler: Callable[..., Result], *arguments: object) -> Res
     finally:
         if (seconds := perf_counter() - started) > SLOW_SECONDS:
             log.info("%s took %.0f ms", name, seconds * 1000)
+
+
+async def _within(name: str, work: Awaitable[Result]) -> Result:
+    """Wait for a handler's answer at the boundary.
+
+    Raises:
+        JsonRpcException: What the editor is told; see `boundary`.
+    """
+    with boundary(name):
+        return await work
 
 
 @contextmanager

@@ -80,16 +80,16 @@ def build_server(*, log_level_given: bool = False) -> StetLanguageServer:
 
 
 def _commands(route: "Router[ServerState]") -> None:
-    """Commands answer at once; work goes on in tasks."""
+    """Commands answer at once, but for those that need the disk for it; work goes on in tasks."""
     route.command("stet.ask", turns.ask)
     route.command("stet.turn", turns.turn)
     route.command("stet.cancel", turns.cancel)
     route.command("stet.steer", turns.steer)
     route.command("stet.answer", turns.answer)
-    route.command("stet.openChat", chat.open_chat)
-    route.command("stet.newChat", chat.new_chat)
-    route.command("stet.send", chat.send)
-    route.command("stet.carryOut", instructions.carry_out)
+    route.answers_later("stet.openChat", chat.open_chat)
+    route.answers_later("stet.newChat", chat.new_chat)
+    route.answers_later("stet.send", chat.send)
+    route.answers_later("stet.carryOut", instructions.carry_out)
     route.answers_later("stet.showContext", turns.show_context)
     route.command("stet.status", turns.status)
     route.command("stet.proposals", review.proposals)

@@ -70,6 +70,7 @@ class Startup:
         self._hands = hands
         self._restore_chats = restore_chats
         self._answerer: Answerer | None = None
+        self._missing = ""
         self._layers: Layers | None = None
         self._is_ready = asyncio.Event()
         self._said: set[str] = set()
@@ -86,6 +87,9 @@ class Startup:
             answerer, _ = await asyncio.gather(asyncio.to_thread(self._load), self._restore())
             self._answerer = answerer
             self.ready = True
+        except ImportError as missing:
+            self._missing = str(missing)
+            raise
         finally:
             # Whatever went wrong, questions must not wait for ever.
             self._is_ready.set()
@@ -94,6 +98,8 @@ class Startup:
     async def answerer(self) -> "Answerer":
         """Who does the turns' work; waited for until settings are read."""
         await self._is_ready.wait()
+        if self._missing:
+            raise ImportError(self._missing)
         if self._answerer is None:
             raise RuntimeError("Stet could not start; its log says why")
         return self._answerer

@@ -3,9 +3,11 @@
 import asyncio
 from dataclasses import dataclass, field
 
-from stet.agent.agent import Agent, Answer
+from stet.agent.agent import Agent
 from stet.agent.archive import Archive
+from stet.agent.at_work import Answer
 from stet.agent.events import AgentEvent
+from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.chat.chats import Chats
 from stet.lsp.chat.writer import PageWriter
 from stet.lsp.client import Client
@@ -27,6 +29,7 @@ from stet.lsp.startup import Startup
 from stet.review.ledger import ReviewLedger
 from stet.review.store.store import Store
 from stet.system.system import System
+from stet.text.encoding import Encoding
 from stet.workspace.workspace import Workspace
 
 
@@ -81,27 +84,46 @@ class ServerState:
     comments: Comments = field(init=False)
 
     def __post_init__(self) -> None:
+        store = self._make_world()
+        self._make_review()
+        self._make_agent(store)
+        self.keeper = Keeper(
+            self.workspace, self.ledger, store, self.system, self.server.tasks.spawn
+        )
+        hands = EditorHands(
+            self.workspace, self.ledger, self.delivery, self.client, self.own, self.system
+        )
+        self.startup = Startup(
+            self.workspace,
+            self.ledger,
+            self.client,
+            self.system,
+            self.keeper,
+            hands=hands.ports,
+            log_level_given=self.log_level_given,
+            restore_chats=self._restore_chats,
+        )
+
+    def _make_world(self) -> Store:
+        """The editor, the user's documents and the ledger; gives what outlives the process."""
+        start = self.server.tasks.start
         self.workspace = Workspace(self.system)
         self.client = Client(self.server)
         store = Store(self.system, lambda: self.workspace.folders, messenger(self.client))
         self.ledger = ReviewLedger(store)
-        self.renames = Renames(self.workspace, self.ledger, self.system, self.server.tasks.start)
-        self.own = OwnDocuments(self.system, lambda: self.workspace.encoding)
-        self.disk = DiskWatch(
-            self.workspace,
-            self.ledger,
-            self.server.tasks.start,
-            editor=lambda: self.server.editor,
-        )
+        self.workspace.blocks = lambda: self.ledger.blocks.known
+        self.renames = Renames(self.workspace, self.ledger, self.system, start)
+        self.own = OwnDocuments(self.system, self._encoding)
+        self.disk = DiskWatch(self.workspace, self.ledger, start, editor=self._editor)
         self.documents = Documents(self.workspace, self.ledger, self.renames, self.own, self.disk)
+        return store
+
+    def _make_review(self) -> None:
+        """What shows proposals, and brings decisions to the editor."""
         self.pages = ReviewPages(self.workspace, self.ledger, self.client, self.system, self.own)
         self.publisher = Publisher(self.workspace, self.ledger, self.client)
         self.delivery = Delivery(
-            self.workspace,
-            self.ledger,
-            self.client,
-            self.renames,
-            editor=lambda: self.server.editor,
+            self.workspace, self.ledger, self.client, self.renames, editor=self._editor
         )
         self.preview = Preview(self.ledger, self.delivery, self.client)
         self.inline = InlineStyle(
@@ -111,23 +133,9 @@ class ServerState:
             lambda: self.workspace.settings,
             self.server.tasks.start,
         )
-        self.workspace.blocks = lambda: self.ledger.blocks.known
-        self.keeper = Keeper(
-            self.workspace, self.ledger, store, self.system, self.server.tasks.spawn
-        )
-        self.startup = Startup(
-            self.workspace,
-            self.ledger,
-            self.client,
-            self.system,
-            self.keeper,
-            hands=EditorHands(
-                self.workspace, self.ledger, self.delivery, self.client, self.own, self.system
-            ).ports,
-            log_level_given=self.log_level_given,
-            restore_chats=self._restore_chats,
-        )
-        self.view = TurnView(self.client, self.ledger, self.publisher, lambda: self.agent)
+
+    def _make_agent(self, store: Store) -> None:
+        """Conversations, and where they are seen."""
         self.agent = Agent(
             self.workspace,
             self.ledger,
@@ -137,28 +145,29 @@ class ServerState:
             emit=self._happened,
             archive=Archive(store),
         )
+        self.view = TurnView(self.client, self.ledger, self.publisher, self._agent)
         self.chats = Chats(
             self.workspace,
             self.ledger,
             self.client,
             self.system,
             self.own,
-            writer=PageWriter(
-                self.own,
-                self.client,
-                editor=lambda: self.server.editor,
-                encoding=lambda: self.workspace.encoding,
-            ),
-            agent=lambda: self.agent,
+            writer=PageWriter(self.own, self.client, editor=self._editor, encoding=self._encoding),
+            agent=self._agent,
             number=lambda: store.number("chat"),
         )
         self.comments = Comments(
-            self.workspace,
-            self.ledger,
-            self.client,
-            lambda: self.agent,
-            self.server.tasks.start,
+            self.workspace, self.ledger, self.client, self._agent, self.server.tasks.start
         )
+
+    def _agent(self) -> Agent:
+        return self.agent
+
+    def _editor(self) -> ClientCapabilities:
+        return self.server.editor
+
+    def _encoding(self) -> Encoding:
+        return self.workspace.encoding
 
     def _happened(self, event: AgentEvent) -> None:
         self.comments.happened(event)

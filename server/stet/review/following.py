@@ -4,16 +4,17 @@ import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 
 from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.overdue import Overdue
 from stet.review.anchoring.sent import Plan, accepting
 from stet.review.anchoring.track import Track
 from stet.review.anchoring.turning import turned_round
 from stet.review.book import Book
 from stet.review.by_hand import after_change
-from stet.review.proposal import HunkKind, HunkState
+from stet.review.proposal import HunkKind, HunkState, but
 from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
-from stet.text.lines import line_end, split_lines, without_end
+from stet.text.lines import line_end, line_ends, split_lines, without_end
 from stet.workspace.uris import canonical
 
 _OTHER_WAY = {HunkState.ACCEPTED: HunkState.UNDONE, HunkState.UNDONE: HunkState.ACCEPTED}
@@ -28,20 +29,22 @@ def follow(book: Book, track: Track, changes: Sequence[TextChange], lines: Seque
         changes: What happened to its text, in order.
         lines: The text behind them.
     """
-    waiting = _take_up_late(book, track, changes)
+    waiting, late = _take_up_late(book, track, changes)
     if track.sent is not None and (found := _arrival(track, changes, lines)) is not None:
         count, then = found
         track.lines = then
         _, settled = track.follow(changes[:count], then)
-        _turn_round(book, track, settled)
-        track.place_others()
+        _turn_round(book, track, track.place_others(settled))
         confirm(book, track, track.sent.plan.places)
         # What comes behind it in the same message was typed into the edited text.
         changes, track.lines = changes[count:], lines
         book.changed(track.uri)
-        if waiting:
+        if waiting or late:
             # An edit before it has come, so its own is expected for the text behind that.
-            _expect(track, TextDocument(track.uri, "".join(then)), waiting)
+            document = TextDocument(track.uri, "".join(then))
+            track.overdue = Overdue(document, late) if late else None
+            if waiting:
+                _expect(track, document, waiting)
             follow(book, track, changes, lines)
             return
     moved, settled = track.follow(changes, lines)
@@ -64,23 +67,28 @@ def catch_up(book: Book, track: Track, text: str) -> None:
 
 def _with_ends_of(text: str, lines: Sequence[str]) -> str:
     """`lines` with the line ends of `text`, if it has only one kind."""
-    ends = {line_end(line) for line in split_lines(text)} - {""}
-    if len(ends) != 1:
-        return "".join(lines)
+    before, ends = "".join(lines), line_ends(text)
+    if len(ends) != 1 or line_ends(before) <= ends:
+        return before
     [end] = ends
     return "".join(f"{without_end(line)}{end}" if line_end(line) else line for line in lines)
 
 
-def _take_up_late(book: Book, track: Track, changes: Sequence[TextChange]) -> tuple[str, ...]:
+def _take_up_late(
+    book: Book, track: Track, changes: Sequence[TextChange]
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """See whether an edit that was given up comes with the next changes: then it is the one on its way.
 
     Returns:
-        The hunks of the edit that was on its way instead, and still is.
+        The hunks of the edit that was on its way instead, and still is; and the edits that are still
+        overdue once that one has come which is on its way now.
     """
-    overdue, track.overdue = track.overdue, None
-    sent = track.sent
-    if overdue is None or (sent is not None and (sent.plan.back or sent.plan.settle)):
-        return ()
+    overdue, sent = track.overdue, track.sent
+    if not changes or overdue is None:
+        return (), ()
+    track.overdue = None
+    if sent is not None and (sent.plan.back or sent.plan.settle):
+        return (), ()
     on_way = () if sent is None else tuple(sent.plan.texts)
     expected: dict[str, tuple[str, ...]] = {}
     for hunks in overdue.together(on_way):
@@ -89,11 +97,13 @@ def _take_up_late(book: Book, track: Track, changes: Sequence[TextChange]) -> tu
             expected.setdefault(plan.edit.apply(overdue.document.text), hunks)
     # What is complete last counts: some report several edits from the bottom up.
     come = [expected[text] for text in overdue.texts_along(changes) if text in expected][-1:]
-    if come in ([], [on_way]):
-        return ()
+    if not come:
+        return (), ()
     [hunks] = come
-    _expect(track, overdue.document, hunks)
-    return () if set(on_way) <= set(hunks) else on_way
+    if hunks != on_way:
+        _expect(track, overdue.document, hunks)
+    left = overdue.without(hunks)
+    return () if set(on_way) <= set(hunks) else on_way, left.edits if left else ()
 
 
 def _expect(track: Track, document: TextDocument, hunks: Collection[str]) -> None:
@@ -129,13 +139,11 @@ def confirm(book: Book, track: Track, places: Mapping[str, tuple[int, int]]) -> 
         if anchor is None:
             continue
         if sent.plan.back:
-            hunk = dataclasses.replace(hunk, state=HunkState.UNDONE, old=written, reason="")
+            hunk = but(hunk, state=HunkState.UNDONE, old=written, reason="")
             track.settle(Anchor(hunk_id, track.lines, place, written, hunk.new))
         else:
             before = anchor.current
-            hunk = dataclasses.replace(
-                hunk, state=HunkState.ACCEPTED, old=before, new=written, reason=""
-            )
+            hunk = but(hunk, state=HunkState.ACCEPTED, old=before, new=written, reason="")
             track.settle(Anchor(hunk_id, track.lines, place, written, before))
         decided.append(hunk)
     book.put(*decided, decision=True, stands=track.uri)

@@ -14,23 +14,23 @@ _PLAIN = frozenset(
 _PLAIN_LANGUAGES = frozenset({"plaintext", "text", "json", "csv", "xml", "html", "diff"})
 
 
-def group_of(document: TextDocument, place: Range, proposal_id: str, new: str = "") -> str:
-    """The group of a hunk, the same for all hunks of a proposal in one function or section.
+def section_of(document: TextDocument, place: Range, new: str = "") -> str:
+    """What a hunk is in, the same for all hunks in one function or section: behind the id of their
+    proposal it is their group.
 
-    `p3:Shape.area` names what encloses the hunk; `p3@12` is a hunk that nothing encloses, or more
-    than one thing, alone with its line (1-based).
+    `:Shape.area` names what encloses the hunk; `@12` is a hunk that nothing encloses, or more than
+    one thing, alone with its line (1-based).
 
     Args:
         document: The text as it is.
         place: The whole lines that the hunk replaces; empty where it only adds.
-        proposal_id: The proposal it is part of.
         new: What it writes; its indent tells where an addition belongs.
     """
     symbol = _enclosing(_outline(document), place, new)
     if symbol is None:
-        return f"{proposal_id}@{place.start.line + 1}"
+        return f"@{place.start.line + 1}"
     separator = " > " if style_of(document) is Style.MARKDOWN else "."
-    return f"{proposal_id}:{separator.join(symbol.path)}"
+    return f":{separator.join(symbol.path)}"
 
 
 def label_of(group: str) -> str | None:

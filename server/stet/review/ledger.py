@@ -17,8 +17,9 @@ from stet.review.gate import admit
 from stet.review.inline import InlineBlocks
 from stet.review.journal import Footing, Forgetful, Journal, Kept
 from stet.review.outbox import Outbox
-from stet.review.proposal import LIVE, Hunk, HunkState, Proposal
+from stet.review.proposal import LIVE, Hunk, HunkState, Proposal, but
 from stet.review.proposing import propose_create, propose_lines, propose_move, propose_remove
+from stet.review.readying import Ready, ready
 from stet.review.returning import take_back
 from stet.review.rules import EditRules
 from stet.text.change import TextChange
@@ -53,35 +54,46 @@ class ReviewLedger:
     def propose_edit(
         self, draft: EditDraft, rules: EditRules, amends: Collection[str] = ()
     ) -> tuple[Hunk, ...]:
-        """Take an edit as pending hunks; none if it changes nothing.
+        """As `propose_ready`, for an edit that the gate has not been asked about yet.
 
-        Live hunks of other turns in the same place are superseded.
+        Raises:
+            Refused: By the gate.
+            ReviewError: As `propose_ready`.
+        """
+        return self.propose_ready(ready(draft, rules), amends)
+
+    def propose_ready(self, ready: Ready, amends: Collection[str] = ()) -> tuple[Hunk, ...]:
+        """Take an edit as pending hunks, none if it changes nothing; or a new file as one.
+
+        Live hunks of other turns in the same place are superseded, as is an earlier new file.
 
         Args:
-            draft: The edit.
-            rules: What the turn may propose.
+            ready: What the gate has let through. An edit is for the text as it is now.
             amends: Pending hunks whose effect the edit includes: what of them it leaves as it is
                 stays, the rest is superseded, or withdrawn where nothing takes its place.
 
         Raises:
-            Refused: By the gate.
-            Overlap: With a live hunk of the same turn.
+            Overlap: With a live hunk of the same turn, or one that is on its way to the editor.
             ReviewError: If a hunk to amend is not pending.
         """
+        draft = ready.draft
+        if isinstance(draft, CreateDraft):
+            return (self.hunk(propose_create(self._book, draft, ready.admitted)),)
         for hunk_id in amends:
             if (hunk := self.hunk(hunk_id)).state is not HunkState.PENDING:
                 raise WrongState(f"{hunk_id} can't be amended: it is {hunk.state}")
-        made = propose_lines(self._book, draft, admit(draft, rules), amends=amends)
+        made = propose_lines(self._book, draft, ready, amends=amends)
         return tuple(self.hunk(hunk_id) for hunk_id in made)
 
     def propose_create(self, draft: CreateDraft, rules: EditRules) -> Hunk:
-        """Take a new file as one pending hunk; an earlier one for the same file is superseded.
+        """As `propose_ready`, for a new file that the gate has not been asked about yet.
 
         Raises:
             Refused: By the gate.
-            Overlap: With one that is on its way to the editor.
+            Overlap: As `propose_ready`.
         """
-        return self.hunk(propose_create(self._book, draft, admit(draft, rules)))
+        (hunk,) = self.propose_ready(ready(draft, rules))
+        return hunk
 
     def propose_move(self, draft: MoveDraft, rules: EditRules) -> tuple[Hunk, ...]:
         """Take a file's new name and the edits of its links as one proposal: the move comes first.
@@ -255,7 +267,7 @@ class ReviewLedger:
         self.blocks.let_go(hunk_id)
         if track := self._book.track(hunk.uri):
             track.retire(hunk_id)
-        rejected = dataclasses.replace(hunk, state=HunkState.REJECTED, reason=reason)
+        rejected = but(hunk, state=HunkState.REJECTED, reason=reason)
         self._book.put(rejected, decision=True)
         self._book.changed(hunk.uri)
 

@@ -7,7 +7,7 @@ from stet.review.anchoring.overdue import with_edit
 from stet.review.anchoring.sent import Plan, accepting
 from stet.review.book import Book
 from stet.review.following import confirm
-from stet.review.proposal import HunkState
+from stet.review.proposal import HunkState, but
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 
@@ -60,7 +60,7 @@ class Outbox:
         else:
             plan = self.accepting(document, hunk_ids)
             sent = [self._book[hunk_id] for hunk_id in plan.texts]
-            self._book.show(*(dataclasses.replace(h, state=HunkState.SENT) for h in sent))
+            self._book.show(*(but(h, state=HunkState.SENT) for h in sent))
         if track.overdue is not None:
             track.overdue = track.overdue.without(plan.texts)
         track.send(document, plan)

@@ -1,8 +1,10 @@
 """What the agent wants, as values: a `Proposal` for one file, made of `Hunk`s decided one by one."""
 
+import dataclasses
 import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
+from operator import attrgetter
 
 from stet.text.position import Position, Range
 
@@ -126,3 +128,19 @@ class Proposal:
     turn: str
     uri: str
     hunks: tuple[str, ...]
+
+
+_PUT = {field.name: getattr(Hunk, field.name).__set__ for field in dataclasses.fields(Hunk)}
+_values_of = attrgetter(*_PUT)
+
+
+def but(hunk: Hunk, **changes: object) -> Hunk:
+    """As `dataclasses.replace`, in less than half the time: a decision about a thousand hunks makes
+    several thousand copies while the event loop waits.
+    """
+    copied = object.__new__(Hunk)
+    for put, value in zip(_PUT.values(), _values_of(hunk), strict=True):
+        put(copied, value)
+    for name, value in changes.items():
+        _PUT[name](copied, value)
+    return copied

@@ -7,15 +7,14 @@ from itertools import accumulate, islice, takewhile
 from typing import NamedTuple
 
 from stet.review.anchoring.anchors import Anchor
-from stet.review.anchoring.standing import range_of
 from stet.review.anchoring.track import Track, overlap
 from stet.review.book import TOP, Book
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.errors import Overlap
 from stet.review.following import catch_up
 from stet.review.gate import Admitted
-from stet.review.grouping import group_of
-from stet.review.proposal import LIVE, Hunk, HunkKind, HunkState
+from stet.review.proposal import LIVE, Hunk, HunkKind, HunkState, but
+from stet.review.readying import Ready, ready_as
 from stet.text.diff import LineHunk
 from stet.text.document import TextDocument
 
@@ -48,7 +47,7 @@ class _Room(NamedTuple):
 def propose_lines(
     book: Book,
     draft: EditDraft,
-    admitted: Admitted,
+    ready: Ready,
     *,
     amends: Collection[str] = (),
     part_of: _Part | None = None,
@@ -58,14 +57,14 @@ def propose_lines(
     Args:
         book: Where they go.
         draft: The edit.
-        admitted: What the gate says of it.
+        ready: The same, as the gate let it through.
         amends: Pending hunks whose effect the edit includes.
         part_of: The move whose links it mends.
 
     Raises:
         Overlap: With a live hunk of the same turn, or one that is on its way to the editor.
     """
-    document = draft.document
+    document, admitted = draft.document, ready.admitted
     if not admitted.hunks and not amends:
         return []
     track, staying, fresh, replaced = _room_for(book, draft, admitted, frozenset(amends))
@@ -75,8 +74,16 @@ def propose_lines(
     gone = [_replaced(book, track, hunk_id, in_order) for hunk_id in replaced]
     move = part_of.move if part_of else None
     proposal = move.proposal if move else book.proposal_id(draft.turn, document.uri)
-    group = move.group if move else ""
-    hunks = [_hunk(made[_place_of(hunk)], hunk, draft, admitted, proposal, group) for hunk in fresh]
+    outlines = {_place_of(at): hunk for at, hunk in zip(admitted.hunks, ready.hunks, strict=True)}
+    hunks = [
+        but(
+            (outline := outlines[place]),
+            id=hunk_id,
+            proposal=proposal,
+            group=move.group if move else f"{proposal}{outline.group}",
+        )
+        for place, hunk_id in in_order
+    ]
     book.enter(hunks, move.uri if move else "")
     for hunk, line_hunk in zip(hunks, fresh, strict=True):
         track.add(Anchor(hunk.id, track.lines, _place_of(line_hunk), hunk.old, hunk.new))
@@ -163,43 +170,6 @@ def _replaced(book: Book, track: Track, hunk_id: str, made: Sequence[tuple[_Plac
     return book.closed(book[hunk_id], HunkState.WITHDRAWN, "the agent has taken it back")
 
 
-def _hunk(  # noqa: PLR0913, PLR0917 - what a hunk is made of
-    hunk_id: str,
-    hunk: LineHunk,
-    draft: EditDraft,
-    admitted: Admitted,
-    proposal: str,
-    group: str,
-) -> Hunk:
-    old, new = "".join(hunk.old), "".join(hunk.new)
-    place = range_of(draft.document.lines, *_place_of(hunk))
-    return Hunk(
-        id=hunk_id,
-        proposal=proposal,
-        turn=draft.turn,
-        chat=draft.chat,
-        uri=draft.document.uri,
-        kind=_kind_of(hunk),
-        state=HunkState.PENDING,
-        range=place,
-        old=old,
-        new=new,
-        base=old,
-        proposed=new,
-        summary=draft.summary_of(place),
-        group=group or group_of(draft.document, place, proposal, new),
-        author=draft.author,
-        protected=admitted.protected,
-        reason=admitted.caution,
-    )
-
-
-def _kind_of(hunk: LineHunk) -> HunkKind:
-    if not "".join(hunk.old):
-        return HunkKind.ADD
-    return HunkKind.REPLACE if "".join(hunk.new) else HunkKind.DELETE
-
-
 # -- whole files ---------------------------------------------------------------------------------
 
 
@@ -237,7 +207,8 @@ def propose_move(book: Book, draft: MoveDraft, admitted: Admitted) -> list[str]:
     with book.together():
         _enter(book, hunk, gone)
         for (link, allowed), number in zip(links, firsts, strict=False):
-            made += propose_lines(book, link, allowed, part_of=_Part(hunk, number))
+            part = _Part(hunk, number)
+            made += propose_lines(book, link, ready_as(link, allowed), part_of=part)
     return made
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from stet.review.drafts import MoveDraft, RemoveDraft
 from stet.settings.values import EditSettings
 from stet.text.diff import LineHunk
+from stet.text.lines import n_breaks
 from stet.workspace.ground import Ground
 from stet.workspace.names import folded
 from stet.workspace.refusal import Refusal
@@ -20,8 +21,12 @@ __all__ = [
     "check_move", "check_open", "check_remove", "check_text", "new_in", "scope_of",
 ]  # fmt: skip
 
-MAX_TEXT = 5_000_000
-"""Characters in what one draft writes."""
+MAX_TEXT = 400_000
+"""Characters in what one draft writes; more than a model can answer at once."""
+MAX_LINES = 50_000
+"""Lines in it."""
+MAX_HUNKS = 1_000
+"""Places that one draft changes in a file; no person looks through more."""
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 """What no text file holds: NUL, and halves of characters that no encoding can write."""
 
@@ -100,7 +105,15 @@ def check_edit(
 
 
 def check_hunks(rules: EditRules, name: str, hunks: tuple[LineHunk, ...]) -> Refusal | None:
-    """Whether the capabilities allow what `hunks` do to the file called `name`."""
+    """Whether the capabilities allow what `hunks` do to the file called `name`, and a user can look
+    through them.
+    """
+    if len(hunks) > MAX_HUNKS:
+        return Refusal(
+            "text",
+            f"This changes {name!r} in {len(hunks):,} places; {MAX_HUNKS:,} are the most at once. "
+            "Change it part by part.",
+        )
     if not rules.settings.can_delete and not all(_only_inserts(hunk) for hunk in hunks):
         return Refusal(
             "edit.canDelete",
@@ -166,6 +179,12 @@ def check_text(name: str, new: Iterable[str], old: Iterable[str] = ()) -> Refusa
         return Refusal(
             "text",
             f"The text for {name!r} has {size:,} characters; {MAX_TEXT:,} is the most at once.",
+        )
+    n_lines = sum(map(n_breaks, new))
+    if n_lines > MAX_LINES:
+        return Refusal(
+            "text",
+            f"The text for {name!r} has {n_lines:,} lines; {MAX_LINES:,} is the most at once.",
         )
     odd = {found for text in new for found in _NO_TEXT.findall(text)}
     if odd:

@@ -7,7 +7,7 @@ rule that refuses, fails a test.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from stet.review.rules import MAX_TEXT, EditRules, new_in, scope_of
+from stet.review.rules import MAX_HUNKS, MAX_LINES, MAX_TEXT, EditRules, new_in, scope_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,9 @@ STATED = (
         "`privacy.deny` name.",
     ),
     _always(
-        "text", f"No text with NUL or broken characters, or of more than {MAX_TEXT:,} characters."
+        "text",
+        f"No text with NUL or broken characters, or of more than {MAX_TEXT:,} characters or "
+        f"{MAX_LINES:,} lines; no edit that changes a file in more than {MAX_HUNKS:,} places at once.",
     ),
 )
 """In the order the model reads them."""

@@ -47,8 +47,16 @@ def line_changes(first: int, old: Sequence[str], new: Sequence[str]) -> tuple[Li
     """
     if len(old) == len(new) == 1:
         return (LineChange(first, 1, 1),) if old[0] != new[0] else ()
+    # Most changes are one stretch, and a message may hold thousands of them.
+    head = n_common(old, new)
+    tail = n_common(old[head:][::-1], new[head:][::-1])
+    old, new = old[head : len(old) - tail], new[head : len(new) - tail]
+    if not old and not new:
+        return ()
+    if set(old).isdisjoint(new):
+        return (LineChange(first + head, len(old), len(new)),)
     return tuple(
-        LineChange(first + hunk.old_start, len(hunk.old), len(hunk.new))
+        LineChange(first + head + hunk.old_start, len(hunk.old), len(hunk.new))
         for hunk in reversed(diff_lines(old, new))
     )
 

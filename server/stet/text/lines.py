@@ -42,9 +42,23 @@ def without_end(line: str) -> str:
 
 def dominant_line_end(text: str) -> str:
     r"""Which line end `text` uses most; `"\n"` where it has none, or as many of another."""
-    n_crlf = text.count("\r\n")
-    counts = {"\n": text.count("\n") - n_crlf, "\r\n": n_crlf, "\r": text.count("\r") - n_crlf}
+    counts = _n_line_ends(text)
     return max(counts, key=lambda end: counts[end])
+
+
+def line_ends(text: str) -> frozenset[str]:
+    """Which line ends `text` has."""
+    return frozenset(end for end, n in _n_line_ends(text).items() if n)
+
+
+def n_breaks(text: str) -> int:
+    """How many line ends `text` has."""
+    return sum(_n_line_ends(text).values())
+
+
+def _n_line_ends(text: str) -> dict[str, int]:
+    n_crlf = text.count("\r\n")
+    return {"\n": text.count("\n") - n_crlf, "\r\n": n_crlf, "\r": text.count("\r") - n_crlf}
 
 
 def end_of(start: Position, text: str) -> Position:
@@ -54,6 +68,5 @@ def end_of(start: Position, text: str) -> Position:
     """
     if "\n" not in text and "\r" not in text:
         return Position(start.line, start.character + len(text))
-    n_breaks = text.count("\n") + text.count("\r") - text.count("\r\n")
     last_break = max(text.rfind("\n"), text.rfind("\r"))
-    return Position(start.line + n_breaks, len(text) - last_break - 1)
+    return Position(start.line + n_breaks(text), len(text) - last_break - 1)

@@ -51,7 +51,7 @@ async def run(params: AskUser, desk: Desk) -> str:
     answer = await desk.ask("ask", text, choices)
     if answer not in choices:
         # A choice is the model's own words, and names no address for the user.
-        desk.user_words = f"{desk.user_words}\n{answer}".strip()
+        desk.user_words.append(answer)
     return f"The user answers: {answer}\n"
 
 

@@ -13,6 +13,7 @@ from stet.review.errors import Overlap, ReviewError
 from stet.review.ledger import ReviewLedger
 from stet.review.pending_view import PendingView, pending_file
 from stet.review.proposal import Hunk
+from stet.review.readying import NotReady, Ready, made_ready
 from stet.review.rules import EditRules, Refused, RejectedEdit, check_open
 from stet.review.shown import Shown, as_shown
 from stet.text.blocks import may_hold_blocks
@@ -22,7 +23,7 @@ from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 from stet.tools.errors import ToolError
 from stet.tools.hands import Hands, Opened
-from stet.tools.question import Inquire, Question, QuestionKind
+from stet.tools.question import MAX_TEXT, Inquire, Question, QuestionKind
 from stet.web.source import Source
 from stet.web.web import Web
 from stet.workspace.paths import Located, PathRefused
@@ -70,7 +71,8 @@ class Desk:
         searcher: Finds passages by words or by meaning.
         inquire: Puts a question to the user.
         look: Gives what the editor shows now, as the question's context had it when it was asked.
-        user_words: What the user has said in this conversation, for addresses they named.
+        user_words: What the user has said in this conversation, for addresses they named; the chat's
+            own list, so that what they say meanwhile counts for later turns too.
         web: The way to search APIs and pages; None where none is configured.
         copied: Names of files whose contents were gathered for the user, in order.
         sources: Pages that were found or read, in order, without repeats.
@@ -94,7 +96,7 @@ class Desk:
     searcher: Searcher = field(default_factory=WordSearcher)
     inquire: Inquire = nobody
     look: Callable[[], Awaitable[str]] = nothing_attached
-    user_words: str = ""
+    user_words: list[str] = field(default_factory=list)
     web: Web | None = None
     copied: list[str] = field(default_factory=list)
     sources: list[Source] = field(default_factory=list)
@@ -145,11 +147,16 @@ class Desk:
         """Put a question to the user and wait for the answer.
 
         Raises:
-            ToolError: If nobody can be asked.
+            ToolError: If nobody can be asked, or nobody could read so much.
         """
         self.n_questions += 1
-        name = f"q-{self.turn}-{self.n_questions}"
-        return await self.inquire(Question(name, kind, text, tuple(choices)))
+        question = Question(f"q-{self.turn}-{self.n_questions}", kind, text, tuple(choices))
+        if len(question.text) > MAX_TEXT:
+            raise ToolError(
+                f"The user would have to be asked in {len(question.text)} characters; {MAX_TEXT} is "
+                "the most. Send less at once."
+            )
+        return await self.inquire(question)
 
     async def create(self, file: str, content: str) -> Hunk:
         """Propose a new file.
@@ -162,7 +169,12 @@ class Desk:
             raise self.refuse(located.name, "create", refusal)
         if await asyncio.to_thread(self.snapshot().exists, located.uri):
             raise ToolError(f"{file!r} exists already. Change it with `edit_file`.")
-        return self.propose_create(located, content, f"Create {located.name}")
+        draft = self.creation(located, content, f"Create {located.name}")
+        look = self.rules.looking_ahead((located.uri,))
+        (hunk,) = self.propose_ready(
+            await asyncio.to_thread(lambda: made_ready(draft, look())), position="create"
+        )
+        return hunk
 
     async def open(self, file: str, line: int | None = None) -> None:
         """Have the editor show a file, at a line (1-based) if one is named.
@@ -325,20 +337,36 @@ class Desk:
         Raises:
             ToolError: If the gate or the ledger refuses.
         """
-        with self.refusing(draft.name, position):
-            try:
-                return self.ledger.propose_edit(draft, rules or self.rules, amends=amends)
-            except Overlap as overlap:
-                again = "To change what is pending, quote that text as `old_text`."
-                raise ToolError(f"{draft.name!r}: {overlap}. {again}") from overlap
+        return self.propose_ready(
+            made_ready(draft, rules or self.rules), position=position, amends=amends
+        )
 
-    def propose_create(self, located: Located, text: str, summary: str) -> Hunk:
-        """Propose a new file.
+    def propose_ready(
+        self, ready: Ready | NotReady, *, position: str, amends: tuple[str, ...] = ()
+    ) -> tuple[Hunk, ...]:
+        """Propose what the gate was asked about before (`made_ready`), for the text as it is now.
+
+        Args:
+            ready: What it said.
+            position: Where, for the user who is told of a refusal.
+            amends: Own pending hunks that it takes the place of, and holds.
 
         Raises:
-            ToolError: If the gate refuses.
+            ToolError: If the gate or the ledger refuses.
         """
-        draft = CreateDraft(
+        name = ready.draft.name
+        with self.refusing(name, position):
+            if isinstance(ready, NotReady):
+                raise ready.refused
+            try:
+                return self.ledger.propose_ready(ready, amends)
+            except Overlap as overlap:
+                again = "To change what is pending, quote that text as `old_text`."
+                raise ToolError(f"{name!r}: {overlap}. {again}") from overlap
+
+    def creation(self, located: Located, text: str, summary: str) -> CreateDraft:
+        """A new file as the ledger takes it, from this turn."""
+        return CreateDraft(
             turn=self.turn,
             chat=self.chat,
             author=self.author,
@@ -347,8 +375,6 @@ class Desk:
             text=text,
             summary=summary,
         )
-        with self.refusing(located.name, "create"):
-            return self.ledger.propose_create(draft, self.rules)
 
     @contextmanager
     def refusing(self, name: str, position: str) -> Iterator[None]:

@@ -4,14 +4,18 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from stet.text.escape import escape, escape_line
+
 QuestionKind = Literal["ask", "confirm", "delete", "command", "host", "context"]
+MAX_TEXT = 8000
+"""Characters of a question. A longer one is refused and not cut: nothing that is agreed to is left out."""
 SEND = "Send it"
 DO_NOT_SEND = "Don't send"
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question.
+    """One question. What is in it may be a model's words: nothing of it acts or hides.
 
     Attributes:
         id: Unique in the server.
@@ -26,6 +30,10 @@ class Question:
     kind: QuestionKind
     text: str
     choices: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", escape(self.text))
+        object.__setattr__(self, "choices", tuple(escape_line(each) for each in self.choices))
 
     def read(self, said: str, *, is_choice: bool = False) -> str | None:
         """The answer that somebody means; None if it is none.

@@ -24,7 +24,8 @@ _PART = re.compile(r"part=([1-9]\d{0,4})")
 class ReadWebpage(Params):
     """Read a web page as text. http and https only; pages of private networks are refused.
 
-    The user is asked first for a host that neither they nor a search has named. Of a long page you
+    The user is asked first for a host that neither they nor a search has named, and where addresses
+    of your own making grow long. Of a long page you
     get a part; the answer tells the address of the next one, which ends in `#part=2`.
     """
 
@@ -43,14 +44,17 @@ async def run(params: ReadWebpage, desk: Desk) -> str:
         raise ToolError("No search API is configured. Go on without the web.")
 
     async def permit(address: Address, came_from: Address | None) -> None:
-        if not (why := web.why_ask(address, desk.user_words)):
+        words = "\n".join(desk.user_words)
+        if not (why := web.why_ask(address, words)):
+            if came_from is None:  # where a page leads the model has not made up
+                web.count(address, words)
             return
         if address.place in web.refused or not await _ask(desk, address, came_from, why):
             web.refused.add(address.place)
             raise UserDeclined(
                 f"The user does not want {address.url} to be read. Go on without it; don't ask again."
             )
-        web.named.add(address)
+        web.agree(address)
 
     try:
         address = parse(params.url)

@@ -17,7 +17,7 @@ MAX_QUERY = 1000
 """Characters: a longer one finds no more, and takes long to read."""
 
 _GO_ON = "narrow the query or the folder, or raise limit"
-_NOT_ALL = "(There are too many files: not all were searched. Name a folder.)\n"
+_NOT_ALL = "(There is too much: not all was searched. Name a folder.)\n"
 
 
 class SearchWorkspace(Params):

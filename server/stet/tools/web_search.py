@@ -12,7 +12,7 @@ from stet.web.hidden import one_line, without_hidden
 from stet.web.source import Source, note
 
 MAX_QUERY = 400
-"""Characters: what Brave takes at most; longer ones carry text away, they don't find more."""
+"""Characters: what Brave and Tavily take at most; longer ones carry text away, they don't find more."""
 
 _MAX_TITLE = 200
 _MAX_EXCERPT = 600

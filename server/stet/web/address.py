@@ -17,6 +17,9 @@ MAX_URL = 2000
 MAX_UNNAMED = 100
 """How many characters behind the host may be new without the user having seen them."""
 
+MAX_UNNAMED_OF_TURN = 300
+"""The same over all addresses of a turn: many short ones carry as much as a long one."""
+
 PORTS = {"http": 80, "https": 443}
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f-\xa0\\]")
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")

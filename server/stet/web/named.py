@@ -7,7 +7,7 @@ file or on a page. So only three may name a host: the user, a search API, and th
 import re
 from dataclasses import dataclass, field
 
-from stet.web.address import MAX_UNNAMED, Address, parse
+from stet.web.address import MAX_UNNAMED, MAX_UNNAMED_OF_TURN, Address, parse
 from stet.web.errors import WebError
 
 _WORD = re.compile(r"(?:https?://\[[0-9a-fA-F:.]+\])?[^\s<>\"'`()\[\]{}|\\]+")
@@ -40,16 +40,23 @@ class Named:
         self.places.add(address.place)
         self.urls.add(address.url)
 
-    def why_unnamed(self, address: Address, words: str) -> str:
+    def knows(self, address: Address, words: str) -> bool:
+        """Whether the whole address has been named, so that nothing in it is the model's."""
+        return address.url in self.urls or any(
+            one.url == address.url for one in addresses_in(words)
+        )
+
+    def why_unnamed(self, address: Address, words: str, n_before: int = 0) -> str:
         """Why the user must be asked before this address is read, for them; "": no need to.
 
         Args:
             address: What is to be read.
             words: What the user has said in the conversation.
+            n_before: How many characters new addresses of this turn have carried until now.
         """
-        said = addresses_in(words)
-        if address.url in self.urls or address.url in {one.url for one in said}:
+        if self.knows(address, words):
             return ""
+        said = addresses_in(words)
         places = {_bare(place) for place in (*self.places, *(one.place for one in said))}
         if _bare(address.place) not in places:
             return "Neither you nor a search has named this host here."
@@ -57,6 +64,11 @@ class Named:
             return (
                 f"The host is known here, but the address is new and carries {address.n_carried} "
                 "characters to it."
+            )
+        if n_before + address.n_carried > MAX_UNNAMED_OF_TURN:
+            return (
+                "The host is known here, but the address is new, and with it the new addresses of "
+                f"this turn carry {n_before + address.n_carried} characters."
             )
         return ""
 

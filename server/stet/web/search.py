@@ -14,8 +14,9 @@ import httpx2
 
 from stet.web.endpoint import SearchEndpoint
 from stet.web.errors import WebError
-from stet.web.formats import Answer, SearchRequest, answer_of, message_of, request_for
+from stet.web.formats import Answer, SearchRequest, answer_of, request_for
 from stet.web.hidden import one_line
+from stet.web.refusals import Why, message_of, why_refused
 
 SECONDS = 30.0
 OPENAI_SECONDS = 120.0
@@ -46,12 +47,12 @@ async def search(endpoint: SearchEndpoint, query: str, limit: int) -> Answer:
         raise _failed(endpoint, f"can't be reached ({reason})") from error
     found = _parsed(raw)
     if status != 200:
-        raise _refused(endpoint, status, message_of(found))
+        raise _refused(endpoint, status, found)
     if found is None:
         raise _failed(endpoint, "answered with something that is no JSON object")
     if found.get("status") in {"failed", "incomplete"}:
         raise _failed(
-            endpoint, f"did not finish the search ({_short(endpoint, message_of(found))})"
+            endpoint, f"did not finish the search ({_short(endpoint, _why_unfinished(found))})"
         )
     return answer_of(endpoint.provider, found)
 
@@ -88,13 +89,21 @@ def _parsed(raw: bytes) -> Mapping[str, Any] | None:
     return found if isinstance(found, Mapping) else None
 
 
-def _refused(endpoint: SearchEndpoint, status: int, message: str) -> WebError:
+def _why_unfinished(found: Mapping[str, Any]) -> str:
+    """Why OpenAI's model has not finished, as far as that is said."""
+    return message_of(found) or message_of(found.get("incomplete_details")) or "it says no reason"
+
+
+def _refused(endpoint: SearchEndpoint, status: int, found: object) -> WebError:
+    message = message_of(found)
     said = f": {_short(endpoint, message).rstrip('.')}" if message else ""
-    advice = "Go on without it."
-    if status in {401, 403} or "token" in message.lower():
-        advice = f"The user must check the key in {endpoint.key_env}. {advice}"
-    elif status == 429:
-        advice = "It has been asked too often; wait before the next search, or go on without it."
+    advice = {
+        Why.KEY: f"The user must check the key in {endpoint.key_env}. Go on without it.",
+        Why.SPENT: f"The user must look at the account that the key in {endpoint.key_env} belongs "
+        "to: what it may be asked is used up. Go on without it.",
+        Why.HASTE: "It has been asked too often; wait before the next search, or go on without it.",
+        Why.OTHER: "Go on without it.",
+    }[why_refused(status, found)]
     return WebError(f"The search API {endpoint.provider} refuses (status {status}){said}. {advice}")
 
 

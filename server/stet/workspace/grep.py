@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from stet.workspace.grep_child import MAX_HITS
 from stet.workspace.snapshot import NotShown, Snapshot
 
 SECONDS = 10.0
@@ -37,8 +38,8 @@ class Grepped:
     """What was found.
 
     Attributes:
-        hits: Lines that match, files in order of name, at most 20 a file.
-        is_cut: Whether files were left out because there are too many.
+        hits: Lines that match, files in order of name, at most `HITS_PER_FILE` a file.
+        is_cut: Whether files were left out because there are too many, of them or of hits.
     """
 
     hits: list[Hit]
@@ -57,10 +58,8 @@ async def grep(snapshot: Snapshot, pattern: str, folder: str) -> Grepped:
     found = Grepped([])
     try:
         async with asyncio.timeout(SECONDS):
-            lines = await asyncio.to_thread(
-                lambda: "".join(_input(snapshot, pattern, folder, found))
-            )
-            output, _ = await process.communicate(lines.encode("utf-8", "surrogatepass"))
+            lines = await asyncio.to_thread(_lines, snapshot, pattern, folder, found)
+            output, _ = await process.communicate(lines)
     except TimeoutError:
         raise BadPattern(
             f"The search took more than {SECONDS:.0f} seconds. Make the pattern simpler, or name a "
@@ -72,8 +71,24 @@ async def grep(snapshot: Snapshot, pattern: str, folder: str) -> Grepped:
             await process.wait()
     if process.returncode:
         raise BadPattern("The search came to no end. Make the pattern simpler, or name a folder.")
-    found.hits = [_hit(line) for line in output.decode("utf-8", "surrogatepass").splitlines()]
+    # Two thousand long lines are two megabytes: to read them takes longer than a keystroke may.
+    found.hits = await asyncio.to_thread(_hits, output)
+    found.is_cut |= len(found.hits) >= MAX_HITS
     return found
+
+
+def _hits(output: bytes) -> list[Hit]:
+    """What the child wrote.
+
+    Raises:
+        BadPattern: If it could not read the expression.
+    """
+    return [_hit(line) for line in output.decode("utf-8", "surrogatepass").splitlines()]
+
+
+def _lines(snapshot: Snapshot, pattern: str, folder: str, found: Grepped) -> bytes:
+    """What the child is told."""
+    return "".join(_input(snapshot, pattern, folder, found)).encode("utf-8", "surrogatepass")
 
 
 def _input(snapshot: Snapshot, pattern: str, folder: str, found: Grepped) -> Iterator[str]:

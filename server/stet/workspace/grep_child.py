@@ -9,9 +9,12 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from itertools import islice
 
 HITS_PER_FILE = 20
 """One file may not fill the answer."""
+MAX_HITS = 2_000
+"""Of one search: enough to say that there are more."""
 MAX_LINE = 1000
 """How much of a line is given, in code points."""
 
@@ -23,10 +26,13 @@ def main() -> None:
     except (re.error, OverflowError, RecursionError) as error:
         sys.stdout.write(json.dumps({"error": str(error)}) + "\n")
         return
+    n_left = MAX_HITS
     for line in sys.stdin:
         name, text = json.loads(line)
-        for hit in _hits(text, pattern):
+        # All is read, even if no hit is wanted any more: who writes it waits for that.
+        for hit in islice(_hits(text, pattern), n_left):
             sys.stdout.write(json.dumps([name, *hit]) + "\n")
+            n_left -= 1
 
 
 def _hits(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, str]]:

@@ -59,7 +59,7 @@ def test_every_call_that_was_not_carried_out_gets_a_result() -> None:
     cut = [asked, Message("assistant", "", (READ, EDIT)), Message("tool", "x", tool_call_id="c1")]
     assert whole(cut) == [
         *cut,
-        Message("tool", "Not carried out: the turn ended before.\n", tool_call_id="c2"),
+        Message("tool", "Not carried out to its end: the turn ended before.\n", tool_call_id="c2"),
     ]
 
 

@@ -12,6 +12,7 @@ from stet.llm.model import Request
 from stet.llm.scripted import Reply, call, together
 from stet.settings.values import AgentSettings, Settings
 from stet.tools.ask_user import ASK_USER
+from stet.tools.errors import ToolError
 from stet.tools.question import Question
 from tests.support.turns import Table, make_desk, use
 from tests.support.world import make_world
@@ -224,11 +225,27 @@ async def test_what_the_model_asks_is_short_and_whole() -> None:
         await use(ASK_USER, desk, question=" Where? ", choices=choices)
     assert asked[0] == Question("q-t1-1", "ask", "Where?", ("https://b.example", "No no"))
     # The user's own words may name an address; a choice is the model's.
-    assert desk.user_words == "see https://a.example"
+    assert desk.user_words == ["see https://a.example"]
     assert "is empty" in await use(ASK_USER, desk, question=" ")
     assert "2000 is the most" in await use(ASK_USER, desk, question="x" * 2001)
     assert "an empty one" in await use(ASK_USER, desk, question="x", choices=[" "])
     assert len(asked) == 2
+
+
+async def test_nothing_in_a_question_acts_or_hides_and_none_is_too_long_to_read() -> None:
+    desk = make_desk(make_world({}))
+    asked: list[Question] = []
+
+    async def inquire(question: Question) -> str:
+        asked.append(question)
+        return "Yes"
+
+    desk.inquire = inquire
+    assert await desk.ask("confirm", "Go\x1b[8m on?\n\u202eyes", ("Yes", "N\no")) == "Yes"
+    assert asked == [Question("q-t1-1", "confirm", "Go\\x1b[8m on?\n\\u202eyes", ("Yes", "N o"))]
+    with pytest.raises(ToolError, match="asked in 8001 characters; 8000 is the most"):
+        await desk.ask("command", "x" * 8001, ("Yes", "No"))
+    assert len(asked) == 1
 
 
 async def test_where_nobody_can_be_asked_the_model_is_told_to_go_on() -> None:

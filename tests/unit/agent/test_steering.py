@@ -154,3 +154,15 @@ async def test_the_reminder_is_not_needed_where_the_user_has_spoken() -> None:
     desk, turn_id = await steered(say("Hm."), dataclasses.replace(DONE))
     assert heard(desk, 1) == ["Use tabs"]
     assert desk.agent.turn(turn_id).state is TurnState.COMPLETED
+
+
+async def test_a_host_that_the_user_names_meanwhile_is_named_for_the_chat() -> None:
+    held = Held(READ)
+    desk = table(held, DONE)
+    turn_id = desk.start("Look")
+    await held.asked.wait()
+    desk.agent.steer("see https://a.example")
+    held.go.set()
+    await desk.end_of(turn_id)
+    assert desk.agent.session("main").words == ["Look", "see https://a.example"]
+    assert desk.agent.session("other").words == []

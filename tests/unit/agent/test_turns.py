@@ -10,8 +10,8 @@ from itertools import pairwise
 import pytest
 
 from stet.agent.archive import Archive
-from stet.agent.events import AgentEvent, Answered, ToolEnded, TurnEnded, TurnStarted
-from stet.agent.history import Exchange
+from stet.agent.events import AgentEvent, Answered, Asked, ToolEnded, TurnEnded, TurnStarted
+from stet.agent.history import MAX_SAID, NOT_RUN, Exchange
 from stet.agent.lifecycle import ToolState
 from stet.agent.toolbox import ALL_TOOLS
 from stet.agent.turn import Mode, TurnState
@@ -108,18 +108,29 @@ async def test_a_tool_that_is_none_is_answered_with_those_there_are() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("bug", "told"),
+    [
+        (ZeroDivisionError("b"), "The tool 'read_file' failed; go on without it."),
+        (
+            ImportError("no x"),
+            "The tool 'read_file' can't be used. A package that Stet needs can't be used (no x). "
+            "Install `stet-lsp` again where Stet is installed. Go on without it.",
+        ),
+    ],
+)
 async def test_a_tool_that_fails_inside_does_not_end_the_turn(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    bug: Exception, told: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def broken(desk: Desk, name: str) -> None:
-        raise ZeroDivisionError(name)
+        raise bug
 
     monkeypatch.setattr(Desk, "show", broken)
     desk = table(call("read_file", file="b.py"), DONE)
     turn = await desk.ask()
     assert turn.state is TurnState.COMPLETED
-    assert turn.tool_calls[0].error == "The tool 'read_file' failed; go on without it."
-    assert "ZeroDivisionError" in caplog.text
+    assert turn.tool_calls[0].error == told
+    assert type(bug).__name__ in caplog.text
 
 
 async def test_ids_that_a_provider_gives_again_lose_no_call() -> None:
@@ -191,6 +202,24 @@ async def test_a_fault_of_our_own_fails_the_turn_and_the_chat_goes_on(
     )  # fmt: skip
     assert (await desk.end_of(second)).state is TurnState.COMPLETED
     assert "ZeroDivisionError" in caplog.text
+
+
+async def test_a_package_that_cannot_be_imported_is_told_with_what_to_do(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def fault(request: Request) -> Completion:
+        raise ModuleNotFoundError("No module named 'openai'")
+
+    desk = table(fault, DONE)
+    first, second = desk.start(), desk.start()
+    turn = await desk.end_of(first)
+    assert (turn.state, turn.error) == (
+        TurnState.FAILED,
+        "A package that Stet needs can't be used (No module named 'openai'). Install "
+        "`stet-lsp` again where Stet is installed.",
+    )
+    assert (await desk.end_of(second)).state is TurnState.COMPLETED
+    assert "ModuleNotFoundError" in caplog.text
 
 
 # -- limits --------------------------------------------------------------------------------------
@@ -351,6 +380,63 @@ async def test_a_cancelled_turn_keeps_its_proposals_and_nothing_follows_its_end(
     assert desk.agent.cancel(turn_id) == ()
 
 
+async def test_the_next_turn_knows_of_the_one_that_was_cancelled() -> None:
+    held = Held(DONE)
+    desk = table(together(say("I begin."), EDIT), held, DONE)
+    first = desk.start("Fix it")
+    await held.asked.wait()
+    desk.agent.cancel(first)
+    [hunk] = desk.hunks
+    desk.ledger.reject(hunk.id, "No")
+    await desk.ask("Again")
+    _, question, answer, result, record, again = desk.model.requests[2].messages
+    assert question == desk.model.requests[0].messages[1]
+    assert (answer.content, answer.tool_calls[0].name) == ("I begin.", "edit_file")
+    assert (result.role, result.tool_call_id) == ("tool", answer.tool_calls[0].id)
+    assert 'state="cancelled"' in record.content
+    assert f"Proposed: {hunk.id} Three\n" in record.content
+    assert "The user says: No" in again.content
+
+
+async def test_of_a_turn_cancelled_before_the_first_answer_the_question_is_known() -> None:
+    held = Held(DONE)
+    desk = table(held, DONE)
+    first = desk.start("Fix it" + "x" * MAX_SAID)
+    await held.asked.wait()
+    desk.agent.cancel(first)
+    await desk.ask("Again")
+    _, question, record, _ = desk.model.requests[1].messages
+    assert question.content == ("Fix it" + "x" * MAX_SAID)[:MAX_SAID]
+    assert 'state="cancelled"' in record.content
+    assert "Ended early: Cancelled." in record.content
+
+
+async def test_a_call_that_a_cancel_broke_off_has_a_result() -> None:
+    desk = table(call("ask_user", question="Why?"), DONE)
+
+    def cancel(event: AgentEvent) -> None:
+        if isinstance(event, Asked):
+            desk.agent.cancel()
+
+    desk.on_event = cancel
+    assert (await desk.ask()).state is TurnState.CANCELLED
+    await desk.ask("Again")
+    messages = desk.model.requests[1].messages
+    assert [one.role for one in messages[1:]] == ["user", "assistant", "tool", "assistant", "user"]
+    assert messages[3].content == NOT_RUN
+
+
+async def test_a_chat_remembers_what_was_cancelled_after_a_restart() -> None:
+    archive = KeptChats()
+    held = Held(DONE)
+    desk = Table(make_world(opened={"/ws/a.py": TEXT}), [held], archive=archive)
+    first = desk.start("Fix it")
+    await held.asked.wait()
+    desk.agent.cancel(first)
+    await desk.rest()
+    assert [one.question for one in archive.chats["main"]] == ["Fix it"]
+
+
 @pytest.mark.parametrize("steps", range(25))
 async def test_a_turn_can_be_cancelled_at_every_step_and_its_chat_goes_on(steps: int) -> None:
     desk = table(call("read_file", file="b.py"), EDIT, DONE, DONE, DONE, DONE)
@@ -363,6 +449,17 @@ async def test_a_turn_can_be_cancelled_at_every_step_and_its_chat_goes_on(steps:
     assert (len(desk.events), len(desk.hunks)) == (n_events, n_hunks)
     second = await desk.ask("Again")
     assert second.state is TurnState.COMPLETED
+
+
+class KeptChats(Archive):
+    """Keeps in memory what chats know."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chats: dict[str, Sequence[Exchange]] = {}
+
+    def keep_chat(self, chat: str, history: Sequence[Exchange], heard: Heard) -> None:
+        self.chats[chat] = history
 
 
 class SlowArchive(Archive):

@@ -1,8 +1,10 @@
 """What a note says of itself: tags, tasks, headings."""
 
+from time import thread_time
+
 import pytest
 
-from stet.index.notes import Heading, Task, headings_in, tags_in, tasks_in
+from stet.index.notes import MAX_LINES, MAX_PIPES, Heading, Task, headings_in, tags_in, tasks_in
 
 NOTE = """---
 tags: [Project/alpha, plan]
@@ -84,3 +86,29 @@ def test_front_matter_names_tags_in_any_of_its_ways(front: str, tags: tuple[str,
 def test_a_text_that_no_person_wrote_is_left_alone() -> None:
     assert tags_in("#a\n" * 400_000) == ()
     assert tags_in("x " * 20_000 + "#a\n\n#b") == ("b",)
+
+
+def test_a_note_of_more_lines_than_a_person_writes_is_not_read() -> None:
+    assert len(headings_in("# a\n" * MAX_LINES)) == MAX_LINES
+    assert headings_in("# a\n" * (MAX_LINES + 1)) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "|" * 1000 + "\n" + "|-" * 999 + "|\n" + ("|" * 1000 + "\n") * 900,
+        ("#tag [" * 3300 + "\n\n") * 45,
+        "- [ ] #a\n" * 100_000,
+    ],
+    ids=["table", "brackets", "tasks"],
+)
+def test_a_note_made_to_take_long_takes_no_time(text: str) -> None:
+    started = thread_time()
+    _ = tags_in(text), tasks_in(text), headings_in(text)
+    assert thread_time() - started < 2  # it was 4 s and more than a minute
+
+
+def test_tags_are_found_in_tables_however_large() -> None:
+    small = "|a|\n|-|\n| #one |\n"
+    assert tags_in(small) == ("one",)
+    assert tags_in(f"{small}\n{'|' * MAX_PIPES}") == ("one",)

@@ -1,9 +1,11 @@
 """The embedded model: the real thing, and its child process going wrong."""
 
 import asyncio
+import json
 import os
 import signal
-from collections.abc import AsyncIterator
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,12 +13,11 @@ import pytest
 
 from stet.llm.embedded import weights
 from stet.llm.embedded.model import EmbeddedModel
-from stet.llm.errors import ContextOverflow, ModelUnavailable, NoModel
+from stet.llm.errors import ContextOverflow, ModelError, NoModel
 from stet.llm.messages import Message
 from stet.llm.model import Request
-from stet.llm.text_protocol import TextProtocolModel, When
 from stet.system.os_system import OsSystem
-from tests.support.asking import READ_FILE, Heard, question
+from tests.support.asking import Heard, question
 
 FRANCE = "What is the capital of France? Answer in one sentence."
 
@@ -34,7 +35,7 @@ async def model() -> AsyncIterator[EmbeddedModel]:
 
 
 @pytest.mark.slow
-async def test_it_answers_calls_tools_and_obeys_a_grammar(model: EmbeddedModel) -> None:
+async def test_it_answers_and_obeys_a_grammar(model: EmbeddedModel) -> None:
     heard = Heard()
     answer = await heard.ask(model, question(FRANCE))
     assert "Paris" in answer.text
@@ -44,10 +45,6 @@ async def test_it_answers_calls_tools_and_obeys_a_grammar(model: EmbeddedModel) 
 
     held = Request((Message("user", "Say something."),), grammar='root ::= "yes" | "no"')
     assert (await Heard().ask(model, held)).text in {"yes", "no"}
-
-    with_tools = TextProtocolModel(model, When.ALWAYS)
-    called = await Heard().ask(with_tools, question("Read the file notes.md", READ_FILE))
-    assert [one.name for one in called.tool_calls] == ["read_file"]
 
     with pytest.raises(ContextOverflow, match="start a new chat"):
         await Heard().ask(model, question("word " * 8000))
@@ -97,6 +94,35 @@ async def test_weights_that_are_none_are_told(
     monkeypatch.setattr(weights, "SMOLLM2", junk)
     monkeypatch.setattr(weights, "RUNTIME", "json")
     model = EmbeddedModel(OsSystem(), tmp_path)
-    with pytest.raises(ModelUnavailable, match="The embedded model could not be started: "):
+    # Where the extra is not installed there is nothing to look at them with.
+    told = "The embedded model could not be started: |needs the extra `local`"
+    with pytest.raises(ModelError, match=told):
         await Heard().ask(model)
     assert model.process_id is None
+
+
+class BrokenRuntime(OsSystem):
+    """Where llama.cpp can't be loaded."""
+
+    async def start_process(
+        self, argv: Sequence[str], *, env: Mapping[str, str] | None = None
+    ) -> asyncio.subprocess.Process:
+        reply = {"error": "ImportError: libgomp.so.1 is missing", "kind": "import"}
+        return await super().start_process(
+            [sys.executable, "-c", f"input(); print({json.dumps(reply)!r})"], env=env
+        )
+
+
+async def test_a_runtime_that_cannot_be_loaded_is_told_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    junk = replace(weights.SMOLLM2, size=4)
+    junk.path(tmp_path).write_bytes(b"junk")
+    monkeypatch.setattr(weights, "SMOLLM2", junk)
+    monkeypatch.setattr(weights, "RUNTIME", "json")
+    with pytest.raises(NoModel) as raised:
+        await Heard().ask(EmbeddedModel(BrokenRuntime(), tmp_path))
+    assert str(raised.value) == (
+        "llama.cpp can't be loaded (ImportError: libgomp.so.1 is missing). The embedded model needs "
+        "the extra `local`: install `stet-lsp[local]` where Stet is installed."
+    )

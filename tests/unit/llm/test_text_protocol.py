@@ -15,10 +15,8 @@ from stet.llm.text_form import (
     Held,
     defused,
     parse_answer,
-    parse_object,
     render_call,
     render_message,
-    schema,
 )
 from stet.llm.text_protocol import TextProtocolModel, When
 from tests.support.asking import READ_FILE, Heard, model_at, question
@@ -164,31 +162,6 @@ async def test_a_model_with_tool_calls_is_left_alone() -> None:
     completion = await Heard().ask(TextProtocolModel(inner, When.REFUSED), request)
     assert completion.tool_calls[0].id == "call_1_1"
     assert inner.requests == [request]
-
-
-class Obedient(ScriptedModel):
-    """A scripted model that is held to a schema, as the embedded one is."""
-
-    constrained = True
-
-
-async def test_a_model_that_obeys_a_schema_answers_with_one_object() -> None:
-    replies = [say('{"name": "read_file", "arguments": {"path": "a"}}'), say('{"answer": "Hi."}')]
-    inner = Obedient(replies)
-    model = TextProtocolModel(inner, When.ALWAYS)
-    heard = Heard()
-    first = await heard.ask(model, question("x", READ_FILE))
-    assert (first.stop_reason, first.tool_calls[0].arguments) == (
-        StopReason.TOOL_CALLS,
-        '{"path": "a"}',
-    )
-    second = await heard.ask(model, question("x", READ_FILE))
-    assert (second.text, second.tool_calls, heard.text) == ("Hi.", (), "Hi.")
-    assert inner.requests[0].schema == schema([READ_FILE])
-
-
-def test_an_object_cut_short_is_neither_answer_nor_call() -> None:
-    assert parse_object('{"name": "read_file", "argum') == ("", ())
 
 
 async def test_a_refusal_of_another_kind_is_not_caught() -> None:

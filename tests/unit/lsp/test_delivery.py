@@ -548,6 +548,7 @@ async def test_a_removed_file_lies_in_the_trash_and_comes_back(operations: froze
     assert world.disk("/ws/a.txt") is None
     assert await world.undo(hunk) == ["undone"]
     assert world.system.read_bytes(Path("/ws/a.txt"), 100) == b"\xef\xbb\xbfx\r\n"
+    assert world.said == ["Stet: a.txt is back from the trash."]
 
 
 async def test_a_removal_that_was_only_promised_is_still_pending() -> None:

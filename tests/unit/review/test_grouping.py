@@ -4,10 +4,14 @@ from textwrap import dedent
 
 import pytest
 
-from stet.review.grouping import group_of, label_of, style_of
+from stet.review.drafts import EditDraft
+from stet.review.grouping import label_of, section_of, style_of
+from stet.review.ledger import ReviewLedger
 from stet.text.document import TextDocument
+from stet.text.edit import Replacement, TextEdit
 from stet.text.outline import Style
 from stet.text.position import Position, Range
+from tests.support.page import rules
 
 SHAPES = dedent(
     """\
@@ -35,37 +39,44 @@ def lines(first: int, behind: int) -> Range:
 
 
 def test_hunks_in_one_function_share_a_group_that_names_it() -> None:
-    groups = [group_of(document(), lines(n, n + 1), "p3") for n in (4, 5, 3)]
-    assert groups == ["p3:Shape.area"] * 3
+    groups = [section_of(document(), lines(n, n + 1)) for n in (4, 5, 3)]
+    assert groups == [":Shape.area"] * 3
     assert label_of(groups[0]) == "Shape.area"
 
 
 def test_another_proposal_has_groups_of_its_own() -> None:
-    assert group_of(document(), lines(4, 5), "p4") == "p4:Shape.area"
+    ledger = ReviewLedger()
+    for turn, place in (("t1", 0), ("t2", 55)):
+        draft = EditDraft(
+            turn=turn, author="m", document=document(), name="a.py", summary="s",
+            edit=TextEdit((Replacement(place, place + 1, "q"),)),
+        )  # fmt: skip
+        _ = ledger.propose_edit(draft, rules())
+    assert {hunk.group for hunk in ledger.hunks()} == {"p1@1", "p2:Shape.area"}
 
 
 def test_a_hunk_in_nothing_is_alone() -> None:
-    assert group_of(document(), lines(0, 1), "p3") == "p3@1"
+    assert section_of(document(), lines(0, 1)) == "@1"
     assert label_of("p3@1") is None
     assert label_of("p3") is None
 
 
 def test_a_hunk_over_two_functions_belongs_to_neither() -> None:
-    assert group_of(document(), lines(5, 8), "p3") == "p3@6"
+    assert section_of(document(), lines(5, 8)) == "@6"
 
 
 def test_an_addition_belongs_where_its_indent_says() -> None:
     at = lines(6, 6)
-    assert group_of(document(), at, "p3", "\n        # Done.\n") == "p3:Shape.area"
-    assert group_of(document(), at, "p3", "    side = 1\n") == "p3:Shape"
-    assert group_of(document(), at, "p3", "def other():\n    pass\n") == "p3@7"
+    assert section_of(document(), at, "\n        # Done.\n") == ":Shape.area"
+    assert section_of(document(), at, "    side = 1\n") == ":Shape"
+    assert section_of(document(), at, "def other():\n    pass\n") == "@7"
 
 
 def test_a_section_of_markdown_is_one_decision() -> None:
     page = document("# Guide\n\nOne.\n\n## Install\n\nTwo.\n", "file:///ws/a.md")
-    assert group_of(page, lines(2, 3), "p1") == "p1:Guide"
-    assert group_of(page, lines(6, 7), "p1") == "p1:Guide > Install"
-    assert group_of(page, lines(4, 4), "p1", "More.\n") == "p1:Guide"
+    assert section_of(page, lines(2, 3)) == ":Guide"
+    assert section_of(page, lines(6, 7)) == ":Guide > Install"
+    assert section_of(page, lines(4, 4), "More.\n") == ":Guide"
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,13 @@
 
 import asyncio
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from time import thread_time
 
+from stet.review.rules import MAX_HUNKS, MAX_LINES, MAX_TEXT
+from stet.tools.create_file import CREATE_FILE
 from stet.tools.desk import Desk
-from stet.tools.edit_file import EditFile, run_together
+from stet.tools.edit_file import EDIT_FILE, EditFile, run_together
 from stet.tools.read_file import READ_FILE
 from stet.workspace.ground import Ground
 from tests.support.turns import make_desk, type_into, use
@@ -88,3 +91,77 @@ async def test_what_was_decided_meanwhile_is_not_amended() -> None:
     )
     assert str(outcome).startswith("'a.py': The old text is not in the file.")
     assert [str(hunk.state) for hunk in desk.ledger.hunks()] == ["rejected"]
+
+
+async def test_a_large_file_that_changes_all_the_time_is_not_looked_through_on_the_loop() -> None:
+    desk = await typing_desk(100)
+    type_into(desk.workspace, desk.ledger, insertion(4, 0, "five\n" * 30_000), "/ws/a.py")
+    (outcome,) = await run_together(CALLS[:1], desk)
+    assert "is being changed by the user, and too large to follow" in str(outcome)
+    assert desk.ledger.hunks() == ()
+
+
+async def held(work: Awaitable[str]) -> tuple[float, str]:
+    """The longest that the event loop works on one thing meanwhile, in seconds; and what came."""
+    loop, longest, last, is_over = asyncio.get_running_loop(), 0.0, thread_time(), False
+
+    def tick() -> None:
+        nonlocal longest, last
+        now = thread_time()
+        longest, last = max(longest, now - last), now
+        if not is_over:
+            loop.call_soon(tick)
+
+    tick()
+    text = await work
+    is_over = True
+    tick()
+    return longest, text
+
+
+LOOP = 0.2
+"""Seconds; what it took before was 0.4 to 45. A quiet machine needs less than 0.05."""
+
+
+async def test_a_large_new_file_does_not_hold_the_loop() -> None:
+    desk = make_desk(make_world())
+    text = "word \n" * (MAX_LINES - 1)
+    longest, told = await held(use(CREATE_FILE, desk, file="b.py", content=text))
+    assert told.startswith("Proposed h1")
+    assert longest < LOOP
+
+
+async def test_a_change_in_as_many_places_as_a_person_looks_through_does_not_hold_the_loop() -> (
+    None
+):
+    text = "one\ntwo\n" * MAX_HUNKS
+    desk = make_desk(make_world(opened={"/ws/a.py": text}))
+    await use(READ_FILE, desk, file="a.py")
+    edit = {"file": "a.py", "old_text": "one", "new_text": "1", "replace_all": True}
+    longest, told = await held(use(EDIT_FILE, desk, **edit))
+    assert told.startswith("Proposed h1 at line 1 (replace), h2 at line 3 (replace),")
+    assert f" and {MAX_HUNKS - 100} more, up to h{MAX_HUNKS}, in a.py." in told
+    assert len(desk.ledger.hunks()) == MAX_HUNKS
+    assert longest < LOOP
+
+
+async def test_more_than_an_honest_call_needs_is_refused() -> None:
+    desk = make_desk(make_world(opened={"/ws/a.py": "one\ntwo\n" * (MAX_HUNKS + 1)}))
+    await use(READ_FILE, desk, file="a.py")
+    everywhere = {"file": "a.py", "old_text": "one", "new_text": "1", "replace_all": True}
+    told = [
+        await use(EDIT_FILE, desk, **everywhere),
+        await use(EDIT_FILE, desk, file="a.py", old_text="x" * (MAX_TEXT + 1), new_text="y"),
+        await use(CREATE_FILE, desk, file="b.py", content="x" * (MAX_TEXT + 1)),
+        await use(CREATE_FILE, desk, file="b.py", content="\n" * (MAX_LINES + 1)),
+    ]
+    assert [text.strip().partition(". ")[0] for text in told] == [
+        "Error: Refused by the rule text: This changes 'a.py' in 1,001 places; 1,000 are the most at "
+        "once",
+        "Error: 'a.py': a text of this call has more than 400,000 characters or 50,000 lines",
+        "Error: Refused by the rule text: The text for 'b.py' has 400,001 characters; 400,000 is the "
+        "most at once.",
+        "Error: Refused by the rule text: The text for 'b.py' has 50,001 lines; 50,000 is the most at "
+        "once.",
+    ]
+    assert desk.ledger.hunks() == ()

@@ -9,6 +9,7 @@ from stet.system.os_system import OsSystem
 from stet.tools.list_files import LIST_FILES
 from stet.tools.read_file import MAX_CHARACTERS, READ_FILE
 from stet.tools.search_workspace import SEARCH_WORKSPACE
+from stet.workspace.grep_child import MAX_HITS
 from stet.workspace.workspace import Workspace
 from tests.support.turns import make_desk, use
 from tests.support.world import make_world, open_document
@@ -147,6 +148,16 @@ async def test_search_sees_nothing_that_may_not_be_shown(on_disk: Workspace) -> 
     assert await use(SEARCH_WORKSPACE, desk, query=r"^[cx]$", mode="regex") == (
         "Nothing matches '^[cx]$'.\n"
     )
+
+
+async def test_a_search_that_finds_almost_all_ends_early_and_says_so(tmp_path: Path) -> None:
+    real = Workspace(OsSystem())
+    real.add_root(tmp_path.as_uri())
+    for n in range(MAX_HITS // 20 + 1):
+        (tmp_path / f"{n}.txt").write_text("x\n" * 20)
+    told = await use(SEARCH_WORKSPACE, make_desk(real, asked=None), query="x", mode="regex")
+    assert f"(cut: {MAX_HITS - 40:} more lines;" in told
+    assert told.endswith("(There is too much: not all was searched. Name a folder.)\n")
 
 
 async def test_search_is_cut_where_it_is_told_and_refuses_a_bad_pattern(

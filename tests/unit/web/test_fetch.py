@@ -13,7 +13,8 @@ from stet.web.errors import WebError
 from stet.web.fetch import MAX_REDIRECTS, Fetcher
 from stet.web.fetched import Fetched, FetchLimits
 from tests.support.certificates import server_side
-from tests.support.web_server import Answer, Got, Reply, WebServer, moved, page
+from tests.support.http_server import Asked
+from tests.support.web_server import Answer, Reply, WebServer, moved, page
 
 HERE = "127.0.0.1"
 
@@ -167,7 +168,7 @@ async def test_every_stop_of_a_redirect_is_asked_for_before_anything_is_sent_the
 
 
 async def test_a_circle_of_redirects_ends() -> None:
-    def next_one(got: Got) -> Reply:
+    def next_one(got: Asked) -> Reply:
         return moved(f"/a?{len(got.path)}")
 
     async with WebServer({"/a": next_one}) as server:

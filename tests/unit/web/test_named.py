@@ -2,7 +2,7 @@
 
 import pytest
 
-from stet.web.address import MAX_UNNAMED, parse
+from stet.web.address import MAX_UNNAMED, MAX_UNNAMED_OF_TURN, parse
 from stet.web.named import Named, addresses_in
 
 
@@ -70,3 +70,16 @@ def test_what_a_search_found_needs_no_question_but_a_long_address_made_up_does()
     assert named.why_unnamed(carrying, "") == (
         "The host is known here, but the address is new and carries 103 characters to it."
     )
+
+
+def test_many_short_addresses_made_up_count_together() -> None:
+    named = Named()
+    named.add(parse("https://a.org/"))
+    short = parse(f"https://a.org/{'s' * 60}")
+    assert named.why_unnamed(short, "", MAX_UNNAMED_OF_TURN - 60) == ""
+    assert named.why_unnamed(short, "", MAX_UNNAMED_OF_TURN - 59) == (
+        "The host is known here, but the address is new, and with it the new addresses of this "
+        "turn carry 301 characters."
+    )
+    named.add(short)
+    assert named.why_unnamed(short, "", MAX_UNNAMED_OF_TURN) == ""

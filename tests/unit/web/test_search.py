@@ -6,7 +6,7 @@ import pytest
 
 from stet.web.endpoint import SearchEndpoint
 from stet.web.errors import WebError
-from stet.web.formats import Answer, Hit
+from stet.web.formats import Answer, Hit, request_for
 from stet.web.search import search
 from tests.support.search_apis import BRAVE, OPENAI, SERPER, TAVILY
 from tests.support.web_server import Reply, WebServer, found, moved
@@ -85,6 +85,18 @@ async def test_brave() -> None:
     assert got.headers["accept"] == "application/json"
 
 
+async def test_brave_is_sent_as_many_words_as_it_takes() -> None:
+    words = [f"w{n}" for n in range(60)]
+    request = request_for(SearchEndpoint("brave", "https://x", KEY, "THE_KEY"), " ".join(words), 3)
+    assert request.params["q"] == " ".join(words[:50])
+
+
+async def test_an_answer_of_serper_may_come_from_no_page() -> None:
+    found_box = {"answerBox": {"title": "Now", "snippet": "It is noon."}, "organic": []}
+    async with WebServer() as server:
+        assert await ask("serper", found(found_box), server) == Answer((), "It is noon.")
+
+
 async def test_tavily() -> None:
     async with WebServer() as server:
         answer = await ask("tavily", found(TAVILY), server)
@@ -126,6 +138,80 @@ ERRORS: list[tuple[Provider, int, object, str]] = [
         "missing or invalid API key.*THE_KEY",
     ),
     ("tavily", 429, {"detail": {"error": "Too many requests"}}, "asked too often"),
+    (
+        "tavily",
+        432,
+        {"detail": {"error": "This request exceeds your plan's set usage limit."}},
+        "set usage limit. The user must look at the account .* THE_KEY .* used up",
+    ),
+    ("tavily", 433, {"detail": {"error": "This exceeds the pay-as-you-go limit."}}, "used up"),
+    ("serper", 400, {"message": "Not enough credits", "statusCode": 400}, "credits. .* used up"),
+    (
+        "openai",
+        429,
+        {
+            "error": {
+                "message": "You exceeded your current quota, please check your plan.",
+                "type": "insufficient_quota",
+                "param": None,
+                "code": "insufficient_quota",
+            }
+        },
+        "used up",
+    ),
+    (
+        "openai",
+        429,
+        {
+            "error": {
+                "message": "Rate limit reached for requests",
+                "type": "requests",
+                "code": "rate_limit_exceeded",
+            }
+        },
+        "asked too often",
+    ),
+    (
+        "brave",
+        429,
+        {
+            "type": "ErrorResponse",
+            "error": {
+                "id": "1",
+                "status": 429,
+                "detail": "Request rate limit exceeded for plan",
+                "meta": {"plan": "Free", "rate_limit": 1, "quota_limit": 2000},
+                "code": "RATE_LIMITED",
+            },
+            "time": 1773685964,
+        },
+        "rate limit exceeded for plan. It has been asked too often",
+    ),
+    (
+        "brave",
+        422,
+        {
+            "type": "ErrorResponse",
+            "error": {
+                "id": "1",
+                "status": 422,
+                "code": "VALIDATION",
+                "detail": "Unable to validate request parameter(s)",
+                "meta": {},
+            },
+        },
+        r"parameter\(s\)\. Go on without it\.$",
+    ),
+    (
+        "openai",
+        200,
+        {
+            "status": "incomplete",
+            "error": None,
+            "incomplete_details": {"reason": "max_output_tokens"},
+        },
+        r"did not finish the search \(max_output_tokens\)",
+    ),
     ("openai", 500, {"error": {"message": f"bad {KEY}"}}, r"bad \[key\]\. Go on without"),
     ("serper", 500, ["what"], r"refuses \(status 500\)\. Go on"),
     ("openai", 200, {"status": "failed", "error": {"message": "no"}}, r"did not finish .*\(no\)"),

@@ -11,6 +11,7 @@ from stet.agent.small.quotes import Window, quotes, window
 from stet.llm.messages import Completion, Message, StopReason
 from stet.llm.model import Model, Request, Sink, ignore
 from stet.llm.text_form import defused
+from stet.llm.wrapped import Wrapped
 from stet.text.document import TextDocument
 from stet.tools.desk import Desk
 
@@ -20,7 +21,7 @@ _PROPOSED = "Proposed "
 """How `edit_file` begins when it has proposed something."""
 
 
-class LedModel:
+class LedModel(Wrapped):
     """Asks a model in short words, under a grammar of calls.
 
     Args:
@@ -39,39 +40,11 @@ class LedModel:
         line: int | None,
         wish: str,
     ) -> None:
-        self.inner = inner
+        super().__init__(inner)
         self._desk = desk
         self._files = files
         self._line = line
         self._wish = wish
-
-    @property
-    def name(self) -> str:
-        """The inner model's."""
-        return self.inner.name
-
-    @property
-    def provider(self) -> str:
-        """The inner model's."""
-        return self.inner.provider
-
-    @property
-    def constrained(self) -> bool:
-        """The inner model's."""
-        return self.inner.constrained
-
-    @property
-    def context_tokens(self) -> int | None:
-        """The inner model's."""
-        return self.inner.context_tokens
-
-    async def warm(self) -> None:
-        """Warm the inner model."""
-        await self.inner.warm()
-
-    async def close(self) -> None:
-        """Close the inner model."""
-        await self.inner.close()
 
     async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:  # noqa: ARG002  it says nothing
         """Ask for one call; see `Model.complete`. The tools of the request say which may be called.

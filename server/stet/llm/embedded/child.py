@@ -2,7 +2,8 @@
 
 Started as `python -I -m stet.llm.embedded.child`. One JSON line on stdin tells it what to run
 (`model`, `key`, `context`), so that the key is neither in the arguments nor in the environment; one
-JSON line on stdout answers `{"port": n}` or `{"error": "…"}`. It ends when stdin does: with its
+JSON line on stdout answers `{"port": n}` or `{"error": "…"}`, with `"kind": "import"` where llama.cpp
+can't be loaded. It ends when stdin does: with its
 parent, however that one died.
 """
 
@@ -29,7 +30,8 @@ def main() -> None:
         server = _serve(order)
         reply = {"port": urlsplit(server.listening_address).port}
     except (ImportError, RuntimeError, OSError, ValueError) as exc:
-        server, reply = None, {"error": f"{type(exc).__name__}: {exc}"}
+        kind = "import" if isinstance(exc, ImportError) else ""
+        server, reply = None, {"error": f"{type(exc).__name__}: {exc}", "kind": kind}
     os.write(answer, json.dumps(reply).encode() + b"\n")
     if server is not None:
         sys.stdin.read()

@@ -150,6 +150,7 @@ async def _first_words(process: asyncio.subprocess.Process, order: dict[str, obj
     """Give the child its order and wait for its port.
 
     Raises:
+        NoModel: If what runs it is missing or broken.
         ModelUnavailable: If it does not come up.
     """
     stdin, stdout, _ = pipes(process)
@@ -162,7 +163,11 @@ async def _first_words(process: asyncio.subprocess.Process, order: dict[str, obj
             f"The embedded model did not start within {START_SECONDS:g} s."
         ) from exc
     except (OSError, ValueError) as exc:
-        raise ModelUnavailable("The embedded model ended before it had started.") from exc
+        raise ModelUnavailable(
+            "The embedded model ended before it had started: choose another with model.provider."
+        ) from exc
+    if reply.get("kind") == "import":
+        raise NoModel(f"llama.cpp can't be loaded ({reply['error']}). {weights.HOW_TO_GET_RUNTIME}")
     if "port" not in reply:
         raise ModelUnavailable(f"The embedded model could not be started: {reply.get('error')}.")
     return int(reply["port"])

@@ -6,46 +6,26 @@ and never the other way round.
 """
 
 import asyncio
-import logging
-import re
-from collections.abc import Callable
-from hashlib import sha256
-from pathlib import Path
+from collections.abc import Awaitable, Callable
 
 from stet.agent.agent import Agent, NotRunning
-from stet.agent.events import (
-    AgentEvent,
-    Answered,
-    Asked,
-    Resumed,
-    Said,
-    ToolEnded,
-    TurnEnded,
-    Waiting,
-)
+from stet.agent.events import AgentEvent, TurnEnded
 from stet.agent.turn import OVER, Ask, Turn
-from stet.lsp.chat.layout import blank, draft, has_ended, parts, written
-from stet.lsp.chat.page import Entry, Page
-from stet.lsp.chat.transcript import Transcript, ending, transcript_of
+from stet.lsp.chat.layout import draft, has_ended, parts, written
+from stet.lsp.chat.page import Page
+from stet.lsp.chat.pages import Pages
+from stet.lsp.chat.telling import Telling
 from stet.lsp.chat.writer import PageWriter
 from stet.lsp.client import Client
 from stet.lsp.showing.own_documents import OwnDocuments
 from stet.review.ledger import ReviewLedger
 from stet.system.system import System
-from stet.workspace.disk_text import decode
 from stet.workspace.modification import ModificationKind
-from stet.workspace.paths import PathRefused
-from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
-
-log = logging.getLogger(__name__)
 
 DEFAULT_CHAT = "main"
 MAX_TURNS = 50
 """How many turns a new document of an old conversation begins with."""
-DISK_SECONDS = 0.3
-MAX_BYTES = 20_000_000
-_PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
 
 
 class NothingToSend(Exception):
@@ -68,46 +48,41 @@ class Chats:
         number: Callable[[], int],
     ) -> None:
         """`agent` gives who answers, once it is there; `number` one that no chat has had."""
-        self._workspace = workspace
-        self._ledger = ledger
         self._client = client
-        self._system = system
-        self._own = own
         self._writer = writer
+        self._pages = Pages(client, system, own, writer=writer, folders=lambda: workspace.folders)
         self._agent = agent
         self._number = number
-        self._pages: dict[str, Page] = {}
-        self._told: dict[str, Transcript] = {}
-        self._to_disk: set[str] = set()
+        self._telling = Telling(workspace, ledger)
         self._current: str | None = None
+        self._in_order = asyncio.Lock()
         own.listen(self._happened_in_editor)
 
     # What the user does
 
-    def new(self) -> Page:
-        """Begin a conversation and show its document.
-
-        Raises:
-            OSError: If it can't be written.
-        """
+    def new(self) -> Awaitable[Page]:
+        """Begin a conversation and show its document, as `open`."""
         return self.open(f"c{self._number()}")
 
-    def open(self, chat: str | None = None) -> Page:
+    def open(self, chat: str | None = None) -> Awaitable[Page]:
         """Show a conversation's document, by default the latest one's.
 
         Raises:
-            OSError: If it can't be written.
+            OSError: If it can't be written; when it is waited for, too.
         """
-        page = self._page(chat or self.current)
-        self._current = page.chat
-        page.is_refused = False
-        document = self._own.document(page.uri)
-        if document is None:
-            self._bring_up_to_date(page)
-        else:
-            if self._note_missing(page, document.text):
-                page.adopt(document.text)
-            self._write(page)
+        page = self._pages.page(chat or self.current)
+        self._current, page.is_refused = page.chat, False
+        return self._open(page)
+
+    async def _open(self, page: Page) -> Page:
+        async with self._in_order:
+            text = self._pages.shown(page)
+            if text is None:
+                await self._pages.fill(page, lambda stands: self._note_missing(page, stands))
+            else:
+                if self._note_missing(page, text):
+                    page.adopt(text)
+                self._pages.write(page)
         self._client.start(self._client.show_document(page.uri), "show the chat")
         return page
 
@@ -119,93 +94,84 @@ class Chats:
 
     def chat_of(self, uri: str) -> str | None:
         """The conversation whose document this is; None if it is no chat document."""
-        known = {canonical(page.uri): chat for chat, page in self._pages.items()}
-        if (chat := known.get(canonical(uri))) is not None:
-            return chat
-        if not self._own.holds(uri) or not Path(uri).name.startswith("chat-"):
-            return None
-        name = Path(uri).stem.split("-", 2)[-1]
-        chats = {*self._agent().chats(), DEFAULT_CHAT, name}
-        return next((chat for chat in chats if Path(uri).name == self._file_of(chat)), None)
+        return self._pages.chat_of(uri, (*self._agent().chats(), DEFAULT_CHAT))
 
-    def send(self, chat: str, ask: Callable[[str, str], Ask]) -> str:
+    def send(self, chat: str, ask: Callable[[str, str], Ask]) -> Awaitable[str]:
         """Send what stands under the last heading of the user's; gives the turn that answers.
 
-        It answers what the chat's turn waits for, steers the turn that runs, or begins one.
+        It answers what the chat's turn waits for, steers the turn that runs, or begins one. What is
+        sent is what the editor shows when this is called; of a document that is not open, what the
+        disk holds.
 
         Args:
             chat: The conversation.
             ask: Makes a question of words and a conversation.
 
         Raises:
-            NothingToSend: If nothing is written there.
-            NoQuestion, UnknownQuestion: If it is no answer to what is asked.
-            OSError: If the document can't be read.
+            OSError: If the document can't be read; when it is waited for, too.
+            NothingToSend: When it is waited for, if nothing is written there.
+            NoQuestion, UnknownQuestion: The same, if it is no answer to what is asked.
         """
-        page = self._page(chat)
-        part = draft(self._text_of(page))
-        if part is None or not part.text:
-            raise NothingToSend(
-                "there is nothing to send: write under the last heading `## You` of the chat"
-            )
-        self._current, page.is_refused = chat, False
+        page = self._pages.page(chat)
+        self._current = chat
+        return self._send(page, self._pages.shown(page), ask)
+
+    async def _send(self, page: Page, shown: str | None, ask: Callable[[str, str], Ask]) -> str:
+        async with self._in_order:
+            text = await self._pages.stored(page) if shown is None else shown
+            part = draft(text)
+            if part is None or not part.text:
+                raise NothingToSend(
+                    "there is nothing to send: write under the last heading `## You` of the chat"
+                )
+            if not (said := page.unsent(part.text)):
+                raise NothingToSend("there is nothing to send: what stands there has been sent")
+            page.is_refused = False
+            turn = self._take(page.chat, said, ask)
+            if turn.id not in page.entries:
+                page.add(self._telling.entry(turn))
+            page.sent(turn.id, said)
+            self._pages.write(page)
+            return turn.id
+
+    def _take(self, chat: str, said: str, ask: Callable[[str, str], Ask]) -> Turn:
+        """Have the agent take what was said; gives the turn that answers.
+
+        Raises:
+            NoQuestion, UnknownQuestion: If it is no answer to what is asked.
+        """
         agent, running = self._agent(), self._agent().session(chat).running
         turn = agent.turn(running) if running else None
         if turn is not None and turn.question is not None:
-            turn_id = agent.questions.reply(part.text, turn.question.id)
-        else:
-            turn_id = self._steered(turn, part.text) or agent.ask(ask(part.text, chat)).id
-        if turn_id not in page.entries:
-            page.add(self._entry(agent.turn(turn_id)))
-        page.sent(turn_id, part.text)
-        self._write(page)
-        return turn_id
+            return agent.turn(agent.questions.reply(said, turn.question.id))
+        return self._steered(turn, said) or agent.ask(ask(said, chat))
 
-    def _steered(self, turn: Turn | None, text: str) -> str | None:
+    def _steered(self, turn: Turn | None, text: str) -> Turn | None:
         """The turn that was told something while it runs; None if there is none that listens."""
         if turn is None or turn.state in OVER:
             return None
         try:
-            return self._agent().steer(text, turn.id)
+            _ = self._agent().steer(text, turn.id)
         except NotRunning:
             return None
+        self._telling.said_here(turn.id, text)
+        return turn
 
     # What happens
 
     def happened(self, event: AgentEvent) -> None:
         """A turn has gone on: told in its chat's document, if that was shown."""
         turn = event.turn
-        self._tell(event)
-        page = self._pages.get(turn.ask.chat)
+        self._telling.tell(event)
+        page = self._pages.known(turn.ask.chat)
         if page is not None:
             if turn.id not in page.entries:
-                page.add(self._entry(turn))
+                page.add(self._telling.entry(turn))
             elif isinstance(event, TurnEnded):
-                page.entries[turn.id].ending = self._ending(turn)
-            self._write(page)
+                page.entries[turn.id].ending = self._telling.ending(turn)
+            self._pages.write(page)
         if isinstance(event, TurnEnded):
-            self._told.pop(turn.id, None)
-
-    def _tell(self, event: AgentEvent) -> None:
-        turn = event.turn
-        told = self._told.setdefault(turn.id, Transcript(self._link))
-        match event:
-            case Said(text=text):
-                told.say(text)
-            case Answered():
-                told.pause()
-            case ToolEnded(run=run):
-                told.tool(run)
-            case Asked() if turn.question is not None:
-                told.ask(turn.question)
-            case Resumed(answer=text):
-                told.note(f"Your answer: {text}")
-            case Waiting(reason=reason):
-                told.note(f"Begun again: {reason}")
-            case TurnEnded():
-                told.end(turn, self._ledger.hunks(turn=turn.id))
-            case _:
-                pass
+            self._telling.forget(turn.id)
 
     def _happened_in_editor(self, uri: str, kind: ModificationKind) -> None:
         """A document of Stet's own was opened, changed or closed."""
@@ -213,84 +179,17 @@ class Chats:
             chat = self.chat_of(uri)
             if chat is None:
                 return
-            page, document = self._page(chat), self._own.document(uri)
+            page = self._pages.page(chat)
             page.uri, self._current = uri, chat
             page.is_refused = False
-            if document is not None:
-                self._note_missing(page, document.text)
-                page.adopt(document.text)
-                self._write(page)
+            text = self._pages.shown(page)
+            if text is not None:
+                self._note_missing(page, text)
+                page.adopt(text)
+                self._pages.write(page)
         self._writer.moved(uri)
 
-    # Documents
-
-    def _page(self, chat: str) -> Page:
-        if chat not in self._pages:
-            file = self._file_of(chat)
-            uri = (self._system.state_folder() / file).as_uri()
-            self._pages[chat] = Page(chat, file, uri)
-        return self._pages[chat]
-
-    def _file_of(self, chat: str) -> str:
-        """The name of a chat's document; servers of other workspaces write in the same folder."""
-        roots = "\n".join(canonical(uri) for uri in self._workspace.folders)
-        name = chat if _PLAIN_NAME.fullmatch(chat) else f"x{_digest(chat)}"
-        return f"chat-{_digest(roots)}-{name}.md"
-
-    def _text_of(self, page: Page) -> str:
-        """The document as it is in the editor, else on the disk.
-
-        Raises:
-            OSError: If it is there and can't be read.
-        """
-        document = self._own.document(page.uri)
-        if document is not None:
-            return document.text
-        path = self._system.state_folder() / page.file
-        if self._system.stat(path) is None:
-            return blank(page.chat)
-        return decode(self._system.read_bytes(path, MAX_BYTES))
-
-    def _write(self, page: Page) -> None:
-        """Write what there is to write, into the editor if it takes it, else into the file."""
-        if self._writer.can_write(page):
-            self._writer.start(page, lambda: self._was_refused(page))
-        elif page.uri not in self._to_disk:
-            self._to_disk.add(page.uri)
-            self._client.start(self._put_on_disk(page), f"keep {page.file}")
-
-    def _was_refused(self, page: Page) -> None:
-        log.info("%s: the editor takes no edits; the file is written", page.uri)
-        page.is_refused = True
-        self._write(page)
-
-    async def _put_on_disk(self, page: Page) -> None:
-        """Write the file, a moment later so that words which stream in are written together."""
-        await asyncio.sleep(DISK_SECONDS)
-        self._to_disk.discard(page.uri)
-        is_open = self._own.document(page.uri) is not None
-        try:
-            old = await asyncio.to_thread(self._text_of, page)
-            new = page.filled(old)
-            if new != old:
-                await asyncio.to_thread(self._system.write_own, page.file, new)
-        except OSError as error:
-            log.warning("%s can't be written: %s", page.file, error)
-            return
-        if not is_open:
-            page.adopt(new)
-
-    def _bring_up_to_date(self, page: Page) -> None:
-        """Write the file with all that is missing in it, while the editor does not have it.
-
-        Raises:
-            OSError: If it can't be read or written.
-        """
-        old = self._text_of(page)
-        self._note_missing(page, old)
-        new = page.filled(old)
-        self._system.write_own(page.file, new)
-        page.adopt(new)
+    # What is missing
 
     def _note_missing(self, page: Page, text: str) -> bool:
         """Take in the turns that the document does not show to their end; whether there are any.
@@ -307,25 +206,5 @@ class Chats:
             if not is_known and (
                 is_new or (turn.id in shown and not has_ended(written(text, turn.id)))
             ):
-                page.add(self._entry(turn))
+                page.add(self._telling.entry(turn))
         return len(page.entries) > n_before
-
-    def _entry(self, turn: Turn) -> Entry:
-        hunks = self._ledger.hunks(turn=turn.id)
-        told = self._told.get(turn.id) or transcript_of(turn, hunks, self._link)
-        return Entry(turn.id, turn.ask.prompt, told, self._ending(turn))
-
-    def _ending(self, turn: Turn) -> str:
-        if turn.state not in OVER:
-            return ""
-        return ending(turn, self._ledger.hunks(turn=turn.id), self._link)
-
-    def _link(self, name: str) -> str | None:
-        try:
-            return self._workspace.snapshot().locate(name).uri
-        except PathRefused:
-            return None
-
-
-def _digest(text: str) -> str:
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]

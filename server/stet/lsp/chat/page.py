@@ -92,6 +92,16 @@ class Page:
         self._sent.append((turn, said))
         self.entries[turn].is_placed = True
 
+    def unsent(self, writing: str) -> str:
+        """What of the user's words has not been sent yet; `writing` is all under their last heading.
+
+        The heading behind what was sent may still be on its way.
+        """
+        for _, said in self._sent if not self.is_refused else ():
+            if said and writing.startswith(said):
+                writing = writing[len(said) :].lstrip()
+        return writing
+
     def add(self, entry: Entry) -> None:
         """A turn is to be written."""
         self.entries[entry.turn] = entry
@@ -100,9 +110,7 @@ class Page:
         """The document has this text now, from wherever: see what of each turn is in it."""
         now = draft(text)
         writing = now.text if now else ""
-        self._sent = deque(
-            (turn, said) for turn, said in self._sent if said and writing.startswith(said)
-        )
+        self._sent = self._still_coming(writing)
         for entry in self.entries.values():
             entry.is_placed = answer(text, entry.turn) is not None
             entry.n_written = _n_written(entry, written(text, entry.turn)) if entry.is_placed else 0
@@ -149,6 +157,16 @@ class Page:
             text = step.insertion.apply(text)
             step.done()
         return text
+
+    def _still_coming(self, writing: str) -> deque[tuple[str, str]]:
+        """What was sent and has no heading behind it yet."""
+        kept: deque[tuple[str, str]] = deque()
+        rest = writing
+        for turn, said in self._sent:
+            if said and (rest.startswith(said) or writing.startswith(said)):
+                kept.append((turn, said))
+                rest = rest.removeprefix(said).lstrip()
+        return kept
 
     def _was_sent(self, turn: str) -> None:
         if self._sent and self._sent[0][0] == turn:

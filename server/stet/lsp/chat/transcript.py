@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 from stet.agent.lifecycle import Course, ToolRun, ToolState
 from stet.agent.turn import OVER, Mode, Turn, TurnState
 from stet.lsp.chat.layout import inert, settled
-from stet.review.proposal import Hunk
+from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.text.escape import escape_line
 from stet.tools.question import Question
 
@@ -21,6 +21,7 @@ Link = Callable[[str], str | None]
 
 _MARKUP = re.compile(r"[\\`*\[\]<>]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 """What may be more than text; an underscore within a word is not."""
+_DELETING = "delete_file"
 MAX_ERROR = 300
 """Characters shown of what went wrong in a tool."""
 
@@ -77,6 +78,11 @@ class Transcript:
         if choices:
             self._paragraph("\n".join(choices))
 
+    def hear(self, words: str) -> None:
+        """The model has been shown what the user said meanwhile."""
+        self.pause()
+        self._paragraph("\n> ".join(f"> **You:** {inert(words).strip()}".split("\n")))
+
     def note(self, sentence: str) -> None:
         """Something that the user should know."""
         self.pause()
@@ -103,6 +109,8 @@ def transcript_of(turn: Turn, hunks: Sequence[Hunk], link: Link) -> Transcript:
     told = Transcript(link)
     for run in turn.tool_calls:
         told.tool(run)
+    for words in turn.steering:
+        told.hear(words)
     if turn.ask.mode is not Mode.REWRITE:
         told.say(turn.answer)
         told.pause()
@@ -129,10 +137,7 @@ def ending(turn: Turn, hunks: Sequence[Hunk], link: Link) -> str:
         ],
     )
     blocks += ["\n".join(entries) for entries in lists if entries]
-    if hunks:
-        uris = dict.fromkeys(hunk.new_uri or hunk.uri for hunk in hunks)
-        files = ", ".join(_linked(_last_part(uri), uri) for uri in uris)
-        blocks.append(f"Proposed: {len(hunks)} hunk{'' if len(hunks) == 1 else 's'} in {files}")
+    blocks += _proposed(hunks)
     if turn.sources:
         listed = (f"- {_linked(one.title or one.url, one.url)}" for one in turn.sources)
         blocks.append("Sources:\n\n" + "\n".join(listed))
@@ -163,7 +168,32 @@ def _figures(turn: Turn) -> str:
 
 def _problem(run: ToolRun) -> str:
     """What is shown of what went wrong in a tool; nothing where all went well."""
+    if run.state is ToolState.CANCELED:
+        # The reason that is kept is the model's: what it shall do next.
+        return "kept" if run.tool == _DELETING else "not done"
     return _plain(run.error)[:MAX_ERROR] if run.state is ToolState.ERROR else ""
+
+
+def _proposed(hunks: Sequence[Hunk]) -> list[str]:
+    """What became of files that the user was asked about, and how much waits for a review."""
+    said = []
+    asked = {HunkState.ACCEPTED: "Deleted", HunkState.UNDONE: "Deleted and brought back"}
+    for state, what in asked.items():
+        gone = [hunk for hunk in hunks if hunk.kind is HunkKind.REMOVE and hunk.state is state]
+        if gone:
+            back = "; `stet.undo` brings it back" if state is HunkState.ACCEPTED else ""
+            said.append(f"{what}: {_files(gone)}{back}")
+            hunks = [hunk for hunk in hunks if hunk not in gone]
+    if hunks:
+        said.append(
+            f"Proposed: {len(hunks)} hunk{'' if len(hunks) == 1 else 's'} in {_files(hunks)}"
+        )
+    return said
+
+
+def _files(hunks: Sequence[Hunk]) -> str:
+    uris = dict.fromkeys(hunk.new_uri or hunk.uri for hunk in hunks)
+    return ", ".join(_linked(_last_part(uri), uri) for uri in uris)
 
 
 def _file(name: str, link: Link) -> str:

@@ -104,7 +104,7 @@ class PageWriter:
         version = wire_version(document, self._editor().name)
         event = self._moved.setdefault(canonical(document.uri), asyncio.Event())
         event.clear()
-        # Without a label: Neovim prints it at every edit.
+        # Without a label: the user decides nothing by it, and there are many.
         outcome = await self._client.apply_edit(None, document.uri, version, edits)
         return await self._arrives(document, insertion, outcome, event)
 

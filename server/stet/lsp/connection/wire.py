@@ -16,6 +16,7 @@ from collections.abc import Awaitable, Callable, Generator
 from concurrent.futures import Future
 from difflib import get_close_matches
 from enum import Enum
+from inspect import isawaitable
 from typing import Any
 
 from cattrs import Converter
@@ -280,15 +281,16 @@ class StetProtocol(LanguageServerProtocol):
     ) -> Generator[Any, Any, Any]:
         """Call the command with its arguments as they came.
 
-        pygls matches them against the handler's signature, and says of a wrong name only that it is
-        wrong.
+        pygls matches them against the handler's signature, and says of a wrong name only that.
         """
         handler = self.fm.commands.get(params.command)
         if handler is None:
             near = get_close_matches(params.command, self.fm.commands, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise InvalidParams(f"There is no command {params.command!r}.{hint}")
-        return (yield handler, tuple(params.arguments or ()), None)
+        answer = yield handler, tuple(params.arguments or ()), None
+        # Called by now, in its place among the messages; only its answer may take longer.
+        return (yield _awaited, (answer,), None) if isawaitable(answer) else answer
 
     @lsp_method(lsp.SHUTDOWN)
     def lsp_shutdown(self, *params: Any) -> None:  # type: ignore[override]
@@ -381,3 +383,8 @@ class StetLanguageServer(LanguageServer):
             code = 128 + self.lifetime.signal
         leave_within(HARD_EXIT_SECONDS, code)
         return code
+
+
+async def _awaited(answer: Awaitable[Any]) -> Any:
+    """What a command answers that had to wait for something."""
+    return await answer

@@ -220,6 +220,8 @@ class FileDelivery:
         except FileExistsError:
             name = self._sight.name(hunk.uri)
             raise NotDone(f"There is a {name} again: the old one lies in {place}.") from None
+        # Nothing that the editor shows need change by it.
+        self._client.show_message(f"Stet: {self._sight.name(hunk.uri)} is back from the trash.")
 
     def _find(self, hunk: Hunk, path: Path) -> Path | None:
         """The copy that a hunk made in an earlier run: with the text it had, or the newest."""

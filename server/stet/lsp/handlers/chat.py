@@ -1,4 +1,11 @@
-"""Commands about the chat document: `stet.openChat`, `newChat`, `send`."""
+"""Commands about the chat document: `stet.openChat`, `newChat`, `send`.
+
+Which words are sent, and in which order, is settled when a message comes; a document that the editor
+does not have is read and written in a worker, and the answer follows that.
+"""
+
+from collections.abc import Awaitable, Iterator
+from contextlib import contextmanager
 
 from stet.agent.questions import NoQuestion, UnknownQuestion
 from stet.agent.turn import Ask, Mode
@@ -10,27 +17,23 @@ from stet.lsp.showing.places import place_of
 from stet.lsp.state import ServerState
 
 
-def open_chat(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+def open_chat(state: ServerState, given: tuple[object, ...]) -> Awaitable[dict[str, object]]:
     """Show a conversation, by default the latest."""
     arguments = Arguments("stet.openChat", given, main="chat")
     chat = arguments.text("chat")
     arguments.finish()
-    try:
+    with _telling():
         return _shown(state.chats.open(chat))
-    except OSError as error:
-        raise RequestFailed(f"the chat can't be written: {error}") from error
 
 
-def new_chat(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+def new_chat(state: ServerState, given: tuple[object, ...]) -> Awaitable[dict[str, object]]:
     """Begin a conversation."""
     Arguments("stet.newChat", given).finish()
-    try:
+    with _telling():
         return _shown(state.chats.new())
-    except OSError as error:
-        raise RequestFailed(f"the chat can't be written: {error}") from error
 
 
-def send(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+def send(state: ServerState, given: tuple[object, ...]) -> Awaitable[dict[str, object]]:
     """Send what the user has written in a chat's document."""
     arguments = Arguments("stet.send", given, main="chat")
     chat, uri = arguments.text("chat"), arguments.text("uri")
@@ -43,13 +46,31 @@ def send(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     def ask(prompt: str, chat: str) -> Ask:
         return Ask(prompt=prompt, mode=mode, place=place, chat=chat)
 
+    with _telling():
+        return _sent(state.chats.send(chat or state.chats.current, ask))
+
+
+async def _shown(opening: Awaitable[Page]) -> dict[str, object]:
+    with _telling():
+        page = await opening
+    return {"uri": page.uri, "chat": page.chat}
+
+
+async def _sent(sending: Awaitable[str]) -> dict[str, object]:
+    with _telling():
+        return {"turn": await sending}
+
+
+@contextmanager
+def _telling() -> Iterator[None]:
+    """Tell the editor why something can't be done.
+
+    Raises:
+        RequestFailed: With the reason.
+    """
     try:
-        return {"turn": state.chats.send(chat or state.chats.current, ask)}
+        yield
     except (NothingToSend, NoQuestion, UnknownQuestion) as error:
         raise RequestFailed(str(error)) from error
     except OSError as error:
-        raise RequestFailed(f"the chat can't be read: {error}") from error
-
-
-def _shown(page: Page) -> dict[str, object]:
-    return {"uri": page.uri, "chat": page.chat}
+        raise RequestFailed(f"the chat can't be read or written: {error}") from error

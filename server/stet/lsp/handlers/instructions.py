@@ -1,13 +1,22 @@
 """`stet.carryOut`: do what a comment in the text says, or answer it."""
 
+import asyncio
+from collections.abc import Awaitable, Sequence
+
 from stet.lsp.arguments import Arguments
 from stet.lsp.errors import InvalidParams
-from stet.lsp.showing.places import document_of, uri_of
+from stet.lsp.showing.places import stored_document, uri_of
 from stet.lsp.state import ServerState
+from stet.text.document import TextDocument
 
 
-def carry_out(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
-    """Carry out the comment on a line, by default where the cursor is; the turn runs behind this."""
+def carry_out(
+    state: ServerState, given: tuple[object, ...]
+) -> dict[str, object] | Awaitable[dict[str, object]]:
+    """Carry out the comment on a line, by default where the cursor is; the turn runs behind this.
+
+    A file that is not open is read in a worker first.
+    """
     arguments = Arguments("stet.carryOut", given)
     uri, line = uri_of(arguments, state.workspace), arguments.number("line")
     chat = arguments.text("chat")
@@ -17,7 +26,6 @@ def carry_out(state: ServerState, given: tuple[object, ...]) -> dict[str, object
         uri = activity.active
     if uri is None:
         raise InvalidParams("stet.carryOut needs a place: `uri` or `file`, and `line`")
-    document = document_of(uri, state.workspace)
     if line is None:
         selection = activity.selection_of(uri)
         if selection is None:
@@ -25,6 +33,24 @@ def carry_out(state: ServerState, given: tuple[object, ...]) -> dict[str, object
                 "stet.carryOut needs `line`: the editor has not told where the cursor is"
             )
         line = selection.cursor.line + 1
-    if line > max(document.n_lines, len(document.lines)):
-        raise InvalidParams(f"line {line} is behind the end: the text has {document.n_lines} lines")
-    return {"turn": state.comments.carry_out(document, line - 1, chat)}
+    document, buffer = state.workspace.document(uri), state.workspace.buffer(uri)
+    if document is None or buffer is None:
+        return _from_disk(state, uri, line, chat)
+    # Its lines are split already, and there may be very many.
+    return _begun(state, document, buffer.lines, line, chat)
+
+
+async def _from_disk(
+    state: ServerState, uri: str, line: int, chat: str | None
+) -> dict[str, object]:
+    document = await asyncio.to_thread(stored_document, uri, state.workspace.snapshot())
+    return _begun(state, document, document.lines, line, chat)
+
+
+def _begun(
+    state: ServerState, document: TextDocument, lines: Sequence[str], line: int, chat: str | None
+) -> dict[str, object]:
+    if line > len(lines):
+        n_lines = len(lines) - (lines[-1] == "")
+        raise InvalidParams(f"line {line} is behind the end: the text has {n_lines} lines")
+    return {"turn": state.comments.carry_out(document, line - 1, lines[line - 1], chat)}

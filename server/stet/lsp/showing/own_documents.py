@@ -104,16 +104,25 @@ class OwnDocuments:
         Raises:
             OSError: If there is no state folder.
         """
-        folder = self._system.state_folder()
+        folder = self.folder
         names = (f"{stem}{'' if n == 1 else f'-{n}'}{ending}" for n in itertools.count(1))
         opened = ((name, self.document((folder / name).as_uri())) for name in names)
         return next(name for name, old in opened if old is None or old.text == text)
 
     @cached_property
+    def folder(self) -> Path:
+        """Where they are written; looked up once.
+
+        Raises:
+            OSError: If there is no such folder.
+        """
+        return self._system.state_folder()
+
+    @cached_property
     def _folders(self) -> frozenset[Path]:
         """Where they lie, links resolved too; looked up with the first document that comes."""
         try:
-            folder = self._system.state_folder()
+            folder = self.folder
         except OSError as error:
             log.warning("there is no state folder: %s", error)
             return frozenset()

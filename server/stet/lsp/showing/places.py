@@ -11,7 +11,7 @@ from stet.text.document import TextDocument
 from stet.text.encoding import column_of
 from stet.text.position import Position, Range
 from stet.workspace.paths import PathRefused
-from stet.workspace.snapshot import NotShown
+from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.workspace import Workspace
 
 
@@ -69,8 +69,17 @@ def document_of(uri: str, workspace: Workspace) -> TextDocument:
     """
     if (document := workspace.document(uri)) is not None:
         return document
+    return stored_document(uri, workspace.snapshot())
+
+
+def stored_document(uri: str, snapshot: Snapshot) -> TextDocument:
+    """The text of a file that is not open. Blocks on the disk.
+
+    Raises:
+        InvalidParams: If it is not there or may not be read.
+    """
     try:
-        return workspace.snapshot().asked_about(uri).with_blocks(uri)
+        return snapshot.asked_about(uri).with_blocks(uri)
     except NotShown as refused:
         raise InvalidParams(str(refused)) from refused
 

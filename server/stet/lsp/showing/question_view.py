@@ -61,7 +61,7 @@ class QuestionView:
         self._withdraw(turn.id)
 
     def _put(self, turn_id: str, question: Question) -> None:
-        text = f"Stet: {escape(question.text)}"
+        text = f"Stet: {question.text}"
         if self._client.has_buttons and (question.choices or self._client.takes_words):
             if question.kind == "ask" and not self._client.takes_words:
                 text += "\n(Or in your own words: `stet.answer`.)"
@@ -70,7 +70,7 @@ class QuestionView:
             return
         how = "Answer with the command `stet.answer` and your words."
         if question.choices:
-            numbered = [f"{n}: {escape(one)}" for n, one in enumerate(question.choices, 1)]
+            numbered = [f"{n}: {one}" for n, one in enumerate(question.choices, 1)]
             how = f"Answer by code action or `stet.answer`: {' / '.join(numbered)}"
         self._client.show_message(f"{text}\n{how}")
 

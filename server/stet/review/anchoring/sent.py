@@ -1,9 +1,10 @@
 """An edit on its way to the editor: what it does, and how to tell that it has arrived."""
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence, Set
 from copy import copy
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from stet.review.anchoring.anchors import Anchor
@@ -101,12 +102,15 @@ def _taking_back_within(document: TextDocument, ghosts: Sequence[Anchor]) -> Pla
         if ghost.merged is None:
             raise CantUndo(ghost.hunk)
         texts[ghost.hunk] = ghost.merged
-        change = buffer.apply(TextChange(ghost.range_in(buffer.lines), ghost.merged))
+        n_before, n_old = len(buffer.lines), ghost.end - ghost.first
+        _ = buffer.apply(TextChange(ghost.range_in(buffer.lines), ghost.merged))
+        n_new = n_old + len(buffer.lines) - n_before
+        # Not the smallest difference: that may cut through another one.
+        effect = LineChange(ghost.first, n_old, n_new)
         for other in ghosts:
             if other.hunk == ghost.hunk:
                 other.grow()
-            for effect in change.effects:
-                _ = other.follow(effect)
+            _ = other.follow(effect)
             other.look(buffer.lines)
     effects = line_changes(0, document.lines, buffer.lines)
     return Plan(
@@ -148,11 +152,11 @@ class Sent:
     Attributes:
         plan: What it does.
         expected: The whole text once the edit is applied and nothing else has happened.
-        before: Where every other live anchor stood when it was sent.
+        before: Where every other anchor stood when it was sent, and its folds then.
         stood: The hunks whose text stood within their place already: it proves nothing there.
     """
 
-    __slots__ = ("_shadow", "before", "expected", "plan", "stood")
+    __slots__ = ("_behind", "_effects", "_shadow", "_shifts", "before", "expected", "plan", "stood")
 
     def __init__(
         self,
@@ -161,9 +165,9 @@ class Sent:
         anchors: Sequence[Anchor],
         others: Sequence[Anchor],
     ) -> None:
-        """`plan` goes out for `document`; `others` are live and not part of it."""
+        """`plan` goes out for `document`; `anchors` are of its hunks, `others` are not."""
         self.plan = plan
-        self.before = {anchor.hunk: anchor.standing for anchor in others}
+        self.before = {anchor.hunk: (anchor.standing, anchor.folds) for anchor in others}
         self.stood = frozenset(
             anchor.hunk
             for anchor in anchors
@@ -171,6 +175,10 @@ class Sent:
         )
         self.expected = plan.edit.apply(document.text)
         self._shadow = TextBuffer(document.text)
+        self._effects = plan.effects[::-1]
+        self._behind = [change.first + change.removed for _, change in self._effects]
+        deltas = (change.added - change.removed for _, change in self._effects)
+        self._shifts = list(accumulate(deltas, initial=0))
 
     def arrives_with(self, changes: Sequence[TextChange]) -> tuple[int, Sequence[str]] | None:
         """Behind how many of the next `changes` the edit is complete, and the lines then.
@@ -183,18 +191,26 @@ class Sent:
                 return count, self._shadow.lines
         return None
 
-    def moved(self, anchor: Anchor, earlier: Set[str]) -> Standing:
-        """Where the edit itself takes another live anchor: editors report the smallest difference,
-        which need not be the change that was sent.
+    def moved(self, anchor: Anchor, earlier: Set[str]) -> Standing | None:
+        """Where the edit itself takes another anchor: editors report the smallest difference, which
+        need not be the change that was sent.
 
         Args:
             anchor: As it was when the edit was sent.
             earlier: The hunks that come before it where both stand at one point.
+
+        Returns:
+            None if the edit reaches into its place, or all that is known is the difference.
         """
-        first, end, is_lost = self.before[anchor.hunk]
-        for hunk, (at, removed, added) in self.plan.effects:
-            behind = at + removed
-            put_first = removed == 0 and at == first == end and hunk in earlier
-            if put_first or (behind <= first and (removed or at < first or first < end)):
-                first, end = first + added - removed, end + added - removed
-        return Standing(first, end, is_lost)
+        (first, end, is_lost), _ = self.before[anchor.hunk]
+        at = bisect_left(self._behind, first)
+        shift = self._shifts[at]
+        for hunk, (start, removed, added) in self._effects[at:]:
+            behind = start + removed
+            if not hunk or (behind > first and start < end):
+                return None
+            if behind > first:
+                break
+            if removed or first < end or hunk in earlier:
+                shift += added - removed
+        return Standing(first + shift, end + shift, is_lost)

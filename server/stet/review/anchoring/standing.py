@@ -24,6 +24,7 @@ class Fold(NamedTuple):
         removed: How many lines the change took.
         added: How many it put there.
         back: How far behind the beginning of the change the anchor stood after it.
+        around: The lines round the place before it, where they tell whether its inverse has come.
     """
 
     before: Standing
@@ -31,6 +32,16 @@ class Fold(NamedTuple):
     removed: int
     added: int
     back: int
+    around: tuple[str, str] | None
+
+    def is_undone_at(self, lines: Sequence[str], first: int, end: int) -> bool:
+        """Whether the lines that are back round these are those that were taken from there."""
+        if self.around is None or self.before.is_lost:
+            return True
+        was, now = without_ends(self.around), without_ends(lines_around(lines, first, end))
+        took_before = 0 < self.before.first <= self.removed
+        took_behind = 0 <= self.before.end < self.removed
+        return not (took_before and now[0] != was[0]) and not (took_behind and now[1] != was[1])
 
 
 def range_of(lines: Sequence[str], first: int, end: int) -> Range:
@@ -44,9 +55,9 @@ def _start_of(lines: Sequence[str], line: int) -> Position:
     return Position(len(lines) - 1, len(lines[-1]))
 
 
-def lines_around(lines: Sequence[str], at: int) -> tuple[str, str]:
-    """The lines before and behind a gap; `""` at the text's ends."""
-    return lines[at - 1] if at else "", lines[at] if at < len(lines) else ""
+def lines_around(lines: Sequence[str], first: int, end: int) -> tuple[str, str]:
+    """The lines before and behind a place; `""` at the text's ends."""
+    return lines[first - 1] if first else "", lines[end] if end < len(lines) else ""
 
 
 def without_ends(around: tuple[str, str]) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """One document's hunks: their anchors, and what has been sent to the editor for it."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from itertools import islice, takewhile
 from operator import attrgetter
 
@@ -174,10 +174,11 @@ class Track:
         near = list(takewhile(lambda anchor: anchor.first <= behind, islice(self.live, at, None)))
         # Lines that come back are those of the hunk they were taken from, not of one in conflict
         # that ends where they stood.
-        is_claimed = delta > 0 and any(anchor.is_brought_back_by(effect) for anchor in near)
+        claim = [one for one in near if delta > 0 and one.is_brought_back_by(effect)]
         moved = False
         for anchor in near:
-            if anchor.follow(effect, floor, is_others=is_claimed):
+            is_others = any(one is not anchor for one in claim)
+            if anchor.follow(effect, floor, is_others=is_others):
                 moved = True
                 touched.append(anchor)
             floor = max(floor, anchor.end)
@@ -207,26 +208,49 @@ class Track:
     def send(self, document: TextDocument, plan: Plan) -> None:
         """Remember that `plan`, made for `document`, which is the current text, is on its way."""
         anchors = [self._by_hunk[hunk] for hunk in plan.texts]
-        others = [anchor for anchor in self.live if anchor.hunk not in plan.texts]
+        others = [anchor for anchor in self.anchors() if anchor.hunk not in plan.texts]
         self.sent = Sent(plan, document, anchors, others)
         for anchor in anchors:
             anchor.grow()
 
-    def place_others(self) -> None:
-        """The sent edit has arrived: put the other live anchors where it takes them.
+    def place_others(self, touched: Iterable[Anchor]) -> list[Anchor]:
+        """The sent edit has arrived: put the other anchors where it takes them.
 
-        An accepted edit touches none of them. One that takes hunks back may; then they stay where
-        the changes have led them.
+        An accepted edit touches no live one. One that takes hunks back may; then they stay where the
+        changes have led them, as the settled do that an edit reaches into.
+
+        Args:
+            touched: The settled anchors that the changes reached into, as they were reported.
+
+        Returns:
+            Those of them that the edit reaches into.
         """
         assert self.sent is not None, "nothing was sent"
-        if self.sent.plan.back:
-            return
-        earlier: set[str] = set()
-        for anchor in self.live:
-            if anchor.hunk in self.sent.before:
-                anchor.put_back(self.sent.moved(anchor, earlier), self.lines)
-            earlier.add(anchor.hunk)
-        self.keep_apart(self.lines)
+        placed = {anchor.hunk for anchor in self.settled if self._place_beside(anchor, set())}
+        within = [anchor for anchor in touched if anchor.hunk not in placed]
+        if not self.sent.plan.back:
+            earlier: set[str] = set()
+            for anchor in self.live:
+                if anchor.hunk in self.sent.plan.places:
+                    anchor.move_to(*self.sent.plan.places[anchor.hunk])
+                else:
+                    _ = self._place_beside(anchor, earlier)
+                earlier.add(anchor.hunk)
+            self.keep_apart(self.lines)
+        return within
+
+    def _place_beside(self, anchor: Anchor, earlier: Set[str]) -> bool:
+        """Put an anchor where the sent edit takes it; False if that is not known."""
+        assert self.sent is not None, "nothing was sent"
+        if anchor.hunk not in self.sent.before:
+            return False
+        standing = self.sent.moved(anchor, earlier)
+        if standing is None:
+            return False
+        folds = self.sent.before[anchor.hunk][1]
+        if (standing, folds) != (anchor.standing, anchor.folds):
+            anchor.put_back(standing, self.lines, folds)
+        return True
 
     def arrived(self, hunk: str) -> tuple[int, int] | None:
         """The lines on which the text of a sent hunk stands, as far as that is certain."""

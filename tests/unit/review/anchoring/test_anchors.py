@@ -418,3 +418,78 @@ def test_undo_and_redo_of_a_hunk_that_has_become_the_end_of_the_text_are_noticed
     assert page.states == ["undone"]
     page.type(1, 0, 1, 0, "B\nC\n")
     assert page.states == ["accepted"]
+
+
+def test_an_insertion_stays_behind_a_line_that_is_taken_away_and_put_back() -> None:
+    page = Page("a\nb\nc\n")
+    page.propose("a\nb\nnew\nc\n")
+    page.type(1, 0, 2, 0, "")
+    page.type(1, 0, 1, 0, "b\n")
+    assert (page.text, page.states) == ("a\nb\nc\n", ["pending"])
+    page.accept()
+    assert page.text == "a\nb\nnew\nc\n"
+
+
+def test_an_insertion_stays_before_another_line_put_where_one_was_taken_away() -> None:
+    page = Page("a\nb\nc\n")
+    page.propose("a\nb\nnew\nc\n")
+    page.type(1, 0, 2, 0, "")
+    page.type(1, 0, 1, 0, "x\n")
+    page.accept()
+    assert page.text == "a\nnew\nx\nc\n"
+
+
+def test_a_deletion_made_by_hand_waits_again_once_it_and_a_deletion_above_are_undone() -> None:
+    page = Page("a\nb\nc\nd\n")
+    page.propose("a\nb\nd\n")
+    page.type(2, 0, 3, 0, "")
+    page.type(1, 0, 2, 0, "")
+    page.type(1, 0, 1, 0, "b\n")
+    page.type(2, 0, 2, 0, "c\n")
+    page.accept()
+    assert page.text == "a\nb\nd\n"
+
+
+def test_a_line_put_back_between_a_conflict_and_an_insertion_belongs_behind_the_insertion() -> None:
+    page = Page("a\nb\nc\nd\n")
+    page.propose("A\nB\nc\nd\n")
+    page.propose("a\nb\nnew\nc\nd\n", turn="t2")
+    page.type(0, 0, 2, 0, "x\ny\n")
+    assert page.states == ["conflict", "pending"]
+    page.type(2, 0, 3, 0, "")
+    page.type(2, 0, 2, 0, "c\n")
+    page.accept()
+    assert page.text == "x\ny\nnew\nc\nd\n"
+
+
+def test_a_line_written_where_a_deletion_was_made_by_hand_hides_nothing_once_it_is_undone() -> None:
+    page = Page("a\nb\nc\n")
+    page.propose("a\nc\n")
+    page.type(1, 0, 2, 0, "")
+    page.type(1, 0, 1, 0, "x\ny\n")
+    page.type(1, 0, 3, 0, "")
+    page.type(1, 0, 1, 0, "b\n")
+    page.accept()
+    assert page.text == "a\nc\n"
+
+
+def test_the_editors_undo_is_noticed_where_lines_come_back_behind_those_that_stayed() -> None:
+    page = Page("x\n")
+    page.propose("a\nc\n")
+    page.type(0, 0, 0, 1, "c\nd\ne")
+    page.ledger.take_theirs(page.hunks[0].id)
+    page.accept()
+    assert page.text == "a\nc\n"
+    page.replace("c\nd\ne\n")
+    assert page.states == ["undone"]
+
+
+def test_a_line_above_a_conflict_that_is_taken_away_and_put_back_is_no_part_of_it() -> None:
+    page = Page("a\nb\nc\n")
+    page.propose("a\nB\nc\n")
+    page.type(1, 0, 1, 0, "x")
+    page.type(0, 0, 1, 0, "")
+    page.type(0, 0, 0, 0, "a\n")
+    page.ledger.take_theirs(page.hunks[0].id)
+    page.accept()
+    assert page.text == "a\nB\nc\n"

@@ -1,124 +1,31 @@
-"""`edit_file`: propose a change of an existing file, by quoted text or by line position.
+"""The calls of one answer that edit one file: looked for ahead, and proposed as one edit."""
 
-The calls of one answer that edit the same file are one edit: what they mean is found in the text
-the model was shown, they are checked as a whole, and either all of them are proposed or none.
-"""
-
-import asyncio
 import dataclasses
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Self
-
-from pydantic import Field, model_validator
 
 from stet.review.edit_wish import Joined, Quote, Wish, by_position, by_text, clash, join
 from stet.review.gate import admit
 from stet.review.instruction import BadInstruction
 from stet.review.pending_view import PendingView
 from stet.review.proposal import Hunk, HunkState
+from stet.review.readying import NotReady, Ready, made_ready
 from stet.review.rules import Refused
 from stet.text.document import TextDocument
 from stet.text.edit import OverlapError
 from stet.text.match import MatchError
 from stet.text.position import Range
 from stet.text.seen import Seen
-from stet.tools.base import Params, Together, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
+from stet.tools.edit_file.call import EditFile
 from stet.tools.errors import ToolError
 
-_TRIES = 3
-
-
-class EditFile(Params):
-    """Propose a change of a file. The user reviews it; nothing is written until they accept.
-
-    Give either `old_text` and `new_text`: `old_text` is copied exactly from the file, without line
-    numbers, with enough lines to be unique; or `position` and `content`. Positions: `start`, `end`,
-    `after:## Heading`, `insert:N` (before line N), `replace:N`, `replace:N-M`, `delete:N`,
-    `delete:N-M`, with the line numbers you were shown; `create` makes a new file of `content`, and
-    `open` shows the file to the user.
-    Put all changes that touch the same lines into one call. Read the file first.
-    Several calls for one file in one answer count as one edit: all of them are proposed or none.
-    To change what you have proposed, quote that text as `old_text`; put the old text back to take
-    it back.
-    """
-
-    file: str = Field(description="Path relative to the workspace root.")
-    old_text: str | None = Field(default=None, description="The text to replace, exactly.")
-    new_text: str | None = Field(default=None, description="What it becomes; empty deletes it.")
-    replace_all: bool = Field(default=False, description="Replace every place, not just one.")
-    position: str | None = Field(default=None, description="Where `content` goes.")
-    content: str = Field(default="", description="Whole lines for `position`.")
-    summary: str = Field(default="", description="One line for the user: what and why.")
-
-    @model_validator(mode="after")
-    def _one_way(self) -> Self:
-        by_text = self.old_text is not None and self.new_text is not None
-        if by_text == (self.position is not None):
-            raise ValueError("give either old_text and new_text, or position and content")
-        return self
-
-
-async def run(params: EditFile, desk: Desk) -> str:
-    """What was proposed.
-
-    Raises:
-        ToolError: If the place can't be found, or the gate refuses.
-    """
-    match (params.position or "").strip():
-        case "create":
-            hunk = await desk.create(params.file, params.content)
-            return _told_new(params.file, hunk)
-        case "open":
-            await desk.open(params.file)
-            return f"The user sees {params.file} now.\n"
-    (outcome,) = await run_together([params], desk)
-    if isinstance(outcome, ToolError):
-        raise outcome
-    return outcome
-
-
-async def run_together(
-    calls: Sequence[EditFile | ToolError], desk: Desk
-) -> tuple[str | ToolError, ...]:
-    """All of the calls, which edit one file, or none; what was proposed for each, or why nothing was.
-
-    A call that could not be read is given as its error.
-    """
-    read = [call for call in calls if isinstance(call, EditFile)]
-    if len(read) < len(calls):
-        return _none(
-            {n: call for n, call in enumerate(calls) if not isinstance(call, EditFile)}, calls
-        )
-    try:
-        batch = await _batch(desk, read)
-        for _ in range(_TRIES):
-            await asyncio.to_thread(batch.find)
-            if batch.is_current:
-                break
-            batch = await _batch(desk, read)
-    except ToolError as error:
-        return (error,) * len(calls)
-    # Nothing is awaited from here on: what was found in the text is proposed for the same text. Where
-    # the user was faster each time, it is looked for here.
-    return batch.outcomes()
-
-
-async def _batch(desk: Desk, calls: Sequence[EditFile]) -> "_Batch":
-    """The calls, with the text as it is now.
-
-    Raises:
-        ToolError: If there is none that may be edited.
-    """
-    first = calls[0]
-    try:
-        return _Batch(desk, await desk.live(first.file, position=_position(first)), calls, None)
-    except ToolError:
-        if (new := desk.pending_file(first.file)) is None:
-            raise
-        return _Batch(desk, TextDocument(new.uri, new.new), calls, new)
+_LARGE = 100_000
+"""Characters from which on a text is not looked through on the event loop."""
+_MAX_NAMED = 100
+"""Hunks named in one answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +45,31 @@ class _Found:
     refused: Refused | None
 
 
-class _Batch:
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is to be proposed.
+
+    Attributes:
+        found: What each call does.
+        whole: All of them as one edit.
+        amends: Ids of the pending hunks that it takes the place of.
+        ready: What the gate says of it; None if it changes nothing.
+    """
+
+    found: tuple[_Found, ...]
+    whole: Joined
+    amends: tuple[str, ...]
+    ready: Ready | NotReady | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Clash:
+    """The calls (0-based) that can't be one edit."""
+
+    numbers: tuple[int, ...]
+
+
+class Batch:
     """Calls that edit one file as it is now.
 
     Args:
@@ -161,7 +92,10 @@ class _Batch:
         self._shown = [self._shown_to(call) for call in calls]
         self._rules = dataclasses.replace(desk.rules, ground=cache(desk.rules.ground))
         self._look = desk.rules.looking_ahead((live.uri,))
-        self._found: list[_Found | MatchError | BadInstruction] | None = None
+        self._located = desk.locate(calls[0].file) if new else None
+        self._found: list[_Found | MatchError | BadInstruction] = []
+        self._plan: _Plan | _Clash | None = None
+        self._is_found = False
 
     def _shown_to(self, call: EditFile) -> TextDocument | None:
         """The text that a call is about, as the model was shown it."""
@@ -177,7 +111,7 @@ class _Batch:
     def find(self) -> None:
         """Look for all of it ahead, in a worker thread: it takes long, and asks the disk."""
         self._rules = self._look()
-        self._found = self._all_found()
+        self._find_all()
 
     @property
     def is_current(self) -> bool:
@@ -186,40 +120,72 @@ class _Batch:
             return self._desk.pending_file(self._calls[0].file) == self._new
         return self._desk.is_current(self._live, self._view)
 
+    @property
+    def is_large(self) -> bool:
+        """Whether it takes so long to look for them that it must not be done on the event loop."""
+        sent = sum(len(call.content) + len(call.old_text or "") for call in self._calls)
+        return len(self._live.text) + sent > _LARGE
+
     def outcomes(self) -> tuple[str | ToolError, ...]:
         """What came of each call."""
-        if self._found is None:
-            self._found = self._all_found()
-        found: list[_Found] = []
+        if not self._is_found:
+            self._find_all()
         errors: dict[int, ToolError] = {}
         for n, (call, one) in enumerate(zip(self._calls, self._found, strict=True)):
             if not isinstance(one, _Found):
                 errors[n] = ToolError(f"{call.file!r}: {one}")
             elif one.refused is not None:
                 refusal = one.refused.refusal
-                errors[n] = self._desk.refuse(call.file, _position(call), refusal)
-            else:
-                found.append(one)
-        if errors:
-            return _none(errors, self._calls)
-        wishes = [one.wish for one in found]
+                errors[n] = self._desk.refuse(call.file, position_of(call), refusal)
+        if isinstance(self._plan, _Clash):
+            numbers = self._plan.numbers
+            return none_of(dict.fromkeys(numbers, self._overlap(numbers)), self._calls)
+        if errors or self._plan is None:
+            return none_of(errors, self._calls)
         try:
-            return self._propose(found, join(wishes, self._view))
-        except OverlapError:
-            numbers = clash(wishes, self._view)
-            return _none(dict.fromkeys(numbers, self._overlap(numbers)), self._calls)
+            return self._propose(self._plan)
         except ToolError as error:
-            return _none(dict.fromkeys(range(len(wishes)), error), self._calls)
+            return none_of(dict.fromkeys(range(len(self._calls)), error), self._calls)
 
-    def _all_found(self) -> list[_Found | MatchError | BadInstruction]:
-        """What each call does, or why its place can't be found."""
-        found: list[_Found | MatchError | BadInstruction] = []
+    def _find_all(self) -> None:
+        """Find what each call does, or why its place can't be found; and what all of them do."""
+        self._found, self._plan = [], None
         for call, shown in zip(self._calls, self._shown, strict=True):
             try:
-                found.append(self._find(call, shown))
+                self._found.append(self._find(call, shown))
             except (MatchError, BadInstruction) as error:
-                found.append(error)
-        return found
+                self._found.append(error)
+        found = [one for one in self._found if isinstance(one, _Found) and not one.refused]
+        if len(found) == len(self._calls):
+            wishes = [one.wish for one in found]
+            try:
+                self._plan = self._planned(tuple(found), join(wishes, self._view))
+            except OverlapError:
+                self._plan = _Clash(clash(wishes, self._view))
+        self._is_found = True
+
+    def _planned(self, found: tuple[_Found, ...], whole: Joined) -> _Plan:
+        """All of them as one edit, as the gate has it."""
+        changing = [n for n, one in enumerate(found) if one.places or whole.amends]
+        if not changing:
+            return _Plan(found, whole, (), None)
+        offset = self._live.offset_at
+        notes = tuple(
+            (offset(place.start), offset(place.end), call.summary or _summary(call))
+            for call, one in zip(self._calls, found, strict=True)
+            for place in one.places
+        )
+        told = dict.fromkeys(note for _, _, note in notes)
+        name, summary = self._calls[changing[0]].file, "; ".join(told)
+        if self._located is not None:
+            text = whole.edit.apply(self._live.text)
+            creation = self._desk.creation(self._located, text, summary)
+            return _Plan(found, whole, (), made_ready(creation, self._rules))
+        draft = self._desk.draft(self._live, name, whole.edit, summary)
+        if len(told) > 1:
+            draft = dataclasses.replace(draft, notes=notes)
+        amends = (*whole.amends, *self._view.repeated(whole.edit, whole.amends))
+        return _Plan(found, whole, amends, made_ready(draft, self._rules))
 
     def _find(self, call: EditFile, shown: TextDocument | None) -> _Found:
         """What a call does.
@@ -258,46 +224,32 @@ class _Batch:
         return by_position(call.position, call.content, self._live, shown, seen.changes)
 
     def _overlap(self, numbers: tuple[int, ...]) -> ToolError:
-        named = [f"{n + 1} ({_position(self._calls[n])!r})" for n in numbers]
+        named = [f"{n + 1} ({position_of(self._calls[n])!r})" for n in numbers]
         return ToolError(
             f"{self._calls[0].file!r}: edits {' and '.join(named)} of this answer overlap; put the "
             "changes of that place into one call."
         )
 
-    def _propose(self, found: list[_Found], whole: Joined) -> tuple[str, ...]:
-        """Propose all of them as one edit, `whole`.
+    def _propose(self, plan: _Plan) -> tuple[str, ...]:
+        """Propose all of them as one edit.
 
         Raises:
             ToolError: If the gate or the ledger refuses.
         """
-        places = [one.places for one in found]
-        if not any(places) and not whole.amends:
+        if plan.ready is None:
             return tuple(_nothing(call) for call in self._calls)
-        offset = self._live.offset_at
-        notes = tuple(
-            (offset(place.start), offset(place.end), call.summary or _summary(call))
-            for call, own in zip(self._calls, places, strict=True)
-            for place in own
-        )
-        summary = "; ".join(dict.fromkeys(note for _, _, note in notes))
         call = next(
-            one for one, own in zip(self._calls, places, strict=True) if own or whole.amends
+            one
+            for one, own in zip(self._calls, plan.found, strict=True)
+            if own.places or plan.whole.amends
         )
+        position = "create" if self._new else position_of(call)
+        hunks = self._desk.propose_ready(plan.ready, position=position, amends=plan.amends)
         if self._new is not None:
-            located = self._desk.locate(call.file)
-            text = whole.edit.apply(self._live.text)
-            hunk = self._desk.propose_create(located, text, summary)
-            return tuple(_told_new(each.file, hunk) for each in self._calls)
-        draft = self._desk.draft(self._live, call.file, whole.edit, summary)
-        hunks = self._desk.propose_draft(
-            dataclasses.replace(draft, notes=notes),
-            position=_position(call),
-            amends=(*whole.amends, *self._view.repeated(whole.edit, whole.amends)),
-            rules=self._rules,
-        )
+            return tuple(told_new(each.file, hunks[0]) for each in self._calls)
         return tuple(
             self._told(call, one.part.amends, [hunk for hunk in hunks if _is_of(hunk, one.places)])
-            for call, one in zip(self._calls, found, strict=True)
+            for call, one in zip(self._calls, plan.found, strict=True)
         )
 
     def _told(self, call: EditFile, amends: tuple[str, ...], own: list[Hunk]) -> str:
@@ -305,8 +257,11 @@ class _Batch:
         told = ""
         if own:
             places = ", ".join(
-                f"{hunk.id} at line {hunk.range.start.line + 1} ({hunk.kind})" for hunk in own
+                f"{hunk.id} at line {hunk.range.start.line + 1} ({hunk.kind})"
+                for hunk in own[:_MAX_NAMED]
             )
+            if len(own) > _MAX_NAMED:
+                places += f" and {len(own) - _MAX_NAMED} more, up to {own[-1].id},"
             told = (
                 f"Proposed {places} in {call.file}. They wait for the user; the file itself is "
                 "unchanged, so its line numbers stay as shown.\n"
@@ -322,7 +277,7 @@ class _Batch:
         return told or _nothing(call)
 
 
-def _none(
+def none_of(
     errors: Mapping[int, ToolError], calls: Sequence[EditFile | ToolError]
 ) -> tuple[ToolError, ...]:
     """Nothing was proposed, because of `errors` by the number of the call, from 0."""
@@ -340,15 +295,19 @@ def _none(
 
 
 def _is_of(hunk: Hunk, places: Sequence[Range]) -> bool:
-    """Whether a hunk is what an edit that changes these whole lines became, alone or with others."""
-    return any(place.start <= hunk.range.end and hunk.range.start <= place.end for place in places)
+    """Whether a hunk is what an edit that changes these whole lines became, alone or with others.
+
+    They are disjoint and in order.
+    """
+    at = bisect_left(places, hunk.range.start, key=lambda place: place.end)
+    return at < len(places) and places[at].start <= hunk.range.end
 
 
 def _nothing(call: EditFile) -> str:
     return f"{call.file} already says so; nothing to do.\n"
 
 
-def _position(params: EditFile) -> str:
+def position_of(params: EditFile) -> str:
     """Where, as the model said it: the position, or the first line of what is replaced."""
     return params.position or (params.old_text or "").strip().partition("\n")[0][:80]
 
@@ -358,22 +317,6 @@ def _summary(params: EditFile) -> str:
     return f"Edit {params.file}: {what}"
 
 
-def _told_new(file: str, hunk: Hunk) -> str:
+def told_new(file: str, hunk: Hunk) -> str:
+    """What a call is told of the new file that was proposed."""
     return f"Proposed {hunk.id}: the new file {file}. It waits for the user.\n"
-
-
-def _file(arguments: Mapping[str, object]) -> str | None:
-    """The file whose text a call changes, by its arguments."""
-    file, position = arguments.get("file"), arguments.get("position")
-    alone = isinstance(position, str) and position.strip() in ("create", "open")
-    return file if isinstance(file, str) and not alone else None
-
-
-EDIT_FILE = Tool(
-    name="edit_file",
-    group=ToolGroup.ACTION,
-    kind=ToolKind.WRITE,
-    params=EditFile,
-    run=run,
-    together=Together(_file, run_together),
-)

@@ -1,0 +1,235 @@
+"""A stretch of whole lines that moves with every change of its document.
+
+Where lines are put at the edge of an empty stretch, or of one in conflict, the change itself does not
+tell whether they are its own. So a stretch remembers the changes that took something away from it or
+from beside it: the inverse of the last one, as the editor's undo sends it, puts it back where it was.
+"""
+
+from collections.abc import Sequence
+from copy import copy
+
+from stet.review.anchoring.standing import Fold, Standing, lines_around, range_of
+from stet.text.change import LineChange
+from stet.text.position import Range
+
+_MAX_FOLDS = 64
+
+
+class Place:
+    """Where a hunk stands: which of a document's lines are its own.
+
+    It is the half of an `Anchor` that knows lines; the other half knows what they are to become.
+
+    Attributes:
+        first: Its first line, 0-based.
+        end: The line behind its last; equal to `first` where nothing stands there.
+        current: What stands there, as it was last looked at.
+        merged: What is to stand there, the user's changes within it kept; None: it is a conflict.
+    """
+
+    __slots__ = (
+        "_around",
+        "_beside",
+        "_edges",
+        "_folds",
+        "_growing",
+        "_is_due",
+        "_is_lost",
+        "_is_touched",
+        "_otherwise",
+        "_was_filled",
+        "current",
+        "end",
+        "first",
+        "merged",
+    )
+
+    def __init__(self, lines: Sequence[str], first: int, end: int, *, is_lost: bool) -> None:
+        """A place in `lines`.
+
+        Args:
+            lines: The text.
+            first: Its first line there.
+            end: The line behind its last.
+            is_lost: Whether it is only where an insertion's place was lost.
+        """
+        self.first, self.end = first, end
+        self.current = "".join(lines[first:end])
+        self.merged: str | None = None
+        self._around: tuple[str, str] | None = None
+        self._beside = lines_around(lines, first, end)
+        self._edges = (0, 0)
+        self._folds: tuple[Fold, ...] = ()
+        self._otherwise: tuple[Place, Fold] | None = None
+        self._growing = False
+        self._is_due = False
+        self._is_lost = is_lost
+        self._is_touched = False
+        self._was_filled = False
+
+    @property
+    def is_gap(self) -> bool:
+        """Whether it was made as an insertion between two lines."""
+        return self._around is not None
+
+    def follow(self, change: LineChange, floor: int = 0, *, is_others: bool = False) -> bool:
+        """Move with a change; tells whether anything about it may be another now.
+
+        Args:
+            change: In lines of the text before it.
+            floor: In lines of the text behind it, where the anchor before this one ends.
+            is_others: Whether the change is known to bring back lines of another anchor.
+        """
+        if self._otherwise is not None:
+            _ = self._otherwise[0].follow(change, floor, is_others=is_others)
+        if change.first > self.end:
+            return False
+        if self._growing or not self.is_brought_back_by(change):
+            return self._move(change, floor, grows=not is_others)
+        # Other lines, as many, may come to where some were taken away: it is seen when it is looked
+        # at, so it goes both ways until then.
+        fold, otherwise = self._folds[-1], copy(self)
+        _ = otherwise._move(change, floor, grows=not is_others)  # noqa: SLF001 - its own kind
+        self._otherwise = (otherwise, fold)
+        self._folds = self._folds[:-1]
+        self.first = change.first + fold.before.first
+        self.end = change.first + fold.before.end
+        self._is_lost = fold.before.is_lost
+        self._is_due = self._is_touched = True
+        return True
+
+    def _move(self, change: LineChange, floor: int, *, grows: bool) -> bool:
+        first, removed, added = change
+        behind, delta = first + removed, added - removed
+        if self._touches(first, behind, grows=grows):
+            self._take_in(change, floor)
+            return True
+        before = self._before(change)
+        moves = behind <= self.first and (first != self.end or removed > 0)
+        is_beside = self._meets_at_its_edge(change)
+        if moves:
+            self.first += delta
+            self.end += delta
+        if is_beside and self._is_open and not (removed and added):
+            self._remember(change, before, self._beside)
+        return is_beside or (moves and delta != 0)
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether lines put at its edge may be its own that come back, or were written by hand. Or they
+        stood beside it: only what is remembered tells.
+        """
+        return self.first == self.end or self.merged is None
+
+    def _meets_at_its_edge(self, change: LineChange) -> bool:
+        """Note what a change that does not reach into the place means for it."""
+        first, removed, added = change
+        if first + removed < self.first:
+            return False
+        if self._is_open:
+            self._was_filled |= first == self.first and added > 0
+        elif removed:
+            return False
+        else:
+            # The same message may go on inside, and leave what was to stand there.
+            n_before, n_behind = self._edges
+            is_before = first == self.first
+            self._edges = (n_before + added * is_before, n_behind + added * (not is_before))
+        self._is_due = True
+        return True
+
+    def is_brought_back_by(self, change: LineChange) -> bool:
+        """Whether a change is the inverse of the last one that reached into the place."""
+        if not self._folds:
+            return False
+        fold = self._folds[-1]
+        return change == (self.first - fold.back, fold.added, fold.removed)
+
+    def _touches(self, first: int, behind: int, *, grows: bool) -> bool:
+        """Whether a change of these lines is one of the inside."""
+        if self._growing:
+            return behind >= self.first
+        if first == behind and grows and (self.merged is None or self._is_touched):
+            return first >= self.first  # perhaps what was taken away comes back
+        if self.first == self.end:
+            return first < self.first < behind
+        if first == behind:
+            return self.first < first < self.end
+        return first < self.end and behind > self.first
+
+    def _take_in(self, change: LineChange, floor: int) -> None:
+        first, removed, added = change
+        behind, delta = first + removed, added - removed
+        self._is_due = self._is_touched = True
+        if not delta:
+            return
+        before = self._before(change)
+        around = self._beside if self.first == self.end else None
+        self._is_lost |= self._around is not None and self.first == self.end and removed > 0
+        self.first = max(min(self.first, first), floor)
+        self.end = max(max(self.end, behind) + delta, self.first)
+        self._remember(change, before, around)
+
+    def _before(self, change: LineChange) -> Standing:
+        """Where it stands, in lines from where a change begins."""
+        return Standing(self.first - change.first, self.end - change.first, self._is_lost)
+
+    def _remember(
+        self, change: LineChange, before: Standing, around: tuple[str, str] | None
+    ) -> None:
+        """Note a change that the place has moved with, so that it can be told when it is undone."""
+        first, removed, added = change
+        fold = Fold(before, self.current, removed, added, self.first - first, around)
+        self._folds = (*self._folds[-_MAX_FOLDS:], fold)
+
+    def _check_what_came_back(self, lines: Sequence[str], otherwise: "Place", fold: Fold) -> None:
+        """Take the other way if the lines that came are not those that were taken away."""
+        is_same = fold.is_undone_at(lines, self.first, self.end)
+        if not is_same or not self._reads(lines, fold.current):
+            self.first, self.end, self._is_lost = otherwise.standing
+            self._folds, self._edges = otherwise._folds, otherwise._edges  # noqa: SLF001 - the same
+            self._was_filled = otherwise._was_filled  # noqa: SLF001 - the same
+        self._otherwise = None
+
+    def _reads(self, lines: Sequence[str], text: str) -> bool:
+        return "".join(lines[self.first : self.end]) == text
+
+    def grow(self) -> None:
+        """From now on lines at the edges belong to it, until `rest`."""
+        self._growing = True
+
+    def move_to(self, first: int, end: int) -> None:
+        """It stands on these lines now."""
+        self.first, self.end = first, end
+
+    @property
+    def folds(self) -> tuple[Fold, ...]:
+        """The changes that reached into it, to be put back with its standing."""
+        return self._folds
+
+    @property
+    def came_from(self) -> tuple[int, int]:
+        """Where it stood before the last change that reached into it: tells which of two that share
+        their lines since came first.
+        """
+        if not self._folds:
+            return self.first, self.end
+        fold = self._folds[-1]
+        shift = self.first - fold.back
+        return shift + fold.before.first, shift + fold.before.end
+
+    def shift(self, n_lines: int) -> None:
+        """Lines were put in, or taken out, before it."""
+        self.first += n_lines
+        self.end += n_lines
+        if self._otherwise is not None:
+            self._otherwise[0].shift(n_lines)
+
+    @property
+    def standing(self) -> Standing:
+        """Where it stands, to be put back there."""
+        return Standing(self.first, self.end, self._is_lost)
+
+    def range_in(self, lines: Sequence[str]) -> Range:
+        """Its place in code points of the current text."""
+        return range_of(lines, self.first, self.end)

@@ -1,0 +1,35 @@
+"""Chat documents as their users have them: opened, written in, watched."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from stet.lsp.chat.layout import written
+from tests.support.editor import FakeEditor
+
+
+async def opened(editor: FakeEditor, name: str = "stet.openChat", **arguments: Any) -> str:
+    """The chat's document, open in the editor; gives its URI."""
+    shown = await editor.command(name, *([arguments] if arguments else []))
+    if shown["uri"] not in editor.documents:
+        editor.open(shown["uri"])
+    return str(shown["uri"])
+
+
+def write(editor: FakeEditor, uri: str, text: str) -> None:
+    """Type at the end of the document."""
+    lines = editor.text(uri).split("\n")
+    editor.type(uri, len(lines) - 1, len(lines[-1]), text)
+
+
+async def until(editor: FakeEditor, uri: str, holds: Callable[[str], object]) -> str:
+    """Wait until the document is so; gives it."""
+    await editor.wait_until(lambda: holds(editor.text(uri)))
+    return editor.text(uri)
+
+
+def ended(turn: str) -> Callable[[str], object]:
+    """Whether the answer of a turn stands there to its end."""
+    return lambda text: re.search(
+        r"^\*(completed|failed|cancelled|limited)", written(text, turn), re.MULTILINE
+    )

@@ -1,0 +1,112 @@
+"""An HTTP server on loopback, bare: connections, requests and how both end; answers are others' work."""
+
+import asyncio
+import json
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request that came in; names of headers in lower case.
+
+    Attributes:
+        method: Such as `GET`.
+        path: With its query.
+        headers: The last of each name.
+        body: Read, where it is JSON; else as text; None where there is none.
+    """
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: Any = None
+
+
+class HttpServer:
+    """The server.
+
+    Args:
+        tls: Speak TLS with this context.
+
+    Attributes:
+        n_connections: How many connections were opened.
+    """
+
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+        self.n_connections = 0
+        self._tls = tls
+        self._server: asyncio.Server | None = None
+        self._handlers: set[asyncio.Task[Any]] = set()
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        assert self._server
+        return int(self._server.sockets[0].getsockname()[1])
+
+    def url(self, path: str = "/", host: str = "127.0.0.1") -> str:
+        """The address of a page."""
+        return f"{'https' if self._tls else 'http'}://{host}:{self.port}{path}"
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._tls)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        assert self._server
+        self._server.close()
+        for handler in self._handlers:
+            handler.cancel()
+        await asyncio.gather(*self._handlers, return_exceptions=True)
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Speak with one client until the connection is to be closed."""
+        raise NotImplementedError
+
+    async def _note_left(self) -> None:
+        """Note that a client has gone in the middle."""
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task
+        self._handlers.add(task)
+        self.n_connections += 1
+        try:
+            await self._connected(reader, writer)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            await self._note_left()
+        except asyncio.CancelledError:
+            pass  # the test is over; the streams' own callback would log a cancelled handler
+        finally:
+            writer.close()
+            self._handlers.discard(task)
+
+
+async def read_request(reader: asyncio.StreamReader) -> Asked | None:
+    """The next request on a connection, or None where the client has closed it."""
+    try:
+        head = await reader.readuntil(b"\r\n\r\n")
+    except asyncio.IncompleteReadError:
+        return None
+    first, *lines = head.decode("latin-1").split("\r\n")
+    method, path, _ = first.split(" ", 2)
+    pairs = (line.partition(":") for line in lines if line)
+    headers = {key.lower(): value.strip() for key, _, value in pairs}
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    if not body:
+        return Asked(method, path, headers)
+    if headers.get("content-type", "").startswith("application/json"):
+        return Asked(method, path, headers, json.loads(body))
+    return Asked(method, path, headers, body.decode("utf-8", "replace"))
+
+
+def response_head(status: int, headers: Mapping[str, str]) -> bytes:
+    """What stands before a body."""
+    lines = [f"HTTP/1.1 {status} Scripted", *(f"{key}: {value}" for key, value in headers.items())]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode()

@@ -1,0 +1,184 @@
+"""The chats of one server: what is sent keeps its order, and the disk holds nobody up."""
+
+import asyncio
+import itertools
+import threading
+from collections.abc import Awaitable, Sequence
+from pathlib import Path
+
+import pytest
+
+from stet.agent.turn import Ask, Mode
+from stet.context.builder import Place
+from stet.llm.messages import Completion
+from stet.llm.model import Request
+from stet.llm.scripted import Reply, call
+from stet.lsp.capabilities import ClientCapabilities
+from stet.lsp.chat.chats import Chats, NothingToSend
+from stet.lsp.chat.layout import blank, parts, written
+from stet.lsp.chat.page import Page
+from stet.lsp.chat.writer import PageWriter
+from stet.lsp.client import Client
+from stet.lsp.connection.wire import StetLanguageServer
+from stet.lsp.showing.own_documents import OwnDocuments
+from stet.system.memory_system import MemorySystem
+from stet.text.encoding import Encoding
+from stet.workspace.modification import Modification, ModificationKind
+from tests.support.turns import Table
+from tests.support.world import make_world
+
+DONE = call("done", summary="Done.")
+
+
+class SlowDisk(MemorySystem):
+    """A disk that answers when it is let, and notes which thread asked it."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self.threads: set[str] = set()
+        self.free = threading.Event()
+        self.free.set()
+
+    def read_bytes(self, path: Path, limit: int) -> bytes:
+        self._wait()
+        return super().read_bytes(path, limit)
+
+    def write_own(self, name: str, text: str) -> Path:
+        self._wait()
+        return super().write_own(name, text)
+
+    def _wait(self) -> None:
+        self.threads.add(threading.current_thread().name)
+        assert self.free.wait(5)
+
+
+class Room:
+    """The chats of an editor that takes no edits, an agent that is always done, and a disk."""
+
+    def __init__(self, replies: Sequence[Reply] = (DONE,) * 9) -> None:
+        self.table = Table(make_world(), replies)
+        self.disk = SlowDisk()
+        server = StetLanguageServer("stet", "0")
+        server.tasks = self.table.tasks
+        client = Client(server)
+        self.own = OwnDocuments(self.disk, lambda: Encoding.UTF16)
+        self.chats = Chats(
+            self.table.workspace,
+            self.table.ledger,
+            client,
+            self.disk,
+            self.own,
+            writer=PageWriter(self.own, client, ClientCapabilities, lambda: Encoding.UTF16),
+            agent=lambda: self.table.agent,
+            number=itertools.count(1).__next__,
+        )
+        self.table.on_event = self.chats.happened
+
+    async def begun(self, chat: str, words: str) -> str:
+        """A chat in whose file something is written; gives the file's name."""
+        page = await self.chats.open(chat)
+        self.disk.write_own(page.file, blank(chat) + words)
+        return page.file
+
+    def text(self, file: str) -> str:
+        """What a file holds."""
+        return self.disk.read_bytes(self.disk.state_folder() / file, 9999).decode()
+
+    async def send(self, chat: str) -> str:
+        """Send from a chat; gives what the turn was asked."""
+        turn = await self.chats.send(chat, ask)
+        return self.table.agent.turn(turn).ask.prompt
+
+    def start(self, chat: str) -> asyncio.Task[str]:
+        """The same, while other things happen."""
+        return self.table.tasks.spawn(self.send(chat), "send")
+
+
+async def _page(opening: Awaitable[Page]) -> Page:
+    return await opening
+
+
+def ask(prompt: str, chat: str) -> Ask:
+    """A question without a place."""
+    return Ask(prompt=prompt, mode=Mode.AGENT, place=Place(), chat=chat)
+
+
+async def test_the_disk_is_read_and_written_beside_the_event_loop() -> None:
+    room = Room()
+    file = await room.begun("main", "Why?\n")
+    room.disk.threads.clear()
+    room.disk.free.clear()
+    sending = room.start("main")
+    opening = room.table.tasks.spawn(_page(room.chats.open("other")), "open")
+    await asyncio.sleep(0)  # the loop goes on meanwhile
+    assert not sending.done()
+    room.disk.free.set()
+    assert await sending == "Why?"
+    assert (await opening).chat == "other"
+    await room.table.rest()
+    assert "Done." in written(room.text(file), "t1")
+    room.disk.threads.discard(threading.main_thread().name)  # `text` above
+    assert room.disk.threads
+    assert all(name.startswith("asyncio_") for name in room.disk.threads)
+
+
+async def test_two_sends_right_behind_each_other_keep_their_order() -> None:
+    room = Room()
+    await room.begun("first", "One\n")
+    page = await room.chats.open("second")
+    opened = Modification(
+        ModificationKind.OPENED, page.uri, 0, "markdown", blank("second") + "Two\n"
+    )
+    assert room.own.takes(opened)
+    room.disk.free.clear()
+    one = room.start("first")
+    # This one is open in the editor, and needs no disk.
+    two = room.start("second")
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert room.table.agent.turns() == ()
+    room.disk.free.set()
+    assert [await one, await two] == ["One", "Two"]
+    assert [turn.ask.prompt for turn in room.table.agent.turns()] == ["One", "Two"]
+    await room.table.rest()
+
+
+async def test_what_is_sent_is_what_stood_there_when_it_was_sent() -> None:
+    room = Room()
+    await room.begun("first", "One\n")
+    page = await room.chats.open("second")
+    text = blank("second") + "Two"
+    assert room.own.takes(Modification(ModificationKind.OPENED, page.uri, 0, "markdown", text))
+    room.disk.free.clear()
+    one = room.start("first")
+    await asyncio.sleep(0)
+    two = room.chats.send("second", ask)
+    assert room.own.takes(
+        Modification(ModificationKind.CHANGED, page.uri, 1, text=text + " and more")
+    )
+    room.disk.free.set()
+    assert await one == "One"
+    assert room.table.agent.turn(await two).ask.prompt == "Two"
+    await room.table.rest()
+
+
+async def test_the_same_words_are_not_sent_twice_but_what_is_written_behind_them_is() -> None:
+    held = asyncio.Event()
+
+    async def later(_: Request) -> Completion:
+        await held.wait()
+        return call("list_files")
+
+    room = Room([later, DONE])
+    file = await room.begun("main", "One\n")
+    assert await room.send("main") == "One"
+    with pytest.raises(NothingToSend, match="what stands there has been sent"):
+        await room.send("main")
+    room.disk.write_own(file, room.text(file) + "Two\n")
+    assert await room.chats.send("main", ask) == "t1"  # it runs, and is told
+    held.set()
+    await room.table.rest()
+    assert room.table.agent.turn("t1").steering == ("Two",)
+    assert [(part.turn, part.text) for part in parts(room.text(file))][:3] == [
+        ("", "One"), ("t1", ""), ("", "Two"),
+    ]  # fmt: skip

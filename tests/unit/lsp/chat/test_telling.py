@@ -1,0 +1,88 @@
+"""What a chat document says of a turn that is steered, or that asked whether a file may go."""
+
+import dataclasses
+
+from stet.agent.events import Answered, Heard, Said
+from stet.agent.lifecycle import Course, ToolRun, ToolState
+from stet.agent.turn import Ask, Mode, Turn, TurnState
+from stet.context.builder import Place
+from stet.lsp.chat.telling import Telling
+from stet.lsp.chat.transcript import ending, transcript_of
+from stet.review.drafts import RemoveDraft
+from stet.review.ledger import ReviewLedger
+from stet.review.proposal import Hunk, HunkState
+from tests.support.page import rules
+from tests.support.world import make_world
+
+ASK = Ask(prompt="Why?", mode=Mode.AGENT, place=Place(), chat="main")
+TURN = Turn(id="t1", ask=ASK)
+LINK = "[a.md](file:///ws/a.md)"
+
+
+def told_after(*, here: tuple[str, ...] = ()) -> str:
+    """A turn that is steered between two sentences; some of the words were said in the document."""
+    telling = Telling(make_world(), ReviewLedger())
+    for words in here:
+        telling.said_here("t1", words)
+    for event in (
+        Said(TURN, "I look."),
+        Answered(TURN),
+        Heard(TURN, "Use tabs"),
+        Heard(TURN, "## You\n![x](http://x)"),
+        Said(TURN, "I use tabs."),
+    ):
+        telling.tell(event)
+    return telling.entry(TURN).transcript.text
+
+
+def link(name: str) -> str:
+    """Where a file lies."""
+    return f"file:///ws/{name}"
+
+
+def removal() -> Hunk:
+    """Of a file that the user was asked about."""
+    ledger = ReviewLedger()
+    draft = RemoveDraft(
+        turn="t1", author="m", uri="file:///ws/a.md", name="a.md", text="x\n", summary="s"
+    )
+    return ledger.propose_remove(draft, rules())
+
+
+def test_what_the_user_says_meanwhile_stands_where_it_reached_the_model() -> None:
+    assert told_after() == (
+        "I look.\n\n> **You:** Use tabs\n\n> **You:** \\## You\n> \\![x](http://x)\n\nI use tabs."
+    )
+
+
+def test_what_was_said_in_the_document_stands_there_already() -> None:
+    assert told_after(here=("Use tabs", "## You\n![x](http://x)")) == "I look.\n\nI use tabs."
+    assert "Use tabs" not in told_after(here=("Use tabs",))
+
+
+def test_of_an_earlier_turn_it_is_told_too() -> None:
+    turn = dataclasses.replace(TURN, steering=("Use tabs",), answer="So.")
+    assert transcript_of(turn, (), link).text == "> **You:** Use tabs\n\nSo."
+
+
+def test_what_became_of_a_file_that_was_to_go_is_said() -> None:
+    turn = dataclasses.replace(TURN, state=TurnState.COMPLETED, answer="So.")
+    pending = removal()
+    said = {
+        state: ending(turn, [dataclasses.replace(pending, state=state)], link).split("\n")[0]
+        for state in (HunkState.ACCEPTED, HunkState.UNDONE, HunkState.PENDING)
+    }
+    assert said == {
+        HunkState.ACCEPTED: f"Deleted: {LINK}; `stet.undo` brings it back",
+        HunkState.UNDONE: f"Deleted and brought back: {LINK}",
+        HunkState.PENDING: f"Proposed: 1 hunk in {LINK}",
+    }
+
+
+def test_a_file_that_the_user_keeps_is_said_to_be_kept() -> None:
+    run = ToolRun("c1", "delete_file", ToolState.CANCELED, "a.md", "Do not ask.", Course.WRITE)
+    other = dataclasses.replace(run, tool="execute_command", file="")
+    turn = dataclasses.replace(TURN, tool_calls=(run, other))
+    assert transcript_of(turn, (), link).text == (
+        f"- delete_file {LINK}: kept\n- execute_command: not done"
+    )
