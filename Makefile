@@ -42,5 +42,5 @@ $(VENV)/demo.stamp: pyproject.toml
 $(VENV)/test.stamp: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing Stet and what its tests need into $(VENV)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[local,web,grammars,test]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[local,web,grammars,search,test]'
 	@touch $@ $(VENV)/demo.stamp

@@ -5,7 +5,7 @@ A new row is a module with a function `rows`, and its line in `BENCHMARKS`.
 
 import sys
 
-from tests.bench import didchange, edits, hunks, initialize, model_round, prefix
+from tests.bench import didchange, edits, hunks, initialize, model_round, prefix, search
 from tests.bench.table import Row, render
 
 BENCHMARKS = {
@@ -15,6 +15,7 @@ BENCHMARKS = {
     "initialize": initialize.rows,
     "model_round": model_round.rows,
     "prefix": prefix.rows,
+    "search": search.rows,
 }
 
 

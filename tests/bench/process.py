@@ -39,12 +39,19 @@ class ServerProcess:
         self._process.stdin.flush()
 
     def ask(self, method: str, params: object) -> Any:
-        """The result of a request; everything else that comes is skipped."""
+        """The result of a request; what the server asks is answered with nothing, the rest skipped."""
         self.write(encoded({"id": method, "method": method, "params": params}))
         while True:
             message = self._read()
-            if message.get("id") == method and "method" not in message:
+            if "method" in message:
+                self._answer(message)
+            elif message.get("id") == method:
                 return message["result"]
+
+    def _answer(self, message: dict[str, Any]) -> None:
+        if "id" in message:
+            result = [None] if message["method"] == "workspace/configuration" else None
+            self.write(encoded({"id": message["id"], "result": result}))
 
     def notify(self, method: str, params: object) -> None:
         """Send a notification."""

@@ -48,7 +48,7 @@ def test_a_usage_error_is_exit_code_two_and_no_traceback(
 
 def test_the_help_names_every_command(shell: Shell) -> None:
     shown = shell.run("--help").stdout
-    for name in ("serve", "ask", "demo", "doctor", "model", "config"):
+    for name in ("serve", "ask", "search", "index", "demo", "doctor", "model", "config"):
         assert f" {name} " in shown
     assert "--log-level" in shell.run("serve", "--help").stdout
 

@@ -89,7 +89,11 @@ async def answers(root: Path, *wanted: Call) -> tuple[list[str], Any]:
 GOOD: list[tuple[str, dict[str, Any], list[str]]] = [
     ("search_workspace", {"query": "where is the config loaded"}, ["util.py:1: def load_config"]),
     ("search_workspace", {"query": "Unsaved", "mode": "keyword"}, ["home.md:13: Unsaved word"]),
-    ("search_workspace", {"query": "installation", "mode": "semantic"}, ["(Ranked by words: "]),
+    (
+        "search_workspace",
+        {"query": "installation", "mode": "semantic"},
+        ["docs/guide.md:3: ## Installing"],
+    ),
     ("search_workspace", {"query": r"^class \w+", "mode": "regex"}, ["app.py:6: class App:\n"]),
     (
         "get_links",

@@ -343,6 +343,29 @@ async def test_a_stray_print_stays_out_of_the_protocol() -> None:
         assert await peer.receive() == {"jsonrpc": "2.0", "id": 1, "result": {}}
 
 
+async def test_a_cancel_ends_the_work_of_what_may_be_stopped_and_of_nothing_else() -> None:
+    cancelled = -32800
+    async with connected() as peer:
+        peer.send(
+            request("r", "test/wait"),
+            command(0, "wire.stop", "search"),
+            command("w", "wire.wait", "write"),
+        )
+        while len((await peer.state())["outcomes"]) < 3:
+            pass  # each question is a round trip
+        for name in ("r", 0, "w"):
+            peer.send(notification("$/cancelRequest", {"id": name}))
+        answers = [await peer.receive() for _ in range(3)]
+        assert {one["id"]: one["error"]["code"] for one in answers} == dict.fromkeys(
+            ("r", 0, "w"), cancelled
+        )
+        while len((await peer.state())["outcomes"]) < 5:
+            pass
+        assert sorted((await peer.state())["outcomes"]) == [
+            "request stopped", "request waits", "search stopped", "search waits", "write waits",
+        ]  # fmt: skip
+
+
 async def leaks(peer: Peer) -> dict[str, object]:
     """What the server still keeps of finished messages."""
     state = await peer.state()

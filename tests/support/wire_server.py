@@ -196,6 +196,21 @@ async def _hang(*, stubborn: bool) -> None:
                 raise
 
 
+async def wait(world: World, arguments: tuple[object, ...]) -> None:
+    """`wire.wait`, `wire.stop`: an answer that never comes, and what becomes of its work."""
+    world.outcomes.append(f"{arguments[0]} waits")
+    try:
+        await asyncio.Event().wait()
+    except asyncio.CancelledError:
+        world.outcomes.append(f"{arguments[0]} stopped")
+        raise
+
+
+async def waiting(world: World, params: object) -> None:
+    """`test/wait`: the same as a request."""
+    await wait(world, ("request",))
+
+
 def flood_log(world: World, arguments: tuple[object, ...]) -> object:
     """`wire.flood`: more on stderr than any pipe holds."""
     for number in range(2000):
@@ -223,6 +238,9 @@ def build(world: World) -> StetLanguageServer:
     route.reads("test/crc", crc)
     route.reads("test/state", state)
     route.reads("test/broken", broken)
+    route.reads_later("test/wait", waiting)
+    route.answers_later("wire.wait", wait)
+    route.answers_later("wire.stop", wait, stops=True)
     route.mutates("$/test/note", noted)
     for name, handler in {
         "wire.refuse": refuse,

@@ -74,6 +74,8 @@ class Agent:
 
     def ask(self, ask: Ask) -> Turn:
         """Take a question: it starts at once, or behind the turn that runs in its chat."""
+        if ask.attachments is None:  # a queued turn keeps what was attached when it was asked
+            ask = dataclasses.replace(ask, attachments=self._workspace.attachments)
         now = self._workspace.snapshot().system.now()
         turn = Turn(id=f"t{self._number()}", ask=ask, at=now)
         self._turns[turn.id] = turn

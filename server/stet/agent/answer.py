@@ -28,11 +28,14 @@ from stet.agent.session import Opening, Session
 from stet.agent.small.work import preview_small, run_small
 from stet.agent.toolbox import Toolbox, tools_for
 from stet.agent.turn import Ask, Mode, Turn
+from stet.context.attaching import scoped
 from stet.context.builder import Context, build_context
 from stet.context.natural_language import language_of_workspace
 from stet.context.project_instructions import project_instructions
 from stet.context.sections.since_last_turn import since_last_turn
 from stet.index.scan import LinkCache, scan_links
+from stet.index.searching import Searcher
+from stet.index.word_search import WordSearcher
 from stet.llm.messages import Message
 from stet.llm.tokens import estimate_prompt
 from stet.review.ledger import ReviewLedger
@@ -42,6 +45,7 @@ from stet.tools.desk import Desk
 from stet.tools.hands import NO_HANDS, Hands
 from stet.tools.question import DO_NOT_SEND, SEND, Question
 from stet.web.web import open_web
+from stet.workspace.attachments import Attachments
 from stet.workspace.roots import Root
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.workspace import Workspace
@@ -74,6 +78,7 @@ class Answerer:
         ledger: Where proposals go.
         models: Where the model comes from.
         hands: What tools may have the editor do at once.
+        searcher: What searches are asked; by default one that reads the files.
     """
 
     def __init__(
@@ -82,12 +87,14 @@ class Answerer:
         ledger: ReviewLedger,
         models: ModelSource,
         hands: Hands = NO_HANDS,
+        searcher: Searcher | None = None,
     ) -> None:
         self._workspace = workspace
         self._ledger = ledger
         self.models = models
-        self._links = LinkCache()
+        self.links = LinkCache()
         self._hands = hands
+        self._searcher = WordSearcher() if searcher is None else searcher
         self._languages: dict[tuple[Root, ...], str | None] = {}
 
     async def warm(self) -> None:
@@ -107,7 +114,7 @@ class Answerer:
         """
         settings = self._workspace.settings
         async with self.models.use(settings.model) as model:
-            turn = dataclasses.replace(turn, model=model.name)
+            turn = dataclasses.replace(turn, model=model.name, ask=self._with_attached(turn.ask))
             taken = None
             if turn.ask.comment is not None:
                 ask, taken = await comments.take(turn.ask, turn.ask.comment, self._workspace)
@@ -205,13 +212,14 @@ class Answerer:
 
     def _looking(self, ask: Ask, session: Session) -> Callable[[], _Seen]:
         """A look at the world as it is now; it may be carried out in another thread."""
-        snapshot = self._workspace.snapshot().asked_about(ask.place.uri)
+        attachments = self._with_attached(ask).attachments or Attachments()
+        snapshot = scoped(self._workspace.snapshot().asked_about(ask.place.uri), attachments)
         hunks, heard = self._ledger.hunks(chat=ask.chat), session.heard
 
         def look() -> _Seen:
             scopes = (snapshot.settings.context.scope, snapshot.settings.edit.scope)
-            graph = scan_links(snapshot, self._links) if "linked" in scopes else None
-            context = build_context(snapshot, ask.place, ask.prompt, graph)
+            graph = scan_links(snapshot, self.links) if "linked" in scopes else None
+            context = build_context(snapshot, ask.place, ask.prompt, graph, attachments)
             active = ask.place.uri or snapshot.activity.active
             return _Seen(
                 context,
@@ -222,6 +230,12 @@ class Answerer:
             )
 
         return look
+
+    def _with_attached(self, ask: Ask) -> Ask:
+        """A question with what the user has attached by now, if nothing was said of that before."""
+        if ask.attachments is not None:
+            return ask
+        return dataclasses.replace(ask, attachments=self._workspace.attachments)
 
     def _manner(self, snapshot: Snapshot, uri: str | None) -> Manner:
         """How the model is to be, for a question about the document `uri`. Blocks on the disk."""
@@ -264,12 +278,13 @@ class Answerer:
             chat=turn.ask.chat,
             asked=turn.ask.place.uri,
             shown=shown,
-            links=self._links,
+            links=self.links,
+            searcher=self._searcher,
             hands=self._hands,
             user_words=session.words,
             web=open_web(snapshot.settings.web, snapshot.system, session.named),
         )
-        desk.look = look_from(desk, turn.ask.place)
+        desk.look = look_from(desk, turn.ask.place, turn.ask.attachments)
         return desk
 
 

@@ -4,10 +4,12 @@ import asyncio
 import dataclasses
 from collections.abc import Awaitable, Callable
 
+from stet.context.attaching import scoped
 from stet.context.builder import Context, Place, build_context
 from stet.index.scan import scan_links
 from stet.text.capped import MAX_CHARACTERS
 from stet.tools.desk import Desk
+from stet.workspace.attachments import Attachments
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical
 
@@ -15,8 +17,10 @@ _TRIES = 6
 """How often what is shown is halved until it fits into a tool's answer."""
 
 
-def look_from(desk: Desk, asked: Place) -> Callable[[], Awaitable[str]]:
-    """What `Desk.look` is for a question asked at `asked`.
+def look_from(
+    desk: Desk, asked: Place, attachments: Attachments | None = None
+) -> Callable[[], Awaitable[str]]:
+    """What `Desk.look` is for a question asked at `asked`, with what was attached to it.
 
     It gives the current file with cursor and selection, and the attached files; what is shown is
     noted at the desk as shown and read.
@@ -24,8 +28,10 @@ def look_from(desk: Desk, asked: Place) -> Callable[[], Awaitable[str]]:
 
     async def look() -> str:
         # The snapshot is taken here: the workspace belongs to the event loop.
-        snapshot = desk.snapshot()
-        context = await asyncio.to_thread(_fitting, snapshot, _now_at(snapshot, asked), desk)
+        with_it = attachments or Attachments()
+        snapshot = scoped(desk.snapshot(), with_it)
+        place = _now_at(snapshot, asked)
+        context = await asyncio.to_thread(_fitting, snapshot, place, desk, with_it)
         for document in context.shown:
             desk.shown.note(document)
             name = snapshot.name_of(document.uri)
@@ -47,7 +53,7 @@ def _now_at(snapshot: Snapshot, asked: Place) -> Place:
     return Place(uri)
 
 
-def _fitting(snapshot: Snapshot, place: Place, desk: Desk) -> Context:
+def _fitting(snapshot: Snapshot, place: Place, desk: Desk, attachments: Attachments) -> Context:
     """The context, with less of each file until it fits into a tool's answer. Blocks on the disk."""
     settings = snapshot.settings
     graph = scan_links(snapshot, desk.links) if settings.context.scope == "linked" else None
@@ -59,7 +65,8 @@ def _fitting(snapshot: Snapshot, place: Place, desk: Desk) -> Context:
             head_lines=max(2, settings.context.head_lines >> halvings),
         )
         smaller = dataclasses.replace(settings, context=less)
-        context = build_context(dataclasses.replace(snapshot, settings=smaller), place, "", graph)
+        world = dataclasses.replace(snapshot, settings=smaller)
+        context = build_context(world, place, "", graph, attachments)
         size = sum(len(section.text) + 1 for section in context.sections[:-1])
         halvings += 1
         if size <= MAX_CHARACTERS or halvings == _TRIES:

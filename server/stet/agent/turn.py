@@ -12,6 +12,7 @@ from stet.review.rules import RejectedEdit
 from stet.text.instruction_marks import Marker
 from stet.tools.question import Question
 from stet.web.source import Source
+from stet.workspace.attachments import Attachments
 
 
 class TurnState(StrEnum):
@@ -77,6 +78,8 @@ class Ask:
         comment: The comment that asks, if one does; until it has been read, `prompt` and `mode` are
             what its line looks like.
         is_users: Whether `prompt` is in the user's own words, and not in the project's.
+        attachments: What comes with it; None: what the user has attached when it is asked, or, where
+            that was not known then, when it is answered.
     """
 
     prompt: str
@@ -87,6 +90,7 @@ class Ask:
     disabled_groups: frozenset[str] = frozenset()
     comment: CommentPlace | None = None
     is_users: bool = True
+    attachments: Attachments | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -130,6 +130,43 @@ def ask(  # noqa: PLR0913 - the options are the signature
 
 
 @app.command()
+def search(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for, in any words.")],
+    *,
+    root: Annotated[
+        Path | None,
+        typer.Option(help="The workspace folder; where you are by default.", show_default=False),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=200, help="At most so many places.")] = 20,
+    folder: Annotated[str, typer.Option(help="Only below this folder of the workspace.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
+) -> None:
+    """Search the workspace by words and by meaning, the best places first."""
+    from stet.cli import search as search_module  # late, as above
+
+    finish(
+        lambda: search_module.run(
+            search_module.Question(query, workspace_folder(root, None), folder, limit, as_json)
+        )
+    )
+
+
+@app.command()
+def index(
+    *,
+    root: Annotated[
+        Path | None,
+        typer.Option(help="The workspace folder; where you are by default.", show_default=False),
+    ] = None,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Make it anew.")] = False,
+) -> None:
+    """Bring the search index up to the files, and say how large it is."""
+    from stet.cli import index as index_module  # late, as above
+
+    finish(lambda: index_module.run(workspace_folder(root, None), rebuild=rebuild))
+
+
+@app.command()
 def demo() -> None:
     """The main job on a sample file, with whatever model is found."""
     from stet.cli import demo as demo_module  # late, as above

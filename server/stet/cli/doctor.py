@@ -7,6 +7,7 @@ import asyncio
 import importlib.util
 import os
 import re
+import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,17 +19,21 @@ from stet.cli.model import described
 from stet.cli.serve import log_file_path
 from stet.cli.terminal import Terminal
 from stet.cli.where import here
+from stet.index.search.embedding import can_embed
+from stet.index.search.kept import counted, index_folder
 from stet.llm.choose import Choice, choose, open_model
 from stet.llm.embedded import weights
+from stet.llm.embeddings import NoEmbedding, embedding_endpoint
 from stet.llm.errors import ModelError, NoModel
 from stet.llm.messages import Message
 from stet.llm.model import Request
 from stet.settings.layers import Layers, read_layers, user_file_path
-from stet.settings.values import ModelSettings, WebSettings
+from stet.settings.values import ModelSettings, SearchSettings, WebSettings
 from stet.system.os_system import OsSystem
 from stet.system.system import System
 from stet.text.escape import escape_line
 from stet.web.endpoint import key_names, search_endpoint
+from stet.workspace.uris import uri_of
 
 PROBE_SECONDS = 30
 VERSION_SECONDS = 5
@@ -96,6 +101,7 @@ async def check_all(system: System, layers: Layers) -> list[Finding]:
         *check_settings(layers),
         *await check_model(settings, system),
         *check_web(layers.settings.web, system),
+        *check_search(layers.settings.search, system, here()),
         await check_embedded(system),
         *await asyncio.gather(*(check_editor(editor, system) for editor in EDITORS)),
         *check_folders(),
@@ -163,6 +169,40 @@ def check_web(settings: WebSettings, system: System) -> Iterator[Finding]:
     names = " or ".join(key_names(settings))
     fix = f"Set {names} in the environment the editor starts in, or name another variable in web.apiKeyEnv."
     yield Finding("problem", "web", f"{settings.provider}, but its key is not there", fix)
+
+
+def check_search(settings: SearchSettings, system: System, root: Path) -> Iterator[Finding]:
+    """What searches go by, and how the index of the folder `root` stands."""
+    if settings.embeddings == "off":
+        yield Finding("ok", "search", "by words; search.embeddings is off")
+    elif settings.embeddings == "endpoint":
+        yield _check_endpoint(settings, system)
+    elif can_embed():
+        yield Finding("ok", "search", "by words and by meaning, on this machine")
+    else:
+        fix = "Install Stet with its extra `search`, or set search.embeddings to off."
+        yield Finding("note", "search", "by words alone: wordllama is missing", fix)
+    try:
+        found = counted(index_folder(system.cache_folder(), [uri_of(root)]))
+    except (OSError, sqlite3.DatabaseError) as error:
+        fix = "`stet index --rebuild` makes it anew."
+        yield Finding("problem", "index", f"that of {root} can't be read: {error}", fix)
+        return
+    if found is None:
+        fix = "`stet index` makes it; in an editor it comes by itself."
+        yield Finding("note", "index", f"none of {root} yet", fix)
+    else:
+        yield Finding("ok", "index", f"{found[0]:,} files, {found[1]:,} passages of {root}")
+
+
+def _check_endpoint(settings: SearchSettings, system: System) -> Finding:
+    try:
+        endpoint = embedding_endpoint(settings, system.environ())
+    except NoEmbedding as missing:
+        fix = "Do so, or set search.embeddings to local."
+        return Finding("problem", "search", f"by words alone: {missing}", fix)
+    found = f"by words, and by meaning through {endpoint.host} with {endpoint.model}"
+    return Finding("ok", "search", found)
 
 
 async def check_embedded(system: System) -> Finding:

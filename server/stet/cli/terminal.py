@@ -14,7 +14,14 @@ from io import TextIOWrapper
 from typing import Any
 
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.text import Text
 
 from stet.text.buffer import TextBuffer
@@ -80,6 +87,27 @@ class Terminal:
         with Progress(*columns, console=self.err, transient=True, disable=not watched) as live:
             task = live.add_task(escape_line(what), total=None)
             yield lambda message: live.update(task, description=escape_line(message))
+
+    @contextlib.contextmanager
+    def counting(self, what: str) -> Iterator[Callable[[int, int], None]]:
+        """A bar on stderr while things are counted; nothing where nobody watches.
+
+        Yields:
+            What moves the bar: how many are done, of how many that are known.
+        """
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+        )
+        watched = self.err.is_terminal
+        with Progress(*columns, console=self.err, transient=True, disable=not watched) as live:
+            task = live.add_task(escape_line(what), total=None)
+            # As many as are done: those that are left are not counted yet.
+            yield lambda done, total: live.update(
+                task, completed=done, total=total if total > done else None
+            )
 
 
 def hunk_diff(proposal: Mapping[str, Any], text: str | None, name: str, encoding: Encoding) -> str:

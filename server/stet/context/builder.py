@@ -13,9 +13,14 @@ All text comes through `Snapshot.show`, so open text is laid over the disk's and
 may not. What has nothing to say is left out. The same snapshot gives the same bytes.
 """
 
+from dataclasses import replace
+
+from stet.context.attaching import find_attached, scoped
 from stet.context.current import Current, find_current
-from stet.context.mentions import Mentioned, find_mentioned
-from stet.context.sections.attached_files import Attached, attached_files, find_attached
+from stet.context.gathering import Gathered, GatheredFile
+from stet.context.in_scope import InScope, find_in_scope
+from stet.context.mentions import find_mentioned
+from stet.context.sections.attached_files import attached_files
 from stet.context.sections.current_file import current_file
 from stet.context.sections.mentioned import mentioned
 from stet.context.sections.selection import selection
@@ -23,6 +28,7 @@ from stet.context.sections.user_query import user_query
 from stet.context.sections.workspace import workspace
 from stet.context.values import Context, Place, Section
 from stet.index.graph import LinkGraph
+from stet.workspace.attachments import Attachments
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical
 
@@ -30,44 +36,55 @@ __all__ = ["Context", "Place", "Section", "build_context"]
 
 
 def build_context(
-    snapshot: Snapshot, place: Place, prompt: str, graph: LinkGraph | None = None
+    snapshot: Snapshot,
+    place: Place,
+    prompt: str,
+    graph: LinkGraph | None = None,
+    attachments: Attachments | None = None,
 ) -> Context:
     """Everything that is sent with `prompt`, asked at `place`.
 
     Asks the disk for times and for files in scope that are not open: call it in a worker thread.
     The scope `linked` follows `graph`; without one the workspace is scanned for links.
     """
-    snapshot = snapshot.asked_about(place.uri)
+    attachments = attachments or Attachments()
+    snapshot = scoped(snapshot.asked_about(place.uri), attachments)
     current = find_current(snapshot, place)
     named = find_mentioned(snapshot, prompt, current)
-    whole = {canonical(each.document.uri) for each in named.files}
-    attached = tuple(
-        each
-        for each in find_attached(snapshot, current, graph)
-        if canonical(each.document.uri) not in whole
-    )
+    chosen = find_attached(snapshot, attachments, current, named.whole)
+    named = replace(named, files=tuple(one for one in named.files if _key(one) not in chosen.whole))
+    besides = frozenset(map(_key, (*named.files, *chosen.files)))
+    found = find_in_scope(snapshot, current, graph, besides)
     shown = [] if current is None else [current.document]
-    shown += [each.document for each in attached]
+    shown += [each.document for each in chosen.files]
+    shown += [each.document for each in found.files]
     shown += [each.document for each in named.files]
-    sections = (*_data(snapshot, current, attached, named), user_query(prompt))
-    return Context(sections, tuple(shown), named.problems)
+    sections = (*_data(snapshot, current, chosen, found, named), user_query(prompt))
+    problems = (*named.problems, *chosen.problems, *chosen.hidden)
+    return Context(sections, tuple(shown), problems)
+
+
+def _key(file: GatheredFile) -> str:
+    return canonical(file.document.uri)
 
 
 def _data(
     snapshot: Snapshot,
     current: Current | None,
-    attached: tuple[Attached, ...],
-    named: Mentioned,
+    chosen: Gathered,
+    found: InScope,
+    named: Gathered,
 ) -> list[Section]:
     """The sections before the question."""
+    settings = snapshot.settings
     sections: list[Section] = []
     if current is not None:
-        sections.append(current_file(current, snapshot.settings))
-    if attached:
-        sections.append(attached_files(attached, snapshot.settings))
+        sections.append(current_file(current, settings))
+    if (attached := attached_files(chosen, found, settings)) is not None:
+        sections.append(attached)
     if current is not None and current.selected:
-        sections.append(selection(current, snapshot.settings))
-    if named != Mentioned():
-        sections.append(mentioned(named, snapshot.settings))
+        sections.append(selection(current, settings))
+    if named != Gathered():
+        sections.append(mentioned(named, settings))
     sections.append(workspace(snapshot.roots, current))
     return sections

@@ -1,19 +1,23 @@
-"""Whether the value of a property meets a condition such as `>=2024-05-01` or `!=done`.
+"""Whether the value of a property meets a condition such as `>=2024-05-01`, `!=done` or `~draft`.
 
-Numbers are compared as numbers, ISO dates as dates (a day, month or year holds all that lies in it),
-all else as text without case. What can't be put in an order meets no condition of order.
+Numbers are compared as numbers, ISO dates as dates (a day, month or year holds all that lies in it;
+`7d` is seven days ago), all else as text without case. What can't be put in an order meets no
+condition of order.
 """
 
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 
 from stet.index.files import folded
 
-_CONDITION = re.compile(r"\s*(?P<operator>>=|<=|!=|>|<|=?)\s*(?P<text>.*?)\s*\Z", re.DOTALL)
+_CONDITION = re.compile(r"\s*(?P<operator>>=|<=|!=|>|<|~|=?)\s*(?P<text>.*?)\s*\Z", re.DOTALL)
+_AGO = re.compile(r"(?P<n>\d{1,5})(?P<unit>[hdw])")
+_UNITS = MappingProxyType({"h": 1, "d": 24, "w": 168})
+"""Hours in each."""
 _PERIOD = re.compile(r"\d{4}(?:-\d{2}){0,2}")
 _ORDERS: Mapping[str, Callable[[int], bool]] = MappingProxyType(
     {
@@ -30,20 +34,22 @@ class Condition:
     """What a value must be.
 
     Attributes:
-        operator: `>`, `>=`, `<`, `<=`, `!=`, or `""` for equal.
+        operator: `>`, `>=`, `<`, `<=`, `!=`, `~` for a part, or `""` for equal.
         text: What it is compared with.
+        moment: What `text` means where it is compared with a date and says how long ago.
     """
 
     operator: str
     text: str
+    moment: datetime | None = None
 
     @classmethod
-    def parse(cls, value: str) -> "Condition":
-        """A condition as a model writes it."""
+    def parse(cls, value: str, now: datetime | None = None) -> "Condition":
+        """A condition as a model writes it; without `now` there is no time ago."""
         found = _CONDITION.match(value)
         assert found is not None  # the pattern takes any text
-        operator = found["operator"]
-        return cls("" if operator == "=" else operator, found["text"])
+        operator, text = found["operator"], found["text"]
+        return cls("" if operator == "=" else operator, text, now and ago(text, now))
 
     def is_met(self, value: object) -> bool:
         """Whether a property's value (`properties_of`) meets it: for a list, whether an item does.
@@ -51,12 +57,20 @@ class Condition:
         `!=` is met where no item equals.
         """
         written = list(_leaves(value))
+        if self.operator == "~":
+            return any(folded(self.text) in folded(each) for each in written)
         if self.operator in ("", "!="):
-            equal = any(compared(each, self.text) == 0 for each in written)
+            equal = any(self._compared(each) == 0 for each in written)
             return equal if self.operator == "" else not equal
         fits = _ORDERS[self.operator]
-        orders = (compared(each, self.text) for each in written)
+        orders = map(self._compared, written)
         return any(order is not None and fits(order) for order in orders)
+
+    def _compared(self, written: str) -> int | None:
+        """How a value stands to this one, as `compared`."""
+        if self.moment is not None and (moment := moment_of(written)) is not None:
+            return (moment > self.moment) - (moment < self.moment)
+        return compared(written, self.text)
 
 
 def compared(one: str, other: str) -> int | None:
@@ -72,6 +86,17 @@ def compared(one: str, other: str) -> int | None:
             return 0 if folded(one) == folded(other) else None
     left_text, right_text = folded(one), folded(other)
     return (left_text > right_text) - (left_text < right_text)
+
+
+def ago(text: str, now: datetime) -> datetime | None:
+    """The moment that `12h`, `7d` or `2w` before `now` was; None if it says no such thing."""
+    found = _AGO.fullmatch(text.strip())
+    if found is None:
+        return None
+    try:
+        return now - timedelta(hours=int(found["n"]) * _UNITS[found["unit"]])
+    except OverflowError:  # before the year 1
+        return None
 
 
 def moment_of(text: str) -> datetime | None:

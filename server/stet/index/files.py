@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 
+from stet.index.builds import Build
+
 
 def folded(name: str) -> str:
     """`name` without what differs between file systems."""
@@ -25,11 +27,13 @@ class Files:
         paths: All of them.
         roots: The folders of the workspace.
         aliases: Other names of notes, folded, with the notes that claim them.
+        builds: What build files say, by path.
     """
 
     paths: frozenset[str]
     roots: tuple[str, ...]
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    builds: Mapping[str, Build] = field(default_factory=dict)
 
     def at(self, path: str) -> str | None:
         """The file at `path` (normalised); by another spelling where only one fits."""
@@ -40,16 +44,20 @@ class Files:
 
     def ending_with(self, tail: str) -> tuple[str, ...]:
         """The files whose last parts are those of `tail`, sorted; exact spellings before others."""
+        found = self.ending_like(tail)
+        exact = tuple(path for path in found if path.endswith(f"/{tail}"))
+        return exact or found
+
+    def ending_like(self, tail: str) -> tuple[str, ...]:
+        """The files whose last parts are those of `tail` in any spelling, sorted."""
         parts = tail.rsplit("/", 2)
         if len(parts) == 1:
-            found = self._by_name.get(folded(tail), ())
-        else:
-            found = self._by_two_names.get(folded("/".join(parts[-2:])), ())
+            return self._by_name.get(folded(tail), ())
+        found = self._by_two_names.get(folded("/".join(parts[-2:])), ())
         if len(parts) > 2:
             end = folded(f"/{tail}")
             found = tuple(path for path in found if folded(path).endswith(end))
-        exact = tuple(path for path in found if path.endswith(f"/{tail}"))
-        return exact or found
+        return found
 
     def in_folder(self, folder: str) -> tuple[str, ...]:
         """The files in `folder` itself, sorted."""
@@ -81,7 +89,13 @@ class Files:
             alias: tuple(new if path == old else path for path in paths)
             for alias, paths in self.aliases.items()
         }
-        return Files(self.paths - {old} | {new}, self.roots, MappingProxyType(aliases))
+        builds = {new if path == old else path: build for path, build in self.builds.items()}
+        return Files(
+            self.paths - {old} | {new},
+            self.roots,
+            MappingProxyType(aliases),
+            MappingProxyType(builds),
+        )
 
     @cached_property
     def python_names(self) -> frozenset[str]:
@@ -92,6 +106,16 @@ class Files:
             if path.endswith((".py", ".pyi"))
         }
         return frozenset(stems | self._folders_by_name.keys() | self._outer_folders)
+
+    @cached_property
+    def go_modules(self) -> tuple[tuple[str, str], ...]:
+        """The names of Go's modules with their folders, longer names first."""
+        found = (
+            (build.module, posixpath.dirname(path))
+            for path, build in self.builds.items()
+            if build.module
+        )
+        return tuple(sorted(found, key=lambda each: (-len(each[0]), each)))
 
     @cached_property
     def _outer_folders(self) -> frozenset[str]:
@@ -138,6 +162,28 @@ def nearest(candidates: Iterable[str], source: str) -> str | None:
         path for path in candidates if path.startswith(folder) and "/" not in path[len(folder) :]
     ]
     return _shortest(tuple(here) or candidates)
+
+
+def nearest_note(candidates: tuple[str, ...], source: str, tail: str = "") -> str | None:
+    """The one that a name in a wikilink means where several have it.
+
+    As Obsidian chooses: what lies below the folder of `source` goes first, then the shortest path
+    counts, by its letters. Of paths as short, that with the case of `tail`.
+    """
+    folder = posixpath.dirname(source)
+    below = tuple(path for path in candidates if is_below(path, folder))
+    return _shortest_text(below or candidates, tail)
+
+
+@lru_cache(maxsize=256)
+def _shortest_text(candidates: tuple[str, ...], tail: str) -> str | None:
+    end = unicodedata.normalize("NFC", f"/{tail}")
+
+    def rank(path: str) -> tuple[int, bool, str]:
+        composed = unicodedata.normalize("NFC", path)
+        return len(composed), not composed.endswith(end), composed
+
+    return min(candidates, key=rank, default=None)
 
 
 @lru_cache(maxsize=256)

@@ -8,11 +8,19 @@ MAX_CHARACTERS = 64 * 1024
 
 _OPENING = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\n|\r)")
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?$", re.MULTILINE)
+_QUOTED = r"\"(?P<double>(?:[^\"\\\r\n]|\\.){0,500}+)\"|'(?P<single>(?:[^'\r\n]|''){0,500}+)'"
+_IN_FLOW = re.sub(r"\?P<\w+>", "?:", _QUOTED)
 _ALIASES = re.compile(
-    r"^alias(?:es)?:[ \t]*(?:\[(?P<flow>[^\]]*)\]|(?P<one>[^\s\[#][^\r\n]*)|(?P<items>(?:#[^\r\n]*)?(?:(?:\r\n|\n|\r)[ \t]*-[ \t][^\r\n]*)*))",
+    rf"^[\"']?alias(?:es)?[\"']?:[ \t]*(?:\[(?P<flow>(?:{_IN_FLOW}|[^\]])*+)\]"
+    r"|(?P<one>[^\s\[#][^\r\n]*)"
+    r"|(?P<items>(?:#[^\r\n]*)?(?:(?:\r\n|\n|\r)[ \t]*-[ \t][^\r\n]*)*))",
     re.MULTILINE | re.IGNORECASE,
 )
 _ITEM = re.compile(r"^[ \t]*-[ \t]+([^\r\n]+)", re.MULTILINE)
+_NAME = re.compile(rf"\s*(?:{_QUOTED})")
+_NAMES = re.compile(rf"\s*(?:{_QUOTED}|[^,]+)")
+_ESCAPED = re.compile(r"\\([\"\\/])")
+_COMMENT = re.compile(r"(?:^|[ \t])#.*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +61,19 @@ def aliases_in(text: str) -> tuple[str, ...]:
     if found is None:
         return ()
     if found["flow"] is not None:
-        names = found["flow"].split(",")
+        names = [each for piece in _NAMES.finditer(found["flow"]) if (each := _plain(piece[0]))]
     elif found["one"] is not None:
-        names = found["one"].split(",")
+        names = _plain(found["one"]).split(",")
     else:
-        names = _ITEM.findall(found["items"] or "")
-    return tuple(name for each in names if (name := _unquoted(each)))
+        names = [_plain(each) for each in _ITEM.findall(found["items"] or "")]
+    return tuple(name for each in names if (name := each.strip()))
 
 
-def _unquoted(name: str) -> str:
-    name = name.strip()
-    if len(name) > 1 and name[0] == name[-1] and name[0] in "\"'":
-        return name[1:-1]
-    return name
+def _plain(name: str) -> str:
+    """A name without its quotes, or without the comment behind it."""
+    found = _NAME.match(name)
+    if found is None:
+        return _COMMENT.sub("", name).strip()
+    if found["double"] is not None:
+        return _ESCAPED.sub(r"\1", found["double"])
+    return found["single"].replace("''", "'")

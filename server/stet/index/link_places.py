@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from stet.index.graph import Edge
 from stet.text.document import TextDocument
+from stet.text.position import Position
 from stet.workspace.snapshot import NotShown, Snapshot
 
 
@@ -16,12 +17,17 @@ class LinkPlaces:
 
     def line_of(self, edge: Edge) -> tuple[int, str] | None:
         """The number (1-based) and the text of a link's line; None if its file has just changed."""
+        found = self.place_of(edge)
+        return None if found is None else (found[0].line + 1, found[1])
+
+    def place_of(self, edge: Edge) -> tuple[Position, str] | None:
+        """Where a link stands, and the text of its line; None if its file has just changed."""
         document = self._document(edge.source)
         link = edge.link
         if document is None or document.text[link.start : link.end] != link.written:
             return None
-        line = document.position_at(link.start).line
-        return line + 1, document.lines[line]
+        place = document.position_at(link.start)
+        return place, document.lines[place.line]
 
     def _document(self, uri: str) -> TextDocument | None:
         if uri not in self._documents:

@@ -27,7 +27,7 @@ _ENDINGS: tuple[tuple[str, tuple[_Finder, ...]], ...] = (
     ("vue svelte astro", _MARKUP),
     ("html htm", (find_html_links,)),
     ("c h cc cpp cxx hh hpp hxx inl m mm cu cuh", (imports.find_c,)),
-    ("rs", (imports.find_rust_mods, imports.find_rust_uses)),
+    ("rs", (imports.find_rust_mods, imports.find_rust_uses, imports.find_rust_groups)),
     ("go", (imports.find_go,)),
     ("java kt kts groovy scala", (imports.find_jvm,)),
     ("rb", (imports.find_ruby,)),

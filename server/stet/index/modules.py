@@ -8,6 +8,7 @@ import posixpath
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
+from stet.index.builds import go_folder
 from stet.index.files import Files, joined, nearest
 from stet.index.link import Link, LinkKind
 
@@ -79,16 +80,20 @@ def _rust_mod(link: Link, source: str, files: Files) -> _Found | None:
 
 
 def _rust_use(link: Link, source: str, files: Files) -> _Found | None:
-    first, *parts = link.written.split("::")
+    lead = link.context.split("::") if link.context else []
+    first, *parts = (*lead, *link.written.split("::"))
     base = crate_folder(source, files) if first == "crate" else rust_folder(source)
     if first == "super" and base is not None:
         base = posixpath.dirname(base)
+    n_left = len(lead)
     while parts and parts[0] == "super" and base is not None:
         base = posixpath.dirname(base)
         del parts[0]
+        n_left -= 1
     if base is None:
         return None
-    for n_parts in range(len(parts), 0, -1):
+    # What a member of a group shares with the others is a link of its own.
+    for n_parts in range(len(parts), max(0, n_left - 1), -1):
         found = _rust_file(f"{base}/{'/'.join(parts[:n_parts])}", files)
         if found is not None and found != source:
             return (found,), base
@@ -119,21 +124,31 @@ def _rust_file(path: str, files: Files) -> str | None:
 
 
 def _go(link: Link, source: str, files: Files) -> _Found | None:
-    """The files of a package; the first part of its path, if it is ours, is a host's name."""
+    """The files of a package: of a module here; where no module is known, of a folder like it.
+
+    In that case the first part of its path, if it is ours, is a host's name.
+    """
+    if files.go_modules:
+        folder = go_folder(link.written, files.go_modules)
+        found = () if folder is None else _go_files(folder, source, files)
+        return (found, folder) if found else None
     parts = link.written.split("/")
     if "." not in parts[0]:
         return None
     for first in range(1, len(parts)):
         for base in files.ancestors(source):
-            folder = f"{base}/{'/'.join(parts[first:])}"
-            found = tuple(
-                path
-                for path in files.in_folder(folder)
-                if path.endswith(".go") and not path.endswith("_test.go") and path != source
-            )
+            found = _go_files(f"{base}/{'/'.join(parts[first:])}", source, files)
             if found:
                 return found, base
     return None
+
+
+def _go_files(folder: str, source: str, files: Files) -> tuple[str, ...]:
+    return tuple(
+        path
+        for path in files.in_folder(folder)
+        if path.endswith(".go") and not path.endswith("_test.go") and path != source
+    )
 
 
 def _jvm(link: Link, source: str, files: Files) -> _Found | None:

@@ -3,11 +3,17 @@
 import posixpath
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from difflib import SequenceMatcher
 
 from stet.index.files import folded
 
 MIN_LIKENESS = 0.45
 """Dice's coefficient of the trigrams of two names, from which on they are alike."""
+MIN_SAME = 0.7
+"""The same for the letters that two names share in order: two letters changed about leave a short
+name hardly a trigram."""
+_N_COMPARED = 20
+"""Names whose letters are compared: those that share the most trigrams."""
 
 
 class NearNames:
@@ -15,30 +21,40 @@ class NearNames:
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = list(names)
+        self._stems = [_stem(name) for name in self._names]
         self._n_trigrams: list[int] = []
         self._with: dict[str, list[int]] = defaultdict(list)
-        for nth, name in enumerate(self._names):
-            trigrams = _trigrams(name)
+        for nth, stem in enumerate(self._stems):
+            trigrams = _trigrams(stem)
             self._n_trigrams.append(len(trigrams))
             for trigram in trigrams:
                 self._with[trigram].append(nth)
 
     def near(self, wanted: str, limit: int = 3) -> tuple[str, ...]:
         """The names most like `wanted`, the best first; folders and endings do not count."""
-        trigrams = _trigrams(wanted)
+        stem = _stem(wanted)
+        trigrams = _trigrams(stem)
         shared = Counter(nth for trigram in trigrams for nth in self._with.get(trigram, ()))
-        alike = [
-            (2 * n / (len(trigrams) + self._n_trigrams[nth]), self._names[nth])
-            for nth, n in shared.items()
-        ]
+        alike = {nth: 2 * n / (len(trigrams) + self._n_trigrams[nth]) for nth, n in shared.items()}
+        best = sorted(alike, key=lambda nth: (-alike[nth], len(self._names[nth]), self._names[nth]))
+        letters = SequenceMatcher(autojunk=False)
+        letters.set_seq2(stem[:100])
+        for nth in best[:_N_COMPARED]:
+            letters.set_seq1(self._stems[nth][:100])
+            if alike[nth] < MIN_LIKENESS and (same := letters.ratio()) >= MIN_SAME:
+                alike[nth] = same
         found = sorted(
-            (each for each in alike if each[0] >= MIN_LIKENESS),
-            key=lambda each: (-each[0], len(each[1]), each[1]),
+            (nth for nth in best if alike[nth] >= MIN_LIKENESS),
+            key=lambda nth: (-alike[nth], len(self._names[nth]), self._names[nth]),
         )
-        return tuple(name for _, name in found[:limit])
+        return tuple(self._names[nth] for nth in found[:limit])
 
 
-def _trigrams(name: str) -> frozenset[str]:
+def _stem(name: str) -> str:
     stem = posixpath.splitext(posixpath.basename(name.strip("./")))[0] or name
-    text = f"  {folded(stem).replace('_', '-').replace(' ', '-')} "
+    return folded(stem).replace("_", "-").replace(" ", "-")
+
+
+def _trigrams(stem: str) -> frozenset[str]:
+    text = f"  {stem} "
     return frozenset(text[at : at + 3] for at in range(len(text) - 2))

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from stet.index.front_matter import find_front_matter
 from stet.index.properties import BadYaml, properties_of
-from stet.index.tags import tags_of
+from stet.index.tags import TAG_CHARACTER, tags_of
 from stet.text.lines import n_breaks, split_lines
 
 MAX_CHARACTERS = 1_000_000
@@ -31,8 +31,8 @@ MAX_TITLE = 200
 Token: TypeAlias = Any
 """A token of the parser: `type`, `content`, `map` (first line and end, 0-based)."""
 
-_MAY_HOLD_TAG = re.compile(r"#[^\W\d]|#\d*[^\W\d]|#[\d/]*[_-]")
-_TAG = re.compile(r"(?:(?<=[\s(,;])|\A)#(?P<name>(?:[^\W_]|[_/-])+)")
+_MAY_HOLD_TAG = re.compile(rf"#[\d/]*+{TAG_CHARACTER}")
+_TAG = re.compile(rf"(?:(?<=[\s(,;])|\A)#(?P<name>{TAG_CHARACTER}+)")
 _TELLING = re.compile(r"[^\d/]")
 _TASK = re.compile(r"\[(?P<mark>[ xX])\](?:[ \t]+(?P<text>[^\r\n]*)|[ \t]*$)", re.MULTILINE)
 _FRONT_TAGS = re.compile(r"^[\"']?tags?[\"']?[ \t]*:", re.MULTILINE | re.IGNORECASE)

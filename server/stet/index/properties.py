@@ -142,6 +142,9 @@ def _end_of(yaml: str, old: Entry) -> int:
     """Where the last thing of a value ends; comments and empty lines below are not its own."""
     start, end = _value_start(yaml, old), 0
     for node in nodes_in(old.value):
+        place = node.end_mark.index
+        if node.start_mark.index == place and yaml[place - 1 : place] != "-":
+            continue  # nothing is written: the parser puts it where the next thing stands
         if node.id == "scalar" or node.flow_style or not node.value:
             end = max(end, len(yaml[: node.end_mark.index].rstrip()))
     if (alias := _ALIAS.match(yaml, start)) is not None:

@@ -1,8 +1,8 @@
 """From a link in a file to the file of the workspace that it means.
 
-Wikilinks follow Obsidian: a path from the root, else the note of that name, the one beside the
-linking file or else the one with the shortest path; the ending may be left out. URLs and includes
-are paths from the file's own folder. Names of modules are in `stet.index.modules`.
+Wikilinks follow Obsidian: a path from the root, else the note of that name, one below the linking
+file's folder first, else the one with the shortest path; the ending may be left out. URLs and
+includes are paths from the file's own folder. Names of modules are in `stet.index.modules`.
 """
 
 import posixpath
@@ -14,7 +14,8 @@ from types import MappingProxyType
 from urllib.parse import unquote
 
 from stet.index import modules
-from stet.index.files import Files, folded, joined, nearest
+from stet.index.builds import script_places
+from stet.index.files import Files, folded, joined, nearest_note
 from stet.index.link import Link, LinkKind
 from stet.index.links import ending_of
 
@@ -47,10 +48,12 @@ class Resolved:
     Attributes:
         targets: The files: one, but for packages.
         base: The folder from which the link counts; None: from the file's own folder, or by name.
+        lead: What stands in the link before the path from `base`: the alias of a folder.
     """
 
     targets: tuple[str, ...]
     base: str | None = None
+    lead: str = ""
 
 
 def resolve(link: Link, source: str, files: Files) -> Resolved | None:
@@ -78,22 +81,26 @@ def _wiki(name: str, source: str, files: Files) -> Resolved | None:
     has_ending = "." in posixpath.basename(tail)
     endings = ("", *WIKI_ENDINGS) if has_ending else (*WIKI_ENDINGS, "")
     root = files.root_of(source)
-    if "/" in name and root is not None:
+    if root is not None:
         target = _at(joined(root, tail), endings, files)
         if target is not None:
             return Resolved((target,), root)
+    if name.startswith("/"):
+        return None  # a path from the root, and nothing else
     for ending in endings:
-        target = nearest(files.ending_with(tail + ending), source)
+        target = nearest_note(files.ending_like(tail + ending), source, tail + ending)
         if target is not None:
-            return Resolved((target,), target[: -len(tail + ending) - 1])
-    target = nearest(files.aliases.get(folded(name), ()), source)
+            return Resolved((target,), target.rsplit("/", tail.count("/") + 1)[0])
+    target = nearest_note(files.aliases.get(folded(name), ()), source)
     return None if target is None else Resolved((target,))
 
 
 def _path(link: Link, source: str, files: Files) -> Resolved | None:
     path = path_in(link)
-    if not path or (link.kind is LinkKind.JAVASCRIPT and not path.startswith((".", "/"))):
+    if not path:
         return None
+    if link.kind is LinkKind.JAVASCRIPT and not path.startswith((".", "/")):
+        return _bare_script(path, source, files)
     for base, within in _bases(link.kind, path, source, files):
         target = _at(
             joined(base or posixpath.dirname(source), within), PATH_ENDINGS[link.kind], files
@@ -107,6 +114,18 @@ def _path(link: Link, source: str, files: Files) -> Resolved | None:
         found = files.ending_with(path)
         if len(found) == 1:  # some folder of the include path
             return Resolved(found, found[0][: -len(path) - 1])
+    return None
+
+
+def _bare_script(name: str, source: str, files: Files) -> Resolved | None:
+    """A script by the alias of a folder, or from the folder that the build says."""
+    for meant in script_places(name, files.ancestors(source), files.builds):
+        place = joined(meant.folder, meant.within)
+        target = _at(place, PATH_ENDINGS[LinkKind.JAVASCRIPT], files) or _other_name(
+            LinkKind.JAVASCRIPT, place, files
+        )
+        if target is not None:
+            return Resolved((target,), None if meant.is_whole else meant.folder, meant.lead)
     return None
 
 

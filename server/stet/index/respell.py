@@ -90,6 +90,16 @@ def _path(link: Link, old: Resolved, source: str, target: str) -> str | None:
     else:
         path = posixpath.relpath(target, folder)
     path = _without_ending(path, written, old.targets[0], link.kind)
+    if link.kind is LinkKind.JAVASCRIPT and not written.startswith((".", "/")):
+        if old.base is not None and is_below(target, old.base):
+            return None if _NOT_IN_STRING.search(path) else old.lead + path
+        # The name of one file alone says nothing of its ending.
+        path = path if old.base is not None else posixpath.splitext(path)[0]
+    return _in_style(link, written, path)
+
+
+def _in_style(link: Link, written: str, path: str) -> str | None:
+    """`path` with the beginning that `written` has."""
     if written.startswith("/"):
         if path.startswith("../"):
             return None
@@ -184,7 +194,7 @@ def _rust(link: Link, old: Resolved, source: str, target: str, files: Files) -> 
         folder, name = posixpath.split(path)
         return name if folder == rust_folder(source) and _NAME.match(name) else None
     crate = crate_folder(source, files)
-    if old.base is None or crate is None or not is_below(path, crate):
+    if link.context or old.base is None or crate is None or not is_below(path, crate):
         return None
     was = re.sub(r"(?:/mod)?\.rs\Z", "", posixpath.relpath(old.targets[0], old.base))
     n_parts = len(re.findall(r"\b(?:crate|self|super)\b", link.written)) + was.count("/") + 1

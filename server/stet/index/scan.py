@@ -2,26 +2,28 @@
 
 It reads every file that can hold links, through the privacy filter (`Snapshot.walk`, `Snapshot.show`),
 so an excluded folder is a wall: nothing in it is read, and no link leads into it or through it. What
-was found in a file is kept until the file changes. It asks the disk: call it in a worker thread.
+was found in a file is kept until the file changes, and what links mean until a name does. It asks the
+disk: call it in a worker thread.
 """
 
 import logging
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from stet.index.builds import Build, is_build, read_build
 from stet.index.files import Files, folded
 from stet.index.front_matter import aliases_in
-from stet.index.graph import MAX_DEPTH, Edge
 from stet.index.link import Link
 from stet.index.links import NOTES, ending_of, find_links, has_links
-from stet.index.resolve import Resolved, resolve
+from stet.index.scanned import ScannedLinks
 from stet.text.document import TextDocument
 from stet.workspace.paths import Located
 from stet.workspace.snapshot import NotShown, Snapshot
-from stet.workspace.uris import canonical
+from stet.workspace.uris import path_of
+
+__all__ = ["LinkCache", "ScannedLinks", "scan_links"]
 
 log = logging.getLogger(__name__)
 
@@ -38,150 +40,121 @@ class Found:
     links: tuple[Link, ...]
     aliases: tuple[str, ...]
     n_characters: int
+    build: Build | None = None
 
 
 _NOTHING = Found((), (), 0)
-_Stamp = tuple[float | None, int]
-"""When a file was written, and the revision of its open text."""
+_Stamp = tuple[float, int, int]
+"""When a file was written, its size, and the revision of its open text."""
 
 
 class LinkCache:
-    """What was found in files, until they change; one for a server, shared by its threads."""
+    """What was found in files, until they change; one for a server, shared by its threads.
+
+    Attributes:
+        latest: The graph of the scan before; what it has worked out is taken over.
+    """
 
     def __init__(self, size: int = 2 * MAX_FILES) -> None:
+        self.latest: ScannedLinks | None = None
         self._size = size
         self._found: OrderedDict[str, tuple[_Stamp, Found]] = OrderedDict()
 
-    def get(self, key: str, stamp: _Stamp) -> Found | None:
-        """What was found in the file `key` when it had this stamp."""
-        kept = self._found.get(key)
+    def get(self, path: str, stamp: _Stamp) -> Found | None:
+        """What was found in the file at `path` when it had this stamp."""
+        kept = self._found.get(path)
         return kept[1] if kept is not None and kept[0] == stamp else None
 
-    def put(self, key: str, stamp: _Stamp, found: Found) -> None:
+    def put(self, path: str, stamp: _Stamp, found: Found) -> None:
         """Keep it, and forget what was put in first where that is too much."""
-        self._found[key] = (stamp, found)
+        self._found[path] = (stamp, found)
         while len(self._found) > self._size:
             self._found.popitem(last=False)
-
-
-@dataclass(frozen=True)  # without slots: the two directions are made when asked for
-class ScannedLinks:
-    """The link graph of one snapshot.
-
-    Attributes:
-        files: All files that links can lead to, by path.
-        links: What was found in each file that was read, by path.
-        uris: The URI of each file, by path.
-        is_cut: Whether files were left out because there are too many.
-    """
-
-    files: Files
-    links: Mapping[str, tuple[Link, ...]]
-    uris: Mapping[str, str]
-    is_cut: bool = False
-
-    def outgoing(self, uri: str) -> tuple[Edge, ...]:
-        """The links in a file, dead ones too, in order of place."""
-        path = self._paths.get(canonical(uri))
-        return () if path is None else self._edges(path)
-
-    def backlinks(self, uri: str) -> tuple[Edge, ...]:
-        """The links in other files that mean this one, in order of file and place."""
-        path = self._paths.get(canonical(uri))
-        return () if path is None else tuple(self._back.get(path, ()))
-
-    def neighbours(self, uri: str, depth: int) -> tuple[str, ...]:
-        """The files within `depth` steps in either direction, the nearest first, without itself."""
-        seen = {canonical(uri)}
-        ring, found = [uri], []
-        for _ in range(min(depth, MAX_DEPTH)):
-            beside = {canonical(other): other for each in ring for other in self._beside(each)}
-            ring = [beside[key] for key in sorted(beside.keys() - seen)]
-            seen |= beside.keys()
-            found += ring
-        return tuple(found)
-
-    def _beside(self, uri: str) -> Iterator[str]:
-        """The files one step away, some of them more than once."""
-        for edge in self.outgoing(uri):
-            yield from edge.targets
-        for edge in self.backlinks(uri):
-            yield edge.source
-
-    def _edges(self, path: str) -> tuple[Edge, ...]:
-        edges = []
-        known: dict[tuple[object, ...], Resolved | None] = {}  # one file may hold a link many times
-        for link in self.links.get(path, ()):
-            alike = (link.kind, link.written, link.context, link.renamed)
-            if alike not in known:
-                known[alike] = resolve(link, path, self.files)
-            found = known[alike]
-            targets = () if found is None else tuple(self.uris[each] for each in found.targets)
-            edges.append(Edge(self.uris[path], link, targets))
-        return tuple(edges)
-
-    @cached_property
-    def _paths(self) -> dict[str, str]:
-        return {canonical(uri): path for path, uri in self.uris.items()}
-
-    @cached_property
-    def _back(self) -> dict[str, list[Edge]]:
-        back: dict[str, list[Edge]] = {}
-        for path in sorted(self.links):
-            for edge in self._edges(path):
-                for target in edge.targets:
-                    if target != edge.source:
-                        back.setdefault(self._paths[canonical(target)], []).append(edge)
-        return back
 
 
 def scan_links(snapshot: Snapshot, cache: LinkCache | None = None) -> ScannedLinks:
     """Read the links of the whole workspace. Blocks on the disk."""
     cache = LinkCache() if cache is None else cache
-    links: dict[str, tuple[Link, ...]] = {}
-    uris: dict[str, str] = {}
-    aliases: dict[str, list[str]] = {}
-    n_characters = 0
-    is_cut = False
+    scan = _Scan(snapshot, cache)
     for located in snapshot.walk():
-        if located.path is None:
-            continue
-        path = located.path.as_posix()
-        uris[path] = located.uri
-        if not has_links(located.name):
-            continue
-        if len(links) >= MAX_FILES or n_characters >= MAX_CHARACTERS:
-            is_cut = True
-            continue
-        found = _found_in(located, snapshot, cache)
-        n_characters += found.n_characters
-        links[path] = found.links
+        if located.path is not None:
+            scan.take(located, located.path.as_posix())
+    if scan.is_cut:
+        log.warning("the scan for links left files out: %d were read", len(scan.links))
+    before, graph = cache.latest, scan.graph()
+    if before is not None:
+        graph = graph.following(before)
+    cache.latest = graph
+    return graph
+
+
+@dataclass(slots=True)
+class _Scan:
+    """One scan, file by file."""
+
+    snapshot: Snapshot
+    cache: LinkCache
+    links: dict[str, tuple[Link, ...]] = field(default_factory=dict)
+    uris: dict[str, str] = field(default_factory=dict)
+    aliases: dict[str, list[str]] = field(default_factory=dict)
+    builds: dict[str, Build] = field(default_factory=dict)
+    n_characters: int = 0
+    is_cut: bool = False
+    opened: Mapping[str, TextDocument] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.opened = {
+            path.as_posix(): document
+            for document in self.snapshot.documents.values()
+            if (path := path_of(document.uri)) is not None
+        }
+
+    def take(self, located: Located, path: str) -> None:
+        """Take a file of the walk in."""
+        self.uris[path] = located.uri
+        may_link = has_links(located.name)
+        if not may_link and not is_build(located.name):
+            return
+        if len(self.links) >= MAX_FILES or self.n_characters >= MAX_CHARACTERS:
+            self.is_cut = True
+            return
+        found = self._found_in(located, path)
+        self.n_characters += found.n_characters
+        if may_link:
+            self.links[path] = found.links
+        if found.build is not None:
+            self.builds[path] = found.build
         for alias in dict.fromkeys(map(folded, found.aliases)):
-            aliases.setdefault(alias, []).append(path)
-    if is_cut:
-        log.warning("the scan for links left files out: %d were read", len(links))
-    roots = tuple(root.path.as_posix() for root in snapshot.roots)
-    by_alias = {alias: tuple(paths) for alias, paths in aliases.items()}
-    files = Files(frozenset(uris), roots, MappingProxyType(by_alias))
-    return ScannedLinks(files, links, uris, is_cut)
+            self.aliases.setdefault(alias, []).append(path)
 
+    def graph(self) -> ScannedLinks:
+        """What was found, so far without a thought of what links mean."""
+        roots = tuple(root.path.as_posix() for root in self.snapshot.roots)
+        aliases = {alias: tuple(paths) for alias, paths in self.aliases.items()}
+        files = Files(
+            frozenset(self.uris), roots, MappingProxyType(aliases), MappingProxyType(self.builds)
+        )
+        return ScannedLinks(files, self.links, self.uris, self.is_cut)
 
-def _found_in(located: Located, snapshot: Snapshot, cache: LinkCache) -> Found:
-    document = snapshot.document(located.uri)
-    stamp = (None, document.revision) if document else (snapshot.mtime(located.uri), 0)
-    key = canonical(located.uri)
-    found = cache.get(key, stamp)
-    if found is None:
-        try:
-            document = snapshot.show(located.uri)
-        except NotShown:
-            return _NOTHING  # gone since it was listed
-        found = _read(document, located.name)
-        cache.put(key, stamp, found)
-    return found
+    def _found_in(self, located: Located, path: str) -> Found:
+        document, stat = self.opened.get(path), located.stat
+        if document is not None:
+            stamp = (0.0, 0, document.revision)
+        else:
+            stamp = (0.0, 0, 0) if stat is None else (stat.mtime, stat.size, 0)
+        found = self.cache.get(path, stamp)
+        if found is None:
+            try:
+                document = self.snapshot.show(located.uri)
+            except NotShown:
+                return _NOTHING  # gone since it was listed
+            found = _read(document, located.name)
+            self.cache.put(path, stamp, found)
+        return found
 
 
 def _read(document: TextDocument, name: str) -> Found:
-    is_note = ending_of(name) in NOTES
-    aliases = aliases_in(document.text) if is_note else ()
-    return Found(find_links(document.text, name), aliases, len(document.text))
+    text = document.text
+    aliases = aliases_in(text) if ending_of(name) in NOTES else ()
+    build = read_build(text, name) if is_build(name) else None
+    return Found(find_links(text, name), aliases, len(text), build)

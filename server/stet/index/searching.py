@@ -47,6 +47,10 @@ class Passage:
         score: Higher is better; comparable within one answer only.
         lexical_rank: Place of the file in the ranking by words, from 1; None if it is not in it.
         vector_rank: Place in the ranking by meaning; None where nobody ranked by it.
+        first: The first line of all that was found, 0-based.
+        end: The line behind its last.
+        title: What is defined there, or the heading; empty for what is neither.
+        why: Why it is here, in words for people.
     """
 
     uri: str
@@ -56,6 +60,10 @@ class Passage:
     score: float
     lexical_rank: int | None = None
     vector_rank: int | None = None
+    first: int = 0
+    end: int = 0
+    title: str = ""
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

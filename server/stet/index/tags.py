@@ -7,7 +7,14 @@ from stet.index.properties import edit_properties, properties_of
 from stet.text.edit import TextEdit
 
 _NAMES = ("tags", "tag")
-_TAG = re.compile(r"(?:[^\W_]|[_/-])+")
+TAG_CHARACTER = (
+    r"[^\s\x00-,.:-@\[-^`{-\xa9\xab-\xb1\xb4\xb6-\xb8\xbb\xbf\xd7\xf7"
+    r"\u2000-\u200c\u200e-\u206f\u2e00-\u2e7f\u3000-\u303f"
+    r"\ud800-\udfff\ufeff-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65\ufffc\ufffd]"
+)
+"""What a tag is made of: letters with their marks, digits, emoji, `_`, `-`, `/`; no punctuation."""
+_TAG = re.compile(f"{TAG_CHARACTER}+")
+_NO_TAG = re.compile(TAG_CHARACTER.replace("[^", "[", 1) + "+")
 _BETWEEN = re.compile(r"[,\s]+")
 
 
@@ -23,7 +30,7 @@ def cleaned(tag: str) -> str:
     """
     name = tag.strip().removeprefix("#")
     if _TAG.fullmatch(name) is None or not re.search(r"[^\d/]", name):
-        better = re.sub(r"[^\w/-]+", "-", name).strip("-")
+        better = _NO_TAG.sub("-", name).strip("-")
         hint = f": write {better!r}" if _TAG.fullmatch(better) and not better.isdigit() else ""
         raise BadTag(
             f"{tag!r} is no tag{hint}. A tag has letters, digits, `_`, `-` and `/`, and not only digits."

@@ -207,7 +207,17 @@ def _ranked(files: Sequence[_File], tally: _Tally, n_terms: int) -> list[Passage
     for rank, (score, file) in enumerate(scored, 1):
         best = sorted(file.lines, key=lambda line: (-_line_score(line, rarity), line.number))
         found += (
-            Passage(file.located.uri, file.located.name, line.number, line.text, score, rank)
+            Passage(
+                file.located.uri,
+                file.located.name,
+                line.number,
+                line.text,
+                score,
+                rank,
+                first=line.number - 1,
+                end=line.number,
+                why="found by words",
+            )
             for line in best[:LINES_PER_FILE]
         )
     return found

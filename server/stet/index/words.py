@@ -9,6 +9,7 @@ question and the text lose the same.
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _WORD = re.compile(r"[^\W_]+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
@@ -54,6 +55,7 @@ def terms(query: str) -> list[str]:
     return list(dict.fromkeys(map(stem, telling or words)))
 
 
+@lru_cache(maxsize=50_000)  # words come again and again
 def stem(word: str) -> str:
     """The beginning of `word`, folded, that its other forms share."""
     if not (word.isascii() and word.isalpha()):

@@ -45,8 +45,8 @@ class Transport:
         self._endpoint = endpoint
         self._timeouts = timeouts
         self._now = now
-        self._client = _client(endpoint, timeouts)
-        self._headers = _left_out(endpoint)
+        self._client = sdk_client(endpoint, timeouts)
+        self._headers = left_out(endpoint)
         if not endpoint.keep_alive:
             self._headers["Connection"] = "close"
 
@@ -227,7 +227,7 @@ class _Watch:
         return faults.timed_out(endpoint, "said nothing within", self._timeouts.first, Again.NEVER)
 
 
-def _client(endpoint: Endpoint, timeouts: Timeouts) -> openai.AsyncOpenAI:
+def sdk_client(endpoint: Endpoint, timeouts: Timeouts) -> openai.AsyncOpenAI:
     """The SDK's client, given everything, so that it takes nothing from the environment."""
     timeout = httpx2.Timeout(None, connect=timeouts.connect, pool=timeouts.connect)
     # A proxy of the environment does not reach this machine's own ports.
@@ -251,11 +251,11 @@ def _client(endpoint: Endpoint, timeouts: Timeouts) -> openai.AsyncOpenAI:
     )
 
 
-def _left_out(endpoint: Endpoint) -> dict[str, str | openai.Omit]:
+def left_out(endpoint: Endpoint) -> dict[str, str | openai.Omit]:
     """Headers the SDK would send of its own accord, from the environment, to anybody."""
-    left_out: dict[str, str | openai.Omit] = {}
+    headers: dict[str, str | openai.Omit] = {}
     if endpoint.provider not in {"openai", "azure"}:
-        left_out |= {"OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()}
+        headers |= {"OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()}
     if not endpoint.api_key:
-        left_out["Authorization"] = openai.Omit()
-    return left_out
+        headers["Authorization"] = openai.Omit()
+    return headers

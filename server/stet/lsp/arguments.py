@@ -72,9 +72,20 @@ class Arguments:
             )
         return value
 
-    def flag(self, name: str) -> bool:
-        """True or false; false if it is not there."""
-        return bool(self._take(name, bool, "true or false"))
+    def count(self, name: str, default: int, most: int) -> int:
+        """How many: a whole number from 1 to `most`; `default` if it is not there."""
+        what = f"a whole number from 1 to {most}"
+        value = self._take(name, int, what)
+        if value is None:
+            return default
+        if isinstance(value, bool) or not 1 <= value <= most:
+            raise InvalidParams(f"{self._command}: {name!r} is {what}, not {value!r}")
+        return value
+
+    def flag(self, name: str, *, default: bool = False) -> bool:
+        """True or false; `default` if it is not there."""
+        value = self._take(name, bool, "true or false")
+        return default if value is None else value
 
     def names(self, name: str) -> frozenset[str]:
         """A list of strings; empty if it is not there."""
@@ -84,6 +95,21 @@ class Arguments:
         if not all(isinstance(entry, str) for entry in value):
             raise InvalidParams(f"{self._command}: {name!r} is a list of strings, not {value!r}")
         return frozenset(value)
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A string or a list of strings, in order; empty if it is not there."""
+        value = self._take(name, (str, list), "a string or a list of strings")
+        found = [value] if isinstance(value, str) else value or []
+        if not all(isinstance(entry, str) for entry in found):
+            raise InvalidParams(f"{self._command}: {name!r} is a list of strings, not {value!r}")
+        return tuple(found)
+
+    def whole(self, name: str) -> int | None:
+        """A whole number, or None if it is not there."""
+        value = self._take(name, int, "a whole number")
+        if isinstance(value, bool):
+            raise InvalidParams(f"{self._command}: {name!r} is a whole number, not {value!r}")
+        return value
 
     def mapping(self, name: str) -> Mapping[str, object] | None:
         """An object, or None if it is not there."""
@@ -103,7 +129,7 @@ class Arguments:
         hint = f"; did you mean {near[0]!r}?" if near else f". It takes: {known}"
         raise InvalidParams(f"{self._command} has no argument {unknown[0]!r}{hint}")
 
-    def _take(self, name: str, kind: type[T], what: str) -> T | None:
+    def _take(self, name: str, kind: type[T] | tuple[type[T], ...], what: str) -> T | None:
         self._taken.add(name)
         value = self._values.get(name)
         if value is None:

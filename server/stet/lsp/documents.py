@@ -1,11 +1,13 @@
 """Text synchronisation: the world changes first, then the hunks that stand in it."""
 
+from collections.abc import Callable
 from typing import Any
 
 from lsprotocol import types as lsp
 
 from stet.lsp import from_lsp
 from stet.lsp.disk_watch import DiskWatch
+from stet.lsp.index_feed import IndexFeed
 from stet.lsp.renames import Renames
 from stet.lsp.showing.own_documents import OwnDocuments
 from stet.review.ledger import ReviewLedger
@@ -19,23 +21,27 @@ class Documents:
 
     Attributes:
         workspace: Where the text goes.
-        changed_on_disk: Takes `workspace/didChangeWatchedFiles`.
+        edited: Is told which document's text has changed; on the hot path.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - everybody who is to know of a text
         self,
         workspace: Workspace,
         ledger: ReviewLedger,
         renames: Renames,
         own: OwnDocuments,
+        *,
         disk: DiskWatch,
+        feed: IndexFeed,
     ) -> None:
-        """`own` takes what is not the user's."""
+        """`own` takes what is not the user's; `disk` and `feed` are told what it is no part of."""
         self.workspace = workspace
+        self.edited: Callable[[str], None] = lambda _: None
         self._ledger = ledger
         self._renames = renames
         self._own = own
-        self.changed_on_disk = disk.told
+        self._disk = disk
+        self._feed = feed
 
     def open(self, params: lsp.DidOpenTextDocumentParams) -> None:
         """A document was opened, or opened again with other text."""
@@ -58,6 +64,7 @@ class Documents:
         if self._own.takes(modification):
             return
         changes = self.workspace.apply(modification)
+        self.edited(modification.uri)
         if changes and self._ledger.follows(modification.uri):
             self._follow(modification, changes)
 
@@ -77,10 +84,16 @@ class Documents:
             return
         buffer = self.workspace.buffer(modification.uri)
         self.workspace.apply(modification)
+        self._feed.changed([modification.uri])
         if buffer is not None:
             self._ledger.closed(modification.uri)
             if self._ledger.follows(modification.uri):
                 self._renames.closed(modification.uri, buffer.text)
+
+    def changed_on_disk(self, params: object) -> None:
+        """`workspace/didChangeWatchedFiles`, as the editor sent it, unchecked."""
+        self._disk.told(params)
+        self._feed.told(params)
 
     def _follow(self, modification: Modification, changes: tuple[TextChange, ...]) -> None:
         buffer = self.workspace.buffer(modification.uri)

@@ -43,13 +43,19 @@ class Renames:
     """Watches documents come and go. Touched on the event loop only."""
 
     def __init__(
-        self, workspace: Workspace, ledger: ReviewLedger, system: System, spawn: Spawn
+        self,
+        workspace: Workspace,
+        ledger: ReviewLedger,
+        system: System,
+        spawn: Spawn,
+        carried: Callable[[str, str], None] = lambda _old, _new: None,
     ) -> None:
-        """`spawn` starts work that looks at the disk."""
+        """`spawn` starts work that looks at the disk; `carried` is told the old and the new name."""
         self._workspace = workspace
         self._ledger = ledger
         self._system = system
         self._spawn = spawn
+        self._carried = carried
         self._closed: list[_Seen] = []
         self._opened: list[_Seen] = []
 
@@ -58,6 +64,7 @@ class Renames:
         if canonical(uri) == canonical(new_uri):
             return
         self._ledger.renamed(uri, new_uri)
+        self._carried(uri, new_uri)
         buffer = self._workspace.buffer(new_uri)
         if buffer is not None:
             self._ledger.opened(new_uri, buffer.lines)

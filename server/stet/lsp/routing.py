@@ -1,4 +1,4 @@
-"""How a message reaches a handler: four verbs, and the boundary that no error crosses.
+"""How a message reaches a handler: five verbs, and the boundary that no error crosses.
 
 - `mutates`: a notification changes the world. A plain `def`, run at once, in message order, no I/O.
 - `reads`: a request is answered from state within milliseconds.
@@ -6,14 +6,16 @@
   `Tasks` and returns: the reply is on the wire before the work begins.
 - `answers_later`: a command whose answer is made of what the disk says. It is called in its place
   among the messages, and reads the disk in a worker; other messages are taken meanwhile.
+- `reads_later`: a request of that kind; its work ends when the editor cancels it.
 
 Handlers are bound by closures whose first parameter is called `ls`: the framework looks at names and
 annotations of what is registered (a `functools.partial` would be called with the wrong arguments).
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from inspect import isawaitable
 from time import perf_counter
 from typing import Any, Generic, TypeVar
@@ -31,6 +33,13 @@ SLOW_SECONDS = 0.05
 State = TypeVar("State")
 Params = TypeVar("Params")
 Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Stoppable:
+    """The answer of a command whose work ends when the editor cancels the request."""
+
+    work: Coroutine[Any, Any, object]
 
 
 class Router(Generic[State]):
@@ -75,17 +84,43 @@ class Router(Generic[State]):
 
         self._server.command(name)(handle)
 
+    def reads_later(
+        self,
+        method: str,
+        handler: Callable[[State, Params], Awaitable[object]],
+        options: object | None = None,
+    ) -> None:
+        """Register the handler of a request that is answered when what the handler gives is there."""
+
+        async def handle(ls: LanguageServer, params: Any) -> object:  # noqa: ARG001 - pygls passes itself by this name
+            return await _within(method, handler(self._state(), params))
+
+        self._server.feature(method, options)(handle)
+
     def answers_later(
-        self, name: str, handler: Callable[[State, tuple[object, ...]], Awaitable[object] | object]
+        self,
+        name: str,
+        handler: Callable[[State, tuple[object, ...]], Awaitable[object] | object],
+        *,
+        stops: bool = False,
     ) -> None:
         """Register a command that is answered when what the handler gives is there.
 
         What a plain `def` does before it gives that is done before the next message.
+
+        Args:
+            name: Of the command.
+            handler: What is called.
+            stops: Whether its work ends when the editor cancels the request: only for one that
+                changes nothing.
         """
 
         def handle(ls: LanguageServer, *arguments: object) -> object:  # noqa: ARG001 - pygls passes itself by this name
             begun = answer(name, handler, self._state(), arguments)
-            return _within(name, begun) if isawaitable(begun) else begun
+            if not isawaitable(begun):
+                return begun
+            work = _within(name, begun)
+            return Stoppable(work) if stops else work
 
         self._server.command(name)(handle)
 

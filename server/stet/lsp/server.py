@@ -1,6 +1,6 @@
 """The routing table: every method and command that Stet answers. Start reading here.
 
-Four verbs say what a handler may do; see `stet.lsp.routing`.
+Five verbs say what a handler may do; see `stet.lsp.routing`.
 """
 
 from collections.abc import Callable
@@ -19,12 +19,15 @@ if TYPE_CHECKING:
         activity,
         chat,
         code_actions,
+        dead_links,
         instructions,
         lenses,
         lifecycle,
         navigate,
+        presets,
         review,
         review_document,
+        searching,
         turns,
         undo,
     )
@@ -36,6 +39,9 @@ else:
     )
     instructions, navigate, review, review_document, undo = late_modules(
         "stet.lsp.handlers", "instructions", "navigate", "review", "review_document", "undo"
+    )
+    dead_links, presets, searching = late_modules(
+        "stet.lsp.handlers", "dead_links", "presets", "searching"
     )
 
 CODE_ACTIONS = lsp.CodeActionOptions(
@@ -65,6 +71,7 @@ def build_server(*, log_level_given: bool = False) -> StetLanguageServer:
     route.mutates(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION, lifecycle.did_change_configuration)
     route.mutates(lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS, lifecycle.did_change_folders)
     route.mutates(lsp.WORKSPACE_DID_RENAME_FILES, lifecycle.did_rename_files, ALL_FILES)
+    route.mutates(lsp.WORKSPACE_DID_DELETE_FILES, lifecycle.did_delete_files, ALL_FILES)
     route.mutates("$/stet/didFocus", activity.did_focus)
     route.mutates("textDocument/didFocus", activity.did_focus)
     route.mutates("$/stet/didChangeSelection", activity.did_change_selection)
@@ -74,6 +81,9 @@ def build_server(*, log_level_given: bool = False) -> StetLanguageServer:
     route.reads(lsp.TEXT_DOCUMENT_CODE_LENS, lenses.code_lenses, LENSES)
     route.reads(lsp.TEXT_DOCUMENT_HOVER, activity.hover)
     route.reads(lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, activity.document_highlight)
+
+    # Searched for in a worker; only questions, as names are the language's own server's matter.
+    route.reads_later(lsp.WORKSPACE_SYMBOL, searching.workspace_symbols)
 
     _commands(route)
     return server
@@ -91,6 +101,9 @@ def _commands(route: "Router[ServerState]") -> None:
     route.answers_later("stet.send", chat.send)
     route.answers_later("stet.carryOut", instructions.carry_out)
     route.answers_later("stet.showContext", turns.show_context)
+    route.answers_later("stet.search", searching.search, stops=True)
+    route.command("stet.reindex", searching.reindex)
+    route.command("stet.context", presets.context)
     route.command("stet.status", turns.status)
     route.command("stet.proposals", review.proposals)
     route.command("stet.accept", review.accept)
@@ -103,6 +116,7 @@ def _commands(route: "Router[ServerState]") -> None:
     route.command("stet.previous", navigate.previous_hunk)
     route.command("stet.review", review_document.review)
     route.command("stet.focus", activity.focus)
+    route.command("stet.deadLinks", dead_links.dead_links)
 
 
 def _state_of(server: StetLanguageServer, *, log_level_given: bool) -> "Callable[[], ServerState]":
@@ -116,7 +130,7 @@ def _state_of(server: StetLanguageServer, *, log_level_given: bool) -> "Callable
         made = ServerState(server, OsSystem(), log_level_given)
         lifecycle.begin(made, server.initialize_params)
         server.documents = made.documents
-        server.closing = made.startup.close
+        server.closing = made.close
         return made
 
     return state
@@ -135,7 +149,7 @@ class _FirstDocuments:
         self._state().documents.change(params)
 
     def changed_on_disk(self, params: object) -> None:
-        self._state().disk.told(params)
+        self._state().documents.changed_on_disk(params)
 
     def close(self, params: lsp.DidCloseTextDocumentParams) -> None:
         self._state().documents.close(params)

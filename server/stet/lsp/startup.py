@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
+from stet.index.searching import Searcher
 from stet.lsp.client import Client
 from stet.lsp.keeper import Keeper
 from stet.review.ledger import ReviewLedger
@@ -44,6 +45,7 @@ class Startup:
         keeper: Keeper,
         *,
         hands: Hands,
+        searcher: Searcher,
         log_level_given: bool,
         restore_chats: Callable[[], Awaitable[object]],
     ) -> None:
@@ -56,6 +58,7 @@ class Startup:
             system: The disk.
             keeper: Brings proposals back.
             hands: What tools may have the editor do at once.
+            searcher: What searches are asked.
             log_level_given: Whether the command line set the log's level.
             restore_chats: Brings conversations back, once their proposals are there.
         """
@@ -68,6 +71,7 @@ class Startup:
         self._client = client
         self._keeper = keeper
         self._hands = hands
+        self._searcher = searcher
         self._restore_chats = restore_chats
         self._answerer: Answerer | None = None
         self._missing = ""
@@ -143,7 +147,7 @@ class Startup:
         from stet.agent.models import ModelSource
 
         models = ModelSource(self._system)
-        return Answerer(self._workspace, self._ledger, models, self._hands)
+        return Answerer(self._workspace, self._ledger, models, self._hands, self._searcher)
 
     def _take_over(self, layers: "Layers") -> None:
         self._workspace.with_settings(layers.settings)

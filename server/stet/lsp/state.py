@@ -2,11 +2,15 @@
 
 import asyncio
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as lsp
 
 from stet.agent.agent import Agent
 from stet.agent.archive import Archive
 from stet.agent.at_work import Answer
 from stet.agent.events import AgentEvent
+from stet.index.search.indexer import Indexer
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.chat.chats import Chats
 from stet.lsp.chat.writer import PageWriter
@@ -18,9 +22,16 @@ from stet.lsp.delivering.preview import Preview
 from stet.lsp.disk_watch import DiskWatch
 from stet.lsp.documents import Documents
 from stet.lsp.editor_hands import EditorHands
+from stet.lsp.embedding_port import EmbeddingPort
+from stet.lsp.index_feed import IndexFeed
+from stet.lsp.index_view import IndexView
 from stet.lsp.inline_style import InlineStyle
 from stet.lsp.keeper import Keeper, messenger
+from stet.lsp.latest import Latest
+from stet.lsp.presets import Presets
 from stet.lsp.renames import Renames
+from stet.lsp.showing.dead_links import DeadLinkView
+from stet.lsp.showing.found_places import FoundPlace
 from stet.lsp.showing.own_documents import OwnDocuments
 from stet.lsp.showing.publisher import Publisher
 from stet.lsp.showing.review_pages import ReviewPages
@@ -31,6 +42,9 @@ from stet.review.store.store import Store
 from stet.system.system import System
 from stet.text.encoding import Encoding
 from stet.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from stet.index.scan import LinkCache
 
 
 @dataclass(slots=True)
@@ -46,10 +60,16 @@ class ServerState:
         client: The editor.
         disk: Files that change while they are not open.
         documents: Where text synchronisation is delivered.
+        index: The search index.
+        feed: What tells it of the editor.
+        index_view: What tells the user of it.
+        symbols: Searches for symbols, of which only the newest counts.
         own: Stet's own documents, which are none of the user's.
         pages: Review pages.
         preview: Many hunks in one edit to pick from.
         publisher: Hunks as diagnostics.
+        dead_links: Dead links as diagnostics, where they were asked for.
+        presets: What is attached to questions, and saved of it.
         renames: Files that get another name.
         delivery: Accepted hunks on their way.
         inline: What is pending, in the text itself.
@@ -69,10 +89,16 @@ class ServerState:
     client: Client = field(init=False)
     disk: DiskWatch = field(init=False)
     documents: Documents = field(init=False)
+    index: Indexer = field(init=False)
+    feed: IndexFeed = field(init=False)
+    index_view: IndexView = field(init=False)
+    symbols: Latest[list[FoundPlace]] = field(init=False)
     own: OwnDocuments = field(init=False)
     pages: ReviewPages = field(init=False)
     preview: Preview = field(init=False)
     publisher: Publisher = field(init=False)
+    dead_links: DeadLinkView = field(init=False)
+    presets: Presets = field(init=False)
     renames: Renames = field(init=False)
     delivery: Delivery = field(init=False)
     inline: InlineStyle = field(init=False)
@@ -100,9 +126,15 @@ class ServerState:
             self.system,
             self.keeper,
             hands=hands.ports,
+            searcher=self.index,
             log_level_given=self.log_level_given,
             restore_chats=self._restore_chats,
         )
+
+    async def close(self) -> None:
+        """Keep what is to outlive the server, and end what works for it."""
+        await self.index.close()
+        await self.startup.close()
 
     def _make_world(self) -> Store:
         """The editor, the user's documents and the ledger; gives what outlives the process."""
@@ -110,18 +142,42 @@ class ServerState:
         self.workspace = Workspace(self.system)
         self.client = Client(self.server)
         store = Store(self.system, lambda: self.workspace.folders, messenger(self.client))
+        self.presets = Presets(self.workspace, store)
         self.ledger = ReviewLedger(store)
         self.workspace.blocks = lambda: self.ledger.blocks.known
-        self.renames = Renames(self.workspace, self.ledger, self.system, start)
+        self.renames = Renames(
+            self.workspace, self.ledger, self.system, start, self.presets.renamed
+        )
         self.own = OwnDocuments(self.system, self._encoding)
         self.disk = DiskWatch(self.workspace, self.ledger, start, editor=self._editor)
-        self.documents = Documents(self.workspace, self.ledger, self.renames, self.own, self.disk)
+        self.index = Indexer(
+            self.system,
+            start,
+            self._warn,
+            watches=lambda: self._editor().watches_files,
+            endpoint=EmbeddingPort(self.system),
+        )
+        self.feed = IndexFeed(self.workspace, self.index, start)
+        self.index_view = IndexView(self.index, self.client)
+        self.symbols = Latest(self.server.tasks.spawn, "a search for symbols")
+        self.documents = Documents(
+            self.workspace,
+            self.ledger,
+            self.renames,
+            self.own,
+            disk=self.disk,
+            feed=self.feed,
+        )
         return store
 
     def _make_review(self) -> None:
         """What shows proposals, and brings decisions to the editor."""
         self.pages = ReviewPages(self.workspace, self.ledger, self.client, self.system, self.own)
         self.publisher = Publisher(self.workspace, self.ledger, self.client)
+        self.dead_links = DeadLinkView(
+            self.workspace, self.publisher, self.client, self._links, self.server.tasks.start
+        )
+        self.documents.edited = self.dead_links.edited
         self.delivery = Delivery(
             self.workspace, self.ledger, self.client, self.renames, editor=self._editor
         )
@@ -169,6 +225,9 @@ class ServerState:
     def _encoding(self) -> Encoding:
         return self.workspace.encoding
 
+    def _warn(self, message: str) -> None:
+        self.client.show_message(message, lsp.MessageType.Warning)
+
     def _happened(self, event: AgentEvent) -> None:
         self.comments.happened(event)
         self.view.show(event)
@@ -177,7 +236,12 @@ class ServerState:
 
     async def _restore_chats(self) -> None:
         # A fault is logged where tasks are kept, and must not keep the server from work.
-        await asyncio.wait({self.server.tasks.spawn(self.agent.restore(), "restoring chats")})
+        spawn = self.server.tasks.spawn
+        presets = spawn(self.presets.restore(), "restoring presets")
+        await asyncio.wait({spawn(self.agent.restore(), "restoring chats"), presets})
+
+    async def _links(self) -> "LinkCache":
+        return (await self.startup.answerer()).links
 
     async def _answer(self) -> Answer:
         return (await self.startup.answerer()).answer

@@ -3,7 +3,7 @@
 Later wins: defaults < user file < editor. API keys are no settings: the environment is read for
 them where the model is chosen. The project file comes with a stranger's repository, so it may only
 *narrow*: whatever it says of endpoints, keys, limits and wider scopes is ignored, with a warning. Its
-prompts are offered as its own.
+prompts and presets are offered as its own.
 At most `MAX_BYTES` of a file are read.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from stet.settings.parse import Overlay, Problem, build, current, read_overlay
-from stet.settings.values import PromptSettings, Settings
+from stet.settings.values import PresetSettings, PromptSettings, Settings
 
 PROJECT_FILE = ".stet.toml"
 """The project's file, in a workspace root."""
@@ -107,7 +107,7 @@ def merge(
     values: dict[str, object] = {}
     problems: list[Problem] = []
     for overlay in overlays:
-        values |= overlay.values
+        values |= {key: _laid_over(values.get(key), new) for key, new in overlay.values.items()}
         problems += overlay.problems
     for project in projects:
         narrowing = _narrow(build(values), read_file(project), project.path)
@@ -156,6 +156,28 @@ def _of_project(prompt: PromptSettings) -> PromptSettings:
     )
 
 
+def _laid_over(old: object, new: object) -> object:
+    """A later value in place of an earlier one; presets replace only those of their name."""
+    if not isinstance(old, tuple) or not isinstance(new, tuple):
+        return new
+    named = [one for one in (*old, *new) if isinstance(one, PresetSettings)]
+    return tuple({one.name: one for one in named}.values()) if named else new
+
+
+def _project_preset(preset: PresetSettings, settings: Settings) -> PresetSettings:
+    """A preset that comes with the project, which its name tells; it makes no scope wider."""
+    context = settings.context
+    scope = preset.scope if preset.scope in ("current", context.scope) else None
+    depth = None if preset.link_depth is None else min(preset.link_depth, context.link_depth)
+    return PresetSettings(
+        f"{preset.name} (the project's)", preset.files, preset.folders, scope, depth, project=True
+    )
+
+
+def _too_wide(name: str) -> str:
+    return f"the scope of the preset {name!r} is ignored: a project may only narrow what you allow"
+
+
 def _narrow(settings: Settings, project: Overlay, path: str) -> Overlay:
     """What of a project's wishes is no wider than what is in force."""
     values: dict[str, object] = {}
@@ -164,6 +186,12 @@ def _narrow(settings: Settings, project: Overlay, path: str) -> Overlay:
         now = current(settings, key)
         if key == "prompts" and isinstance(now, tuple) and isinstance(wanted, tuple):
             values[key] = (*now, *(_of_project(one) for one in wanted))
+        elif key == "context.presets" and isinstance(now, tuple) and isinstance(wanted, tuple):
+            made = tuple(_project_preset(one, settings) for one in wanted)
+            values[key] = (*now, *made)
+            for one, ours in zip(wanted, made, strict=True):
+                if (one.scope, one.link_depth) != (ours.scope, ours.link_depth):
+                    problems.append(Problem(key, _too_wide(one.name), path))
         elif key in _ADDED and isinstance(now, tuple) and isinstance(wanted, tuple):
             values[key] = tuple(dict.fromkeys(now + wanted))
         elif wanted in (now, _NARROWEST.get(key)):

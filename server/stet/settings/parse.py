@@ -122,6 +122,9 @@ def _read_leaf(key: str, value: object, values: dict[str, object]) -> Iterator[t
         return  # null is how some editors say "not set"
     if get_origin(annotation) is tuple:
         kind = get_args(annotation)[0]
+        if _key_of(kind):
+            yield from _read_named(key, kind, value, values)
+            return
         if not isinstance(value, list | tuple) and value != {}:
             what = "texts" if kind is str else "objects"
             yield key, f"setting {key!r} is ignored: it should be a list of {what}"
@@ -138,13 +141,40 @@ def _read_leaf(key: str, value: object, values: dict[str, object]) -> Iterator[t
     yield from _read_scalar(key, value, values)
 
 
-def _read_items(
-    key: str, kind: type, items: Iterable[object], values: dict[str, object]
+def _read_named(
+    key: str, kind: type, value: object, values: dict[str, object]
 ) -> Iterator[tuple[str, str]]:
-    """Read a list of objects; one that is wrong in any way is left out and named."""
+    """Read an object of objects, each under its name; one that is wrong is left out and named."""
+    if not isinstance(value, Mapping) and value not in ([], ()):
+        yield key, f"setting {key!r} is ignored: it should be an object, not {_show(value)}"
+        return
+    named = dict(value) if isinstance(value, Mapping) else {}
+    items = []
+    for name, item in named.items():
+        place = f"{key}.{_short(str(name))}"
+        if not _is_name(name):
+            yield place, f"setting {place!r} is ignored: its name should be a line of text"
+        elif not isinstance(item, Mapping) and item != []:
+            yield place, f"setting {place!r} is ignored: it should be an object, not {_show(item)}"
+        else:
+            items.append({**dict(item), _key_of(kind): name})
+    yield from _read_items(key, kind, items, values)
+
+
+def _read_items(
+    key: str,
+    kind: type,
+    given: Iterable[object],
+    values: dict[str, object],
+) -> Iterator[tuple[str, str]]:
+    """Read a list of objects; one that is wrong in any way is left out and named.
+
+    What was an object of objects is called by its key, anything else by its number.
+    """
     good = []
-    for number, item in enumerate(items, 1):
-        name = f"{key}[{number}]"
+    for number, item in enumerate(given, 1):
+        own = item.get(_key_of(kind)) if isinstance(item, Mapping) and _key_of(kind) else None
+        name = f"{key}[{number}]" if own is None else f"{key}.{_short(str(own))}"
         if not isinstance(item, Mapping):
             yield name, f"setting {name!r} is ignored: it should be an object, not {_show(item)}"
             continue
@@ -152,7 +182,7 @@ def _read_items(
             yield name, f"setting {name!r} is ignored: {wrong}"
             continue
         good.append(
-            kind(**{one: tuple(v) if isinstance(v, list) else v for one, v in item.items()})
+            kind(**{_snake(one): tuple(v) if isinstance(v, list) else v for one, v in item.items()})
         )
     values[key] = tuple(good)
 
@@ -161,14 +191,15 @@ def _wrong_in(item: Mapping[object, object], kind: type) -> str:
     """What is wrong with an object of a list; empty if nothing is."""
     from pydantic import ValidationError
 
-    known = {one.name: one for one in fields(kind) if "ours" not in one.metadata}
+    known = {_camel(one.name): one for one in fields(kind) if "ours" not in one.metadata}
     annotations = get_type_hints(kind, include_extras=True)
     for name, value in item.items():
         if name not in known:
-            return f"it has no {_show(name)}, only {', '.join(known)}"
+            wanted = [one for one in known if one != _key_of(kind)]
+            return f"it has no {_show(name)}, only {', '.join(wanted)}"
         given = tuple(value) if isinstance(value, list) else value
         try:
-            _checker(annotations[str(name)]).validate_python(given)
+            _checker(annotations[known[str(name)].name]).validate_python(given)
         except ValidationError:
             return f"its {name} is not as it should be"
         if not all(
@@ -246,6 +277,17 @@ def _short(text: str) -> str:
 def _is_text(value: object) -> bool:
     """Whether `value` is a string that can be written as UTF-8 (no lone surrogates)."""
     return isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value)
+
+
+def _key_of(kind: type) -> str:
+    """The attribute that the key of an object in an object becomes; empty where it becomes none."""
+    items = fields(kind) if is_dataclass(kind) else ()
+    return next((one.name for one in items if "key" in one.metadata), "")
+
+
+def _is_name(value: object) -> bool:
+    """Whether `value` is a line of text that a person may call something by."""
+    return _is_text(value) and bool(str(value).strip()) and str(value).isprintable()
 
 
 def _is_optional(annotation: object) -> bool:

@@ -37,6 +37,8 @@ Provider = Literal[
 ]  # fmt: skip
 Count = Annotated[int, Limit(0)]
 Amount = Annotated[float, Limit(0)]
+Scope = Literal["current", "linked", "folder", "open"]
+Depth = Annotated[int, Limit(0, 3)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +66,39 @@ class ModelSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class PresetSettings:
+    """What is attached to a question that names it.
+
+    Attributes:
+        name: What the user calls it; the key under which it stands.
+        files: Their names, relative to a root.
+        folders: The same for folders.
+        scope: In place of `context.scope`; None: that.
+        link_depth: In place of `context.linkDepth`; None: that.
+        project: Whether it comes with the project: a stranger's choice. No source sets this.
+    """
+
+    name: str = field(metadata={"key": True})
+    files: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    scope: Scope | None = None
+    link_depth: Depth | None = None
+    project: bool = field(default=False, metadata={"ours": True})
+
+
+@dataclass(frozen=True, slots=True)
 class ContextSettings:
     """What the model is shown of the editor."""
 
-    scope: Literal["current", "linked", "folder", "open"] = "open"
-    link_depth: Annotated[int, Limit(0, 3)] = 1
+    scope: Scope = "open"
+    link_depth: Depth = 1
     max_files: Count = 15
     head_lines: Count = 20
     selection_limit: Count = 2000
     current_file_lines: Annotated[int, Limit(1)] = 2000
     warn_tokens: Annotated[int, Limit(1)] = 30_000
     excluded_folders: tuple[str, ...] = ()
+    presets: tuple[PresetSettings, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +152,17 @@ class WebSettings:
     api_key_env: str = ""
     base_url: str = ""
     allow_hosts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """What the search index is made of; without an endpoint nothing of it leaves the machine."""
+
+    embeddings: Literal["local", "endpoint", "off"] = "local"
+    model: str = ""
+    base_url: str = ""
+    api_key_env: str = ""
+    max_file_bytes: Annotated[int, Limit(1, 1_000_000)] = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,14 +220,13 @@ class Settings:
     prompts: tuple[PromptSettings, ...] = ()
     instructions: InstructionSettings = field(default_factory=InstructionSettings)
     log: LogSettings = field(default_factory=LogSettings)
+    search: SearchSettings = field(default_factory=SearchSettings)
 
 
 # Keys of the contract whose work is not built yet: a user who sets one is told so, once, instead
 # of being told that it is misspelt.
 NOT_YET: Mapping[str, str] = MappingProxyType(
     {
-        "context.presets": "presets are not built yet",
-        "search": "the search index is not built yet",
         "privacy.redactSecrets": "redaction is not built yet",
         "bridges": "no bridge is built yet",
         "log.traceModel": "not built yet",

@@ -109,6 +109,13 @@ class MemorySystem:
             self._enter(folder, None)
         return folder
 
+    def cache_folder(self) -> Path:
+        """The folder for what Stet can make again: `/cache`."""
+        folder = Path("/cache")
+        if folder not in self._entries:
+            self._enter(folder, None)
+        return folder
+
     def write_own(self, name: str, text: str) -> Path:
         """Write one of Stet's own documents."""
         path = self.state_folder() / name

@@ -104,6 +104,18 @@ class OsSystem:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder
 
+    def cache_folder(self) -> Path:
+        """The folder for what Stet can make again, for this user only; made where it is missing.
+
+        Raises:
+            OSError: If it can't be made.
+        """
+        import platformdirs  # late: as above
+
+        folder = platformdirs.user_cache_path("stet")
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return folder
+
     def write_own(self, name: str, text: str) -> Path:
         """Write one of Stet's own documents; gives where it is.
 

@@ -84,6 +84,14 @@ class System(Protocol):
         """
         ...
 
+    def cache_folder(self) -> Path:
+        """The folder for what Stet can make again, for this user only; made where it is missing.
+
+        Raises:
+            OSError: If it can't be made.
+        """
+        ...
+
     def write_own(self, name: str, text: str) -> Path:
         """Write one of Stet's own documents, never a file of the user's; gives where it is.
 

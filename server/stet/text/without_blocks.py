@@ -45,6 +45,15 @@ class Stripped:
         start, end = self.plain_position(range_.start), self.plain_position(range_.end)
         return Range(start, max(start, end))
 
+    def real_line(self, line: int) -> int:
+        """Where a line of the plain text is in the real one; one that a block stands for: its start."""
+        for block, shift in zip(self.blocks, self._line_shifts, strict=False):
+            if line < block.first + shift:
+                return line - shift
+            if line < block.first + shift + len(whole_lines(block.before)):
+                return block.first
+        return line - self._line_shifts[-1]
+
     @cached_property
     def _line_shifts(self) -> tuple[int, ...]:
         """How far lines are moved before each block, and behind the last one."""

@@ -5,11 +5,8 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from stet.index.dead import DeadLinks
+from stet.index.dead_report import dead_links, files_below
 from stet.index.files import is_below
-from stet.index.link_places import LinkPlaces
-from stet.index.near import NearNames
-from stet.index.resolve import path_in
 from stet.index.scan import LinkCache, ScannedLinks, scan_links
 from stet.text.capped import capped, quoted_line
 from stet.text.escape import escape_line
@@ -63,18 +60,13 @@ def _report(
         except NotShown as refused:
             raise ToolError(f"{refused} `list_files` gives the names there are.") from refused
     scan = scan_links(snapshot, cache)
-    dead, places = DeadLinks(snapshot, scan), LinkPlaces(snapshot)
-    near: NearNames | None = None
     lines = []
-    for uri in _sources(scan, located, is_file=is_file):
-        name = escape_line(snapshot.name_of(uri))
-        for edge in filter(dead.is_dead, scan.outgoing(uri)):
-            near = near or NearNames(map(snapshot.name_of, scan.uris.values()))
-            place = places.line_of(edge)
-            where = name if place is None else f"{name}:{place[0]}"
-            alike = ", ".join(map(escape_line, near.near(path_in(edge.link))))
-            hint = f" (like it: {alike})" if alike else ""
-            lines.append(f"{where}: '{quoted_line(edge.link.written)}' leads to no file{hint}")
+    for found in dead_links(snapshot, scan, _sources(scan, located, is_file=is_file)):
+        name = escape_line(snapshot.name_of(found.edge.source))
+        where = name if found.place is None else f"{name}:{found.place.line + 1}"
+        alike = ", ".join(map(escape_line, found.near))
+        hint = f" (like it: {alike})" if alike else ""
+        lines.append(f"{where}: '{quoted_line(found.edge.link.written)}' leads to no file{hint}")
     if scan.is_cut:
         lines.append("(The workspace is too large to look through: not all files were read.)")
     return lines
@@ -83,7 +75,7 @@ def _report(
 def _sources(scan: ScannedLinks, located: Located | None, *, is_file: bool) -> list[str]:
     """The files to look at, in order of path."""
     if located is None:
-        return [scan.uris[path] for path in sorted(scan.links)]
+        return files_below(scan, ())
     if is_file:
         return [located.uri]
     if located.path is None:
@@ -91,7 +83,7 @@ def _sources(scan: ScannedLinks, located: Located | None, *, is_file: bool) -> l
     folder = located.path.as_posix()
     if not any(is_below(path, folder) for path in scan.uris):
         raise ToolError(f"There are no files below {located.name!r}. `list_files` gives the names.")
-    return [scan.uris[path] for path in sorted(scan.links) if is_below(path, folder)]
+    return files_below(scan, (located.path,))
 
 
 FIND_DEAD_LINKS = Tool(

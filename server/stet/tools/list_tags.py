@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from pydantic import Field
 
+from stet.index.files import folded
 from stet.index.notes import tags_in
 from stet.text.capped import capped
 from stet.text.escape import escape_line
@@ -52,13 +53,13 @@ def _tags(snapshot: Snapshot, folder: str) -> Iterator[tuple[str, ...]]:
 
 
 def _counted(notes: Iterable[tuple[str, ...]]) -> list[str]:
-    """Tags that differ only in case are one, in the commonest spelling."""
+    """Tags that differ only in case or Unicode form are one, in the commonest spelling."""
     spellings: dict[str, Counter[str]] = defaultdict(Counter)
     n_notes: Counter[str] = Counter()
     for tags in notes:
-        n_notes.update({tag.casefold() for tag in tags})
+        n_notes.update({folded(tag) for tag in tags})
         for tag in tags:
-            spellings[tag.casefold()][tag] += 1
+            spellings[folded(tag)][tag] += 1
     ranked = sorted(n_notes.items(), key=lambda each: (-each[1], each[0]))
     return [
         f"#{escape_line(spellings[key].most_common(1)[0][0])}: {n} note{'' if n == 1 else 's'}"

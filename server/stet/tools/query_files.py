@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from stet.index.comparing import Condition, moment_of
+from stet.index.comparing import Condition, ago, moment_of
 from stet.index.file_query import FileQuery, Match, asked_of_all
 from stet.index.scan import LinkCache, scan_links
 from stet.text.capped import capped, quoted_line
@@ -44,8 +45,9 @@ class QueryFiles(Params):
     value: str | None = Field(
         default=None,
         max_length=MAX_CONDITION,
-        description="What the property is; may begin with `>`, `>=`, `<`, `<=`, `!=`. "
-        "Numbers and ISO dates are compared as such. Of a list any item counts.",
+        description="What the property is; may begin with `>`, `>=`, `<`, `<=`, `!=`, or `~` (holds "
+        "this text). Numbers and ISO dates are compared as such; `>7d` is a date in the last 7 days. "
+        "Of a list any item counts.",
     )
     folder: str = Field(default="", description="Only files below this folder.")
     glob: str = Field(
@@ -56,14 +58,15 @@ class QueryFiles(Params):
     modified_after: str = Field(
         default="",
         max_length=MAX_CONDITION,
-        description="Written at or after this ISO date or time, UTC.",
+        description="Written at or after this ISO date or time, UTC; or `7d`, `12h`, `2w` ago.",
     )
     modified_before: str = Field(
         default="",
         max_length=MAX_CONDITION,
-        description="Written before this ISO date or time, UTC.",
+        description="Written before this ISO date or time, UTC; or `7d`, `12h`, `2w` ago.",
     )
     links_to: str = Field(default="", description="A file that it links to.")
+    linked_from: str = Field(default="", description="A file that links to it.")
     task: Literal["open", "done"] | None = Field(
         default=None, description="Has a task `- [ ]` (open) or `- [x]` (done)."
     )
@@ -83,8 +86,10 @@ class QueryFiles(Params):
     @field_validator("modified_after", "modified_before")
     @classmethod
     def _is_date(cls, value: str) -> str:
-        if value and moment_of(value) is None:
-            raise ValueError(f"{value!r} is no ISO date such as 2026-05-31")
+        if value and _moment(value, datetime.now(UTC)) is None:
+            raise ValueError(
+                f"{value!r} is no ISO date such as 2026-05-31, nor a time ago such as 7d"
+            )
         return value
 
     @model_validator(mode="after")
@@ -107,18 +112,16 @@ async def run(params: QueryFiles, desk: Desk) -> str:
     if params.folder:
         desk.locate(params.folder)
     snapshot = desk.snapshot()
-    linking = None
-    if params.links_to:
-        target = desk.locate(params.links_to)
-        linking = await asyncio.to_thread(_linking, snapshot, desk.links, target)
+    linking = await _linked(params, desk, snapshot)
+    now = datetime.fromtimestamp(snapshot.system.now(), UTC)
     query = FileQuery(
         tag=params.tag,
         property=params.property,
-        condition=None if params.value is None else Condition.parse(params.value),
+        condition=None if params.value is None else Condition.parse(params.value, now),
         folder=params.folder,
         patterns=_patterns(params.glob),
-        after=moment_of(params.modified_after),
-        before=moment_of(params.modified_before),
+        after=_moment(params.modified_after, now),
+        before=_moment(params.modified_before, now),
         linking=linking,
         task=params.task,
         text=params.text,
@@ -154,14 +157,31 @@ def _patterns(glob: str) -> Patterns | None:
     return patterns
 
 
-def _linking(snapshot: Snapshot, cache: LinkCache, target: Located) -> frozenset[str]:
-    """The files that link to `target`."""
+def _moment(text: str, now: datetime) -> datetime | None:
+    """A date, or a time before now; None for neither."""
+    return moment_of(text) or ago(text, now)
+
+
+async def _linked(params: QueryFiles, desk: Desk, snapshot: Snapshot) -> frozenset[str] | None:
+    """The files that fulfil `links_to` and `linked_from`; None where neither is given."""
+    found: list[frozenset[str]] = []
+    for name, written in (("links_to", params.links_to), ("linked_from", params.linked_from)):
+        if written:
+            other = desk.locate(written)
+            found.append(await asyncio.to_thread(_beside, snapshot, desk.links, other, name))
+    return frozenset.intersection(*found) if found else None
+
+
+def _beside(snapshot: Snapshot, cache: LinkCache, other: Located, name: str) -> frozenset[str]:
+    """The files that link to `other`, or with `linked_from` those it links to."""
     try:
-        snapshot.show(target.uri)
+        snapshot.show(other.uri)
     except NotShown as refused:
-        raise ToolError(f"links_to: {refused} `list_files` gives the names.") from refused
-    backlinks = scan_links(snapshot, cache).backlinks(target.uri)
-    return frozenset(canonical(edge.source) for edge in backlinks)
+        raise ToolError(f"{name}: {refused} `list_files` gives the names.") from refused
+    graph = scan_links(snapshot, cache)
+    if name == "links_to":
+        return frozenset(canonical(edge.source) for edge in graph.backlinks(other.uri))
+    return frozenset(canonical(one) for edge in graph.outgoing(other.uri) for one in edge.targets)
 
 
 QUERY_FILES = Tool(

@@ -8,10 +8,10 @@ passes. A document that is open in the editor may lie anywhere: the user opened 
 import os
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from stet.system.system import System
+from stet.system.system import FileStat, System
 from stet.text.document import TextDocument
 from stet.workspace.names import PathRefused, split_name
 from stet.workspace.roots import Root
@@ -30,11 +30,13 @@ class Located:
         uri: As the editor spells it where it is open.
         path: Absolute, links not resolved; None for untitled documents.
         name: What models and people call it: relative to a root, `/` between the parts.
+        stat: What a walk has seen of it on the way; None for what was found by another way.
     """
 
     uri: str
     path: Path | None
     name: str
+    stat: FileStat | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ model, local ones too. In this order, for the path as written and for the real o
 | rule | what is refused | unless |
 | --- | --- | --- |
 | `scheme` | documents that are neither files nor untitled | |
-| `own` | Stet's state folder: proposals, trash, pages | |
+| `own` | Stet's state and cache folders: proposals, trash, pages, the index | |
 | `secret` | names of secret files, everything in secret folders | |
 | `deny` | `privacy.deny` of the settings | |
 | `git` | the inside of `.git`, `.hg`, `.svn` | |
@@ -159,14 +159,16 @@ class PrivacyFilter:
         return any(parts[: len(own)] == own for own in self._own_folders())
 
     def _is_own_folder(self, folder: Path) -> bool:
-        """Whether a folder is the state folder, by whatever links its root is reached."""
+        """Whether a folder is one of our own, by whatever links its root is reached."""
         last = loosest(folder.name)
         # Links are looked at only where the name is right: a walk asks about every folder.
         is_named = any(own[-1] == last for own in self._own_folders())
         return is_named and self._is_own(self.system.real_path(folder))
 
     def _own_folders(self) -> frozenset[tuple[str, ...]]:
-        return _own_places(self.system.state_folder, self.system.real_path)
+        real_path = self.system.real_path
+        state = _own_places(self.system.state_folder, real_path)
+        return state | _own_places(self.system.cache_folder, real_path)
 
     def _check_outside(self, parts: tuple[str, ...], name: str) -> Refusal | None:
         """What holds for a document that no root holds: names, and all of `privacy.deny`."""
@@ -220,11 +222,11 @@ def _own(name: str) -> Refusal:
 
 @lru_cache(maxsize=4)
 def _own_places(
-    state_folder: Callable[[], Path], real_path: Callable[[Path], Path]
+    own_folder: Callable[[], Path], real_path: Callable[[Path], Path]
 ) -> frozenset[tuple[str, ...]]:
-    """The state folder's parts, as written and with links resolved, in the loosest spelling."""
+    """The parts of one of our own folders, as written and with links resolved, in the loosest spelling."""
     try:
-        folder = state_folder()
+        folder = own_folder()
     except OSError:
         return frozenset()  # nothing is kept, so there is nothing to hide
     places = (folder, real_path(folder))

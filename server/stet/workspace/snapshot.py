@@ -94,10 +94,32 @@ class Snapshot:
         stripped = self._stripped(document)
         return document if stripped is None else stripped.plain
 
+    def show_found(self, located: Located) -> TextDocument:
+        """`show` of a file that `walk` has just come to, which asked every rule on its way.
+
+        Raises:
+            NotShown: As `show`.
+        """
+        path = located.path
+        # A link that has come in between leads to what was not asked about.
+        if path is None or self.document(located.uri) or self.system.real_path(path) != path:
+            return self.show(located.uri)
+        text = decode(self._read(located.uri, located.name, path))
+        document = TextDocument(located.uri, text)
+        stripped = self._stripped(document)
+        return document if stripped is None else stripped.plain
+
     def shown_range(self, document: TextDocument, range_: Range) -> Range:
         """Where a stretch of an open document is in the text that `show` gives of it."""
         stripped = self._stripped(document)
         return range_ if stripped is None else stripped.plain_range(range_)
+
+    def real_lines(self, document: TextDocument, first: int, end: int) -> tuple[int, int]:
+        """Where lines of the text that `show` gives of a document are in the document itself."""
+        stripped = self._stripped(document)
+        if stripped is None:
+            return first, end
+        return stripped.real_line(first), stripped.real_line(end)
 
     def with_blocks(self, uri: str) -> TextDocument:
         """The text of a document to the letter, for who is to edit it; no model is shown this.

@@ -106,7 +106,7 @@ class Walk:
         if document is None and self.only_text and not self._is_text(path, stat):
             return None
         name = self.locator.name_of_path(path)
-        return Located(uri if document is None else document.uri, path, name)
+        return Located(uri if document is None else document.uri, path, name, stat)
 
     def _entries(self, root: Root, parts: tuple[str, ...]) -> Iterator[tuple[Path, FileStat]]:
         """The files and folders in a folder that may be shown."""

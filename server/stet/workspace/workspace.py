@@ -19,6 +19,7 @@ from stet.text.document import TextDocument
 from stet.text.encoding import Encoding
 from stet.text.without_blocks import strip_blocks
 from stet.workspace.activity import Activity
+from stet.workspace.attachments import Attachments
 from stet.workspace.history import History
 from stet.workspace.ignore import IgnoreRules
 from stet.workspace.modification import FULL_TEXT, Modification, ModificationKind, WireEdit
@@ -56,6 +57,8 @@ class Workspace:
         encoding: What the editor counts columns in; set when `initialize` has settled it.
         activity: Where the user is.
         settings: Those in force.
+        attachments: What the user has attached to what they ask next; None until it is known what
+            they had attached in an earlier run.
         blocks: Tells, by canonical URI, the ids of hunks that may stand in a text as blocks; set by
             who knows of proposals.
     """
@@ -64,6 +67,7 @@ class Workspace:
         self.encoding = Encoding.UTF16  # what the protocol assumes where nothing is said
         self.activity = Activity(system.monotonic)
         self.settings = Settings() if settings is None else settings
+        self.attachments: Attachments | None = None
         self.blocks: Callable[[], Mapping[str, frozenset[str]]] = dict
         self._system = system
         self._folders: dict[str, tuple[str, Path]] = {}
@@ -151,6 +155,11 @@ class Workspace:
         """The editor's id for the language of an open document; empty if it is closed."""
         document = self._open.get(canonical(uri))
         return "" if document is None else document.language_id
+
+    def revision(self, uri: str) -> int | None:
+        """Which of its texts an open document has, for `changes_since`; None if it is closed."""
+        document = self._open.get(canonical(uri))
+        return None if document is None else document.history.revision
 
     def changes_since(self, uri: str, revision: int) -> tuple[TextChange, ...] | None:
         """How an open document changed since `revision`, oldest first.

@@ -14,12 +14,16 @@ from stet.cli.doctor import (
     check_editor,
     check_folders,
     check_model,
+    check_search,
     check_settings,
     check_web,
 )
+from stet.index.search.kept import index_folder
+from stet.index.search.store import Store
 from stet.settings.layers import Layers, read_layers
-from stet.settings.values import ModelSettings, Settings, WebSettings
+from stet.settings.values import ModelSettings, SearchSettings, Settings, WebSettings
 from stet.system.os_system import OsSystem
+from stet.workspace.uris import uri_of
 
 
 @pytest.fixture
@@ -161,3 +165,66 @@ def test_a_file_in_the_place_of_a_folder_is_a_problem(
 
 def test_no_settings_at_all_are_no_layers(tmp_path: Path, config: Path) -> None:
     assert read_layers(OsSystem(), [tmp_path]) == Layers(Settings())
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the index of `tmp_path`."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = index_folder(OsSystem().cache_folder(), [uri_of(tmp_path)])
+    folder.mkdir(parents=True)
+    return folder
+
+
+def index_findings(root: Path) -> list[Finding]:
+    return list(check_search(SearchSettings(embeddings="off"), OsSystem(), root))[1:]
+
+
+def test_the_index_is_counted_and_a_missing_one_is_a_note(kept: Path, tmp_path: Path) -> None:
+    fix = "`stet index` makes it; in an editor it comes by itself."
+    assert index_findings(tmp_path) == [Finding("note", "index", f"none of {tmp_path} yet", fix)]
+    with Store(kept / "index.db"):
+        counted = f"0 files, 0 passages of {tmp_path}"
+        assert index_findings(tmp_path) == [Finding("ok", "index", counted)]
+
+
+def test_a_broken_index_is_a_problem_with_its_way_out(kept: Path, tmp_path: Path) -> None:
+    (kept / "index.db").write_bytes(b"no database" * 100)
+    [found] = index_findings(tmp_path)
+    assert (found.mark, found.fix) == ("problem", "`stet index --rebuild` makes it anew.")
+    assert "not a database" in found.found
+
+
+@pytest.mark.parametrize(
+    ("settings", "mark", "found"),
+    [
+        (SearchSettings(embeddings="off"), "ok", "by words; search.embeddings is off"),
+        (SearchSettings("endpoint"), "problem", "name another variable in search.apiKeyEnv"),
+        (
+            SearchSettings("endpoint", "bge", "http://127.0.0.1:8080/v1"),
+            "ok",
+            "by meaning through 127.0.0.1:8080 with bge",
+        ),
+    ],
+)
+def test_it_is_said_what_searches_go_by(
+    kept: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: SearchSettings,
+    mark: str,
+    found: str,
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    first = next(check_search(settings, OsSystem(), tmp_path))
+    assert (first.mark, first.about) == (mark, "search")
+    assert first.found.endswith(found)
+
+
+def test_without_the_extra_searches_go_by_words_and_it_is_said_how_to_get_it(
+    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    first = next(check_search(SearchSettings(), OsSystem(), tmp_path))
+    fix = "Install Stet with its extra `search`, or set search.embeddings to off."
+    assert first == Finding("note", "search", "by words alone: wordllama is missing", fix)

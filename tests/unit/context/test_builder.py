@@ -112,6 +112,7 @@ def test_the_numbers_of_files_and_lines_are_settings() -> None:
         '<file_contents path="b.md" lines="1-2" total_lines="150">\n'
         "     1\tline 1\n     2\tline 2\n"
         "</file_contents>\n"
+        "(cut: context.maxFiles is 1; in scope too, but not shown: c.md; `read_file` shows them)\n"
         "</attached_files>"
     )
 

@@ -56,5 +56,6 @@ def test_near_names_are_those_that_look_alike() -> None:
     assert names.near("instalation")[0] == "docs/installation.md"
     assert names.near("Usage.md") == ("src/usage.py", "docs/usage.md")
     assert names.near("install-guide", 1) == ("install_guide.md",)
+    assert names.near("uasge") == ("src/usage.py", "docs/usage.md")
     assert names.near("quux") == ()
     assert names.near("") == ()

@@ -25,7 +25,10 @@ CASES = {
             ["x/y.h", "z.h"]),
     "a.rs": ("mod a;\npub(crate) mod b;\nuse crate::x::Y;\n  use super::z::{A};\nuse std::io;\n"
              "fn f<'a>(x: &'a str) { let c = '\"'; }\nmod c { }\n// mod no;\n",
-             ["a", "b", "crate::x::Y", "super::z"]),
+             ["a", "b", "crate::x::Y", "super::z", "A"]),
+    "lib.rs": ("use crate::{a, b::{self, c as d, e::F}, g};\npub use self::h::{i,\n    // no\n    j};\n"
+               "use std::{k, l};\nuse crate::{m::{n}, o}; use crate::p;\n",
+               ["a", "c", "e::F", "g", "self::h", "i", "j", "n", "o"]),
     "a.go": ('package x\nimport "fmt"\nimport (\n\t"a.org/b/c"\n\tq "a.org/d"\n)\nvar s = "x/y"\n',
              ["a.org/b/c", "a.org/d"]),
     "A.java": ("import a.b.C;\nimport static a.b.C.m;\nimport a.*;\n// import no.A;\n",

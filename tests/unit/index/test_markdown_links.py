@@ -76,7 +76,7 @@ def test_between_angle_brackets_spaces_are_allowed() -> None:
     "text",
     [
         "[t](http://example.org/a.md)", "[t](mailto:a@b.c)", "[t](//host/a)", "<https://a.b>",
-        "`[[a]]`", "``x ` [t](a.md)``", "\\[t](a.md)", "a](b.md)", "[t] (a.md)", "[t](a b.md)",
+        "`[[a]]`", "\\[[a]]", "``x ` [t](a.md)``", "\\[t](a.md)", "a](b.md)", "[t] (a.md)", "[t](a b.md)",
         "[t](a.md", "[^1]: a.md", "<!-- [[a]] -->", "```\n[[a]]\n```", "~~~ md\n[t](a.md)\n~~~",
         "> ```\n> [[a]]\n> ```", "- ```\n  [[a]]\n  ```", "```\n[[a]]", "[t\n\nx](a.md)",
         "---\nx: [t](a.md)\n---\n",

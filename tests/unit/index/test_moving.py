@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stet.index.builds import is_build, read_build
 from stet.index.files import Files
 from stet.index.links import find_links
 from stet.index.moving import rewrite_links
@@ -22,7 +23,10 @@ def move(
 
     Names are below `/ws`.
     """
-    files = Files(frozenset(f"/ws/{name}" for name in world), ("/ws",))
+    builds = {
+        f"/ws/{name}": read_build(text, name) for name, text in world.items() if is_build(name)
+    }
+    files = Files(frozenset(f"/ws/{name}" for name in world), ("/ws",), builds=builds)
     links = {f"/ws/{name}": find_links(text, name) for name, text in world.items()}
     there = {f"/ws/{name}" for name in others}
     found = rewrite_links(links, files, f"/ws/{old}", f"/ws/{new}", there.__contains__)
@@ -68,6 +72,25 @@ def test_a_link_that_the_new_name_would_capture_is_written_out() -> None:
 def test_a_link_out_of_the_workspace_stays_right() -> None:
     after, _ = move({"a.md": "[o](../other/x.md) [gone](nothing.md)"}, "a.md", "s/a.md")
     assert after["s/a.md"] == "[o](../../other/x.md) [gone](nothing.md)"
+
+
+def test_a_script_behind_the_alias_of_a_folder_keeps_it_while_it_can() -> None:
+    config = '{"compilerOptions": {"baseUrl": "src", "paths": {"@/*": ["./*"], "one": ["x.ts"]}}}'
+    world = {
+        "web/tsconfig.json": config,
+        "web/src/a.ts": "import '@/x'\nimport 'x.js'\nimport '@/part'\nimport 'one'\n",
+        "web/src/x.ts": "import '@/part/index'\n",
+        "web/src/part/index.ts": "",
+    }
+    after, left = move(world, "web/src/x.ts", "web/src/in/y.ts")
+    assert left == []
+    assert after["web/src/a.ts"] == (
+        "import '@/in/y'\nimport 'in/y.js'\nimport '@/part'\nimport './in/y'\n"
+    )
+    assert after["web/src/in/y.ts"] == world["web/src/x.ts"]
+    after, left = move(world, "web/src/part/index.ts", "web/lib/index.ts")
+    assert left == []
+    assert after["web/src/a.ts"].splitlines()[2] == "import '../lib'"
 
 
 PACKAGE = {

@@ -108,6 +108,18 @@ def test_a_note_made_to_take_long_takes_no_time(text: str) -> None:
     assert thread_time() - started < 2  # it was 4 s and more than a minute
 
 
+def test_tags_are_written_in_any_script() -> None:
+    text = "#cafe\u0301 #\u65e5\u672c\u8a9e\u3002 #\U0001f389/party, #\u0939\u093f\u0902\u0926\u0940. (#\u2764\ufe0f) #a's"
+    assert tags_in(text) == (
+        "cafe\u0301",
+        "\u65e5\u672c\u8a9e",
+        "\U0001f389/party",
+        "\u0939\u093f\u0902\u0926\u0940",
+        "\u2764\ufe0f",
+        "a",
+    )
+
+
 def test_tags_are_found_in_tables_however_large() -> None:
     small = "|a|\n|-|\n| #one |\n"
     assert tags_in(small) == ("one",)

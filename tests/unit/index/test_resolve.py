@@ -2,6 +2,7 @@
 
 import pytest
 
+from stet.index.builds import Build, read_build
 from stet.index.files import Files
 from stet.index.links import find_links
 from stet.index.resolve import resolve
@@ -23,7 +24,15 @@ def targets(source: str, text: str, *files: str, roots: tuple[str, ...] = ("/ws"
         ("caf\u00e9", ["cafe\u0301.md"], ["cafe\u0301.md"]),
         ("b", ["x/b.md"], ["x/b.md"]),
         ("b", ["x/y/b.md", "z/b.md"], ["z/b.md"]),
-        ("b", ["b.md", "sub/b.md"], ["sub/b.md"]),
+        ("b", ["b.md", "sub/b.md"], ["b.md"]),
+        ("b", ["z/b.md", "sub/b.md"], ["sub/b.md"]),
+        ("b", ["z/b.md", "sub/in/b.md"], ["sub/in/b.md"]),
+        ("b", ["folder/b.md", "x/y/b.md"], ["x/y/b.md"]),
+        ("b", ["y/b.md", "x/b.md"], ["x/b.md"]),
+        ("x/b", ["x/b.md", "sub/x/b.md"], ["x/b.md"]),
+        ("/b", ["sub/b.md"], []),
+        ("B.MD", ["x/b.md"], ["x/b.md"]),
+        ("\u65e5\u8a18/\U0001f60a", ["\u65e5\u8a18/\U0001f60a.md"], ["\u65e5\u8a18/\U0001f60a.md"]),
         ("b", ["b.txt", "b.md"], ["b.md"]),
         ("b.txt", ["x/b.txt"], ["x/b.txt"]),
         ("v1.2", ["v1.2.md"], ["v1.2.md"]),
@@ -81,6 +90,9 @@ def test_a_markdown_link_is_a_path(target: str, files: list[str], meant: list[st
         ("src/main.rs", "mod b;", ["src/b/mod.rs"], ["src/b/mod.rs"]),
         ("src/b.rs", "mod c;", ["src/b/c.rs"], ["src/b/c.rs"]),
         ("src/b/c.rs", "use crate::d::e::F;", ["src/lib.rs", "src/d/e.rs"], ["src/d/e.rs"]),
+        ("src/a.rs", "use crate::{d::e::F};", ["src/lib.rs", "src/d/e.rs"], ["src/d/e.rs"]),
+        ("src/a.rs", "use crate::{b::{c::F}};", ["src/lib.rs", "src/b/c.rs"], ["src/b/c.rs"]),
+        ("src/a.rs", "use crate::{F};", ["src/lib.rs", "src/d/e.rs"], []),
         ("src/b/c.rs", "use super::d::F;", ["src/lib.rs", "src/b/d.rs"], ["src/b/d.rs"]),
         (
             "cmd/a.go",
@@ -89,6 +101,7 @@ def test_a_markdown_link_is_a_path(target: str, files: list[str], meant: list[st
             ["in/b/c.go", "in/b/d.go"],
         ),
         ("cmd/a.go", 'import "encoding/json"', ["json/x.go"], []),
+        ("a.ts", "import 'x/b'", ["x/b.ts"], []),
         ("j/A.java", "import a.b.C;", ["j/a/b/C.java"], ["j/a/b/C.java"]),
         ("j/A.java", "import static a.b.C.m;", ["j/a/b/C.kt"], ["j/a/b/C.kt"]),
         ("j/A.java", "import a.b.*;", ["j/a/b/C.java", "j/a/b/c.txt"], ["j/a/b/C.java"]),
@@ -101,6 +114,84 @@ def test_a_markdown_link_is_a_path(target: str, files: list[str], meant: list[st
 )
 def test_an_import_means_a_file(source: str, text: str, files: list[str], meant: list[str]) -> None:
     assert targets(source, text, *files) == meant
+
+
+def built(source: str, text: str, *files: str, **builds: str) -> list[str]:
+    """As `targets`, with build files: `a__go_mod="..."` is `a/go.mod`."""
+    read = {
+        f"/ws/{name}": read_build(said, name)
+        for key, said in builds.items()
+        for name in [key.replace("__", "/").replace("_", ".")]
+    }
+    paths = frozenset(f"/ws/{name}" for name in (source, *files)) | read.keys()
+    link = find_links(text, source)[0]
+    found = resolve(link, f"/ws/{source}", Files(paths, ("/ws",), builds=read))
+    return [] if found is None else [path.removeprefix("/ws/") for path in found.targets]
+
+
+@pytest.mark.parametrize(
+    ("package", "meant"),
+    [
+        ("x.org/p", ["p.go"]),
+        ("x.org/p/in/b", ["in/b/c.go"]),
+        ("x.org/p/sub/b", ["tools/b/d.go"]),
+        ("y.org/other/in/b", []),
+        ("plain/in", []),
+    ],
+)
+def test_a_go_package_is_one_of_a_module_that_is_here(package: str, meant: list[str]) -> None:
+    files = ["p.go", "in/b/c.go", "tools/b/d.go"]
+    mods = {"go_mod": "// m\nmodule x.org/p\n", "tools__go_mod": 'module "x.org/p/sub"\n'}
+    assert built("cmd/a.go", f'import "{package}"', *files, **mods) == meant
+
+
+TSCONFIG = """{
+  // where things are
+  "extends": "./tsconfig.base",
+  "compilerOptions": {
+    "baseUrl": ".", /* from here */
+    "paths": {
+      "@/*": ["src/*"],
+      "@/deep/*": ["gone/*", "other/*"],
+      "config": ["src/config/main.ts"],
+    },
+  },
+}"""
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("@/x", ["src/x.ts"]),
+        ("@/x.js", ["src/x.ts"]),
+        ("@/deep/y", ["other/y.tsx"]),
+        ("@/part", ["src/part/index.ts"]),
+        ("config", ["src/config/main.ts"]),
+        ("lib/z", ["lib/z.ts"]),
+        ("~x", ["src/x.ts"]),
+        ("react", []),
+        ("@/none", []),
+    ],
+)
+def test_a_bare_name_of_a_script_means_what_the_build_says(name: str, meant: list[str]) -> None:
+    files = [
+        "src/x.ts",
+        "other/y.tsx",
+        "src/part/index.ts",
+        "src/config/main.ts",
+        "lib/z.ts",
+    ]
+    above = '{"compilerOptions": {"paths": {"~*": ["src/*"]}}}'
+    found = built(
+        "app/a.ts", f"import '{name}'", *files, tsconfig_json=TSCONFIG, tsconfig_base_json=above
+    )
+    assert found == meant
+
+
+@pytest.mark.parametrize("said", ["", "{", "[" * 100_000, '{"compilerOptions": 3}', "null", "\0"])
+def test_a_build_file_that_is_none_says_nothing(said: str) -> None:
+    assert read_build(said, "x/tsconfig.json") == Build()
+    assert read_build(said, "go.mod") == Build()
 
 
 def test_an_alias_is_the_last_thing_a_name_can_mean() -> None:

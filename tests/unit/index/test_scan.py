@@ -1,6 +1,8 @@
 """The link graph of a workspace by a plain scan."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from stet.index.scan import LinkCache, ScannedLinks, scan_links
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
@@ -116,10 +118,77 @@ def test_a_file_is_read_again_only_when_it_changed() -> None:
     assert names(scan(world, cache).neighbours("file:///ws/a.md", 1)) == ["e.md", "sub/c.md"]
 
 
+def test_what_is_known_of_a_graph_is_taken_over_while_no_name_changes() -> None:
+    system = MemorySystem(NOTES)
+    world = Workspace(system)
+    world.add_root("file:///ws")
+    cache = LinkCache()
+    first = scan(world, cache)
+    kept = first.outgoing("file:///ws/b.md")
+    assert names(first.neighbours("file:///ws/d.md", 1)) == ["sub/c.md"]
+    assert scan(world, cache) is first
+    system.time += 1
+    system.put("/ws/a.md", "[[d]] [[d]] [[a]]")
+    second = scan(world, cache)
+    assert second.outgoing("file:///ws/b.md") is kept
+    assert [(e.source, e.link.start) for e in second.backlinks("file:///ws/d.md")] == [
+        ("file:///ws/a.md", 2),
+        ("file:///ws/a.md", 8),
+        ("file:///ws/sub/c.md", 4),
+    ]
+    assert second.backlinks("file:///ws/b.md") == ()
+    # The graph before says what it said.
+    assert [e.source for e in first.backlinks("file:///ws/b.md")] == ["file:///ws/a.md"]
+    assert [e.source for e in first.backlinks("file:///ws/d.md")] == ["file:///ws/sub/c.md"]
+    system.put("/ws/nothing.md", "")
+    system.put("/ws/a.md", "[[nothing]]")
+    third = scan(world, cache)
+    assert names(third.neighbours("file:///ws/nothing.md", 1)) == ["a.md"]
+
+
+WORDS = st.lists(st.sampled_from(["[[a]]", "[[b]]", "[c](c.md)", "[[x]]", "[d](sub/d.md)"]))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(["a", "b", "c", "sub/d"]), WORDS), max_size=12))
+def test_a_graph_that_was_brought_up_to_date_is_one_made_anew(
+    steps: list[tuple[str, list[str]]],
+) -> None:
+    system = MemorySystem({"/ws/a.md": "[[b]]", "/ws/c.md": "[[a]]"})
+    world = Workspace(system)
+    world.add_root("file:///ws")
+    cache = LinkCache()
+    uris = [f"file:///ws/{name}.md" for name in ("a", "b", "c", "sub/d")]
+    for name, words in steps:
+        system.time += 1
+        system.put(f"/ws/{name}.md", " ".join(words))
+        graph, anew = scan(world, cache), scan(world)
+        for uri in uris:
+            assert graph.outgoing(uri) == anew.outgoing(uri)
+            assert graph.backlinks(uri) == anew.backlinks(uri)
+            assert graph.neighbours(uri, 3) == anew.neighbours(uri, 3)
+
+
+def test_build_files_are_read_and_followed() -> None:
+    files = {
+        "/ws/web/tsconfig.json": '{"compilerOptions": {"paths": {"@/*": ["./src/*"]}}}',
+        "/ws/web/src/x.ts": "import '@/y'\nimport '@/none'\n",
+        "/ws/web/src/y.ts": "",
+        "/ws/go.mod": "module x.org/p\n",
+        "/ws/cmd/main.go": 'import (\n\t"x.org/p/in"\n\t"y.org/q/in"\n)\n',
+        "/ws/in/a.go": "",
+    }
+    graph = scan(make_world(files))
+    assert names(graph.neighbours("file:///ws/web/src/y.ts", 1)) == ["web/src/x.ts"]
+    assert [names(e.targets) for e in graph.outgoing("file:///ws/cmd/main.go")] == [["in/a.go"], []]
+
+
 def test_a_cache_forgets_what_is_too_much() -> None:
     cache = LinkCache(size=2)
     scan(make_world(NOTES), cache)
-    kept = [path for path in NOTES if cache.get(f"file://{path}", (1_700_000_000.0, 0))]
+    kept = [
+        path for path, text in NOTES.items() if cache.get(path, (1_700_000_000.0, len(text), 0))
+    ]
     assert kept == ["/ws/sub/c.md", "/ws/e.md"]
 
 

@@ -70,6 +70,9 @@ async def test_words_inside_identifiers_are_found_and_case_is_no_matter() -> Non
         "    def parseFile(self, name):\n",
         found.passages[0].score,
         lexical_rank=1,
+        first=1,
+        end=2,
+        why="found by words",
     )
 
 

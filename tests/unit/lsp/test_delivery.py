@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types as lsp
 
+from stet.index.search.indexer import Indexer
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.client import ApplyOutcome, Client
 from stet.lsp.delivering import arrival, file_sight
@@ -16,6 +17,7 @@ from stet.lsp.delivering.in_order import accept_in_order
 from stet.lsp.delivering.not_done import NotDone
 from stet.lsp.disk_watch import DiskWatch
 from stet.lsp.documents import Documents
+from stet.lsp.index_feed import IndexFeed
 from stet.lsp.renames import Renames
 from stet.lsp.showing.own_documents import OwnDocuments
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
@@ -108,7 +110,11 @@ class World:
         renames = Renames(self.workspace, self.ledger, self.system, lambda work, _: work.close())
         own = OwnDocuments(self.system, lambda: self.workspace.encoding)
         disk = DiskWatch(self.workspace, self.ledger, lambda work, _: work.close())
-        self.documents = Documents(self.workspace, self.ledger, renames, own, disk)
+        index = Indexer(
+            self.system, lambda work, _: work.close(), self.shown.append, watches=lambda: False
+        )
+        feed = IndexFeed(self.workspace, index, lambda work, _: work.close())
+        self.documents = Documents(self.workspace, self.ledger, renames, own, disk=disk, feed=feed)
         self.delivery = Delivery(
             self.workspace, self.ledger, ScriptedClient(self), renames, lambda: self.editor
         )

@@ -19,6 +19,7 @@ from stet.settings.values import (
     EditSettings,
     LogSettings,
     ModelSettings,
+    PresetSettings,
     PrivacySettings,
     PromptSettings,
     Settings,
@@ -135,6 +136,32 @@ def test_a_projects_prompt_says_whose_it_is_and_has_no_kind_that_runs_on_save() 
     said = "[[prompts]]\ntitle = 'Tidy'\nprompt = 'x'\nkind = 'source.fixAll'\nmode = 'ask'"
     found = merge(None, (), [project(said)]).settings.prompts
     assert found == (PromptSettings("Tidy (the project's)", "x", mode="ask", project=True),)
+
+
+def test_presets_of_several_sources_stand_beside_each_other_and_the_later_wins() -> None:
+    layers = merge(
+        user("[context.presets.a]\nfiles = ['old.md']\n[context.presets.b]\nfolders = ['b']"),
+        [{"context": {"presets": {"a": {"files": ["new.md"]}}}}],
+        (),
+    )
+    assert layers.settings.context.presets == (
+        PresetSettings("a", ("new.md",)),
+        PresetSettings("b", (), ("b",)),
+    )
+
+
+def test_a_projects_preset_says_whose_it_is_and_makes_no_scope_wider() -> None:
+    said = (
+        "[context.presets.wide]\nfiles = ['a.md']\nscope = 'folder'\nlinkDepth = 3\n"
+        "[context.presets.narrow]\nfolders = ['b']\nscope = 'current'\nlinkDepth = 0"
+    )
+    layers = merge(None, (), [project(said)])
+    assert layers.settings.context.presets == (
+        PresetSettings("wide (the project's)", ("a.md",), (), None, 1, project=True),
+        PresetSettings("narrow (the project's)", (), ("b",), "current", 0, project=True),
+    )
+    message = "the scope of the preset 'wide' is ignored: a project may only narrow what you allow"
+    assert layers.problems == (Problem("context.presets", message, "/work/.stet.toml"),)
 
 
 def test_no_project_widens_what_another_narrowed() -> None:

@@ -21,9 +21,11 @@ from stet.settings.values import (
     InstructionSettings,
     LogSettings,
     ModelSettings,
+    PresetSettings,
     Price,
     PrivacySettings,
     PromptSettings,
+    SearchSettings,
     Settings,
     WebSettings,
 )
@@ -49,6 +51,10 @@ ALL: dict[str, Any] = {
         "currentFileLines": 6,
         "warnTokens": 7,
         "excludedFolders": ["build"],
+        "presets": {
+            "api": {"files": ["a.py"], "folders": ["docs"], "scope": "linked", "linkDepth": 2},
+            "none": {},
+        },
     },
     "edit": {"scope": "current", "canAdd": False, "canDelete": False, "canCreate": False},
     "agent": {
@@ -65,6 +71,7 @@ ALL: dict[str, Any] = {
         ],
     },
     "web": {"provider": "brave", "apiKeyEnv": "K", "baseUrl": "http://x", "allowHosts": ["wiki"]},
+    "search": {"embeddings": "endpoint", "model": "m", "baseUrl": "http://y", "maxFileBytes": 9},
     "privacy": {"deny": ["*.pem"]},
     "prompts": [
         {"title": "Shorten", "prompt": "Shorten this", "mode": "rewrite"},
@@ -85,7 +92,17 @@ ALL_SETTINGS = Settings(
         tool_calls="text",
         price=Price(1, 0.1, 4.0),
     ),
-    ContextSettings("folder", 2, 3, 4, 5, 6, 7, ("build",)),
+    ContextSettings(
+        "folder",
+        2,
+        3,
+        4,
+        5,
+        6,
+        7,
+        ("build",),
+        (PresetSettings("api", ("a.py",), ("docs",), "linked", 2), PresetSettings("none")),
+    ),
     EditSettings("current", can_add=False, can_delete=False, can_create=False),
     AgentSettings(
         7,
@@ -108,6 +125,7 @@ ALL_SETTINGS = Settings(
     ),
     InstructionSettings(on_save=True),
     LogSettings("debug"),
+    search=SearchSettings("endpoint", "m", "http://y", max_file_bytes=9),
 )
 
 
@@ -230,7 +248,10 @@ def test_an_empty_object_is_an_empty_list_to_editors_that_cannot_tell() -> None:
 
 @pytest.mark.parametrize(
     ("value", "key"),
-    [({"bridges": {}}, "bridges"), ({"context": {"presets": {}}}, "context.presets")],
+    [
+        ({"bridges": {}}, "bridges"),
+        ({"privacy": {"redactSecrets": True}}, "privacy.redactSecrets"),
+    ],
 )
 def test_a_key_that_is_not_built_yet_is_said_to_have_no_effect(value: object, key: str) -> None:
     parsed = parse(value)
@@ -373,3 +394,26 @@ def test_json_and_toml_are_read_alike() -> None:
 def test_importing_the_readers_costs_no_pydantic() -> None:
     code = "import sys, stet.settings.layers; sys.exit('pydantic' in sys.modules)"
     assert subprocess.run([sys.executable, "-I", "-c", code], check=False).returncode == 0
+
+
+PRESET_PROBLEM = "setting 'context.presets.p' is ignored: "
+
+
+@pytest.mark.parametrize(
+    ("presets", "message"),
+    [
+        ({"p": 5}, PRESET_PROBLEM + "it should be an object, not 5"),
+        ({"p": {"file": []}}, PRESET_PROBLEM + "it has no 'file', only files, folders, scope, linkDepth"),
+        ({"p": {"files": "a.md"}}, PRESET_PROBLEM + "its files is not as it should be"),
+        ({"p": {"scope": "all"}}, PRESET_PROBLEM + "its scope is not as it should be"),
+        ({"p": {"linkDepth": 4}}, PRESET_PROBLEM + "its linkDepth is not as it should be"),
+        ({"p": {"project": True}}, PRESET_PROBLEM + "it has no 'project', only files, folders, "
+         "scope, linkDepth"),
+        ({"": {}}, "setting 'context.presets.' is ignored: its name should be a line of text"),
+        (["p"], "setting 'context.presets' is ignored: it should be an object, not a list"),
+    ],
+)  # fmt: skip
+def test_a_preset_that_is_wrong_is_left_out_and_named(presets: object, message: str) -> None:
+    parsed = parse({"context": {"presets": presets}})
+    assert parsed.settings == Settings()
+    assert [problem.message for problem in parsed.problems] == [message]

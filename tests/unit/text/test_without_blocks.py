@@ -41,5 +41,7 @@ def test_places_of_the_real_text_have_one_in_the_plain_text() -> None:
         line: stripped().plain_position(Position(line, place[1])) for line, place in lines.items()
     }
     assert found == {line: Position(*place) for line, place in lines.items()}
+    back = [stripped().real_line(line) for line in range(7)]
+    assert back == [0, 1, 1, 7, 12, 16, 17]
     whole = Range(Position(1, 0), Position(7, 0))
     assert stripped().plain_range(whole) == Range(Position(1, 0), Position(3, 0))

@@ -92,7 +92,7 @@ async def test_many_links_are_cut_and_it_is_said_how_to_go_on() -> None:
 async def test_dead_links_come_with_their_lines_and_near_names() -> None:
     desk = make_desk(make_world(FILES, settings=HIDDEN))
     everywhere = await use(FIND_DEAD_LINKS, desk)
-    assert everywhere == "home.md:3: 'Giude' leads to no file\n"
+    assert everywhere == "home.md:3: 'Giude' leads to no file (like it: docs/guide.md)\n"
     assert await use(FIND_DEAD_LINKS, desk, file="home.md") == everywhere
     assert await use(FIND_DEAD_LINKS, desk, folder="docs") == "No dead links in docs.\n"
     desk = make_desk(make_world({"/ws/a.md": "[[guides]]\n", "/ws/docs/guide.md": ""}))

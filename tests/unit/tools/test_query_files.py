@@ -37,6 +37,11 @@ NONE = "No file meets all of that. Leave a condition out; `list_tags` gives the 
         ({"folder": "sub", "glob": "**/*.md"}, "sub/c.md\n"),
         ({"links_to": "a.md"}, "b.md\n"),
         ({"links_to": "b.md"}, NONE),
+        ({"linked_from": "b.md"}, "a.md\n"),
+        ({"linked_from": "a.md"}, NONE),
+        ({"linked_from": "b.md", "links_to": "a.md"}, NONE),
+        ({"property": "status", "value": "~ON"}, "b.md\n"),
+        ({"property": "due", "value": "<7d"}, NONE),
         ({"task": "open"}, "a.md\n  6: [ ] write\n"),
         ({"task": "done"}, "a.md\n  7: [x] think\nsub/c.md\n  3: [x] all DONE\n"),
         ({"task": "done", "text": "all done"}, "sub/c.md\n  3: [x] all DONE\n"),
@@ -63,6 +68,23 @@ async def test_times_are_compared_and_the_latest_comes_first() -> None:
     between = {"modified_after": "2025-12-31T23:59:59Z", "modified_before": "2026-01-02"}
     assert await use(QUERY_FILES, desk, **between) == "a.md (written 2026-01-01T00:00:00Z)\n"
     assert await use(QUERY_FILES, desk, modified_before="2020-01-01") == NONE
+
+
+async def test_a_time_ago_counts_from_now() -> None:
+    world = make_world({"/ws/fresh.md": "", "/ws/x.md": "---\ndue: 2023-11-10\n---\n"})
+    system = world.snapshot().system
+    assert isinstance(system, MemorySystem)
+    now = system.now()
+    system.put("/ws/old.md", "---\ndue: 2023-10-01\n---\n", mtime=now - 8 * 86_400)
+    system.put("/ws/x.md", "---\ndue: 2023-11-10\n---\n", mtime=now - 3 * 3600)
+    desk = make_desk(world)
+    week = await use(QUERY_FILES, desk, modified_after="7d", glob="*.md")
+    assert [line.split()[0] for line in week.splitlines()] == ["fresh.md", "x.md"]
+    early = await use(QUERY_FILES, desk, modified_before="1w")
+    assert early.startswith("old.md (written ")
+    assert await use(QUERY_FILES, desk, modified_before="4h", modified_after="1d") == NONE
+    assert await use(QUERY_FILES, desk, property="due", value=">2w") == "x.md\n"
+    assert await use(QUERY_FILES, desk, property="due", value="<=2w") == "old.md\n"
 
 
 async def test_unsaved_text_is_what_counts() -> None:
@@ -105,6 +127,7 @@ def test_conditions_that_are_none_are_refused(conditions: dict[str, object], pro
     ("conditions", "error"),
     [
         ({"links_to": "gone.md"}, "Error: links_to: There is no file 'gone.md'. `list_files`"),
+        ({"linked_from": "gone.md"}, "Error: linked_from: There is no file 'gone.md'. `list_"),
         ({"folder": "/else"}, "Error: '/else' lies outside the workspace."),
         ({"glob": "a//b"}, "Error: 'a//b' is no glob pattern"),
         ({"links_to": "private/e.md"}, "Error: links_to: 'private' is an excluded folder."),

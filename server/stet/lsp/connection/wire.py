@@ -45,7 +45,7 @@ from stet.lsp.connection.frames import FrameReader
 from stet.lsp.connection.lifetime import HARD_EXIT_SECONDS, Lifetime, leave_within
 from stet.lsp.conversion import MALFORMED, as_exception, build_converter, is_id, structured
 from stet.lsp.errors import InvalidParams
-from stet.lsp.routing import perform
+from stet.lsp.routing import Stoppable, perform
 from stet.lsp.tasks import Tasks
 from stet.text.encoding import Encoding
 
@@ -290,7 +290,11 @@ class StetProtocol(LanguageServerProtocol):
             raise InvalidParams(f"There is no command {params.command!r}.{hint}")
         answer = yield handler, tuple(params.arguments or ()), None
         # Called by now, in its place among the messages; only its answer may take longer.
-        return (yield _awaited, (answer,), None) if isawaitable(answer) else answer
+        if isinstance(answer, Stoppable):
+            msg_id = self.msg_id
+            request = None if msg_id is None else self._request_futures.get(msg_id)
+            return (yield _awaited, (answer.work, request), None)
+        return (yield _awaited, (answer, None), None) if isawaitable(answer) else answer
 
     @lsp_method(lsp.SHUTDOWN)
     def lsp_shutdown(self, *params: Any) -> None:  # type: ignore[override]
@@ -385,6 +389,9 @@ class StetLanguageServer(LanguageServer):
         return code
 
 
-async def _awaited(answer: Awaitable[Any]) -> Any:
-    """What a command answers that had to wait for something."""
+async def _awaited(answer: Awaitable[Any], request: Future[Any] | None) -> Any:
+    """What a command answers that had to wait; cancelled with `request`, whose work pygls lets go on."""
+    task = asyncio.current_task()
+    if request is not None and task is not None:
+        request.add_done_callback(lambda _: request.cancelled() and task.cancel())
     return await answer

@@ -16,6 +16,7 @@ from stet.lsp.showing.hunk_actions import actions_on
 from stet.lsp.state import ServerState
 from stet.review.proposal import OPEN
 from stet.settings.values import PromptSettings
+from stet.text.document import MARKDOWN
 from stet.text.position import Position, Range
 from stet.workspace.selection import Source
 
@@ -52,6 +53,7 @@ def code_actions(state: ServerState, params: lsp.CodeActionParams) -> list[lsp.C
     if not automatic:
         if not here:
             actions += _elsewhere(state)
+        actions += _dead_links(state, workspace.language(uri), uri)
         own = workspace.settings.prompts
         actions += _prompts(own, workspace.language(uri), uri, params.range, place)
     return [action for action in actions if _wanted(action, params.context.only)]
@@ -105,6 +107,16 @@ def _elsewhere(state: ServerState) -> list[lsp.CodeAction]:
         return []
     plural = "s" if waiting != 1 else ""
     return [bare(f"Go to the next of {waiting} pending hunk{plural}", "stet.next", {}, SOURCE)]
+
+
+def _dead_links(state: ServerState, language: str, uri: str) -> list[lsp.CodeAction]:
+    """In notes: look for dead links in all of the workspace, or take away what is shown."""
+    actions = []
+    if language.lower() == "markdown" or uri.lower().endswith(MARKDOWN):
+        actions.append(bare("Find dead links", "stet.deadLinks", {}, SOURCE))
+    if state.dead_links.is_shown:
+        actions.append(bare("Hide dead links", "stet.deadLinks", {"clear": True}, SOURCE))
+    return actions
 
 
 def _prompts(

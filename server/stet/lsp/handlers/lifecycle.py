@@ -19,6 +19,7 @@ def begin(state: ServerState, params: lsp.InitializeParams) -> None:
 def initialized(state: ServerState, _params: lsp.InitializedParams) -> None:
     """Read settings and import the rest, behind the answer."""
     state.server.tasks.start(state.startup.run(), "startup")
+    state.server.tasks.start(state.feed.begin(), "the search index")
 
 
 def did_change_configuration(state: ServerState, params: lsp.DidChangeConfigurationParams) -> None:
@@ -37,9 +38,16 @@ def did_change_folders(state: ServerState, params: lsp.DidChangeWorkspaceFolders
 
 
 def did_rename_files(state: ServerState, params: lsp.RenameFilesParams) -> None:
-    """Files have other names: their hunks go along."""
+    """Files have other names: their hunks go along, and what is attached is still."""
     for file in params.files:
         state.renames.carry(file.old_uri, file.new_uri)
+    state.feed.changed(uri for file in params.files for uri in (file.old_uri, file.new_uri))
+
+
+def did_delete_files(state: ServerState, params: lsp.DeleteFilesParams) -> None:
+    """The user has deleted files: nothing of them goes with questions any more."""
+    for file in params.files:
+        state.presets.deleted(file.uri)
 
 
 def did_save(state: ServerState, params: lsp.DidSaveTextDocumentParams) -> None:
@@ -47,6 +55,8 @@ def did_save(state: ServerState, params: lsp.DidSaveTextDocumentParams) -> None:
     state.documents.save(params)
     state.comments.saved(params.text_document.uri)
     state.pages.saved(params.text_document.uri)
+    state.dead_links.saved()
+    state.feed.changed([params.text_document.uri])
 
 
 def shutdown(state: ServerState, _params: object = None) -> None:

@@ -9,10 +9,12 @@ from stet.llm.tokens import estimate_tokens
 from stet.lsp.arguments import Arguments
 from stet.lsp.chat.chats import DEFAULT_CHAT
 from stet.lsp.errors import InvalidParams, RequestFailed
+from stet.lsp.presets import UnknownPreset
 from stet.lsp.showing.places import place_of
 from stet.lsp.showing.shapes import turn_shape
 from stet.lsp.state import ServerState
 from stet.review.proposal import HunkState
+from stet.workspace.attachments import Attachments
 
 
 def ask(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
@@ -104,10 +106,24 @@ def status(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
         "model": choice.name if choice else None,
         "provider": choice.provider if choice else None,
         "why": choice.why if choice else "no turn has needed a model yet",
+        "index": state.index_view.shape(),
         "turns": [turn.id for turn in state.agent.turns() if turn.state not in OVER],
         "pending": sum(hunk.state is HunkState.PENDING for hunk in hunks),
         "conflicts": sum(hunk.state is HunkState.CONFLICT for hunk in hunks),
     }
+
+
+def _preset(state: ServerState, arguments: Arguments) -> Attachments | None:
+    """What comes with a question: a preset's files, or what is attached."""
+    name = arguments.text("preset")
+    if name is None:
+        return state.workspace.attachments
+    if not state.startup.ready:
+        raise RequestFailed("Stet is still starting; ask again in a moment")
+    try:
+        return state.presets.named(name)
+    except UnknownPreset as error:
+        raise InvalidParams(str(error)) from error
 
 
 def _ask(command: str, state: ServerState, given: tuple[object, ...]) -> Ask:
@@ -122,6 +138,7 @@ def _ask(command: str, state: ServerState, given: tuple[object, ...]) -> Ask:
         disabled_tools=arguments.names("disabledTools"),
         disabled_groups=arguments.names("disabledGroups"),
         is_users=prompt not in projects,
+        attachments=_preset(state, arguments),
     )
     arguments.finish()
     return question

@@ -1,7 +1,7 @@
 """Pending hunks and questions as diagnostics: what every editor shows without a plugin."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from lsprotocol import types as lsp
 
@@ -37,7 +37,12 @@ class Publisher:
         self._lensed: dict[str, tuple[tuple[str, HunkState], ...]] = {}
         self._questions: dict[str, Question] = {}
         self._places: dict[str, Place] = {}
+        self._others: list[Callable[[str], list[lsp.Diagnostic]]] = []
         ledger.listen(self.schedule)
+
+    def join(self, others: Callable[[str], list[lsp.Diagnostic]]) -> None:
+        """Publish with a document's own also what `others` gives for it: an editor keeps one list."""
+        self._others.append(others)
 
     def schedule(self, uri: str) -> None:
         """Publish `uri` soon."""
@@ -87,6 +92,7 @@ class Publisher:
             for _, question, place in self.questions()
             if place is not None and place.is_in(uri)
         ]
+        found += [each for others in self._others for each in others(uri)]
         # The editor knows the file by its own spelling, which the hunks carry.
         self._client.publish_diagnostics(self._ledger.spelling(uri), found)
         # Where they stand the editor asks about by itself, with every change of the text.

@@ -22,6 +22,8 @@ class Batch:
         numbers: By kind, the next one that is free.
         turns: By id.
         chats: By id.
+        presets: Their fields by name; None for one that goes.
+        attached: What is attached to questions; None where that has not changed.
         decision: Whether it has to survive a power cut too.
     """
 
@@ -30,6 +32,8 @@ class Batch:
     numbers: dict[str, int] = field(default_factory=dict)
     turns: dict[str, TurnRow] = field(default_factory=dict)
     chats: dict[str, ChatRow] = field(default_factory=dict)
+    presets: dict[str, str | None] = field(default_factory=dict)
+    attached: str | None = None
     decision: bool = False
 
     def add(self, hunks: Iterable[Hunk], footings: Iterable[Footing], *, decision: bool) -> None:
@@ -41,7 +45,8 @@ class Batch:
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to write."""
-        return not (self.hunks or self.footings or self.numbers or self.turns or self.chats)
+        beside = self.turns or self.chats or self.presets or self.attached is not None
+        return not (self.hunks or self.footings or self.numbers or beside)
 
 
 class Numbers:

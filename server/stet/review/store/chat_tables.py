@@ -65,15 +65,15 @@ def write_chats(
     """
     turns, chats = rows
     execute, many = connection.execute, connection.executemany
-    many(_KEEP_TURN, ((row.id, owner, _name(row.chat), now, row.fields) for row in turns))
+    many(_KEEP_TURN, ((row.id, owner, in_ascii(row.chat), now, row.fields) for row in turns))
     for chat in chats:
-        whose = (owner, _name(chat.id))
+        whose = (owner, in_ascii(chat.id))
         execute("DELETE FROM chat WHERE owner = ? AND name = ?", whose)
         execute("DELETE FROM heard WHERE owner = ? AND chat = ?", whose)
         insert = "INSERT INTO chat (owner, name, kept, fields) VALUES (?, ?, ?, ?)"
         execute(insert, (*whose, now, chat.fields))
         insert = "INSERT INTO heard (owner, chat, uri, text) VALUES (?, ?, ?, ?)"
-        many(insert, ((*whose, _name(uri), named(text)) for uri, text in chat.texts.items()))
+        many(insert, ((*whose, in_ascii(uri), named(text)) for uri, text in chat.texts.items()))
 
 
 def drop_old_chats(connection: sqlite3.Connection, owner: str, now: float) -> None:
@@ -97,19 +97,19 @@ def load_chats(connection: sqlite3.Connection, owner: str) -> KeptRows:
     turns: list[TurnRow] = []
     for turn, chat, fields in connection.execute(_TURNS, (owner,)):
         try:
-            turns.append(TurnRow(str(turn), _named(chat), str(fields)))
+            turns.append(TurnRow(str(turn), from_ascii(chat), str(fields)))
         except BadRow as problem:
             log.warning("the kept turn %r is left out: %s", turn, problem)
     texts: dict[str, dict[str, str]] = {}
     for chat, uri, name, packed in connection.execute(_HEARD, (owner,)):
         try:
-            texts.setdefault(_named(chat), {})[_named(uri)] = unpack(name, packed)
+            texts.setdefault(from_ascii(chat), {})[from_ascii(uri)] = unpack(name, packed)
         except BadRow as problem:
             log.warning("a text that a chat knows is left out: %s", problem)
     chats: dict[str, ChatRow] = {}
     for name, fields in connection.execute(_CHATS, (owner,)):
         try:
-            chat = _named(name)
+            chat = from_ascii(name)
         except BadRow as problem:
             log.warning("a kept chat is left out: %s", problem)
             continue
@@ -118,13 +118,13 @@ def load_chats(connection: sqlite3.Connection, owner: str) -> KeptRows:
     return KeptRows(tuple(turns), tuple(chats.values()))
 
 
-def _name(text: str) -> str:
+def in_ascii(text: str) -> str:
     """A text in ASCII: the database's own text type can't hold lone surrogates."""
     return json.dumps(text)
 
 
-def _named(name: object) -> str:
-    """The text that `_name` made this of.
+def from_ascii(name: object) -> str:
+    """The text that `in_ascii` made this of.
 
     Raises:
         BadRow: If it made it of none.

@@ -16,6 +16,8 @@ from stet.review.store.chat_rows import KeptRows
 from stet.review.store.chat_tables import drop_old_chats, load_chats, write_chats
 from stet.review.store.load import drop_old, load
 from stet.review.store.owner import Owner, alone
+from stet.review.store.preset_rows import KeptPresets
+from stet.review.store.preset_tables import load_presets, write_presets
 from stet.review.store.rows import MAX_NUMBER, Text, fields_of, is_live, standing_to_json
 from stet.review.store.schema import Damaged, connect, faults, open_database, set_aside, transaction
 
@@ -128,6 +130,7 @@ class Database:
                 )
                 many(_RAISE_NUMBER, batch.numbers.items())
                 write_chats(self._connection, owner, now, chats, heard.__getitem__)
+                write_presets(self._connection, owner, now, batch.presets, batch.attached)
         return lost
 
     def load(self, now: float) -> Kept:
@@ -154,6 +157,15 @@ class Database:
         with faults(), closing(connect(self._path)) as connection:
             drop_old_chats(connection, self._owner.run, now)
             return load_chats(connection, self._owner.run)
+
+    def load_presets(self) -> KeptPresets:
+        """All presets, and what this run has attached; as `load`.
+
+        Raises:
+            StoreFault: If they can't be read.
+        """
+        with faults(), closing(connect(self._path)) as connection:
+            return load_presets(connection, self._owner.run)
 
     def tidy(self) -> None:
         """Drop texts that nothing refers to, and move what is in the log file to the database.

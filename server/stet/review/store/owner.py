@@ -19,7 +19,7 @@ from stet.system.lock import FileLock
 
 log = logging.getLogger(__name__)
 
-_OWNED = ("hunk", "footing", "turn", "chat", "heard")
+_OWNED = ("hunk", "footing", "turn", "chat", "heard", "attached")
 _NAME = re.compile("[0-9a-z]{1,32}")
 _TRIES = 100
 _TRY_SECONDS = 0.02

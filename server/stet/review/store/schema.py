@@ -65,6 +65,19 @@ MIGRATIONS: tuple[str, ...] = (
     );
     CREATE INDEX heard_by_chat ON heard (owner, chat);
     """,
+    """
+    CREATE TABLE preset (
+        name TEXT PRIMARY KEY,
+        kept REAL NOT NULL,
+        fields TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE attached (
+        nth INTEGER PRIMARY KEY,
+        owner TEXT NOT NULL,
+        kept REAL NOT NULL,
+        fields TEXT NOT NULL
+    );
+    """,
 )
 """What leads from each version of the layout to the next, the first from an empty file. A released
 one is never changed: rows of users are in it.
@@ -72,7 +85,9 @@ one is never changed: rows of users are in it.
 `hunk.nth` is the order in which they were made, `owner` the run of a server that looks after them,
 `kept` when they were last written in seconds since the epoch. `old`, `new`, `base`, `proposed` and
 `footing.text` name rows of `text`. For `fields` see `stet.review.store.rows`. `heard` holds the texts
-of files as a chat knows them; names of chats and URIs are JSON strings in ASCII.
+of files as a chat knows them; names of chats and URIs are JSON strings in ASCII, and so are names of
+presets, which belong to all servers of a workspace. `attached` is what a server has attached to
+questions.
 """
 
 

@@ -14,7 +14,7 @@ with the next write, and the user is told once. Light to import: SQLite comes wh
 import hashlib
 import logging
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ from stet.review.proposal import Hunk
 from stet.review.store.batch import Batch, Numbers
 from stet.review.store.chat_rows import ChatRow, KeptRows, TurnRow
 from stet.review.store.failures import Failures
+from stet.review.store.preset_rows import KeptPresets
 from stet.system.system import System
 from stet.workspace.uris import canonical
 
@@ -128,6 +129,30 @@ class Store:
             with self._lock:
                 self._failures.add(fault)
             return KeptRows()
+
+    def keep_presets(self, presets: Mapping[str, str | None], attached: str | None = None) -> None:
+        """Keep presets by name (None: the preset goes), and what is attached if it has changed.
+
+        Written when it returns, and outlives a power cut: a person has named them.
+        """
+        with self._lock:
+            self._batch.presets.update(presets)
+            self._batch.attached = self._batch.attached if attached is None else attached
+            self._batch.decision |= bool(presets)
+            self._write()
+
+    def load_presets(self) -> KeptPresets:
+        """All presets, and what servers that are dead by now had attached last; as `load`."""
+        with self._lock:
+            database = self._ready()
+        if database is None:
+            return KeptPresets()
+        try:
+            return database.load_presets()
+        except _fault() as fault:
+            with self._lock:
+                self._failures.add(fault)
+            return KeptPresets()
 
     def tend(self) -> None:
         """Keep what waits, and after many writes tidy up; in a worker thread, for that takes long."""

@@ -1,0 +1,128 @@
+"""Files and folders that are to stand in a context because the user named them."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from itertools import islice
+
+from stet.context.current import Current
+from stet.system.system import FileKind
+from stet.text.document import TextDocument
+from stet.workspace.paths import Located
+from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.uris import canonical
+
+MAX_NAMES = 200
+"""How many names of a folder's files are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class GatheredFile:
+    """A file that was named, or lies in a folder that was.
+
+    Attributes:
+        document: As it was.
+        name: What the model calls it.
+        mtime: Seconds since the epoch; None where it is on no disk.
+        is_whole: Whether all of it is wanted, not only its first lines.
+    """
+
+    document: TextDocument
+    name: str
+    mtime: float | None
+    is_whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GatheredFolder:
+    """A folder that was named.
+
+    Attributes:
+        name: What the model calls it.
+        files: Names of the files in it and below that may be shown, at most `MAX_NAMES`.
+        is_cut: Whether there are more.
+    """
+
+    name: str
+    files: tuple[str, ...]
+    is_cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What was named.
+
+    Attributes:
+        files: In the order they were named, each once; the current file is not among them.
+        folders: In that order.
+        problems: What was named and can't be shown, a sentence each.
+        hidden: The same where the model is not to know of it: the privacy filter is against it.
+    """
+
+    files: tuple[GatheredFile, ...] = ()
+    folders: tuple[GatheredFolder, ...] = ()
+    problems: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
+
+    @property
+    def whole(self) -> frozenset[str]:
+        """Canonical URIs of the files that are shown whole."""
+        return frozenset(canonical(one.document.uri) for one in self.files if one.is_whole)
+
+
+class Gathering:
+    """Takes what is named, piece by piece. Asks the disk: for a worker thread.
+
+    Attributes:
+        files: What was found so far, by canonical URI.
+        folders: The folders.
+    """
+
+    def __init__(
+        self, snapshot: Snapshot, current: Current | None, besides: Collection[str] = ()
+    ) -> None:
+        """Nothing is named yet; the current file and those of `besides` (keys) stand elsewhere."""
+        self.files: dict[str, GatheredFile] = {}
+        self.folders: list[GatheredFolder] = []
+        self._snapshot = snapshot
+        self._besides = set(besides)
+        if current is not None:
+            self._besides.add(canonical(current.document.uri))
+
+    def is_folder(self, located: Located) -> bool:
+        """Whether it is a folder that is there, and no document that is open."""
+        if located.path is None or self._snapshot.document(located.uri) is not None:
+            return False
+        system = self._snapshot.system
+        stat = system.stat(system.real_path(located.path))
+        return stat is not None and stat.kind is FileKind.FOLDER
+
+    def folder(self, located: Located) -> None:
+        """The names of a folder's files, and the first lines of some of them."""
+        found = list(islice(self._snapshot.walk(located.name), MAX_NAMES + 1))
+        names = tuple(each.name for each in found[:MAX_NAMES])
+        self.folders.append(GatheredFolder(located.name, names, len(found) > MAX_NAMES))
+        for each in found[: self._snapshot.settings.context.max_files]:
+            self._file(each, is_whole=False)
+
+    def file(self, located: Located) -> None:
+        """A whole file.
+
+        Raises:
+            NotShown: If it can't be shown.
+        """
+        self._file(located, is_whole=True)
+
+    def _file(self, located: Located, *, is_whole: bool) -> None:
+        key = canonical(located.uri)
+        if key in self._besides:
+            return
+        if key in self.files and (self.files[key].is_whole or not is_whole):
+            return
+        try:
+            document = self._snapshot.show(located.uri)
+        except NotShown:
+            if is_whole:
+                raise
+            return
+        mtime = self._snapshot.mtime(located.uri)
+        self.files[key] = GatheredFile(document, located.name, mtime, is_whole)

@@ -1,0 +1,52 @@
+"""Elements that several sections use: the lines of a file, the names in a folder, what is missing."""
+
+from collections.abc import Iterator
+
+from stet.context.excerpt import head_of
+from stet.context.gathering import Gathered, GatheredFolder
+from stet.context.tags import element, on_one_line
+from stet.settings.values import Settings
+from stet.text.document import TextDocument
+from stet.text.iso import iso_time
+
+MAX_CHARACTERS = 200_000
+"""Of all whole files of a section together; those behind are shown by their first lines."""
+
+
+def file_contents(document: TextDocument, name: str, mtime: float | None, max_lines: int) -> str:
+    """`<file_contents>`: the first lines of a file, numbered."""
+    excerpt = head_of(document, max_lines)
+    attributes = {"path": name}
+    written = None if mtime is None else iso_time(mtime)
+    if written is not None:
+        attributes["mtime"] = written
+    attributes |= {"lines": excerpt.lines, "total_lines": str(excerpt.total)}
+    return element("file_contents", excerpt.text, attributes)
+
+
+def gathered_contents(found: Gathered, settings: Settings) -> Iterator[str]:
+    """An element for each file, one for each folder, and a line for what there is not."""
+    left, context = MAX_CHARACTERS, settings.context
+    n_shortened = 0
+    for file in found.files:
+        is_whole = file.is_whole and left > 0
+        n_shortened += file.is_whole and not is_whole
+        lines = context.current_file_lines if is_whole else context.head_lines
+        contents = file_contents(file.document, file.name, file.mtime, lines)
+        left -= len(contents)
+        yield contents
+    if n_shortened:
+        yield (
+            f"(cut: of {n_shortened} of these files only the first lines stand here, because all "
+            "together are too long; `read_file` shows the rest)"
+        )
+    yield from (_folder_contents(folder) for folder in found.folders)
+    yield from (f"({on_one_line(problem)})" for problem in found.problems)
+
+
+def _folder_contents(folder: GatheredFolder) -> str:
+    names = [on_one_line(name) for name in folder.files]
+    if folder.is_cut:
+        names.append("(cut: there are more; `list_files` gives them)")
+    text = "\n".join(names) if names else "(no files)"
+    return element("folder_contents", text, {"path": folder.name})

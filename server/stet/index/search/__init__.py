@@ -1,0 +1,1 @@
+"""The search index: what of the workspace answers a question, by words and by meaning."""

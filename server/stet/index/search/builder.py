@@ -1,0 +1,191 @@
+"""Brings the index up with the files, a little at a time, so that questions come in between."""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+
+from stet.index.search.cutter import Cutter
+from stet.index.search.engine import SearchEngine, entry_of
+from stet.index.search.ground import Ground
+from stet.index.search.store import Entry, Source, Store
+from stet.workspace.paths import Located
+from stet.workspace.uris import canonical
+
+log = logging.getLogger(__name__)
+
+SLICE = 24
+"""Files that are read before somebody else has a turn."""
+MANY_TO_READ = 200
+"""When so many files of a walk had to be read, a second process helps."""
+MANY_LOOKED_AT = 500
+"""Unchanged files that are passed over before somebody else has a turn."""
+MANY = 2_000
+"""When so many files have changed at once, all are looked at instead."""
+
+
+class Builder:
+    """Owns what is left to be done.
+
+    Attributes:
+        total: How many files there are, as far as they have been looked at.
+    """
+
+    def __init__(
+        self,
+        ground: Ground,
+        store: Store,
+        engine: SearchEngine,
+        reading: Callable[[list[str]], None],
+    ) -> None:
+        """Nothing is looked at yet; `reading` is told which files are read next."""
+        self.total = 0
+        self._ground = ground
+        self._store = store
+        self._engine = engine
+        self._reading = reading
+        self._known = store.stamps()
+        self._due: dict[str, None] = {}
+        self._walk: Iterator[Located] | None = None
+        self._seen: set[str] = set()
+        self._avoided: set[str] = set()
+        self._cutter = Cutter()
+        self._flying: set[str] = set()
+        self._n_read = 0
+
+    def scan(self, first: Iterable[str] = ()) -> None:
+        """Look at all files, those beside the documents `first` before the others."""
+        self._seen = set()
+        self._walk = self._ground.all(list(first))
+
+    def avoid(self, uris: Iterable[str]) -> None:
+        """Leave files out: reading one of them has ended the process."""
+        self._avoided.update(uris)
+
+    def lay(self, uri: str, name: str, text: str | None) -> None:
+        """A document reads so in the editor; None when it is closed. It is read at once."""
+        key = canonical(uri)
+        if text is not None:
+            self._ground.laid[key] = (name, text)
+        elif self._ground.laid.pop(key, None) is None:
+            return
+        self._read({key: None})
+
+    def changed(self, uris: Iterable[str]) -> None:
+        """Files or folders were made, changed or removed on the disk."""
+        for uri in uris:
+            key = canonical(uri)
+            self._due[key] = None
+            folder = f"{key}/"
+            if key not in self._known:
+                self._due.update((each, None) for each in self._known if each.startswith(folder))
+                # Of a new folder some tell no more than that it is there.
+                self._due.update((canonical(each.uri), None) for each in self._ground.below(key))
+            if key.endswith(("/.gitignore", "/.stetignore")):
+                self.scan()
+        if len(self._due) > MANY:
+            self._due.clear()
+            self.scan()
+
+    def catch_up(self) -> None:
+        """Read what has just changed, if that is little: the next answer is to know it."""
+        if 0 < len(self._due) <= SLICE:
+            _ = self.step()
+
+    def step(self) -> bool:
+        """Read some files; whether there was anything to do."""
+        if self._due:
+            self._land()
+            due = dict.fromkeys(islice(tuple(self._due), SLICE))
+            for uri in due:
+                del self._due[uri]
+            self._read(due)
+            return True
+        if self._walk is None:
+            return self._finish()
+        found = self._next_of(self._walk)
+        self._n_read += len(found)
+        if self._n_read > MANY_TO_READ:
+            self._fly(found)
+        else:
+            self._read(found)
+        return True
+
+    def _finish(self) -> bool:
+        """Behind a walk: take in what was cut last, and let go of who cut; whether that was to do."""
+        was_busy = self._cutter.is_busy
+        self._land()
+        self._cutter.close()
+        self._n_read = 0
+        return was_busy
+
+    def _next_of(self, walk: Iterator[Located]) -> dict[str, Located | None]:
+        """The next files of a walk that seem to have changed; behind the last one, those not met go."""
+        found: dict[str, Located | None] = {}
+        for _ in range(MANY_LOOKED_AT):
+            located = next(walk, None)
+            if located is None:
+                self._walk = None
+                gone = [each for each in self._known if each not in self._seen]
+                self._drop(each for each in gone if each not in self._ground.laid)
+                break
+            uri = canonical(located.uri)
+            if uri in self._seen:
+                continue
+            self._seen.add(uri)
+            self.total = max(self.total, len(self._seen))
+            is_new = not self._ground.is_unchanged(uri, self._known.get(uri))
+            if is_new and uri not in self._ground.laid:
+                found[uri] = located
+            if len(found) == SLICE:
+                break
+        return found
+
+    def _read(self, files: Mapping[str, Located | None]) -> None:
+        """Read files again, whatever is known of them; with each where a walk has found it."""
+        self._put([entry_of(*source) for source in self._changed_of(files)])
+
+    def _fly(self, files: Mapping[str, Located | None]) -> None:
+        """The same, cut by another process while the ones before are taken in."""
+        sources = self._changed_of(files)
+        landed = self._cutter.receive()
+        flown, self._flying = self._flying, {source.uri for source in sources}
+        self._cutter.send(sources)
+        self._put([entry for entry in landed if entry.uri in flown])
+
+    def _land(self) -> None:
+        """Take in what is being cut."""
+        landed = self._cutter.receive()
+        flown, self._flying = self._flying, set()
+        self._put([entry for entry in landed if entry.uri in flown])
+
+    def _changed_of(self, files: Mapping[str, Located | None]) -> list[Source]:
+        """Those of the files that have another text now; what is known of the others is set right."""
+        uris = [uri for uri in files if uri not in self._avoided]
+        if uris:
+            self._reading(uris)
+        sources: list[Source] = []
+        gone: list[str] = []
+        for uri in uris:
+            self._flying.discard(uri)  # what is on its way is older
+            found = self._ground.read(uri, self._known.get(uri), files[uri])
+            if isinstance(found, Source):
+                sources.append(found)
+            elif found is None:
+                gone.append(uri)
+            else:
+                self._store.touch(uri, found)
+                self._known[uri] = found
+        self._drop(uri for uri in gone if uri in self._known)
+        return sources
+
+    def _put(self, entries: list[Entry]) -> None:
+        if entries:
+            self._engine.put(entries)
+            self._known.update((entry.uri, entry.stamp) for entry in entries)
+
+    def _drop(self, uris: Iterable[str]) -> None:
+        gone = list(uris)
+        if gone:
+            self._engine.drop(gone)
+            for uri in gone:
+                del self._known[uri]

@@ -1,0 +1,237 @@
+"""The process of the search index: it reads the files, keeps the index, and answers.
+
+One JSON object a line comes on the standard input and goes out on the standard output; what they
+mean is told by `Worker.handle` and, the other way, `Indexer`. It has a low priority, and ends with its standard input.
+"""
+
+import json
+import logging
+import os
+import queue
+import sqlite3
+import sys
+import threading
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from stet.index.search.builder import Builder
+from stet.index.search.embedding import Embedder, LocalEmbedder, can_embed
+from stet.index.search.engine import Search, SearchEngine
+from stet.index.search.ground import Ground, roots_of, settings_of
+from stet.index.search.slot import take_slot
+from stet.index.search.store import Store
+from stet.index.search.vectors import unpacked
+from stet.index.search.watch import watch_folders
+
+log = logging.getLogger(__name__)
+
+NICE = 10
+BATCH = 64
+"""Texts that are sent to an endpoint together."""
+REPORT_EVERY = 10
+"""Steps between two reports while there is work."""
+
+
+class Worker:
+    """Everything of the process; one thread, fed by another that reads."""
+
+    def __init__(self, begin: dict[str, Any]) -> None:
+        """Open the index that `begin` names, and look what has changed since."""
+        self._slot, self._path = take_slot(Path(begin["folder"]))
+        self._embedder = _embedder(begin)
+        self._endpoint: str = begin["endpoint"]
+        self._is_waiting = False
+        self._ground = Ground.of(roots_of(begin["roots"]), settings_of(begin["settings"]))
+        self._store = self._opened()
+        self._avoided: list[str] = begin["avoid"]
+        self._first: list[str] = begin["first"]
+        self._make()
+        self._n_steps = 0
+        self._n_rebuilt = 0
+        self._was_ready = False
+
+    def _make(self) -> None:
+        self._engine = SearchEngine(self._store, self._embedder, is_embedded=bool(self._endpoint))
+        self._builder = Builder(self._ground, self._store, self._engine, _reading)
+        self._builder.avoid(self._avoided)
+        self._builder.scan(self._first)
+
+    def _opened(self) -> Store:
+        """The index; a broken one, or one of other vectors, is made anew."""
+        model = self._endpoint if self._embedder is None else self._embedder.name
+        try:
+            store = Store(self._path)
+            if not model or (store.meta("vectors") or model) == model:
+                store.set_meta("vectors", store.meta("vectors") or model)
+                return store
+            store.close()
+        except sqlite3.DatabaseError as fault:
+            tell("told", message=f"The search index could not be used ({fault}); it is built anew.")
+        for ending in ("", "-wal", "-shm"):
+            Path(f"{self._path}{ending}").unlink(missing_ok=True)
+        store = Store(self._path)
+        store.set_meta("vectors", model)
+        return store
+
+    def handle(self, message: dict[str, Any]) -> None:
+        """Do what a message asks for."""
+        match message["do"]:
+            case "text":
+                self._builder.lay(message["uri"], message["name"], message["text"])
+            case "changed":
+                self._builder.changed(message["uris"])
+            case "scan":
+                self._builder.scan()
+            case "rebuild":
+                self._n_rebuilt = message["number"]
+                self._rebuild()
+            case "vectors":
+                self._take(message["items"])
+            case "ask":
+                self._answer(message)
+        self._was_ready = False
+
+    def step(self) -> bool:
+        """Do a little of what is left; whether anything was."""
+        is_busy = self._builder.step() or self._engine.embed() > 0
+        if not is_busy and self._endpoint and not self._is_waiting:
+            self._ask_for_vectors()
+        self._n_steps += 1
+        if is_busy and self._n_steps % REPORT_EVERY == 0:
+            self._report(ready=False)
+        if not is_busy and not self._was_ready:
+            self._was_ready = True
+            self._report(ready=True)
+        return is_busy
+
+    def _ask_for_vectors(self) -> None:
+        """The server has texts embedded; this process reaches no network."""
+        unread = self._engine.unread(BATCH)
+        if unread:
+            self._is_waiting = True
+            tell("embed", items=[[meant.hex(), text] for meant, text in unread])
+
+    def _take(self, items: list[tuple[str, list[float]]]) -> None:
+        self._is_waiting = False
+        self._engine.take((bytes.fromhex(meant), unpacked(vector)) for meant, vector in items)
+
+    def recover(self, fault: sqlite3.DatabaseError) -> None:
+        """The index turned out to be broken: begin again."""
+        tell("told", message=f"The search index is broken ({fault}); it is built anew.")
+        self._rebuild()
+
+    def close(self) -> None:
+        """Let go of the index."""
+        with suppress(sqlite3.Error):
+            self._store.close()
+        self._slot.release()
+
+    def _rebuild(self) -> None:
+        with suppress(sqlite3.Error):
+            self._store.close()
+        for ending in ("", "-wal", "-shm"):
+            Path(f"{self._path}{ending}").unlink(missing_ok=True)
+        self._store = self._opened()
+        self._make()
+
+    def _answer(self, message: dict[str, Any]) -> None:
+        self._builder.catch_up()
+        search = Search(
+            message["text"],
+            limit=message["limit"],
+            folder=message["folder"],
+            by_words=message["words"],
+            by_meaning=message["meaning"],
+            favoured=message["favoured"],
+            vector=message["vector"],
+        )
+        hits = [asdict(hit) for hit in self._engine.search(search)]
+        tell("answer", id=message["id"], hits=hits, meaning=self._engine.has_meaning)
+
+    def _report(self, *, ready: bool) -> None:
+        n_files, n_chunks, n_unread = self._store.counts()
+        tell(
+            "state",
+            state="ready" if ready else "building",
+            files=n_files,
+            chunks=n_chunks,
+            total=max(self._builder.total, n_files),
+            unread=n_unread,
+            rebuilt=self._n_rebuilt,
+        )
+
+
+def tell(kind: str, **fields: Any) -> None:
+    """Write one message."""
+    sys.stdout.write(json.dumps({"is": kind, **fields}) + "\n")
+    sys.stdout.flush()
+
+
+def _reading(uris: list[str]) -> None:
+    tell("reading", uris=uris)
+
+
+def _embedder(begin: dict[str, Any]) -> Embedder | None:
+    if begin["embeddings"] != "local" or not can_embed():
+        return None
+    try:
+        return LocalEmbedder()
+    except (ImportError, OSError, ValueError) as fault:
+        tell(
+            "told", message=f"Search goes by words alone: the embedding can't be loaded ({fault})."
+        )
+        return None
+
+
+def _read_messages(messages: "queue.SimpleQueue[dict[str, Any] | None]") -> None:
+    for line in sys.stdin:
+        messages.put(json.loads(line))
+    messages.put(None)
+
+
+def main() -> None:
+    """Work until the standard input ends."""
+    os.umask(0o077)
+    with suppress(OSError, AttributeError):
+        os.nice(NICE)
+    messages: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+    threading.Thread(target=_read_messages, args=(messages,), daemon=True).start()
+    begin = messages.get()
+    if begin is None:
+        return
+    worker = Worker(begin)
+    if begin["watch"]:
+        folders = [root.path for root in roots_of(begin["roots"])]
+        threading.Thread(target=watch_folders, args=(folders, messages.put), daemon=True).start()
+    is_busy = True
+    while True:
+        try:
+            message = messages.get(block=not is_busy)
+            if message is None:
+                break
+            is_busy = True
+            _guarded(worker, message)
+        except queue.Empty:
+            is_busy = _stepped(worker)
+    worker.close()
+
+
+def _guarded(worker: Worker, message: dict[str, Any]) -> None:
+    try:
+        worker.handle(message)
+    except sqlite3.DatabaseError as fault:
+        worker.recover(fault)
+
+
+def _stepped(worker: Worker) -> bool:
+    try:
+        return worker.step()
+    except sqlite3.DatabaseError as fault:
+        worker.recover(fault)
+        return True
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,177 @@
+"""From the definitions of a file to its passages: every line that is not blank lies in one."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from stet.index.search.chunk import Chunk
+
+MAX_LINES = 60
+"""A longer passage is cut further."""
+MAX_CHARACTERS = 4_000
+"""So is one of more characters, but never inside a line."""
+LONG = 120
+"""A function of more lines gives away the functions in it; a shorter one keeps them."""
+MAX_DEPTH = 8
+"""What lies in more definitions than these stays in the innermost of them."""
+MAX_SIGNATURE = 300
+
+MAX_CLOSING = 3
+"""So many lines that only close something belong to the passage above."""
+
+_CLOSING = re.compile(r"[^\w]{0,80}(?:end\b[^\w]{0,20})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A function, a class or the like, in lines (0-based).
+
+    Attributes:
+        first: Where its comments and decorators begin.
+        head: The line that names it.
+        end: The line behind the last.
+        name: As it is written.
+        signature: As `Chunk.signature`.
+        is_type: Whether what is defined in it is found apart from it, whatever its length.
+    """
+
+    first: int
+    head: int
+    end: int
+    name: str
+    signature: str
+    is_type: bool
+
+    @property
+    def gives_away(self) -> bool:
+        """Whether the definitions in it are passages of their own."""
+        return self.is_type or self.end - self.head > LONG
+
+
+@dataclass(slots=True)
+class _Open:
+    """A definition that is being cut: where it is in the file, and whether its head is still to come."""
+
+    definition: Definition
+    end: int
+    scope: str
+    is_fresh: bool = True
+
+    @property
+    def path(self) -> str:
+        name = self.definition.name
+        return f"{self.scope}.{name}" if self.scope else name
+
+
+def passages_of(lines: Sequence[str], definitions: Iterable[Definition]) -> Iterator[Chunk]:
+    """The passages of a file in order of place.
+
+    Args:
+        lines: Those of the file; whether with line ends makes no difference.
+        definitions: In order of their first lines. Where two overlap by half, the second yields.
+    """
+    last: Chunk | None = None
+    for each in _stretches(lines, definitions):
+        if last is not None and not each.name and _closes(lines, each):
+            last = replace(last, end=each.end)
+            continue
+        if last is not None:
+            yield last
+        last = each
+    if last is not None:
+        yield last
+
+
+def _closes(lines: Sequence[str], chunk: Chunk) -> bool:
+    """Whether nothing is in it but brackets and the like, so that nobody would look for it."""
+    return chunk.end - chunk.first <= MAX_CLOSING and all(
+        _CLOSING.fullmatch(line.strip()) for line in lines[chunk.first : chunk.end]
+    )
+
+
+def _stretches(lines: Sequence[str], definitions: Iterable[Definition]) -> Iterator[Chunk]:
+    """The passages, with those apart that close what others open."""
+    open_: list[_Open] = []
+    at = 0
+    for each in definitions:
+        while open_ and open_[-1].end <= max(each.first, at):
+            yield from _passage(lines, at, open_[-1].end, open_[-1])
+            at = open_.pop().end
+        owner = open_[-1] if open_ else None
+        if owner and (len(open_) == MAX_DEPTH or not owner.definition.gives_away):
+            continue
+        first = max(each.first, at, owner.definition.head + 1 if owner else 0)
+        end = min(each.end, owner.end) if owner else each.end
+        if each.head < first or first >= end:
+            continue
+        yield from _passage(lines, at, first, owner)
+        at = first
+        open_.append(_Open(each, end, owner.path if owner else ""))
+    for owner in reversed(open_):
+        yield from _passage(lines, at, owner.end, owner)
+        at = owner.end
+    yield from _passage(lines, at, len(lines), None)
+
+
+def _passage(lines: Sequence[str], first: int, end: int, owner: _Open | None) -> Iterator[Chunk]:
+    """The chunks of a stretch that belongs to `owner` and to nothing in it."""
+    if owner is None:
+        yield from (Chunk(*each) for each in parts(lines, first, end))
+        return
+    told, is_head = owner.definition, owner.is_fresh
+    owner.is_fresh = False
+    for nth, (start, stop) in enumerate(parts(lines, first, end)):
+        if is_head and not nth:
+            yield Chunk(start, stop, told.name, owner.scope, told.signature, is_definition=True)
+        elif is_head or not told.is_type:
+            yield Chunk(start, stop, told.name, owner.scope)
+        else:  # between the methods of a class
+            yield Chunk(start, stop, "", owner.path)
+
+
+def parts(lines: Sequence[str], first: int, end: int) -> Iterator[tuple[int, int]]:
+    """A stretch of lines in pieces of about one length, none too long if it has more than a line.
+
+    A piece ends where lines are blank, if some are near. Those around a piece are left out, so
+    what is blank altogether has no pieces.
+    """
+    first, end = _trimmed(lines, first, end)
+    size = sum(map(len, lines[first:end]))
+    while end - first > MAX_LINES or (size > MAX_CHARACTERS and end - first > 1):
+        n_parts = max(-(-(end - first) // MAX_LINES), -(-size // MAX_CHARACTERS))
+        cut = _cut(lines, first, _limit(lines, first, end), -(-(end - first) // n_parts))
+        yield _trimmed(lines, first, cut)
+        size -= sum(map(len, lines[first:cut]))
+        while not lines[cut].strip():
+            size -= len(lines[cut])
+            cut += 1
+        first = cut
+    if first < end:
+        yield first, end
+
+
+def _limit(lines: Sequence[str], first: int, end: int) -> int:
+    """The line behind the longest piece that may begin at `first`; it has at least one line."""
+    limit, size = first, 0
+    while limit < min(end, first + MAX_LINES):
+        size += len(lines[limit])
+        if size > MAX_CHARACTERS and limit > first:
+            break
+        limit += 1
+    return limit
+
+
+def _cut(lines: Sequence[str], first: int, limit: int, wanted: int) -> int:
+    """The line before which to cut: behind a blank one, as near as can be to `wanted` lines."""
+    ideal = min(first + wanted, limit)
+    near = range(first + max(1, (ideal - first) // 2), limit + 1)
+    behind_blank = [line for line in near if not lines[line - 1].strip()]
+    return min(behind_blank, key=lambda line: abs(line - ideal), default=ideal)
+
+
+def _trimmed(lines: Sequence[str], first: int, end: int) -> tuple[int, int]:
+    while first < end and not lines[first].strip():
+        first += 1
+    while end > first and not lines[end - 1].strip():
+        end -= 1
+    return first, end

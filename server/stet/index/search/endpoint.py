@@ -1,0 +1,28 @@
+"""Who embeds texts outside of this machine's index, seen from the index: the port, not the network."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from stet.settings.values import SearchSettings
+
+
+class NoVectors(Exception):
+    """There are no vectors; the message says why, and what to do."""
+
+
+class EmbeddingEndpoint(Protocol):
+    """Turns texts into vectors somewhere else."""
+
+    def name_of(self, settings: SearchSettings) -> str:
+        """What tells its vectors from those of others; empty where the settings ask for none."""
+        ...
+
+    async def embed(
+        self, texts: Sequence[str], settings: SearchSettings
+    ) -> Sequence[Sequence[float]]:
+        """A vector for each text, in order.
+
+        Raises:
+            NoVectors: If there are none.
+        """
+        ...

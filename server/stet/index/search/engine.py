@@ -1,0 +1,249 @@
+"""Answers questions about the files that were put into it, and keeps their index.
+
+Blocks, and takes a processor while it works: it lives in a process of its own (`child.py`).
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from stet.index.search.chunks import chunks_of
+from stet.index.search.embedding import Embedder
+from stet.index.search.fields import fields_of, query_meant, query_terms
+from stet.index.search.ranking import Asked, Ranks, ranked, value_of, why
+from stet.index.search.store import Entry, Row, Stamp, Store
+from stet.index.search.vectors import Vectors, packed, unpacked
+from stet.text.lines import split_lines
+
+if TYPE_CHECKING:
+    import numpy as np
+
+N_BY_WORDS = 100
+N_BY_MEANING = 60
+"""Chunks that each ranking puts up. Twice as many find two in a hundred files more, and take twice the time."""
+LEAST_COSINE = 0.25
+"""What is less near in meaning has nothing to do with the question."""
+MAX_FOUND = 6000
+"""Places of words that are weighed: common words find nothing by themselves where there are rarer ones."""
+_MIN_TERMS = 3
+_MANY = 1000
+"""Chunks with a word that take long to count, and whose number says the same if a few come and go."""
+_DRIFT = 100
+"""Where one of so many chunks has changed, those are counted anew too."""
+_BATCH = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk that answers a question.
+
+    Attributes:
+        uri: Of its file.
+        file: What the file is called.
+        first: The chunk's first line, 0-based.
+        end: The line behind its last.
+        title: What is defined there, or the heading, with what that lies in.
+        score: Higher is better; comparable within one answer only.
+        by_words: Its place in the ranking by words, from 1; None if it is not in it.
+        by_meaning: The same for meaning.
+        why: Why it is here, in words.
+    """
+
+    uri: str
+    file: str
+    first: int
+    end: int
+    title: str
+    score: float
+    by_words: int | None
+    by_meaning: int | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A question.
+
+    Attributes:
+        text: In anybody's words.
+        limit: At most so many chunks.
+        folder: Only below this one, as files are called; empty for everywhere.
+        by_words: Whether words count.
+        by_meaning: Whether meaning counts.
+        favoured: What is added to the score of chunks of some files, by URI.
+        vector: What it means, where somebody else embeds.
+    """
+
+    text: str
+    limit: int = 40
+    folder: str = ""
+    by_words: bool = True
+    by_meaning: bool = True
+    favoured: Mapping[str, float] = field(default_factory=dict)
+    vector: Sequence[float] | None = None
+
+
+def entry_of(uri: str, name: str, text: str, stamp: Stamp) -> Entry:
+    """A file as it is put into the index; `stamp` holds the digest of its text."""
+    lines = split_lines(text)
+    chunks = chunks_of(text, name)
+    fields = [fields_of(name, chunk, lines) for chunk in chunks]
+    meant = [digest(each.meant) for each in fields]
+    return Entry(uri, name, stamp, chunks, fields, meant)
+
+
+def digest(text: str) -> bytes:
+    """Tells texts apart."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+class SearchEngine:
+    """Owns the store and the vectors.
+
+    Attributes:
+        n_chunks: In the store.
+    """
+
+    def __init__(
+        self, store: Store, embedder: Embedder | None = None, *, is_embedded: bool = False
+    ) -> None:
+        """An engine of what is in `store`.
+
+        Args:
+            store: The index.
+            embedder: Tells what texts mean.
+            is_embedded: Whether somebody else does, and gives the vectors to `take`; without either
+                meaning has no say.
+        """
+        self._store = store
+        self._embedder = embedder
+        self._has_vectors = is_embedded or embedder is not None
+        self._vectors = Vectors()
+        self._frequencies: dict[str, int] = {}
+        self._n_changed = 0
+        _, self.n_chunks, _ = store.counts()
+        if self._has_vectors:
+            self._vectors.put(store.vectors())
+
+    @property
+    def has_meaning(self) -> bool:
+        """Whether meaning has a say: some texts are embedded."""
+        return len(self._vectors) > 0
+
+    def put(self, entries: Iterable[Entry]) -> None:
+        """Put files in, each in place of what was there of it; all of them or, on an error, none."""
+        gone: list[int] = []
+        came: list[int] = []
+        with self._store.writing():
+            for entry in entries:
+                went, put = self._store.put(entry)
+                gone += went
+                came += put
+        self._changed(gone, came)
+
+    def drop(self, uris: Iterable[str]) -> None:
+        """Take files out."""
+        with self._store.writing():
+            gone = [chunk for uri in uris for chunk in self._store.drop(uri)]
+        self._changed(gone, ())
+
+    def _changed(self, gone: Sequence[int], came: Sequence[int]) -> None:
+        self.n_chunks += len(came) - len(gone)
+        self._vectors.drop(gone)  # before: a number that is free again is given away again
+        if self._has_vectors:
+            self._vectors.put(self._store.vectors(came))
+        self._n_changed += len(gone) + len(came)
+        if self._n_changed * _DRIFT > self.n_chunks:
+            self._frequencies.clear()
+            self._n_changed = 0
+        for term in [term for term, n in self._frequencies.items() if n < _MANY]:
+            del self._frequencies[term]
+
+    def embed(self, limit: int = _BATCH) -> int:
+        """Embed some of what is not embedded yet; how many there were."""
+        if self._embedder is None:
+            return 0
+        unread = self.unread(limit)
+        if unread:
+            vectors = self._embedder.embed([text for _, text in unread])
+            self.take((meant, row) for (meant, _), row in zip(unread, vectors, strict=True))
+        return len(unread)
+
+    def unread(self, limit: int) -> list[tuple[bytes, str]]:
+        """Texts that are not embedded yet, each with its hash."""
+        return self._store.unread(limit)
+
+    def take(self, vectors: Iterable[tuple[bytes, "np.ndarray[Any, Any]"]]) -> None:
+        """Take in vectors, each with the hash of its text."""
+        with self._store.writing():
+            kept = self._store.embedded((meant, packed(row)) for meant, row in vectors)
+        self._vectors.put(kept)
+
+    def search(self, search: Search) -> list[Hit]:
+        """The chunks that fit best, the best first."""
+        asked, candidates = self.candidates(search)
+        valued = [
+            (value_of(asked, row, ranks) + search.favoured.get(row.uri, 0.0), row, ranks)
+            for row, ranks in candidates
+        ]
+        valued.sort(key=lambda each: (-each[0], each[1].file, each[1].first))
+        return [_hit(asked, *each) for each in valued[: search.limit]]
+
+    def candidates(self, search: Search) -> tuple[Asked, list[tuple[Row, Ranks]]]:
+        """The chunks that any of the rankings put up, in no order."""
+        terms = query_terms(search.text)
+        asked = Asked.of(terms, {term: self._frequency(term) for term in terms}, self.n_chunks)
+        if not terms:
+            return asked, []
+        by_words = self._by_words(asked, search) if search.by_words else []
+        vector = self._vector_of(search)
+        by_meaning = self._by_meaning(vector, search)
+        rows = self._store.rows(list({each for each, _ in (*by_words, *by_meaning)}))
+        cosines = {} if vector is None else self._vectors.cosines(list(rows), vector)
+        return asked, ranked(rows, by_words, by_meaning, cosines)
+
+    def _frequency(self, term: str) -> int:
+        known = self._frequencies.get(term)
+        if known is None:
+            known = self._frequencies[term] = self._store.frequency(term)
+        return known
+
+    def _by_words(self, asked: Asked, search: Search) -> list[tuple[int, float]]:
+        telling: list[str] = []
+        n_found = 0
+        for term in sorted(asked.rarity, key=self._frequency):
+            n_found += self._frequency(term)
+            if len(telling) >= _MIN_TERMS and n_found > MAX_FOUND:
+                break
+            telling += [term] if self._frequency(term) else []
+        if not telling:
+            return []
+        return self._store.best(telling, N_BY_WORDS, search.folder)
+
+    def _vector_of(self, search: Search) -> "np.ndarray[Any, Any] | None":
+        if not search.by_meaning or not len(self._vectors):
+            return None
+        if search.vector is not None:
+            return unpacked(search.vector)
+        if self._embedder is None:
+            return None
+        vector: np.ndarray[Any, Any] = self._embedder.embed([query_meant(search.text)])[0]
+        return vector
+
+    def _by_meaning(
+        self, vector: "np.ndarray[Any, Any] | None", search: Search
+    ) -> list[tuple[int, float]]:
+        if vector is None:
+            return []
+        only = self._store.chunks_below(search.folder) if search.folder else None
+        nearest = self._vectors.nearest(vector, N_BY_MEANING, only)
+        return [(chunk, cosine) for chunk, cosine in nearest if cosine >= LEAST_COSINE]
+
+
+def _hit(asked: Asked, value: float, row: Row, ranks: Ranks) -> Hit:
+    title = f"{row.scope}.{row.title}" if row.is_definition and row.scope else row.title
+    return Hit(
+        row.uri, row.file, row.first, row.end, title, value, ranks.by_words, ranks.by_meaning,
+        why(asked, row, ranks),
+    )  # fmt: skip

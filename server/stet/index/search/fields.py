@@ -1,0 +1,162 @@
+"""What of a chunk is compared: its words by field, and the text whose meaning counts.
+
+fields_of("src/app.py", chunk, lines).name == "get user nam getusernames"
+
+Words are stems, identifiers in their parts and, behind those, whole: so `user names` finds
+`getUserNames`, and so does `getusernames`.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice, pairwise
+from pathlib import PurePosixPath
+
+from stet.index.search.chunk import Chunk
+from stet.index.words import STOP_WORDS, folded_text, stem
+
+MAX_CHARACTERS = 40_000
+"""How much of a chunk is read: one line may be a file of megabytes."""
+MAX_WORD = 64
+"""Longer ones are data."""
+MAX_TERMS = 32
+"""Words of a question."""
+MAX_MEANT_WORDS = 32
+"""Words of the body that are embedded: with more of them its names would count for less."""
+MAX_LOOKED_AT = 120
+"""Words of the body that are looked at for them."""
+_MAX_KNOWN = 300_000
+
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?![^\W_])|[^\W_]+")
+_ASCII_WORD = re.compile(r"\w+", re.ASCII)
+"""The same, quicker, for texts that hold nothing else."""
+_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+"""Thai, Lao, kana and Han, which are written without spaces."""
+_known: dict[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """A chunk as the index holds it.
+
+    Attributes:
+        path: Words of the file's path.
+        name: Words of what is defined, or of the heading.
+        head: Words of what that lies in, and of its signature.
+        body: Words of all of it.
+        meant: What is embedded.
+    """
+
+    path: str
+    name: str
+    head: str
+    body: str
+    meant: str
+
+
+def fields_of(file: str, chunk: Chunk, lines: Sequence[str]) -> Fields:
+    """The fields of `chunk`, which is cut from `lines` of the file called `file`."""
+    text = "".join(lines[chunk.first : chunk.end])[:MAX_CHARACTERS]
+    path, path_words = _path_of(file)
+    name = words(chunk.name)
+    head = words(f"{chunk.scope} {chunk.signature}")
+    return Fields(path_words, name, head, words(text), _meant(path, chunk, text))
+
+
+@lru_cache(maxsize=4)  # the chunks of one file come together
+def _path_of(file: str) -> tuple[str, str]:
+    """A file's name without its ending, and the words of that."""
+    path = str(PurePosixPath(file).with_suffix(""))
+    return path, words(path)
+
+
+def words(text: str) -> str:
+    """The words of `text` as they are compared, in order, with one space between."""
+    if text.isascii():
+        found = _ASCII_WORD.findall(text)
+    else:
+        found = _WORD.findall(unicodedata.normalize("NFC", text))
+    return " ".join([_known.get(word) or _forms(word) for word in found])
+
+
+def query_terms(text: str) -> dict[str, str]:
+    """What a question in words asks for, each with the word in which it does, without repeats and
+    without words that say nothing.
+    """
+    asked = _WORD.findall(unicodedata.normalize("NFC", text[:MAX_CHARACTERS]))
+    telling = [word for word in asked if word.lower() not in STOP_WORDS]
+    found: dict[str, str] = {}
+    for word in telling or asked:
+        for term in words(word).split():
+            found.setdefault(term, word)
+            if len(found) == MAX_TERMS:
+                return found
+    return found
+
+
+def query_meant(text: str) -> str:
+    """What is embedded of a question: words that say nothing pull all questions together."""
+    said = [
+        part.lower()
+        for word in _WORD.findall(text[:MAX_CHARACTERS])
+        for part in _PART.findall(word) or [word]
+    ]
+    return " ".join([word for word in said if word not in STOP_WORDS] or said)
+
+
+def _forms(word: str) -> str:
+    """A word as it is compared, its parts before it."""
+    if not word.isascii() and _UNSPACED.search(word):
+        forms = " ".join(_pairs(word))
+    elif len(word) > MAX_WORD:
+        forms = ""
+    elif word.isascii():
+        parts = [part.lower() for part in _PART.findall(word)]
+        stems = [stem(part) for part in parts]
+        forms = " ".join([*stems, "".join(parts)] if len(parts) > 1 else stems)
+    else:
+        forms = folded_text(word)
+    if len(_known) >= _MAX_KNOWN:
+        _known.clear()
+    _known[word] = forms
+    return forms
+
+
+def _pairs(word: str) -> list[str]:
+    """What stands between spaces in a language without them: every two characters."""
+    found = []
+    for start, end in _stretches(word):
+        stretch = word[start:end]
+        if _UNSPACED.match(stretch) and len(stretch) > 1:
+            found += [stretch[at : at + 2] for at in range(len(stretch) - 1)]
+        else:
+            found.append(folded_text(stretch[:MAX_WORD]))
+    return found
+
+
+def _stretches(word: str) -> list[tuple[int, int]]:
+    """The parts of `word` with and without spaces in their language."""
+    cuts = [0, *(at for match in _UNSPACED.finditer(word) for at in match.span()), len(word)]
+    return [(start, end) for start, end in pairwise(cuts) if start < end]
+
+
+def _meant(path: str, chunk: Chunk, text: str) -> str:
+    """Names first, as they say most, then the words of the body, each once."""
+    seen: dict[str, None] = {}
+    for match in islice(_WORD.finditer(text), MAX_LOOKED_AT):
+        for part in _parts_of(match[0]):
+            seen[part] = None
+        if len(seen) >= MAX_MEANT_WORDS:
+            break
+    names = " ".join(_PART.findall(f"{chunk.scope} {chunk.name}") or [chunk.name])
+    folders = " ".join(_PART.findall(path)[-6:])
+    return " ".join(filter(None, [names, folders, names, *seen])).lower()
+
+
+@lru_cache(maxsize=50_000)
+def _parts_of(word: str) -> tuple[str, ...]:
+    """A word as it is embedded: an identifier in its parts; nothing for what is too long to be one."""
+    return tuple(_PART.findall(word) or [word]) if len(word) <= MAX_WORD else ()

@@ -1,0 +1,113 @@
+"""The files that are indexed, as the process of the index sees them: the disk, and unsaved text over it."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from stet.index.search.engine import digest
+from stet.index.search.store import Source, Stamp
+from stet.settings.values import Settings
+from stet.system.os_system import OsSystem
+from stet.system.system import FileKind
+from stet.workspace.activity import ActivityView
+from stet.workspace.ignore import IgnoreRules
+from stet.workspace.names import PathRefused
+from stet.workspace.paths import Located
+from stet.workspace.roots import Root
+from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.uris import path_of
+
+
+@dataclass(slots=True)
+class Ground:
+    """Owned by the builder.
+
+    Attributes:
+        disk: Roots, settings and the disk; nothing is open in it.
+        laid: Unsaved texts by canonical URI, each with what the file is called.
+    """
+
+    disk: Snapshot
+    max_bytes: int
+    laid: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, roots: tuple[Root, ...], settings: Settings) -> "Ground":
+        """What lies below `roots` and may be shown by `settings`."""
+        system = OsSystem()
+        nowhere = ActivityView()
+        disk = Snapshot(system, roots, {}, nowhere, settings, IgnoreRules(system))
+        return cls(disk, settings.search.max_file_bytes)
+
+    def all(self, first: Iterable[str]) -> Iterator[Located]:
+        """All files on the disk, those beside the documents `first` before the others; some twice."""
+        for uri in first:
+            yield from self.disk.siblings(uri)
+        yield from self.disk.walk()
+
+    def below(self, uri: str) -> Iterator[Located]:
+        """The files below a folder; none if it is none, or left out."""
+        path = path_of(uri)
+        stat = None if path is None else self.disk.system.stat(path)
+        if path is not None and stat is not None and stat.kind is FileKind.FOLDER:
+            with suppress(PathRefused):
+                yield from self.disk.walk(str(path))
+
+    def is_unchanged(self, uri: str, known: Stamp | None) -> bool:
+        """Whether a file was last written when `known` was, and is as long."""
+        if known is None or known.mtime is None:
+            return False
+        path = path_of(uri)
+        stat = None if path is None else self.disk.system.stat(path)
+        return stat is not None and (stat.mtime, stat.size) == (known.mtime, known.size)
+
+    def read(self, uri: str, known: Stamp | None, located: Located | None) -> Source | Stamp | None:
+        """A file as it is to be indexed; only its stamp where it has the text that is known.
+
+        None if there is nothing to index, or nothing that may be.
+
+        Args:
+            uri: Canonical.
+            known: What the index has.
+            located: The file, if a walk has just come to it.
+        """
+        source = self._laid(uri) if uri in self.laid else self._on_disk(uri, located)
+        is_known = source is not None and known is not None and known.hash == source.stamp.hash
+        return source.stamp if source is not None and is_known else source
+
+    def _on_disk(self, uri: str, located: Located | None) -> Source | None:
+        path = path_of(uri)
+        stat = None if path is None else self.disk.system.stat(path)
+        if stat is None or stat.size > self.max_bytes:
+            return None
+        try:
+            document = self.disk.show(uri) if located is None else self.disk.show_found(located)
+        except NotShown:
+            return None
+        name = self.disk.name_of(uri) if located is None else located.name
+        text = document.text
+        return Source(uri, name, text, Stamp(stat.mtime, stat.size, digest(text)))
+
+    def _laid(self, uri: str) -> Source | None:
+        name, text = self.laid[uri]
+        if len(text) > self.max_bytes:
+            return None
+        return Source(uri, name, text, Stamp(None, len(text), digest(text)))
+
+
+def roots_of(items: list[dict[str, Any]]) -> tuple[Root, ...]:
+    """Roots as they came in a message."""
+    return tuple(Root(item["uri"], Path(item["path"]), item["name"]) for item in items)
+
+
+def settings_of(item: Mapping[str, Any]) -> Settings:
+    """The settings that tell what is indexed, as they came in a message."""
+    settings = Settings()
+    return replace(
+        settings,
+        context=replace(settings.context, excluded_folders=tuple(item["excluded"])),
+        privacy=replace(settings.privacy, deny=tuple(item["deny"])),
+        search=replace(settings.search, max_file_bytes=item["maxFileBytes"]),
+    )

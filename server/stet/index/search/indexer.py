@@ -1,0 +1,325 @@
+"""The search index, as the server has it: kept up with the editor, asked, started again when it dies.
+
+The work is done by a process of its own (`child.py`). What it answers is looked at once more here:
+every passage is read anew from the snapshot, through the privacy filter, unsaved text included.
+Where there is no index, or none that answers, the files are scanned instead.
+"""
+
+import asyncio
+import itertools
+import logging
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from stet.index.search.endpoint import EmbeddingEndpoint
+from stet.index.search.kept import index_folder
+from stet.index.search.meanings import Meanings
+from stet.index.search.overlay import Overlay
+from stet.index.search.passages import passages_of
+from stet.index.search.process import IndexProcess
+from stet.index.search.state import IndexState, Stage
+from stet.index.searching import Found, Query, SearchMode
+from stet.index.word_search import WordSearcher
+from stet.settings.values import SearchSettings
+from stet.system.system import System
+from stet.workspace.snapshot import Snapshot
+from stet.workspace.uris import canonical
+
+log = logging.getLogger(__name__)
+
+ANSWER_SECONDS = 5.0
+"""How long an answer is waited for before the files are scanned instead."""
+MAX_DEATHS = 3
+RESTART_SECONDS = 1.0
+"""Before the first restart; each one after that waits four times as long."""
+N_SPARE = 3
+"""Times as many passages are asked for as wanted: some may have gone, or may not be shown."""
+FAVOUR_OPEN = 0.4
+FAVOUR_RECENT = 0.2
+
+Listener = Callable[[IndexState], None]
+Start = Callable[[Coroutine[Any, Any, None], str], None]
+
+
+class Indexer:
+    """Owned by the server; touched on the event loop only. It is a `Searcher`.
+
+    Attributes:
+        state: How far the index is.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        start: Start,
+        tell: Callable[[str], None],
+        *,
+        watches: Callable[[], bool],
+        endpoint: EmbeddingEndpoint | None = None,
+    ) -> None:
+        """Nothing runs yet.
+
+        Args:
+            system: Starts the process.
+            start: Begins a task.
+            tell: Shows the user a message.
+            watches: Whether the editor tells of files that change on the disk.
+            endpoint: Embeds texts where the settings say so.
+        """
+        self.state = IndexState()
+        self._system = system
+        self._start = start
+        self._tell = tell
+        self._watches = watches
+        self._meanings = Meanings(endpoint, tell)
+        self._words = WordSearcher()
+        self._listeners: list[Listener] = []
+        self._process: IndexProcess | None = None
+        self._begun: Mapping[str, Any] | None = None
+        self._overlay = Overlay()
+        self._asked: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._numbers = itertools.count(1)
+        self._reading: list[str] = []
+        self._avoided: list[str] = []
+        self._n_deaths = 0
+        self._n_rebuilt = 0
+        self._is_closed = False
+        self._search = SearchSettings()
+        self._starting = asyncio.Lock()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether there is a process that wants to know what changes."""
+        return self._process is not None
+
+    # -- what it is told -------------------------------------------------------------------------
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Have `listener` called with every new state; gives what ends that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def changed(self, uris: Iterable[str]) -> None:
+        """These files or folders were made, changed or removed on the disk."""
+        if self._process is not None and (named := list(uris)):
+            self._send({"do": "changed", "uris": named})
+
+    async def keep_up(self, snapshot: Snapshot) -> None:
+        """Start where nothing runs yet, and lay over the files what the editor holds."""
+        begin = await asyncio.to_thread(self._begin, snapshot)
+        self._search = snapshot.settings.search
+        async with self._starting:
+            if begin is None or self.state.stage is Stage.FAILED or self._is_closed:
+                return
+            if self._process is not None and self._is_other(begin):
+                await self._end()
+            if self._process is None:
+                await self._run(begin, list(snapshot.documents))
+        if self._process is not None:
+            await self._overlay.lay(self._process, snapshot)
+
+    def retry(self) -> None:
+        """Have `keep_up` start an index again that was given up."""
+        if self.state.stage is Stage.FAILED:
+            self._n_deaths = 0
+            self._avoided.clear()
+            self._set(IndexState())
+
+    def rebuild(self) -> None:
+        """Throw the index away and make it anew."""
+        if self._process is not None:
+            self._n_rebuilt += 1
+            self._set(replace(self.state, stage=Stage.BUILDING, files=0, chunks=0, unread=0))
+            self._send({"do": "rebuild", "number": self._n_rebuilt})
+
+    async def close(self) -> None:
+        """End the process."""
+        self._is_closed = True
+        await self._end()
+
+    # -- what it is asked ------------------------------------------------------------------------
+
+    async def search(self, snapshot: Snapshot, query: Query) -> Found:
+        """See `Searcher.search`."""
+        if query.mode is SearchMode.KEYWORD:  # to the letter: only the text itself can tell
+            return await self._words.search(snapshot, query)
+        folder = snapshot.locate(query.folder).name if query.folder.strip("/. ") else ""
+        await self.keep_up(snapshot)
+        answer = await self._ask(snapshot, query, folder)
+        if answer is None or (not answer["hits"] and self.state.stage is not Stage.READY):
+            return await self._words.search(snapshot, query)
+        found = await asyncio.to_thread(passages_of, snapshot, query, answer["hits"])
+        n_more = max(0, len(answer["hits"]) - len(found)) if len(found) == query.limit else 0
+        return Found(found, n_more, answer["meaning"])
+
+    async def _ask(self, snapshot: Snapshot, query: Query, folder: str) -> dict[str, Any] | None:
+        """What the process answers; None if it does not."""
+        if self._process is None:
+            return None
+        number = next(self._numbers)
+        future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._asked[number] = future
+        message = {
+            "do": "ask",
+            "id": number,
+            "text": query.text,
+            "limit": query.limit * N_SPARE,
+            "folder": folder,
+            "words": query.mode is not SearchMode.SEMANTIC,
+            "meaning": True,
+            "favoured": _favoured(snapshot),
+            "vector": await self._meanings.of_question(query.text, snapshot.settings.search),
+        }
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                await self._process.tell(message)
+                return await future
+        except TimeoutError:
+            log.warning("the search index gave no answer within %s s", ANSWER_SECONDS)
+            return None
+        except _Died:
+            return None
+        finally:
+            del self._asked[number]
+
+    # -- the process -----------------------------------------------------------------------------
+
+    def _begin(self, snapshot: Snapshot) -> Mapping[str, Any] | None:
+        """What a process is told first; None where there is nothing to index. Asks the disk."""
+        if not snapshot.roots:
+            return None
+        try:
+            cache = self._system.cache_folder()
+        except OSError as fault:
+            self._set(IndexState(Stage.FAILED, message=f"there is no cache folder: {fault}"))
+            return None
+        settings = snapshot.settings
+        return {
+            "do": "begin",
+            "folder": str(index_folder(cache, (root.uri for root in snapshot.roots))),
+            "roots": [
+                {"uri": root.uri, "path": str(root.path), "name": root.name}
+                for root in snapshot.roots
+            ],
+            "settings": {
+                "excluded": settings.context.excluded_folders,
+                "deny": settings.privacy.deny,
+                "maxFileBytes": settings.search.max_file_bytes,
+            },
+            "embeddings": settings.search.embeddings,
+            "endpoint": self._meanings.name(settings.search),
+            "watch": not self._watches(),
+        }
+
+    async def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            await process.end()
+
+    def _is_other(self, begin: Mapping[str, Any]) -> bool:
+        """Whether the process was begun with something else: other roots, other settings."""
+        return self._begun != begin
+
+    async def _run(self, begin: Mapping[str, Any], first: Sequence[str] = ()) -> None:
+        """Start a process; files beside the documents `first` are read before the others."""
+        self._begun = begin
+        self._overlay.clear()
+        self._n_rebuilt = 0
+        self._set(replace(self.state, stage=Stage.STARTING))
+        try:
+            process = await IndexProcess.start(
+                self._system, {**begin, "avoid": self._avoided, "first": first}, self._heard
+            )
+        except OSError as fault:
+            self._give_up(f"its process can't be started: {fault}")
+            return
+        self._process = process
+        self._start(self._attend(process), "the search index")
+
+    async def _attend(self, process: IndexProcess) -> None:
+        """Hear the process to its end; start it again where nobody ended it."""
+        errors = await process.run()
+        if self._process is not process:
+            return  # it was ended on purpose
+        self._process = None
+        for future in self._asked.values():
+            if not future.done():
+                future.set_exception(_Died)
+        self._n_deaths += 1
+        log.error(
+            "the search index (process %s) ended by itself, reading %s: %s",
+            process.pid,
+            self._reading,
+            errors.strip(),
+        )
+        self._avoided += self._reading
+        self._reading = []
+        if self._n_deaths >= MAX_DEATHS:
+            self._give_up("its process ended by itself again and again; the log says more")
+            return
+        if self._n_deaths == 1:
+            self._tell("Stet: the search index stopped unexpectedly; it is started again.")
+        self._set(replace(self.state, stage=Stage.STARTING))
+        await asyncio.sleep(RESTART_SECONDS * 4 ** (self._n_deaths - 1))
+        await self._start_again()
+
+    async def _start_again(self) -> None:
+        async with self._starting:
+            if self._process is None and self._begun is not None and not self._is_closed:
+                await self._run(self._begun)
+
+    def _give_up(self, reason: str) -> None:
+        self._set(IndexState(Stage.FAILED, message=reason))
+        self._tell(f"Stet: there is no search index: {reason}. Searches read the files instead.")
+
+    def _heard(self, message: dict[str, Any]) -> None:
+        match message["is"]:
+            case "state" if message["rebuilt"] == self._n_rebuilt:  # else it is of the index before
+                stage = Stage(message["state"])
+                self._set(
+                    IndexState(
+                        stage,
+                        message["files"],
+                        message["total"],
+                        message["chunks"],
+                        message["unread"],
+                    )
+                )
+                if stage is Stage.READY:
+                    self._reading = []
+            case "reading":
+                self._reading = message["uris"]
+            case "answer":
+                future = self._asked.get(message["id"])
+                if future is not None and not future.done():
+                    future.set_result(message)
+            case "embed" if self._process is not None:
+                giving = self._meanings.give(self._process, message["items"], self._search)
+                self._start(giving, "embedding")
+            case "told":
+                log.warning("%s", message["message"])
+                self._tell(f"Stet: {message['message']}")
+
+    def _set(self, state: IndexState) -> None:
+        self.state = state
+        for listener in tuple(self._listeners):
+            listener(state)
+
+    def _send(self, message: Mapping[str, Any]) -> None:
+        process = self._process
+        if process is not None:
+            self._start(process.tell(message), "a message to the search index")
+
+
+class _Died(Exception):
+    """The process ended before it answered."""
+
+
+def _favoured(snapshot: Snapshot) -> dict[str, float]:
+    """What the user is at comes first where all else is equal."""
+    favoured = dict.fromkeys(snapshot.documents, FAVOUR_OPEN)
+    active = snapshot.activity.active
+    if active is not None:
+        favoured[canonical(active)] = FAVOUR_OPEN + FAVOUR_RECENT
+    return favoured

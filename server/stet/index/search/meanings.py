@@ -1,0 +1,61 @@
+"""Vectors from an endpoint, for a process that reaches no network."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+
+from stet.index.search.endpoint import EmbeddingEndpoint, NoVectors
+from stet.index.search.process import IndexProcess
+from stet.settings.values import SearchSettings
+
+log = logging.getLogger(__name__)
+
+QUESTION_SECONDS = 5.0
+"""How long a question waits for its vector before words alone count."""
+RETRY_SECONDS = 60.0
+"""Before an endpoint that gave no vectors is asked again."""
+
+
+class Meanings:
+    """Owned by the indexer."""
+
+    def __init__(self, endpoint: EmbeddingEndpoint | None, tell: Callable[[str], None]) -> None:
+        """`tell` shows the user a message."""
+        self._endpoint = endpoint
+        self._tell = tell
+        self._said: set[str] = set()
+
+    def name(self, settings: SearchSettings) -> str:
+        """What tells the endpoint's vectors from others; empty where the settings name none."""
+        return "" if self._endpoint is None else self._endpoint.name_of(settings)
+
+    async def of_question(self, text: str, settings: SearchSettings) -> list[float] | None:
+        """What a question means; None where the process can tell, or nobody."""
+        if self._endpoint is None or not self.name(settings):
+            return None
+        try:
+            async with asyncio.timeout(QUESTION_SECONDS):
+                (vector,) = await self._endpoint.embed([text], settings)
+        except (TimeoutError, NoVectors) as fault:
+            log.warning("a question is searched by words alone: %s", fault)
+            return None
+        return list(vector)
+
+    async def give(
+        self,
+        process: IndexProcess,
+        items: Sequence[tuple[str, str]],
+        settings: SearchSettings,
+    ) -> None:
+        """Have texts embedded that the process has read; it asks for more when it has these."""
+        assert self._endpoint is not None, "the process asks only where there is one"
+        vectors: Sequence[Sequence[float]] = ()
+        try:
+            vectors = await self._endpoint.embed([text for _, text in items], settings)
+        except NoVectors as fault:
+            if str(fault) not in self._said:
+                self._said.add(str(fault))
+                self._tell(f"Stet: search goes by words alone: {fault}.")
+            await asyncio.sleep(RETRY_SECONDS)
+        pairs = [[meant, list(each)] for (meant, _), each in zip(items, vectors, strict=False)]
+        await process.tell({"do": "vectors", "items": pairs})

@@ -1,0 +1,119 @@
+"""The process of the index, as the server holds it: started, asked, and noticed when it dies."""
+
+import asyncio
+import json
+import logging
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from stet.system.system import System
+
+log = logging.getLogger(__name__)
+
+MODULE = "stet.index.search.child"
+END_SECONDS = 1.0
+_READ = 65_536
+_MAX_LINE = 16_000_000
+_MAX_TAIL = 2_000
+_KEPT_ENV = (
+    "PATH",
+    "HOME",
+    "XDG_CACHE_HOME",
+    "XDG_STATE_HOME",
+    "SYSTEMROOT",
+    "LANG",
+    "TMPDIR",
+    "TEMP",
+)
+"""What it is told of the environment: it needs no key."""
+
+
+class IndexProcess:
+    """One run of the process; begun by `start`."""
+
+    def __init__(
+        self, process: asyncio.subprocess.Process, heard: Callable[[dict[str, Any]], None]
+    ) -> None:
+        self._process = process
+        self._heard = heard
+
+    @classmethod
+    async def start(
+        cls, system: System, begin: Mapping[str, Any], heard: Callable[[dict[str, Any]], None]
+    ) -> "IndexProcess":
+        """Start the process and tell it what to index; `heard` gets each message it writes.
+
+        Raises:
+            OSError: If it can't be started.
+        """
+        environ = system.environ()
+        process = await system.start_process(
+            [sys.executable, "-I", "-m", MODULE],
+            env={name: environ[name] for name in _KEPT_ENV if name in environ},
+        )
+        started = cls(process, heard)
+        await started.tell(begin)
+        return started
+
+    @property
+    def pid(self) -> int:
+        """What the system calls the process."""
+        return self._process.pid
+
+    async def tell(self, message: Mapping[str, Any]) -> None:
+        """Send a message; nothing is done where the process is dead, which `run` tells."""
+        assert self._process.stdin is not None, "all streams are piped"
+        # Texts of megabytes are written out in a thread; short messages are not worth one.
+        is_long = len(message.get("text") or "") > 100_000
+        line = await asyncio.to_thread(_line, message) if is_long else _line(message)
+        self._process.stdin.write(line)
+        try:
+            await self._process.stdin.drain()
+        except ConnectionError:
+            log.debug("the search index took no message: it has ended")
+
+    async def run(self) -> str:
+        """Hear what it says until it ends; the end of what it wrote to its standard error."""
+        assert self._process.stderr is not None, "all streams are piped"
+        try:
+            _, errors = await asyncio.gather(self._hear(), _tail_of(self._process.stderr))
+            await self._process.wait()
+        finally:
+            if self._process.returncode is None:
+                self._process.kill()
+                await self._process.wait()
+        return errors
+
+    async def _hear(self) -> None:
+        assert self._process.stdout is not None, "all streams are piped"
+        rest = b""
+        while data := await self._process.stdout.read(_READ):
+            *lines, rest = (rest + data).split(b"\n")
+            for line in lines:
+                self._heard(json.loads(line))
+            if len(rest) > _MAX_LINE:
+                raise ValueError(f"the search index wrote a line of more than {_MAX_LINE:,} bytes")
+
+    async def end(self) -> None:
+        """Have it finish what it is at and end; it is killed where that takes long."""
+        assert self._process.stdin is not None, "all streams are piped"
+        self._process.stdin.close()
+        try:
+            async with asyncio.timeout(END_SECONDS):
+                await self._process.wait()
+        except TimeoutError:
+            if self._process.returncode is None:
+                self._process.kill()
+            await self._process.wait()
+
+
+def _line(message: Mapping[str, Any]) -> bytes:
+    return json.dumps(message).encode() + b"\n"
+
+
+async def _tail_of(stream: asyncio.StreamReader) -> str:
+    tail = b""
+    while data := await stream.read(_READ):
+        tail = (tail + data)[-_MAX_TAIL:]
+    return tail.decode("utf-8", "replace")

@@ -1,0 +1,163 @@
+r"""Functions and classes of Python, found by their heads and indents: no tree is built.
+
+A parser's tree alone takes longer than all of this, which tells the same of code as people write
+it. Where the two differ (a line in brackets, or of a string behind a backslash, that stands
+left of its function), a passage ends early and nothing is lost.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import accumulate
+
+from stet.index.search.cutting import MAX_DEPTH, MAX_SIGNATURE, Definition
+
+MAX_HEAD = 4_000
+"""Characters of a head that are looked at."""
+
+_HEAD = re.compile(
+    r"\n(?P<indent>[ \t]*+)(?:@[ \t]*+\w|"
+    r"(?P<told>(?:async[ \t]++)?(?P<kind>def|class)[ \t]++(?P<name>\w++)[ \t]*+[(:\[\\]))"
+)
+_TRIPLE = re.compile(r"\"\"\"|'''")
+_TOKEN = re.compile(
+    r"\"\"\"|'''|#[^\n]*+|\"(?:[^\"\\\n]|\\[\s\S])*+\"?+|'(?:[^'\\\n]|\\[\s\S])*+'?+"
+)
+_MARK = re.compile(_TOKEN.pattern + r"|[()\[\]{}:]")
+
+
+def python_definitions(text: str, lines: Sequence[str]) -> Iterator[Definition]:
+    r"""The definitions of a module in order of place, without those in functions that keep them.
+
+    Args:
+        text: With `\n` at its line ends and no others.
+        lines: The text cut at each `\n`.
+    """
+    return _Scan(text, lines).definitions()
+
+
+class _Scan:
+    """One text, with the places of its lines and of its strings of more than one line."""
+
+    def __init__(self, text: str, lines: Sequence[str]) -> None:
+        # With one line end in front, the one before each line stands at the line's own offset.
+        self._text = f"\n{text}"
+        self._lines = lines
+        self._starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+        self._strings = [*_triple_quoted(self._text)]
+        self._string_starts = [start for start, _ in self._strings]
+
+    def definitions(self) -> Iterator[Definition]:
+        """See `python_definitions`."""
+        open_: list[tuple[int, Definition]] = []
+        decorator: tuple[str, int] | None = None
+        floor = 0
+        for found in _HEAD.finditer(self._text):
+            place = found.start()
+            while open_ and open_[-1][0] <= place:
+                floor = open_.pop()[1].end
+            if open_ and (len(open_) == MAX_DEPTH or not open_[-1][1].gives_away):
+                continue
+            if self._string_end(place) is not None:
+                continue
+            if found["told"] is None:
+                decorator = decorator or (found["indent"], place)
+                continue
+            if open_:
+                floor = max(floor, open_[-1][1].head + 1)
+            led_by = decorator[1] if decorator and decorator[0] == found["indent"] else place
+            decorator = None
+            stop = self._end(found, open_[-1][0] if open_ else len(self._text))
+            each = self._definition(found, led_by, stop, floor)
+            open_.append((stop, each))
+            yield each
+
+    def _definition(self, found: re.Match[str], led_by: int, stop: int, floor: int) -> Definition:
+        head = bisect_left(self._starts, found.start())
+        first = bisect_left(self._starts, led_by)
+        while first > floor and self._lines[first - 1].lstrip().startswith("#"):
+            first -= 1
+        end = self._without_comments(bisect_left(self._starts, stop), head, len(found["indent"]))
+        signature = _signature(self._text, found.start("told"))
+        return Definition(first, head, end, found["name"], signature, found["kind"] == "class")
+
+    def _end(self, found: re.Match[str], limit: int) -> int:
+        """Where the line end before the first line behind a definition stands."""
+        outside = _outside(len(found["indent"]))
+        place = found.end()
+        while (behind := outside.search(self._text, place, limit)) is not None:
+            string_end = self._string_end(behind.start())
+            if string_end is None:
+                return behind.start()
+            place = string_end
+        return limit
+
+    def _without_comments(self, end: int, head: int, indent: int) -> int:
+        """`end` without the blank lines before it, and the comments that stand outside."""
+        while end > head + 1:
+            line = self._lines[end - 1]
+            rest = line.lstrip()
+            if rest and not (rest[0] == "#" and len(line) - len(rest) <= indent):
+                break
+            end -= 1
+        return end
+
+    def _string_end(self, place: int) -> int | None:
+        """Where the string ends that `place` is in; None if it is in none."""
+        nth = bisect_right(self._string_starts, place) - 1
+        return self._strings[nth][1] if nth >= 0 and place < self._strings[nth][1] else None
+
+
+@lru_cache(maxsize=256)
+def _outside(indent: int) -> re.Pattern[str]:
+    """A line that has code at `indent` characters or less, brackets that close apart."""
+    return re.compile(rf"\n[ \t]{{0,{indent}}}+(?=[^ \t\n#)\]}}])")
+
+
+def _triple_quoted(text: str) -> Iterator[tuple[int, int]]:
+    """Where the strings in triple quotes stand.
+
+    Only a line with something else in front that might be a string or a comment is taken apart.
+    """
+    place = 0
+    while (found := _TRIPLE.search(text, place)) is not None:
+        start = found.start()
+        line = max(place, text.rfind("\n", place, start) + 1)
+        before = text[line:start]
+        if "#" in before or '"' in before or "'" in before:
+            token = next(each for each in _TOKEN.finditer(text, line) if each.end() > start)
+            if token.start() < start:
+                place = token.end()
+                continue
+        place = _closing(text, found[0], start + 3)
+        yield start, place
+
+
+def _closing(text: str, quotes: str, place: int) -> int:
+    """The place behind the next `quotes` that no backslash precedes."""
+    while (end := text.find(quotes, place)) >= 0:
+        n_backslashes = end - len(text[place:end].rstrip("\\")) - place
+        if n_backslashes % 2 == 0:
+            return end + 3
+        place = end + 1
+    return len(text)
+
+
+def _signature(text: str, start: int) -> str:
+    """The head of a definition up to its colon, without comments; its first line if it has no end."""
+    end = text.find("\n", start)
+    line = (text[start:] if end < 0 else text[start:end]).rstrip()
+    if len(line) < MAX_HEAD and line[-1] == ":" and line.count("(") == line.count(")"):
+        return " ".join(line[:-1].split())[:MAX_SIGNATURE].rstrip()
+    pieces: list[str] = []
+    depth = 0
+    for mark in _MARK.finditer(text, start, start + MAX_HEAD):
+        if mark[0] == ":" and not depth:
+            line = "".join((*pieces, text[start : mark.start()]))
+            break
+        depth += (mark[0] in "([{") - (mark[0] in ")]}")
+        if mark[0][0] == "#":
+            pieces.append(text[start : mark.start()])
+            start = mark.end()
+    return " ".join(line[:MAX_HEAD].split())[:MAX_SIGNATURE].rstrip()

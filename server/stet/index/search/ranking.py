@@ -1,0 +1,311 @@
+"""Which of the chunks found are the answer: two rankings that err differently, and rules.
+
+Weighted reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009) of the ranking by words
+and of that by meaning; added to it is what a rule can tell: how much of the question a chunk covers,
+and where. The weights were fitted by `tests/eval`, on the half of its data that is for that; a name
+says something else in code than in notes, so there are two sets of them.
+"""
+
+import math
+import operator
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from stet.index.search.fields import words
+from stet.index.search.store import Row
+
+_K = 20
+"""How slowly a rank loses weight with its number."""
+MAX_TOLD = 5
+"""Words of the question that a reason names for each place."""
+_TESTS = re.compile(
+    r"(^|/)(tests?|testing|specs?|__tests__|fixtures?)/|(^|/)(test_|conftest\.)|[._](test|spec)\."
+)
+_VENDORED = re.compile(
+    r"(^|/)(_?vendor(ed)?|third[_-]?party|node_modules|external|dist|build)/|[.-]min\."
+)
+_GENERATED = re.compile(
+    r"\.(po|pot|lock|map|svg|snap|sum)$|(^|/)package-lock\.json$|(^|/)(changelog|changes|news)(\.(md|rst|txt))?$",
+    re.IGNORECASE,
+)
+"""What nobody writes, or what repeats what is elsewhere: translations, locks, lists of changes."""
+
+
+class Weights(NamedTuple):
+    """How much each thing that is known of a chunk counts.
+
+    Attributes:
+        by_words: Its place in the ranking by words, as a reciprocal.
+        by_meaning: The same for meaning.
+        cosine: How near in meaning it is.
+        relevance: Its score by words, as a share of the best one.
+        cover: Which share of the question is anywhere in it, its path included.
+        in_name: Which share of the question is in its name.
+        name_in: Which share of its name is asked for.
+        in_head: Which share of the question is in its head and not in its name.
+        in_path: Which share of the question is in its path.
+        file_in: Which share of its file's name is asked for.
+        rarest: How much the rarest word in its name tells.
+        phrase: Which share of the words that follow each other do so in its text.
+        first: Whether the question begins with a word of its name.
+        size: The logarithm of its length.
+        beside: How well other chunks of its file stand.
+        definition: Whether it defines something.
+        hidden: Whether its name begins with an underscore.
+        tests: Whether it is in a test, and the question is not about tests.
+        vendored: Whether it is somebody else's code.
+        generated: Whether it is in a file that nobody writes, and the question does not name it.
+    """
+
+    by_words: float
+    by_meaning: float
+    cosine: float
+    relevance: float
+    cover: float
+    in_name: float
+    name_in: float
+    in_head: float
+    in_path: float
+    file_in: float
+    rarest: float
+    phrase: float
+    first: float
+    size: float
+    beside: float
+    definition: float
+    hidden: float
+    tests: float
+    vendored: float
+    generated: float
+
+
+DEFINITIONS = Weights(
+    by_words=1.16,
+    by_meaning=0.32,
+    cosine=8.59,
+    relevance=0.97,
+    cover=4.63,
+    in_name=2.74,
+    name_in=1.25,
+    in_head=3.12,
+    in_path=-3.29,
+    file_in=0.69,
+    rarest=0.59,
+    phrase=1.1,
+    first=1.19,
+    size=0.08,
+    beside=0.34,
+    definition=0.37,
+    hidden=-0.29,
+    tests=-1.09,
+    vendored=-0.22,
+    generated=0.0,
+)
+"""For a chunk that defines something."""
+OTHERS = Weights(
+    by_words=1.37,
+    by_meaning=-0.4,
+    cosine=8.2,
+    relevance=1.0,
+    cover=1.3,
+    in_name=1.16,
+    name_in=2.26,
+    in_head=-1.64,
+    in_path=2.04,
+    file_in=2.64,
+    rarest=-2.08,
+    phrase=2.21,
+    first=-0.42,
+    size=0.26,
+    beside=-0.07,
+    definition=0.0,
+    hidden=-3.84,
+    tests=-0.71,
+    vendored=-0.82,
+    generated=-5.0,
+)
+"""For all else: notes, and what stands between definitions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, ready to be compared.
+
+    Attributes:
+        rarity: How much each of its words tells, in their order.
+        said: The words as they were asked.
+        total: What all its words tell together.
+        highest: What the rarest of them tells.
+        first: The first of them.
+        pairs: Words that follow each other, as they are in a text.
+    """
+
+    rarity: Mapping[str, float]
+    said: Mapping[str, str]
+    total: float
+    highest: float
+    first: str | None
+    pairs: Sequence[str]
+
+    @classmethod
+    def of(cls, said: Mapping[str, str], frequencies: Mapping[str, int], n_chunks: int) -> "Asked":
+        """The question whose words are in so many chunks each, of `n_chunks`."""
+        rarity = {
+            term: math.log(1 + (n_chunks - n + 0.5) / (n + 0.5)) for term, n in frequencies.items()
+        }
+        return cls(
+            rarity,
+            said,
+            total=sum(rarity.values()) or 1.0,
+            highest=max(rarity.values(), default=1.0),
+            first=next(iter(rarity), None),
+            pairs=[f" {first} {second} " for first, second in pairwise(rarity)],
+        )
+
+
+class Ranks(NamedTuple):
+    """Where a chunk stands, from 1; None where it was not found.
+
+    Attributes:
+        by_words: In the ranking by words.
+        by_meaning: In the one by meaning.
+        cosine: How near in meaning it is.
+        relevance: Its score by words, as a share of the best one.
+        beside: How well other chunks of its file stand.
+    """
+
+    by_words: int | None
+    by_meaning: int | None
+    cosine: float = 0.0
+    relevance: float = 0.0
+    beside: float = 0.0
+
+
+Scored = Sequence[tuple[int, float]]
+"""Chunks and their scores, the best first."""
+
+
+def ranked(
+    rows: Mapping[int, Row], by_words: Scored, by_meaning: Scored, cosines: Mapping[int, float]
+) -> list[tuple[Row, Ranks]]:
+    """Where each of the chunks `rows` stands."""
+    placed = {chunk: place for place, (chunk, _) in enumerate(by_words, 1)}
+    meaning = {chunk: place for place, (chunk, _) in enumerate(by_meaning, 1)}
+    scores = dict(by_words)
+    best = by_words[0][1] if by_words else 0.0
+    alone = {
+        chunk: _reciprocal(placed.get(chunk)) + _reciprocal(meaning.get(chunk)) for chunk in rows
+    }
+    of_file: defaultdict[str, float] = defaultdict(float)
+    for chunk, row in rows.items():
+        of_file[row.uri] += alone[chunk]
+    return [
+        (
+            row,
+            Ranks(
+                placed.get(chunk),
+                meaning.get(chunk),
+                cosines.get(chunk, 0.0),
+                scores.get(chunk, 0.0) / best if best > 0 else 0.0,
+                math.log1p(of_file[row.uri] - alone[chunk]),
+            ),
+        )
+        for chunk, row in rows.items()
+    ]
+
+
+def features(asked: Asked, row: Row, ranks: Ranks) -> tuple[float, ...]:
+    """What is known of a chunk, in the order of `Weights`."""
+    names, heads = set(row.name.split()), set(row.head.split())
+    paths, body = set(row.path.split()), f" {row.body} "
+    in_path, in_name, in_head, covered, rarest = 0.0, 0.0, 0.0, 0.0, 0.0
+    for term, weight in asked.rarity.items():
+        known = True
+        if term in names:
+            in_name += weight
+            rarest = max(rarest, weight)
+        elif term in heads:
+            in_head += weight
+        else:
+            known = False
+        if term in paths:
+            in_path += weight
+            known = True
+        if known or f" {term} " in body:
+            covered += weight
+    file_names, tests, vendored, generated = _of_file(row.file)
+    file_in = _share(file_names, asked)
+    total = asked.total
+    return (
+        _reciprocal(ranks.by_words),
+        _reciprocal(ranks.by_meaning),
+        ranks.cosine,
+        ranks.relevance,
+        covered / total,
+        in_name / total,
+        _share(names, asked),
+        in_head / total,
+        in_path / total,
+        file_in,
+        rarest / asked.highest,
+        sum([pair in body for pair in asked.pairs]) / (len(asked.pairs) or 1),
+        float(asked.first in names),
+        math.log(len(body) - 1),
+        ranks.beside,
+        float(row.is_definition),
+        float(row.title.startswith("_")),
+        float(tests and "test" not in asked.rarity),
+        float(vendored),
+        float(generated and not file_in),
+    )
+
+
+def _share(words_: Iterable[str], asked: Asked) -> float:
+    """Which share of some words is asked for."""
+    found = [word in asked.rarity for word in words_]
+    return sum(found) / len(found) if found else 0.0
+
+
+@lru_cache(maxsize=10_000)
+def _of_file(file: str) -> tuple[frozenset[str], bool, bool, bool]:
+    """The words of a file's own name, and whether it is a test, vendored, or generated."""
+    return (
+        frozenset(words(PurePosixPath(file).stem).split()),
+        _TESTS.search(file) is not None,
+        _VENDORED.search(file) is not None,
+        _GENERATED.search(file) is not None,
+    )
+
+
+def _reciprocal(rank: int | None) -> float:
+    return 0.0 if rank is None else _K / (_K + rank - 1)
+
+
+def value_of(asked: Asked, row: Row, ranks: Ranks) -> float:
+    """How good an answer a chunk is; higher is better, comparable within one question."""
+    weights = DEFINITIONS if row.is_definition else OTHERS
+    value: float = sum(map(operator.mul, features(asked, row, ranks), weights))
+    return value
+
+
+def why(asked: Asked, row: Row, ranks: Ranks) -> str:
+    """Why a chunk is among the answers, for people: `named user, names; meaning`."""
+    told = []
+    where = (("named", row.name), ("in its head", row.head), ("path", row.path), ("text", row.body))
+    seen: set[str] = set()
+    for word, field in where:
+        here = [term for term in asked.rarity if term not in seen and f" {term} " in f" {field} "]
+        seen.update(here)
+        if here:
+            told.append(
+                f"{word}: {', '.join(dict.fromkeys(asked.said[term] for term in here[:MAX_TOLD]))}"
+            )
+    if ranks.by_meaning is not None:
+        told.append(f"near in meaning (no. {ranks.by_meaning})")
+    return "; ".join(told)

@@ -1,0 +1,316 @@
+"""The index on the disk: files, chunks, their words in SQLite's FTS5, their vectors.
+
+One file for a workspace, in the cache folder; whoever opened it owns it (see `slot.py`). All of it
+can be made again, so it is written without waiting for the disk, and thrown away when it is broken
+or of another version.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple, Self
+
+from stet.index.search.chunk import Chunk
+from stet.index.search.fields import Fields
+
+VERSION = 1
+"""Of the tables and of what is written into them; another one is made anew."""
+
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE files (
+    id INTEGER PRIMARY KEY, uri TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
+    mtime REAL, size INTEGER NOT NULL, hash BLOB NOT NULL
+);
+CREATE TABLE chunks (
+    id INTEGER PRIMARY KEY, file INTEGER NOT NULL, first INTEGER NOT NULL, end INTEGER NOT NULL,
+    name TEXT NOT NULL, scope TEXT NOT NULL, is_definition INTEGER NOT NULL, meant BLOB NOT NULL
+);
+CREATE INDEX chunks_of_file ON chunks (file);
+CREATE INDEX chunks_meant ON chunks (meant);
+CREATE TABLE vectors (meant BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID;
+CREATE TABLE unread (meant BLOB PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
+CREATE VIRTUAL TABLE words USING fts5 (path, name, head, body, tokenize = 'ascii');
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row);
+"""
+_PRAGMAS = """
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = OFF;
+PRAGMA cache_size = -32000;
+PRAGMA temp_store = MEMORY;
+"""
+_WEIGHTS = "1.0, 10.0, 3.0, 1.0"
+"""Of the fields path, name, head, body."""
+
+
+class Stamp(NamedTuple):
+    """What tells that a file has changed.
+
+    Attributes:
+        mtime: When it was written, in seconds; None for unsaved text.
+        size: In bytes, or in code points for unsaved text.
+        hash: Of its text.
+    """
+
+    mtime: float | None
+    size: int
+    hash: bytes
+
+
+class Source(NamedTuple):
+    """A file as it was read; named as in `Entry`."""
+
+    uri: str
+    name: str
+    text: str
+    stamp: Stamp
+
+
+class Entry(NamedTuple):
+    """A file to be put into the index."""
+
+    uri: str
+    name: str
+    stamp: Stamp
+    chunks: Sequence[Chunk]
+    fields: Sequence[Fields]
+    meant: Sequence[bytes]
+    """The hash of what is embedded of each chunk."""
+
+
+class Row(NamedTuple):
+    """A chunk as the index holds it; see `Chunk` and `Fields`."""
+
+    id: int
+    uri: str
+    file: str
+    first: int
+    end: int
+    title: str
+    scope: str
+    is_definition: int
+    path: str
+    name: str
+    head: str
+    body: str
+
+
+class Store:
+    """One index file. Blocks; used by one thread."""
+
+    def __init__(self, path: Path | str) -> None:
+        """Open the index at `path`, or make it there; `:memory:` for none.
+
+        Raises:
+            sqlite3.DatabaseError: If what is there is no index of this version.
+        """
+        self._db = sqlite3.connect(path, isolation_level=None)
+        try:
+            self._prepare()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _prepare(self) -> None:
+        self._db.executescript(_PRAGMAS)
+        (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        if version == 0:
+            self._db.executescript(_TABLES)
+            self._db.execute(f"PRAGMA user_version = {VERSION}")
+        elif version != VERSION:
+            raise sqlite3.DatabaseError(f"an index of version {version}, not {VERSION}")
+        (last,) = self._db.execute("SELECT max(id) FROM chunks").fetchone()
+        self._next_chunk = (last or 0) + 1
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- what is in it ---------------------------------------------------------------------------
+
+    def stamps(self) -> dict[str, Stamp]:
+        """All files, by URI."""
+        rows = self._db.execute("SELECT uri, mtime, size, hash FROM files")
+        return {uri: Stamp(*stamp) for uri, *stamp in rows}
+
+    def counts(self) -> tuple[int, int, int]:
+        """How many files, chunks, and texts that are not embedded yet."""
+        sql = "SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM chunks), (SELECT count(*) FROM unread)"
+        n_files, n_chunks, n_unread = self._db.execute(sql).fetchone()
+        return n_files, n_chunks, n_unread
+
+    def meta(self, key: str) -> str | None:
+        """A remark on the whole index."""
+        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return None if row is None else row[0]
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Write one down."""
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Everything written within is there together, or not at all."""
+        self._db.execute("BEGIN")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    def put(self, entry: Entry) -> tuple[list[int], list[int]]:
+        """Put a file in, in place of what was there of it; the chunks that went and that came."""
+        gone = self.drop(entry.uri)
+        row = self._db.execute(
+            "INSERT INTO files (uri, name, mtime, size, hash) VALUES (?, ?, ?, ?, ?)",
+            (entry.uri, entry.name, *entry.stamp),
+        )
+        first = self._next_chunk
+        self._next_chunk += len(entry.chunks)
+        came = range(first, self._next_chunk)
+        self._db.executemany(
+            "INSERT INTO chunks (id, file, first, end, name, scope, is_definition, meant)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (
+                    each,
+                    row.lastrowid,
+                    chunk.first,
+                    chunk.end,
+                    chunk.name,
+                    chunk.scope,
+                    chunk.is_definition,
+                    meant,
+                )
+                for each, chunk, meant in zip(came, entry.chunks, entry.meant, strict=True)
+            ],
+        )
+        self._db.executemany(
+            "INSERT INTO words (rowid, path, name, head, body) VALUES (?, ?, ?, ?, ?)",
+            [
+                (each, fields.path, fields.name, fields.head, fields.body)
+                for each, fields in zip(came, entry.fields, strict=True)
+            ],
+        )
+        self._db.executemany(
+            "INSERT OR IGNORE INTO unread SELECT ?1, ?2"
+            " WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE meant = ?1)",
+            [(meant, each.meant) for each, meant in zip(entry.fields, entry.meant, strict=True)],
+        )
+        return gone, list(came)
+
+    def touch(self, uri: str, stamp: Stamp) -> None:
+        """A file was written again with the same text."""
+        self._db.execute(
+            "UPDATE files SET mtime = ?, size = ?, hash = ? WHERE uri = ?", (*stamp, uri)
+        )
+
+    def drop(self, uri: str) -> list[int]:
+        """Take a file out; the chunks that went."""
+        row = self._db.execute("SELECT id FROM files WHERE uri = ?", (uri,)).fetchone()
+        if row is None:
+            return []
+        ids = [each for (each,) in self._db.execute("SELECT id FROM chunks WHERE file = ?", row)]
+        self._db.executemany("DELETE FROM words WHERE rowid = ?", [(each,) for each in ids])
+        self._db.execute("DELETE FROM chunks WHERE file = ?", row)
+        self._db.execute("DELETE FROM files WHERE id = ?", row)
+        return ids
+
+    def tidy(self) -> None:
+        """Forget vectors that no chunk needs any more, and merge what was written in pieces."""
+        with self.writing():
+            for table in ("vectors", "unread"):
+                self._db.execute(
+                    f"DELETE FROM {table} WHERE meant NOT IN (SELECT meant FROM chunks)"  # noqa: S608
+                )
+        self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    # -- vectors ---------------------------------------------------------------------------------
+
+    def unread(self, limit: int) -> list[tuple[bytes, str]]:
+        """Texts that are not embedded yet, each with its hash."""
+        return self._db.execute("SELECT meant, text FROM unread LIMIT ?", (limit,)).fetchall()
+
+    def embedded(self, vectors: Iterable[tuple[bytes, bytes | None]]) -> list[tuple[int, bytes]]:
+        """Keep vectors by the hash of their text, None where there can't be one; chunks that have
+        one now.
+        """
+        chunks = []
+        for meant, vector in vectors:
+            self._db.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?)", (meant, vector))
+            self._db.execute("DELETE FROM unread WHERE meant = ?", (meant,))
+            if vector is not None:
+                ids = self._db.execute("SELECT id FROM chunks WHERE meant = ?", (meant,))
+                chunks += [(each, vector) for (each,) in ids]
+        return chunks
+
+    def vectors(self, chunks: Iterable[int] | None = None) -> Iterator[tuple[int, bytes]]:
+        """The vectors of chunks, of all by default."""
+        sql = "SELECT id, vector FROM chunks JOIN vectors USING (meant) WHERE vector IS NOT NULL"
+        if chunks is None:
+            yield from self._db.execute(sql)
+            return
+        for chunk in chunks:
+            yield from self._db.execute(f"{sql} AND id = ?", (chunk,))
+
+    def forget_vectors(self) -> None:
+        """Another model embeds from now on: nothing of the old one can be compared.
+
+        What is to be embedded is not kept, so all files have to be put in again.
+        """
+        for table in ("vectors", "unread", "words", "chunks", "files"):
+            self._db.execute(f"DELETE FROM {table}")  # noqa: S608
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def frequency(self, term: str) -> int:
+        """In how many chunks a word is."""
+        row = self._db.execute("SELECT doc FROM vocabulary WHERE term = ?", (term,)).fetchone()
+        return 0 if row is None else int(row[0])
+
+    def best(self, terms: Sequence[str], limit: int, folder: str = "") -> list[tuple[int, float]]:
+        """Chunks with any of the words, the best by BM25 first, each with its score."""
+        wanted = " OR ".join(f'"{term}"' for term in terms)
+        if not folder:
+            sql = (
+                f"SELECT rowid, -bm25(words, {_WEIGHTS}) AS score FROM words WHERE words MATCH ?"  # noqa: S608
+                " ORDER BY score DESC LIMIT ?"
+            )
+            return self._db.execute(sql, (wanted, limit)).fetchall()
+        sql = (
+            f"SELECT words.rowid, -bm25(words, {_WEIGHTS}) AS score FROM words"  # noqa: S608
+            " JOIN chunks ON chunks.id = words.rowid JOIN files ON files.id = chunks.file"
+            " WHERE words MATCH ? AND substr(files.name, 1, ?) = ? ORDER BY score DESC LIMIT ?"
+        )
+        prefix = folder.rstrip("/") + "/"
+        return self._db.execute(sql, (wanted, len(prefix), prefix, limit)).fetchall()
+
+    def chunks_below(self, folder: str) -> list[int]:
+        """All chunks of files below a folder, as files are called."""
+        prefix = folder.rstrip("/") + "/"
+        sql = (
+            "SELECT chunks.id FROM chunks JOIN files ON files.id = chunks.file"
+            " WHERE substr(files.name, 1, ?) = ?"
+        )
+        return [each for (each,) in self._db.execute(sql, (len(prefix), prefix))]
+
+    def rows(self, ids: Sequence[int]) -> dict[int, Row]:
+        """Chunks by their id; none for one that is gone."""
+        sql = (
+            "SELECT chunks.id, uri, files.name, first, end, chunks.name, scope, is_definition,"
+            " c0, c1, c2, c3 FROM chunks JOIN files ON files.id = chunks.file"
+            " JOIN words_content ON words_content.id = chunks.id WHERE chunks.id IN "
+        )
+        found = self._db.execute(f"{sql}({','.join('?' * len(ids))})", ids)
+        return {row[0]: Row(*row) for row in found}

@@ -1,0 +1,119 @@
+"""Texts as vectors from an OpenAI-compatible endpoint: `POST BASE/embeddings`, many texts at once."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stet.llm.endpoint import Endpoint, Timeouts
+from stet.settings.values import SearchSettings
+from stet.system.system import System
+
+OPENAI_URL = "https://api.openai.com/v1"
+DEFAULT_MODEL = "text-embedding-3-small"
+SECONDS = 60.0
+MAX_TEXTS = 64
+"""In one request."""
+_KEY = "OPENAI_API_KEY"
+
+
+class NoEmbedding(Exception):
+    """The endpoint gave no vectors; the message says why, and what to do."""
+
+
+def where(settings: SearchSettings, environ: Mapping[str, str]) -> tuple[str, str]:
+    """The address and the model that `search.embeddings = "endpoint"` asks."""
+    base_url = settings.base_url or environ.get("OPENAI_BASE_URL", "").strip() or OPENAI_URL
+    return base_url, settings.model or DEFAULT_MODEL
+
+
+def embedding_endpoint(settings: SearchSettings, environ: Mapping[str, str]) -> Endpoint:
+    """The same, with its key.
+
+    Raises:
+        NoEmbedding: If a key is needed and is not there.
+    """
+    base_url, model = where(settings, environ)
+    # The key of the environment belongs to the address of the environment, and to no other.
+    key_env = settings.api_key_env or ("" if settings.base_url else _KEY)
+    key = environ.get(key_env, "").strip() if key_env else ""
+    if key_env and not key:
+        raise NoEmbedding(
+            f"the embedding endpoint wants a key: set {key_env} in the environment the editor starts "
+            "in, or name another variable in search.apiKeyEnv"
+        )
+    provider = "custom" if settings.base_url else "openai"
+    return Endpoint(provider, base_url, model, key, key_env)
+
+
+async def embed(
+    texts: Sequence[str], settings: SearchSettings, system: System
+) -> list[list[float]]:
+    """A vector for each text, in order.
+
+    Raises:
+        NoEmbedding: If there are none.
+    """
+    endpoint = embedding_endpoint(settings, system.environ())
+    openai, transport = await asyncio.to_thread(_import_sdk)
+    client = transport.sdk_client(endpoint, Timeouts())
+    vectors: list[list[float]] = []
+    try:
+        async with asyncio.timeout(SECONDS):
+            for at in range(0, len(texts), MAX_TEXTS):
+                answer = await client.embeddings.create(
+                    model=endpoint.model,
+                    input=list(texts[at : at + MAX_TEXTS]),
+                    encoding_format="float",
+                    extra_headers=transport.left_out(endpoint),
+                    timeout=SECONDS,
+                )
+                vectors += _checked(answer, len(texts[at : at + MAX_TEXTS]))
+    except TimeoutError as error:
+        raise NoEmbedding(f"{endpoint.host} gave no vectors within {SECONDS:g} seconds") from error
+    except openai.APIStatusError as error:
+        raise NoEmbedding(endpoint.without_key(_refused(endpoint, error))) from error
+    except (openai.OpenAIError, ValueError) as error:
+        reason = endpoint.without_key(str(error))
+        raise NoEmbedding(f"{endpoint.host} can't be asked for vectors: {reason}") from error
+    finally:
+        await client.close()
+    return vectors
+
+
+def _import_sdk() -> tuple[Any, Any]:
+    """The SDK, and what is ours about it. Takes 0.3 s and more: called in a worker thread."""
+    import openai
+
+    from stet.llm import transport
+
+    return openai, transport
+
+
+def _checked(answer: Any, n_texts: int) -> list[list[float]]:
+    """The vectors of an answer, in the order of the texts.
+
+    Raises:
+        ValueError: If it is no answer to so many texts.
+    """
+    items = getattr(answer, "data", None) or []
+    by_place = {item.index: item.embedding for item in items}
+    vectors = [by_place.get(place) for place in range(n_texts)]
+    if any(not isinstance(vector, list) or not vector for vector in vectors):
+        raise ValueError(f"it answered {len(items)} vectors to {n_texts} texts")
+    return [[float(number) for number in vector or ()] for vector in vectors]
+
+
+def _refused(endpoint: Endpoint, error: Any) -> str:
+    what = f"{endpoint.host} refused to embed (HTTP {error.status_code})"
+    match error.status_code:
+        case 401 | 403:
+            hint = (
+                f"look at the key in {endpoint.key_env}" if endpoint.key_env else "it wants a key"
+            )
+        case 404:
+            hint = f"it knows no model {endpoint.model!r}, or no /embeddings: see search.model and search.baseUrl"
+        case 429:
+            hint = "it is asked too often, or the account has no credit"
+        case _:
+            hint = str(error.message)[:200]
+    return f"{what}: {hint}"

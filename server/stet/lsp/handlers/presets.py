@@ -1,0 +1,65 @@
+"""The command `stet.context`: what comes with every question until it is cleared, and presets of it."""
+
+from typing import Any, get_args
+
+from stet.lsp.arguments import Arguments
+from stet.lsp.errors import InvalidParams, RequestFailed
+from stet.lsp.preset_values import MAX_DEPTH, Preset, Wish
+from stet.lsp.presets import CantChange, UnknownPreset
+from stet.lsp.state import ServerState
+from stet.settings.values import Scope
+
+_STARTING = "Stet is still starting; ask again in a moment"
+
+
+def context(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+    """Change what is attached to questions, or its presets; tells how both are then."""
+    arguments = Arguments("stet.context", given, main="add")
+    wish = Wish(
+        clear=arguments.flag("clear"),
+        load=arguments.text("load"),
+        remove=arguments.texts("remove"),
+        add=arguments.texts("add"),
+        scope=_scope(arguments),
+        link_depth=_depth(arguments),
+        save=arguments.text("save"),
+        delete=arguments.text("delete"),
+    )
+    arguments.finish()
+    if wish != Wish() and not state.startup.ready:  # what earlier runs have kept comes first
+        raise RequestFailed(_STARTING)
+    try:
+        state.presets.change(wish)
+    except (UnknownPreset, CantChange) as error:
+        raise InvalidParams(f"stet.context: {error}") from error
+    return {
+        **_shape(state.presets.attached()),
+        "problems": list(state.presets.problems()),
+        "presets": [
+            {"name": one.name, **_shape(one), "from": one.origin} for one in state.presets.all()
+        ],
+    }
+
+
+def _scope(arguments: Arguments) -> Any:  # one of the literals
+    value = arguments.text("scope")
+    known = get_args(Scope)
+    if value is not None and value not in known:
+        raise InvalidParams(f"stet.context: 'scope' is one of {', '.join(known)}, not {value!r}")
+    return value
+
+
+def _depth(arguments: Arguments) -> int | None:
+    value = arguments.whole("linkDepth")
+    if value is not None and not 0 <= value <= MAX_DEPTH:
+        raise InvalidParams(f"stet.context: 'linkDepth' is from 0 to {MAX_DEPTH}, not {value!r}")
+    return value
+
+
+def _shape(found: Preset) -> dict[str, object]:
+    return {
+        "files": list(found.files),
+        "folders": list(found.folders),
+        "scope": found.scope,
+        "linkDepth": found.link_depth,
+    }

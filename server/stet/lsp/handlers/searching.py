@@ -1,0 +1,89 @@
+"""Searching for people: `stet.search`, `workspace/symbol`, `stet.reindex`.
+
+Files are read in a worker; what is found stands in the editor's own lines.
+"""
+
+import asyncio
+from collections.abc import Awaitable
+
+from lsprotocol import types as lsp
+
+from stet.index.searching import Query
+from stet.lsp.arguments import Arguments
+from stet.lsp.errors import InvalidParams, RequestFailed
+from stet.lsp.showing.found_places import FoundPlace, found_places, place_shape, symbol
+from stet.lsp.state import ServerState
+from stet.workspace.paths import PathRefused
+from stet.workspace.slices import gathered
+from stet.workspace.snapshot import Snapshot
+
+DEFAULT_LIMIT = 20
+MAX_LIMIT = 200
+MAX_QUERY = 1000
+"""Characters: a longer question finds no more, and takes long to read."""
+MARK = "?"
+"""How a question begins in the editor's search for symbols; what has none is for other servers."""
+MIN_SYMBOL_QUERY = 2
+"""Characters behind the mark: fewer are a word that is still being typed."""
+
+
+def search(state: ServerState, given: tuple[object, ...]) -> Awaitable[list[dict[str, object]]]:
+    """The passages that fit best, the best first."""
+    arguments = Arguments("stet.search", given, main="query")
+    text, folder = arguments.required("query"), arguments.text("folder") or ""
+    limit = arguments.count("limit", DEFAULT_LIMIT, MAX_LIMIT)
+    arguments.finish()
+    if len(text) > MAX_QUERY:
+        raise InvalidParams(
+            f"stet.search: 'query' has {len(text):,} characters; {MAX_QUERY:,} is the most"
+        )
+    snapshot = state.workspace.snapshot()
+    return _shapes(state, snapshot, Query(text, folder=folder, limit=limit))
+
+
+async def workspace_symbols(
+    state: ServerState, params: lsp.WorkspaceSymbolParams
+) -> list[lsp.SymbolInformation]:
+    """What answers a question that begins with the mark; nothing for any other query."""
+    mark, text = params.query[:1], params.query[1 : MAX_QUERY + 1].strip()
+    if mark != MARK or len(text) < MIN_SYMBOL_QUERY:
+        state.symbols.stop()
+        return []
+    snapshot = state.workspace.snapshot()
+    work = _places(state, snapshot, Query(text, limit=DEFAULT_LIMIT))
+    return [symbol(place) for place in await state.symbols.run(work, [])]
+
+
+def reindex(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+    """Make the search index anew, or (`rebuild` false) only bring it up to the files."""
+    arguments = Arguments("stet.reindex", given)
+    rebuild = arguments.flag("rebuild", default=True)
+    arguments.finish()
+    snapshot = state.workspace.snapshot()
+    if not snapshot.roots:
+        raise RequestFailed("There is nothing to index: no folder and no file is open.")
+    return {"progressToken": state.index_view.reindex(snapshot, rebuild=rebuild)}
+
+
+async def _shapes(state: ServerState, snapshot: Snapshot, query: Query) -> list[dict[str, object]]:
+    return [place_shape(place) for place in await _places(state, snapshot, query)]
+
+
+async def _places(state: ServerState, snapshot: Snapshot, query: Query) -> list[FoundPlace]:
+    """What is found, in the editor's text.
+
+    Raises:
+        InvalidParams: If the folder is none of the workspace's.
+    """
+    try:
+        if query.folder and not await asyncio.to_thread(_is_there, snapshot, query.folder):
+            raise InvalidParams(f"There is no folder {query.folder!r} in the workspace.")
+        found = await state.index.search(snapshot, query)
+    except PathRefused as refused:
+        raise InvalidParams(str(refused)) from refused
+    places = found_places(found.passages, snapshot, state.workspace.encoding)
+    return await gathered(places, state.system)
+
+
+def _is_there(snapshot: Snapshot, folder: str) -> bool:
+    return snapshot.exists(snapshot.locate(folder).uri)

@@ -1,0 +1,156 @@
+"""What a search has found, as the editor is shown it: places in its own text, with an excerpt.
+
+A passage counts lines of the text that a model may see; the editor's text has the blocks of the
+in-text style as well, and may have changed since.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from lsprotocol import types as lsp
+
+from stet.index.searching import Passage
+from stet.lsp import to_lsp
+from stet.text.definitions import defined_name
+from stet.text.document import TextDocument
+from stet.text.encoding import Encoding
+from stet.text.escape import escape, escape_line
+from stet.text.lines import without_end
+from stet.text.position import Position, Range
+from stet.workspace.snapshot import NotShown, Snapshot
+
+MAX_EXCERPT = 600
+"""Of an excerpt, in code points."""
+MAX_LINE = 160
+"""Of one of its lines, in code points."""
+MAX_NAME = 120
+"""Of a symbol's name, in code points."""
+N_BEFORE = 2
+"""Lines of an excerpt before the best one."""
+N_BEHIND = 5
+
+_TYPES = ("class", "struct", "interface", "trait", "enum", "type", "record", "object", "protocol")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPlace:
+    """A passage with its place in the editor's text.
+
+    Attributes:
+        passage: As it was found.
+        range: All of it.
+        best: Its best line.
+        excerpt: That line and some beside it; nothing in it acts.
+        kind: What it is, of those kinds that every editor knows.
+    """
+
+    passage: Passage
+    range: lsp.Range
+    best: lsp.Range
+    excerpt: str
+    kind: lsp.SymbolKind
+
+
+def found_places(
+    passages: Iterable[Passage], snapshot: Snapshot, encoding: Encoding
+) -> Iterator[FoundPlace]:
+    """The places of `passages`, without those of files that are gone. Blocks on the disk."""
+    documents: dict[str, TextDocument | None] = {}
+    for passage in passages:
+        if passage.uri not in documents:
+            documents[passage.uri] = _document(snapshot, passage.uri)
+        document = documents[passage.uri]
+        if document is not None:
+            yield _place(passage, document, snapshot, encoding)
+
+
+def place_shape(place: FoundPlace) -> dict[str, object]:
+    """One entry of the answer of `stet.search`."""
+    found = place.passage
+    start, end = place.range.start, place.range.end
+    return {
+        "uri": found.uri,
+        "range": {
+            "start": {"line": start.line, "character": start.character},
+            "end": {"line": end.line, "character": end.character},
+        },
+        "score": round(found.score, 4),
+        "title": escape_line(found.title),
+        "excerpt": place.excerpt,
+        "lexicalRank": found.lexical_rank,
+        "vectorRank": found.vector_rank,
+        "why": escape_line(found.why),
+    }
+
+
+def symbol(place: FoundPlace) -> lsp.SymbolInformation:
+    """A passage as `workspace/symbol` answers it.
+
+    On the wire this is a `WorkspaceSymbol` with its range too, so that every editor can read it.
+    """
+    found = place.passage
+    title = escape_line(found.title or found.text.strip())[:MAX_NAME]
+    why = f" ({escape_line(found.why)})" if found.why else ""
+    return lsp.SymbolInformation(
+        location=lsp.Location(found.uri, place.range if found.title else place.best),
+        name=title or escape_line(found.name),
+        kind=place.kind,
+        container_name=f"{escape_line(found.name)}{why}",
+    )
+
+
+def _document(snapshot: Snapshot, uri: str) -> TextDocument | None:
+    try:
+        return snapshot.with_blocks(uri)
+    except NotShown:
+        return None
+
+
+def _place(
+    passage: Passage, document: TextDocument, snapshot: Snapshot, encoding: Encoding
+) -> FoundPlace:
+    first, end = snapshot.real_lines(document, passage.first, passage.end)
+    best, behind = snapshot.real_lines(document, passage.line - 1, passage.line)
+    return FoundPlace(
+        passage,
+        _lines(document, first, end, encoding),
+        _lines(document, best, behind, encoding),
+        _excerpt(document, best, first, end),
+        _kind(passage, document),
+    )
+
+
+def _lines(document: TextDocument, first: int, end: int, encoding: Encoding) -> lsp.Range:
+    """Whole lines, from `first` to before `end`, as far as they are there."""
+    stretch = Range(Position(first, 0), Position(max(first, end), 0))
+    return to_lsp.range_(stretch, document.lines, encoding)
+
+
+def _excerpt(document: TextDocument, best: int, first: int, end: int) -> str:
+    if end - first <= 1:  # of one line alone too little is understood
+        first, end = 0, len(document.lines)
+    start, behind = max(first, best - N_BEFORE), min(max(end, best + 1), best + N_BEHIND)
+    shown: list[str] = []
+    size = 0
+    for line in document.lines[start:behind]:
+        text = without_end(line)
+        text = escape(text if len(text) <= MAX_LINE else f"{text[:MAX_LINE]} …")
+        size += len(text) + 1
+        if size > MAX_EXCERPT and shown:
+            break
+        shown.append(text[:MAX_EXCERPT].rstrip())
+    return "\n".join(shown).strip("\n")
+
+
+def _kind(passage: Passage, document: TextDocument) -> lsp.SymbolKind:
+    """By the first line that says what the passage is."""
+    if not passage.title:
+        return lsp.SymbolKind.File
+    if document.is_markdown:
+        return lsp.SymbolKind.String
+    for line in document.lines[passage.first : passage.first + N_BEHIND]:
+        if defined_name(line) is not None:
+            head = line.split("(")[0].split()
+            is_type = any(word in _TYPES for word in head[:-1])
+            return lsp.SymbolKind.Class if is_type else lsp.SymbolKind.Function
+    return lsp.SymbolKind.Module

@@ -1,0 +1,67 @@
+"""The tables of presets and of what is attached, in SQL.
+
+Imports sqlite3, which takes milliseconds: loaded when the database is opened, not before.
+"""
+
+import logging
+import sqlite3
+from collections.abc import Mapping
+
+from stet.review.store.chat_tables import from_ascii, in_ascii
+from stet.review.store.preset_rows import KeptPresets
+from stet.review.store.rows import BadRow
+
+log = logging.getLogger(__name__)
+
+_KEEP = """
+    INSERT INTO preset (name, kept, fields) VALUES (?, ?, ?)
+    ON CONFLICT (name) DO UPDATE SET kept = excluded.kept, fields = excluded.fields
+"""
+_PRESETS = "SELECT name, fields FROM preset ORDER BY name"
+_ATTACHED = "SELECT fields FROM attached WHERE owner = ? ORDER BY kept DESC, nth DESC LIMIT 1"
+
+
+def write_presets(
+    connection: sqlite3.Connection,
+    owner: str,
+    now: float,
+    presets: Mapping[str, str | None],
+    attached: str | None,
+) -> None:
+    """Write presets, and what is attached in place of what was; within a transaction.
+
+    Args:
+        connection: To the database.
+        owner: The run that attached it.
+        now: Seconds since the epoch.
+        presets: Their fields by name; None: the preset goes.
+        attached: Fields; None: what was kept stays.
+
+    Raises:
+        sqlite3.Error: If it can't be done.
+    """
+    for name, fields in presets.items():
+        if fields is None:
+            connection.execute("DELETE FROM preset WHERE name = ?", (in_ascii(name),))
+        else:
+            connection.execute(_KEEP, (in_ascii(name), now, fields))
+    if attached is not None:
+        connection.execute("DELETE FROM attached WHERE owner = ?", (owner,))
+        insert = "INSERT INTO attached (owner, kept, fields) VALUES (?, ?, ?)"
+        connection.execute(insert, (owner, now, attached))
+
+
+def load_presets(connection: sqlite3.Connection, owner: str) -> KeptPresets:
+    """All presets, and what `owner` has attached; what makes no sense is left out and logged.
+
+    Raises:
+        sqlite3.Error: If it can't be read.
+    """
+    presets: dict[str, str] = {}
+    for name, fields in connection.execute(_PRESETS):
+        try:
+            presets[from_ascii(name)] = str(fields)
+        except BadRow as problem:
+            log.warning("a kept preset is left out: %s", problem)
+    found = connection.execute(_ATTACHED, (owner,)).fetchone()
+    return KeptPresets(presets, None if found is None else str(found[0]))

@@ -1,0 +1,111 @@
+"""What answers the questions: the engine, each of its arms alone, and plain FTS5 for comparison."""
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from time import perf_counter
+
+from stet.index.search.chunks import chunks_of
+from stet.index.search.embedding import LocalEmbedder, can_embed
+from stet.index.search.engine import Hit, Search, SearchEngine, digest, entry_of
+from stet.index.search.store import Stamp, Store
+from stet.text.lines import split_lines
+from tests.eval.corpus import Change, Question
+
+Found = tuple[str, int, int]
+"""A file, the first line of a passage in it, 0-based, and the line behind its last."""
+HYBRID, WORDS, MEANING, PLAIN, PLAIN_FILES = (
+    "hybrid",
+    "words",
+    "meaning",
+    "FTS5",
+    "FTS5, whole files",
+)
+_LIMIT = 300
+_WORD = re.compile(r"\w+")
+
+
+class Ours:
+    """The engine as it is shipped, and each arm alone with the rules."""
+
+    def __init__(self) -> None:
+        self.engine = SearchEngine(Store(":memory:"), LocalEmbedder() if can_embed() else None)
+        self.seconds: list[float] = []
+        """What each question took of the whole engine."""
+
+    def change(self, change: Change) -> None:
+        self.engine.drop(change.drop)
+        self.engine.put(
+            entry_of(name, name, text, Stamp(None, len(text), digest(text)))
+            for name, text in change.put.items()
+        )
+        while self.engine.embed():
+            pass
+
+    def arms(self) -> Mapping[str, Callable[[Question], list[Found]]]:
+        return {
+            HYBRID: self._hybrid,
+            WORDS: lambda asked: self._found(Search(asked.text, _LIMIT, by_meaning=False)),
+            MEANING: lambda asked: self._found(Search(asked.text, _LIMIT, by_words=False)),
+        }
+
+    def _hybrid(self, asked: Question) -> list[Found]:
+        start = perf_counter()
+        found = self._found(Search(asked.text, _LIMIT))
+        self.seconds.append(perf_counter() - start)
+        return found
+
+    def _found(self, search: Search) -> list[Found]:
+        return [_found(hit) for hit in self.engine.search(search)]
+
+
+def _found(hit: Hit) -> Found:
+    return hit.uri, hit.first, hit.end
+
+
+class Plain:
+    """FTS5 as it comes: its own tokenizer, one column with the text, any word of the question."""
+
+    def __init__(self, *, whole_files: bool) -> None:
+        self._whole_files = whole_files
+        self._db = sqlite3.connect(":memory:", isolation_level=None)
+        self._db.executescript(
+            "CREATE TABLE places (id INTEGER PRIMARY KEY, file TEXT, first INTEGER, end INTEGER);"
+            "CREATE INDEX files ON places (file);"
+            "CREATE VIRTUAL TABLE texts USING fts5 (body, tokenize = 'unicode61');"
+        )
+
+    def change(self, change: Change) -> None:
+        self._db.execute("BEGIN")
+        for name in [*change.drop, *change.put]:
+            for row in self._db.execute("SELECT id FROM places WHERE file = ?", (name,)).fetchall():
+                self._db.execute("DELETE FROM texts WHERE rowid = ?", row)
+            self._db.execute("DELETE FROM places WHERE file = ?", (name,))
+        for name, text in change.put.items():
+            for first, end, body in self._cut(name, text):
+                place = (name, first, end)
+                cursor = self._db.execute(
+                    "INSERT INTO places (file, first, end) VALUES (?, ?, ?)", place
+                )
+                self._db.execute(
+                    "INSERT INTO texts (rowid, body) VALUES (?, ?)", (cursor.lastrowid, body)
+                )
+        self._db.execute("COMMIT")
+
+    def _cut(self, name: str, text: str) -> Iterator[tuple[int, int, str]]:
+        lines = split_lines(text)
+        if self._whole_files:
+            yield 0, len(lines), text
+            return
+        for chunk in chunks_of(text, name):
+            yield chunk.first, chunk.end, "".join(lines[chunk.first : chunk.end])
+
+    def ask(self, asked: Question) -> list[Found]:
+        wanted = " OR ".join(f'"{word}"' for word in dict.fromkeys(_WORD.findall(asked.text)))
+        if not wanted:
+            return []
+        return self._db.execute(
+            "SELECT file, first, end FROM texts JOIN places ON places.id = texts.rowid"
+            " WHERE texts MATCH ? ORDER BY bm25(texts) LIMIT ?",
+            (wanted, _LIMIT),
+        ).fetchall()

@@ -1,0 +1,89 @@
+"""Weights for the ranking, learnt from questions whose right answers are known.
+
+A listwise logistic regression: what is made likely is that the right one of all candidates of a
+question is chosen (Cao et al., "Learning to Rank: From Pairwise Approach to Listwise Approach",
+2007). Nothing else is learnt, and nothing from the half that is held out.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from stet.index.search.engine import Search, SearchEngine
+from stet.index.search.ranking import Weights, features
+from tests.eval.corpus import Question
+
+ROUNDS = 400
+_RATE = 0.05
+_RIDGE = 1e-3
+Matrix = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question that has a right candidate.
+
+    Attributes:
+        values: A row for each candidate, a column for each feature.
+        right: Which rows are right.
+        share: How much the question counts.
+    """
+
+    values: Matrix
+    right: Matrix
+    share: float = 1.0
+
+
+def example_of(engine: SearchEngine, question: Question) -> Example | None:
+    """What can be learnt from a question; None if nothing right was found, or nothing wrong."""
+    asked, candidates = engine.candidates(Search(question.text))
+    right = [
+        row.uri in question.right
+        and (question.line is None or row.first <= question.line < row.end)
+        for row, _ in candidates
+    ]
+    if not any(right) or all(right):
+        return None
+    values = [features(asked, row, ranks) for row, ranks in candidates]
+    return Example(np.array(values, dtype=np.float32), np.array(right))
+
+
+def fit(examples: Sequence[Example]) -> tuple[Weights, Weights]:
+    """The weights under which the right candidates are most likely to be chosen: those for
+    definitions, and those for all else.
+    """
+    weights = _fitted([replace(each, values=_apart(each.values)) for each in examples])
+    definitions, others = np.split(weights, 2)
+    return _rounded(definitions), _rounded(others)
+
+
+def _apart(values: Matrix) -> Matrix:
+    """Two columns for each, so that it can count differently in definitions and in all else."""
+    is_definition = values[:, [Weights._fields.index("definition")]]
+    return np.concatenate([values * is_definition, values * (1 - is_definition)], axis=1)
+
+
+def _rounded(weights: Matrix) -> Weights:
+    return Weights(*(round(float(each), 2) for each in weights))
+
+
+def _fitted(examples: Sequence[Example]) -> Matrix:
+    spread = np.concatenate([each.values for each in examples]).std(axis=0) + 1e-6
+    weights, slope, square = (np.zeros(len(spread)) for _ in range(3))
+    total = sum(each.share for each in examples)
+    for number in range(1, ROUNDS + 1):
+        pull = -_RIDGE * weights
+        for each in examples:
+            scaled = each.values / spread
+            odds = np.exp(scaled @ weights - (scaled @ weights).max())
+            wanted = odds * each.right
+            pull += each.share / total * (wanted / wanted.sum() - odds / odds.sum()) @ scaled
+        # Adam (Kingma and Ba, 2015).
+        slope = 0.9 * slope + 0.1 * pull
+        square = 0.999 * square + 0.001 * pull**2
+        step = (slope / (1 - 0.9**number)) / (np.sqrt(square / (1 - 0.999**number)) + 1e-8)
+        weights = weights + _RATE * step
+    fitted: Matrix = weights / spread
+    return fitted

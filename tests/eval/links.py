@@ -1,0 +1,69 @@
+"""From the text of a link to the note it leads to, in an index from which all links were removed."""
+
+import posixpath
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+from stet.index.search.fields import query_terms
+from tests.eval.corpus import Change, Question, Step, files_in, is_held, sampled
+
+_ENDINGS = (".md", ".mdx", ".markdown")
+_LINK = re.compile(
+    r"(?<!!)\[(?P<text>[^\[\]\n]+)\]\((?P<target>[^()\s]+)(?:[ \t]+\"[^\"\n]*\")?\)"
+    r"|(?<!!)\[\[(?P<note>[^\[\]|#\n]+)(?:#[^\[\]|\n]*)?(?:\|(?P<alias>[^\[\]\n]+))?\]\]"
+)
+_COMPLETIONS = (
+    "",
+    *_ENDINGS,
+    *(f"/{name}{ending}" for name in ("index", "README") for ending in _ENDINGS),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """A folder of notes.
+
+    A link's text is the question, once for each text however often it is linked; the notes that
+    this text leads to anywhere are right. Links within a note and to the web are left out.
+    """
+
+    folder: Path
+    by_line: bool = False
+
+    def steps(self, sample: int) -> Iterator[Step]:
+        """See `Corpus`."""
+        texts = dict(files_in(self.folder, *_ENDINGS))
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        for name, text in texts.items():
+            for link in _LINK.finditer(text):
+                target = _target(link, name, texts)
+                asked = (link["text"] or link["alias"] or link["note"]).strip("`*_ ")
+                if target is not None and target != name and query_terms(asked):
+                    found[asked].add(target)
+        yield Change({name: _LINK.sub("", text) for name, text in texts.items()})
+        questions = [
+            Question(asked, frozenset(right), is_held(min(right))) for asked, right in found.items()
+        ]
+        yield from sampled(questions, sample)
+
+
+def _target(link: re.Match[str], name: str, texts: dict[str, str]) -> str | None:
+    written = unquote((link["target"] or link["note"]).partition("#")[0])
+    if not written or re.match(r"[a-z]+:", written):
+        return None
+    path = written.strip("/").removesuffix(".html") if written.startswith("/") else written
+    beside = posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
+    for completion in _COMPLETIONS:
+        if not written.startswith("/") and beside + completion in texts:
+            return beside + completion
+    # From a root that only the builder of the site knows, or by name alone: if just one can be meant.
+    for completion in _COMPLETIONS:
+        if not written.startswith("."):
+            ends = [each for each in texts if f"/{each}".endswith(f"/{path}{completion}")]
+            if len(ends) == 1:
+                return ends[0]
+    return None

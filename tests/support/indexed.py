@@ -1,0 +1,84 @@
+"""A workspace on the disk with the real index of it: a process of its own, asked as the server asks."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+from stet.index.search.endpoint import EmbeddingEndpoint
+from stet.index.search.indexer import Indexer
+from stet.index.search.state import Stage
+from stet.index.searching import Found, Query
+from stet.lsp.tasks import Tasks
+from stet.system.os_system import OsSystem
+from stet.workspace.modification import Modification, ModificationKind
+from stet.workspace.uris import uri_of
+from stet.workspace.workspace import Workspace
+
+WAIT_SECONDS = 30
+
+
+class Desk:
+    """A workspace on the disk, and the index of it."""
+
+    def __init__(
+        self, root: Path, endpoint: EmbeddingEndpoint | None = None, *, watches: bool = True
+    ) -> None:
+        self.watches = watches
+        self.root = root
+        self.endpoint = endpoint
+        self.tasks = Tasks()
+        self.told: list[str] = []
+        self.workspace = Workspace(OsSystem())
+        self.workspace.add_root(uri_of(root))
+        self.index = self.new_index()
+
+    def new_index(self) -> Indexer:
+        """An index as a server starting now would have it."""
+        return Indexer(
+            OsSystem(),
+            self._start,
+            self.told.append,
+            watches=lambda: self.watches,
+            endpoint=self.endpoint,
+        )
+
+    def _start(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        self.tasks.start(work, name)
+
+    def open(self, name: str, text: str) -> None:
+        uri = uri_of(self.root / name)
+        self.workspace.apply(
+            Modification(ModificationKind.OPENED, uri, text=text, version=1, language_id="python")
+        )
+
+    async def find(self, text: str, index: Indexer | None = None, **query: Any) -> list[str]:
+        found = await self.ask(text, index, **query)
+        return sorted({passage.name for passage in found.passages})
+
+    async def ask(self, text: str, index: Indexer | None = None, **query: Any) -> Found:
+        searcher = self.index if index is None else index
+        return await searcher.search(self.workspace.snapshot(), Query(text, **query))
+
+    async def until(self, is_so: Callable[[Any], bool], index: Indexer | None = None) -> None:
+        """Wait for a state of the index."""
+        watched = self.index if index is None else index
+        reached = asyncio.Event()
+
+        def look(state: Any) -> None:
+            if is_so(state):
+                reached.set()
+
+        stop = watched.listen(look)
+        look(watched.state)
+        async with asyncio.timeout(WAIT_SECONDS):
+            await reached.wait()
+        stop()
+
+    async def close(self) -> None:
+        await self.index.close()
+        await self.tasks.close()
+
+    async def ready(self, index: Indexer | None = None) -> None:
+        await (index or self.index).keep_up(self.workspace.snapshot())
+        await self.until(lambda state: state.stage is Stage.READY, index)

@@ -1,0 +1,75 @@
+"""What is attached goes with the questions asked while it is, and with what the agent sees later."""
+
+import asyncio
+import dataclasses
+
+from stet.agent.fresh_look import look_from
+from stet.agent.turn import Ask, Mode
+from stet.context.builder import Place
+from stet.llm.scripted import call
+from stet.settings.values import EditSettings, Settings
+from stet.tools.get_attached_context import GET_ATTACHED_CONTEXT
+from stet.workspace.attachments import Attachments
+from tests.support.turns import Table, make_desk, use
+from tests.support.world import make_world, uri_at
+
+FILES = {"/ws/b.md": "old\n", "/ws/c.md": "old\n"}
+A = uri_at("/ws/a.md")
+B, C = Attachments((uri_at("/ws/b.md"),)), Attachments((uri_at("/ws/c.md"),))
+
+
+def edits(name: str) -> list[object]:
+    return [call("edit_file", file=name, old_text="old", new_text="new"), call("done", summary=".")]
+
+
+async def test_a_question_in_the_queue_keeps_what_was_attached_when_it_was_asked() -> None:
+    table = Table(
+        make_world(FILES, opened={"/ws/a.md": "a\n"}, settings=Settings(edit=EditSettings())),
+        [*edits("b.md"), *edits("c.md")],  # type: ignore[list-item]
+    )
+    table.workspace.attachments = B
+    first = table.start(file="/ws/a.md")
+    table.workspace.attachments = C
+    second = table.start(file="/ws/a.md")
+    table.workspace.attachments = Attachments()
+    turns = await asyncio.gather(table.end_of(first), table.end_of(second))
+    assert [turn.ask.attachments for turn in turns] == [B, C]
+    # Each could edit what came with it: it had been shown that, and nothing else.
+    assert [turn.rejected for turn in turns] == [(), ()]
+    assert [hunk.uri for hunk in table.hunks] == [*B.files, *C.files]
+
+
+async def test_a_question_asked_before_it_is_known_gets_what_was_attached_in_an_earlier_run() -> (
+    None
+):
+    table = Table(make_world(FILES, opened={"/ws/a.md": "a\n"}), edits("b.md"))  # type: ignore[arg-type]
+    turn = table.start(file="/ws/a.md")
+    table.workspace.attachments = B
+    ended = await table.end_of(turn)
+    assert (ended.ask.attachments, ended.rejected) == (B, ())
+
+
+async def test_a_preset_goes_with_its_question_only() -> None:
+    table = Table(make_world(FILES, opened={"/ws/a.md": "a\n"}), [])
+    table.workspace.attachments = B
+    ask = Ask(prompt="Why?", mode=Mode.ASK, place=Place(A), chat="main")
+
+    async def attached(ask: Ask) -> str:
+        parts = await table.answerer.preview(ask, table.agent.session("main"))
+        return "".join(text for name, text in parts if name == "attached_files")
+
+    assert 'path="b.md"' in await attached(ask)
+    other = await attached(dataclasses.replace(ask, attachments=C))
+    assert 'path="c.md"' in other
+    assert 'path="b.md"' not in other
+    assert await attached(dataclasses.replace(ask, attachments=Attachments())) == ""
+
+
+async def test_the_editor_seen_anew_has_what_was_attached_too() -> None:
+    desk = make_desk(make_world(FILES, opened={"/ws/a.md": "[[b]]\n"}))
+    chosen = dataclasses.replace(C, scope="linked", link_depth=1)
+    desk.look = look_from(desk, Place(A), chosen)
+    told = await use(GET_ATTACHED_CONTEXT, desk)
+    assert 'path="c.md"' in told
+    assert 'path="b.md"' in told
+    assert desk.files_read == ["a.md", "c.md", "b.md"]

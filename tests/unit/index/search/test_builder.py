@@ -1,0 +1,255 @@
+"""The index follows the files: what is made, changed, removed, kept from models, or open with other text."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from stet.index.search import builder as building
+from stet.index.search.builder import Builder
+from stet.index.search.engine import Search, SearchEngine
+from stet.index.search.ground import Ground, settings_of
+from stet.index.search.store import Store
+from stet.workspace.roots import Root
+from stet.workspace.uris import uri_of
+
+
+class Library:
+    """A folder and its index."""
+
+    def __init__(self, root: Path, path: Path | str = ":memory:", **settings: object) -> None:
+        self.root = root
+        self.read: list[str] = []
+        told = {"excluded": [], "deny": [], "maxFileBytes": 1_000_000, **settings}
+        roots = (Root(uri_of(root), root, root.name),)
+        self.ground = Ground.of(roots, settings_of(told))
+        self.store = Store(path)
+        self.engine = SearchEngine(self.store)
+        self.builder = Builder(self.ground, self.store, self.engine, self.read.extend)
+
+    def uri(self, name: str) -> str:
+        return uri_of(self.root / name)
+
+    def write(self, name: str, text: str | bytes) -> None:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+    def settle(self) -> None:
+        while self.builder.step():
+            pass
+
+    def scan(self) -> None:
+        self.read.clear()
+        self.builder.scan()
+        self.settle()
+
+    def change(self, *names: str) -> None:
+        self.read.clear()
+        self.builder.changed([self.uri(name) for name in names])
+        self.settle()
+
+    def find(self, text: str) -> list[str]:
+        return sorted({hit.file for hit in self.engine.search(Search(text))})
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    """A workspace of three files."""
+    library = Library(tmp_path)
+    library.write("src/harbour.py", "def moor(boat):\n    return boat\n")
+    library.write("notes/tides.md", "# Tides\n\nThe moon pulls the water.\n")
+    library.write("readme.txt", "Boats and harbours.\n")
+    library.scan()
+    yield library
+    library.store.close()
+
+
+def test_words_are_found_in_code_notes_and_plain_text(library: Library) -> None:
+    assert library.find("moor") == ["src/harbour.py"]
+    assert library.find("moon") == ["notes/tides.md"]
+    assert library.find("boats") == ["readme.txt", "src/harbour.py"]
+    assert library.find("harbour") == ["readme.txt", "src/harbour.py"]
+
+
+def test_a_changed_a_new_and_a_removed_file_are_noticed(library: Library) -> None:
+    library.write("src/harbour.py", "def anchor(ship):\n    return ship\n")
+    library.write("src/pier.py", "def land():\n    pass\n")
+    (library.root / "readme.txt").unlink()
+    library.change("src/harbour.py", "src/pier.py", "readme.txt")
+    assert library.find("moor") == []
+    assert library.find("anchor") == ["src/harbour.py"]
+    assert library.find("land") == ["src/pier.py"]
+    assert library.find("boats") == []
+
+
+def test_a_folder_that_is_gone_takes_its_files_along(library: Library) -> None:
+    (library.root / "src/harbour.py").unlink()
+    (library.root / "src").rmdir()
+    library.change("src")
+    assert library.find("moor") == []
+
+
+def test_a_folder_that_is_new_brings_its_files_along(library: Library) -> None:
+    library.write("deep/down/pier.py", "def land(): pass\n")
+    library.change("deep")
+    assert library.find("land") == ["deep/down/pier.py"]
+
+
+def test_a_scan_reads_only_what_has_changed(library: Library) -> None:
+    library.scan()
+    assert library.read == []
+    library.write("notes/tides.md", "# Tides\n\nThe sun pulls it too.\n")
+    library.scan()
+    assert library.read == [library.uri("notes/tides.md")]
+    assert library.find("sun") == ["notes/tides.md"]
+
+
+def test_a_file_that_was_written_anew_with_the_same_text_is_not_indexed_anew(
+    library: Library,
+) -> None:
+    chunks = library.store.best(["moor"], 10)
+    os.utime(library.root / "src/harbour.py", (1, 1))
+    library.scan()
+    assert library.read == [library.uri("src/harbour.py")]
+    assert library.store.best(["moor"], 10) == chunks
+    library.scan()
+    assert library.read == []
+
+
+def test_a_restart_reads_nothing_again_and_knows_all(tmp_path: Path) -> None:
+    root = tmp_path / "ws"
+    before = Library(root, tmp_path / "index.db")
+    before.write("a.py", "def moor(): pass\n")
+    before.write("b.py", "def land(): pass\n")
+    before.scan()
+    before.store.close()
+    (root / "b.py").unlink()
+    after = Library(root, tmp_path / "index.db")
+    assert after.find("moor") == ["a.py"]
+    after.scan()
+    assert (after.read, after.find("land")) == ([], [])
+    after.store.close()
+
+
+def test_unsaved_text_counts_until_the_document_is_closed(library: Library) -> None:
+    uri = library.uri("src/harbour.py")
+    library.builder.lay(uri, "src/harbour.py", "def set_sail(): pass\n")
+    assert (library.find("sail"), library.find("moor")) == (["src/harbour.py"], [])
+    library.change("src/harbour.py")
+    library.scan()
+    assert library.find("sail") == ["src/harbour.py"]
+    library.builder.lay(uri, "", None)
+    assert (library.find("sail"), library.find("moor")) == ([], ["src/harbour.py"])
+
+
+def test_a_document_that_is_on_no_disk_is_found_and_gone_when_it_is_closed(
+    library: Library,
+) -> None:
+    library.builder.lay("untitled:Draft", "untitled:Draft", "A letter to the pilot.\n")
+    assert library.find("pilot") == ["untitled:Draft"]
+    library.scan()
+    assert library.find("pilot") == ["untitled:Draft"]
+    library.builder.lay("untitled:Draft", "", None)
+    assert library.find("pilot") == []
+
+
+def test_after_a_restart_unsaved_text_of_before_is_gone(tmp_path: Path) -> None:
+    root = tmp_path / "ws"
+    before = Library(root, tmp_path / "index.db")
+    before.write("a.py", "def moor(): pass\n")
+    before.scan()
+    before.builder.lay(before.uri("a.py"), "a.py", "def sail(): pass\n")
+    before.store.close()
+    after = Library(root, tmp_path / "index.db")
+    after.scan()
+    assert (after.find("sail"), after.find("moor")) == ([], ["a.py"])
+    after.store.close()
+
+
+def test_what_may_not_be_shown_is_never_read(tmp_path: Path) -> None:
+    library = Library(tmp_path / "ws", excluded=["private"], deny=["*.log"])
+    secret = "the canary sings\n"
+    for name in (".env", "private/a.md", "run.log", "build/out.txt", "id_rsa", ".git/config"):
+        library.write(name, secret)
+    library.write(".gitignore", "build/\n")
+    (tmp_path / "outside.md").write_text(secret)
+    (library.root / "link.md").symlink_to(tmp_path / "outside.md")
+    library.write("open.md", "nothing here\n")
+    library.scan()
+    library.change(".env", "private/a.md", "run.log", "build/out.txt", "id_rsa", "link.md")
+    assert library.find("canary") == []
+    assert library.find("nothing") == ["open.md"]
+    library.store.close()
+
+
+def test_another_ignore_file_changes_what_is_known(library: Library) -> None:
+    library.write(".gitignore", "src/\n")
+    library.change(".gitignore")
+    assert library.find("moor") == []
+    (library.root / ".gitignore").unlink()
+    library.change(".gitignore")
+    assert library.find("moor") == ["src/harbour.py"]
+
+
+def test_a_storm_of_changes_is_one_look_at_all(library: Library) -> None:
+    library.write("src/pier.py", "def land(): pass\n")
+    library.change(*(f"gone/{n}.py" for n in range(50_000)), "src/pier.py")
+    assert library.read == [library.uri("src/pier.py")]
+    assert library.find("land") == ["src/pier.py"]
+
+
+def test_the_neighbours_of_an_open_document_come_first(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(building, "SLICE", 1)
+    for name in ("a/one.py", "z/two.py", "z/three.py"):
+        library.write(name, "x = 1\n")
+    library.read.clear()
+    library.builder.scan([library.uri("z/two.py")])
+    library.settle()
+    assert [uri.rpartition("/")[2] for uri in library.read] == ["three.py", "two.py", "one.py"]
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("zeros.py", b"def moor():\0\0\0"),
+        ("bad.py", b"def moor(): # caf\xe9 \xff\xfe\n"),
+        ("long.js", b"function moor(){" + b"a=1;" * 240_000 + b"}"),
+        ("empty.py", b""),
+        ("blank.md", b"\n\n \n"),
+        ("deep.py", b"(" * 5_000 + b"\n" + b"if moor:\n" * 500),
+        ("cr.md", b"# One\r\rmoor\r# Two\r"),
+    ],
+)
+def test_odd_files_are_indexed_or_left_out_but_hold_nothing_up(
+    library: Library, name: str, data: bytes
+) -> None:
+    library.write(f"odd/{name}", data)
+    library.change(f"odd/{name}")
+    assert "src/harbour.py" in library.find("moor")
+    (library.root / "odd" / name).unlink()
+    library.change(f"odd/{name}")
+    assert library.find("moor") == ["src/harbour.py"]
+
+
+def test_a_loop_of_links_and_a_folder_that_cannot_be_read_are_passed_over(library: Library) -> None:
+    (library.root / "loop").symlink_to(library.root)
+    closed = library.root / "closed"
+    closed.mkdir()
+    closed.chmod(0)
+    try:
+        library.scan()
+    finally:
+        closed.chmod(0o700)
+    assert library.find("moor") == ["src/harbour.py"]
+
+
+def test_what_has_just_changed_is_known_to_the_next_answer(library: Library) -> None:
+    library.builder.scan()
+    library.write("src/harbour.py", "def anchor(ship): pass\n")
+    library.builder.changed([library.uri("src/harbour.py")])
+    library.builder.catch_up()
+    assert library.find("anchor") == ["src/harbour.py"]

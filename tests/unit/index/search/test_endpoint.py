@@ -1,0 +1,119 @@
+"""Meaning by an endpoint: texts go there in batches, each once, and the index keeps what comes back."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from stet.index.search import meanings
+from stet.index.search.embedding import LocalEmbedder
+from stet.lsp.embedding_port import EmbeddingPort
+from stet.settings.values import SearchSettings, Settings
+from stet.system.os_system import OsSystem
+from tests.support.http_server import Asked
+from tests.support.indexed import Desk
+from tests.support.web_server import Reply, WebServer, found
+
+
+class Embeddings(WebServer):
+    """`POST /v1/embeddings` with the vectors of a real embedding, in any order, as it may."""
+
+    def __init__(self) -> None:
+        super().__init__({"/v1/embeddings": self._answer})
+        self.status = 200
+        self._embedder = LocalEmbedder()
+
+    @property
+    def texts(self) -> list[str]:
+        """All that was sent, in order."""
+        return [text for asked in self.asked for text in asked.body["input"]]
+
+    def _answer(self, asked: Asked) -> Reply:
+        if self.status != 200:
+            return found({"error": {"message": "no"}}, self.status)
+        vectors = self._embedder.embed(asked.body["input"])
+        data = [
+            {"object": "embedding", "index": place, "embedding": vector.tolist()}
+            for place, vector in enumerate(vectors)
+        ]
+        return found({"object": "list", "data": data[::-1], "model": asked.body["model"]})
+
+
+def desk_for(tmp_path: Path, server: Embeddings, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    """A workspace whose settings name the endpoint."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("EMBED_KEY", "canary-key")
+    root = tmp_path / "ws"
+    root.mkdir()
+    (root / "tides.md").write_text("# Tides\n\nThe moon pulls the water.\n")
+    (root / "poem.txt").write_text("A ship sails out.\n")
+    (root / ".env").write_text("SECRET=canary-secret\n")
+    desk = Desk(root, EmbeddingPort(OsSystem()))
+    search = SearchSettings(
+        "endpoint", model="m", base_url=server.url("/v1"), api_key_env="EMBED_KEY"
+    )
+    desk.workspace.with_settings(dataclasses.replace(Settings(), search=search))
+    return desk
+
+
+async def test_texts_are_embedded_in_one_request_each_once_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with Embeddings() as server:
+        desk = desk_for(tmp_path, server, monkeypatch)
+        await desk.ready()
+        await desk.until(lambda state: state.chunks == 2 and state.unread == 0)
+        assert len(server.asked) == 1
+        assert server.asked[0].headers["authorization"] == "Bearer canary-key"
+        assert server.asked[0].body["model"] == "m"
+        assert sorted("moon" in text for text in server.texts) == [False, True]
+        assert not any("canary" in text for text in server.texts)
+        answer = await desk.ask("ocean and lunar gravity")
+        assert server.texts[2:] == ["ocean and lunar gravity"]
+        assert answer.by_meaning
+        assert answer.passages[0].name == "tides.md"
+        assert answer.passages[0].lexical_rank is None
+        await desk.close()
+
+        again = Desk(desk.root, desk.endpoint)
+        again.workspace.with_settings(desk.workspace.settings)
+        await again.ready()
+        (again.root / "poem.txt").write_text("A ship sails home.\n")
+        again.index.changed([(again.root / "poem.txt").as_uri()])
+        await again.ask("home")
+        await again.until(lambda state: state.unread == 0)
+        new = [text for text in server.texts[3:] if text != "home"]
+        assert len(new) == 1
+        assert "home" in new[0]
+        await again.close()
+
+
+async def test_an_endpoint_that_refuses_is_told_once_and_words_still_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(meanings, "RETRY_SECONDS", 0.01)
+    async with Embeddings() as server:
+        server.status = 401
+        desk = desk_for(tmp_path, server, monkeypatch)
+        await desk.ready()
+        assert await desk.find("moon") == ["tides.md"]
+        server.status = 200
+        await desk.until(lambda state: state.chunks == 2 and state.unread == 0)
+        assert [told for told in desk.told if "words alone" in told] == [
+            f"Stet: search goes by words alone: 127.0.0.1:{server.port} refused to embed (HTTP 401): "
+            "look at the key in EMBED_KEY."
+        ]
+        await desk.close()
+
+
+async def test_without_the_key_nothing_is_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with Embeddings() as server:
+        desk = desk_for(tmp_path, server, monkeypatch)
+        monkeypatch.delenv("EMBED_KEY")
+        await desk.ready()
+        assert await desk.find("moon") == ["tides.md"]
+        assert server.asked == []
+        assert any("set EMBED_KEY" in told for told in desk.told)
+        await desk.close()

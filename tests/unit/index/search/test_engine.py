@@ -1,0 +1,180 @@
+"""Questions to the files that were put in."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stet.index.search.engine import Hit, Search, SearchEngine, digest, entry_of
+from stet.index.search.store import Entry, Stamp, Store
+
+Matrix = np.ndarray[Any, Any]
+
+
+class Letters:
+    """An embedding whose meaning is how often each letter occurs."""
+
+    name = "letters"
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        counts = np.array(
+            [[text.count(chr(97 + letter)) for letter in range(26)] for text in texts],
+            dtype=np.float32,
+        )
+        unit: Matrix = counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-9)
+        return unit
+
+
+def entry(name: str, text: str) -> Entry:
+    return entry_of(f"file:///{name}", name, text, Stamp(None, len(text), digest(text)))
+
+
+def engine_of(files: dict[str, str]) -> SearchEngine:
+    engine = SearchEngine(Store(":memory:"), Letters())
+    engine.put(entry(name, text) for name, text in files.items())
+    while engine.embed():
+        pass
+    return engine
+
+
+def files_of(hits: Sequence[Hit]) -> list[str]:
+    return [hit.file for hit in hits]
+
+
+CODE = {
+    "src/dates.py": "def parse_date(text):\n    return text.split('-')\n",
+    "src/use.py": "def main():\n    print(parse_date('2024-01-01'))\n",
+    "tests/test_dates.py": "def test_parse_date():\n    assert parse_date('1-2') == ['1', '2']\n",
+    "docs/dates.md": "# Dates\n\nHow dates are written.\n\n# Names\n\nOf people.\n",
+}
+
+
+def test_the_definition_comes_before_the_use() -> None:
+    hits = engine_of(CODE).search(Search("parse date"))
+    assert files_of(hits)[0] == "src/dates.py"
+    assert "src/use.py" in files_of(hits)
+
+
+def test_of_equals_the_one_in_no_test_comes_first() -> None:
+    text = "def wait_for(event):\n    return event\n"
+    engine = engine_of({"test/wait.py": text, "node_modules/wait.py": text, "work/wait.py": text})
+    hits = engine.search(Search("wait for an event", by_meaning=False))
+    assert files_of(hits)[0] == "work/wait.py"
+
+
+def test_a_hit_says_where_it_is_and_why() -> None:
+    (hit,) = engine_of(CODE).search(Search("parse a date", limit=1))
+    assert (hit.uri, hit.first, hit.end, hit.title) == ("file:///src/dates.py", 0, 2, "parse_date")
+    assert hit.why.startswith("named: parse, date")
+    assert hit.by_words == 1
+
+
+def test_only_below_a_folder() -> None:
+    engine = engine_of(CODE)
+    assert set(files_of(engine.search(Search("date", folder="docs")))) == {"docs/dates.md"}
+    assert engine.search(Search("date", folder="doc")) == []
+
+
+def test_favoured_files_come_first() -> None:
+    favoured = {"file:///tests/test_dates.py": 100.0}
+    hits = engine_of(CODE).search(Search("parse date", favoured=favoured))
+    assert files_of(hits)[0] == "tests/test_dates.py"
+
+
+def test_each_ranking_alone() -> None:
+    engine = engine_of(CODE)
+    words = engine.search(Search("people", by_meaning=False))
+    assert [(hit.title, hit.by_meaning) for hit in words] == [("Names", None)]
+    meaning = engine.search(Search("people", by_words=False))
+    assert {hit.by_words for hit in meaning} == {None}
+    assert len(meaning) == engine.n_chunks
+
+
+def test_words_find_without_an_embedding() -> None:
+    engine = SearchEngine(Store(":memory:"))
+    engine.put([entry("a.txt", "apple")])
+    assert (engine.has_meaning, engine.embed()) == (False, 0)
+    assert files_of(engine.search(Search("apples"))) == ["a.txt"]
+
+
+@pytest.mark.parametrize("text", ["", "   ", "-> !", "\0", '"', "NEAR(", "a OR", "*", "zzz"])
+def test_whatever_is_asked_nothing_breaks(text: str) -> None:
+    engine = engine_of(CODE)
+    assert files_of(engine.search(Search(text, by_meaning=False))) == []
+
+
+def test_files_that_could_not_all_be_read_change_nothing() -> None:
+    engine = engine_of({"a.txt": "apple"})
+
+    def vanishing() -> Iterator[Entry]:
+        yield entry("a.txt", "banana")
+        raise OSError("gone")
+
+    with pytest.raises(OSError, match="gone"):
+        engine.put(vanishing())
+    hits = engine.search(Search("apple"))
+    assert (files_of(hits), hits[0].by_meaning, engine.n_chunks) == (["a.txt"], 1, 1)
+
+
+def test_a_text_that_comes_back_has_its_vector_at_once() -> None:
+    engine = engine_of({"a.txt": "apple", "b.txt": "banana"})
+    engine.put([entry("b.txt", "pear")])
+    engine.put([entry("b.txt", "banana")])
+    assert {hit.file for hit in engine.search(Search("bananas")) if hit.by_meaning} == {
+        "a.txt",
+        "b.txt",
+    }
+
+
+A_RANK = 0.25
+"""What a place better or worse in a ranking may count."""
+names = st.sampled_from(["a.py", "b.md", "src/c.py", "src/d.txt"])
+texts = st.lists(
+    st.sampled_from(
+        ["def apple():", "    return pear", "# Pears and apples", "banana", "", "date"]
+    ),
+    max_size=6,
+).map("\n".join)
+changes = st.lists(
+    st.one_of(
+        st.tuples(st.just("put"), st.dictionaries(names, texts, max_size=3)),
+        st.tuples(st.just("drop"), st.sets(names, max_size=2)),
+        st.tuples(st.just("embed"), st.just({})),
+    ),
+    max_size=8,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(changes=changes, question=st.sampled_from(["apple", "pear date", "banana def", "return"]))
+def test_whatever_came_and_went_answers_are_those_of_a_fresh_index(
+    changes: Sequence[tuple[str, dict[str, str] | set[str]]], question: str
+) -> None:
+    engine = SearchEngine(Store(":memory:"), Letters())
+    there: dict[str, str] = {}
+    for change, files in changes:
+        if change == "embed":
+            engine.embed(2)
+        elif isinstance(files, dict):
+            engine.put(entry(name, text) for name, text in files.items())
+            there |= files
+        else:
+            engine.drop(f"file:///{name}" for name in files)
+            there = {name: text for name, text in there.items() if name not in files}
+    while engine.embed():
+        pass
+    fresh = engine_of(there)
+
+    assert engine.n_chunks == fresh.n_chunks
+    found = _told(engine.search(Search(question)))
+    wanted = _told(fresh.search(Search(question)))
+    assert found.keys() == wanted.keys()
+    # The order in which files came decides between equals: one of them has the better rank.
+    assert all(abs(found[place] - wanted[place]) < A_RANK for place in found)
+
+
+def _told(hits: Sequence[Hit]) -> dict[tuple[str, int], float]:
+    return {(hit.file, hit.first): hit.score for hit in hits}

@@ -1,0 +1,156 @@
+"""The index in its own process: asked, kept up with the editor, and started again when it dies."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from stet.index.search import indexer as indexing
+from stet.index.search.state import Stage
+from stet.index.searching import SearchMode
+from stet.lsp.tasks import Tasks
+from stet.workspace.modification import Modification, ModificationKind
+from stet.workspace.uris import uri_of
+from tests.support.indexed import WAIT_SECONDS, Desk
+
+
+@pytest.fixture
+async def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Desk]:
+    """A workspace of three files; nothing is indexed yet."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    root = tmp_path / "ws"
+    root.mkdir()
+    (root / "harbour.py").write_text("def moor(boat):\n    return boat\n")
+    (root / "tides.md").write_text("# Tides\n\nThe moon pulls the water.\n")
+    (root / "poem.txt").write_text("A ship sails out.\n")
+    desk = Desk(root)
+    yield desk
+    await desk.close()
+
+
+async def test_a_first_question_is_answered_and_the_second_knows_meaning(desk: Desk) -> None:
+    assert await desk.find("moor") == ["harbour.py"]
+    await desk.ready()
+    found = await desk.ask("how the moon moves the sea")
+    assert found.by_meaning
+    best = found.passages[0]
+    assert (best.name, best.line, best.text) == ("tides.md", 3, "The moon pulls the water.")
+    assert (best.first, best.end, best.title) == (0, 3, "Tides")
+    assert (best.lexical_rank, best.vector_rank) == (1, 1)
+    assert "moon" in best.why
+    assert (desk.index.state.files, desk.index.state.unread) == (3, 0)
+
+
+async def test_what_is_typed_saved_and_closed_is_found_as_it_is_then(desk: Desk) -> None:
+    await desk.ready()
+    desk.open("harbour.py", "def set_sail(): pass\n")
+    assert await desk.find("sail") == ["harbour.py", "poem.txt"]
+    assert "harbour.py" not in await desk.find("moor")
+    uri = uri_of(desk.root / "harbour.py")
+    desk.workspace.apply(Modification(ModificationKind.CLOSED, uri))
+    assert await desk.find("sail") == ["poem.txt"]
+    assert await desk.find("moor") == ["harbour.py"]
+    (desk.root / "harbour.py").write_text("def land(): pass\n")
+    desk.index.changed([uri])
+    assert await desk.find("land") == ["harbour.py"]
+
+
+async def test_to_the_letter_only_the_letters_count(desk: Desk) -> None:
+    await desk.ready()
+    assert await desk.find("moo", mode=SearchMode.KEYWORD) == ["harbour.py", "tides.md"]
+    assert await desk.find('"return boat"', mode=SearchMode.KEYWORD) == ["harbour.py"]
+
+
+async def test_what_may_not_be_shown_any_more_is_not_an_answer(desk: Desk) -> None:
+    await desk.ready()
+    (desk.root / ".stetignore").write_text("tides.md\n")
+    assert "tides.md" not in await desk.find("moon")
+
+
+async def test_a_killed_process_is_told_once_and_answers_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "RESTART_SECONDS", 0.01)
+    await desk.ready()
+    for _ in range(2):
+        process = desk.index._process
+        assert process is not None
+        os.kill(process.pid, signal.SIGKILL)
+        await desk.until(lambda state: state.stage is Stage.STARTING)
+        await desk.until(lambda state: state.stage is Stage.READY)
+        assert await desk.find("moor") == ["harbour.py"]
+    assert desk.told == ["Stet: the search index stopped unexpectedly; it is started again."]
+
+
+async def test_a_process_that_dies_again_and_again_is_given_up_and_files_are_scanned(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "RESTART_SECONDS", 0.01)
+    monkeypatch.setattr("stet.index.search.process.MODULE", "stet.no_such_module")
+    await desk.index.keep_up(desk.workspace.snapshot())
+    await desk.until(lambda state: state.stage is Stage.FAILED)
+    assert await desk.find("moor") == ["harbour.py"]
+    assert len(desk.told) == 2
+    assert "Searches read the files instead" in desk.told[-1]
+
+
+@pytest.mark.parametrize("broken", [b"no database at all", b"SQLite format 3\0" + b"\xff" * 5000])
+async def test_a_broken_index_is_made_anew_and_told_once(desk: Desk, broken: bytes) -> None:
+    await desk.ready()
+    await desk.index.close()
+    await desk.tasks.close()
+    desk.tasks = Tasks()
+    (path,) = (desk.root.parent / "cache").rglob("index.db")
+    path.write_bytes(broken)
+    desk.index = desk.new_index()
+    await desk.ready()
+    assert await desk.find("moor") == ["harbour.py"]
+    assert len(desk.told) == 1
+    assert "built anew" in desk.told[0]
+
+
+async def test_two_servers_on_one_workspace_have_an_index_each(desk: Desk) -> None:
+    other = desk.new_index()
+    await desk.ready()
+    await desk.ready(other)
+    desk.open("harbour.py", "def set_sail(): pass\n")
+    assert await desk.find("sail") == ["harbour.py", "poem.txt"]
+    assert await desk.find("moor", other) == []
+    names = {path.name for path in (desk.root.parent / "cache").rglob("*.db")}
+    assert names == {"index.db", "index-2.db"}
+    await other.close()
+
+
+async def test_nothing_of_it_can_be_read_by_others(desk: Desk) -> None:
+    await desk.ready()
+    for path in (desk.root.parent / "cache").rglob("*"):
+        assert path.stat().st_mode & 0o077 == 0, path
+
+
+async def test_an_index_that_was_given_up_can_be_tried_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "MAX_DEATHS", 1)
+    with monkeypatch.context() as broken:
+        broken.setattr("stet.index.search.process.MODULE", "stet.no_such_module")
+        await desk.index.keep_up(desk.workspace.snapshot())
+        await desk.until(lambda state: state.stage is Stage.FAILED)
+    desk.index.retry()
+    await desk.ready()
+    assert await desk.find("moor") == ["harbour.py"]
+
+
+async def test_for_an_editor_that_tells_of_no_files_the_index_watches_them_itself(
+    desk: Desk,
+) -> None:
+    desk.index = Desk(desk.root, watches=False).index
+    await desk.ready()
+    (desk.root / "deep").mkdir()
+    (desk.root / "deep" / "pier.py").write_text("def land(): pass\n")
+    (desk.root / "harbour.py").unlink()
+    async with asyncio.timeout(WAIT_SECONDS):
+        while "deep/pier.py" not in (found := await desk.find("land")) or "harbour.py" in found:
+            pass

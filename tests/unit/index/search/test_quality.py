@@ -1,0 +1,30 @@
+"""How well questions are answered, on the sources of this project: a floor, so that a change that
+answers worse is seen. What the engine reaches on much more is in `tests/eval/scores.md`.
+"""
+
+from pathlib import Path
+
+import pytest
+
+import stet
+from tests.eval.arms import HYBRID, PLAIN, WORDS
+from tests.eval.docstrings import Docstrings
+from tests.eval.measuring import measured
+
+FOLDERS = ("text", "system", "workspace", "review")
+N_QUESTIONS = 100
+"""Of each half."""
+
+
+@pytest.mark.timeout(60)
+def test_docstrings_lead_to_their_functions_better_than_with_words_alone() -> None:
+    sources = Path(stet.__file__).parent
+    folders = tuple(sources / name for name in FOLDERS)
+    scores = measured([Docstrings(folders)], N_QUESTIONS).scores
+
+    reached = {
+        arm: (scores.mrr(arm, held=True) + scores.mrr(arm, held=False)) / 2
+        for arm in (HYBRID, WORDS, PLAIN)
+    }
+    assert reached[HYBRID] > 0.24, reached
+    assert reached[HYBRID] >= reached[WORDS] > reached[PLAIN], reached

@@ -1,0 +1,93 @@
+"""Which of the passages found are the answer."""
+
+from typing import Any
+
+import pytest
+
+from stet.index.search.ranking import Asked, Ranks, Weights, features, ranked, value_of, why
+from stet.index.search.store import Row
+
+ASKED = Asked.of({"pars": "parse", "dat": "dates"}, {"pars": 10, "dat": 3}, 100)
+ROW = Row(
+    1, "file:///src/app.py", "src/app.py", 0, 9, "parse", "", 1, "src app", "pars", "def pars",
+    "def pars text dat",
+)  # fmt: skip
+RANKS = Ranks(by_words=3, by_meaning=5, cosine=0.4, relevance=0.7)
+
+
+def value(ranks: Ranks = RANKS, asked: Asked = ASKED, **changed: Any) -> float:
+    return value_of(asked, ROW._replace(**changed), ranks)
+
+
+def test_every_feature_has_a_weight() -> None:
+    assert len(features(ASKED, ROW, RANKS)) == len(Weights._fields)
+
+
+def test_a_rare_word_tells_more() -> None:
+    assert ASKED.rarity["dat"] > ASKED.rarity["pars"] > 0
+
+
+@pytest.mark.parametrize(
+    "worse",
+    [
+        {"ranks": RANKS._replace(by_words=30)},
+        {"ranks": RANKS._replace(by_words=None, relevance=0.0)},
+        {"ranks": RANKS._replace(cosine=0.1)},
+        {"body": "def pars text"},
+        {"name": "read", "title": "read"},
+        {"name": "pars mor things too", "title": "parse_more_things_too"},
+        {"file": "tests/app.py"},
+        {"file": "src/__tests__/app.ts"},
+        {"file": "src/_vendor/app.py"},
+        {"file": "node_modules/app/index.js"},
+    ],
+)
+def test_a_passage_is_lower_that(worse: dict[str, Any]) -> None:
+    assert value(**worse) < value()
+
+
+@pytest.mark.parametrize("file", ["locale/app.po", "CHANGELOG.md", "package-lock.json"])
+def test_what_nobody_writes_is_lower_unless_it_is_asked_for(file: str) -> None:
+    assert value(file=file, is_definition=0) < value(file="src/other.py", is_definition=0)
+    asked = Asked.of(
+        {"lock": "lock", "de": "de", "changelog": "changelog"},
+        {"lock": 1, "de": 1, "changelog": 1},
+        9,
+    )
+    assert features(asked, ROW._replace(file=file), RANKS)[-1] == float(file == "locale/app.po")
+
+
+def test_tests_are_not_lower_for_a_question_about_tests() -> None:
+    asked = Asked.of({"test": "tests"}, {"test": 1}, 10)
+    assert value(asked=asked, file="tests/app.py") == value(asked=asked)
+
+
+@pytest.mark.parametrize(
+    "file", ["src/latest/app.py", "contest/app.py", "distance/app.py", "news/app.py"]
+)
+def test_a_name_that_only_looks_alike_costs_nothing(file: str) -> None:
+    assert value(file=file) == value()
+
+
+def test_where_a_chunk_stands_is_told_of_each_ranking() -> None:
+    rows = {chunk: ROW._replace(id=chunk, uri=uri) for chunk, uri in ((1, "a"), (2, "b"), (3, "a"))}
+    found = ranked(rows, [(2, 8.0), (1, 4.0)], [(3, 0.9), (1, 0.5)], {1: 0.5, 3: 0.9})
+    plain = {row.id: ranks._replace(beside=0.0) for row, ranks in found}
+    assert plain == {
+        1: Ranks(2, 2, 0.5, 0.5),
+        2: Ranks(1, None, 0.0, 1.0),
+        3: Ranks(None, 1, 0.9, 0.0),
+    }
+    beside = {row.id: ranks.beside for row, ranks in found}
+    assert beside[2] == 0.0 < beside[3]
+
+
+def test_a_reason_says_with_the_words_of_the_question_where_they_are() -> None:
+    assert why(ASKED, ROW, RANKS) == "named: parse; text: dates; near in meaning (no. 5)"
+    nothing = ROW._replace(path="", name="", head="", body="")
+    assert why(ASKED, nothing, Ranks(None, 1)) == "near in meaning (no. 1)"
+
+
+def test_a_question_without_known_words_is_compared_all_the_same() -> None:
+    asked = Asked.of({}, {}, 100)
+    assert value_of(asked, ROW, Ranks(None, 1, 0.9)) > value_of(asked, ROW, Ranks(None, 9, 0.1))

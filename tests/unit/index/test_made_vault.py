@@ -1,0 +1,41 @@
+"""The link graph of a vault of thousands of notes, against what its maker knows."""
+
+import posixpath
+from pathlib import Path
+
+from stet.index.dead import DeadLinks
+from stet.index.notes import tags_in
+from stet.index.scan import scan_links
+from stet.system.os_system import OsSystem
+from stet.workspace.workspace import Workspace
+from tests.support.made_vault import make_vault
+
+N_NOTES = 2000
+
+
+def test_links_backlinks_dead_links_and_tags_of_a_large_vault_are_right(tmp_path: Path) -> None:
+    vault = make_vault(N_NOTES, seed=5)
+    for name, text in vault.texts.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    workspace = Workspace(OsSystem())
+    workspace.add_root(tmp_path.as_uri())
+    snapshot = workspace.snapshot()
+    scan = scan_links(snapshot)
+    uris = {posixpath.relpath(path, tmp_path): uri for path, uri in scan.uris.items()}
+    names = {uri: name for name, uri in uris.items()}
+    assert uris.keys() == vault.texts.keys()
+    dead = DeadLinks(snapshot, scan)
+    for name, expected in vault.links.items():
+        edges = scan.outgoing(uris[name])
+        found = [names[edge.targets[0]] if edge.targets else None for edge in edges]
+        assert found == expected, name
+        assert [dead.is_dead(edge) for edge in edges] == [each is None for each in expected], name
+    backlinks = {
+        name: sorted(names[edge.source] for edge in scan.backlinks(uri))
+        for name, uri in uris.items()
+    }
+    assert backlinks == vault.backlinks
+    tags = {name: tuple(sorted(tags_in(text))) for name, text in vault.texts.items()}
+    assert tags == {name: tuple(sorted(each)) for name, each in vault.tags.items()}

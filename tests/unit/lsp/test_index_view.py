@@ -1,0 +1,105 @@
+"""The user sees that the index is built where that takes its time, and how it ended."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from stet.index.search.indexer import Indexer
+from stet.index.search.state import IndexState, Stage
+from stet.lsp import index_view
+from stet.lsp.client import Client
+from stet.lsp.connection.wire import StetLanguageServer
+from stet.lsp.index_view import TITLE, IndexView
+from stet.lsp.progress import Progress
+from stet.system.memory_system import MemorySystem
+
+BUILDING = IndexState(Stage.BUILDING, files=10, total=40, chunks=100)
+READY = IndexState(Stage.READY, files=40, total=40, chunks=400)
+
+
+class Shown(Progress):
+    """Progress that is looked at."""
+
+    def __init__(self, server: StetLanguageServer, title: str, log: list[object]) -> None:
+        super().__init__(server, title)
+        self._log = log
+        log.append(title)
+
+    def report(self, message: str, percentage: int | None = None) -> None:
+        self._log.append((message, percentage))
+
+    def end(self, message: str = "") -> None:
+        self._log.append(message)
+
+
+class Watcher(Client):
+    """An editor that shows progress, and somebody who looks."""
+
+    def __init__(self) -> None:
+        self.editor = StetLanguageServer("test", "1")
+        super().__init__(self.editor)
+        self.log: list[object] = []
+        self.has_seen = asyncio.Event()
+
+    def progress(
+        self, title: str, message: str = "", on_cancel: Callable[[], None] | None = None
+    ) -> Progress:
+        self.has_seen.set()
+        return Shown(self.editor, title, self.log)
+
+
+class Table:
+    """An index that is told how it stands, and its view."""
+
+    def __init__(self) -> None:
+        self.client = Watcher()
+        self.index = Indexer(
+            MemorySystem({}), self.client.start, lambda _: None, watches=lambda: True
+        )
+        self.view = IndexView(self.index, self.client)
+
+    def stands(self, state: IndexState) -> None:
+        self.index._set(state)
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_view, "SHOWN_AFTER_SECONDS", 0)
+
+
+async def test_what_is_built_in_a_moment_is_not_shown() -> None:
+    table = Table()
+    for state in (IndexState(Stage.STARTING), BUILDING, READY, BUILDING, READY):
+        table.stands(state)
+    assert (table.client.log, table.view.shape()) == (
+        [],
+        {"state": "ready", "files": 40, "total": 40, "chunks": 400, "message": None},
+    )
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_what_takes_longer_is_shown_until_it_is_ready() -> None:
+    table = Table()
+    table.stands(BUILDING)
+    await table.client.has_seen.wait()
+    table.stands(BUILDING)  # says nothing new
+    table.stands(IndexState(Stage.BUILDING, files=40, total=40, chunks=400, unread=1200))
+    table.stands(READY)
+    table.stands(READY)
+    assert table.client.log == [
+        TITLE,
+        ("10 of 40 files", 25),
+        ("40 files, 1,200 passages to embed", None),
+        "40 files",
+    ]
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_the_end_says_why_there_is_no_index() -> None:
+    table = Table()
+    table.stands(BUILDING)
+    await table.client.has_seen.wait()
+    table.stands(IndexState(Stage.FAILED, message="the disk is full"))
+    assert table.client.log[-1] == "the disk is full"
+    assert table.view.shape()["message"] == "the disk is full"

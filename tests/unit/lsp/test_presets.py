@@ -1,0 +1,108 @@
+"""Presets: whose counts, what is unclear, and what comes back from a database."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from stet.lsp.preset_values import MAX_ATTACHED, Wish, from_json, to_json
+from stet.lsp.presets import CantChange, Presets, UnknownPreset
+from stet.settings.values import ContextSettings, PresetSettings, Settings
+from stet.workspace.attachments import Attachments
+from tests.support.stored import TestedStore, store_in
+from tests.support.world import make_world
+
+A, B = "file:///ws/a.md", "file:///ws/b.md"
+FILES = {"/ws/a.md": "", "/ws/b.md": "", **{f"/ws/many/{n}.md": "" for n in range(MAX_ATTACHED)}}
+SET = Settings(
+    context=replace(
+        ContextSettings(), presets=(PresetSettings("api", ("a.md",)), PresetSettings("Notes"))
+    )
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[TestedStore]:
+    """A database of the test's own."""
+    with store_in(tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+def presets(store: TestedStore) -> Presets:
+    """Two in the settings, none saved."""
+    return Presets(make_world(FILES, settings=SET), store)
+
+
+def test_the_saved_preset_of_a_name_counts_until_it_is_deleted(presets: Presets) -> None:
+    presets.change(Wish(add=("b.md",), save="api"))
+    assert presets.named("API") == Attachments((B,))
+    assert [(one.name, one.origin) for one in presets.all()] == [
+        ("api", "saved"),
+        ("Notes", "settings"),
+    ]
+    presets.change(Wish(delete="api"))
+    assert presets.named("api") == Attachments((A,))
+    with pytest.raises(CantChange, match="the preset 'api' stands in the settings"):
+        presets.change(Wish(delete="api"))
+
+
+def test_names_that_differ_in_case_only_must_be_written_as_they_are(presets: Presets) -> None:
+    presets.change(Wish(add=("b.md",), save="API"))
+    assert presets.named("API") == Attachments((B,))
+    assert presets.named("api") == Attachments((A,))
+    with pytest.raises(UnknownPreset, match="'Api' could be 'API' or 'api': say which"):
+        presets.named("Api")
+
+
+def test_a_name_that_there_is_not_is_answered_with_the_nearest(presets: Presets) -> None:
+    with pytest.raises(UnknownPreset, match="there is no preset 'note'; did you mean 'Notes'\\?"):
+        presets.named("note")
+
+
+def test_a_wish_is_carried_out_as_a_whole_or_not_at_all(presets: Presets) -> None:
+    presets.change(Wish(add=("a.md",), scope="linked", link_depth=2))
+    before = presets.attached()
+    for wish in (
+        Wish(clear=True, add=("b.md", "gone.md")),
+        Wish(add=("b.md",), save=" "),
+        Wish(clear=True, remove=("a.md",)),
+        Wish(load="Notes", save="empty"),
+        Wish(add=tuple(f"many/{n}.md" for n in range(MAX_ATTACHED))),
+        Wish(add=("b.md",), save="new", delete="none"),
+    ):
+        with pytest.raises((CantChange, UnknownPreset)):
+            presets.change(wish)
+    assert presets.attached() == before
+    assert [one.name for one in presets.all()] == ["api", "Notes"]
+
+
+async def test_what_is_attached_is_not_known_before_it_is_restored(store: TestedStore) -> None:
+    world = make_world(FILES)
+    first = Presets(world, store)
+    before = world.attachments
+    await first.restore()
+    assert (before, world.attachments) == (None, Attachments())
+    first.change(Wish(add=("a.md",), link_depth=0, save="p"))
+    other = make_world(FILES)
+    second = Presets(other, store)
+    await second.restore()
+    assert other.attachments == Attachments((A,), link_depth=0)
+    assert second.named("p") == other.attachments
+
+
+@pytest.mark.parametrize(
+    ("fields", "found"),
+    [
+        (to_json(Attachments((A,), (B,), "open", 3)), Attachments((A,), (B,), "open", 3)),
+        ('{"files": ["git:x", 5, "file:///ws/a.md"], "folders": {}}', Attachments((A,))),
+        ('{"scope": ["open"], "linkDepth": 4}', Attachments()),
+        ('{"scope": "all", "linkDepth": true}', Attachments()),
+        ("[]", None),
+        ("{", None),
+        ("[" * 100_000, None),
+    ],
+)
+def test_rows_of_a_database_are_taken_for_hostile(fields: str, found: Attachments | None) -> None:
+    assert from_json(fields) == found
