@@ -41,6 +41,7 @@ class Desk:
 
     Attributes:
         state: What the server owns.
+        lasting: The tasks that stay as long as it does, and the one that measures.
     """
 
     def __init__(self) -> None:
@@ -51,6 +52,7 @@ class Desk:
         self._ids = count(1)
         self._versions = count(1)
         self._answers: dict[object, Any] = {}
+        self.lasting: set[asyncio.Task[Any]] = set()
 
     @property
     def state(self) -> ServerState:
@@ -61,6 +63,7 @@ class Desk:
         self.ask("initialize", INITIALIZE)
         self._notify("initialized", {})
         _ = await self.state.startup.answerer()
+        self.lasting = asyncio.all_tasks()
 
     async def end(self) -> None:
         """Let go of everything."""
@@ -179,7 +182,7 @@ class Page:
 
     async def becomes(self, state: str, n: int = MANY) -> None:
         """Wait until all work is done; its last `n` hunks are in that state then."""
-        while tasks := asyncio.all_tasks() - {asyncio.current_task()}:
+        while tasks := asyncio.all_tasks() - self.desk.lasting:
             await asyncio.wait(tasks)
         found = [str(hunk.state) for hunk in self.desk.state.ledger.hunks(uri=self.uri)]
         assert found.count(state) >= n, found[:3]

@@ -48,7 +48,8 @@ def follow(book: Book, track: Track, changes: Sequence[TextChange], lines: Seque
             follow(book, track, changes, lines)
             return
     moved, settled = track.follow(changes, lines)
-    turned = _turn_round(book, track, settled)
+    told = _turn_edits(book, track)
+    turned = _turn_round(book, track, [one for one in settled if one.hunk not in told]) or told
     # Where no hunk ever stood in the text itself, there is nothing to decide by hand.
     by_hand = canonical(track.uri) in book.inline and after_change(book, track, changes)
     if by_hand or turned or moved or track.sent is not None:
@@ -147,6 +148,25 @@ def confirm(book: Book, track: Track, places: Mapping[str, tuple[int, int]]) -> 
             track.settle(Anchor(hunk_id, track.lines, place, written, before))
         decided.append(hunk)
     book.put(*decided, decision=True, stands=track.uri)
+
+
+def _turn_edits(book: Book, track: Track) -> set[str]:
+    """The user took an edit of several hunks back in the editor, or did so and thought again.
+
+    Returns:
+        The hunks of the edits that the text tells of.
+    """
+    told: set[str] = set()
+    turned = []
+    for one in (one for edit in reversed(track.edits) for one in edit.turned(track.lines)):
+        was = HunkState.ACCEPTED if one.is_undone else HunkState.UNDONE
+        if one.hunk not in told and track.anchor(one.hunk) and book[one.hunk].state is was:
+            now = "".join(track.lines[one.place[0] : one.place[1]])
+            turned.append(dataclasses.replace(book[one.hunk], state=_OTHER_WAY[was]))
+            track.settle(Anchor(one.hunk, track.lines, one.place, now, one.other))
+        told.add(one.hunk)
+    book.put(*turned, stands=track.uri)
+    return told
 
 
 def _turn_round(book: Book, track: Track, touched: Sequence[Anchor]) -> bool:

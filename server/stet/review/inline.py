@@ -317,7 +317,7 @@ class InlineBlocks:
                 probe = copy(anchor)
                 for effect in effects:
                     _ = probe.follow(effect)
-                probe.look(lines)
+                _ = probe.look(lines)
                 if probe.left is not None:
                     missing.append(anchor)
         edit = self._take_out(document, missing, HunkState.PENDING, {})

@@ -121,7 +121,7 @@ def carry(
         for change in changes:
             for effect in change.effects:
                 _ = anchor.follow(effect)
-        anchor.look(live.lines)
+        _ = anchor.look(live.lines)
     return TextEdit(tuple(_replacement(anchor, live) for anchor in anchors))
 
 

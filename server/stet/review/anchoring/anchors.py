@@ -83,36 +83,59 @@ class Anchor(Place):
         """Whether the text says already what it would write."""
         return self.merged == self.current
 
-    def look(self, lines: Sequence[str]) -> None:
+    def look(self, lines: Sequence[str]) -> bool:
         """See what stands there; called behind the changes of one message.
 
         Args:
             lines: The text as it is now.
+
+        Returns:
+            Whether that may be another text than before; else only its neighbours are.
         """
-        if not self._is_due or self._growing:
-            return
+        if self._growing:
+            return False
+        if not self._is_due:
+            if self._has_new_neighbour:
+                self._see_neighbours(lines)
+            return False
         self._is_due = self._is_touched = False
+        self._find_lines(lines)
+        self._see_neighbours(lines)
+        before, self.current = self.current, "".join(lines[self.first : self.end])
+        self.merged = self._merged(lines, before)
+        return True
+
+    def _find_lines(self, lines: Sequence[str]) -> None:
+        """Find the lines that are its own, now that those beside them can be read."""
         if self._otherwise is not None:
             self._check_what_came_back(lines, *self._otherwise)
+        led_to = self.first
         self._take_in_edges(lines)
         if self._around is not None:
             self._look_at_gap(lines, self._around)
         else:
             self._leave_out_edges(lines)
-        self.current = "".join(lines[self.first : self.end])
-        self._beside = lines_around(lines, self.first, self.end)
+        self._stand_apart(self.first - led_to)
+
+    def _merged(self, lines: Sequence[str], before: str) -> str | None:
+        """What is to stand there; None if it is a conflict.
+
+        Args:
+            lines: The text as it is now.
+            before: What stood there when it was last looked at.
+        """
         if self._is_lost:
-            self.merged = None
-            return
+            return None
         if self._around is not None and not self.current:
-            self.merged = None if self.is_behind_all(lines) else self._inserted()
-            return
+            return None if self.is_behind_all(lines) else self._inserted()
         if self._merger is None:
             self._merger = Merger(self.base, self.proposed)
+        elif self._around is None and self.current == before and not self.merged:
+            return self.merged  # a conflict as before, or nothing
         merged = self._merger.merge(self.current)
         if merged and self.end < len(lines) and not line_end(merged):
             merged += line_end(self.current) or "\n"  # lines have come to stand behind it
-        self.merged = merged
+        return merged
 
     def _inserted(self) -> str:
         """What is proposed; an insertion fits itself to the lines that it stands between, which may
@@ -146,8 +169,8 @@ class Anchor(Place):
                 self.first = self.end = gaps[0]
                 self._around = lines_around(lines, self.first, self.end)  # with the ends of now
         elif self.first == self.end:
-            wanted = whole_lines(self.proposed)
-            if self._was_filled and tuple(lines[self.first : self.first + len(wanted)]) == wanted:
+            wanted = whole_lines(self.proposed) if self._was_filled else ()
+            if wanted and tuple(lines[self.first : self.first + len(wanted)]) == wanted:
                 self.end += len(wanted)
             else:
                 self._around = lines_around(lines, self.first, self.end)
@@ -179,7 +202,7 @@ class Anchor(Place):
         self._growing = False
         self._is_due = True
         self._is_lost |= self._around is not None and self.first != self.end
-        self.look(lines)
+        _ = self.look(lines)
 
     def keep_behind(self, line: int, lines: Sequence[str]) -> None:
         """The lines before `line` are another anchor's."""
@@ -191,10 +214,13 @@ class Anchor(Place):
         """It stands there after all, and only `folds`, if given, have reached into it; see what that
         means.
         """
+        if folds is None:
+            self._stand_apart(standing.first - self.first)
+        else:
+            self._folds = folds
         self.first, self.end, self._is_lost = standing
-        self._folds = self._folds if folds is None else folds
         self._is_due = True
-        self.look(lines)
+        _ = self.look(lines)
 
     def stands_at(self, lines: Sequence[str], text: str) -> tuple[int, int] | None:
         """The lines within its place on which exactly `text` stands, if it does so once."""

@@ -82,14 +82,14 @@ class BlockAnchor(Anchor):
             return self.first < first < self.end
         return first < self.end and behind > self.first
 
-    def look(self, lines: Sequence[str]) -> None:
+    def look(self, lines: Sequence[str]) -> bool:
         """See what has become of the block."""
         if not self._is_due or self._growing:
-            return
+            return False
         self._is_due = False
         self.left = None
         if self._find(lines, self.first, self.end):
-            return
+            return True
         rest = lines[self.first : self.end]
         is_finished = not is_unfinished(rest, self.current, self.proposed)
         near = (0, len(lines)) if is_finished else (max(self.first - _NEAR, 0), self.end + _NEAR)
@@ -99,6 +99,7 @@ class BlockAnchor(Anchor):
             self.left = "".join(rest)
         else:
             self.merged = None
+        return True
 
     def _find(self, lines: Sequence[str], first: int, end: int) -> bool:
         """Find the block on some lines."""

@@ -33,6 +33,7 @@ class Place:
         "_edges",
         "_folds",
         "_growing",
+        "_has_new_neighbour",
         "_is_due",
         "_is_lost",
         "_is_touched",
@@ -62,6 +63,7 @@ class Place:
         self._folds: tuple[Fold, ...] = ()
         self._otherwise: tuple[Place, Fold] | None = None
         self._growing = False
+        self._has_new_neighbour = False
         self._is_due = False
         self._is_lost = is_lost
         self._is_touched = False
@@ -104,13 +106,13 @@ class Place:
         if self._touches(first, behind, grows=grows):
             self._take_in(change, floor)
             return True
-        before = self._before(change)
         moves = behind <= self.first and (first != self.end or removed > 0)
         is_beside = self._meets_at_its_edge(change)
+        before = self._before(change) if is_beside and not (removed and added) else None
         if moves:
             self.first += delta
             self.end += delta
-        if is_beside and self._is_open and not (removed and added):
+        if before is not None and self._is_open:
             self._remember(change, before, self._beside)
         return is_beside or (moves and delta != 0)
 
@@ -127,6 +129,9 @@ class Place:
         if first + removed < self.first:
             return False
         if self._is_open:
+            self._has_new_neighbour = True
+            if removed and added and not self.is_gap:
+                return True
             self._was_filled |= first == self.first and added > 0
         elif removed:
             return False
@@ -139,7 +144,7 @@ class Place:
         return True
 
     def is_brought_back_by(self, change: LineChange) -> bool:
-        """Whether a change is the inverse of the last one that reached into the place."""
+        """Whether a change looks like the inverse of the last one that is remembered."""
         if not self._folds:
             return False
         fold = self._folds[-1]
@@ -181,6 +186,16 @@ class Place:
         first, removed, added = change
         fold = Fold(before, self.current, removed, added, self.first - first, around)
         self._folds = (*self._folds[-_MAX_FOLDS:], fold)
+
+    def _see_neighbours(self, lines: Sequence[str]) -> None:
+        self._has_new_neighbour = False
+        self._beside = lines_around(lines, self.first, self.end)
+
+    def _stand_apart(self, n_lines: int) -> None:
+        """It was found to stand so many lines below where the changes have led it."""
+        if self._folds and n_lines:
+            last = self._folds[-1]
+            self._folds = (*self._folds[:-1], last._replace(back=last.back + n_lines))
 
     def _check_what_came_back(self, lines: Sequence[str], otherwise: "Place", fold: Fold) -> None:
         """Take the other way if the lines that came are not those that were taken away."""

@@ -111,7 +111,7 @@ def _taking_back_within(document: TextDocument, ghosts: Sequence[Anchor]) -> Pla
             if other.hunk == ghost.hunk:
                 other.grow()
             _ = other.follow(effect)
-            other.look(buffer.lines)
+            _ = other.look(buffer.lines)
     effects = line_changes(0, document.lines, buffer.lines)
     return Plan(
         _difference(document, buffer.lines),
@@ -151,12 +151,23 @@ class Sent:
 
     Attributes:
         plan: What it does.
+        lines: Those of the text it was made for.
         expected: The whole text once the edit is applied and nothing else has happened.
         before: Where every other anchor stood when it was sent, and its folds then.
         stood: The hunks whose text stood within their place already: it proves nothing there.
     """
 
-    __slots__ = ("_behind", "_effects", "_shadow", "_shifts", "before", "expected", "plan", "stood")
+    __slots__ = (
+        "_behind",
+        "_effects",
+        "_shadow",
+        "_shifts",
+        "before",
+        "expected",
+        "lines",
+        "plan",
+        "stood",
+    )
 
     def __init__(
         self,
@@ -167,6 +178,7 @@ class Sent:
     ) -> None:
         """`plan` goes out for `document`; `anchors` are of its hunks, `others` are not."""
         self.plan = plan
+        self.lines = document.lines
         self.before = {anchor.hunk: (anchor.standing, anchor.folds) for anchor in others}
         self.stood = frozenset(
             anchor.hunk

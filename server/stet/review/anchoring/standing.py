@@ -16,7 +16,8 @@ class Standing(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """A change that reached into the place, so that its inverse brings it back as it was.
+    """A change that reached into the place, or met its edge where that tells nothing by itself, so that
+    its inverse brings it back as it was.
 
     Attributes:
         before: The place before it, in lines from where the change began.

@@ -9,6 +9,7 @@ from stet.review.anchoring.anchors import Anchor
 from stet.review.anchoring.overdue import Overdue
 from stet.review.anchoring.sent import Plan, Sent, taking_back
 from stet.review.anchoring.sweep import Sweep, from_the_bottom_up
+from stet.review.anchoring.whole_edits import MAX_EDITS, WholeEdit, whole_edit
 from stet.text.change import LineChange, TextChange
 from stet.text.document import TextDocument
 from stet.text.lines import line_end, without_end
@@ -34,6 +35,7 @@ class Track:
             Nothing that happens to the text changes the order, so it tells which of two comes first
             once they stand at one point.
         settled: Those of decided hunks, which can be undone or restored; oldest decision first.
+        edits: Edits of several hunks that have arrived; the last one last.
         sent: The edit that has not been confirmed yet; one at a time.
         overdue: Edits before it that were given up, as long as the text has not changed since.
     """
@@ -45,6 +47,7 @@ class Track:
         self.is_open = is_open
         self.live: list[Anchor] = []
         self.settled: list[Anchor] = []
+        self.edits: list[WholeEdit] = []
         self.sent: Sent | None = None
         self.overdue: Overdue | None = None
         self._by_hunk: dict[str, Anchor] = {}
@@ -146,9 +149,11 @@ class Track:
             lines: The text behind them.
 
         Returns:
-            Whether a live one moved or was touched, and the settled ones that were.
+            Whether a live one moved or was touched, and the settled ones that were touched; none of
+            them if the change only came to stand beside them.
         """
         effects = [effect for change in changes for effect in change.effects]
+        self.edits = [edit for edit in self.edits if edit.follow(effects)]
         in_turn = from_the_bottom_up(effects) if len(effects) > MANY else None
         if in_turn is not None:
             sweep = Sweep(in_turn)
@@ -159,11 +164,13 @@ class Track:
             for effect in effects:
                 moved |= self._follow_live(effect, touched)
                 settled += _followed(self.settled, effect)
-        for anchor in (*touched, *settled):
-            anchor.look(lines)
+        for anchor in touched:
+            _ = anchor.look(lines)
+        changed = [anchor for anchor in settled if anchor.look(lines)]
         if touched and (len(touched) > MANY or any(map(self._is_crowded, touched))):
             self.keep_apart(lines)
-        return moved or bool(touched), settled
+        # What only got other neighbours tells something beside those that have other text.
+        return moved or bool(touched), settled if changed else []
 
     def _follow_live(self, effect: LineChange, touched: list[Anchor]) -> bool:
         """Move the live anchors; tells whether any has moved."""
@@ -172,6 +179,9 @@ class Track:
         at = bisect_left(self.live, first, key=_END)
         floor = self.live[at - 1].end if at else 0
         near = list(takewhile(lambda anchor: anchor.first <= behind, islice(self.live, at, None)))
+        # A hunk may have been found anew below lines that had been taken for its own.
+        below = islice(self.live, at + len(near), at + len(near) + 1)
+        near += [anchor for anchor in below if anchor.is_brought_back_by(effect)]
         # Lines that come back are those of the hunk they were taken from, not of one in conflict
         # that ends where they stood.
         claim = [one for one in near if delta > 0 and one.is_brought_back_by(effect)]
@@ -228,6 +238,8 @@ class Track:
         assert self.sent is not None, "nothing was sent"
         placed = {anchor.hunk for anchor in self.settled if self._place_beside(anchor, set())}
         within = [anchor for anchor in touched if anchor.hunk not in placed]
+        if edit := whole_edit(self.sent.plan, self.sent.lines, self.lines):
+            self.edits = [*self.edits[1 - MAX_EDITS :], edit]
         if not self.sent.plan.back:
             earlier: set[str] = set()
             for anchor in self.live:
@@ -248,8 +260,10 @@ class Track:
         if standing is None:
             return False
         folds = self.sent.before[anchor.hunk][1]
-        if (standing, folds) != (anchor.standing, anchor.folds):
-            anchor.put_back(standing, self.lines, folds)
+        # What the edit adds to them tells the editor's undo of it; it was none itself.
+        has_all = anchor.folds[: len(folds)] == folds
+        if standing != anchor.standing or not has_all:
+            anchor.put_back(standing, self.lines, None if has_all else folds)
         return True
 
     def arrived(self, hunk: str) -> tuple[int, int] | None:
@@ -285,7 +299,7 @@ def _followed(anchors: Sequence[Anchor], effect: LineChange) -> list[Anchor]:
     for anchor in anchors:
         if anchor.end < first:
             continue
-        if anchor.first > behind:
+        if anchor.first > behind and not anchor.is_brought_back_by(effect):
             anchor.shift(delta)
         elif anchor.follow(effect):
             touched.append(anchor)

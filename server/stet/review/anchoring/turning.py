@@ -36,10 +36,12 @@ def turned_round(
 def _touching(anchors: Sequence[Anchor]) -> Iterator[list[Anchor]]:
     """Anchors in order of place, those together that share lines or touch."""
     run: list[Anchor] = []
+    end = 0
     for anchor in anchors:
-        if run and anchor.first > max(one.end for one in run):
+        if run and anchor.first > end:
             yield run
             run = []
+        end = max(end, anchor.end) if run else anchor.end
         run.append(anchor)
     if run:
         yield run

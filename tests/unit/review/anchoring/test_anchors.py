@@ -493,3 +493,52 @@ def test_a_line_above_a_conflict_that_is_taken_away_and_put_back_is_no_part_of_i
     page.ledger.take_theirs(page.hunks[0].id)
     page.accept()
     assert page.text == "a\nB\nc\n"
+
+
+def test_a_hunk_whose_own_line_was_pushed_down_by_one_like_it_comes_back_when_that_goes() -> None:
+    page = Page("a\n\n")
+    page.propose("a\nb\nc\n")
+    page.type(1, 0, 1, 0, "x")
+    page.type(2, 0, 2, 0, "\n")
+    page.type(2, 0, 3, 0, "")
+    assert page.states == ["conflict"]
+    page.type(1, 0, 1, 1, "")
+    assert page.states == ["pending"]
+    page.accept()
+    assert page.text == "a\nb\nc\n"
+
+
+def test_an_insertion_behind_a_conflict_keeps_its_side_of_a_line_that_is_put_back() -> None:
+    page = Page("a\nb\nc\nd\n")
+    page.propose("a\nA\nB\nc\nd\n")
+    page.propose("a\nb\nc\nnew\nd\n", turn="t2")
+    page.type(1, 0, 3, 0, "")
+    page.type(1, 0, 1, 0, "x\n")
+    page.type(1, 0, 2, 0, "")
+    page.type(1, 0, 1, 0, "b\nc\n")
+    assert page.states == ["pending", "pending"]
+    page.accept()
+    assert page.text == "a\nA\nB\nc\nnew\nd\n"
+
+
+def test_an_insertion_stays_behind_the_line_that_the_undo_of_another_hunk_brings_back() -> None:
+    page = Page("a\nb\nc\n")
+    gone = page.propose("a\nc\n")[0]
+    page.propose("a\nb\nnew\nc\n", turn="t2")
+    page.accept(gone.id)
+    page.type(1, 0, 1, 0, "b\n")
+    assert page.states == ["undone", "pending"]
+    page.accept()
+    assert page.text == "a\nb\nnew\nc\n"
+
+
+def test_a_hunk_cut_short_below_the_line_that_was_put_above_it_comes_back_when_that_goes() -> None:
+    page = Page("a\n\nb\nc\n")
+    page.propose("a\nA\nB\nc\n")
+    page.type(1, 0, 1, 0, "\n")
+    page.type(1, 0, 1, 0, "x\n")
+    page.type(1, 0, 2, 0, "")
+    page.type(1, 0, 2, 0, "")
+    assert page.states == ["pending"]
+    page.accept()
+    assert page.text == "a\nA\nB\nc\n"

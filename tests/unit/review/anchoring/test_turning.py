@@ -49,3 +49,27 @@ def test_other_text_in_the_place_of_neighbours_is_no_undo() -> None:
     page.accept()
     page.replace("a\nb\nmine\n")
     assert page.states == ["accepted", "accepted"]
+
+
+@pytest.mark.parametrize(
+    ("old", "edits", "accepted"),
+    [
+        ("top\n1 one\n", ((4, 10, ""), (10, 10, "2 one\n")), "top\n2 one\n"),
+        ("top\n\n\n\n", ((4, 5, "a\nb\n"), (6, 7, "c\n")), "top\na\nb\n\nc\n"),
+    ],
+)
+def test_an_edit_of_several_hunks_is_undone_and_redone_as_a_whole(
+    old: str, edits: tuple[tuple[int, int, str], ...], accepted: str
+) -> None:
+    page = Page(old)
+    for turn, (start, end, new) in enumerate(edits):
+        propose_at(page, start, end, new, f"t{turn}")
+    page.replace(page.send())
+    assert (page.text, page.states) == (accepted, ["accepted"] * len(edits))
+    page.type(0, 0, 0, 0, "zero\n")
+    page.replace(f"zero\n{old}")
+    assert page.states == ["undone"] * len(edits)
+    page.replace(f"zero\n{accepted}")
+    assert page.states == ["accepted"] * len(edits)
+    page.send_back()
+    assert (page.text, page.states) == (f"zero\n{old}", ["undone"] * len(edits))

@@ -1,0 +1,133 @@
+"""Edits of several hunks that have arrived, as a whole: so their undo and redo in the editor are told.
+
+Of hunks that touch, or with lines that read alike between them, the editor's smallest difference does
+not tell which lines are whose. The stretch from the first hunk to the last does, as it reads exactly as
+before the edit once that is undone. A line on either side goes with it: what meets an edge is told.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from stet.review.anchoring.sent import Plan
+from stet.text.change import LineChange
+
+MAX_EDITS = 16
+"""How many of a document are followed; the oldest is let go first."""
+
+_MAX_LINES = 1_000
+
+
+class Turned(NamedTuple):
+    """A hunk of an edit that was undone or redone.
+
+    Attributes:
+        hunk: Its id.
+        is_undone: Whether the edit is undone; else it was redone.
+        place: The lines of the text on which it stands.
+        other: What stood there before.
+    """
+
+    hunk: str
+    is_undone: bool
+    place: tuple[int, int]
+    other: str
+
+
+class _Part(NamedTuple):
+    """The lines of one hunk, counted from the beginning of the stretch, without the edit and with it."""
+
+    hunk: str
+    before: slice
+    after: slice
+
+
+class WholeEdit:
+    """One edit that has arrived; owned and changed by its `Track` only."""
+
+    __slots__ = (
+        "_after",
+        "_before",
+        "_end",
+        "_first",
+        "_is_bottom",
+        "_is_top",
+        "_parts",
+        "_touched",
+    )
+
+    def __init__(self, plan: Plan, before: Sequence[str], after: Sequence[str]) -> None:
+        """`plan` has made the text `after` of `before`, in lines."""
+        _, (top, _, _) = plan.effects[-1]
+        _, (last, removed, _) = plan.effects[0]
+        bottom = last + removed
+        self._is_top, self._is_bottom = top == 0, bottom == len(before)
+        self._first, end = max(top - 1, 0), min(bottom + 1, len(before))
+        self._end = end + len(after) - len(before)
+        self._before = tuple(before[self._first : end])
+        self._after = tuple(after[self._first : self._end])
+        self._parts = tuple(_parts(plan, self._first))
+        self._touched = False
+
+    def follow(self, effects: Iterable[LineChange]) -> bool:
+        """Move with the changes of one message; False if it is lost, as one reaches over its edge."""
+        self._touched = False
+        return all(self._goes_with(effect) for effect in effects)
+
+    def _goes_with(self, change: LineChange) -> bool:
+        first, removed, added = change
+        behind, delta = first + removed, added - removed
+        if behind <= self._first and not self._is_top:
+            self._first += delta
+            self._end += delta
+            return True
+        if first >= self._end and not self._is_bottom:
+            return True
+        self._end += delta
+        self._touched = True
+        return first >= self._first and behind <= self._end - delta
+
+    def turned(self, lines: Sequence[str]) -> Iterator[Turned]:
+        """Its hunks, if the last changes have made it read as before the edit, or as behind it.
+
+        Args:
+            lines: The text as it is now.
+        """
+        sides = (self._before, self._after)
+        if not self._touched or self._end - self._first not in map(len, sides):
+            return
+        stands = tuple(lines[self._first : self._end])
+        if stands not in sides:
+            return
+        is_undone = stands == self._before
+        for hunk, before, after in self._parts:
+            now, other = (
+                (before, self._after[after]) if is_undone else (after, self._before[before])
+            )
+            place = (self._first + now.start, self._first + now.stop)
+            yield Turned(hunk, is_undone, place, "".join(other))
+
+
+def _parts(plan: Plan, first: int) -> Iterator[_Part]:
+    """The hunks of `plan` in order of place, in lines from `first` on."""
+    shift = -first
+    for hunk, (start, removed, added) in reversed(plan.effects):
+        before = slice(start - first, start - first + removed)
+        yield _Part(hunk, before, slice(start + shift, start + shift + added))
+        shift += added - removed
+
+
+def whole_edit(plan: Plan, before: Sequence[str], after: Sequence[str]) -> WholeEdit | None:
+    """What is to be followed of an edit that has arrived; None where its hunks tell all by themselves.
+
+    Args:
+        plan: The edit.
+        before: The lines of the text it was made for.
+        after: Those of the text that came.
+    """
+    if plan.back or plan.settle or len(plan.effects) < 2:
+        return None
+    (_, last), (_, top) = plan.effects[0], plan.effects[-1]
+    grown = sum(change.added - change.removed for _, change in plan.effects)
+    if last.first + last.removed - top.first > _MAX_LINES or len(after) - len(before) != grown:
+        return None
+    return WholeEdit(plan, before, after)
