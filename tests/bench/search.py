@@ -184,11 +184,12 @@ def _strokes(root: Path) -> tuple[float, float]:
         server.notify("textDocument/didOpen", {"textDocument": document})
         while not _status(server)["ready"]:
             pass
-        idle = _p99(server, uri, 0)
+        _ = _p99(server, uri, 0)  # what is imported late is imported now
+        idle = _p99(server, uri, STROKES)
         server.ask("workspace/executeCommand", {"command": "stet.reindex"})
         while _status(server)["index"]["files"] == 0:
             pass
-        busy = _p99(server, uri, STROKES)
+        busy = _p99(server, uri, 2 * STROKES)
         state = _status(server)["index"]["state"]
         assert state == "building", f"the index was {state} before all keys were typed"
     return idle, busy

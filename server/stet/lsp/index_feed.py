@@ -30,9 +30,14 @@ class IndexFeed:
         self._is_due = False
 
     async def begin(self) -> None:
-        """Have the index made, or brought up to date, once the editor has had its first moments."""
+        """Have the index made, or brought up to date, once the editor has had its first moments.
+
+        Without a folder of the editor's nothing is read before somebody searches: a file that was
+        opened alone says little about all that lies beside it.
+        """
         await asyncio.sleep(QUIET_SECONDS)
-        await self._index.keep_up(self._workspace.snapshot())
+        if self._workspace.folders:
+            await self._index.keep_up(self._workspace.snapshot())
 
     def told(self, params: object) -> None:
         """`workspace/didChangeWatchedFiles`, as the editor sent it, unchecked."""

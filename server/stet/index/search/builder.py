@@ -13,10 +13,12 @@ from stet.workspace.uris import canonical
 
 log = logging.getLogger(__name__)
 
-SLICE = 24
+SLICE = 48
 """Files that are read before somebody else has a turn."""
 MANY_TO_READ = 200
 """When so many files of a walk had to be read, a second process helps."""
+UNDER_WAY = 3
+"""Batches that are cut ahead of what is taken in."""
 MANY_LOOKED_AT = 500
 """Unchanged files that are passed over before somebody else has a turn."""
 MANY = 2_000
@@ -94,7 +96,6 @@ class Builder:
     def step(self) -> bool:
         """Read some files; whether there was anything to do."""
         if self._due:
-            self._land()
             due = dict.fromkeys(islice(tuple(self._due), SLICE))
             for uri in due:
                 del self._due[uri]
@@ -112,11 +113,12 @@ class Builder:
 
     def _finish(self) -> bool:
         """Behind a walk: take in what was cut last, and let go of who cut; whether that was to do."""
-        was_busy = self._cutter.is_busy
-        self._land()
+        if self._cutter.n_under_way:
+            self._land()
+            return True
         self._cutter.close()
         self._n_read = 0
-        return was_busy
+        return False
 
     def _next_of(self, walk: Iterator[Located]) -> dict[str, Located | None]:
         """The next files of a walk that seem to have changed; behind the last one, those not met go."""
@@ -147,16 +149,19 @@ class Builder:
     def _fly(self, files: Mapping[str, Located | None]) -> None:
         """The same, cut by another process while the ones before are taken in."""
         sources = self._changed_of(files)
-        landed = self._cutter.receive()
-        flown, self._flying = self._flying, {source.uri for source in sources}
-        self._cutter.send(sources)
-        self._put([entry for entry in landed if entry.uri in flown])
+        if self._cutter.n_under_way < UNDER_WAY:
+            self._flying.update(source.uri for source in sources)
+            self._cutter.send(sources)
+        else:  # better than to wait
+            self._put([entry_of(*source) for source in sources])
+        while self._cutter.has_done:
+            self._land()
 
     def _land(self) -> None:
-        """Take in what is being cut."""
-        landed = self._cutter.receive()
-        flown, self._flying = self._flying, set()
-        self._put([entry for entry in landed if entry.uri in flown])
+        """Take in the oldest batch that is being cut."""
+        landed = [entry for entry in self._cutter.receive() if entry.uri in self._flying]
+        self._flying.difference_update(entry.uri for entry in landed)
+        self._put(landed)
 
     def _changed_of(self, files: Mapping[str, Located | None]) -> list[Source]:
         """Those of the files that have another text now; what is known of the others is set right."""

@@ -95,7 +95,7 @@ class Worker:
 
     def step(self) -> bool:
         """Do a little of what is left; whether anything was."""
-        is_busy = self._builder.step() or self._engine.embed() > 0
+        is_busy = self._builder.step() or self._store.merge() or self._engine.embed() > 0
         if not is_busy and self._endpoint and not self._is_waiting:
             self._ask_for_vectors()
         self._n_steps += 1
@@ -103,6 +103,7 @@ class Worker:
             self._report(ready=False)
         if not is_busy and not self._was_ready:
             self._was_ready = True
+            self._store.commit()
             self._report(ready=True)
         return is_busy
 

@@ -13,6 +13,12 @@ log = logging.getLogger(__name__)
 
 MODULE = "stet.index.search.child"
 END_SECONDS = 1.0
+_ONE_THREAD = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+}
+"""Threads that wait for each other by spinning take more from the editor than they give."""
 _READ = 65_536
 _MAX_LINE = 16_000_000
 _MAX_TAIL = 2_000
@@ -50,7 +56,7 @@ class IndexProcess:
         environ = system.environ()
         process = await system.start_process(
             [sys.executable, "-I", "-m", MODULE],
-            env={name: environ[name] for name in _KEPT_ENV if name in environ},
+            env={name: environ[name] for name in _KEPT_ENV if name in environ} | _ONE_THREAD,
         )
         started = cls(process, heard)
         await started.tell(begin)

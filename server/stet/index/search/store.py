@@ -44,6 +44,16 @@ _WEIGHTS = "1.0, 10.0, 3.0, 1.0"
 """Of the fields path, name, head, body."""
 
 
+WRITTEN_TOGETHER = 20
+"""Times that something is written before the disk has to keep it."""
+
+
+MUCH = 2_000
+"""Chunks written since the last merge that make another worth it."""
+MERGED_PAGES = 200
+"""At a time: a few milliseconds."""
+
+
 class Stamp(NamedTuple):
     """What tells that a file has changed.
 
@@ -106,6 +116,9 @@ class Store:
             sqlite3.DatabaseError: If what is there is no index of this version.
         """
         self._db = sqlite3.connect(path, isolation_level=None)
+        self._n_written = 0
+        self._n_unmerged = 0
+        self._is_merging = False
         try:
             self._prepare()
         except BaseException:
@@ -125,6 +138,7 @@ class Store:
 
     def close(self) -> None:
         """Close the file."""
+        self.commit()
         self._db.close()
 
     def __enter__(self) -> Self:
@@ -159,14 +173,30 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Everything written within is there together, or not at all."""
-        self._db.execute("BEGIN")
+        """Everything written within is there together, or not at all.
+
+        What is written is found at once, and is on the disk some time later, or after `commit`: with
+        every commit the words get a list of their own, and merging those is what takes time.
+        """
+        if not self._db.in_transaction:
+            self._db.execute("BEGIN")
+        self._db.execute("SAVEPOINT writing")
         try:
             yield
         except BaseException:
-            self._db.execute("ROLLBACK")
+            self._db.execute("ROLLBACK TO writing")
             raise
-        self._db.execute("COMMIT")
+        finally:
+            self._db.execute("RELEASE writing")
+        self._n_written += 1
+        if self._n_written >= WRITTEN_TOGETHER:
+            self.commit()
+
+    def commit(self) -> None:
+        """Have the disk keep what was written."""
+        self._n_written = 0
+        if self._db.in_transaction:
+            self._db.execute("COMMIT")
 
     def put(self, entry: Entry) -> tuple[list[int], list[int]]:
         """Put a file in, in place of what was there of it; the chunks that went and that came."""
@@ -175,6 +205,7 @@ class Store:
             "INSERT INTO files (uri, name, mtime, size, hash) VALUES (?, ?, ?, ?, ?)",
             (entry.uri, entry.name, *entry.stamp),
         )
+        self._n_unmerged += len(entry.chunks)
         first = self._next_chunk
         self._next_chunk += len(entry.chunks)
         came = range(first, self._next_chunk)
@@ -226,6 +257,20 @@ class Store:
         self._db.execute("DELETE FROM files WHERE id = ?", row)
         return ids
 
+    def merge(self) -> bool:
+        """Do some of what makes questions quick again after much was written; whether any was left.
+
+        Each commit leaves a list of words of its own; here they become one, a few pages at a time.
+        """
+        if self._n_unmerged < MUCH and not self._is_merging:
+            return False
+        pages = MERGED_PAGES if self._is_merging else -MERGED_PAGES  # negative: begin with all
+        self._n_unmerged = 0
+        before = self._db.total_changes
+        self._db.execute("INSERT INTO words (words, rank) VALUES ('merge', ?)", (pages,))
+        self._is_merging = self._db.total_changes - before >= 2  # as SQLite's documentation says
+        return True
+
     def tidy(self) -> None:
         """Forget vectors that no chunk needs any more, and merge what was written in pieces."""
         with self.writing():
@@ -233,6 +278,7 @@ class Store:
                 self._db.execute(
                     f"DELETE FROM {table} WHERE meant NOT IN (SELECT meant FROM chunks)"  # noqa: S608
                 )
+        self.commit()
         self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
         self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 

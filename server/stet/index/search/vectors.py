@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 ROUGH = 64
 """Dimensions of the first product."""
-N_ROUGH = 2000
+N_ROUGH = 1000
 """How many are compared in full."""
 _SCALE = 127.0
 

@@ -1,0 +1,55 @@
+"""A second process cuts what the first would cut, and is done without where it dies."""
+
+import signal
+
+import pytest
+
+from stet.index.search.cutter import Cutter
+from stet.index.search.engine import digest, entry_of
+from stet.index.search.store import Source, Stamp
+
+
+def sources(*names: str) -> list[Source]:
+    """Files of one function each."""
+    texts = {name: f"def {name}(boat):\n    return boat\n" for name in names}
+    return [
+        Source(f"file:///{name}.py", f"{name}.py", text, Stamp(1.0, len(text), digest(text)))
+        for name, text in texts.items()
+    ]
+
+
+def test_batches_come_back_in_order_as_they_would_have_been_cut_here() -> None:
+    cutter = Cutter()
+    batches = [sources("moor", "land"), sources("sail"), sources(*(f"f{n}" for n in range(500)))]
+    for batch in batches:
+        cutter.send(batch)
+    assert cutter.n_under_way == 3
+    assert [cutter.receive() for _ in batches] == [
+        [entry_of(*source) for source in batch] for batch in batches
+    ]
+    assert (cutter.n_under_way, cutter.receive()) == (0, [])
+    cutter.close()
+
+
+def test_what_a_dead_process_leaves_is_cut_here(caplog: pytest.LogCaptureFixture) -> None:
+    cutter = Cutter()
+    cutter.send(sources("moor"))
+    cutter.receive()
+    assert cutter._process is not None
+    cutter._process.send_signal(signal.SIGKILL)
+    cutter.send(sources("land"))
+    cutter.send(sources("sail"))
+    assert cutter.receive() == [entry_of(*sources("land")[0])]
+    assert cutter.receive() == [entry_of(*sources("sail")[0])]
+    assert "ended by itself" in caplog.text
+    cutter.close()
+
+
+def test_closing_forgets_what_is_under_way() -> None:
+    cutter = Cutter()
+    cutter.send(sources("moor"))
+    cutter.close()
+    assert (cutter.n_under_way, cutter.receive()) == (0, [])
+    cutter.send(sources("land"))
+    assert cutter.receive() == [entry_of(*sources("land")[0])]
+    cutter.close()
