@@ -1,6 +1,5 @@
 """Brings the index up with the files, a little at a time, so that questions come in between."""
 
-import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
@@ -10,8 +9,6 @@ from stet.index.search.ground import Ground
 from stet.index.search.store import Entry, Source, Store
 from stet.workspace.paths import Located
 from stet.workspace.uris import canonical
-
-log = logging.getLogger(__name__)
 
 SLICE = 48
 """Files that are read before somebody else has a turn."""
@@ -49,6 +46,7 @@ class Builder:
         self._due: dict[str, None] = {}
         self._walk: Iterator[Located] | None = None
         self._seen: set[str] = set()
+        self._is_tidy = False
         self._avoided: set[str] = set()
         self._cutter = Cutter()
         self._flying: set[str] = set()
@@ -57,7 +55,18 @@ class Builder:
     def scan(self, first: Iterable[str] = ()) -> None:
         """Look at all files, those beside the documents `first` before the others."""
         self._seen = set()
+        self._is_tidy = False
         self._walk = self._ground.all(list(first))
+
+    def tidy(self) -> None:
+        """Have the store forget what nobody needs any more, once behind every look at all files."""
+        if not self._is_tidy:
+            self._is_tidy = True
+            self._store.tidy()
+
+    def close(self) -> None:
+        """Let go of the second process; what it is at is lost."""
+        self._cutter.close()
 
     def avoid(self, uris: Iterable[str]) -> None:
         """Leave files out: reading one of them has ended the process."""

@@ -5,7 +5,6 @@ mean is told by `Worker.handle` and, the other way, `Indexer`. It has a low prio
 """
 
 import json
-import logging
 import os
 import queue
 import sqlite3
@@ -25,11 +24,11 @@ from stet.index.search.store import Store
 from stet.index.search.vectors import unpacked
 from stet.index.search.watch import watch_folders
 
-log = logging.getLogger(__name__)
-
 NICE = 10
 BATCH = 64
 """Texts that are sent to an endpoint together."""
+MAX_FAULTS = 2
+"""How often a broken index is made anew; after that there is something else the matter."""
 REPORT_EVERY = 10
 """Steps between two reports while there is work."""
 
@@ -49,14 +48,15 @@ class Worker:
         self._first: list[str] = begin["first"]
         self._make()
         self._n_steps = 0
+        self._n_faults = 0
         self._n_rebuilt = 0
-        self._was_ready = False
 
     def _make(self) -> None:
         self._engine = SearchEngine(self._store, self._embedder, is_embedded=bool(self._endpoint))
         self._builder = Builder(self._ground, self._store, self._engine, _reading)
         self._builder.avoid(self._avoided)
         self._builder.scan(self._first)
+        self._was_ready = False
 
     def _opened(self) -> Store:
         """The index; a broken one, or one of other vectors, is made anew."""
@@ -82,8 +82,6 @@ class Worker:
                 self._builder.lay(message["uri"], message["name"], message["text"])
             case "changed":
                 self._builder.changed(message["uris"])
-            case "scan":
-                self._builder.scan()
             case "rebuild":
                 self._n_rebuilt = message["number"]
                 self._rebuild()
@@ -103,6 +101,7 @@ class Worker:
             self._report(ready=False)
         if not is_busy and not self._was_ready:
             self._was_ready = True
+            self._builder.tidy()
             self._store.commit()
             self._report(ready=True)
         return is_busy
@@ -119,17 +118,26 @@ class Worker:
         self._engine.take((bytes.fromhex(meant), unpacked(vector)) for meant, vector in items)
 
     def recover(self, fault: sqlite3.DatabaseError) -> None:
-        """The index turned out to be broken: begin again."""
+        """The index turned out to be broken: begin again.
+
+        Raises:
+            DatabaseError: If that has been of no use before: the disk is full, say.
+        """
+        self._n_faults += 1
+        if self._n_faults > MAX_FAULTS:
+            raise fault
         tell("told", message=f"The search index is broken ({fault}); it is built anew.")
         self._rebuild()
 
     def close(self) -> None:
         """Let go of the index."""
+        self._builder.close()
         with suppress(sqlite3.Error):
             self._store.close()
         self._slot.release()
 
     def _rebuild(self) -> None:
+        self._builder.close()
         with suppress(sqlite3.Error):
             self._store.close()
         for ending in ("", "-wal", "-shm"):

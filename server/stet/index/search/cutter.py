@@ -14,7 +14,7 @@ import threading
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import IO
+from typing import IO, Any
 
 from stet.index.search.engine import entry_of
 from stet.index.search.store import Entry, Source
@@ -117,7 +117,8 @@ def _write(stream: IO[bytes], batch: object) -> None:
     stream.flush()
 
 
-def _read(stream: IO[bytes]) -> list:  # type: ignore[type-arg] # of either side's kind
+def _read(stream: IO[bytes]) -> Any:
+    """A batch; raises EOFError where there is none."""
     head = stream.read(_LENGTH)
     if len(head) < _LENGTH:
         raise EOFError
@@ -125,7 +126,7 @@ def _read(stream: IO[bytes]) -> list:  # type: ignore[type-arg] # of either side
     data = stream.read(size)
     if len(data) < size:
         raise EOFError
-    return pickle.loads(data)  # type: ignore[no-any-return] # noqa: S301 (see the module)
+    return pickle.loads(data)  # noqa: S301 (see the module)
 
 
 def main() -> None:

@@ -82,6 +82,7 @@ class Indexer:
         self._numbers = itertools.count(1)
         self._reading: list[str] = []
         self._avoided: list[str] = []
+        self._suspected: frozenset[str] = frozenset()
         self._n_deaths = 0
         self._n_rebuilt = 0
         self._is_closed = False
@@ -107,7 +108,12 @@ class Indexer:
 
     async def keep_up(self, snapshot: Snapshot) -> None:
         """Start where nothing runs yet, and lay over the files what the editor holds."""
-        begin = await asyncio.to_thread(self._begin, snapshot)
+        try:
+            begin = await asyncio.to_thread(self._begin, snapshot)
+        except OSError as fault:
+            if self.state.stage is not Stage.FAILED:
+                self._give_up(f"there is no cache folder: {fault}")
+            return
         self._search = snapshot.settings.search
         async with self._starting:
             if begin is None or self.state.stage is Stage.FAILED or self._is_closed:
@@ -155,7 +161,9 @@ class Indexer:
 
     async def _ask(self, snapshot: Snapshot, query: Query, folder: str) -> dict[str, Any] | None:
         """What the process answers; None if it does not."""
-        if self._process is None:
+        vector = await self._meanings.of_question(query.text, snapshot.settings.search)
+        process = self._process
+        if process is None:
             return None
         number = next(self._numbers)
         future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
@@ -169,11 +177,11 @@ class Indexer:
             "words": query.mode is not SearchMode.SEMANTIC,
             "meaning": True,
             "favoured": _favoured(snapshot),
-            "vector": await self._meanings.of_question(query.text, snapshot.settings.search),
+            "vector": vector,
         }
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                await self._process.tell(message)
+                await process.tell(message)
                 return await future
         except TimeoutError:
             log.warning("the search index gave no answer within %s s", ANSWER_SECONDS)
@@ -186,14 +194,14 @@ class Indexer:
     # -- the process -----------------------------------------------------------------------------
 
     def _begin(self, snapshot: Snapshot) -> Mapping[str, Any] | None:
-        """What a process is told first; None where there is nothing to index. Asks the disk."""
+        """What a process is told first; None where there is nothing to index. Called in a worker.
+
+        Raises:
+            OSError: If there can be no cache folder.
+        """
         if not snapshot.roots:
             return None
-        try:
-            cache = self._system.cache_folder()
-        except OSError as fault:
-            self._set(IndexState(Stage.FAILED, message=f"there is no cache folder: {fault}"))
-            return None
+        cache = self._system.cache_folder()
         settings = snapshot.settings
         return {
             "do": "begin",
@@ -253,8 +261,9 @@ class Indexer:
             self._reading,
             errors.strip(),
         )
-        self._avoided += self._reading
-        self._reading = []
+        # Once may be anybody's doing; whoever is read at two ends in a row is left out.
+        self._avoided += [uri for uri in self._reading if uri in self._suspected]
+        self._suspected, self._reading = frozenset(self._reading), []
         if self._n_deaths >= MAX_DEATHS:
             self._give_up("its process ended by itself again and again; the log says more")
             return

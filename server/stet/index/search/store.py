@@ -272,15 +272,12 @@ class Store:
         return True
 
     def tidy(self) -> None:
-        """Forget vectors that no chunk needs any more, and merge what was written in pieces."""
+        """Forget vectors and texts that no chunk needs any more."""
         with self.writing():
             for table in ("vectors", "unread"):
                 self._db.execute(
                     f"DELETE FROM {table} WHERE meant NOT IN (SELECT meant FROM chunks)"  # noqa: S608
                 )
-        self.commit()
-        self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
-        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     # -- vectors ---------------------------------------------------------------------------------
 
@@ -309,14 +306,6 @@ class Store:
             return
         for chunk in chunks:
             yield from self._db.execute(f"{sql} AND id = ?", (chunk,))
-
-    def forget_vectors(self) -> None:
-        """Another model embeds from now on: nothing of the old one can be compared.
-
-        What is to be embedded is not kept, so all files have to be put in again.
-        """
-        for table in ("vectors", "unread", "words", "chunks", "files"):
-            self._db.execute(f"DELETE FROM {table}")  # noqa: S608
 
     # -- reading ---------------------------------------------------------------------------------
 

@@ -253,3 +253,12 @@ def test_what_has_just_changed_is_known_to_the_next_answer(library: Library) -> 
     library.builder.changed([library.uri("src/harbour.py")])
     library.builder.catch_up()
     assert library.find("anchor") == ["src/harbour.py"]
+
+
+def test_texts_that_are_gone_are_not_embedded_any_more(library: Library) -> None:
+    before = len(library.store.unread(100))
+    (library.root / "readme.txt").unlink()
+    library.scan()
+    assert len(library.store.unread(100)) == before
+    library.builder.tidy()
+    assert len(library.store.unread(100)) == before - 1

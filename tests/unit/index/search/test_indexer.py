@@ -85,6 +85,24 @@ async def test_a_killed_process_is_told_once_and_answers_again(
     assert desk.told == ["Stet: the search index stopped unexpectedly; it is started again."]
 
 
+async def test_only_what_was_read_at_two_deaths_in_a_row_is_left_out(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "RESTART_SECONDS", 0.01)
+    await desk.ready()
+    moon, poem = (uri_of(desk.root / name) for name in ("tides.md", "poem.txt"))
+    for read in ([moon], [moon, poem]):
+        (desk.root / "tides.md").write_text(f"# Tides\n\nThe moon pulls {len(read)} waters.\n")
+        process = desk.index._process
+        assert process is not None
+        desk.index._heard({"is": "reading", "uris": read})
+        os.kill(process.pid, signal.SIGKILL)
+        await desk.until(lambda state: state.stage is Stage.STARTING)
+        await desk.until(lambda state: state.stage is Stage.READY)
+    assert desk.index._avoided == [moon]
+    assert "poem.txt" in await desk.find("ship")
+
+
 async def test_a_process_that_dies_again_and_again_is_given_up_and_files_are_scanned(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
