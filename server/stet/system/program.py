@@ -93,6 +93,10 @@ async def run(program: Program) -> Ran:
             async with asyncio.timeout(LEFT_OVER_SECONDS):
                 await watch.closed.wait()
     finally:
+        # On a cancel it has only been killed: it is seen to its end, or nobody would bury it.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LEFT_OVER_SECONDS):
+                await watch.over.wait()
         transport.close()
     ended_for = "output" if watch.n_bytes > MAX_BYTES else "time" if late else ""
     return Ran(
