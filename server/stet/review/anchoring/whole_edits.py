@@ -127,7 +127,10 @@ def whole_edit(plan: Plan, before: Sequence[str], after: Sequence[str]) -> Whole
     if plan.back or plan.settle or len(plan.effects) < 2:
         return None
     (_, last), (_, top) = plan.effects[0], plan.effects[-1]
+    bottom = last.first + last.removed
     grown = sum(change.added - change.removed for _, change in plan.effects)
-    if last.first + last.removed - top.first > _MAX_LINES or len(after) - len(before) != grown:
+    if bottom == len(before) and last.added == 0 and not after[-1]:
+        grown += 1  # behind the line end that is the last now stands a line that holds nothing
+    if bottom - top.first > _MAX_LINES or len(after) - len(before) != grown:
         return None
     return WholeEdit(plan, before, after)

@@ -56,6 +56,7 @@ def test_other_text_in_the_place_of_neighbours_is_no_undo() -> None:
     [
         ("top\n1 one\n", ((4, 10, ""), (10, 10, "2 one\n")), "top\n2 one\n"),
         ("top\n\n\n\n", ((4, 5, "a\nb\n"), (6, 7, "c\n")), "top\na\nb\n\nc\n"),
+        ("top\n1 one\nlast", ((4, 10, "2 one\n"), (10, 14, "")), "top\n2 one\n"),
     ],
 )
 def test_an_edit_of_several_hunks_is_undone_and_redone_as_a_whole(
