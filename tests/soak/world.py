@@ -223,9 +223,7 @@ class World:
         self._expect_all(hunks, HunkState.ACCEPTED)
         self._follow(self.buffer.replace_all(before))
         self._expect_all(hunks, HunkState.UNDONE)
-        if len(hunks) == 1:
-            # Between several that come back at once, an insertion's side of their lines is not told.
-            self._are_as(others, "an accept undone")
+        self._are_as(others, "an accept undone")
         if self._dice.random() < 0.5:
             self._follow(self.buffer.replace_all(after))
             self._expect_all(hunks, HunkState.ACCEPTED)

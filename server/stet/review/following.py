@@ -166,7 +166,22 @@ def _turn_edits(book: Book, track: Track) -> set[str]:
             track.settle(Anchor(one.hunk, track.lines, one.place, now, one.other))
         told.add(one.hunk)
     book.put(*turned, stands=track.uri)
+    _put_back_waiting(track)
     return told
+
+
+def _put_back_waiting(track: Track) -> None:
+    """The hunks that wait among those of an edit that was taken back, or done again, wait where they did."""
+    known: set[str] = set()
+    for hunk, standing in (
+        one for edit in reversed(track.edits) for one in edit.waiting(track.lines)
+    ):
+        anchor = track.anchor(hunk)
+        if hunk not in known and anchor in track.live and anchor.standing != standing:
+            anchor.put_back(standing, track.lines)
+        known.add(hunk)
+    if known:
+        track.keep_apart(track.lines)
 
 
 def _turn_round(book: Book, track: Track, touched: Sequence[Anchor]) -> bool:

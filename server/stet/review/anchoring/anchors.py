@@ -117,6 +117,22 @@ class Anchor(Place):
             self._leave_out_edges(lines)
         self._stand_apart(self.first - led_to)
 
+    def find_base(self, lines: Sequence[str], floor: int, ceiling: int) -> None:
+        """End a conflict where what it was made against stands whole again, more of it than the changes
+        have led to; only between lines `floor` and `ceiling`, which may be other hunks'.
+        """
+        n = len(self._base)
+        if self.merged is not None or not n or self._growing:
+            return
+        # Only where all that it has by now is part of it.
+        starts = range(max(self.end - n, floor), min(self.first, ceiling - n) + 1)
+        found = [at for at in starts if self._base_stands_at(lines, at)]
+        if len(found) == 1:
+            self.put_back(Standing(found[0], found[0] + n, is_lost=False), lines)
+
+    def _base_stands_at(self, lines: Sequence[str], first: int) -> bool:
+        return all(lines[first + at] == line for at, line in enumerate(self._base))
+
     def _merged(self, lines: Sequence[str], before: str) -> str | None:
         """What is to stand there; None if it is a conflict.
 
@@ -211,13 +227,17 @@ class Anchor(Place):
     def put_back(
         self, standing: Standing, lines: Sequence[str], folds: tuple[Fold, ...] | None = None
     ) -> None:
-        """It stands there after all, and only `folds`, if given, have reached into it; see what that
-        means.
+        """It stands there after all; see what that means.
+
+        Args:
+            standing: Where.
+            lines: The text as it is now.
+            folds: If given, what has been remembered before changes that looked like the inverse of
+                some of it, but were none.
         """
-        if folds is None:
-            self._stand_apart(standing.first - self.first)
-        else:
-            self._folds = folds
+        self._stand_apart(standing.first - self.first)
+        if folds is not None:
+            self._folds, self._again = (*folds, *self._again), ()
         self.first, self.end, self._is_lost = standing
         self._is_due = True
         _ = self.look(lines)

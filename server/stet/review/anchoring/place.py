@@ -28,6 +28,7 @@ class Place:
     """
 
     __slots__ = (
+        "_again",
         "_around",
         "_beside",
         "_edges",
@@ -61,6 +62,7 @@ class Place:
         self._beside = lines_around(lines, first, end)
         self._edges = (0, 0)
         self._folds: tuple[Fold, ...] = ()
+        self._again: tuple[Fold, ...] = ()
         self._otherwise: tuple[Place, Fold] | None = None
         self._growing = False
         self._has_new_neighbour = False
@@ -86,19 +88,43 @@ class Place:
             _ = self._otherwise[0].follow(change, floor, is_others=is_others)
         if change.first > self.end:
             return False
-        if self._growing or not self.is_brought_back_by(change):
+        ways = () if self._growing else self._ways_back(change)
+        if not ways:
             return self._move(change, floor, grows=not is_others)
         # Other lines, as many, may come to where some were taken away: it is seen when it is looked
-        # at, so it goes both ways until then.
-        fold, otherwise = self._folds[-1], copy(self)
+        # at, so it goes all ways until then.
+        otherwise = copy(self)
         _ = otherwise._move(change, floor, grows=not is_others)  # noqa: SLF001 - its own kind
+        made = otherwise._folds[-1:] if otherwise._folds is not self._folds else ()  # noqa: SLF001
+        for fold in ways[:0:-1]:
+            way = copy(self)
+            way._go_back(change, fold, made, otherwise)  # noqa: SLF001 - its own kind
+            otherwise = way
+        self._go_back(change, ways[0], made, otherwise)
+        return True
+
+    def _ways_back(self, change: LineChange) -> tuple[Fold, ...]:
+        """Of the last change that is remembered, and of the last one that was taken back, those whose
+        inverse this change looks like.
+        """
+        lasts = (*self._folds[-1:], *self._again[-1:])
+        return tuple(fold for fold in lasts if self._is_inverse(change, fold))
+
+    def _go_back(
+        self, change: LineChange, fold: Fold, made: tuple[Fold, ...], otherwise: "Place"
+    ) -> None:
+        """Stand as before the change in `fold`; `otherwise` if that turns out to be wrong."""
         self._otherwise = (otherwise, fold)
-        self._folds = self._folds[:-1]
         self.first = change.first + fold.before.first
         self.end = change.first + fold.before.end
         self._is_lost = fold.before.is_lost
+        # What takes a change back is taken back by that change, which may have been no undo at all.
+        made = tuple(one._replace(back=fold.before.first) for one in made)
+        if self._again and fold is self._again[-1]:
+            self._folds, self._again = (*self._folds, *made), self._again[:-1]
+        else:
+            self._folds, self._again = self._folds[:-1], (*self._again, *made)
         self._is_due = self._is_touched = True
-        return True
 
     def _move(self, change: LineChange, floor: int, *, grows: bool) -> bool:
         first, removed, added = change
@@ -108,7 +134,7 @@ class Place:
             return True
         moves = behind <= self.first and (first != self.end or removed > 0)
         is_beside = self._meets_at_its_edge(change)
-        before = self._before(change) if is_beside and not (removed and added) else None
+        before = self._before(change) if is_beside and delta else None
         if moves:
             self.first += delta
             self.end += delta
@@ -145,9 +171,9 @@ class Place:
 
     def is_brought_back_by(self, change: LineChange) -> bool:
         """Whether a change looks like the inverse of the last one that is remembered."""
-        if not self._folds:
-            return False
-        fold = self._folds[-1]
+        return bool(self._ways_back(change))
+
+    def _is_inverse(self, change: LineChange, fold: Fold) -> bool:
         return change == (self.first - fold.back, fold.added, fold.removed)
 
     def _touches(self, first: int, behind: int, *, grows: bool) -> bool:
@@ -185,7 +211,7 @@ class Place:
         """Note a change that the place has moved with, so that it can be told when it is undone."""
         first, removed, added = change
         fold = Fold(before, self.current, removed, added, self.first - first, around)
-        self._folds = (*self._folds[-_MAX_FOLDS:], fold)
+        self._folds, self._again = (*self._folds[-_MAX_FOLDS:], fold), ()
 
     def _see_neighbours(self, lines: Sequence[str]) -> None:
         self._has_new_neighbour = False
@@ -193,16 +219,19 @@ class Place:
 
     def _stand_apart(self, n_lines: int) -> None:
         """It was found to stand so many lines below where the changes have led it."""
-        if self._folds and n_lines:
-            last = self._folds[-1]
-            self._folds = (*self._folds[:-1], last._replace(back=last.back + n_lines))
+        if n_lines:
+            self._folds = _stood_apart(self._folds, n_lines)
+            self._again = _stood_apart(self._again, n_lines)
 
     def _check_what_came_back(self, lines: Sequence[str], otherwise: "Place", fold: Fold) -> None:
         """Take the other way if the lines that came are not those that were taken away."""
         is_same = fold.is_undone_at(lines, self.first, self.end)
         if not is_same or not self._reads(lines, fold.current):
+            if otherwise._otherwise is not None:  # noqa: SLF001 - its own kind
+                otherwise._check_what_came_back(lines, *otherwise._otherwise)  # noqa: SLF001 - the same
             self.first, self.end, self._is_lost = otherwise.standing
             self._folds, self._edges = otherwise._folds, otherwise._edges  # noqa: SLF001 - the same
+            self._again = otherwise._again  # noqa: SLF001 - the same
             self._was_filled = otherwise._was_filled  # noqa: SLF001 - the same
         self._otherwise = None
 
@@ -212,6 +241,10 @@ class Place:
     def grow(self) -> None:
         """From now on lines at the edges belong to it, until `rest`."""
         self._growing = True
+
+    def forget_undone(self) -> None:
+        """What was taken back can't be done again any more: something else is on its way."""
+        self._again = ()
 
     def move_to(self, first: int, end: int) -> None:
         """It stands on these lines now."""
@@ -248,3 +281,8 @@ class Place:
     def range_in(self, lines: Sequence[str]) -> Range:
         """Its place in code points of the current text."""
         return range_of(lines, self.first, self.end)
+
+
+def _stood_apart(folds: tuple[Fold, ...], n_lines: int) -> tuple[Fold, ...]:
+    """`folds`, the last of which left the place so many lines lower than it was said to."""
+    return (*folds[:-1], *(one._replace(back=one.back + n_lines) for one in folds[-1:]))

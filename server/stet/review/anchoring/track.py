@@ -9,7 +9,7 @@ from stet.review.anchoring.anchors import Anchor
 from stet.review.anchoring.overdue import Overdue
 from stet.review.anchoring.sent import Plan, Sent, taking_back
 from stet.review.anchoring.sweep import Sweep, from_the_bottom_up
-from stet.review.anchoring.whole_edits import MAX_EDITS, WholeEdit, whole_edit
+from stet.review.anchoring.whole_edits import MAX_EDITS, Waiting, WholeEdit, whole_edit
 from stet.text.change import LineChange, TextChange
 from stet.text.document import TextDocument
 from stet.text.lines import line_end, without_end
@@ -166,6 +166,8 @@ class Track:
                 settled += _followed(self.settled, effect)
         for anchor in touched:
             _ = anchor.look(lines)
+            if anchor.merged is None:
+                anchor.find_base(lines, *self._room(anchor))
         changed = [anchor for anchor in settled if anchor.look(lines)]
         if touched and (len(touched) > MANY or any(map(self._is_crowded, touched))):
             self.keep_apart(lines)
@@ -198,6 +200,13 @@ class Track:
                 moved = True
         return moved
 
+    def _room(self, anchor: Anchor) -> tuple[int, int]:
+        """From where on and up to where there is no other live anchor than this one."""
+        at = self.live.index(anchor)
+        floor = self.live[at - 1].end if at else 0
+        ceiling = self.live[at + 1].first if at + 1 < len(self.live) else len(self.lines)
+        return floor, ceiling
+
     def _is_crowded(self, anchor: Anchor) -> bool:
         """Whether a live anchor stands on lines of the one before or behind it."""
         at = self.live.index(anchor)
@@ -222,6 +231,8 @@ class Track:
         self.sent = Sent(plan, document, anchors, others)
         for anchor in anchors:
             anchor.grow()
+        for anchor in others:
+            anchor.forget_undone()
 
     def place_others(self, touched: Iterable[Anchor]) -> list[Anchor]:
         """The sent edit has arrived: put the other anchors where it takes them.
@@ -238,8 +249,6 @@ class Track:
         assert self.sent is not None, "nothing was sent"
         placed = {anchor.hunk for anchor in self.settled if self._place_beside(anchor, set())}
         within = [anchor for anchor in touched if anchor.hunk not in placed]
-        if edit := whole_edit(self.sent.plan, self.sent.lines, self.lines):
-            self.edits = [*self.edits[1 - MAX_EDITS :], edit]
         if not self.sent.plan.back:
             earlier: set[str] = set()
             for anchor in self.live:
@@ -249,7 +258,17 @@ class Track:
                     _ = self._place_beside(anchor, earlier)
                 earlier.add(anchor.hunk)
             self.keep_apart(self.lines)
+            self._follow_as_a_whole(self.sent)
         return within
+
+    def _follow_as_a_whole(self, sent: Sent) -> None:
+        waiting = {
+            anchor.hunk: Waiting(sent.before[anchor.hunk][0], anchor.standing)
+            for anchor in self.live
+            if anchor.hunk in sent.before and anchor.hunk not in sent.plan.places
+        }
+        if edit := whole_edit(sent.plan, sent.lines, self.lines, waiting):
+            self.edits = [*self.edits[1 - MAX_EDITS :], edit]
 
     def _place_beside(self, anchor: Anchor, earlier: Set[str]) -> bool:
         """Put an anchor where the sent edit takes it; False if that is not known."""

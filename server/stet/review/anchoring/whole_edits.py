@@ -3,12 +3,14 @@
 Of hunks that touch, or with lines that read alike between them, the editor's smallest difference does
 not tell which lines are whose. The stretch from the first hunk to the last does, as it reads exactly as
 before the edit once that is undone. A line on either side goes with it: what meets an edge is told.
+For the same reason hunks that wait within it are where they were: the same text, the same place.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from stet.review.anchoring.sent import Plan
+from stet.review.anchoring.standing import Standing
 from stet.text.change import LineChange
 
 MAX_EDITS = 16
@@ -41,6 +43,13 @@ class _Part(NamedTuple):
     after: slice
 
 
+class Waiting(NamedTuple):
+    """Where a hunk that the edit leaves alone stands without it and with it."""
+
+    before: Standing
+    after: Standing
+
+
 class WholeEdit:
     """One edit that has arrived; owned and changed by its `Track` only."""
 
@@ -53,10 +62,17 @@ class WholeEdit:
         "_is_top",
         "_parts",
         "_touched",
+        "_waiting",
     )
 
-    def __init__(self, plan: Plan, before: Sequence[str], after: Sequence[str]) -> None:
-        """`plan` has made the text `after` of `before`, in lines."""
+    def __init__(
+        self,
+        plan: Plan,
+        before: Sequence[str],
+        after: Sequence[str],
+        waiting: Mapping[str, Waiting],
+    ) -> None:
+        """`plan` has made the text `after` of `before`, in lines; `waiting` are the other hunks."""
         _, (top, _, _) = plan.effects[-1]
         _, (last, removed, _) = plan.effects[0]
         bottom = last + removed
@@ -66,6 +82,11 @@ class WholeEdit:
         self._before = tuple(before[self._first : end])
         self._after = tuple(after[self._first : self._end])
         self._parts = tuple(_parts(plan, self._first))
+        self._waiting = {
+            hunk: Waiting(_down(one.before, -self._first), _down(one.after, -self._first))
+            for hunk, one in waiting.items()
+            if self._first <= one.before.first and one.before.end <= end
+        }
         self._touched = False
 
     def follow(self, effects: Iterable[LineChange]) -> bool:
@@ -92,19 +113,35 @@ class WholeEdit:
         Args:
             lines: The text as it is now.
         """
-        sides = (self._before, self._after)
-        if not self._touched or self._end - self._first not in map(len, sides):
+        is_undone = self._is_undone(lines)
+        if is_undone is None:
             return
-        stands = tuple(lines[self._first : self._end])
-        if stands not in sides:
-            return
-        is_undone = stands == self._before
         for hunk, before, after in self._parts:
             now, other = (
                 (before, self._after[after]) if is_undone else (after, self._before[before])
             )
             place = (self._first + now.start, self._first + now.stop)
             yield Turned(hunk, is_undone, place, "".join(other))
+
+    def waiting(self, lines: Sequence[str]) -> Iterator[tuple[str, Standing]]:
+        """In the same case, where each of the hunks stands that waited when it was sent."""
+        is_undone = self._is_undone(lines)
+        if is_undone is None:
+            return
+        for hunk, (before, after) in self._waiting.items():
+            yield hunk, _down(before if is_undone else after, self._first)
+
+    def _is_undone(self, lines: Sequence[str]) -> bool | None:
+        """Whether it reads as before the edit, else as behind it; None if neither has just come to be."""
+        sides = (self._before, self._after)
+        if not self._touched or self._end - self._first not in map(len, sides):
+            return None
+        stands = tuple(lines[self._first : self._end])
+        return stands == self._before if stands in sides else None
+
+
+def _down(standing: Standing, n_lines: int) -> Standing:
+    return Standing(standing.first + n_lines, standing.end + n_lines, standing.is_lost)
 
 
 def _parts(plan: Plan, first: int) -> Iterator[_Part]:
@@ -116,13 +153,16 @@ def _parts(plan: Plan, first: int) -> Iterator[_Part]:
         shift += added - removed
 
 
-def whole_edit(plan: Plan, before: Sequence[str], after: Sequence[str]) -> WholeEdit | None:
+def whole_edit(
+    plan: Plan, before: Sequence[str], after: Sequence[str], waiting: Mapping[str, Waiting]
+) -> WholeEdit | None:
     """What is to be followed of an edit that has arrived; None where its hunks tell all by themselves.
 
     Args:
         plan: The edit.
         before: The lines of the text it was made for.
         after: Those of the text that came.
+        waiting: Where the hunks that it leaves alone stand in both.
     """
     if plan.back or plan.settle or len(plan.effects) < 2:
         return None
@@ -133,4 +173,4 @@ def whole_edit(plan: Plan, before: Sequence[str], after: Sequence[str]) -> Whole
         grown += 1  # behind the line end that is the last now stands a line that holds nothing
     if bottom - top.first > _MAX_LINES or len(after) - len(before) != grown:
         return None
-    return WholeEdit(plan, before, after)
+    return WholeEdit(plan, before, after, waiting)

@@ -542,3 +542,38 @@ def test_a_hunk_cut_short_below_the_line_that_was_put_above_it_comes_back_when_t
     assert page.states == ["pending"]
     page.accept()
     assert page.text == "a\nA\nB\nc\n"
+
+
+@pytest.fixture
+def beside_a_conflict() -> Page:
+    """An insertion behind a line that is in conflict, so lines put between them are above it."""
+    page = Page("a\nb\nc\n")
+    page.propose("A\nb\nc\n")
+    page.propose("a\nnew\nb\nc\n", turn="t2")
+    page.type(0, 0, 0, 1, "x")
+    return page
+
+
+def test_a_line_that_was_written_and_removed_and_comes_back_is_where_it_was(
+    beside_a_conflict: Page,
+) -> None:
+    page = beside_a_conflict
+    page.type(1, 0, 1, 0, "y\n")
+    page.ledger.reject(page.hunks[0].id)
+    page.type(1, 0, 2, 0, "")
+    page.type(1, 0, 1, 0, "y\n")
+    page.accept()
+    assert page.text == "x\ny\nnew\nb\nc\n"
+
+
+def test_a_line_removed_from_where_others_were_written_and_split_is_not_their_undo(
+    beside_a_conflict: Page,
+) -> None:
+    page = beside_a_conflict
+    line, inside = Position(1, 0), Position(1, 1)
+    page.apply(TextChange(Range(line, line), "yz\n"), TextChange(Range(inside, inside), "\n"))
+    page.ledger.reject(page.hunks[0].id)
+    page.type(2, 0, 2, 0, "one more\n")
+    page.type(2, 0, 3, 0, "")
+    page.accept()
+    assert page.text == "x\ny\nz\nnew\nb\nc\n"
