@@ -82,10 +82,12 @@ class WholeEdit:
         self._before = tuple(before[self._first : end])
         self._after = tuple(after[self._first : self._end])
         self._parts = tuple(_parts(plan, self._first))
+        # What stands at its edge may have lines put before it that are not in it.
+        inside = self._first + (not self._is_top), end - (not self._is_bottom)
         self._waiting = {
             hunk: Waiting(_down(one.before, -self._first), _down(one.after, -self._first))
             for hunk, one in waiting.items()
-            if self._first <= one.before.first and one.before.end <= end
+            if inside[0] <= one.before.first and one.before.end <= inside[1]
         }
         self._touched = False
 
