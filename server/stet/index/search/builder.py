@@ -6,6 +6,7 @@ from itertools import islice
 from stet.index.search.cutter import Cutter
 from stet.index.search.engine import SearchEngine, entry_of
 from stet.index.search.ground import Ground
+from stet.index.search.outliner import Outliner
 from stet.index.search.store import Entry, Source, Store
 from stet.workspace.paths import Located
 from stet.workspace.uris import canonical
@@ -49,6 +50,7 @@ class Builder:
         self._is_tidy = False
         self._avoided: set[str] = set()
         self._cutter = Cutter()
+        self._outliner = Outliner()
         self._flying: set[str] = set()
         self._n_read = 0
 
@@ -64,9 +66,19 @@ class Builder:
             self._is_tidy = True
             self._store.tidy()
 
+    @property
+    def seconds_left(self) -> float | None:
+        """When `rest` has something to let go of; None where it has not."""
+        return self._outliner.seconds_left
+
+    def rest(self) -> None:
+        """Let go of what has not been needed for long."""
+        self._outliner.rest()
+
     def close(self) -> None:
-        """Let go of the second process; what it is at is lost."""
+        """Let go of the other processes; what they are at is lost."""
         self._cutter.close()
+        self._outliner.close()
 
     def avoid(self, uris: Iterable[str]) -> None:
         """Leave files out: reading one of them has ended the process."""
@@ -144,7 +156,7 @@ class Builder:
                 continue
             self._seen.add(uri)
             self.total = max(self.total, len(self._seen))
-            is_new = not self._ground.is_unchanged(uri, self._known.get(uri))
+            is_new = not self._ground.is_unchanged(located, self._known.get(uri))
             if is_new and uri not in self._ground.laid:
                 found[uri] = located
             if len(found) == SLICE:
@@ -153,11 +165,11 @@ class Builder:
 
     def _read(self, files: Mapping[str, Located | None]) -> None:
         """Read files again, whatever is known of them; with each where a walk has found it."""
-        self._put([entry_of(*source) for source in self._changed_of(files)])
+        self._put([entry_of(*source) for source in self._outlined(self._changed_of(files))])
 
     def _fly(self, files: Mapping[str, Located | None]) -> None:
         """The same, cut by another process while the ones before are taken in."""
-        sources = self._changed_of(files)
+        sources = self._outlined(self._changed_of(files))
         if self._cutter.n_under_way < UNDER_WAY:
             self._flying.update(source.uri for source in sources)
             self._cutter.send(sources)
@@ -165,6 +177,12 @@ class Builder:
             self._put([entry_of(*source) for source in sources])
         while self._cutter.has_done:
             self._land()
+
+    def _outlined(self, sources: list[Source]) -> list[Source]:
+        """The sources with their outlines; those that would take too long now are read again later."""
+        outlined = self._outliner.outlined(sources)
+        self._due.update((source.uri, None) for source in sources[len(outlined) :])
+        return outlined
 
     def _land(self) -> None:
         """Take in the oldest batch that is being cut."""

@@ -10,6 +10,7 @@ import queue
 import sqlite3
 import sys
 import threading
+import traceback
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any
 from stet.index.search.builder import Builder
 from stet.index.search.embedding import Embedder, LocalEmbedder, can_embed
 from stet.index.search.engine import Search, SearchEngine
+from stet.index.search.grammars import installed_grammars
 from stet.index.search.ground import Ground, roots_of, settings_of
 from stet.index.search.slot import take_slot
 from stet.index.search.store import Store
@@ -59,12 +61,15 @@ class Worker:
         self._was_ready = False
 
     def _opened(self) -> Store:
-        """The index; a broken one, or one of other vectors, is made anew."""
+        """The index; a broken one, or one of other vectors or grammars, is made anew."""
         model = self._endpoint if self._embedder is None else self._embedder.name
+        grammars = installed_grammars()
         try:
             store = Store(self._path)
-            if not model or (store.meta("vectors") or model) == model:
+            is_cut_so = store.meta("grammars") == grammars or store.counts()[0] == 0
+            if is_cut_so and (not model or (store.meta("vectors") or model) == model):
                 store.set_meta("vectors", store.meta("vectors") or model)
+                store.set_meta("grammars", grammars)
                 return store
             store.close()
         except sqlite3.DatabaseError as fault:
@@ -73,6 +78,7 @@ class Worker:
             Path(f"{self._path}{ending}").unlink(missing_ok=True)
         store = Store(self._path)
         store.set_meta("vectors", model)
+        store.set_meta("grammars", grammars)
         return store
 
     def handle(self, message: dict[str, Any]) -> None:
@@ -88,7 +94,7 @@ class Worker:
             case "vectors":
                 self._take(message["items"])
             case "ask":
-                self._answer(message)
+                self._answer_safely(message)
         self._was_ready = False
 
     def step(self) -> bool:
@@ -129,6 +135,15 @@ class Worker:
         tell("told", message=f"The search index is broken ({fault}); it is built anew.")
         self._rebuild()
 
+    @property
+    def seconds_left(self) -> float | None:
+        """When `rest` has something to let go of; None where it has not."""
+        return self._builder.seconds_left
+
+    def rest(self) -> None:
+        """Let go of what has not been needed for long."""
+        self._builder.rest()
+
     def close(self) -> None:
         """Let go of the index."""
         self._builder.close()
@@ -144,6 +159,20 @@ class Worker:
             Path(f"{self._path}{ending}").unlink(missing_ok=True)
         self._store = self._opened()
         self._make()
+
+    def _answer_safely(self, message: dict[str, Any]) -> None:
+        """Answer a question, or tell that it can't be answered: it is asked in another way then.
+
+        Raises:
+            DatabaseError: If the index is broken, and not the question.
+        """
+        try:
+            self._answer(message)
+        except Exception as bug:  # one question's bug must not end the index
+            tell("unanswered", id=message["id"], error=traceback.format_exc())
+            code = getattr(bug, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+            if code != sqlite3.SQLITE_ERROR:  # that one is about the question
+                raise
 
     def _answer(self, message: dict[str, Any]) -> None:
         self._builder.catch_up()
@@ -217,13 +246,14 @@ def main() -> None:
     is_busy = True
     while True:
         try:
-            message = messages.get(block=not is_busy)
+            message = messages.get(not is_busy, worker.seconds_left)
             if message is None:
                 break
             is_busy = True
             _guarded(worker, message)
         except queue.Empty:
-            is_busy = _stepped(worker)
+            worker.rest()
+            is_busy = is_busy and _stepped(worker)
     worker.close()
 
 

@@ -1,15 +1,16 @@
 """A file cut into the passages that are searched, by what the ending of its name says it is.
 
-No grammar of a programming language is asked: its parser can take more than a minute for 20,000
-characters that were made for it, and nothing can stop it. What is done here takes time in proportion
-to the text, whatever the text is.
+No grammar is asked here: its parser can take more than a minute for 20,000 characters that were made
+for it, and nothing can stop it. `outliner.py` asks, and what it was told is taken. All else that is
+done here takes time in proportion to the text, whatever the text is.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from stet.index.links import NOTES, ending_of
 from stet.index.search.chunk import Chunk
 from stet.index.search.cutting import passages_of
+from stet.index.search.definition import Definition, with_plain_ends
 from stet.index.search.line_cuts import definitions_by_look, is_code
 from stet.index.search.note_cuts import note_passages
 from stet.index.search.python_cuts import python_definitions
@@ -17,16 +18,25 @@ from stet.index.search.python_cuts import python_definitions
 _PYTHON = frozenset({".py", ".pyi", ".pyw"})
 
 
-def chunks_of(text: str, name: str) -> tuple[Chunk, ...]:
+def chunks_of(
+    text: str, name: str, outline: Sequence[Definition] | None = None
+) -> tuple[Chunk, ...]:
     """The passages of `text`, a file called `name`, in order of place.
 
     Every line that is not blank (`str.strip`) lies in one of them, and none overlaps another. Lines
     are those of `stet.text.lines`. Notes are cut at their headings, code at what it defines, all
     else where lines are blank; what is long is cut further.
+
+    Args:
+        text: With line ends of any kind.
+        name: Of the file.
+        outline: What it defines, if a grammar has told; else that is found by its look.
     """
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")  # as many lines
-    return tuple(_passages(text, text.split("\n"), ending_of(name)))
+    text = with_plain_ends(text)
+    lines = text.split("\n")
+    if outline is not None:
+        return tuple(passages_of(lines, outline))
+    return tuple(_passages(text, lines, ending_of(name)))
 
 
 def _passages(text: str, lines: list[str], ending: str) -> Iterator[Chunk]:

@@ -5,47 +5,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from stet.index.search.chunk import Chunk
+from stet.index.search.definition import Definition
 
 MAX_LINES = 60
 """A longer passage is cut further."""
 MAX_CHARACTERS = 4_000
 """So is one of more characters, but never inside a line."""
-LONG = 120
-"""A function of more lines gives away the functions in it; a shorter one keeps them."""
 MAX_DEPTH = 8
 """What lies in more definitions than these stays in the innermost of them."""
-MAX_SIGNATURE = 300
-
 MAX_CLOSING = 3
 """So many lines that only close something belong to the passage above."""
 
 _CLOSING = re.compile(r"[^\w]{0,80}(?:end\b[^\w]{0,20})?")
-
-
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """A function, a class or the like, in lines (0-based).
-
-    Attributes:
-        first: Where its comments and decorators begin.
-        head: The line that names it.
-        end: The line behind the last.
-        name: As it is written.
-        signature: As `Chunk.signature`.
-        is_type: Whether what is defined in it is found apart from it, whatever its length.
-    """
-
-    first: int
-    head: int
-    end: int
-    name: str
-    signature: str
-    is_type: bool
-
-    @property
-    def gives_away(self) -> bool:
-        """Whether the definitions in it are passages of their own."""
-        return self.is_type or self.end - self.head > LONG
 
 
 @dataclass(slots=True)

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from stet.index.search.by_words import WordRanking
 from stet.index.search.chunks import chunks_of
+from stet.index.search.definition import Definition
 from stet.index.search.embedding import Embedder
 from stet.index.search.fields import fields_of, query_meant, query_terms
 from stet.index.search.ranking import Asked, Ranks, ranked, value_of, why
@@ -84,10 +86,16 @@ class Search:
     vector: Sequence[float] | None = None
 
 
-def entry_of(uri: str, name: str, text: str, stamp: Stamp) -> Entry:
+def entry_of(
+    uri: str,
+    name: str,
+    text: str,
+    stamp: Stamp,
+    outline: Sequence[Definition] | None = None,
+) -> Entry:
     """A file as it is put into the index; `stamp` holds the digest of its text."""
     lines = split_lines(text)
-    chunks = chunks_of(text, name)
+    chunks = chunks_of(text, name, outline)
     fields = [fields_of(name, chunk, lines) for chunk in chunks]
     meant = [digest(each.meant) for each in fields]
     return Entry(uri, name, stamp, chunks, fields, meant)
@@ -219,7 +227,8 @@ class SearchEngine:
             telling += [term] if self._frequency(term) else []
         if not telling:
             return []
-        return self._store.best(telling, N_BY_WORDS, search.folder)
+        ranking = WordRanking(self._store, self.n_chunks, self._frequencies)
+        return ranking.best(telling, N_BY_WORDS, search.folder)
 
     def _vector_of(self, search: Search) -> "np.ndarray[Any, Any] | None":
         if not search.by_meaning or not len(self._vectors):

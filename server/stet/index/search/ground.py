@@ -10,7 +10,7 @@ from stet.index.search.engine import digest
 from stet.index.search.store import Source, Stamp
 from stet.settings.values import Settings
 from stet.system.os_system import OsSystem
-from stet.system.system import FileKind
+from stet.system.system import FileKind, FileStat
 from stet.workspace.activity import ActivityView
 from stet.workspace.ignore import IgnoreRules
 from stet.workspace.names import PathRefused
@@ -55,12 +55,11 @@ class Ground:
             with suppress(PathRefused):
                 yield from self.disk.walk(str(path))
 
-    def is_unchanged(self, uri: str, known: Stamp | None) -> bool:
-        """Whether a file was last written when `known` was, and is as long."""
+    def is_unchanged(self, located: Located, known: Stamp | None) -> bool:
+        """Whether a file was last written when `known` was, and is as long, as a walk has seen it."""
         if known is None or known.mtime is None:
             return False
-        path = path_of(uri)
-        stat = None if path is None else self.disk.system.stat(path)
+        stat = self._stat(located.uri, located)
         return stat is not None and (stat.mtime, stat.size) == (known.mtime, known.size)
 
     def read(self, uri: str, known: Stamp | None, located: Located | None) -> Source | Stamp | None:
@@ -78,8 +77,7 @@ class Ground:
         return source.stamp if source is not None and is_known else source
 
     def _on_disk(self, uri: str, located: Located | None) -> Source | None:
-        path = path_of(uri)
-        stat = None if path is None else self.disk.system.stat(path)
+        stat = self._stat(uri, located)
         if stat is None or stat.size > self.max_bytes:
             return None
         try:
@@ -89,6 +87,13 @@ class Ground:
         name = self.disk.name_of(uri) if located is None else located.name
         text = document.text
         return Source(uri, name, text, Stamp(stat.mtime, stat.size, digest(text)))
+
+    def _stat(self, uri: str, located: Located | None) -> FileStat | None:
+        """What a walk has just seen of a file; else the disk is asked."""
+        if located is not None and located.stat is not None:
+            return located.stat
+        path = path_of(uri)
+        return None if path is None else self.disk.system.stat(path)
 
     def _laid(self, uri: str) -> Source | None:
         name, text = self.laid[uri]

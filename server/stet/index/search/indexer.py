@@ -18,6 +18,7 @@ from stet.index.search.meanings import Meanings
 from stet.index.search.overlay import Overlay
 from stet.index.search.passages import passages_of
 from stet.index.search.process import IndexProcess
+from stet.index.search.shown import ShownFiles
 from stet.index.search.state import IndexState, Stage
 from stet.index.searching import Found, Query, SearchMode
 from stet.index.word_search import WordSearcher
@@ -74,6 +75,7 @@ class Indexer:
         self._watches = watches
         self._meanings = Meanings(endpoint, tell)
         self._words = WordSearcher()
+        self._shown = ShownFiles()
         self._listeners: list[Listener] = []
         self._process: IndexProcess | None = None
         self._begun: Mapping[str, Any] | None = None
@@ -155,7 +157,7 @@ class Indexer:
         answer = await self._ask(snapshot, query, folder)
         if answer is None or (not answer["hits"] and self.state.stage is not Stage.READY):
             return await self._words.search(snapshot, query)
-        found = await asyncio.to_thread(passages_of, snapshot, query, answer["hits"])
+        found = await asyncio.to_thread(passages_of, snapshot, query, answer["hits"], self._shown)
         n_more = max(0, len(answer["hits"]) - len(found)) if len(found) == query.limit else 0
         return Found(found, n_more, answer["meaning"])
 
@@ -186,7 +188,7 @@ class Indexer:
         except TimeoutError:
             log.warning("the search index gave no answer within %s s", ANSWER_SECONDS)
             return None
-        except _Died:
+        except _NoAnswer:
             return None
         finally:
             del self._asked[number]
@@ -253,7 +255,7 @@ class Indexer:
         self._process = None
         for future in self._asked.values():
             if not future.done():
-                future.set_exception(_Died)
+                future.set_exception(_NoAnswer)
         self._n_deaths += 1
         log.error(
             "the search index (process %s) ended by itself, reading %s: %s",
@@ -299,16 +301,22 @@ class Indexer:
                     self._reading = []
             case "reading":
                 self._reading = message["uris"]
-            case "answer":
-                future = self._asked.get(message["id"])
-                if future is not None and not future.done():
-                    future.set_result(message)
+            case "answer" | "unanswered":
+                self._answered(message)
             case "embed" if self._process is not None:
                 giving = self._meanings.give(self._process, message["items"], self._search)
                 self._start(giving, "embedding")
             case "told":
                 log.warning("%s", message["message"])
                 self._tell(f"Stet: {message['message']}")
+
+    def _answered(self, message: dict[str, Any]) -> None:
+        is_answer = message["is"] == "answer"
+        if not is_answer:
+            log.error("the search index could not answer: %s", message["error"].strip())
+        future = self._asked.get(message["id"])
+        if future is not None and not future.done():
+            future.set_result(message) if is_answer else future.set_exception(_NoAnswer)
 
     def _set(self, state: IndexState) -> None:
         self.state = state
@@ -321,8 +329,8 @@ class Indexer:
             self._start(process.tell(message), "a message to the search index")
 
 
-class _Died(Exception):
-    """The process ended before it answered."""
+class _NoAnswer(Exception):
+    """The process ended before it answered, or had an error on the way."""
 
 
 def _favoured(snapshot: Snapshot) -> dict[str, float]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from stet.index import masking
-from stet.index.search.cutting import MAX_SIGNATURE, Definition
+from stet.index.search.definition import MAX_SIGNATURE, Definition
 from stet.text.definitions import defined_name
 
 MAX_HEAD = 12

@@ -2,13 +2,16 @@
 that may not be shown.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from stet.index.search.fields import query_terms, words
+from stet.index.search.shown import Shown, ShownFiles
 from stet.index.searching import Passage, Query
 from stet.text.document import TextDocument
-from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.snapshot import Snapshot
 
 MAX_LINE = 1000
 """How much of a line is given, in code points."""
@@ -19,53 +22,49 @@ PER_FILE = 4
 
 
 def passages_of(
-    snapshot: Snapshot, query: Query, hits: Iterable[Mapping[str, Any]]
+    snapshot: Snapshot, query: Query, hits: Iterable[Mapping[str, Any]], files: ShownFiles
 ) -> tuple[Passage, ...]:
     """The first `query.limit` passages for `hits`, each as `stet.index.search.engine.Hit` in a message.
 
     Asks the disk.
     """
     terms = set(query_terms(query.text))
-    documents: dict[str, TextDocument | None] = {}
-    n_of_file: dict[str, int] = {}
+    n_of_file: Counter[str] = Counter()
     found: list[Passage] = []
-    for hit in hits:
-        if len(found) == query.limit:
-            break
-        uri = str(hit["uri"])
-        if uri not in documents:
-            documents[uri] = _document(snapshot, uri)
-        document = documents[uri]
-        if document is None or n_of_file.get(uri, 0) == PER_FILE:
-            continue
-        first, end = int(hit["first"]), min(int(hit["end"]), len(document.lines))
-        if first >= end:
-            continue  # the file has become shorter since
-        n_of_file[uri] = n_of_file.get(uri, 0) + 1
-        at = _best_line(document, first, end, terms)
-        found.append(
-            Passage(
-                document.uri,
-                snapshot.name_of(document.uri),
-                at + 1,
-                document.lines[at].rstrip("\r\n")[:MAX_LINE],
-                float(hit["score"]),
-                hit["by_words"],
-                hit["by_meaning"],
-                first=first,
-                end=end,
-                title=str(hit["title"]),
-                why=str(hit["why"]),
-            )
-        )
+    with files.at(snapshot) as show:
+        shown = lru_cache(maxsize=None)(show)
+        for hit in hits:
+            if len(found) == query.limit:
+                break
+            uri = str(hit["uri"])
+            file = shown(uri) if n_of_file[uri] < PER_FILE else None
+            passage = None if file is None else _passage(file, hit, terms)
+            if passage is not None:
+                n_of_file[uri] += 1
+                found.append(passage)
     return tuple(found)
 
 
-def _document(snapshot: Snapshot, uri: str) -> TextDocument | None:
-    try:
-        return snapshot.show(uri)
-    except NotShown:
+def _passage(file: Shown, hit: Mapping[str, Any], terms: set[str]) -> Passage | None:
+    """What a hit is in the file as it is now; None where the file has become shorter since."""
+    document = file.document
+    first, end = int(hit["first"]), min(int(hit["end"]), len(document.lines))
+    if first >= end:
         return None
+    at = _best_line(document, first, end, terms)
+    return Passage(
+        document.uri,
+        file.name,
+        at + 1,
+        document.lines[at].rstrip("\r\n")[:MAX_LINE],
+        float(hit["score"]),
+        hit["by_words"],
+        hit["by_meaning"],
+        first=first,
+        end=end,
+        title=str(hit["title"]),
+        why=str(hit["why"]),
+    )
 
 
 def _best_line(document: TextDocument, first: int, end: int, terms: set[str]) -> int:

@@ -5,8 +5,10 @@ import json
 import logging
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
+from stet.system.child import see_off
 from stet.system.system import System
 
 log = logging.getLogger(__name__)
@@ -59,7 +61,11 @@ class IndexProcess:
             env={name: environ[name] for name in _KEPT_ENV if name in environ} | _ONE_THREAD,
         )
         started = cls(process, heard)
-        await started.tell(begin)
+        try:
+            await started.tell(begin)
+        except BaseException:  # a cancel: nobody holds the process yet
+            await see_off(process)
+            raise
         return started
 
     @property
@@ -86,9 +92,7 @@ class IndexProcess:
             _, errors = await asyncio.gather(self._hear(), _tail_of(self._process.stderr))
             await self._process.wait()
         finally:
-            if self._process.returncode is None:
-                self._process.kill()
-                await self._process.wait()
+            await see_off(self._process)
         return errors
 
     async def _hear(self) -> None:
@@ -106,12 +110,11 @@ class IndexProcess:
         assert self._process.stdin is not None, "all streams are piped"
         self._process.stdin.close()
         try:
-            async with asyncio.timeout(END_SECONDS):
-                await self._process.wait()
-        except TimeoutError:
-            if self._process.returncode is None:
-                self._process.kill()
-            await self._process.wait()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(END_SECONDS):
+                    await self._process.wait()
+        finally:
+            await see_off(self._process)
 
 
 def _line(message: Mapping[str, Any]) -> bytes:

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
 
-from stet.index.search.cutting import MAX_DEPTH, MAX_SIGNATURE, Definition
+from stet.index.search.cutting import MAX_DEPTH
+from stet.index.search.definition import MAX_SIGNATURE, Definition
 
 MAX_HEAD = 4_000
 """Characters of a head that are looked at."""

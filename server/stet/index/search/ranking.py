@@ -300,7 +300,8 @@ def why(asked: Asked, row: Row, ranks: Ranks) -> str:
     where = (("named", row.name), ("in its head", row.head), ("path", row.path), ("text", row.body))
     seen: set[str] = set()
     for word, field in where:
-        here = [term for term in asked.rarity if term not in seen and f" {term} " in f" {field} "]
+        spaced = f" {field} "
+        here = [term for term in asked.rarity if term not in seen and f" {term} " in spaced]
         seen.update(here)
         if here:
             told.append(

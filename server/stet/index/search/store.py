@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from stet.index.search.chunk import Chunk
+from stet.index.search.definition import Definition
 from stet.index.search.fields import Fields
 
 VERSION = 1
@@ -75,6 +76,8 @@ class Source(NamedTuple):
     name: str
     text: str
     stamp: Stamp
+    outline: Sequence[Definition] | None = None
+    """What a grammar has found in it; None where none was asked."""
 
 
 class Entry(NamedTuple):
@@ -314,19 +317,21 @@ class Store:
         row = self._db.execute("SELECT doc FROM vocabulary WHERE term = ?", (term,)).fetchone()
         return 0 if row is None else int(row[0])
 
-    def best(self, terms: Sequence[str], limit: int, folder: str = "") -> list[tuple[int, float]]:
-        """Chunks with any of the words, the best by BM25 first, each with its score."""
-        wanted = " OR ".join(f'"{term}"' for term in terms)
+    def best(self, wanted: str, limit: int, folder: str = "") -> list[tuple[int, float]]:
+        """Chunks that fit a question in the language of FTS5, the best by BM25 first, each with its
+        score; of equals the older first.
+        """
         if not folder:
             sql = (
                 f"SELECT rowid, -bm25(words, {_WEIGHTS}) AS score FROM words WHERE words MATCH ?"  # noqa: S608
-                " ORDER BY score DESC LIMIT ?"
+                " ORDER BY score DESC, rowid LIMIT ?"
             )
             return self._db.execute(sql, (wanted, limit)).fetchall()
         sql = (
             f"SELECT words.rowid, -bm25(words, {_WEIGHTS}) AS score FROM words"  # noqa: S608
             " JOIN chunks ON chunks.id = words.rowid JOIN files ON files.id = chunks.file"
-            " WHERE words MATCH ? AND substr(files.name, 1, ?) = ? ORDER BY score DESC LIMIT ?"
+            " WHERE words MATCH ? AND substr(files.name, 1, ?) = ?"
+            " ORDER BY score DESC, words.rowid LIMIT ?"
         )
         prefix = folder.rstrip("/") + "/"
         return self._db.execute(sql, (wanted, len(prefix), prefix, limit)).fetchall()

@@ -11,6 +11,8 @@ from stet.index.search.builder import Builder
 from stet.index.search.engine import Search, SearchEngine
 from stet.index.search.ground import Ground, settings_of
 from stet.index.search.store import Store
+from stet.system.os_system import OsSystem
+from stet.system.system import FileStat
 from stet.workspace.roots import Root
 from stet.workspace.uris import uri_of
 
@@ -35,6 +37,10 @@ class Library:
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+    def close(self) -> None:
+        self.builder.close()
+        self.store.close()
 
     def settle(self) -> None:
         while self.builder.step():
@@ -63,7 +69,7 @@ def library(tmp_path: Path) -> Iterator[Library]:
     library.write("readme.txt", "Boats and harbours.\n")
     library.scan()
     yield library
-    library.store.close()
+    library.close()
 
 
 def test_words_are_found_in_code_notes_and_plain_text(library: Library) -> None:
@@ -109,11 +115,11 @@ def test_a_scan_reads_only_what_has_changed(library: Library) -> None:
 def test_a_file_that_was_written_anew_with_the_same_text_is_not_indexed_anew(
     library: Library,
 ) -> None:
-    chunks = library.store.best(["moor"], 10)
+    chunks = library.store.best('"moor"', 10)
     os.utime(library.root / "src/harbour.py", (1, 1))
     library.scan()
     assert library.read == [library.uri("src/harbour.py")]
-    assert library.store.best(["moor"], 10) == chunks
+    assert library.store.best('"moor"', 10) == chunks
     library.scan()
     assert library.read == []
 
@@ -124,13 +130,13 @@ def test_a_restart_reads_nothing_again_and_knows_all(tmp_path: Path) -> None:
     before.write("a.py", "def moor(): pass\n")
     before.write("b.py", "def land(): pass\n")
     before.scan()
-    before.store.close()
+    before.close()
     (root / "b.py").unlink()
     after = Library(root, tmp_path / "index.db")
     assert after.find("moor") == ["a.py"]
     after.scan()
     assert (after.read, after.find("land")) == ([], [])
-    after.store.close()
+    after.close()
 
 
 def test_unsaved_text_counts_until_the_document_is_closed(library: Library) -> None:
@@ -161,11 +167,11 @@ def test_after_a_restart_unsaved_text_of_before_is_gone(tmp_path: Path) -> None:
     before.write("a.py", "def moor(): pass\n")
     before.scan()
     before.builder.lay(before.uri("a.py"), "a.py", "def sail(): pass\n")
-    before.store.close()
+    before.close()
     after = Library(root, tmp_path / "index.db")
     after.scan()
     assert (after.find("sail"), after.find("moor")) == ([], ["a.py"])
-    after.store.close()
+    after.close()
 
 
 def test_what_may_not_be_shown_is_never_read(tmp_path: Path) -> None:
@@ -181,7 +187,7 @@ def test_what_may_not_be_shown_is_never_read(tmp_path: Path) -> None:
     library.change(".env", "private/a.md", "run.log", "build/out.txt", "id_rsa", "link.md")
     assert library.find("canary") == []
     assert library.find("nothing") == ["open.md"]
-    library.store.close()
+    library.close()
 
 
 def test_another_ignore_file_changes_what_is_known(library: Library) -> None:
@@ -253,6 +259,83 @@ def test_what_has_just_changed_is_known_to_the_next_answer(library: Library) -> 
     library.builder.changed([library.uri("src/harbour.py")])
     library.builder.catch_up()
     assert library.find("anchor") == ["src/harbour.py"]
+
+
+CODE = {
+    "a.c": "/* Adds. */\nstatic int\nadd (int  a,\n     int  b)\n{\n  return a;\n}\n",
+    "a.go": "package m\n\nfunc Moor() {\n}\n\nfunc Land() {\n}\n",
+    "a.js": "const shut = {\n  open: (a) => a,\n}\n",
+    "a.rs": "struct A;\n\nimpl A {\n  fn go(&self) {\n  }\n}\n",
+    "a.py": "class A:\n    def go(self):\n        pass\n",
+    "a.md": "# One\n\ntext\n",
+}
+
+
+def chunks_in(library: Library) -> list[tuple[object, ...]]:
+    """All that the index holds of the files."""
+    sql = (
+        "SELECT files.name, first, end, chunks.name, scope, is_definition, words.head FROM chunks"
+        " JOIN files ON files.id = file JOIN words ON words.rowid = chunks.id"
+    )
+    return sorted(library.store._db.execute(sql).fetchall())
+
+
+def test_a_file_is_cut_alike_in_a_scan_by_one_process_or_two_when_saved_and_when_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for many in (200, -1):
+        monkeypatch.setattr(building, "MANY_TO_READ", many)
+        scanned = Library(tmp_path / f"scanned{many}")
+        for name, text in CODE.items():
+            scanned.write(name, text)
+        scanned.scan()
+        found.append(chunks_in(scanned))
+        scanned.close()
+    saved, typed = Library(tmp_path / "saved"), Library(tmp_path / "typed")
+    for name, text in CODE.items():
+        saved.write(name, text)
+        saved.change(name)
+        typed.builder.lay(typed.uri(name), name, text)
+    found += [chunks_in(saved), chunks_in(typed)]
+    assert found == [found[0]] * 4
+    assert ("a.c", 0, 7, "add", "", 1, "static int add int a int b") in found[0]  # not by its look
+    saved.close()
+    typed.close()
+
+
+def test_files_made_to_be_slow_for_a_grammar_hold_nothing_up(library: Library) -> None:
+    slow = "{[" * 100_000
+    for bird in ("gull", "tern"):
+        library.write(f"odd/{bird}.js", f"function {bird}() {{\n}}\n{slow}\n")
+    library.write("odd/z.c", CODE["a.c"])
+    library.builder.scan()
+    steps = 0
+    while library.builder.step():
+        steps += 1
+        assert library.find("moor") == ["src/harbour.py"]  # a question between two of them
+    assert steps >= 3
+    assert library.find("gull") == ["odd/gull.js"]
+    assert library.find("tern") == ["odd/tern.js"]
+    assert library.find("add") == ["odd/z.c"]
+    library.scan()
+    assert library.read == []
+
+
+def test_a_scan_asks_the_disk_about_unchanged_files_no_more_than_it_must(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    stat = OsSystem.stat
+
+    def counted(system: OsSystem, path: Path) -> FileStat | None:
+        asked.append(path.name)
+        return stat(system, path)
+
+    monkeypatch.setattr(OsSystem, "stat", counted)
+    library.scan()
+    files = [name for name in asked if name.endswith((".py", ".md", ".txt"))]
+    assert sorted(files) == ["harbour.py", "readme.txt", "tides.md"]
 
 
 def test_texts_that_are_gone_are_not_embedded_any_more(library: Library) -> None:

@@ -1,38 +1,118 @@
-"""What the process of the index does when its file breaks while it works."""
+"""What the process of the index does when something breaks while it works."""
 
 import json
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from stet.index.search import child
 from stet.index.search.child import MAX_FAULTS, Worker
+from stet.index.search.engine import Hit, Search
 from stet.workspace.uris import uri_of
 
 
-def test_a_broken_index_is_made_anew_but_not_for_ever(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def worker(tmp_path: Path) -> Iterator[Worker]:
+    """A worker of one file; nothing is indexed yet."""
     root = tmp_path / "ws"
     root.mkdir()
     (root / "harbour.py").write_text("def moor(): pass\n")
-    worker = Worker({
-        "folder": str(tmp_path / "cache"),
+    worker = Worker(begin(tmp_path))
+    yield worker
+    worker.close()
+
+
+def begin(folder: Path) -> dict[str, Any]:
+    """What a process is told first."""
+    root = folder / "ws"
+    return {
+        "folder": str(folder / "cache"),
         "roots": [{"uri": uri_of(root), "path": str(root), "name": "ws"}],
         "settings": {"excluded": [], "deny": [], "maxFileBytes": 1_000_000},
         "embeddings": "off",
         "endpoint": "",
         "avoid": [],
         "first": [],
-    })  # fmt: skip
+    }
+
+
+def told(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    """The messages since the last look."""
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def question(number: int, **odd: object) -> dict[str, Any]:
+    """Asks for `moor`."""
+    plain = {"text": "moor", "limit": 5, "folder": "", "words": True, "meaning": False}
+    return {"do": "ask", "id": number, "favoured": {}, "vector": None, **plain, **odd}
+
+
+def settle(worker: Worker) -> None:
+    """Have it do all that there is to do."""
+    while worker.step():
+        pass
+
+
+def test_a_broken_index_is_made_anew_but_not_for_ever(
+    worker: Worker, capsys: pytest.CaptureFixture[str]
+) -> None:
     fault = sqlite3.OperationalError("database or disk is full")
     for _ in range(MAX_FAULTS):
         worker.recover(fault)
-        while worker.step():
-            pass
+        settle(worker)
     with pytest.raises(sqlite3.OperationalError, match="disk is full"):
         worker.recover(fault)
-    worker.close()
-    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert sum(each["is"] == "told" for each in told) == MAX_FAULTS
-    assert [each["files"] for each in told if each["is"] == "state"] == [1] * MAX_FAULTS
+    messages = told(capsys)
+    assert sum(each["is"] == "told" for each in messages) == MAX_FAULTS
+    assert [each["files"] for each in messages if each["is"] == "state"] == [1] * MAX_FAULTS
+
+
+def test_a_question_that_cannot_be_answered_is_told_and_the_next_one_is_answered(
+    worker: Worker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settle(worker)
+    told(capsys)
+    worker.handle(question(1, limit="many"))
+    worker.handle(question(2))
+    failed, answer = told(capsys)
+    assert (failed["is"], failed["id"]) == ("unanswered", 1)
+    assert failed["error"].startswith("Traceback")
+    assert "TypeError" in failed["error"]
+    assert (answer["is"], answer["id"]) == ("answer", 2)
+    assert [hit["file"] for hit in answer["hits"]] == ["harbour.py"]
+
+
+def test_a_broken_index_is_more_than_a_question_without_an_answer(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(search: Search) -> list[Hit]:
+        raise fault
+
+    monkeypatch.setattr(worker._engine, "search", fail)
+    fault: sqlite3.DatabaseError = sqlite3.OperationalError("no such column: moor")
+    fault.sqlite_errorcode = sqlite3.SQLITE_ERROR
+    worker.handle(question(1))
+    fault = sqlite3.DatabaseError("database disk image is malformed")
+    fault.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    with pytest.raises(sqlite3.DatabaseError, match="malformed"):
+        worker.handle(question(2))
+    messages = [each for each in told(capsys) if each["is"] == "unanswered"]
+    assert [each["id"] for each in messages] == [1, 2]
+
+
+def test_an_index_that_was_cut_by_other_grammars_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "ws").mkdir()
+    (tmp_path / "ws" / "a.js").write_text("function moor() {\n}\n")
+    n_read = []
+    for grammars in ("c", "c", "c java"):
+        monkeypatch.setattr(child, "installed_grammars", lambda grammars=grammars: grammars)
+        worker = Worker(begin(tmp_path))
+        settle(worker)
+        worker.close()
+        n_read.append(sum(each["is"] == "reading" for each in told(capsys)))
+    assert n_read == [1, 0, 1]

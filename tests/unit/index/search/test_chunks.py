@@ -1,6 +1,6 @@
 """Files cut into passages: notes, plain text, and what holds for every text."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stet.index.search.chunk import Chunk
@@ -36,6 +36,7 @@ def check_complete(text: str, name: str) -> tuple[Chunk, ...]:
     return chunks
 
 
+@settings(deadline=None)  # the first note has a parser imported
 @given(TEXTS, st.sampled_from(NAMES))
 def test_every_line_that_says_something_lies_in_one_chunk(text: str, name: str) -> None:
     check_complete(text, name)

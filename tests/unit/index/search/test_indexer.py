@@ -103,6 +103,23 @@ async def test_only_what_was_read_at_two_deaths_in_a_row_is_left_out(
     assert "poem.txt" in await desk.find("ship")
 
 
+async def test_an_error_on_the_way_to_an_answer_is_logged_and_the_files_are_scanned_for_that_question(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    await desk.ready()
+    process = desk.index._process
+    with monkeypatch.context() as odd:
+        odd.setattr(indexing, "N_SPARE", "7")  # so that the limit is no number
+        for _ in range(indexing.MAX_DEATHS):
+            found = await desk.ask("moor")
+            names = [each.name for each in found.passages]
+            assert (names, found.by_meaning) == (["harbour.py"], False)
+    assert caplog.text.count("the search index could not answer: Traceback") == indexing.MAX_DEATHS
+    assert "TypeError" in caplog.text
+    assert (await desk.ask("moor")).by_meaning  # the index has answered
+    assert (desk.index._process, desk.told) == (process, [])
+
+
 async def test_a_process_that_dies_again_and_again_is_given_up_and_files_are_scanned(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,7 +31,7 @@ def put_all(store: Store, entries: Sequence[Entry]) -> None:
 
 
 def found(store: Store, *terms: str, folder: str = "") -> list[str]:
-    best = store.best(terms, 10, folder)
+    best = store.best(" OR ".join(terms), 10, folder)
     rows = store.rows([chunk for chunk, _ in best])
     return [rows[chunk].file for chunk, _ in best]
 

@@ -1,0 +1,247 @@
+r"""Functions, classes and the like of a text by the grammar of its language (tree-sitter).
+
+Called only in a process that may be ended (`outline_child.py`): a parser can take minutes for a
+short text that was made for it, and nothing stops it. A language whose package `tree_sitter_NAME` is
+not installed has no grammar here.
+"""
+
+import importlib
+import importlib.util
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from stet.index.search.definition import MAX_SIGNATURE, Definition
+from stet.index.search.grammar_queries import GRAMMARS, OUTER, Grammar
+
+MAX_CHARACTERS = 400_000
+"""A longer text is not given to a grammar: it is made by a machine, or takes long for its size."""
+MAX_NAME = 120
+MAX_HEAD = 4_000
+"""Bytes of a head that are looked at."""
+MAX_DECLARATORS = 20
+"""A C function's name lies in so many pointers, brackets and the like at most."""
+MAX_OUTER = 4
+
+_CPP = re.compile(
+    r"^[ \t]*+(?:class|namespace|template|using|public:|private:|protected:)\b", re.MULTILINE
+)
+_BEFORE_BODY = re.compile(r"(?:\s|=>|=(?!=)|\{)+$")
+_QUOTES = "#[]'\"`"
+
+
+def has_grammar(ending: str) -> bool:
+    """Whether the grammar for files with this ending (`.go`) is installed; nothing of it is loaded."""
+    name = _ENDINGS.get(ending)
+    return name is not None and _is_installed(GRAMMARS[name].package)
+
+
+def installed_grammars() -> str:
+    """The names of the languages whose grammars are installed, with spaces between."""
+    return " ".join(name for name in GRAMMARS if _is_installed(GRAMMARS[name].package))
+
+
+_ENDINGS: Mapping[str, str] = MappingProxyType(
+    {ending: name for name, grammar in GRAMMARS.items() for ending in grammar.endings.split()}
+)
+
+
+@lru_cache
+def _is_installed(package: str) -> bool:
+    return all(importlib.util.find_spec(each) is not None for each in ("tree_sitter", package))
+
+
+class _Loaded(NamedTuple):
+    parser: Any
+    query: Any
+    cursor: Any
+
+
+@lru_cache
+def _loaded(grammar: Grammar) -> _Loaded | None:
+    """A grammar, ready for use; None if it does not go with the installed tree-sitter."""
+    try:
+        tree_sitter = importlib.import_module("tree_sitter")
+        module = importlib.import_module(grammar.package)
+        language = tree_sitter.Language(getattr(module, grammar.function)())
+        query = tree_sitter.Query(language, grammar.query)
+    except (ImportError, AttributeError, ValueError):
+        return None
+    return _Loaded(tree_sitter.Parser(language), query, tree_sitter.QueryCursor)
+
+
+def definitions_by_grammar(text: str, ending: str) -> list[Definition] | None:
+    r"""The definitions of a file in order of place; None if no grammar for it can be used.
+
+    Args:
+        text: With `\n` at its line ends and no others.
+        ending: Of the file's name.
+    """
+    name = _ENDINGS.get(ending)
+    if name == "c" and ending == ".h" and _CPP.search(text):
+        name = "cpp"
+    loaded = None if name is None else _loaded(GRAMMARS[name])
+    if loaded is None:
+        return None
+    source = text.encode("utf-8", "replace")
+    tree = loaded.parser.parse(source)
+    found = loaded.cursor(loaded.query).captures(tree.root_node)
+    return _Outline(source, found).definitions()
+
+
+class _Outline:
+    """What a query has found in one text."""
+
+    def __init__(self, source: bytes, found: Mapping[str, list[Any]]) -> None:
+        self._source = source
+        self._starts = [0, *(found.end() for found in re.finditer(b"\n", source))]
+        self._types = found.get("type", [])
+        self._functions = found.get("function", [])
+        self._declared = found.get("declared", [])
+        self._outer = _by_inner(found.get("outer", []))
+        self._above = self._alone(found.get("above", []))
+
+    def definitions(self) -> list[Definition]:
+        """See `definitions_by_grammar`."""
+        made = [self._definition(node, is_type=True) for node in self._types]
+        made += [self._definition(node, is_type=False) for node in self._functions]
+        told = [self._definition(node, is_type=False) for node in self._declared]
+        made += [each for each in told if each is not None and each.end - each.first > 1]
+        found = [each for each in made if each is not None]
+        return sorted(found, key=lambda each: (each.first, -each.end, each.head))
+
+    def _definition(self, node: Any, *, is_type: bool) -> Definition | None:
+        whole = node
+        for _ in range(MAX_OUTER):
+            whole = self._outer.get(whole.id, whole)
+        named = _named(node) or (_declared(whole) if whole.type == "type_definition" else None)
+        if named is None:
+            return None
+        name = self._impl(node) if node.type == "impl_item" else self._name(named)
+        if not name:
+            return None
+        head = self._row(named.start_byte)
+        first = self._row(whole.start_byte)
+        while (above := self._above.get(first - 1)) is not None:
+            first = above
+        return Definition(
+            first,
+            head,
+            self._row(whole.end_byte - 1) + 1,
+            name,
+            self._signature(whole, node),
+            is_type,
+        )
+
+    def _row(self, place: int) -> int:
+        """The line of a byte. A node's own points are not asked: in py-tree-sitter 0.26.0 they count
+        the references to their numbers wrongly, which ends the process.
+        """
+        return bisect_right(self._starts, place) - 1
+
+    def _alone(self, nodes: Iterable[Any]) -> dict[int, int]:
+        """Comments and attributes that have their lines to themselves: the first line by the last."""
+        found = {}
+        for node in nodes:
+            first, last = (
+                self._row(node.start_byte),
+                self._row(max(node.start_byte, node.end_byte - 1)),
+            )
+            before = self._source[self._starts[first] : node.start_byte]
+            behind = self._source[
+                node.end_byte : self._starts[last + 1] if last + 1 < len(self._starts) else None
+            ]
+            if not before.strip() and not behind.strip():
+                found[last] = first
+        return found
+
+    def _name(self, node: Any) -> str:
+        text = self._text(node.start_byte, min(node.end_byte, node.start_byte + MAX_HEAD))
+        return text.strip(_QUOTES)[:MAX_NAME]
+
+    def _impl(self, node: Any) -> str:
+        """What a Rust `impl` is called: its head without the bounds."""
+        where = [child for child in node.children if child.type == "where_clause"]
+        stop = where[0] if where else node.child_by_field_name("body")
+        head = self._text(node.start_byte, node.end_byte if stop is None else stop.start_byte)
+        return head.removeprefix("unsafe ")[:MAX_NAME].rstrip()
+
+    def _signature(self, whole: Any, node: Any) -> str:
+        start = max((end for each in (whole, node) for end in _decorated(each)), default=0)
+        start = max(start, whole.start_byte)
+        valued = next(filter(None, map(node.child_by_field_name, ("value", "right"))), node)
+        body = valued.child_by_field_name("body")
+        if body is None:
+            text = self._text(start, whole.end_byte).partition("{")[0]
+        else:
+            text = self._text(start, body.start_byte)
+        return _BEFORE_BODY.sub("", text)[:MAX_SIGNATURE].rstrip()
+
+    def _text(self, start: int, end: int) -> str:
+        """What stands there, on one line."""
+        text = self._source[start : min(end, start + MAX_HEAD)].decode("utf-8", "ignore").strip()
+        return " ".join(text.split())
+
+
+def _by_inner(nodes: Iterable[Any]) -> dict[int, Any]:
+    """What only leads in a definition (`export`, `template`, `const`), by the node that it leads in."""
+    found = {}
+    for node in nodes:
+        field = OUTER[node.type]
+        if field:
+            inner = node.child_by_field_name(field)
+        elif field is None:
+            inner = node.named_children[-1]
+        else:
+            inner = node.named_children[0] if node.named_child_count == 1 else None
+        if inner is not None:
+            found[inner.id] = node
+    return found
+
+
+def _named(node: Any) -> Any:
+    """The node that names a definition; None if it has no name."""
+    for field in ("name", "left", "key", "property"):
+        if (named := node.child_by_field_name(field)) is not None:
+            return named
+    return node if node.type == "impl_item" else _declared(node)
+
+
+def _declared(node: Any) -> Any:
+    """The innermost of the declarators of C; None if there is none."""
+    inner = node.child_by_field_name("declarator")
+    for _ in range(MAX_DECLARATORS):
+        if inner is None or inner.type in _LEAVES:
+            return inner
+        inside = inner.child_by_field_name("declarator")
+        if inside is None and inner.type in _BRACKETS:
+            inside = inner.named_children[-1] if inner.named_children else None
+        if inside is None:
+            return inner
+        inner = inside
+    return None
+
+
+_LEAVES = frozenset(
+    {
+        "identifier",
+        "field_identifier",
+        "type_identifier",
+        "qualified_identifier",
+        "operator_name",
+        "destructor_name",
+    }
+)
+_BRACKETS = frozenset({"parenthesized_declarator", "reference_declarator", "attributed_declarator"})
+
+
+def _decorated(node: Any) -> Iterable[int]:
+    """Where decorators and annotations in front of a definition end."""
+    for child in node.children[:MAX_DECLARATORS]:
+        if child.type == "decorator":
+            yield child.end_byte
+        elif child.type == "modifiers":
+            yield from (each.end_byte for each in child.children if "annotation" in each.type)

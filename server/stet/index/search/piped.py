@@ -1,0 +1,89 @@
+"""A second process that works for the process of the index, and ends with it.
+
+Threads send and take in what comes back, so that neither side waits for the other to read.
+"""
+
+import queue
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from typing import IO, Any
+
+from stet.index.search.pickles import read_value, write_value
+
+
+class Ended(Exception):
+    """The process has ended by itself."""
+
+
+class PipedProcess:
+    """One run of a module of Stet that reads values and writes values."""
+
+    def __init__(self, module: str) -> None:
+        """Start it."""
+        self._process = subprocess.Popen(  # noqa: S603 - our own module
+            [sys.executable, "-I", "-m", module], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        self._to_do: queue.SimpleQueue[object | None] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[object | None] = queue.SimpleQueue()
+        for target, stream, values in (
+            (_tell, self._process.stdin, self._to_do),
+            (_hear, self._process.stdout, self._done),
+        ):
+            threading.Thread(target=target, args=(stream, values), daemon=True).start()
+
+    @property
+    def pid(self) -> int:
+        """What the system calls the process."""
+        return self._process.pid
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it has ended, by itself or not."""
+        return self._process.poll() is not None
+
+    @property
+    def has_done(self) -> bool:
+        """Whether `receive` need not wait."""
+        return not self._done.empty()
+
+    def send(self, value: object) -> None:
+        """Send a value, meanwhile; None can't be sent."""
+        self._to_do.put(value)
+
+    def receive(self, seconds: float | None = None) -> Any:
+        """The next value that it has written; waits for it.
+
+        Raises:
+            TimeoutError: If there is none within `seconds`.
+            Ended: If none will come.
+        """
+        try:
+            value = self._done.get(timeout=seconds)
+        except queue.Empty as error:
+            raise TimeoutError from error
+        if value is None:
+            raise Ended
+        return value
+
+    def end(self) -> None:
+        """End it at once; what is under way is lost."""
+        self._process.kill()
+        self._process.wait()
+        self._to_do.put(None)
+
+
+def _tell(stream: IO[bytes], to_do: "queue.SimpleQueue[object | None]") -> None:
+    """Send values until there are no more, or the process has ended, which `_hear` tells."""
+    with suppress(BrokenPipeError), stream:
+        while (value := to_do.get()) is not None:
+            write_value(stream, value)
+
+
+def _hear(stream: IO[bytes], done: "queue.SimpleQueue[object | None]") -> None:
+    """Take in values until the process ends."""
+    with stream, suppress(EOFError):
+        while True:
+            done.put(read_value(stream))
+    done.put(None)

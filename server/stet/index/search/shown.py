@@ -1,0 +1,169 @@
+"""Files as they may be shown, kept between questions for as long as nothing has changed.
+
+`Snapshot.show` decides here as everywhere. All that it asks of the disk meanwhile is written down:
+where links lead, which ignore files there are, what lies at the path. The same answers, with the same
+roots and settings, lead to the same decision and the same text. So before a kept text is given again,
+all of that is asked again, and where one answer has become another one, `show` decides anew. Never
+kept: what is open in the editor or has blocks in it, and what may not be shown.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple, cast
+
+from stet.system.system import FileStat, System
+from stet.text.document import TextDocument
+from stet.workspace.ignore import IgnoreRules
+from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.uris import canonical
+
+MAX_KEPT = 4_000_000
+"""Code points of all texts that are kept."""
+SETTLED_SECONDS = 2.5
+"""What was written since may be written again and bear the same time: FAT counts in two seconds."""
+
+
+class Answers(NamedTuple):
+    """What the disk said of paths.
+
+    Attributes:
+        stats: What lies there.
+        real_paths: Where they lead.
+    """
+
+    stats: dict[str, FileStat | None]
+    real_paths: dict[str, Path]
+
+
+class Shown(NamedTuple):
+    """A file that may be shown.
+
+    Attributes:
+        document: Its text, without blocks.
+        name: What models and people call it.
+    """
+
+    document: TextDocument
+    name: str
+
+
+class ShownFiles:
+    """Owned by the indexer, asked in worker threads: one question at a time."""
+
+    def __init__(self) -> None:
+        """None is kept."""
+        self._lock = Lock()
+        self._ground: tuple[Any, ...] = ()
+        self._kept: dict[str, tuple[Shown, Answers]] = {}
+        self._n_kept = 0
+
+    @contextmanager
+    def at(self, snapshot: Snapshot) -> Iterator[Callable[[str], Shown | None]]:
+        """What gives a file by its URI, or None where it may not or can't be shown.
+
+        Within one `with` the disk is asked about each path once. Asks the disk.
+        """
+        with self._lock:
+            ground = (snapshot.system, snapshot.roots, snapshot.settings)
+            if self._ground != ground:
+                self._ground = ground
+                self._witness = _Witness(snapshot.system)
+                self._rules = IgnoreRules(self._witness.system)
+                self._kept.clear()
+                self._n_kept = 0
+            self._witness.forget()
+            seen = replace(snapshot, system=self._witness.system, rules=self._rules)
+            yield lambda uri: self._show(seen, uri)
+
+    def _show(self, snapshot: Snapshot, uri: str) -> Shown | None:
+        key = canonical(uri)
+        if key in snapshot.documents or key in snapshot.blocks:
+            self._drop(key)
+            return _shown(snapshot, uri)
+        kept = self._kept.get(key)
+        if kept is not None and self._witness.confirms(kept[1]):
+            self._kept[key] = self._kept.pop(key)  # the last to go now
+            return kept[0]
+        self._drop(key)
+        self._witness.asked = Answers({}, {})
+        shown = _shown(snapshot, uri)
+        if shown is not None and self._witness.is_settled():
+            self._keep(key, shown)
+        return shown
+
+    def _keep(self, key: str, shown: Shown) -> None:
+        self._kept[key] = (shown, self._witness.asked)
+        self._n_kept += len(shown.document.text)
+        while self._n_kept > MAX_KEPT:
+            self._drop(next(iter(self._kept)))
+
+    def _drop(self, key: str) -> None:
+        kept = self._kept.pop(key, None)
+        if kept is not None:
+            self._n_kept -= len(kept[0].document.text)
+
+
+def _shown(snapshot: Snapshot, uri: str) -> Shown | None:
+    try:
+        document = snapshot.show(uri)
+    except NotShown:
+        return None
+    return Shown(document, snapshot.name_of(document.uri))
+
+
+class _Witness:
+    """A system that remembers what it said of paths, until it is told to forget.
+
+    Attributes:
+        asked: What was asked since this was emptied, with the answers.
+    """
+
+    def __init__(self, system: System) -> None:
+        """Nothing is asked yet."""
+        self._system = system
+        self.forget()
+
+    @property
+    def system(self) -> System:
+        """This, for who needs a system: whatever is not asked here is asked of the one behind."""
+        return cast(System, self)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._system, name)
+
+    def stat(self, path: Path) -> FileStat | None:
+        """See `System.stat`."""
+        key = str(path)
+        if key not in self._stats:
+            self._stats[key] = self._system.stat(path)
+        found = self.asked.stats[key] = self._stats[key]
+        return found
+
+    def real_path(self, path: Path) -> Path:
+        """See `System.real_path`."""
+        key = str(path)
+        if key not in self._real_paths:
+            self._real_paths[key] = self._system.real_path(path)
+        found = self.asked.real_paths[key] = self._real_paths[key]
+        return found
+
+    def forget(self) -> None:
+        """Ask anew from now on."""
+        self._stats: dict[str, FileStat | None] = {}
+        self._real_paths: dict[str, Path] = {}
+        self.asked = Answers({}, {})
+
+    def confirms(self, answers: Answers) -> bool:
+        """Whether the disk still says all of this."""
+        self.asked = Answers({}, {})  # what was written down before belongs to another file
+        return all(
+            self.real_path(Path(path)) == answer for path, answer in answers.real_paths.items()
+        ) and all(self.stat(Path(path)) == answer for path, answer in answers.stats.items())
+
+    def is_settled(self) -> bool:
+        """Whether nothing that was asked about was written just now."""
+        latest = self._system.now() - SETTLED_SECONDS
+        return all(answer is None or answer.mtime < latest for answer in self.asked.stats.values())

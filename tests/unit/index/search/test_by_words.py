@@ -1,0 +1,66 @@
+"""The ranking by words finds what weighing every chunk would find."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stet.index.search.by_words import WordRanking
+from stet.index.search.chunk import Chunk
+from stet.index.search.engine import digest
+from stet.index.search.fields import Fields
+from stet.index.search.store import Entry, Stamp, Store
+
+WORDS = "abcdefg"
+"""The later ones are in more chunks: each letter is as likely as its place."""
+fields = st.lists(st.sampled_from([word for at, word in enumerate(WORDS) for _ in range(at + 1)]))
+chunks = st.lists(st.tuples(fields, fields), min_size=1, max_size=60)
+
+
+def store_of(texts: list[tuple[list[str], list[str]]]) -> Store:
+    store = Store(":memory:")
+    for number, (name, body) in enumerate(texts):
+        words = Fields("", " ".join(name), "", " ".join(body), str(number))
+        stamp = Stamp(None, 0, b"")
+        meant = [digest(words.meant)]
+        with store.writing():
+            folder = "even" if number % 2 == 0 else "odd"
+            file = f"{folder}/{number}"
+            store.put(Entry(f"file:///{file}", file, stamp, [Chunk(0, 1)], [words], meant))
+    return store
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    texts=chunks,
+    asked=st.sets(st.sampled_from(WORDS), min_size=1),
+    limit=st.integers(1, 12),
+    folder=st.sampled_from(["", "odd"]),
+)
+def test_what_is_left_out_would_not_be_among_the_best(
+    texts: list[tuple[list[str], list[str]]], asked: set[str], limit: int, folder: str
+) -> None:
+    with store_of(texts) as store:
+        n_of_word = {word: store.frequency(word) for word in asked}
+        terms = sorted((word for word in asked if n_of_word[word]), key=lambda it: n_of_word[it])
+        if not terms:
+            return
+        everything = " OR ".join(f'"{term}"' for term in terms)
+        ranking = WordRanking(store, len(texts), n_of_word, few=0)
+
+        assert ranking.best(terms, limit, folder) == store.best(everything, limit, folder)
+
+
+def test_chunks_with_a_common_word_alone_are_not_weighed() -> None:
+    rare = [(["rare", "common"], ["rare"])] * 3
+    with store_of(rare + [([], ["common"])] * 20 + [([], ["other"])] * 40) as store:
+        weighed: list[str] = []
+        weigh = store.best
+
+        def noted(wanted: str, limit: int, folder: str = "") -> list[tuple[int, float]]:
+            weighed.append(wanted)
+            return weigh(wanted, limit, folder)
+
+        store.best = noted  # type: ignore[method-assign]
+        ranking = WordRanking(store, 63, {"rare": 3, "common": 23}, few=0)
+
+        assert [chunk for chunk, _ in ranking.best(["rare", "common"], 3)] == [1, 2, 3]
+    assert weighed == ['"rare" AND ("common")', '"rare"']
