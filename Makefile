@@ -15,6 +15,7 @@ demo: $(VENV)/demo.stamp  ## the main job on a sample file, with whatever model 
 
 test: check  ## everything: style, types, layers, units, protocol, real editors, a real model
 	@$(BIN)/stet model install --quiet
+	@$(BIN)/python -m tests.parts
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 unit: $(VENV)/test.stamp  ## the inner loop: units only, in half a minute

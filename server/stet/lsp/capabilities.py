@@ -8,7 +8,9 @@ from typing import Any
 
 from lsprotocol import types as lsp
 
-_WITH_PREVIEW = ("visual studio code", "vscodium", "code - oss", "cursor", "windsurf")
+_WITH_PREVIEW = (
+    "visual studio code", "vscodium", "code - oss", "code-server", "cursor", "windsurf",
+)  # fmt: skip
 """How editors with a Refactor Preview call themselves."""
 HEADLESS = "stet headless"
 """What our own client without a screen calls itself."""

@@ -22,6 +22,7 @@ class Documents:
     Attributes:
         workspace: Where the text goes.
         edited: Is told which document's text has changed; on the hot path.
+        opened: Is told which document with hunks was opened.
     """
 
     def __init__(  # noqa: PLR0913 - everybody who is to know of a text
@@ -37,6 +38,7 @@ class Documents:
         """`own` takes what is not the user's; `disk` and `feed` are told what it is no part of."""
         self.workspace = workspace
         self.edited: Callable[[str], None] = lambda _: None
+        self.opened: Callable[[str], None] = lambda _: None
         self._ledger = ledger
         self._renames = renames
         self._own = own
@@ -50,6 +52,9 @@ class Documents:
             return
         changes = self.workspace.apply(modification)
         self._renames.opened(modification.uri, params.text_document.text)
+        if self._ledger.live(modification.uri):
+            # What was said of the file before it was open, eglot shows nowhere in it.
+            self.opened(modification.uri)
         if not self._ledger.follows(modification.uri):
             return
         buffer = self.workspace.buffer(modification.uri)

@@ -34,6 +34,7 @@ class Startup:
     Attributes:
         options: The `initializationOptions`, as the editor sent them.
         ready: Whether the settings have been read and the proposals of earlier runs are back.
+        taken_over: Is called when other settings hold.
     """
 
     def __init__(  # noqa: PLR0913 - what it brings to work, and the outside it does so by
@@ -64,6 +65,7 @@ class Startup:
         """
         self.options: object = None
         self.ready = False
+        self.taken_over: Callable[[], None] = lambda: None
         self._log_level_given = log_level_given
         self._system = system
         self._workspace = workspace
@@ -161,3 +163,4 @@ class Startup:
             self._client.show_message(
                 "Stet: settings: " + "; ".join(fresh), lsp.MessageType.Warning
             )
+        self.taken_over()

@@ -10,6 +10,7 @@ from stet.agent.agent import Agent
 from stet.agent.archive import Archive
 from stet.agent.at_work import Answer
 from stet.agent.events import AgentEvent
+from stet.bridges.opencode.bridge import OpenCodeBridge
 from stet.index.search.indexer import Indexer
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.chat.chats import Chats
@@ -79,6 +80,7 @@ class ServerState:
         agent: All conversations.
         chats: Their documents.
         comments: What comments in the text ask for.
+        opencode: What an OpenCode server is told of the editor.
     """
 
     server: StetLanguageServer
@@ -108,6 +110,7 @@ class ServerState:
     agent: Agent = field(init=False)
     chats: Chats = field(init=False)
     comments: Comments = field(init=False)
+    opencode: OpenCodeBridge = field(init=False)
 
     def __post_init__(self) -> None:
         store = self._make_world()
@@ -130,11 +133,17 @@ class ServerState:
             log_level_given=self.log_level_given,
             restore_chats=self._restore_chats,
         )
+        self.opencode = OpenCodeBridge(
+            self.workspace, self.system, self.server.tasks.start, self._warn
+        )
+        self.workspace.activity.moved = self.opencode.moved
+        self.startup.taken_over = self.opencode.settings_changed
 
     async def close(self) -> None:
         """Keep what is to outlive the server, and end what works for it."""
         await self.index.close()
         await self.startup.close()
+        await self.opencode.close()
 
     def _make_world(self) -> Store:
         """The editor, the user's documents and the ledger; gives what outlives the process."""
@@ -178,6 +187,7 @@ class ServerState:
             self.workspace, self.publisher, self.client, self._links, self.server.tasks.start
         )
         self.documents.edited = self.dead_links.edited
+        self.documents.opened = self.publisher.schedule
         self.delivery = Delivery(
             self.workspace, self.ledger, self.client, self.renames, editor=self._editor
         )

@@ -32,6 +32,7 @@ _NARROWEST = {
     "edit.canDelete": False,
     "edit.canCreate": False,
     "edit.canNavigate": False,
+    "bridges.opencode.enabled": False,
 }
 
 

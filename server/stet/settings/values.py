@@ -201,6 +201,34 @@ class PrivacySettings:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenCodeSettings:
+    """An OpenCode server whose session is told which files are open and what is selected.
+
+    Attributes:
+        enabled: Whether it is told; nothing is without a `url`.
+        url: Where `opencode serve` listens; http on this machine, https elsewhere.
+        session: The id of the session to tell; "": the most recently updated one of the folder.
+        username: For its Basic authentication.
+        password_env: The variable that holds the password; "": OpenCode's own, where it is set.
+        debounce_seconds: How long the editor must have been quiet before it is told.
+    """
+
+    enabled: bool = True
+    url: str = ""
+    session: str = ""
+    username: str = "opencode"
+    password_env: str = ""
+    debounce_seconds: Annotated[float, Limit(0, 60)] = 2
+
+
+@dataclass(frozen=True, slots=True)
+class BridgeSettings:
+    """Other agents that are told of the editor."""
+
+    opencode: OpenCodeSettings = field(default_factory=OpenCodeSettings)
+
+
+@dataclass(frozen=True, slots=True)
 class LogSettings:
     """What is written to the log."""
 
@@ -221,6 +249,7 @@ class Settings:
     instructions: InstructionSettings = field(default_factory=InstructionSettings)
     log: LogSettings = field(default_factory=LogSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
+    bridges: BridgeSettings = field(default_factory=BridgeSettings)
 
 
 # Keys of the contract whose work is not built yet: a user who sets one is told so, once, instead
@@ -228,7 +257,6 @@ class Settings:
 NOT_YET: Mapping[str, str] = MappingProxyType(
     {
         "privacy.redactSecrets": "redaction is not built yet",
-        "bridges": "no bridge is built yet",
         "log.traceModel": "not built yet",
     }
 )

@@ -63,11 +63,17 @@ class ActivityView:
 
 
 class Activity:
-    """The mutable side: owned by the `Workspace`, told of every event on the event loop."""
+    """The mutable side: owned by the `Workspace`, told of every event on the event loop.
+
+    Attributes:
+        moved: Is called when another document is active, opened or closed, or something else is
+            selected; not when a bare cursor moves. On the hot path.
+    """
 
     def __init__(self, now: Callable[[], float]) -> None:
         """`now` is a monotonic clock, in seconds."""
         self._now = now
+        self.moved: Callable[[], None] = lambda: None
         self._active: str | None = None
         self._spelling: dict[str, str] = {}  # of every known document, the least recent first
         self._open: set[str] = set()
@@ -109,7 +115,7 @@ class Activity:
         self._is_told = self._is_told or source is Source.NOTIFIED
         key = self._note(uri, source)
         at = selections[0].end if cursor is None else cursor
-        self._selections[key] = Selection(tuple(selections), at, source, self._now())
+        self._select(key, Selection(tuple(selections), at, source, self._now()))
         if source.is_explicit:
             self._standing.add(key)
 
@@ -124,7 +130,7 @@ class Activity:
         if source is Source.HOVER and known is not None and known.source is not Source.HOVER:
             return
         selected = inferred_range(range_)
-        self._selections[key] = Selection((selected,), selected.end, source, self._now())
+        self._select(key, Selection((selected,), selected.end, source, self._now()))
 
     def visible(self, uri: str, range_: Range) -> None:
         """This part of the document can be seen."""
@@ -142,6 +148,7 @@ class Activity:
             self._point_at(key)
         elif is_new:
             self._note(uri, Source.OPENED)
+        self.moved()
 
     def edited(self, uri: str, changes: Sequence[TextChange]) -> None:
         """A document took `changes`, in this order."""
@@ -153,11 +160,11 @@ class Activity:
             self._standing.discard(key)
             if len(changes) == 1:
                 known = Selection.at_cursor(changes[0].new_end, Source.EDIT, self._now())
-                self._selections[key] = known
+                self._select(key, known)
         else:
             for change in changes:
                 known = known.after(change)
-            self._selections[key] = known
+            self._select(key, known)
         if key in self._visible:
             self._visible[key] = _follow(self._visible[key], changes)
 
@@ -172,6 +179,7 @@ class Activity:
                 (other for other in reversed(self._spelling) if other in self._open), None
             )
             self._closed_active = key
+        self.moved()
 
     def view(self) -> ActivityView:
         """Where the user is at this moment."""
@@ -195,6 +203,13 @@ class Activity:
             self._spelling = {key: uri} | self._spelling
         return key
 
+    def _select(self, key: str, selection: Selection) -> None:
+        """Keep what is selected in a known document."""
+        before = self._selections.get(key)
+        self._selections[key] = selection
+        if not (selection.is_bare and (before is None or before.is_bare)):
+            self.moved()
+
     def _may_move(self, source: Source) -> bool:
         """Whether an inferred event moves the pointer."""
         return not self._is_told and source is not Source.HOVER
@@ -212,6 +227,8 @@ class Activity:
                 self._forget(previous)  # nobody would tell us when it goes
         if key is not None:
             self._spelling[key] = self._spelling.pop(key)
+        if key != previous:
+            self.moved()
 
     def _forget(self, key: str) -> None:
         self._spelling.pop(key, None)

@@ -249,7 +249,7 @@ def test_an_empty_object_is_an_empty_list_to_editors_that_cannot_tell() -> None:
 @pytest.mark.parametrize(
     ("value", "key"),
     [
-        ({"bridges": {}}, "bridges"),
+        ({"log": {"traceModel": True}}, "log.traceModel"),
         ({"privacy": {"redactSecrets": True}}, "privacy.redactSecrets"),
     ],
 )

@@ -1,0 +1,1 @@
+"""Bridges to other agents: what they are told of the editor."""

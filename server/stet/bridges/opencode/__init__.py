@@ -1,0 +1,1 @@
+"""One live context part in the session of a running OpenCode server."""

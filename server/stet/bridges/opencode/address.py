@@ -1,0 +1,104 @@
+"""Which OpenCode server is told, and with which password: a pure function of settings and environment."""
+
+import ipaddress
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from stet.settings.values import OpenCodeSettings
+
+PASSWORD_ENV = "OPENCODE_SERVER_PASSWORD"  # noqa: S105 - the name of a variable, OpenCode's own
+"""Read where `passwordEnv` names no other."""
+
+_SESSION = re.compile(r"[A-Za-z0-9_-]*")
+
+
+class BadSetting(Exception):
+    """A setting that can't be followed; the message names it and says what to write instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """One OpenCode server.
+
+    Attributes:
+        url: Without a last slash.
+        username: For Basic authentication.
+        password: The secret; "" for a server that asks for none.
+        password_env: The variable it is (or would be) read from.
+        is_loopback: Whether the server is on this machine.
+    """
+
+    url: str
+    username: str
+    password: str = field(repr=False)
+    password_env: str
+    is_loopback: bool
+
+
+def address_of(settings: OpenCodeSettings, environ: Mapping[str, str]) -> Address | None:
+    """The server that settings name; None where the bridge is off.
+
+    Raises:
+        BadSetting: If the address is none, or would carry text over the network in clear, or the
+            password that is asked for is not there.
+    """
+    if not settings.enabled or not settings.url.strip():
+        return None
+    url = settings.url.strip().rstrip("/")
+    is_loopback = _check(url)
+    password = environ.get(settings.password_env or PASSWORD_ENV, "")
+    if settings.password_env and not password:
+        raise BadSetting(
+            f"bridges.opencode.passwordEnv names {settings.password_env!r}, which is not set: set "
+            "it in the environment that the editor starts in. Nothing is sent to OpenCode"
+        )
+    if not _SESSION.fullmatch(settings.session.strip()):
+        raise BadSetting(
+            "bridges.opencode.session is no session's id, such as 'ses_…' in OpenCode's list of "
+            "sessions. Nothing is sent to OpenCode"
+        )
+    if ":" in settings.username:
+        raise BadSetting(
+            "bridges.opencode.username can't hold a colon. Nothing is sent to OpenCode"
+        )
+    name = settings.password_env or PASSWORD_ENV
+    return Address(url, settings.username, password, name, is_loopback)
+
+
+def _check(url: str) -> bool:
+    """Whether a server's address is on this machine.
+
+    Raises:
+        BadSetting: If it is no address that may be used.
+    """
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError as error:
+        raise _bad(f"is no address: {error}") from error
+    if parts.scheme not in {"http", "https"} or not host or not url.isprintable() or " " in url:
+        raise _bad("is no address; OpenCode's own is such as 'http://127.0.0.1:4096'")
+    if "@" in parts.netloc:
+        raise _bad("holds a login: leave it out, and name a variable in passwordEnv")
+    if parts.query or parts.fragment:
+        raise _bad("ends in '?' or '#' and more: leave that out")
+    is_loopback = _is_loopback(host)
+    if parts.scheme == "http" and not is_loopback:
+        raise _bad("leads to another machine unprotected: only https goes there")
+    return is_loopback
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _bad(why: str) -> BadSetting:
+    # Without the address itself: a login may stand in it.
+    return BadSetting(f"bridges.opencode.url {why}. Nothing is sent to OpenCode")

@@ -1,0 +1,213 @@
+"""Between the editor and an OpenCode server: when it is told, and what happens while it is away.
+
+What the user does is waited for until it has been quiet for `debounceSeconds`. One piece of work at a
+time then tells the server how things stand at that moment; what happens meanwhile is told after it.
+A server that is down is tried again, less and less often, and at once when the user does something;
+the log has one line about it. Where there is no session nothing is done.
+
+When Stet leaves, or is told to leave this server, the part is hidden: the editor is gone then, no
+file is open in it, and nobody would put right what the part says. A server that does not answer within
+`LEAVE_SECONDS` keeps it, and the next Stet takes it over.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+
+from stet.bridges.opencode.address import Address, BadSetting, address_of
+from stet.bridges.opencode.errors import Busy, NotOpenCode, OpenCodeError, Refused
+from stet.bridges.opencode.look import look
+from stet.bridges.opencode.reminder import reminder
+from stet.bridges.opencode.wish import Wish
+from stet.system.system import System
+from stet.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from stet.bridges.opencode.connection import Connection
+    from stet.bridges.opencode.probe import Keeper
+
+log = logging.getLogger(__name__)
+
+LEAVE_SECONDS = 1.0
+LEAST_WAIT = 0.05
+MOST_AWAY = 30.0
+"""Between two tries while the server is down."""
+MOST_BUSY = 5.0
+"""The same while its agent is at work."""
+
+Start = Callable[[Coroutine[Any, Any, None], str], None]
+
+
+class OpenCodeBridge:
+    """Touched on the event loop only."""
+
+    def __init__(
+        self, workspace: Workspace, system: System, start: Start, warn: Callable[[str], None]
+    ) -> None:
+        """Nothing is told before settings name a server.
+
+        Args:
+            workspace: The editor.
+            system: Knows the environment.
+            start: Begins a task.
+            warn: Tells the user of a setting that can't be followed.
+        """
+        self._workspace = workspace
+        self._system = system
+        self._start = start
+        self._warn = warn
+        self._address: Address | None = None
+        self._connection: Connection | None = None
+        self._keeper: Keeper | None = None
+        self._changed_at = 0.0
+        self._is_due = False
+        self._is_working = False
+        self._news = asyncio.Event()
+        self._said: set[str] = set()
+
+    def moved(self) -> None:
+        """The focus, a selection or the open files have changed; on the hot path."""
+        if self._address is not None:
+            self._mark()
+
+    def settings_changed(self) -> None:
+        """Other settings hold now."""
+        address = None
+        try:
+            address = address_of(self._workspace.settings.bridges.opencode, self._system.environ())
+        except BadSetting as bad:
+            if str(bad) not in self._said:
+                self._said.add(str(bad))
+                self._warn(f"Stet: settings: {bad}.")
+        is_change = address is not None or self._address is not None
+        self._address = address
+        if is_change:
+            self._mark()
+
+    async def close(self) -> None:
+        """Hide what is live and let go of the server."""
+        self._address = None
+        await self._let_go()
+
+    def _mark(self) -> None:
+        """Have the server told, when it has been quiet for long enough."""
+        self._changed_at = asyncio.get_running_loop().time()
+        self._is_due = True
+        self._news.set()
+        if not self._is_working:
+            self._is_working = True
+            self._start(self._work(), "context for OpenCode")
+
+    async def _work(self) -> None:
+        wait = 0.0
+        try:
+            while self._is_due:
+                await self._quiet()
+                self._is_due = False
+                self._news.clear()
+                try:
+                    await self._tell()
+                except OpenCodeError as error:
+                    self._failed(error)
+                    most = MOST_BUSY if isinstance(error, Busy) else MOST_AWAY
+                    wait = min(most, 2 * wait or max(LEAST_WAIT, self._debounce))
+                    await self._wait(wait)
+                    self._is_due = True
+                else:
+                    wait = 0.0
+        finally:
+            self._is_working = False
+
+    @property
+    def _debounce(self) -> float:
+        return self._workspace.settings.bridges.opencode.debounce_seconds
+
+    async def _quiet(self) -> None:
+        """Wait until nothing has happened for a while."""
+        now = asyncio.get_running_loop().time
+        # No polling: each round sleeps until the moment that was due when it began.
+        while (left := self._changed_at + self._debounce - now()) > 0:  # noqa: ASYNC110
+            await asyncio.sleep(left)
+
+    async def _wait(self, seconds: float) -> None:
+        """Wait for so long, or until something has happened since the server was last tried."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._news.wait()
+        except TimeoutError:
+            return
+
+    async def _tell(self) -> None:
+        """Bring the session up to this moment.
+
+        Raises:
+            OpenCodeError: If that can't be done now.
+        """
+        address = self._address
+        if self._connection is not None and self._connection.address != address:
+            await self._let_go()
+        if address is None:
+            return
+        seen = await asyncio.to_thread(look, self._workspace.snapshot())
+        keeper = await self._connected(address)
+        session = self._workspace.settings.bridges.opencode.session.strip()
+        await keeper.keep(Wish(reminder(seen), seen.folders, session))
+        self._succeeded(address)
+
+    async def _let_go(self) -> None:
+        """Hide what is live in the server that was told so far, and close the connections to it."""
+        connection, keeper = self._connection, self._keeper
+        self._connection = self._keeper = None
+        if connection is None:
+            return
+        try:
+            if keeper is not None:
+                async with asyncio.timeout(LEAVE_SECONDS):
+                    await keeper.leave()
+        except (OpenCodeError, TimeoutError) as error:
+            log.info("the context part stays in OpenCode's session: %s", str(error) or "no answer")
+        finally:
+            await connection.close()
+
+    async def _connected(self, address: Address) -> "Keeper":
+        """What keeps the part of this server.
+
+        Raises:
+            OpenCodeError: If the server is none that can be told.
+        """
+        if self._connection is None:
+            self._connection = await asyncio.to_thread(_connect, address)
+        if self._keeper is None:
+            from stet.bridges.opencode.probe import keeper_of  # late, with the HTTP client
+
+            self._keeper = await keeper_of(self._connection, asyncio.get_running_loop().time)
+        return self._keeper
+
+    def _failed(self, error: OpenCodeError) -> None:
+        """Say once that the server can't be told, and again only where the reason is of another kind."""
+        kind = type(error).__name__
+        if isinstance(error, NotOpenCode) or (isinstance(error, Refused) and error.status == 404):
+            self._keeper = None  # perhaps it speaks another API now
+        if isinstance(error, Busy) or kind in self._said or self._address is None:
+            return
+        self._said.add(kind)
+        log.warning(
+            "OpenCode at %s is not told of the editor: %s. It is tried again",
+            self._address.url,
+            error,
+        )
+
+    def _succeeded(self, address: Address) -> None:
+        faults = self._said & {"Unreachable", "NotOpenCode", "Refused"}
+        if faults:
+            self._said -= faults
+            log.info("OpenCode at %s is told of the editor again", address.url)
+
+
+def _connect(address: Address) -> "Connection":
+    """Connections to a server; blocking, by what it imports and reads."""
+    from stet.bridges.opencode import probe  # noqa: F401 - brought in here, off the event loop
+    from stet.bridges.opencode.connection import Connection
+
+    return Connection(address)

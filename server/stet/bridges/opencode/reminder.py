@@ -1,0 +1,68 @@
+r"""The text of the context part.
+
+    <system-reminder>
+    Currently open files in the editor, the one in focus first:
+    - src/app.py
+    - notes.md
+
+    Selected text (from src/app.py):
+    ... between two lines of three double quotes
+    </system-reminder>
+
+Names and the selected text were written by somebody else. Where they hold a tag that OpenCode's
+model or ours takes for an instruction, its `<` is written `&lt;`; three double quotes in a row, which
+would end the quotation, are written each behind a backslash; control characters in names are written
+as their escapes.
+"""
+
+import re
+
+from stet.bridges.opencode.look import Seen, Selected
+from stet.context.tags import harmless, on_one_line
+
+_TAG = re.compile(r"<(?=\s*/?\s*system(?:[-_\s]*reminder)?(?![\w-]))", re.IGNORECASE)
+_QUOTES = '"' * 3
+
+
+def reminder(seen: Seen) -> str:
+    """The whole part; "" where there is nothing to tell."""
+    parts = [part for part in (_files(seen), _selection(seen.selected)) if part]
+    if not parts:
+        return ""
+    inside = "\n\n".join(parts)
+    return f"<system-reminder>\n{inside}\n</system-reminder>"
+
+
+def _files(seen: Seen) -> str:
+    if not seen.files:
+        return ""
+    focus = ", the one in focus first" if seen.is_focused else ""
+    lines = [f"Currently open files in the editor{focus}:"]
+    lines += [f"- {_name(name)}" for name in seen.files]
+    if seen.n_more:
+        lines.append(f"(and {seen.n_more} more)")
+    return "\n".join(lines)
+
+
+def _selection(selected: Selected | None) -> str:
+    if selected is None or not selected.texts:
+        return ""
+    # Ranges apart from each other; each begins on a line of its own.
+    text = "\n".join(_quotable(text) for text in selected.texts)
+    quoted = text if text.endswith("\n") else f"{text}\n"
+    cut = f"(cut: {selected.n_cut} more characters are selected)\n" if selected.n_cut else ""
+    return f"Selected text (from {_name(selected.source)}):\n{_QUOTES}\n{quoted}{_QUOTES}\n{cut}".rstrip(
+        "\n"
+    )
+
+
+def _quotable(text: str) -> str:
+    return _tame(harmless(text))
+
+
+def _name(text: str) -> str:
+    return _tame(on_one_line(text))
+
+
+def _tame(text: str) -> str:
+    return _TAG.sub("&lt;", text).replace(_QUOTES, r"\"\"\"")

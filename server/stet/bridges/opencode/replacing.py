@@ -1,0 +1,226 @@
+"""One live part by OpenCode's first API: replaced in place, or hidden and posted anew.
+
+A part can be replaced as long as its message is the session's last: behind an answer it would change
+what the model has answered to, and cost the provider's cache of all that came since. Then the part
+is marked `ignored`, which takes it from the model's view, and a new message is posted; first the one,
+then the other, so that no fault leaves two. Nothing is ever reverted: that would take messages of
+others with it.
+
+A message that comes while the session's agent is at work makes it go on for another round, so none
+is posted then. Nor is one without the agent that the session is in: OpenCode takes `build` for it
+where the user is in `plan`.
+
+Which parts are ours their metadata says. After a restart of either side, or an answer that was lost,
+they are found by it.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from stet.bridges.opencode import wire
+from stet.bridges.opencode.connection import Connection
+from stet.bridges.opencode.errors import Busy, NotOpenCode, Refused
+from stet.bridges.opencode.wish import Wish
+
+METADATA = {"kind": "editor_context", "source": "stet"}
+N_SEARCHED = (100, 10)
+"""How many of a session's last messages are searched for our parts: fewer if they are too long."""
+N_LISTED = "50"
+_GONE = frozenset({400, 404})
+"""How OpenCode says that there is no such session or message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """A part of ours that the model sees.
+
+    Attributes:
+        session: Its session's id.
+        message: Its message's id.
+        part: Its own id.
+        text: What it says.
+        folder: Where its session is.
+    """
+
+    session: str
+    message: str
+    part: str
+    text: str
+    folder: str
+
+
+class Replacing:
+    """Keeps the part of one server. Touched by one task at a time."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._live: Live | None = None
+        self._told: wire.Session | None = None
+        self._is_searched = False  # whether all of ours in that session are known
+
+    async def keep(self, wish: Wish) -> None:
+        """See to it that the session holds one part, the one wished for, or none.
+
+        Raises:
+            OpenCodeError: If it can't be done now; what is known is looked for anew the next time.
+        """
+        try:
+            await self._keep(wish)
+        except BaseException as error:
+            if not isinstance(error, Busy):
+                self._is_searched = False  # a request may have been carried out unseen
+            raise
+
+    async def leave(self) -> None:
+        """Hide what is live: nobody keeps it true any more.
+
+        Raises:
+            OpenCodeError: If the server can't be asked.
+        """
+        if self._told is None:
+            return
+        try:
+            if not self._is_searched:
+                await self._find(self._told)
+            if self._live is not None:
+                await self._hide(self._live)
+        except Refused as refused:
+            if refused.status not in _GONE:
+                raise
+            self._live = None  # the session is gone, and the part with it
+
+    async def _keep(self, wish: Wish) -> None:
+        session = await self._session(wish)
+        if session is None:
+            return
+        if self._told is None or self._told.id != session.id:
+            await self.leave()
+            self._told, self._is_searched = session, False
+        if not self._is_searched:
+            await self._find(session)
+        if wish.text != ("" if self._live is None else self._live.text):
+            await self._change(session, wish.text)
+
+    async def _change(self, session: wire.Session, text: str) -> None:
+        """Have the part say something else; "": hide it."""
+        live = self._live
+        if live is not None and text and await self._is_last(live):
+            await self._write(live, text)
+            self._live = replace(live, text=text)
+            return
+        if text:
+            await self._check_idle(session)
+        if live is not None:
+            await self._hide(live)
+        if text:
+            await self._post(session, text)
+
+    async def _session(self, wish: Wish) -> wire.Session | None:
+        """The session to tell; None where there is none."""
+        if wish.pinned:
+            try:
+                return await self._connection.ask("GET", f"/session/{wish.pinned}", wire.SESSION)
+            except Refused as refused:
+                if refused.status in _GONE:
+                    return None
+                raise
+        if not wish.folders:
+            return None
+        query = {"directory": wish.folders[0], "roots": "true", "limit": N_LISTED}
+        found = await self._connection.ask("GET", "/session", wire.SESSIONS, query=query)
+        return wire.newest(found, wish.folders)
+
+    async def _find(self, session: wire.Session) -> None:
+        """Look for parts of ours; all but the last are hidden."""
+        found = [
+            Live(session.id, message.info.id, part.id, part.text, session.folder)
+            for message in await self._last_messages(session)
+            for part in message.parts
+            if part.metadata is not None
+            and METADATA.items() <= part.metadata.items()
+            and not part.ignored
+        ]
+        known = {one.part for one in found}
+        if self._live is not None and self._live.part not in known:
+            await self._hide(self._live)  # it lies too far back to be found
+        for older in found[:-1]:
+            await self._hide(older)
+        self._live = found[-1] if found else None
+        self._is_searched = True
+
+    async def _last_messages(self, session: wire.Session) -> list[wire.Message]:
+        for n in N_SEARCHED[:-1]:
+            try:
+                return await self._messages(session.id, session.folder, n)
+            except NotOpenCode:
+                continue  # too long, most likely: fewer will do
+        return await self._messages(session.id, session.folder, N_SEARCHED[-1])
+
+    async def _messages(self, session: str, folder: str, n: int) -> list[wire.Message]:
+        """The last `n` messages, the last one last."""
+        query = {"directory": folder, "limit": str(n)}
+        return await self._connection.ask(
+            "GET", f"/session/{session}/message", wire.MESSAGES, query=query
+        )
+
+    async def _is_last(self, live: Live) -> bool:
+        last = await self._messages(live.session, live.folder, 1)
+        return bool(last) and last[-1].info.id == live.message
+
+    async def _check_idle(self, session: wire.Session) -> None:
+        query = {"directory": session.folder}
+        states = await self._connection.ask("GET", "/session/status", wire.STATUSES, query=query)
+        state = states.get(session.id)
+        if state is not None and state.type != "idle":
+            raise Busy("the session's agent is at work")
+
+    async def _post(self, session: wire.Session, text: str) -> None:
+        body: dict[str, Any] = {"noReply": True, "parts": [_content(text)]}
+        if session.agent:
+            body["agent"] = session.agent
+        if session.model.variant:
+            body["variant"] = session.model.variant
+        path, query = f"/session/{session.id}/message", {"directory": session.folder}
+        made = await self._connection.ask("POST", path, wire.MESSAGE, query=query, body=body)
+        part = made.parts[0].id if made.parts else ""
+        self._live = Live(session.id, made.info.id, part, text, session.folder)
+        if not part:
+            raise NotOpenCode("it made a message without its part")
+
+    async def _hide(self, live: Live) -> None:
+        """Take a part from the model's view; one that is gone needs nothing."""
+        try:
+            await self._write(live, live.text, ignored=True)
+        except Refused:
+            if await self._exists(live):
+                raise
+        if live == self._live:
+            self._live = None
+
+    async def _exists(self, live: Live) -> bool:
+        path, query = f"/session/{live.session}/message/{live.message}", {"directory": live.folder}
+        try:
+            await self._connection.ask("GET", path, wire.NOTHING, query=query)
+        except Refused as refused:
+            if refused.status in _GONE:
+                return False
+            raise
+        return True
+
+    async def _write(self, live: Live, text: str, *, ignored: bool = False) -> None:
+        """Replace a part; OpenCode wants the whole of it, with the ids of its address."""
+        body = {
+            "id": live.part,
+            "sessionID": live.session,
+            "messageID": live.message,
+            **_content(text),
+        }
+        if ignored:
+            body["ignored"] = True
+        path = f"/session/{live.session}/message/{live.message}/part/{live.part}"
+        query = {"directory": live.folder}
+        await self._connection.ask("PATCH", path, wire.NOTHING, query=query, body=body)
+
+
+def _content(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text, "synthetic": True, "metadata": dict(METADATA)}

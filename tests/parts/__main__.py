@@ -1,0 +1,43 @@
+"""`python -m tests.parts` has every part before the tests run, so that none of them waits for a download.
+
+A part that can't be had is told; it is a failure under `CI`, else its tests are skipped.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+
+from tests.parts import chromium, code_server, emacs, helix, opencode, tmux, vscode_extension
+from tests.parts.kept import MissingPart, cache
+
+PARTS: dict[str, Callable[[], object]] = {
+    "tmux": tmux.ensure,
+    **{f"Helix {series}": partial(helix.ensure, series) for series in helix.SUITES},
+    "Emacs": emacs.ensure,
+    "Chromium": chromium.ensure,
+    "code-server": code_server.ensure,
+    "the extension for VS Code": vscode_extension.ensure,
+    "OpenCode": opencode.opencode,
+}
+
+
+def main() -> int:
+    """Have them all; the exit code."""
+    missing = 0
+    for name, ensure in PARTS.items():
+        begun = time.monotonic()
+        try:
+            ensure()
+        except MissingPart as reason:
+            missing += 1
+            sys.stderr.write(f"{name} is missing: {reason}\n")
+        else:
+            if (took := time.monotonic() - begun) > 1:
+                sys.stdout.write(f"{name} is in {cache()} ({took:.0f} s)\n")
+    return 1 if missing and os.environ.get("CI") else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

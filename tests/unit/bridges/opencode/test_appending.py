@@ -1,0 +1,84 @@
+"""The newer API: what changes is appended, seldom."""
+
+import pytest
+
+from stet.bridges.opencode.address import Address
+from stet.bridges.opencode.appending import SECONDS_BETWEEN, Appending
+from stet.bridges.opencode.connection import Connection
+from stet.bridges.opencode.errors import Busy, NotOpenCode, Unreachable
+from stet.bridges.opencode.probe import keeper_of
+from stet.bridges.opencode.replacing import Replacing
+from stet.bridges.opencode.wish import Wish
+from tests.support.fake_opencode import FakeOpenCode
+
+WS = ("/ws",)
+
+
+def connect(server: FakeOpenCode) -> Connection:
+    return Connection(Address(server.url(""), "opencode", "", "", is_loopback=True))
+
+
+async def test_what_changes_is_appended_with_a_word_that_it_replaces_what_came_before() -> None:
+    now = 0.0
+    async with FakeOpenCode() as server:
+        server.is_newer = True
+        session = server.session("/ws")
+        connection = connect(server)
+        keeper = Appending(connection, lambda: now)
+        wish = Wish("<system-reminder>\none\n</system-reminder>", WS)
+        await keeper.keep(wish)
+        await keeper.keep(wish)
+        with pytest.raises(Busy):
+            await keeper.keep(Wish("<system-reminder>\ntwo\n</system-reminder>", WS))
+        now = SECONDS_BETWEEN
+        await keeper.keep(Wish("<system-reminder>\ntwo\n</system-reminder>", WS))
+        now *= 2
+        await keeper.keep(Wish("", WS, pinned=session))
+        await keeper.leave()
+        await connection.close()
+    assert [text for text, _ in server.parts(session)] == [
+        "<system-reminder>\none\n</system-reminder>",
+        "<system-reminder>\n(in place of what was said of the editor before)\ntwo\n"
+        "</system-reminder>",
+        "<system-reminder>\nNo file is open in the editor any more.\n</system-reminder>",
+    ]
+    assert {str(one.body["resume"]) for one in server.asked if one.body} == {"False"}
+
+
+async def test_without_a_session_nothing_is_appended() -> None:
+    async with FakeOpenCode() as server:
+        server.is_newer = True
+        connection = connect(server)
+        keeper = Appending(connection, lambda: 0.0)
+        for wish in (Wish("one", WS), Wish("one", ()), Wish("one", WS, pinned="ses_gone")):
+            await keeper.keep(wish)
+        await connection.close()
+    assert server.writes() == []
+
+
+@pytest.mark.parametrize(("is_newer", "kind"), [(False, Replacing), (True, Appending)])
+async def test_the_api_is_told_by_what_is_healthy(*, is_newer: bool, kind: type) -> None:
+    async with FakeOpenCode() as server:
+        server.is_newer = is_newer
+        connection = connect(server)
+        assert isinstance(await keeper_of(connection, lambda: 0.0), kind)
+        await connection.close()
+
+
+async def test_a_page_where_the_health_should_be_is_no_health() -> None:
+    async with FakeOpenCode() as server:
+        server.fault = lambda asked: (200, "<html>") if "global" in asked.path else None
+        server.is_newer = True
+        connection = connect(server)
+        assert isinstance(await keeper_of(connection, lambda: 0.0), Appending)
+        server.fault = lambda _: (404, {})
+        with pytest.raises(NotOpenCode, match="no OpenCode server that Stet knows"):
+            await keeper_of(connection, lambda: 0.0)
+        await connection.close()
+
+
+async def test_where_nothing_listens_that_is_said() -> None:
+    connection = Connection(Address("http://127.0.0.1:1", "opencode", "", "", is_loopback=True))
+    with pytest.raises(Unreachable, match="onnect"):
+        await keeper_of(connection, lambda: 0.0)
+    await connection.close()

@@ -1,0 +1,253 @@
+"""When the server is told, and what happens while it is away."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+
+import pytest
+import pytest_asyncio
+
+from stet.bridges.opencode import bridge as module
+from stet.bridges.opencode.bridge import OpenCodeBridge
+from stet.lsp.tasks import Tasks
+from stet.settings.values import BridgeSettings, OpenCodeSettings, Settings
+from stet.system.memory_system import MemorySystem
+from stet.workspace.workspace import Workspace
+from tests.support.fake_opencode import FakeOpenCode
+from tests.support.http_server import HttpServer
+from tests.support.world import open_document, uri_at
+
+A, B = uri_at("/ws/a.py"), uri_at("/ws/b.py")
+
+
+class Editor:
+    """A workspace with two open files, and the bridge that listens to it."""
+
+    def __init__(self) -> None:
+        system = MemorySystem()
+        self.world = Workspace(system)
+        self.world.add_root("file:///ws")
+        self.tasks = Tasks()
+        self.warnings: list[str] = []
+        self.bridge = OpenCodeBridge(self.world, system, self.tasks.start, self.warnings.append)
+        self.world.activity.moved = self.bridge.moved
+        for uri in (A, B):
+            open_document(self.world, uri, "one\ntwo\n")
+
+    def set(self, server: HttpServer | None = None, **more: object) -> None:
+        """Take other settings over."""
+        given = OpenCodeSettings(url="" if server is None else server.url(""), debounce_seconds=0)
+        changed = replace(given, **more)  # type: ignore[arg-type]
+        self.world.with_settings(Settings(bridges=BridgeSettings(changed)))
+        self.bridge.settings_changed()
+
+    async def rest(self) -> None:
+        """Wait until nothing is done any more."""
+        while len(self.tasks):
+            await asyncio.gather(*self.tasks._tasks)
+
+
+def text(*files: str) -> str:
+    head = "Currently open files in the editor, the one in focus first:"
+    named = "\n".join(f"- {file}" for file in files)
+    return f"<system-reminder>\n{head}\n{named}\n</system-reminder>"
+
+
+@pytest_asyncio.fixture
+async def editor() -> AsyncIterator[Editor]:
+    editor = Editor()
+    yield editor
+    await editor.tasks.close()
+    await editor.bridge.close()
+
+
+async def test_without_an_address_nothing_is_done(editor: Editor) -> None:
+    editor.bridge.settings_changed()
+    editor.world.activity.focus(A)
+    assert len(editor.tasks) == 0
+
+
+async def test_the_server_is_told_once_it_is_named_and_at_each_change(editor: Editor) -> None:
+    async with FakeOpenCode() as server:
+        session = server.session("/ws")
+        editor.set(server)
+        await editor.rest()
+        assert server.parts(session) == [(text("b.py", "a.py"), True)]
+        editor.world.activity.focus(A)
+        await editor.rest()
+        assert server.parts(session) == [(text("a.py", "b.py"), True)]
+
+
+async def test_it_is_told_of_a_burst_once_and_of_how_it_ended(editor: Editor) -> None:
+    async with FakeOpenCode() as server:
+        session = server.session("/ws")
+        editor.set(server, debounce_seconds=0.05)
+        for _ in range(50):
+            editor.world.activity.focus(A)
+            editor.world.activity.focus(B)
+            await asyncio.sleep(0)
+        await editor.rest()
+        assert server.parts(session) == [(text("b.py", "a.py"), True)]
+        assert server.writes() == ["POST"]
+
+
+async def test_what_happens_while_it_is_told_is_told_after_it(editor: Editor) -> None:
+    async with FakeOpenCode() as server:
+        session = server.session("/ws")
+
+        def lost(_: object) -> bool:
+            editor.world.activity.focus(A)
+            server.loses = lambda _: False
+            return False
+
+        server.loses = lost
+        editor.set(server)
+        await editor.rest()
+        assert server.parts(session) == [(text("a.py", "b.py"), True)]
+
+
+async def test_switched_off_it_leaves_and_is_told_nothing_more(editor: Editor) -> None:
+    async with FakeOpenCode() as server:
+        session = server.session("/ws")
+        editor.set(server)
+        await editor.rest()
+        editor.set(server, enabled=False)
+        await editor.rest()
+        assert server.parts(session) == [(text("b.py", "a.py"), False)]
+        editor.world.activity.focus(A)
+        assert len(editor.tasks) == 0
+
+
+async def test_another_server_is_told_and_the_first_is_left(editor: Editor) -> None:
+    async with FakeOpenCode() as first, FakeOpenCode() as second:
+        sessions = first.session("/ws"), second.session("/ws")
+        editor.set(first)
+        await editor.rest()
+        editor.set(second)
+        await editor.rest()
+        assert first.parts(sessions[0]) == [(text("b.py", "a.py"), False)]
+        assert second.parts(sessions[1]) == [(text("b.py", "a.py"), True)]
+
+
+async def test_a_server_that_is_away_is_said_once_and_told_when_it_is_back(
+    editor: Editor, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "stet.bridges")
+    async with FakeOpenCode() as server:
+        session = server.session("/ws")
+        server.loses = lambda _: True
+        editor.set(server)
+        await server.wait_until(lambda: len(server.asked) > 2)
+        server.loses = lambda _: False  # nobody does anything; it is tried again all the same
+        await editor.rest()
+        assert server.parts(session) == [(text("b.py", "a.py"), True)]
+        told = [(record.levelname, record.message) for record in caplog.records]
+        assert [level for level, _ in told] == ["WARNING", "INFO"]
+        assert told[0][1].startswith(f"OpenCode at {server.url('')} is not told of the editor: ")
+        assert told[1][1].endswith("is told of the editor again")
+        assert editor.warnings == []
+
+
+async def test_a_server_that_wants_another_password_is_said_once_with_what_to_do(
+    editor: Editor, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with FakeOpenCode() as server:
+        server.session("/ws")
+        server.fault = lambda _: (401, {})
+        editor.set(server)
+        await server.wait_until(lambda: len(server.asked) > 2)
+        server.fault = lambda _: None
+        await editor.rest()
+    [said] = [record.message for record in caplog.records if record.levelno >= logging.WARNING]
+    assert "it wants a password: set OPENCODE_SERVER_PASSWORD" in said
+
+
+async def test_what_the_user_does_has_a_server_tried_again_at_once(
+    editor: Editor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LEAST_WAIT", 3600.0)
+    monkeypatch.setattr(module, "MOST_AWAY", 3600.0)
+    async with FakeOpenCode() as server:
+        session = server.session("/ws")
+        server.loses = lambda _: True
+        editor.set(server)
+        await server.wait_until(lambda: len(server.asked) == 1)
+        server.loses = lambda _: False
+        editor.world.activity.focus(A)
+        await editor.rest()
+        assert server.parts(session) == [(text("a.py", "b.py"), True)]
+
+
+async def test_a_session_at_work_is_waited_for_without_a_word(
+    editor: Editor, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with FakeOpenCode() as server:
+        session = server.session("/ws")
+        server.status = {session: {"type": "busy"}}
+        editor.set(server)
+        await server.wait_until(lambda: sum("status" in one.path for one in server.asked) > 1)
+        server.status = {}
+        await editor.rest()
+        assert server.parts(session) == [(text("b.py", "a.py"), True)]
+    assert caplog.records == []
+
+
+async def test_a_server_that_comes_back_with_another_api_is_told_by_that(editor: Editor) -> None:
+    async with FakeOpenCode() as server:
+        session = server.session("/ws")
+        editor.set(server)
+        await editor.rest()
+        server.is_newer = True
+        editor.world.activity.focus(A)
+        await editor.rest()
+        assert [one for one, _ in server.parts(session)] == [
+            text("b.py", "a.py"),
+            text("a.py", "b.py"),
+        ]
+
+
+async def test_a_setting_that_can_not_be_followed_is_said_once(editor: Editor) -> None:
+    for _ in range(2):
+        editor.set(url="http://192.168.0.9:4096")
+    assert len(editor.tasks) == 0
+    [warning] = editor.warnings
+    assert warning.startswith("Stet: settings: bridges.opencode.url leads to another machine")
+    assert warning.endswith("Nothing is sent to OpenCode.")
+
+
+async def test_the_end_hides_the_part(editor: Editor) -> None:
+    async with FakeOpenCode() as server:
+        session = server.session("/ws")
+        editor.set(server)
+        await editor.rest()
+        editor.tasks.cancel()
+        await editor.bridge.close()
+        assert server.parts(session) == [(text("b.py", "a.py"), False)]
+
+
+async def test_the_end_does_not_wait_for_a_server_that_hangs(
+    editor: Editor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LEAVE_SECONDS", 0.01)
+    async with FakeOpenCode() as server:
+        server.session("/ws")
+        editor.set(server)
+        await editor.rest()
+        server.fault = lambda _: b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n"
+        async with asyncio.timeout(5):
+            await editor.bridge.close()
+
+
+async def test_the_password_goes_with_each_request(
+    editor: Editor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with FakeOpenCode() as server:
+        server.session("/ws")
+        environ: Callable[[], dict[str, str]] = lambda: {"MINE": "secret"}  # noqa: E731
+        monkeypatch.setattr(editor.bridge._system, "environ", environ)
+        editor.set(server, password_env="MINE")
+        await editor.rest()
+        assert {one.headers.get("authorization") for one in server.asked} == {
+            "Basic b3BlbmNvZGU6c2VjcmV0"
+        }

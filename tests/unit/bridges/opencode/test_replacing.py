@@ -1,0 +1,285 @@
+"""One live part, whatever happens in between."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from stet.bridges.opencode.address import Address
+from stet.bridges.opencode.connection import Connection
+from stet.bridges.opencode.errors import Busy, NotOpenCode, OpenCodeError, Refused, Unreachable
+from stet.bridges.opencode.replacing import METADATA, Replacing
+from stet.bridges.opencode.wish import Wish
+from tests.support.fake_opencode import FakeOpenCode
+from tests.support.http_server import Asked
+
+WS = ("/ws",)
+
+
+@pytest_asyncio.fixture
+async def server() -> AsyncIterator[FakeOpenCode]:
+    async with FakeOpenCode() as server:
+        yield server
+
+
+@pytest_asyncio.fixture
+async def connection(server: FakeOpenCode) -> AsyncIterator[Connection]:
+    address = Address(server.url(""), "opencode", "", "", is_loopback=True)
+    connection = Connection(address)
+    yield connection
+    await connection.close()
+
+
+@pytest.fixture
+def keeper(connection: Connection) -> Replacing:
+    return Replacing(connection)
+
+
+def is_write(asked: Asked) -> bool:
+    return asked.method != "GET"
+
+
+async def test_the_first_is_posted_and_the_next_replaces_it(
+    server: FakeOpenCode, keeper: Replacing
+) -> None:
+    session = server.session("/ws")
+    for text in ("one", "two", "two", "three"):
+        await keeper.keep(Wish(text, WS))
+    assert server.parts(session) == [("three", True)]
+    assert server.writes() == ["POST", "PATCH", "PATCH"]
+    [posted, *patched] = [one.body for one in server.asked if is_write(one)]
+    assert posted == {
+        "noReply": True,
+        "parts": [{"type": "text", "text": "one", "synthetic": True, "metadata": METADATA}],
+    }
+    assert patched[-1] == {
+        "id": "prt_2",
+        "sessionID": session,
+        "messageID": "msg_2",
+        "type": "text",
+        "text": "three",
+        "synthetic": True,
+        "metadata": METADATA,
+    }
+
+
+async def test_behind_a_message_of_others_the_old_one_is_hidden_before_a_new_one_comes(
+    server: FakeOpenCode, keeper: Replacing
+) -> None:
+    session = server.session("/ws")
+    await keeper.keep(Wish("one", WS))
+    server.say(session, "a question")
+    await keeper.keep(Wish("two", WS))
+    assert server.parts(session) == [("one", False), ("a question", True), ("two", True)]
+    assert server.writes() == ["POST", "PATCH", "POST"]
+
+
+async def test_what_has_not_changed_is_not_written_again_wherever_it_stands(
+    server: FakeOpenCode, keeper: Replacing
+) -> None:
+    session = server.session("/ws")
+    await keeper.keep(Wish("one", WS))
+    server.say(session, "a question")
+    await keeper.keep(Wish("one", WS))
+    assert server.writes() == ["POST"]
+
+
+async def test_where_nothing_is_left_to_tell_the_part_is_hidden(
+    server: FakeOpenCode, keeper: Replacing
+) -> None:
+    session = server.session("/ws")
+    for text in ("", "one", "", ""):
+        await keeper.keep(Wish(text, WS))
+    assert server.parts(session) == [("one", False)]
+    assert server.writes() == ["POST", "PATCH"]
+
+
+async def test_while_the_agent_is_at_work_nothing_is_posted_or_hidden(
+    server: FakeOpenCode, keeper: Replacing
+) -> None:
+    session = server.session("/ws")
+    await keeper.keep(Wish("one", WS))
+    server.say(session, "a question")
+    server.status = {session: {"type": "busy"}}
+    with pytest.raises(Busy):
+        await keeper.keep(Wish("two", WS))
+    assert server.parts(session) == [("one", True), ("a question", True)]
+    server.status = {session: {"type": "idle"}}
+    await keeper.keep(Wish("two", WS))
+    assert server.parts(session) == [("one", False), ("a question", True), ("two", True)]
+
+
+async def test_the_session_is_the_latest_of_the_folder_without_a_parent(
+    server: FakeOpenCode, keeper: Replacing
+) -> None:
+    older = server.session("/ws")
+    own = server.session("/ws")
+    child = server.session("/ws", parentID=own)
+    put_away = server.session("/ws", time={"updated": 999, "archived": 999})
+    elsewhere = server.session("/other")
+    await keeper.keep(Wish("one", WS))
+    assert {name: len(server.messages[name]) for name in server.messages} == {
+        older: 0, own: 1, child: 0, put_away: 0, elsewhere: 0,
+    }  # fmt: skip
+
+
+async def test_a_server_that_names_sessions_of_other_folders_is_not_believed(
+    server: FakeOpenCode, keeper: Replacing
+) -> None:
+    server.session("/ws", directory="/other", location={})
+    server.fault = lambda asked: (
+        (200, list(server.sessions.values())) if asked.path.startswith("/session?") else None
+    )
+    await keeper.keep(Wish("one", WS))
+    assert server.writes() == []
+
+
+async def test_a_session_may_lie_behind_a_link(server: FakeOpenCode, keeper: Replacing) -> None:
+    session = server.session("/real")
+    server.fault = lambda asked: (
+        (200, list(server.sessions.values())) if asked.path.startswith("/session?") else None
+    )
+    await keeper.keep(Wish("one", ("/link", "/real")))
+    assert server.parts(session) == [("one", True)]
+    assert "directory=%2Freal" in server.asked[-1].path
+
+
+async def test_in_another_session_it_begins_anew_and_the_old_part_is_hidden(
+    server: FakeOpenCode, keeper: Replacing
+) -> None:
+    first = server.session("/ws")
+    await keeper.keep(Wish("one", WS))
+    second = server.session("/ws")
+    await keeper.keep(Wish("one", WS))
+    assert (server.parts(first), server.parts(second)) == ([("one", False)], [("one", True)])
+    await keeper.keep(Wish("one", WS, pinned=first))
+    assert server.parts(first) == [("one", False), ("one", True)]
+    assert server.parts(second) == [("one", False)]
+
+
+async def test_without_a_session_nothing_is_written(
+    server: FakeOpenCode, keeper: Replacing
+) -> None:
+    await keeper.keep(Wish("one", WS))
+    await keeper.keep(Wish("one", ()))
+    await keeper.keep(Wish("one", WS, pinned="ses_gone"))
+    assert server.writes() == []
+
+
+async def test_the_message_keeps_the_session_s_agent(
+    server: FakeOpenCode, keeper: Replacing
+) -> None:
+    server.session("/ws", agent="plan", model={"id": "m", "variant": "high"})
+    await keeper.keep(Wish("one", WS))
+    body = server.asked[-1].body
+    assert (body["agent"], body["variant"]) == ("plan", "high")
+
+
+async def test_parts_of_an_earlier_run_are_taken_over_and_all_but_the_last_hidden(
+    server: FakeOpenCode, keeper: Replacing
+) -> None:
+    session = server.session("/ws")
+    server.say(session, "old", METADATA)
+    server.say(session, "a question")
+    server.say(session, "of another editor", {"kind": "editor_context", "source": "other"})
+    server.say(session, "new", METADATA)
+    await keeper.keep(Wish("now", WS))
+    assert server.parts(session) == [
+        ("old", False), ("a question", True), ("of another editor", True), ("now", True),
+    ]  # fmt: skip
+    assert server.writes() == ["PATCH", "PATCH"]
+
+
+async def test_an_answer_that_is_lost_leaves_no_second_part(
+    server: FakeOpenCode, keeper: Replacing
+) -> None:
+    session = server.session("/ws")
+    server.loses = is_write
+    with pytest.raises(Unreachable):
+        await keeper.keep(Wish("one", WS))
+    server.loses = lambda _: False
+    await keeper.keep(Wish("two", WS))
+    assert server.parts(session) == [("two", True)]
+
+
+async def test_a_part_that_somebody_has_removed_is_posted_again(
+    server: FakeOpenCode, keeper: Replacing
+) -> None:
+    session = server.session("/ws")
+    await keeper.keep(Wish("one", WS))
+    server.messages[session].clear()
+    await keeper.keep(Wish("two", WS))
+    assert server.parts(session) == [("two", True)]
+
+
+async def test_a_part_that_can_not_be_hidden_is_not_joined_by_another(
+    server: FakeOpenCode, keeper: Replacing
+) -> None:
+    session = server.session("/ws")
+    await keeper.keep(Wish("one", WS))
+    server.say(session, "a question")
+    server.fault = lambda asked: (500, {}) if asked.method == "PATCH" else None
+    with pytest.raises(Refused):
+        await keeper.keep(Wish("two", WS))
+    assert server.parts(session) == [("one", True), ("a question", True)]
+
+
+async def test_a_session_too_long_to_read_is_searched_in_its_last_messages(
+    server: FakeOpenCode, keeper: Replacing
+) -> None:
+    session = server.session("/ws")
+    server.say(session, "x" * 9_000_000)
+    for n in range(10):
+        server.say(session, str(n))
+    await keeper.keep(Wish("one", WS))
+    assert server.parts(session)[-1] == ("one", True)
+
+
+async def test_leaving_hides_the_part_also_one_that_was_posted_unseen(
+    server: FakeOpenCode, keeper: Replacing
+) -> None:
+    session = server.session("/ws")
+    await keeper.leave()
+    server.loses = is_write
+    with pytest.raises(Unreachable):
+        await keeper.keep(Wish("one", WS))
+    server.loses = lambda _: False
+    await keeper.leave()
+    assert server.parts(session) == [("one", False)]
+
+
+async def test_leaving_a_session_that_is_gone_is_no_fault(
+    server: FakeOpenCode, keeper: Replacing
+) -> None:
+    session = server.session("/ws")
+    await keeper.keep(Wish("one", WS))
+    server.sessions.pop(session)
+    server.messages.pop(session)
+    await keeper.leave()
+    second = server.session("/ws")
+    await keeper.keep(Wish("one", WS))
+    assert server.parts(second) == [("one", True)]
+
+
+FAULTS = {
+    "no JSON": (200, b"<html>"),
+    "another form": (200, b'{"a": 1}'),
+    "an id that leads elsewhere": (200, b'[{"id": "../../config", "directory": "/ws"}]'),
+    "too deep": (200, b"[" * 100_000),
+    "too long": (200, b" " * 8_000_001),
+    "an error": (500, b"{}"),
+    "elsewhere": (302, b""),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+async def test_whatever_is_answered_is_a_fault_that_is_told(
+    server: FakeOpenCode, keeper: Replacing, name: str
+) -> None:
+    status, body = FAULTS[name]
+    head = f"HTTP/1.1 {status} X\r\ncontent-length: {len(body)}\r\nlocation: http://127.0.0.1:1/"
+    server.fault = lambda _: f"{head}\r\n\r\n".encode() + body
+    with pytest.raises(OpenCodeError) as told:
+        await keeper.keep(Wish("one", WS))
+    assert isinstance(told.value, Refused if status != 200 else NotOpenCode)
+    assert server.writes() == []

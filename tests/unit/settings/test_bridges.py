@@ -1,0 +1,68 @@
+"""The settings of bridges, and that the page for clients names every setting with its default."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from stet.settings.layers import Layers, SettingsFile, merge
+from stet.settings.parse import Parsed, Problem, parse, read_overlay
+from stet.settings.values import BridgeSettings, OpenCodeSettings, Settings
+
+PAGE = Path(__file__).parents[3] / "client-configs" / "README.md"
+URL = "http://127.0.0.1:4096"
+
+
+def test_the_page_for_clients_tells_the_defaults() -> None:
+    told = re.search(r"```jsonc\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert told is not None
+    assert parse(json.loads(told[1])) == Parsed(Settings())
+
+
+def test_the_page_for_clients_names_every_setting_of_the_bridge() -> None:
+    told = re.search(r"```jsonc\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert told is not None
+    overlay = read_overlay({"bridges": json.loads(told[1])["bridges"]})
+    assert overlay.values == {
+        "bridges.opencode.enabled": True,
+        "bridges.opencode.url": "",
+        "bridges.opencode.session": "",
+        "bridges.opencode.username": "opencode",
+        "bridges.opencode.passwordEnv": "",
+        "bridges.opencode.debounceSeconds": 2,
+    }
+
+
+def test_the_user_names_a_server() -> None:
+    given = {"bridges": {"opencode": {"url": URL, "debounceSeconds": 0.5}}}
+    opencode = OpenCodeSettings(url=URL, debounce_seconds=0.5)
+    assert parse(given) == Parsed(Settings(bridges=BridgeSettings(opencode)))
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("url", "'http://evil.example'"),
+        ("session", "'ses_1'"),
+        ("username", "'root'"),
+        ("passwordEnv", "'AWS_SECRET_ACCESS_KEY'"),
+        ("debounceSeconds", "0"),
+        ("enabled", "true"),
+    ],
+)
+def test_a_project_may_only_switch_it_off(key: str, value: str) -> None:
+    editor = [{"bridges": {"opencode": {"url": URL, "enabled": key != "enabled"}}}]
+    before = merge(None, editor, ())
+    stranger = SettingsFile("/ws/.stet.toml", f"[bridges.opencode]\n{key} = {value}".encode())
+    message = (
+        f"setting 'bridges.opencode.{key}' is ignored: a project may only narrow what the user "
+        "allows"
+    )
+    assert merge(None, editor, [stranger]) == Layers(
+        before.settings,
+        (Problem(f"bridges.opencode.{key}", message, "/ws/.stet.toml"),),
+        ("/ws/.stet.toml",),
+    )
+    off = SettingsFile("/ws/.stet.toml", b"[bridges.opencode]\nenabled = false")
+    assert not merge(None, editor, [off]).settings.bridges.opencode.enabled

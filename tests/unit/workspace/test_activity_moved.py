@@ -1,0 +1,55 @@
+"""What is told as a move: another document, another selection; never a bare cursor or typing."""
+
+from collections.abc import Callable
+
+import pytest
+
+from stet.text.position import Position, Range
+from stet.workspace.selection import Source
+from stet.workspace.workspace import Workspace
+from tests.support.world import change, close_document, insertion, make_world, open_document
+
+A, B = "file:///ws/a.py", "file:///ws/b.py"
+
+
+def span(start: int, end: int) -> Range:
+    return Range(Position(0, start), Position(0, end))
+
+
+def type_in_a(world: Workspace) -> None:
+    world.apply(change(insertion(0, 0, "x"), uri=A))
+
+
+MOVES: dict[str, tuple[int, Callable[[Workspace], None]]] = {
+    "another focus": (1, lambda world: world.activity.focus(B)),
+    "no focus": (1, lambda world: world.activity.focus(None)),
+    "the same focus": (0, lambda world: world.activity.focus(A)),
+    "a selection": (1, lambda world: world.activity.select(A, [span(0, 3)], Source.NOTIFIED)),
+    "a cursor": (0, lambda world: world.activity.select(A, [span(2, 2)], Source.NOTIFIED)),
+    "an inferred cursor": (0, lambda world: world.activity.touched(A, span(1, 1))),
+    "an inferred selection": (1, lambda world: world.activity.touched(A, span(0, 3))),
+    "typing": (0, type_in_a),
+    "a document that opens": (1, lambda world: open_document(world, "file:///ws/c.py", "")),
+    "a document that closes": (1, lambda world: close_document(world, B)),
+}
+
+
+@pytest.mark.parametrize("name", MOVES)
+def test_each_event_is_told_or_not(name: str) -> None:
+    world = make_world(opened={"/ws/b.py": "one\n", "/ws/a.py": "one\n"})
+    world.activity.focus(A)
+    told: list[str] = []
+    world.activity.moved = lambda: told.append(name)
+    expected, event = MOVES[name]
+    event(world)
+    assert bool(told) == bool(expected)
+
+
+def test_typing_over_a_selection_is_told_once() -> None:
+    world = make_world(opened={"/ws/a.py": "one\n"})
+    world.activity.select(A, [span(0, 3)], Source.NOTIFIED)
+    told: list[str] = []
+    world.activity.moved = lambda: told.append("moved")
+    world.apply(change(insertion(0, 1, "x"), uri=A))
+    world.apply(change(insertion(0, 2, "x"), uri=A))
+    assert told == ["moved"]
