@@ -143,29 +143,6 @@ def test_the_doctor_reports_settings_model_editors_and_folders(shell: Shell) -> 
     assert shell.run("doctor").returncode == 0
 
 
-def test_the_configuration_of_neovim_is_printed_as_it_is_shipped(shell: Shell) -> None:
-    shipped = Path(__file__).parents[2] / "client-configs" / "neovim" / "stet.lua"
-    done = shell.run("config", "neovim")
-    assert (done.returncode, done.stdout) == (0, shipped.read_text(encoding="utf-8"))
-
-
-def test_the_configuration_of_neovim_is_put_where_it_looks(shell: Shell) -> None:
-    target = Path(shell.env["XDG_CONFIG_HOME"]) / "nvim" / "plugin" / "stet.lua"
-    done = shell.run("config", "neovim", "--write")
-    assert (done.returncode, done.stderr) == (0, f"wrote {target}: restart the editor\n")
-    assert target.read_text(encoding="utf-8") == shell.run("config", "neovim").stdout
-    assert shell.run("config", "neovim", "--write").returncode == 0
-
-
-def test_a_configuration_the_user_has_changed_is_left_alone(shell: Shell) -> None:
-    target = Path(shell.env["XDG_CONFIG_HOME"]) / "nvim" / "plugin" / "stet.lua"
-    target.parent.mkdir(parents=True)
-    target.write_text("-- mine\n")
-    done = shell.run("config", "neovim", "--write")
-    assert (done.returncode, target.read_text()) == (1, "-- mine\n")
-    assert "exists and differs" in done.stderr
-
-
 def test_in_a_hostile_folder_only_our_own_code_is_run(shell: Shell) -> None:
     """A stranger's repository with packages and modules of our names."""
     planted = "open('ran', 'w').close()\nraise SystemExit('planted')\n"

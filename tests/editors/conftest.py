@@ -1,37 +1,79 @@
-"""Real Neovim, one per test: an empty home, our configuration, a scripted model."""
+"""Real editors: the parts they are made of, and real Neovim, one per test, in an empty home."""
 
 import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 import pytest
 
 from tests.editors.neovim import Neovim, Start, start
+from tests.editors.vscode_session import screen, vscode, vscode_installed  # noqa: F401  fixtures
+from tests.parts.kept import MissingPart
 
 NVIM = Path(sys.executable).with_name("nvim")
+T = TypeVar("T")
 
 
-@pytest.fixture
-def nvim_binary() -> Path:
-    """The editor's program; without it, a skip on somebody's machine and a failure in CI."""
+class Part(Protocol):
+    """Gives a part that `ensure` makes; see `part`."""
+
+    def __call__(self, ensure: Callable[[], T]) -> T:
+        """What `ensure` returns."""
+        ...
+
+
+@pytest.fixture(scope="session")
+def part() -> Part:
+    """`part(ensure)`; a part that can't be had is a skip on somebody's machine, a failure in CI."""
+
+    def had(ensure: Callable[[], T]) -> T:
+        try:
+            return ensure()
+        except MissingPart as missing:
+            if os.environ.get("CI"):
+                pytest.fail(str(missing))
+            pytest.skip(str(missing))
+
+    return had
+
+
+def ensure_neovim() -> Path:
+    """The editor's program.
+
+    Raises:
+        MissingPart: If it isn't installed.
+    """
     if not NVIM.is_file():
-        reason = f"there is no Neovim at {str(NVIM)!r}: install the `test` extra"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+        raise MissingPart(f"there is no Neovim at {str(NVIM)!r}: install the `test` extra")
     return NVIM
 
 
 @pytest.fixture
+def nvim_binary(part: Part) -> Path:
+    """The editor's program."""
+    return part(ensure_neovim)
+
+
+@pytest.fixture
 def neovim(nvim_binary: Path, tmp_path: Path) -> Iterator[Callable[..., Neovim]]:
-    """Starts editors: `neovim(files, script)` gives one with the first file open and Stet attached."""
+    """Starts editors: `neovim(files, script)` gives one with the first file open and Stet attached.
+
+    With `attached=False` nobody waits for Stet.
+    """
     started: list[Neovim] = []
 
-    def begin(files: dict[str, str], script: list[object], **options: str) -> Neovim:
-        editor = start(Start(nvim_binary, tmp_path, files, script, **options))
+    def begin(
+        files: dict[str, str], script: list[object], *, lua: str = "", attached: bool = True
+    ) -> Neovim:
+        editor = start(Start(nvim_binary, tmp_path, files, script, lua))
         started.append(editor)
-        return editor.open(next(iter(files)))
+        name = next(iter(files))
+        if attached:
+            return editor.open(name)
+        editor.keys(f":edit {name}<CR>")
+        return editor
 
     yield begin
     for editor in started:

@@ -55,7 +55,7 @@ end
 function T.command(name, argument)
   if argument == vim.NIL then argument = nil end
   T.send(name, argument, function(err, answer)
-    vim.rpcnotify(T.channel, 'told', { err or vim.NIL, answer })
+    vim.rpcnotify(T.channel, 'told', { err or vim.NIL, answer == nil and vim.NIL or answer })
   end)
 end
 -- What a question would send now, as one text.
@@ -71,6 +71,12 @@ function T.context()
   end
   return text
 end
+-- What stands on the screen, a text for each of its rows; all of them or one.
+function T.row(row)
+  local columns = vim.fn.range(1, vim.o.columns)
+  return vim.iter(columns):map(function(c) return vim.fn.screenstring(row, c) end):join('')
+end
+function T.screen() return vim.tbl_map(T.row, vim.fn.range(1, vim.o.lines)) end
 function T.hunks()
   local shown = {}
   for _, d in ipairs(vim.diagnostic.get(0)) do
@@ -102,7 +108,8 @@ class Start:
         files: The workspace, by path relative to its root.
         script: What the model says, in the form of `stet.llm.scripted`; `$HOLD` in it is
             a path that does not exist until `Neovim.release`.
-        lua: Run behind our configuration.
+        lua: Run before our configuration.
+        programs: Where `stet` is; by default beside Neovim.
     """
 
     program: Path
@@ -110,29 +117,20 @@ class Start:
     files: Mapping[str, str]
     script: Sequence[object]
     lua: str = ""
+    programs: Path | None = None
 
 
 def start(given: Start) -> "Neovim":
-    """Start Neovim in a fresh workspace."""
+    """Start Neovim in a fresh workspace, or again in that of an earlier one."""
     root, home, hold = given.home / "work", given.home / "home", given.home / "go"
-    (root / ".git").mkdir(parents=True)
-    for name, text in given.files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text.encode())
     script = given.home / "script.json"
-    script.write_text(json.dumps(given.script).replace("$HOLD", str(hold)))
-    config = home / "config" / "nvim"
-    (config / "plugin").mkdir(parents=True)
-    (config / "plugin" / "stet.lua").symlink_to(CONFIG)
-    (config / "init.lua").write_text(f"{HELPERS}\n{given.lua}")
-    (config / "after" / "plugin").mkdir(parents=True)
-    (config / "after" / "plugin" / "ready.lua").write_text(
-        "io.stdout:write('ready\\n') io.stdout:flush()"
-    )
+    if not root.exists():
+        _write_files(root, given.files)
+        _write_config(home / "config" / "nvim", given.lua)
+        script.write_text(json.dumps(given.script).replace("$HOLD", str(hold)))
     environment = {
         "HOME": str(home),
-        "PATH": f"{given.program.parent}{os.pathsep}{os.environ['PATH']}",
+        "PATH": f"{given.programs or given.program.parent}{os.pathsep}{os.environ['PATH']}",
         "STET_SCRIPTED_MODEL": str(script),
         "TERM": "xterm-256color",
         "LANG": "C.UTF-8",
@@ -156,6 +154,25 @@ def start(given: Start) -> "Neovim":
         finish(process)
         raise AssertionError(f"Neovim does not start: {said!r}")
     return Neovim(process, socket, root, hold)
+
+
+def _write_files(root: Path, files: Mapping[str, str]) -> None:
+    (root / ".git").mkdir(parents=True)
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+
+
+def _write_config(config: Path, lua: str) -> None:
+    """The user's configuration: ours, what a test adds, and a word when all of it is read."""
+    (config / "plugin").mkdir(parents=True)
+    (config / "plugin" / "stet.lua").symlink_to(CONFIG)
+    (config / "init.lua").write_text(f"{HELPERS}\n{lua}")
+    (config / "after" / "plugin").mkdir(parents=True)
+    (config / "after" / "plugin" / "ready.lua").write_text(
+        "io.stdout:write('ready\\n') io.stdout:flush()"
+    )
 
 
 class Neovim:
@@ -225,6 +242,16 @@ class Neovim:
     def lines(self) -> list[str]:
         """The lines of the buffer."""
         return list(self._rpc.current.buffer[:])
+
+    def screen(self) -> list[str]:
+        """The rows of the screen as they are drawn."""
+        self.lua("vim.cmd.redraw()")
+        return [str(row).rstrip() for row in self.lua("return T.screen()")]
+
+    def capture(self, name: str) -> None:
+        """Keep the screen as text in the folder that `$STET_CAPTURES` names, if it names one."""
+        if folder := os.environ.get("STET_CAPTURES"):
+            Path(folder, f"neovim-{name}.txt").write_text("\n".join(self.screen()) + "\n")
 
     def on_disk(self, name: str) -> str:
         """A file as it is on the disk, line ends as they are."""

@@ -12,6 +12,7 @@ from tests.support.editor import FakeEditor
 from tests.support.editor_profiles import PROFILES, Quirk
 from tests.support.live_turns import ask, calls, done, edit, end_of, provider, scripted
 from tests.support.openai_server import End, OpenAIServer, Reply, delta, say, usage
+from tests.support.proposing import HURRIED_SERVER
 from tests.support.restarts import proposals, ready, until_killed
 
 
@@ -175,7 +176,7 @@ async def test_an_editor_that_takes_no_edits_has_the_answer_in_the_file(
     root: Path, tmp_path: Path, quirk: Quirk
 ) -> None:
     env = scripted(tmp_path, done("There."))
-    async with FakeEditor.start(root, quirk=quirk, env=env) as editor:
+    async with FakeEditor.start(root, quirk=quirk, env=env, command=HURRIED_SERVER) as editor:
         editor.open("a.txt")
         uri = await opened(editor)
         write(editor, uri, "Where?\n")

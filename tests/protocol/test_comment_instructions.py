@@ -272,7 +272,7 @@ async def test_where_there_is_nothing_to_carry_out_the_turn_says_so(root: Path) 
 async def test_the_command_answers_at_once_and_takes_the_cursor(root: Path) -> None:
     (root / "a.py").write_text("")
     text = "# double it AI!\n" + "x = [1, 2, 3]\n" * 20_000
-    async with FakeEditor.start(root, env=scripted(root.parent, *[done()] * 8)) as editor:
+    async with FakeEditor.start(root, env=scripted(root.parent, *[done()] * 6)) as editor:
         uri = editor.open("a.py", text, "python")
         await ready(editor)
         await over(
@@ -280,7 +280,7 @@ async def test_the_command_answers_at_once_and_takes_the_cursor(root: Path) -> N
         )
         editor.select(uri, "double")
         took = []
-        for _ in range(7):
+        for _ in range(5):
             await editor.command("stet.status")  # what came before is read
             started = time.perf_counter()
             answer = await editor.command("stet.carryOut")

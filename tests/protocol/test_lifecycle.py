@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -24,22 +25,25 @@ EXIT = notification("exit")
 EDITS: Message = {"workspace": {"applyEdit": True, "workspaceEdit": {"documentChanges": True}}}
 APPLY = command(1, "wire.apply", "file:///a", 1)
 
+begun = partial(connected, fresh=True)
+"""A process as an editor starts it: here it is what the tests are about."""
+
 
 async def test_shutdown_and_exit_end_with_0() -> None:
-    async with connected() as peer:
+    async with begun() as peer:
         peer.send(request(1, "shutdown"), EXIT)
         assert await peer.answer(1) == {"jsonrpc": "2.0", "id": 1, "result": None}
         assert await peer.ended() == 0
 
 
 async def test_exit_without_shutdown_ends_with_1() -> None:
-    async with connected() as peer:
+    async with begun() as peer:
         peer.send(EXIT, request(1, "test/state"))
         assert await peer.ended() == 1
 
 
 async def test_exit_before_initialize_ends_with_1() -> None:
-    async with connected(initialized=False) as peer:
+    async with begun(initialized=False) as peer:
         peer.send(EXIT)
         assert await peer.ended() == 1
 
@@ -48,14 +52,14 @@ async def test_exit_before_initialize_ends_with_1() -> None:
     "half", [b"", b"Content-Le", frame("{}")[:-1], b"Content-Length: 5\r\n\r\n"]
 )
 async def test_an_editor_that_hangs_up_ends_the_server(half: bytes) -> None:
-    async with connected() as peer:
+    async with begun() as peer:
         peer.write(half)
         peer.hang_up()
         assert await peer.ended() == 1
 
 
 async def test_after_shutdown_requests_are_refused_and_text_is_left_alone() -> None:
-    async with connected() as peer:
+    async with begun() as peer:
         peer.send(request(1, "shutdown"), opened("file:///a", ""), request(2, "test/state"))
         peer.send(request(3, "shutdown"), request(4, "initialize", {"capabilities": {}}), EXIT)
         assert [await peer.code(n) for n in (2, 3, 4)] == [INVALID_REQUEST] * 3
@@ -66,7 +70,7 @@ async def test_after_shutdown_requests_are_refused_and_text_is_left_alone() -> N
     "work", [("wire.hang",), ("wire.hang", "stubborn"), ("wire.hang", "thread")]
 )
 async def test_shutdown_with_work_in_flight_is_answered_and_ends(work: tuple[str, ...]) -> None:
-    async with connected(initialized=False) as peer:
+    async with begun(initialized=False) as peer:
         await peer.initialize(**EDITS)
         peer.send(command(3, *work), APPLY)
         await peer.until("workspace/applyEdit")
@@ -79,7 +83,7 @@ async def test_the_server_ends_when_the_process_that_initialize_named_does() -> 
     parent = await asyncio.create_subprocess_exec(
         sys.executable, "-c", "input()", stdin=asyncio.subprocess.PIPE
     )
-    async with connected(initialized=False) as peer:
+    async with begun(initialized=False) as peer:
         params: Message = {"processId": parent.pid, "rootUri": None, "capabilities": {}}
         await peer.ask("initialize", params)
         await parent.communicate(b"\n")
@@ -87,7 +91,7 @@ async def test_the_server_ends_when_the_process_that_initialize_named_does() -> 
 
 
 async def test_a_process_that_never_was_does_not_end_the_server() -> None:
-    async with connected(initialized=False) as peer:
+    async with begun(initialized=False) as peer:
         params: Message = {"processId": 2**31 - 1, "rootUri": None, "capabilities": {}}
         await peer.ask("initialize", params)
         assert (await peer.state())["tasks"] == 0
@@ -96,7 +100,7 @@ async def test_a_process_that_never_was_does_not_end_the_server() -> None:
 
 
 async def test_sigterm_ends_the_server() -> None:
-    async with connected() as peer:
+    async with begun() as peer:
         peer.process.terminate()
         assert await peer.ended() == 128 + 15
 
@@ -104,7 +108,7 @@ async def test_sigterm_ends_the_server() -> None:
 async def test_an_editor_that_reads_no_stderr_does_not_stop_the_server() -> None:
     unread, stderr = os.pipe()
     try:
-        async with connected(stderr=stderr) as peer:
+        async with begun(stderr=stderr) as peer:
             peer.send(command(1, "wire.flood"))
             assert (await peer.answer(1))["result"] == {"flooded": True}
             peer.send(request(2, "shutdown"), EXIT)
@@ -115,7 +119,7 @@ async def test_an_editor_that_reads_no_stderr_does_not_stop_the_server() -> None
 
 
 async def test_an_editor_that_reads_nothing_for_long_loses_nothing() -> None:
-    async with connected() as peer:
+    async with begun() as peer:
         peer.send(*(command(n, "wire.floodOutput") for n in range(5)))
         peer.send(
             opened("file:///a", "x" * 5_000_000), request("last", "test/crc", {"uri": "file:///a"})

@@ -10,6 +10,7 @@ have ended with 0, and nothing on the disk below the root may differ but by what
 """
 
 import asyncio
+import logging
 import os
 import sys
 import tempfile
@@ -22,9 +23,10 @@ from typing import Any
 from cattrs import Converter
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
+from pygls.io_ import run_async
 from pygls.protocol import default_converter
 from pytest_lsp import LanguageClient, LanguageClientProtocol
-from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
+from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, forward_stderr, register_lsp_features
 
 from tests.support.editor_disk import EditorDisk, Operation
 from tests.support.editor_documents import (
@@ -37,6 +39,9 @@ from tests.support.editor_documents import (
 )
 from tests.support.editor_profiles import PROFILES, Profile, Quirk, Stale
 from tests.support.naive_text import naive_lines
+from tests.support.starting import start
+
+log = logging.getLogger(__name__)
 
 SERVER = (sys.executable, "-I", "-m", "stet.cli.main", "serve")
 WAIT_SECONDS = 20.0
@@ -97,6 +102,7 @@ class FakeEditor(LanguageClient):
         env: Mapping[str, str] | None = None,
         quirk: Quirk | None = None,
         command: Sequence[str] = SERVER,
+        fresh: bool = False,
     ) -> AsyncIterator["FakeEditor"]:
         """A running, initialized server.
 
@@ -108,13 +114,15 @@ class FakeEditor(LanguageClient):
             env: Added to an environment of its own, with a home of its own and no keys.
             quirk: A fault beside those of the client.
             command: The server.
+            fresh: Whether it is to be a process that has imported nothing yet; see `starting`.
         """
         roots = [root] if isinstance(root, Path) else list(root or ())
         editor = cls(PROFILES[client], roots[0] if roots else None, quirk)
         if settings is not None:
             editor.set_configuration(settings, section="stet")
         with tempfile.TemporaryDirectory() as home:
-            await editor.start_io(*command, env={**_environment(home), **(env or {})})
+            server = await start(command, env={**_environment(home), **(env or {})}, fresh=fresh)
+            editor._attend(server)
             try:
                 await editor._initialize(roots, options)
                 yield editor
@@ -437,6 +445,24 @@ class FakeEditor(LanguageClient):
                 self.open(change.new_uri, text)
 
     # --- beginning and end ----------------------------------------------------------------------
+
+    def _attend(self, server: asyncio.subprocess.Process) -> None:
+        """As the framework's `start_io`, with a server that runs."""
+        assert server.stdin is not None
+        assert server.stdout is not None
+        self._server = server
+        self.protocol.set_writer(server.stdin)
+        reading = run_async(
+            stop_event=self._stop_event,
+            reader=server.stdout,
+            protocol=self.protocol,
+            logger=log,
+            error_handler=self.report_server_error,
+        )
+        start_task = asyncio.get_running_loop().create_task
+        leaving = self._server_exit()  # type: ignore[no-untyped-call]
+        self._async_tasks += [start_task(reading), start_task(leaving)]
+        self._stderr_forwarder = start_task(forward_stderr(server))
 
     async def _initialize(self, roots: Sequence[Path], options: object) -> None:
         params = self._profile.params()

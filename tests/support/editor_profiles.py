@@ -1,7 +1,7 @@
 """The editors that `FakeEditor` can be: what each says at `initialize`, and how it then behaves.
 
-The files in `clients/` were recorded from the real editors, but for Kakoune, Kate and Sublime Text,
-whose files hold what their sources say; VS Code is pytest-lsp's preset.
+The files in `clients/` were recorded from the real editors, VS Code as code-server, but for Kakoune,
+Kate and Sublime Text, whose files hold what their sources say.
 """
 
 import json
@@ -112,7 +112,7 @@ PROFILES = {
     "helix-master": Profile(file="helix_v25.07.1", stale=Stale.REASON),
     "eglot": Profile(file="eglot_v1.17.30", stale=Stale.ERROR),
     "vscode": Profile(
-        file="visual_studio_code_v1.65.2",
+        file="vscode_v1.139",
         first_version=1,
         stale=Stale.BARE,
         create_taken=Taken.ERROR,

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from stet.lsp.chat import writer
 from stet.lsp.delivering import arrival
 from stet.lsp.routing import Router
 from stet.lsp.server import build_server
@@ -99,6 +100,7 @@ def main() -> int:
     """Serve on standard input and output."""
     if "--hurried" in sys.argv:
         arrival.ARRIVAL_SECONDS, arrival.UNSEEN_SECONDS, arrival.SHOWN_SECONDS = 1.0, 0.5, 0.5
+        writer.ARRIVAL_SECONDS = 0.5
     server = build_server()
     first: Any = server.documents
     route: Router[ServerState] = Router(server, first._state)

@@ -3,10 +3,13 @@
 import asyncio
 import json
 import sys
+from asyncio.subprocess import DEVNULL
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+
+from tests.support.starting import start
 
 WIRE_SERVER = (sys.executable, "-I", str(Path(__file__).with_name("wire_server.py")))
 Message = dict[str, Any]
@@ -150,16 +153,14 @@ class Peer:
 
 @asynccontextmanager
 async def connected(
-    argv: Sequence[str] = WIRE_SERVER, *, initialized: bool = True, stderr: int | None = None
+    argv: Sequence[str] = WIRE_SERVER,
+    *,
+    initialized: bool = True,
+    stderr: int = DEVNULL,
+    fresh: bool = False,
 ) -> AsyncIterator[Peer]:
     """A running server; ended, by force if it must be, when the block is left."""
-    process = await asyncio.create_subprocess_exec(
-        *argv,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL if stderr is None else stderr,
-        limit=64 * 1024 * 1024,
-    )
+    process = await start(argv, stderr=stderr, limit=64 * 1024 * 1024, fresh=fresh)
     peer = Peer(process)
     try:
         if initialized:

@@ -203,11 +203,15 @@ def model_install(
 
 @app.command()
 def config(
-    editor: Annotated[Literal["neovim"], typer.Argument(help="Which editor.")],
+    editor: Annotated[
+        Literal["neovim", "vscode", "helix", "emacs"], typer.Argument(help="Which editor.")
+    ],
     *,
-    write: Annotated[bool, typer.Option(help="Write it where the editor looks.")] = False,
+    write: Annotated[
+        bool, typer.Option("--write", help="Put it where the editor looks; for VS Code, install.")
+    ] = False,
 ) -> None:
-    """Print the client configuration of an editor."""
+    """Print the client configuration of an editor, and see whether its version will do."""
     from stet.cli import config as config_module  # late, as above
 
     finish(lambda: config_module.run(editor, write=write))

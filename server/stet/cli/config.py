@@ -1,54 +1,179 @@
 """`stet config`: the client configuration of an editor, printed or put where the editor looks."""
 
+import asyncio
 import os
+import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
+from stet.cli.editors import EDITORS, check_editor
+from stet.cli.helix import languages_file
 from stet.cli.terminal import CliError, Terminal
+from stet.cli.vscode import install, steps
+from stet.system.os_system import OsSystem
 
 _SHIPPED = Path(__file__).with_name("clients")
 _CHECKOUT = Path(__file__).parents[3] / "client-configs"
-FILES = {"neovim": Path("neovim", "stet.lua")}
-"""Each editor's file below `client-configs`."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file of a configuration.
+
+    Attributes:
+        target: Where the editor loads it by itself.
+        text: All that is in it.
+        has_own: Whether what the user wrote in it is in the text as well, so that it may be replaced.
+    """
+
+    target: Path
+    text: str
+    has_own: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """What an editor needs.
+
+    Attributes:
+        files: What `--write` writes.
+        then: What is left to do by hand, a line each.
+    """
+
+    files: tuple[File, ...]
+    then: tuple[str, ...] = ("Restart the editor.",)
 
 
 def run(editor: str, *, write: bool) -> int:
-    """Print the configuration of `editor`, or write it; the exit code.
+    """Print the configuration of `editor`, or write it, and see whether its version will do.
+
+    Returns:
+        The exit code.
 
     Raises:
-        CliError: If it is missing from this installation, or another file is in its place.
+        CliError: If it is missing from this installation, a file of the user's is in its place, or
+            the editor can't take it.
     """
     terminal = Terminal()
-    text = configuration(editor)
-    if not write:
-        terminal.out.file.write(text)
-        return 0
-    target = target_path(editor)
-    if target.exists() and target.read_text(encoding="utf-8") != text:
-        raise CliError(f"{target} exists and differs: remove it first, or print and merge")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise CliError(f"{target} can't be written: {error.strerror or error}") from error
-    terminal.say(f"wrote {target}: restart the editor")
+    finding = asyncio.run(check_editor(EDITORS[editor], OsSystem()))
+    if editor == "vscode":
+        _vscode(terminal, write=write)
+    else:
+        configuration = _configuration(editor, is_old=bool(finding.fix))
+        (_write if write else _print)(configuration, terminal)
+    if finding.mark != "ok":
+        terminal.say(f"{finding.about}: {finding.found}. {finding.fix}".strip(), "yellow")
     return 0
 
 
-def configuration(editor: str) -> str:
-    """The text of an editor's configuration, as it comes with Stet.
+def _configuration(editor: str, *, is_old: bool) -> Configuration:
+    match editor:
+        case "neovim":
+            return _neovim()
+        case "emacs":
+            return _emacs()
+        case _:
+            return _helix("config-25.01.toml" if is_old else "config.toml")
+
+
+def _print(configuration: Configuration, terminal: Terminal) -> None:
+    for file in configuration.files:
+        if len(configuration.files) > 1:
+            terminal.say(f"{file.target}:", "bold")
+        terminal.out.file.write(file.text)
+
+
+def _write(configuration: Configuration, terminal: Terminal) -> None:
+    for file in configuration.files:
+        if not file.has_own and _differs(file):
+            raise CliError(f"{file.target} exists and differs: remove it first, or print and merge")
+    for file in configuration.files:
+        try:
+            file.target.parent.mkdir(parents=True, exist_ok=True)
+            # A user's file is never there by half.
+            unfinished = file.target.with_name(f"{file.target.name}.stet-new")
+            unfinished.write_text(file.text, encoding="utf-8")
+            unfinished.replace(file.target.resolve())
+        except OSError as error:
+            reason = error.strerror or error
+            raise CliError(f"{file.target} can't be written: {reason}") from error
+        terminal.say(f"wrote {file.target}")
+    for line in configuration.then:
+        terminal.say(line)
+
+
+def _differs(file: File) -> bool:
+    try:
+        return file.target.read_text(encoding="utf-8") != file.text
+    except FileNotFoundError:
+        return False
+    except (OSError, UnicodeDecodeError):
+        return True
+
+
+def _vscode(terminal: Terminal, *, write: bool) -> None:
+    folder = _shipped("vscode")
+    if not write:
+        terminal.show(steps(folder))
+        return
+    with terminal.working("building the extension"):
+        editor = install(folder)
+    terminal.say(f"installed the extension into {editor}: reload its windows")
+
+
+def _neovim() -> Configuration:
+    return Configuration((File(_config_home() / "nvim/plugin/stet.lua", _text("neovim/stet.lua")),))
+
+
+def _emacs() -> Configuration:
+    old = Path.home() / ".emacs.d"
+    folder = old if old.is_dir() else _config_home() / "emacs"
+    then = (
+        f"Put these lines into {folder / 'init.el'} and restart Emacs:",
+        '  (load (locate-user-emacs-file "stet"))',
+        "  (stet-mode)",
+        '  (keymap-global-set "C-c s" \'stet-command-map)',
+    )
+    return Configuration((File(folder / "stet.el", _text("emacs/stet.el")),), then)
+
+
+def _helix(keys_file: str) -> Configuration:
+    program = shutil.which("hx") or shutil.which("helix")
+    if program is None:
+        raise CliError("Helix is not on the PATH: its own list of languages is needed")
+    folder = _config_home() / "helix"
+    languages, keys = folder / "languages.toml", folder / "config.toml"
+    try:
+        own = languages.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        own = ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise CliError(f"{languages} can't be read: {error}") from error
+    files = [File(languages, languages_file(Path(program), own), has_own=True)]
+    shipped = File(keys, _text(f"helix/{keys_file}"))
+    if not keys.exists():
+        files.append(shipped)
+    then = ["Start hx in the project's root."]
+    if _differs(shipped):
+        then.insert(0, f"{keys} is yours already: add the keys of `stet config helix` to it.")
+    return Configuration(tuple(files), tuple(then))
+
+
+def _config_home() -> Path:
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+
+
+def _shipped(name: str) -> Path:
+    """What comes with Stet for an editor.
 
     Raises:
         CliError: If this installation has none.
     """
     for folder in (_SHIPPED, _CHECKOUT):  # a wheel has the first, an editable install the second
-        path = folder / FILES[editor]
-        if path.is_file():
-            return path.read_text(encoding="utf-8")
-    raise CliError(f"this installation of Stet has no configuration for {editor}: reinstall it")
+        if (folder / name).exists():
+            return folder / name
+    raise CliError(f"this installation of Stet has no configuration for {name}: reinstall it")
 
 
-def target_path(editor: str) -> Path:
-    """Where the editor loads it by itself."""
-    home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-    folders = {"neovim": home / "nvim" / "plugin"}
-    return folders[editor] / FILES[editor].name
+def _text(name: str) -> str:
+    return _shipped(name).read_text(encoding="utf-8")

@@ -6,15 +6,15 @@ Each check answers with findings; a finding that is a problem carries its fix.
 import asyncio
 import importlib.util
 import os
-import re
 import sqlite3
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 from rich.text import Text
 
 from stet import __version__
+from stet.cli.editors import EDITORS, check_editor
+from stet.cli.finding import Finding
 from stet.cli.model import described
 from stet.cli.serve import log_file_path
 from stet.cli.terminal import Terminal
@@ -36,49 +36,7 @@ from stet.web.endpoint import key_names, search_endpoint
 from stet.workspace.uris import uri_of
 
 PROBE_SECONDS = 30
-VERSION_SECONDS = 5
 _MARKS = {"ok": "green", "note": "yellow", "problem": "red"}
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One line of the report.
-
-    Attributes:
-        mark: `ok`; `note`: works, with less; `problem`: does not work.
-        about: What was looked at, in a word or two.
-        found: What was found.
-        fix: What to do about it; empty where nothing is to be done.
-    """
-
-    mark: str
-    about: str
-    found: str
-    fix: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Editor:
-    """An editor Stet has a configuration for, and what it needs.
-
-    Attributes:
-        name: For people.
-        command: How its version is asked for.
-        needs: The first version with all that is used.
-        why: What older ones lack.
-    """
-
-    name: str
-    command: tuple[str, ...]
-    needs: tuple[int, int]
-    why: str
-
-
-EDITORS = (
-    Editor("Neovim", ("nvim", "--version"), (0, 11), "vim.lsp.config and commands with arguments"),
-    Editor("Helix", ("hx", "--version"), (25, 7), "commands with arguments"),
-    Editor("Emacs", ("emacs", "--version"), (30, 1), "eglot with commands and resource operations"),
-)
 
 
 def run() -> int:
@@ -103,7 +61,7 @@ async def check_all(system: System, layers: Layers) -> list[Finding]:
         *check_web(layers.settings.web, system),
         *check_search(layers.settings.search, system, here()),
         await check_embedded(system),
-        *await asyncio.gather(*(check_editor(editor, system) for editor in EDITORS)),
+        *await asyncio.gather(*(check_editor(editor, system) for editor in EDITORS.values())),
         *check_folders(),
     ]
 
@@ -212,37 +170,6 @@ async def check_embedded(system: System) -> Finding:
         return Finding("note", "embedded", "not ready", missing)
     path = weights.SMOLLM2.path(weights.default_folder())
     return Finding("ok", "embedded", f"{weights.SMOLLM2.name}, {path}")
-
-
-async def check_editor(editor: Editor, system: System) -> Finding:
-    """Whether an editor is there and new enough."""
-    output = await _output(editor.command, system)
-    if output is None:
-        return Finding("note", editor.name, "not found")
-    found = re.search(r"(\d+)\.(\d+)(?:\.\d+)*", output)
-    if found is None:
-        return Finding("note", editor.name, f"says no version: {output.strip()[:60]!r}")
-    if (int(found[1]), int(found[2])) >= editor.needs:
-        return Finding("ok", editor.name, found[0])
-    needed = f"{editor.needs[0]}.{editor.needs[1]:0{len(found[2])}}"
-    fix = f"Install {needed} or newer, which has {editor.why}."
-    return Finding("note", editor.name, f"{found[0]} is too old", fix)
-
-
-async def _output(command: Sequence[str], system: System) -> str | None:
-    """What a program prints; None if it is not there or hangs."""
-    try:
-        process = await system.start_process(command)
-    except OSError:
-        return None
-    try:
-        async with asyncio.timeout(VERSION_SECONDS):
-            output, _ = await process.communicate()
-    except TimeoutError:
-        process.kill()
-        await process.wait()
-        return None
-    return output.decode(errors="replace")
 
 
 def check_folders() -> Iterator[Finding]:

@@ -34,7 +34,15 @@ async def ask_child(system: System, module: str, task: bytes, seconds: float) ->
         async with asyncio.timeout(seconds):
             output, _ = await process.communicate(task)
     finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
+        await see_off(process)
     return output
+
+
+async def see_off(process: asyncio.subprocess.Process) -> None:
+    """Kill a process if it still runs, and wait until it is buried.
+
+    For whoever leaves one behind, a cancel included: what nobody waits for stays as a zombie.
+    """
+    if process.returncode is None:
+        process.kill()
+        await process.wait()

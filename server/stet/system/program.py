@@ -20,6 +20,8 @@ MAX_BYTES = 20_000_000
 """A program that writes more is ended."""
 LEFT_OVER_SECONDS = 1.0
 """How long what a program has left running may keep its output open once it was ended."""
+DYING_SECONDS = 5.0
+"""How long one that was killed is waited for: the kernel may hold it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +95,10 @@ async def run(program: Program) -> Ran:
             async with asyncio.timeout(LEFT_OVER_SECONDS):
                 await watch.closed.wait()
     finally:
-        # On a cancel it has only been killed: it is seen to its end, or nobody would bury it.
+        # It may only have been killed so far: it is seen to its end, or nobody would bury it.
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LEFT_OVER_SECONDS):
-                await watch.over.wait()
+            async with asyncio.timeout(DYING_SECONDS):
+                await watch.ended.wait()
         transport.close()
     ended_for = "output" if watch.n_bytes > MAX_BYTES else "time" if late else ""
     return Ran(
@@ -114,6 +116,7 @@ class _Watch(asyncio.SubprocessProtocol):
 
     Attributes:
         over: Set when it has ended, or written too much.
+        ended: Set when it has ended.
         closed: Set when there is nothing more to read, and it has ended.
         head: The beginning.
         n_bytes: How much it wrote.
@@ -121,6 +124,7 @@ class _Watch(asyncio.SubprocessProtocol):
 
     def __init__(self) -> None:
         self.over = asyncio.Event()
+        self.ended = asyncio.Event()
         self.closed = asyncio.Event()
         self.head = b""
         self.n_bytes = 0
@@ -148,10 +152,12 @@ class _Watch(asyncio.SubprocessProtocol):
     def process_exited(self) -> None:
         """The program itself has ended; what it started may go on."""
         self.over.set()
+        self.ended.set()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's name
         """It has ended, and so has its output."""
         self.over.set()
+        self.ended.set()
         self.closed.set()
 
 

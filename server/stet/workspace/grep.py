@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from stet.system.child import see_off
 from stet.workspace.grep_child import MAX_HITS
 from stet.workspace.snapshot import NotShown, Snapshot
 
@@ -66,9 +67,7 @@ async def grep(snapshot: Snapshot, pattern: str, folder: str) -> Grepped:
             "folder."
         ) from None
     finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
+        await see_off(process)
     if process.returncode:
         raise BadPattern("The search came to no end. Make the pattern simpler, or name a folder.")
     # Two thousand long lines are two megabytes: to read them takes longer than a keystroke may.

@@ -2,22 +2,18 @@
 
 import importlib.util
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
 from stet.cli.doctor import (
-    EDITORS,
-    Editor,
-    Finding,
-    check_editor,
     check_folders,
     check_model,
     check_search,
     check_settings,
     check_web,
 )
+from stet.cli.finding import Finding
 from stet.index.search.kept import index_folder
 from stet.index.search.store import Store
 from stet.settings.layers import Layers, read_layers
@@ -32,40 +28,6 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "config" / "stet"
     folder.mkdir(parents=True)
     return folder / "config.toml"
-
-
-def printing(text: str) -> Editor:
-    return Editor("Ed", (sys.executable, "-c", f"print({text!r})"), (0, 11), "what is needed")
-
-
-@pytest.mark.parametrize(
-    ("output", "finding"),
-    [
-        ("NVIM v0.11.4\nBuild", Finding("ok", "Ed", "0.11.4")),
-        ("Ed 25.07.1 (a05c151b)", Finding("ok", "Ed", "25.07.1")),
-        (
-            "NVIM v0.9.5",
-            Finding(
-                "note",
-                "Ed",
-                "0.9.5 is too old",
-                "Install 0.11 or newer, which has what is needed.",
-            ),
-        ),
-        ("what?\x1b[8m", Finding("note", "Ed", "says no version: 'what?\\x1b[8m'")),
-    ],
-)
-async def test_an_editor_is_compared_with_what_is_needed(output: str, finding: Finding) -> None:
-    assert await check_editor(printing(output), OsSystem()) == finding
-
-
-async def test_an_editor_that_is_not_there_is_no_problem() -> None:
-    absent = Editor("Ed", ("no-such-editor-here",), (1, 0), "")
-    assert await check_editor(absent, OsSystem()) == Finding("note", "Ed", "not found")
-
-
-def test_helix_is_asked_for_as_it_is_numbered() -> None:
-    assert [editor.name for editor in EDITORS] == ["Neovim", "Helix", "Emacs"]
 
 
 def test_without_files_the_defaults_are_in_force(config: Path, tmp_path: Path) -> None:

@@ -171,7 +171,7 @@ async def test_long_answers_are_cut_and_say_how_to_go_on() -> None:
         "/ws/a.md": "".join(f"# Heading number {n}\n#tag{'x' * 30}{n}\n\n" for n in range(1500)),
         "/ws/p.md": "---\n" + "".join(f"p{n}: {'x' * 90}\n" for n in range(400)) + "---\n",
     }
-    files |= {f"/ws/folder{n}/a.txt": "" for n in range(1000)}
+    files |= {f"/ws/{'folder' * 20}{n}/a.txt": "" for n in range(200)}
     desk = make_desk(make_world(files))
     asked: list[tuple[Tool, dict[str, object]]] = [
         (EXPLORE_STRUCTURE, {"file": "a.md"}),

@@ -2,6 +2,9 @@
 
 import asyncio
 from asyncio.subprocess import Process
+from contextlib import suppress
+
+from stet.system.child import see_off
 
 END_SECONDS = 2.0
 """How long a child may take to end by itself."""
@@ -21,7 +24,7 @@ async def end(process: Process) -> None:
     if process.stdin is not None:
         process.stdin.close()
     try:
-        await asyncio.wait_for(process.wait(), END_SECONDS)
-    except TimeoutError:
-        process.kill()
-        await process.wait()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), END_SECONDS)
+    finally:
+        await see_off(process)

@@ -21,6 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from stet.llm.embedded.process import pipes
+from stet.system.child import see_off
 from stet.system.system import FileKind, System
 
 Progress = Callable[[str, float], None]
@@ -163,9 +164,7 @@ async def _download(
     try:
         errors = await _watch(process, weights, on_progress)
     finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
+        await see_off(process)
     if process.returncode:
         raise _pip_error(weights, errors)
 
@@ -177,7 +176,10 @@ async def _pip_version(system: System, env: Mapping[str, str] | None) -> tuple[i
         InstallError: If this Python has no pip.
     """
     process = await system.start_process([sys.executable, "-I", "-m", "pip", "--version"], env=env)
-    output, _ = await process.communicate()
+    try:
+        output, _ = await process.communicate()
+    finally:
+        await see_off(process)
     found = re.match(rb"pip (\d+)\.(\d+)", output)
     if process.returncode or found is None:
         raise InstallError(

@@ -9,6 +9,7 @@ from stet.lsp.showing.places import uri_of
 from stet.review.errors import UnknownHunk
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import OPEN, Hunk, HunkState
+from stet.text.position import Position, Range
 from stet.workspace.workspace import Workspace
 
 
@@ -35,6 +36,8 @@ def chosen(
 ) -> Chosen:
     """The hunks that `hunk`, `group`, `proposal`, `turn`, `uri` (or `file`) or `all` name.
 
+    With a document may come a `line`: then only what is shown there is meant.
+
     Args:
         arguments: Of the command.
         ledger: Of all hunks.
@@ -42,7 +45,7 @@ def chosen(
         states: What is meant by more than one: those in one of these states.
 
     Raises:
-        InvalidParams: If none or several are given, or nothing is there.
+        InvalidParams: If none or several are given, a line without a document, or nothing is there.
         ContentModified: If the hunk is no longer the one with that `hash`.
     """
     names = ("hunk", "group", "proposal", "turn")
@@ -50,9 +53,11 @@ def chosen(
     wanted_hash = arguments.text("hash")
     if (uri := uri_of(arguments, workspace)) is not None:
         named["uri"] = uri
-    by_all = arguments.flag("all")
+    by_all, line = arguments.flag("all"), arguments.number("line")
     if len(named) + by_all != 1:
         raise InvalidParams(f"name exactly one of: {', '.join((*names, 'uri', 'all'))}")
+    if line is not None and uri is None:
+        raise InvalidParams("a line needs its file: `uri` or `file`")
     if "hunk" in named:
         hunk = hunk_of(ledger, named["hunk"])
         if wanted_hash not in {None, hunk.hash}:
@@ -64,12 +69,19 @@ def chosen(
         if hunk.state in states
         and named.get("group") in {None, hunk.group}
         and named.get("proposal") in {None, hunk.proposal}
+        and (line is None or hunk.shown_at.touches_lines_of(_line(line)))
     )
     if not found:
         what = " or ".join(sorted(states - {HunkState.CONFLICT}))
         named_by = "".join(f" for {value!r}" for value in named.values())
+        named_by += "" if line is None else f" in line {line}"
         raise InvalidParams(f"nothing is {what}{named_by}")
-    return Chosen(found, by_all=by_all)
+    return Chosen(found, by_all=by_all, alone=line is not None and len(found) == 1)
+
+
+def _line(number: int) -> Range:
+    """The start of a line, 1-based: where a cursor in it stands."""
+    return Range(Position(number - 1, 0), Position(number - 1, 0))
 
 
 def hunk_of(ledger: ReviewLedger, hunk_id: str) -> Hunk:

@@ -1,0 +1,91 @@
+// What VS Code starts, and ends. START HERE.
+
+import * as vscode from 'vscode';
+import { Asking, CONTEXT_SCHEME } from './asking';
+import { Diff } from './diff';
+import { Finding } from './finding';
+import { Hunks } from './hunks';
+import { Reviewing } from './reviewing';
+import { Server } from './server';
+import { Status } from './status';
+import { Where } from './where';
+
+let server: Server | undefined;
+const began = process.cpuUsage();
+
+export function activate(context: vscode.ExtensionContext): void {
+  const log = vscode.window.createOutputChannel('Stet', { log: true });
+  const hunks = new Hunks();
+  const status = new Status(hunks);
+  const stet = new Server(context, {
+    diagnostics: (uri, found) => hunks.take(uri, found),
+    progress: (token, work) => status.progress(token, work),
+    state: (runs, why) => {
+      status.state(runs, why);
+      if (runs) where.focus();
+      else hunks.clear();
+    },
+  }, log, began);
+  const where = new Where(stet);
+  const diff = new Diff(stet, hunks);
+  const asking = new Asking(stet, where);
+  const reviewing = new Reviewing(stet, hunks, diff);
+  const finding = new Finding(stet);
+  server = stet;
+
+  const { ask, askOnly, rewrite, carryOut, steer, cancel, answer, showContext, openChat, newChat, send } = asking;
+  const { accept, acceptFile, acceptTurn, acceptAll, reject, rejectFile, rejectTurn, rejectAll } = reviewing;
+  const { next, previous, undo, restore, resolve, review, preview } = reviewing;
+  const { search, reindex, attach, attached, deadLinks, clearDeadLinks } = finding;
+  const commands = {
+    ask, askOnly, rewrite, carryOut, steer, cancel, answer, showContext, openChat, newChat, send,
+    accept, acceptFile, acceptTurn, acceptAll, reject, rejectFile, rejectTurn, rejectAll,
+    next, previous, undo, restore, resolve, review, preview, diff: reviewing.diff,
+    search, reindex, attach, attached, deadLinks, clearDeadLinks,
+    menu: () => menu(stet),
+    restart: () => stet.start(),
+    showLog: () => log.show(),
+    help: () => stet.help(),
+  };
+  for (const [name, run] of Object.entries(commands)) {
+    context.subscriptions.push(vscode.commands.registerCommand(`stet.ui.${name}`, run));
+  }
+  context.subscriptions.push(
+    log, hunks, status, stet, where, diff,
+    vscode.workspace.registerTextDocumentContentProvider(CONTEXT_SCHEME, asking),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => stet.configure()),
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration('stet.path')) void stet.start();
+    }),
+  );
+  // Not awaited: VS Code goes on while the server starts.
+  void stet.start();
+}
+
+export async function deactivate(): Promise<void> {
+  await server?.stop();
+}
+
+/** What a click on the status bar offers. */
+async function menu(stet: Server): Promise<void> {
+  const all = [
+    ['$(comment-discussion) Ask, or say what is to be done…', 'ask'],
+    ['$(question) Answer what is asked…', 'answer'],
+    ['$(arrow-down) Next hunk', 'next'],
+    ['$(diff) All that waits as one diff', 'review'],
+    ['$(check-all) Accept all that waits', 'acceptAll'],
+    ['$(book) Open the chat', 'openChat'],
+    ['$(search) Search in words…', 'search'],
+    ['$(attach) What is attached…', 'attached'],
+    ['$(eye) What a question would send', 'showContext'],
+    ['$(debug-stop) Cancel what runs', 'cancel'],
+  ] as const;
+  const stopped = [
+    ['$(play) Start Stet', 'restart'],
+    ['$(output) Show the log', 'showLog'],
+    ['$(info) Help', 'help'],
+  ] as const;
+  const items = (stet.runs ? all : stopped).map(([label, command]) => ({ label, command }));
+  const chosen = await vscode.window.showQuickPick(items, { title: 'Stet' });
+  if (chosen) await vscode.commands.executeCommand(`stet.ui.${chosen.command}`);
+}

@@ -1,0 +1,92 @@
+// What waits, as the server's diagnostics tell it: a hunk is a diagnostic that carries its id.
+
+import * as vscode from 'vscode';
+
+/** One entry of the answer of `stet.proposals`. */
+export interface Proposal {
+  hunk: string;
+  turn: string;
+  uri: string;
+  newUri: string | null;
+  kind: 'add' | 'replace' | 'delete' | 'create' | 'move' | 'remove';
+  state: 'pending' | 'conflict' | 'accepted' | 'rejected' | 'undone' | string;
+  range: { start: Place; end: Place };
+  old: string;
+  new: string;
+  summary: string;
+  hash: string;
+  protected: boolean;
+  inline: boolean;
+}
+
+interface Place {
+  line: number;
+  character: number;
+}
+
+/** A hunk where it is shown. */
+export interface Mark {
+  hunk: string;
+  range: vscode.Range;
+  isConflict: boolean;
+}
+
+export class Hunks implements vscode.Disposable {
+  private readonly marks = new Map<string, Mark[]>();
+  private readonly questions = new Set<string>();
+  private readonly changed = new vscode.EventEmitter<vscode.Uri>();
+  /** What waits in this file is different now. */
+  readonly onDidChange = this.changed.event;
+
+  /** Take what the server says of a file. */
+  take(uri: vscode.Uri, found: readonly vscode.Diagnostic[]): void {
+    const key = uri.toString();
+    const marks = found.flatMap((diagnostic): Mark[] => {
+      const hunk = (diagnostic as { data?: { hunk?: unknown } }).data?.hunk;
+      if (typeof hunk !== 'string') return [];
+      return [{ hunk, range: diagnostic.range, isConflict: diagnostic.code === 'conflict' }];
+    });
+    if (marks.length) this.marks.set(key, marks);
+    else this.marks.delete(key);
+    if (found.some((diagnostic) => diagnostic.code === 'question')) this.questions.add(key);
+    else this.questions.delete(key);
+    this.changed.fire(uri);
+  }
+
+  /** Forget everything: there is no server. */
+  clear(): void {
+    this.marks.clear();
+    this.questions.clear();
+    this.changed.fire(vscode.Uri.file('/'));
+  }
+
+  get pending(): number {
+    return [...this.marks.values()].reduce((sum, marks) => sum + marks.length, 0);
+  }
+
+  get conflicts(): number {
+    return [...this.marks.values()].flat().filter((mark) => mark.isConflict).length;
+  }
+
+  get asks(): boolean {
+    return this.questions.size > 0;
+  }
+
+  of(uri: vscode.Uri): readonly Mark[] {
+    return this.marks.get(uri.toString()) ?? [];
+  }
+
+  /** The hunk on a line; where several share it, the last that begins there. */
+  at(uri: vscode.Uri, line: number): Mark | undefined {
+    return this.of(uri).filter(({ range }) => range.start.line <= line && line <= lastLine(range)).at(-1);
+  }
+
+  dispose(): void {
+    this.changed.dispose();
+  }
+}
+
+function lastLine(range: vscode.Range): number {
+  const isBefore = range.end.character === 0 && range.end.line > range.start.line;
+  return isBefore ? range.end.line - 1 : range.end.line;
+}

@@ -1,0 +1,188 @@
+// Commands that decide on what waits, and go through it.
+
+import * as vscode from 'vscode';
+import type { Diff } from './diff';
+import type { Hunks, Mark, Proposal } from './hunks';
+import type { Server } from './server';
+import { count, inNotification, inOneLine } from './text';
+import { isServed } from './where';
+
+interface Decided {
+  hunks: string[];
+  refused: { hunk: string; reason: string }[];
+}
+
+interface At {
+  /** The file: also where the cursor is in its diff. */
+  uri: vscode.Uri;
+  line: number;
+  mark: Mark | undefined;
+}
+
+export class Reviewing {
+  constructor(
+    private readonly server: Server,
+    private readonly hunks: Hunks,
+    private readonly diffs: Diff,
+  ) {}
+
+  readonly accept = async (): Promise<void> => {
+    const mark = this.markHere();
+    if (!mark) return;
+    const hunk = (await this.proposals()).find((one) => one.hunk === mark.hunk);
+    if (!hunk) return;
+    if (hunk.state === 'conflict') return this.resolve();
+    const isProtected = hunk.protected && (await this.isSure(hunk));
+    if (hunk.protected && !isProtected) return;
+    await this.decide('stet.accept', { hunk: hunk.hunk, hash: hunk.hash, ...(isProtected && { protected: true }) });
+  };
+
+  private async isSure(hunk: Proposal): Promise<boolean> {
+    const accept = 'Accept It';
+    const detail = 'It decides what runs on this machine (a build script, a task, settings of an editor or of CI). Look at it line by line.';
+    const options = { modal: true, detail };
+    const name = inNotification(hunk.uri.slice(hunk.uri.lastIndexOf('/') + 1));
+    return (await vscode.window.showWarningMessage(`${name} is a protected file.`, options, accept)) === accept;
+  }
+
+  readonly reject = async (): Promise<void> => {
+    const mark = this.markHere();
+    if (!mark) return;
+    const prompt = 'Why? (Enter rejects without a reason, Escape leaves it pending)';
+    const reason = await vscode.window.showInputBox({ title: 'Stet: reject', prompt });
+    if (reason !== undefined) await this.decide('stet.reject', { hunk: mark.hunk, ...(reason && { reason }) });
+  };
+
+  readonly acceptFile = () => this.inFile('stet.accept');
+  readonly rejectFile = () => this.inFile('stet.reject');
+  readonly acceptTurn = () => this.inTurn('stet.accept');
+  readonly rejectTurn = () => this.inTurn('stet.reject');
+  readonly acceptAll = () => this.decide('stet.accept', { all: true });
+  readonly rejectAll = () => this.decide('stet.reject', { all: true });
+  readonly preview = () => this.inFile('stet.preview');
+
+  private async inFile(command: string): Promise<void> {
+    const at = this.at();
+    if (!at || !this.hunks.of(at.uri).length) return nothing('nothing waits in this file');
+    await this.decide(command, { uri: this.server.uriOf(at.uri) });
+  }
+
+  /** All of one turn: that of the hunk here, else the only one, else one that is picked. */
+  private async inTurn(command: string): Promise<void> {
+    const waiting = (await this.proposals()).filter(({ state }) => state === 'pending' || state === 'conflict');
+    if (!waiting.length) return nothing('nothing waits');
+    const mark = this.at()?.mark;
+    const turns = [...new Set(waiting.map(({ turn }) => turn))];
+    const own = waiting.find(({ hunk }) => hunk === mark?.hunk)?.turn ?? (turns.length === 1 ? turns[0] : undefined);
+    const turn = own ?? (await pickTurn(turns, waiting));
+    if (turn) await this.decide(command, { turn });
+  }
+
+  private async decide(command: string, argument: object): Promise<void> {
+    const decided = await this.server.run<Decided>(command, argument);
+    const refused = decided?.refused ?? [];
+    if (!refused.length) return;
+    const reasons = [...new Set(refused.map(({ reason }) => reason))].join('; ');
+    void vscode.window.showWarningMessage(inNotification(`Stet: ${count(refused.length, 'hunk')} left as before: ${reasons}`));
+  }
+
+  readonly next = () => this.step('stet.next');
+  readonly previous = () => this.step('stet.previous');
+
+  private async step(command: string): Promise<void> {
+    const at = this.at();
+    const argument = at && { uri: this.server.uriOf(at.uri), line: at.line + 1 };
+    const found = await this.server.run<object | null>(command, argument);
+    if (found === null) nothing('nothing waits');
+  }
+
+  readonly undo = () => this.goBack('stet.undo', ['accepted'], 'no accepted hunk on this line');
+  readonly restore = () => this.goBack('stet.restore', ['rejected', 'undone'], 'no rejected hunk on this line');
+
+  /** Decided hunks are marked nowhere, so the server says which were on this line. */
+  private async goBack(command: string, states: string[], otherwise: string): Promise<void> {
+    const at = this.at();
+    if (!at) return nothing(otherwise);
+    const uri = this.server.uriOf(at.uri);
+    const found = (await this.server.run<Proposal[]>('stet.proposals', { uri })) ?? [];
+    const decided = found.filter((one) => states.includes(one.state));
+    const onLine = decided.filter(({ range: { start, end } }) => {
+      const past = Math.max(end.character > 0 ? end.line + 1 : end.line, start.line + 1);
+      return start.line <= at.line && at.line < past;
+    });
+    if (!decided.length) return nothing(otherwise);
+    const chosen = onLine.length === 1 ? onLine[0] : await pickHunk(onLine.length ? onLine : decided);
+    if (chosen) await this.decide(command, { hunk: chosen.hunk });
+  }
+
+  readonly resolve = async (): Promise<void> => {
+    const mark = this.markHere();
+    if (!mark) return;
+    if (!mark.isConflict) return nothing('this hunk is no conflict');
+    const ways = [
+      { label: '$(account) Keep my text', description: 'the proposal is dropped', how: 'mine' },
+      { label: '$(arrow-right) Take the proposal', description: 'my text is dropped', how: 'theirs' },
+      { label: '$(git-compare) Put both in, between markers', how: 'markers' },
+      { label: '$(refresh) Have it done again for my text', how: 'retry' },
+    ];
+    const way = await vscode.window.showQuickPick(ways, { title: 'Stet', placeHolder: 'You have changed these lines, too' });
+    if (!way) return;
+    const hunk = (await this.proposals()).find((one) => one.hunk === mark.hunk);
+    const asks = hunk?.protected && (way.how === 'theirs' || way.how === 'markers');
+    if (asks && !(await this.isSure(hunk))) return;
+    await this.server.run('stet.resolve', { hunk: mark.hunk, how: way.how, ...(asks && { protected: true }) });
+  };
+
+  readonly diff = async (): Promise<void> => {
+    const at = this.at();
+    if (at) await this.diffs.show(at.uri);
+  };
+
+  readonly review = async (): Promise<void> => {
+    await this.server.run('stet.review');
+  };
+
+  private async proposals(): Promise<Proposal[]> {
+    return (await this.server.run<Proposal[]>('stet.proposals')) ?? [];
+  }
+
+  private at(): At | undefined {
+    const editor = vscode.window.activeTextEditor;
+    if (!editor) return undefined;
+    const { document, selection: { active: { line } } } = editor;
+    const file = this.diffs.fileOf(document.uri);
+    if (file) return { uri: file, line: 0, mark: this.diffs.at(document.uri, line) };
+    if (!isServed(document)) return undefined;
+    return { uri: document.uri, line, mark: this.hunks.at(document.uri, line) };
+  }
+
+  private markHere(): Mark | undefined {
+    const mark = this.at()?.mark;
+    if (!mark) {
+      const next = 'Go to the Next';
+      void vscode.window.showInformationMessage('Stet: no hunk on this line.', next).then((chosen) => {
+        if (chosen) void this.next();
+      });
+    }
+    return mark;
+  }
+}
+
+function nothing(what: string): void {
+  void vscode.window.showInformationMessage(`Stet: ${what}.`);
+}
+
+async function pickHunk(hunks: Proposal[]): Promise<Proposal | undefined> {
+  const items = hunks.map((hunk) => ({
+    label: inOneLine(hunk.summary, 80), description: `line ${hunk.range.start.line + 1}, ${hunk.state}`, hunk,
+  }));
+  return (await vscode.window.showQuickPick(items, { title: 'Stet', placeHolder: 'Which of these?' }))?.hunk;
+}
+
+async function pickTurn(turns: string[], waiting: Proposal[]): Promise<string | undefined> {
+  const items = turns.map((turn) => {
+    const own = waiting.filter((hunk) => hunk.turn === turn);
+    return { label: inOneLine(own.map(({ summary }) => summary).join(', '), 80), description: count(own.length, 'hunk'), turn };
+  });
+  return (await vscode.window.showQuickPick(items, { title: 'Stet', placeHolder: 'Of which turn?' }))?.turn;
+}

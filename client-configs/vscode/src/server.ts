@@ -1,0 +1,280 @@
+// The server's process and the connection to it: started, watched, started again.
+
+import { homedir } from 'node:os';
+import * as vscode from 'vscode';
+import {
+  CloseAction, DidChangeConfigurationNotification, ErrorAction, ExecuteCommandRequest, LanguageClient, MessageType, State, ShowMessageNotification,
+  ShowMessageRequest, Trace, TransportKind, WorkDoneProgressCancelNotification,
+  type ExecuteCommandParams, type LanguageClientOptions, type ProgressToken,
+  type WorkDoneProgressBegin, type WorkDoneProgressEnd, type WorkDoneProgressReport,
+} from 'vscode-languageclient/node';
+import { findProgram, isAtLeast, NoProgram } from './program';
+import { serverSection, userSetting } from './settings';
+import { inNotification } from './text';
+
+const DEATHS = 4;
+const WITHIN = 60_000;
+const LONG = 240;
+/** The last line of a question, for editors without a button for it. */
+const HOW_TO_ANSWER = /\n[^\n]*`stet\.answer`[^\n]*$/;
+const OWN_WORDS = 'Answer…';
+
+export type Work = WorkDoneProgressBegin | WorkDoneProgressReport | WorkDoneProgressEnd;
+
+/** What the rest of the extension is told. */
+export interface Listener {
+  /** The diagnostics of a file as the server has just sent them. */
+  diagnostics(uri: vscode.Uri, found: vscode.Diagnostic[]): void;
+  /** How far a piece of work is. */
+  progress(token: ProgressToken, work: Work): void;
+  /** The server runs, or why it doesn't; without a reason it is about to. */
+  state(runs: boolean, why?: string): void;
+}
+
+export class Server implements vscode.Disposable {
+  private client: LanguageClient | undefined;
+  private deaths: number[] = [];
+  private spawned = 0;
+
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly listener: Listener,
+    private readonly log: vscode.LogOutputChannel,
+    private readonly began: NodeJS.CpuUsage,
+  ) {}
+
+  get runs(): boolean {
+    return this.client?.state === State.Running;
+  }
+
+  /** Start it, or start it anew; what goes wrong is shown with what to do. */
+  async start(): Promise<void> {
+    await this.stop();
+    try {
+      const folders = (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath);
+      const program = await findProgram(userSetting<string>('path') ?? '', folders);
+      await this.begin(program);
+    } catch (error) {
+      await this.explain(error);
+    }
+  }
+
+  private async begin(program: string): Promise<void> {
+    this.log.info(`starting ${program} serve`);
+    const run = {
+      command: program,
+      args: ['serve'],
+      transport: TransportKind.stdio,
+      // Not the workspace: Windows looks for programs in the folder a process stands in.
+      options: { cwd: homedir(), shell: program.endsWith('.cmd') },
+    };
+    const client = new LanguageClient('stet', 'Stet', { run, debug: run }, this.options());
+    this.client = client;
+    client.onNotification(ShowMessageNotification.type, ({ type, message }) => this.told(type, message));
+    client.onRequest(ShowMessageRequest.type, async ({ type, message, actions }) => {
+      const own = HOW_TO_ANSWER.test(message) ? [{ title: OWN_WORDS }] : [];
+      const text = inNotification(message.replace(HOW_TO_ANSWER, ''));
+      const chosen = await notify(type)(text, ...(actions ?? []), ...own);
+      if (chosen?.title === OWN_WORDS) void vscode.commands.executeCommand('stet.ui.answer');
+      return chosen && chosen.title !== OWN_WORDS ? { title: chosen.title } : null;
+    });
+    client.onDidChangeState(({ newState }) => this.listener.state(newState === State.Running));
+    this.spawned = performance.now();
+    await client.start();
+    await client.setTrace(Trace.Off);
+    this.check(client);
+  }
+
+  private check(client: LanguageClient): void {
+    const info = client.initializeResult?.serverInfo;
+    const least: string = this.context.extension.packageJSON.stet.leastServer;
+    if (info?.name !== 'stet') {
+      throw new NoProgram('The program `stet` that was found is another one: there is more than one of that name.');
+    }
+    const took = Math.round(performance.now() - this.spawned);
+    const { user, system } = process.cpuUsage(this.began);
+    const own = Math.round((user + system) / 1000);
+    this.log.info(`stet ${info.version} runs, ${took} ms after its start; the editor's side of it took ${own} ms of work`);
+    if (!isAtLeast(info.version ?? '', least)) {
+      throw new NoProgram(`This is Stet ${info.version}, and the extension needs ${least} or newer: update the program.`);
+    }
+  }
+
+  private options(): LanguageClientOptions {
+    const section = () => serverSection(this.context.extension);
+    return {
+      documentSelector: [{ scheme: 'file' }, { scheme: 'untitled' }],
+      initializationOptions: () => ({ stet: section() }),
+      outputChannel: this.log,
+      markdown: { isTrusted: false, supportHtml: false },
+      initializationFailedHandler: () => false,
+      errorHandler: {
+        error: () => ({ action: ErrorAction.Continue, handled: true }),
+        closed: () => this.closed(),
+      },
+      middleware: {
+        handleDiagnostics: (uri, found, next) => {
+          next(uri, found);
+          this.listener.diagnostics(uri, found);
+        },
+        provideCodeLenses: async (document, token, next) => withDiff((await next(document, token)) ?? []),
+        // VS Code's own progress in the status bar has no button to cancel it.
+        handleWorkDoneProgress: (token, work, next) => {
+          if (work.kind === 'end') next(token, work);
+          this.listener.progress(token, work);
+        },
+        executeCommand: async (command, args, next) => {
+          try {
+            return await next(command, args);
+          } catch (error) {
+            void vscode.window.showWarningMessage(inNotification(`Stet: ${messageOf(error)}`));
+            return undefined;
+          }
+        },
+        workspace: {
+          // The client's own answers would mix in what the workspace says.
+          configuration: ({ items }) =>
+            items.map((item) => (item.section === 'stet' ? section() : null)),
+          didChangeConfiguration: async () => this.configure(),
+        },
+      },
+    };
+  }
+
+  /** Send the settings as they are now. */
+  async configure(): Promise<void> {
+    if (!this.runs) return;
+    const settings = { stet: serverSection(this.context.extension) };
+    await this.client?.sendNotification(DidChangeConfigurationNotification.type, { settings });
+  }
+
+  private told(type: MessageType, message: string): void {
+    this.log.info(message);
+    if (HOW_TO_ANSWER.test(message)) {
+      const text = inNotification(message.replace(HOW_TO_ANSWER, ''));
+      return void notify(type)(text, { title: OWN_WORDS }).then((chosen) => {
+        if (chosen) void vscode.commands.executeCommand('stet.ui.answer');
+      });
+    }
+    if (message.length <= LONG) return void notify(type)(inNotification(message));
+    const chat = 'Open the Chat';
+    const short = `${message.slice(0, LONG)}…`;
+    void notify(type)(inNotification(short), { title: chat }).then((chosen) => {
+      if (chosen) void vscode.commands.executeCommand('stet.ui.openChat');
+    });
+  }
+
+  private closed() {
+    const now = Date.now();
+    this.deaths = [...this.deaths.filter((then) => now - then < WITHIN), now];
+    if (this.deaths.length < DEATHS) {
+      void vscode.window.showWarningMessage(
+        'Stet ended unexpectedly and is started again. What waited comes back, in its place.');
+      return { action: CloseAction.Restart, handled: true };
+    }
+    this.deaths = [];
+    this.listener.state(false, 'Stet has ended');
+    void this.offer('Stet has ended unexpectedly several times. Your text is safe; what waited is kept.', ['Start It Again', 'Show the Log']);
+    return { action: CloseAction.DoNotRestart, handled: true };
+  }
+
+  private async explain(error: unknown): Promise<void> {
+    await this.stop();
+    const known = error instanceof NoProgram;
+    this.log.error(messageOf(error));
+    this.listener.state(false, messageOf(error));
+    const said = known
+      ? messageOf(error)
+      : `The program \`stet\` was started and doesn't answer as a language server (${messageOf(error)}). Is it Stet?`;
+    const ways = ['Choose the Program…', 'Try Again', known ? 'Help' : 'Show the Log'];
+    void this.offer(`Stet is not running. ${said}`, ways);
+  }
+
+  private async offer(said: string, ways: string[]): Promise<void> {
+    const chosen = await vscode.window.showErrorMessage(inNotification(said), ...ways);
+    if (chosen === 'Choose the Program…') await this.choose();
+    if (chosen === 'Try Again' || chosen === 'Start It Again') await this.start();
+    if (chosen === 'Show the Log') this.log.show();
+    if (chosen === 'Help') await this.help();
+  }
+
+  private async choose(): Promise<void> {
+    const options = { openLabel: 'Use This Program', title: 'Where is the program stet?' };
+    const found = await vscode.window.showOpenDialog(options);
+    if (!found?.[0]) return;
+    // A change of the setting starts it.
+    await vscode.workspace.getConfiguration('stet')
+      .update('path', found[0].fsPath, vscode.ConfigurationTarget.Global);
+  }
+
+  /** The page of this extension. */
+  async help(): Promise<void> {
+    const page = vscode.Uri.joinPath(this.context.extensionUri, 'README.md');
+    await vscode.commands.executeCommand('markdown.showPreview', page);
+  }
+
+  /**
+   * Run a command of the server; what it refuses is shown.
+   *
+   * @returns Its answer; undefined where there is none.
+   */
+  async run<T>(command: string, argument?: object, token?: vscode.CancellationToken): Promise<T | undefined> {
+    if (!this.client || !this.runs) {
+      await this.offer('Stet is not running.', ['Try Again', 'Show the Log']);
+      return undefined;
+    }
+    const params: ExecuteCommandParams = { command, arguments: argument ? [argument] : [] };
+    try {
+      return (await this.client.sendRequest(ExecuteCommandRequest.type, params, token)) as T;
+    } catch (error) {
+      if (token?.isCancellationRequested) return undefined;
+      void vscode.window.showWarningMessage(inNotification(`Stet: ${messageOf(error)}`));
+      return undefined;
+    }
+  }
+
+  /** Tell the server something; nothing is lost if it isn't there. */
+  notify(method: string, params: object): void {
+    if (this.runs) void this.client?.sendNotification(method, params);
+  }
+
+  /** Stop one piece of work. */
+  cancel(token: ProgressToken): void {
+    if (this.runs) void this.client?.sendNotification(WorkDoneProgressCancelNotification.type, { token });
+  }
+
+  uriOf(uri: vscode.Uri): string {
+    return this.client?.code2ProtocolConverter.asUri(uri) ?? uri.toString();
+  }
+
+  async stop(): Promise<void> {
+    const client = this.client;
+    this.client = undefined;
+    if (client && client.state !== State.Stopped) await client.stop().catch(() => undefined);
+    await client?.dispose().catch(() => undefined);
+  }
+
+  dispose(): void {
+    void this.stop();
+  }
+}
+
+/** The lenses of the server, and behind each hunk's own one that shows the file's diff. */
+function withDiff(lenses: vscode.CodeLens[]): vscode.CodeLens[] {
+  const last = new Map(lenses.map((lens) => [lens.range.start.line, lens]));
+  const command = { title: 'Diff', command: 'stet.ui.diff' };
+  return [...lenses, ...[...last.values()].map((lens) => new vscode.CodeLens(lens.range, command))];
+}
+
+type Notify = (message: string, ...items: vscode.MessageItem[]) => Thenable<vscode.MessageItem | undefined>;
+
+function notify(type: MessageType): Notify {
+  const { showErrorMessage, showWarningMessage, showInformationMessage } = vscode.window;
+  if (type === MessageType.Error) return (message, ...items) => showErrorMessage(message, ...items);
+  if (type === MessageType.Warning) return (message, ...items) => showWarningMessage(message, ...items);
+  return (message, ...items) => showInformationMessage(message, ...items);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

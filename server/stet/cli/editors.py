@@ -1,0 +1,73 @@
+"""The editors that Stet has a configuration for, and which of their versions it needs."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stet.cli.finding import Finding
+from stet.system.child import see_off
+from stet.system.system import System
+
+VERSION_SECONDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Editor:
+    """An editor and what it needs.
+
+    Attributes:
+        name: For people.
+        command: How its version is asked for.
+        needs: The first version with all that is used.
+        why: What older ones lack.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    needs: tuple[int, int]
+    why: str
+
+
+EDITORS = {
+    "neovim": Editor(
+        "Neovim", ("nvim", "--version"), (0, 11), "vim.lsp.config and commands with arguments"
+    ),
+    "vscode": Editor("VS Code", ("code", "--version"), (1, 91), "what the extension is built for"),
+    "helix": Editor("Helix", ("hx", "--version"), (25, 7), "commands with arguments"),
+    "emacs": Editor(
+        "Emacs", ("emacs", "--version"), (30, 1), "eglot with commands and resource operations"
+    ),
+}
+"""By the name that `stet config` takes."""
+
+
+async def check_editor(editor: Editor, system: System) -> Finding:
+    """Whether an editor is there and new enough."""
+    output = await _output(editor.command, system)
+    if output is None:
+        return Finding("note", editor.name, "not found")
+    found = re.search(r"(\d+)\.(\d+)(?:\.\d+)*", output)
+    if found is None:
+        return Finding("note", editor.name, f"says no version: {output.strip()[:60]!r}")
+    if (int(found[1]), int(found[2])) >= editor.needs:
+        return Finding("ok", editor.name, found[0])
+    needed = f"{editor.needs[0]}.{editor.needs[1]:0{len(found[2])}}"
+    fix = f"Install {needed} or newer, which has {editor.why}."
+    return Finding("note", editor.name, f"{found[0]} is too old", fix)
+
+
+async def _output(command: Sequence[str], system: System) -> str | None:
+    """What a program prints; None if it is not there or hangs."""
+    try:
+        process = await system.start_process(command)
+    except OSError:
+        return None
+    try:
+        async with asyncio.timeout(VERSION_SECONDS):
+            output, _ = await process.communicate()
+    except TimeoutError:
+        return None
+    finally:
+        await see_off(process)
+    return output.decode(errors="replace")

@@ -1,0 +1,146 @@
+"""`stet config`: each editor's configuration, printed or put where the editor looks."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.shell import Shell
+
+CONFIGS = Path(__file__).parents[2] / "client-configs"
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    return Shell.at(tmp_path)
+
+
+@pytest.fixture
+def tools(shell: Shell) -> Path:
+    """The only folder on the PATH beside the system's."""
+    folder = shell.folder.parent / "bin"
+    folder.mkdir()
+    shell.env["PATH"] = f"{folder}:/usr/bin:/bin"
+    return folder
+
+
+def program(tools: Path, name: str, body: str) -> None:
+    (tools / name).write_text(f"#!/bin/sh\n{body}\n")
+    (tools / name).chmod(0o755)
+
+
+def test_the_configuration_of_neovim_is_printed_as_it_is_shipped(shell: Shell) -> None:
+    shipped = Path(__file__).parents[2] / "client-configs" / "neovim" / "stet.lua"
+    done = shell.run("config", "neovim")
+    assert (done.returncode, done.stdout) == (0, shipped.read_text(encoding="utf-8"))
+
+
+def test_the_configuration_of_neovim_is_put_where_it_looks(shell: Shell, tools: Path) -> None:
+    target = Path(shell.env["XDG_CONFIG_HOME"]) / "nvim" / "plugin" / "stet.lua"
+    done = shell.run("config", "neovim", "--write")
+    assert (done.returncode, done.stderr) == (
+        0,
+        f"wrote {target}\nRestart the editor.\nNeovim: not found.\n",
+    )
+    assert target.read_text(encoding="utf-8") == shell.run("config", "neovim").stdout
+    assert shell.run("config", "neovim", "--write").returncode == 0
+
+
+def test_a_configuration_the_user_has_changed_is_left_alone(shell: Shell) -> None:
+    target = Path(shell.env["XDG_CONFIG_HOME"]) / "nvim" / "plugin" / "stet.lua"
+    target.parent.mkdir(parents=True)
+    target.write_text("-- mine\n")
+    done = shell.run("config", "neovim", "--write")
+    assert (done.returncode, target.read_text()) == (1, "-- mine\n")
+    assert "exists and differs" in done.stderr
+
+
+def test_an_editor_that_is_too_old_is_told(shell: Shell, tools: Path) -> None:
+    program(tools, "nvim", "echo NVIM v0.9.5")
+    done = shell.run("config", "neovim", "--write")
+    assert done.returncode == 0
+    assert done.stderr.splitlines()[-1].startswith("Neovim: 0.9.5 is too old. Install 0.11")
+
+
+@pytest.mark.parametrize(("old", "folder"), [(False, "CONFIG/emacs"), (True, "home/.emacs.d")])
+def test_the_configuration_of_emacs_goes_into_the_folder_it_has(
+    shell: Shell, tools: Path, old: bool, folder: str
+) -> None:
+    program(tools, "emacs", "echo GNU Emacs 30.1")
+    target = shell.folder.parent / folder
+    if old:
+        target.mkdir(parents=True)
+    done = shell.run("config", "emacs", "--write")
+    assert done.returncode == 0, done.stderr
+    assert (target / "stet.el").read_bytes() == (CONFIGS / "emacs/stet.el").read_bytes()
+    assert f"Put these lines into {target / 'init.el'} and restart Emacs:" in done.stderr
+    readme = (CONFIGS / "emacs/README.md").read_text()
+    assert all(line.strip() in readme for line in done.stderr.splitlines()[2:5])
+
+
+def test_helix_keeps_its_users_languages_and_keys(shell: Shell, tools: Path) -> None:
+    languages = """
+[[language]]
+name = "python"
+scope = "source.python"
+file-types = ["py"]
+language-servers = ["ruff"]
+"""
+    # As in Helix itself, the languages it comes with stand in the program.
+    program(tools, "hx", f"echo helix 25.01.1\nexit\n: <<'END'\n{languages}{' ' * 1_000_000}\nEND")
+    folder = shell.folder.parent / "CONFIG" / "helix"
+    folder.mkdir(parents=True)
+    own = "# mine\n[[language]]\nname = 'go'\n"
+    (folder / "languages.toml").write_text(own)
+    done = shell.run("config", "helix", "--write")
+    assert done.returncode == 0, done.stderr
+    written = (folder / "languages.toml").read_text()
+    assert written.startswith(own)
+    assert '"ruff", "stet"' in written
+    keys = (CONFIGS / "helix/config-25.01.toml").read_text()
+    assert (folder / "config.toml").read_text() == keys
+    (folder / "config.toml").write_text("theme = 'x'\n")
+    again = shell.run("config", "helix", "--write")
+    assert "config.toml is yours already" in again.stderr
+    assert (folder / "languages.toml").read_text() == written
+    assert (folder / "config.toml").read_text() == "theme = 'x'\n"
+
+
+def test_without_helix_its_languages_are_not_guessed(shell: Shell, tools: Path) -> None:
+    done = shell.run("config", "helix", "--write")
+    assert (done.returncode, "Helix is not on the PATH" in done.stderr) == (1, True)
+
+
+def test_what_to_type_for_vs_code_is_printed(shell: Shell, tools: Path) -> None:
+    done = shell.run("config", "vscode")
+    assert done.stdout.splitlines() == [
+        f"cd {CONFIGS / 'vscode'}",
+        "npm ci --ignore-scripts && npm run package",
+        "code --install-extension stet.vsix",
+    ]
+
+
+def test_the_extension_for_vs_code_is_built_elsewhere_and_installed(
+    shell: Shell, tools: Path
+) -> None:
+    log = shell.folder.parent / "log"
+    program(tools, "npm", f'echo "npm $*" >> {log}; [ "$1" = run ] && touch stet.vsix; exit 0')
+    program(tools, "codium", f'[ -f "$2" ] && echo "codium $1" >> {log}')
+    done = shell.run("config", "vscode", "--write")
+    assert done.returncode == 0, done.stderr
+    assert log.read_text().splitlines() == [
+        "npm ci --ignore-scripts --no-audit --no-fund",
+        "npm run package",
+        "codium --install-extension",
+    ]
+    assert "installed the extension into codium" in done.stderr
+    assert not (CONFIGS / "vscode" / "stet.vsix").exists()
+
+
+def test_a_missing_or_failing_tool_is_named(shell: Shell, tools: Path) -> None:
+    shell.env["PATH"] = str(tools)
+    assert "there is no npm on the PATH" in shell.run("config", "vscode", "--write").stderr
+    program(tools, "npm", "echo it broke >&2; exit 3")
+    assert "none of code, codium" in shell.run("config", "vscode", "--write").stderr
+    program(tools, "code", "exit 0")
+    done = shell.run("config", "vscode", "--write")
+    assert (done.returncode, "failed: it broke" in done.stderr) == (1, True)

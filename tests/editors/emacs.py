@@ -1,0 +1,299 @@
+"""Drives real Emacs in a terminal: keys go through tmux, questions about its state to its own server.
+
+It runs with an empty home, our configuration and the lines of the README beside it. What is typed
+is typed; Emacs is only asked what stands in its buffers, and so what a test may wait for.
+"""
+
+import base64
+import contextlib
+import json
+import os
+import re
+import socket
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from tests.editors.terminal import DEADLINE, Ended, Terminal
+from tests.parts.emacs import Emacs as Program
+from tests.parts.emacs import ensure
+
+CONFIG = Path(__file__).parents[2] / "client-configs" / "emacs"
+KEYS = {"RET": "Enter", "SPC": "Space", "TAB": "Tab", "ESC": "Escape", "C-SPC": "C-Space"}
+"""Emacs's names of keys and tmux's, where they differ."""
+EARLY = """
+(setq native-comp-jit-compilation nil native-comp-enable-subr-trampolines nil)
+"""
+HELPERS = """
+(setq inhibit-startup-screen t create-lockfiles nil make-backup-files nil auto-save-default nil
+      server-socket-dir (getenv "TEST_FOLDER") server-name "asked")
+(defun test-hunks ()
+  "Where the hunks of this buffer are shown: vectors of 0-based line and code."
+  (vconcat
+   (sort (delete-dups
+          (cl-loop for found in (flymake-diagnostics)
+                   for said = (cdr (assq 'eglot-lsp-diag (flymake-diagnostic-data found)))
+                   when (and (equal (plist-get said :source) "stet")
+                             (member (plist-get said :code) '("proposal" "conflict")))
+                   collect (vector (1- (line-number-at-pos (flymake-diagnostic-beg found)))
+                                   (plist-get said :code)))))))
+(defvar test-answer nil "What `test-command' was answered.")
+(defun test-command (name arguments)
+  "Have Stet carry out NAME with ARGUMENTS; the answer is put into `test-answer'."
+  (setq test-answer nil)
+  (jsonrpc-async-request
+   (stet--server) :workspace/executeCommand
+   (list :command name :arguments (if arguments (vector arguments) []))
+   :success-fn (lambda (answer) (setq test-answer (list answer)))
+   :error-fn (lambda (problem) (setq test-answer (list problem))))
+  nil)
+(defun test-messages ()
+  "All messages so far."
+  (with-current-buffer (messages-buffer) (buffer-substring-no-properties 1 (point-max))))
+(defun test-shown ()
+  "The diff that is shown below the hunk at point."
+  (and (overlayp stet--overlay) (overlay-buffer stet--overlay)
+       (substring-no-properties (overlay-get stet--overlay 'after-string))))
+(server-start)
+(write-region "" nil (expand-file-name "ready" (getenv "TEST_FOLDER")) nil 'quietly)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What an editor starts with.
+
+    Attributes:
+        program: Emacs.
+        home: A folder for its home, XDG folders and sockets; kept from start to start.
+        root: The workspace.
+        script: A model script's file, for `STET_SCRIPTED_MODEL`; None is the model that is found.
+        init: Lisp between the README's lines and the helpers.
+        before: Lisp before the README's lines.
+        path: Folders before those of the system on the `PATH`.
+        size: Of the terminal, columns and lines.
+    """
+
+    program: Program
+    home: Path
+    root: Path
+    script: Path | None
+    init: str = ""
+    before: str = ""
+    path: Sequence[Path] = field(default=(Path(sys.executable).parent,))
+    size: tuple[int, int] = (120, 32)
+
+
+def only_stet(home: Path) -> tuple[Path]:
+    """A folder with `stet` alone, for the `PATH`: no `rass` and no other server."""
+    folder = home / "bin"
+    folder.mkdir(exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        (folder / "stet").symlink_to(Path(sys.executable).with_name("stet"))
+    return (folder,)
+
+
+def readme_lines() -> str:
+    """The lines for the init file that the README gives."""
+    found = re.search(r"```elisp\n(.*?)```", (CONFIG / "README.md").read_text(), re.DOTALL)
+    assert found, "the README gives no lines for the init file"
+    return found[1]
+
+
+def start(given: Start, file: str) -> "Emacs":
+    """Start Emacs with a file of the workspace."""
+    config = given.home / ".config" / "emacs"
+    config.mkdir(parents=True, exist_ok=True)
+    given.home.chmod(0o700)  # Emacs's server accepts no other folder for its socket
+    (config / "early-init.el").write_text(EARLY)
+    (config / "init.el").write_text(
+        f";; -*- lexical-binding: t -*-\n{given.before}{readme_lines()}{given.init}{HELPERS}"
+    )
+    with contextlib.suppress(FileExistsError):
+        (config / "stet.el").symlink_to(CONFIG / "stet.el")
+    folders = [*map(str, given.path), "/usr/bin", "/bin"]
+    environment = {
+        "HOME": str(given.home),
+        "PATH": os.pathsep.join(folders),
+        "TEST_FOLDER": str(given.home),
+        "LANG": "C.UTF-8",
+        **given.program.environment,
+        **{
+            f"XDG_{kind.upper()}_HOME": str(given.home / f".{kind}")
+            for kind in ("config", "data", "state", "cache")
+        },
+    }
+    if given.script is not None:
+        environment["STET_SCRIPTED_MODEL"] = str(given.script)
+    ready = given.home / "ready"
+    ready.unlink(missing_ok=True)
+    command = [*given.program.command, file]
+    terminal = Terminal(command, environment, given.root, given.home / "tmux", given.size)
+    terminal.wait(lambda _: ready.exists(), "Emacs has read its init file")
+    return Emacs(terminal, given.home / "asked", given.root)
+
+
+def record(folder: Path, programs: Path) -> None:
+    """Have Emacs of its part open a file that the `stet` among these programs serves."""
+    root, script = folder / "work", folder / "script.json"
+    (root / ".git").mkdir(parents=True)
+    (root / "a.py").write_text("a = 1\n")
+    script.write_text("[]")
+    editor = start(Start(ensure(), folder, root, script, path=[programs]), "a.py")
+    try:
+        editor.served()
+    finally:
+        editor.close()
+
+
+class Emacs:
+    """One Emacs in one terminal.
+
+    Attributes:
+        terminal: What it runs in.
+        root: Its workspace.
+    """
+
+    def __init__(self, terminal: Terminal, asked: Path, root: Path) -> None:
+        self.terminal = terminal
+        self.root = root
+        self._asked = asked
+
+    # -- keys
+
+    def press(self, keys: str) -> Self:
+        """Press keys, in Emacs's notation (`C-c s a`, `RET`)."""
+        self.terminal.keys(*(KEYS.get(key, key) for key in keys.split()))
+        return self
+
+    def type(self, text: str) -> Self:
+        """Type text as it is."""
+        self.terminal.type(text)
+        return self
+
+    # -- questions
+
+    def eval(self, expression: str) -> Any:
+        """What a Lisp expression gives in the buffer of the selected window, as JSON has it.
+
+        Raises:
+            AssertionError: It is an error.
+        """
+        code = (
+            "(base64-encode-string (json-serialize (with-current-buffer"
+            f" (window-buffer (selected-window)) {expression})"
+            " :null-object nil :false-object :json-false) t)"
+        )
+        quoted = code.replace("&", "&&").replace("-", "&-").replace("\n", "&n").replace(" ", "&_")
+        with socket.socket(socket.AF_UNIX) as asked:
+            asked.settimeout(DEADLINE)
+            asked.connect(str(self._asked))
+            asked.sendall(f"-eval {quoted}\n".encode())
+            answer = b"".join(iter(lambda: asked.recv(65536), b"")).decode()
+        printed = re.findall(r"^-print(?:-nonl)? (.*)$", answer, re.MULTILINE)
+        assert printed, f"{expression}: {answer.replace('&_', ' ').replace('&n', ' ')}"
+        return json.loads(base64.b64decode("".join(printed).removesuffix("&n").strip('"')))
+
+    def wait(self, expression: str, what: str = "") -> None:
+        """Wait until a Lisp expression is true."""
+        self._until(lambda: bool(self.eval(expression)), what or expression)
+
+    def command(self, name: str, arguments: str = "nil") -> Any:
+        """Run a command of the server with a property list, given as Lisp, and give its answer."""
+        self.eval(f"(test-command {lisp(name)} {arguments})")
+        self.wait("(and test-answer t)", f"{name} is answered")
+        return self.eval("(car test-answer)")
+
+    def text(self) -> str:
+        """The text of the buffer."""
+        return str(self.eval("(buffer-substring-no-properties (point-min) (point-max))"))
+
+    def messages(self) -> str:
+        """All messages so far."""
+        return str(self.eval("(test-messages)"))
+
+    def told(self, text: str) -> None:
+        """Wait until the user can read this in `*Messages*`."""
+        self.wait(f"(and (string-search {lisp(text)} (test-messages)) t)", f"{text!r} is told")
+
+    def wait_for_text(self, text: str) -> None:
+        """Wait until the buffer holds exactly this."""
+        self.wait(
+            f"(equal (buffer-substring-no-properties (point-min) (point-max)) {lisp(text)})",
+            f"the buffer is {text!r}",
+        )
+
+    def wait_for_hunks(self, *lines: int) -> None:
+        """Wait until exactly these 0-based lines show a proposal."""
+        wanted = " ".join(f'[{line} "proposal"]' for line in lines)
+        self.wait(f"(equal (test-hunks) [{wanted}])", f"proposals at lines {lines}")
+
+    def wait_for_states(self, *states: str) -> None:
+        """Wait until all hunks have these states, in order of file and place."""
+
+        def are() -> bool:
+            return [hunk["state"] for hunk in self.command("stet.proposals") or []] == list(states)
+
+        self._until(are, f"hunks are {states}")
+
+    def wait_for_context(self, text: str) -> None:
+        """Wait until what a question would send holds this text, by what Stet was told."""
+
+        def holds() -> bool:
+            context = self.command("stet.showContext", '\'(:prompt "x")')
+            return any(text in section["text"] for section in context["sections"])
+
+        self._until(holds, f"{text!r} in the context")
+
+    def served(self) -> Self:
+        """Wait until Stet serves the buffer, and is ready."""
+        self.wait("(and (stet--served-p) t)", "Stet serves the buffer")
+        self._until(lambda: self.command("stet.status").get("ready") is True, "Stet is ready")
+        return self
+
+    def visit(self, name: str) -> Self:
+        """Open a file of the workspace by `C-x C-f`."""
+        self.press("C-x C-f").wait("(and (minibufferp) t)", "the name is asked for")
+        self.press("C-a C-k").type(str(self.root / name)).press("RET")
+        self.wait(f'(equal (file-name-nondirectory (or buffer-file-name "")) {lisp(name)})')
+        return self
+
+    def line(self, number: int) -> Self:
+        """Go to a 1-based line by `M-g g`."""
+        self.press("M-g g").wait("(and (minibufferp) t)", "the line is asked for")
+        self.type(str(number)).press("RET")
+        self.wait(f"(and (not (minibufferp)) (= (line-number-at-pos) {number}))")
+        return self
+
+    def prompt(self, keys: str, text: str) -> Self:
+        """Press keys that ask for something, and answer."""
+        self.press(keys).wait("(and (minibufferp) t)", f"{keys} asks for something")
+        self.type(text).press("RET").wait("(not (minibufferp))", "it is answered")
+        return self
+
+    # -- the end
+
+    def quit(self) -> None:
+        """End Emacs by its own keys."""
+        self.press("C-x C-c")
+        self.terminal.wait_for_end()
+        self.terminal.close()
+
+    def close(self) -> None:
+        """End the terminal, and Emacs and Stet with it."""
+        self.terminal.close()
+
+    def _until(self, condition: Callable[[], bool], what: str) -> None:
+        try:
+            self.terminal.wait(lambda _: condition(), what)
+        except AssertionError as error:
+            with contextlib.suppress(OSError, Ended):
+                error.add_note(f"{self.messages()}\n{self.eval('(test-hunks)')}")
+            raise
+
+
+def lisp(text: str) -> str:
+    """A Lisp string."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

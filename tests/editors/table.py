@@ -1,0 +1,65 @@
+"""The README's table of what each editor shows, made of what the tests saw there.
+
+    python -m tests.editors.table [--write]
+
+prints it, or puts it into the README.
+"""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.editors.shown import FOLDER, NO, ROWS
+
+README = Path(__file__).parents[2] / "README.md"
+BEGIN, END = "<!-- what editors show: begin -->", "<!-- what editors show: end -->"
+"""Between these lines the README holds the table."""
+ORDER = ("neovim", "vscode", "helix", "emacs")
+"""Editors as the README goes through them; versions of one editor by their names."""
+
+
+def seen() -> list[dict[str, Any]]:
+    """What was seen in each editor, in the order of the columns."""
+    files = sorted(FOLDER.glob("*.json"), key=_place)
+    return [json.loads(file.read_text()) for file in files]
+
+
+def _place(file: Path) -> tuple[int, str]:
+    editor = file.stem.split("-")[0]
+    return (ORDER.index(editor) if editor in ORDER else len(ORDER), file.stem)
+
+
+def table(editors: Sequence[dict[str, Any]]) -> str:
+    """The Markdown table: a row for each thing that can be shown, a column for each editor.
+
+    Args:
+        editors: The contents of the files that `Shown` keeps.
+    """
+    lines = [["shown", *(editor["title"] for editor in editors)]]
+    lines.append(["---"] * len(lines[0]))
+    for row, name in ROWS.items():
+        lines.append([name, *(_cell(editor["rows"].get(row)) for editor in editors)])
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def _cell(how: str | None) -> str:
+    """A dash says that it was looked for; nothing, that nobody has looked yet."""
+    return "-" if how == NO else (how or "").replace("|", "\\|")
+
+
+def written(readme: str) -> str:
+    """The README with the table as it is now between its two comments."""
+    before, begin, rest = readme.partition(BEGIN)
+    _, end, behind = rest.partition(END)
+    assert begin, f"the README lacks the line {BEGIN!r}"
+    assert end, f"the README lacks the line {END!r}"
+    return f"{before}{begin}\n\n{table(seen())}\n{end}{behind}"
+
+
+if __name__ == "__main__":
+    if "--write" in sys.argv:
+        README.write_text(written(README.read_text()))
+    else:
+        sys.stdout.write(table(seen()))

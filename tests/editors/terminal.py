@@ -1,0 +1,190 @@
+"""A program in a real terminal: keys go in, the screen is read, and waiting ends when it shows something.
+
+The terminal is a tmux with a socket of its own, spoken to in its control mode: one process takes the
+commands, and tells when the program has written.
+"""
+
+import contextlib
+import os
+import select
+import shlex
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from tests.parts import tmux
+
+DEADLINE = 20.0
+"""Seconds until a condition counts as missed."""
+LOOK_AGAIN = 0.05
+"""Seconds after which a condition is asked again though the program has written nothing."""
+
+
+class Ended(Exception):
+    """The program has ended, and its terminal with it."""
+
+
+class Terminal:
+    """One terminal with one program in it.
+
+    Args:
+        command: The program and its arguments.
+        environment: All of the program's environment; `TERM` is tmux's.
+        folder: Where the program starts.
+        socket: A path for tmux's socket where nothing is; a short one, below 100 bytes.
+        size: Columns and lines.
+
+    Raises:
+        MissingPart: There is no tmux, and it can't be had.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str | Path],
+        environment: Mapping[str, str],
+        folder: Path,
+        socket: Path,
+        size: tuple[int, int] = (120, 40),
+    ) -> None:
+        columns, lines = map(str, size)
+        session = ["new-session", "-x", columns, "-y", lines, shlex.join(map(str, command))]
+        self._control = subprocess.Popen(
+            [*tmux.ensure(), "-u", "-S", socket, "-f", os.devnull, "-C", *session],
+            cwd=folder,
+            env=dict(environment),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self._unread = b""
+        self._answer()
+        self._run("refresh-client", "-C", f"{columns}x{lines}")
+
+    def keys(self, *keys: str) -> None:
+        """Press keys by tmux's names, such as `Escape`, `Enter`, `C-c`, or letters as they are."""
+        self._run("send-keys", *keys)
+
+    def type(self, text: str) -> None:
+        """Type a text on one line, letter by letter."""
+        self._run("send-keys", "-l", "--", text)
+
+    def paste(self, text: str) -> None:
+        """Paste a text on one line, at once, as a terminal does for a program that knows of pasting."""
+        self._run("set-buffer", "--", text)
+        self._run("paste-buffer", "-p", "-d")
+
+    def screen(self) -> list[str]:
+        """The lines that are shown, without spaces at their ends."""
+        return [line.rstrip() for line in self._run("capture-pane", "-p")]
+
+    def coloured(self) -> str:
+        """The screen with the escape sequences of its colours; lines end at LF."""
+        return "\n".join([*self._run("capture-pane", "-p", "-e", "-N"), ""])
+
+    def capture(self, name: str) -> None:
+        """Keep the coloured screen in the folder that `STET_CAPTURES` names, if it does."""
+        if folder := os.environ.get("STET_CAPTURES"):
+            Path(folder, f"{name}.txt").write_text(self.coloured())
+
+    def wait(self, condition: Callable[[list[str]], object], what: str) -> list[str]:
+        """Wait until a condition holds of the screen, or of what else it looks at; gives the screen.
+
+        Raises:
+            AssertionError: It doesn't hold in time; with `what` and the screen.
+            Ended: The program has ended meanwhile.
+        """
+        deadline = time.monotonic() + DEADLINE
+        while not condition(shown := self.screen()):
+            if time.monotonic() > deadline:
+                raise AssertionError("\n".join([f"not in time: {what}", *shown]))
+            self._until_written(LOOK_AGAIN)
+        return shown
+
+    def wait_for(self, *texts: str) -> list[str]:
+        """Wait until all these texts are shown, each within one line; gives the screen."""
+
+        def is_shown(screen: list[str]) -> bool:
+            return all(any(text in line for line in screen) for text in texts)
+
+        return self.wait(is_shown, f"{texts} on the screen")
+
+    def wait_until_gone(self, *texts: str) -> list[str]:
+        """Wait until none of these texts is shown; gives the screen."""
+
+        def is_gone(screen: list[str]) -> bool:
+            return not any(text in line for text in texts for line in screen)
+
+        return self.wait(is_gone, f"{texts} gone from the screen")
+
+    def wait_for_end(self) -> None:
+        """Wait until the program has ended."""
+        deadline = time.monotonic() + DEADLINE
+        try:
+            while time.monotonic() < deadline:
+                self._read(deadline - time.monotonic())
+                self._unread = b""
+        except Ended:
+            return
+        raise AssertionError("\n".join(["the program doesn't end", *self.screen()]))
+
+    def close(self) -> None:
+        """End the terminal, and the program where it still runs."""
+        assert self._control.stdin is not None
+        assert self._control.stdout is not None
+        if self._control.poll() is None:
+            with contextlib.suppress(Ended):
+                self._run("kill-server")
+        try:
+            self._control.wait(DEADLINE)
+        finally:
+            self._control.kill()
+            self._control.wait()
+            # What could not be written any more is in its buffer still.
+            with contextlib.suppress(BrokenPipeError):
+                self._control.stdin.close()
+            self._control.stdout.close()
+
+    def _run(self, *command: str) -> list[str]:
+        """The lines a command of tmux's answers with."""
+        assert self._control.stdin is not None
+        try:
+            self._control.stdin.write(f"{shlex.join(command)}\n".encode())
+            self._control.stdin.flush()
+        except BrokenPipeError as error:
+            raise Ended("the program has ended") from error
+        return self._answer()
+
+    def _answer(self) -> list[str]:
+        """The lines between `%begin` and the `%end` that belongs to it; what else comes is dropped."""
+        while not (begin := self._line()).startswith("%begin "):
+            continue
+        lines, end = [], begin.removeprefix("%begin ")
+        while (line := self._line()) not in {f"%end {end}", f"%error {end}"}:
+            lines.append(line)
+        assert line.startswith("%end "), f"tmux refuses: {lines}"
+        return lines
+
+    def _line(self) -> str:
+        """The next line tmux says."""
+        deadline = time.monotonic() + DEADLINE
+        while b"\n" not in self._unread:
+            assert time.monotonic() < deadline, f"tmux doesn't answer, but for {self._unread!r}"
+            self._read(DEADLINE)
+        line, _, self._unread = self._unread.partition(b"\n")
+        return line.decode(errors="replace")
+
+    def _until_written(self, seconds: float) -> None:
+        """Wait for the program to write, at most so long; what it wrote is seen on the screen."""
+        if b"%output" not in self._unread:
+            self._read(seconds)
+        self._unread = b""
+
+    def _read(self, seconds: float) -> None:
+        """Read what tmux says within a time, if anything."""
+        assert self._control.stdout is not None
+        if select.select([self._control.stdout], [], [], max(seconds, 0))[0]:
+            said = os.read(self._control.stdout.fileno(), 65536)
+            if not said:
+                raise Ended("the program has ended")
+            self._unread += said

@@ -1,0 +1,83 @@
+"""Emacs has one connection to a buffer: Stet beside another server through `rass`, alone, or missing."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.editors.conftest import Part
+from tests.editors.emacs import Emacs, Start, start
+from tests.editors.scripts import GREET, GREET_FILE, greet_script
+from tests.parts.emacs import ensure
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+Begin = Callable[..., Emacs]
+UNUSED = "F401"
+"""What `ruff server` says of the first line of `GREET`: an import that nothing uses."""
+
+
+@pytest.fixture
+def emacs(part: Part, tmp_path: Path) -> Iterator[Begin]:
+    """Starts editors with `GREET` in `a.py`: `emacs(programs)` gives one with these on its `PATH`."""
+    started: list[Emacs] = []
+
+    def begin(*programs: str, init: str = "") -> Emacs:
+        home, root = tmp_path / "home", tmp_path / "work"
+        (home / "bin").mkdir(parents=True)
+        (root / ".git").mkdir(parents=True)
+        (root / "a.py").write_text(GREET)
+        (root / "notes.txt").write_text("One.\n")
+        for program in programs:
+            (home / "bin" / program).symlink_to(Path(sys.executable).with_name(program))
+        script = home / "script.json"
+        script.write_text(json.dumps(greet_script()))
+        given = Start(part(ensure), home, root, script, path=[home / "bin"], init=init)
+        started.append(start(given, "a.py"))
+        return started[-1]
+
+    yield begin
+    for editor in started:
+        editor.close()
+
+
+def test_stet_runs_beside_the_server_that_eglot_knows(emacs: Begin) -> None:
+    editor = emacs("stet", "rass", "ruff").served()
+    says = '(mapconcat #\'flymake-diagnostic-text (flymake-diagnostics) " ")'
+    editor.wait(f'(and (string-search "{UNUSED}" {says}) t)', "ruff says something")
+    editor.prompt("C-c s a", "use f-strings").wait_for_hunks(4, 10)
+    editor.line(5).wait("(and (test-shown) t)", "the diff is shown")
+    editor.press("C-c s y").wait_for_text("\n".join(GREET_FILE.first) + "\n")
+    editor.prompt("C-c s m", "Stet: Go to the next hunk")
+    editor.wait("(= (line-number-at-pos) 11)", "a code action of Stet's")
+    editor.press("C-c s y").wait_for_text("\n".join(GREET_FILE.both) + "\n")
+    editor.press("C-_").wait_for_text("\n".join(GREET_FILE.first) + "\n")
+    editor.wait_for_states("accepted", "undone")
+    editor.wait(f'(and (string-search "{UNUSED}" {says}) t)', "ruff goes on saying it")
+
+    editor.visit("notes.txt").wait("(stet--served-p)", "another language has the same connection")
+    editor.wait_for_context("Path: notes.txt")
+
+
+def test_without_rass_stet_is_alone_and_says_how_to_change_that(emacs: Begin) -> None:
+    editor = emacs("stet", "ruff").served()
+    editor.wait('(and (get-buffer "*Warnings*") t)', "there is a warning")
+    warning = editor.eval('(with-current-buffer "*Warnings*" (buffer-string))')
+    assert "pip install rassumfrassum" in warning
+    assert "ruff" in warning
+
+
+def test_a_language_server_of_your_choice_can_be_left_out(emacs: Begin) -> None:
+    editor = emacs("stet", "rass", "ruff", init="(setq stet-beside nil)\n").served()
+    assert editor.eval("(plist-get (eglot--server-info (stet--server)) :name)") == "stet"
+
+
+def test_without_stet_emacs_says_once_what_to_do(emacs: Begin) -> None:
+    editor = emacs("ruff")
+    editor.wait('(and (get-buffer "*Warnings*") t)', "there is a warning")
+    editor.visit("notes.txt")
+    warning = editor.eval('(with-current-buffer "*Warnings*" (buffer-string))')
+    assert warning.count("so nothing is started.") == 1
+    editor.press("C-c s n").told("install it, or mend the PATH")
+    assert editor.eval("(eglot-current-server)") is None

@@ -1,0 +1,145 @@
+"""What Emacs has beside the scenario: pages, lists, the way back, and what is typed meanwhile."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.editors.conftest import Part
+from tests.editors.emacs import Emacs, Start, only_stet, start
+from tests.editors.scripts import GREET, GREET_FILE, greet_script
+from tests.editors.shown import Shown
+from tests.parts.emacs import ensure
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+Begin = Callable[..., Emacs]
+FIRST, BOTH = ("\n".join(lines) + "\n" for lines in (GREET_FILE.first, GREET_FILE.both))
+
+
+@pytest.fixture
+def emacs(part: Part, tmp_path: Path) -> Iterator[Begin]:
+    """Starts editors with `GREET` in `a.py` and `b.py`: `emacs(script)` gives one that Stet serves."""
+    started: list[Emacs] = []
+
+    def begin(script: list[object], init: str = "") -> Emacs:
+        home, root = tmp_path / "home", tmp_path / "work"
+        home.mkdir()
+        (root / ".git").mkdir(parents=True)
+        for name in ("a.py", "b.py"):
+            (root / name).write_text(GREET)
+        said = home / "script.json"
+        said.write_text(json.dumps(script))
+        given = Start(part(ensure), home, root, said, path=only_stet(home), init=init)
+        started.append(start(given, "a.py"))
+        return started[-1].served()
+
+    yield begin
+    for editor in started:
+        editor.close()
+
+
+def test_pages_and_lists_are_shown_as_the_table_says(emacs: Begin) -> None:
+    shown = Shown("emacs", "Emacs 30")
+    script = [*greet_script(), {"text": "Hello yourself."}]
+    editor = emacs(script).prompt("C-c s a", "use f-strings")
+    editor.wait_for_hunks(4, 10)
+
+    editor.press("C-c s l").wait("(eq major-mode 'xref--xref-buffer-mode)", "hunks are listed")
+    assert " 5:pending: Use an f-string\n11:pending: Use an f-string\n" in editor.text()
+    editor.press("q").wait('(equal (buffer-name) "a.py")', "the list is gone")
+
+    editor.press("C-c s d").wait("(and (eq major-mode 'diff-mode) (stet--served-p))", "the page")
+    shown.saw("review", "a file to edit")
+    editor.press("M-> M-k C-x C-s").wait_for_states("pending", "rejected")
+    editor.press("C-x 1 C-x b").type("a.py").press("RET").wait_for_hunks(4)
+
+    selected = '<manually_added_selection path="a.py" lines="5-5">'
+    editor.line(5).press("C-SPC C-e").wait_for_context(selected)
+    shown.saw("selection", "at once")
+    editor.press("C-c s v")
+    editor.wait('(and (get-buffer-window "*Stet context*") t)', "the context is shown")
+    sent = editor.eval('(with-current-buffer "*Stet context*" (buffer-string))')
+    assert sent.startswith("About ")
+    assert selected in sent
+
+    editor.press("C-x 1 C-c s t").wait("(and (eq major-mode 'stet-chat-mode) (stet--served-p))")
+    shown.saw("chat", "a text file")
+    editor.press("M->").type("Hello").press("C-c C-c")
+    editor.wait('(and (string-search "Hello yourself." (buffer-string)) t)', "it is answered")
+    editor.wait("(not (buffer-modified-p))", "nobody has to save it")
+
+    editor.prompt("C-c s /", "where is bye said")
+    editor.wait("(eq major-mode 'xref--xref-buffer-mode)", "places are listed")
+    shown.saw("search", "list")
+    shown.check()
+
+
+def test_what_is_typed_while_an_edit_is_on_its_way_stays(emacs: Begin) -> None:
+    editor = emacs(greet_script()).prompt("C-c s a", "use f-strings")
+    editor.wait_for_hunks(4, 10)
+    editor.line(5).press("C-c s y M-<").type("# typed").press("RET").type("# on")
+    editor.press("RET").wait_for_text("# typed\n# on\n" + FIRST)
+    editor.wait_for_hunks(12)
+    editor.press("C-c s Y").wait_for_text("# typed\n# on\n" + BOTH)
+
+
+def test_a_file_that_is_not_open_is_changed_without_a_second_question(emacs: Begin) -> None:
+    reading = {"tool_calls": [{"name": "read_file", "arguments": {"file": "b.py"}}]}
+    editor = emacs([reading, *greet_script(file="b.py")]).prompt("C-c s a", "use f-strings")
+    editor.terminal.wait_for("[Stet: 2 pending]")
+    editor.press("C-c s l").wait("(eq major-mode 'xref--xref-buffer-mode)", "hunks are listed")
+    editor.command("stet.accept", "'(:all t)")
+    editor.wait('(and (get-buffer "b.py") t)', "b.py is opened")
+    editor.press("q C-x b").type("b.py").press("RET").wait_for_text(BOTH)
+    assert not editor.eval("(minibufferp)")
+    assert (editor.root / "b.py").read_text() == GREET
+
+
+def test_a_decision_is_taken_back_and_a_conflict_resolved(emacs: Begin) -> None:
+    editor = emacs(greet_script()).prompt("C-c s a", "use f-strings")
+    editor.wait_for_hunks(4, 10)
+    editor.line(5).press("C-c s y").wait_for_text(FIRST)
+    editor.press("C-c s u").wait_for_text(GREET)
+    editor.press("C-c s b").wait_for_hunks(4, 10)
+    editor.prompt("C-c s k", "").wait_for_states("rejected", "pending")
+    assert editor.command("stet.proposals")[0].get("reason") is None
+    editor.press("C-c s y").told("Stet: no hunk waits on this line")
+
+    editor.line(11).press("C-a C-k").type('    message = f"See you, {name}"')
+    editor.wait('(equal (test-hunks) [[10 "conflict"]])', "it is a conflict")
+    editor.prompt("C-c s c", "take the proposal, drop my text")
+    editor.wait('(and (string-search "Bye {name}" (buffer-string)) t)', "it is resolved")
+
+
+def test_nothing_of_it_blocks_emacs_and_a_refusal_is_one_plain_sentence(emacs: Begin) -> None:
+    editor = emacs([])
+    editor.press("C-c s s").told("Stet: there is nothing to send")
+    editor.press("C-c s q").told("Stet: nothing waits for your answer")
+    editor.press("C-c s x").told("Stet: nothing runs")
+    editor.press("C-c s n").told("Stet: nothing to review")
+    assert "-328" not in editor.messages()
+
+
+def test_a_new_file_is_shown_empty_filled_and_saved(emacs: Begin) -> None:
+    made = {"name": "create_file", "arguments": {"file": "lib/new.py", "content": "x = 1\n"}}
+    done = {"name": "done", "arguments": {"summary": "It is done."}}
+    editor = emacs([{"tool_calls": [made]}, {"tool_calls": [done]}]).prompt("C-c s a", "make it")
+    editor.terminal.wait_for("[Stet: 1 pending]")
+    editor.press("C-c s n").wait('(equal (buffer-name) "new.py")', "it is shown")
+    editor.served().told("Stet: a new file, still to be made; C-c s y fills it")
+    assert not (editor.root / "lib").exists()
+    editor.press("C-c s y").wait_for_text("x = 1\n")
+    editor.press("C-x C-s").wait("(not (buffer-modified-p))", "it is saved")
+    assert (editor.root / "lib" / "new.py").read_text() == "x = 1\n"
+
+
+def test_a_server_that_dies_is_started_again_with_what_waited(emacs: Begin) -> None:
+    editor = emacs(greet_script()).prompt("C-c s a", "use f-strings")
+    editor.wait_for_hunks(4, 10)
+    editor.press("M-<").type("# unsaved").press("RET").wait_for_hunks(5, 11)
+    editor.wait("(not (eglot--inhibit-autoreconnect (stet--server)))", "it has lived long enough")
+    editor.eval("(signal-process (jsonrpc--process (stet--server)) 9)")
+    editor.told("Reconnected!")
+    editor.served().wait_for_hunks(5, 11)
+    editor.line(6).press("C-c s y").wait_for_text("# unsaved\n" + FIRST)

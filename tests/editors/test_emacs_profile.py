@@ -1,0 +1,18 @@
+"""What real Eglot says of itself is what the editor says that plays it in other tests."""
+
+import json
+
+import pytest
+
+from tests.editors.conftest import Part
+from tests.editors.profiles import CLIENTS, recorded
+from tests.parts.emacs import ensure
+from tests.support.editor_profiles import PROFILES
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
+
+
+def test_eglot_says_of_itself_what_was_recorded(part: Part) -> None:
+    part(ensure)
+    written = json.loads((CLIENTS / f"{PROFILES['eglot'].file}.json").read_text())
+    assert recorded("eglot") == written, "python -m tests.editors.profiles eglot"

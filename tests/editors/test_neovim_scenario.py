@@ -1,0 +1,159 @@
+"""The scenario of all editors in real Neovim, by the keys of the configuration, started twice."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.editors import scenario as given
+from tests.editors.neovim import Neovim, Start, start
+from tests.editors.scenario import ADD, AMOUNT, COUNT, EMPTY, LABEL, NAMES, ROUNDED, SHOWN, Change
+from tests.editors.shown import Shown
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+MENUS = """
+vim.o.laststatus, vim.o.statusline = 2, ' %f  %{v:lua.stet_status()}'
+vim.ui.select = function(items, options, choose)
+  T.offered = { options.prompt, items }
+  for _, item in ipairs(items) do
+    local title = options.format_item and options.format_item(item) or item
+    if title:find(T.wanted, 1, true) then return choose(item) end
+  end
+end
+"""
+LAST_ROW = "T.row(vim.o.lines)"
+STATUS_ROW = "T.row(vim.o.lines - 1)"
+
+
+@pytest.fixture
+def shown() -> Shown:
+    return Shown("neovim", "Neovim 0.11")
+
+
+def test_the_scenario_ends_with_the_same_bytes_as_in_every_editor(
+    nvim_binary: Path, tmp_path: Path, shown: Shown
+) -> None:
+    begin = Start(nvim_binary, tmp_path, given.FILES, json.loads(given.script()), MENUS)
+    with running(begin) as editor:
+        editor.open("cart.py")
+        review_two_files(editor, shown)
+        undo_in_the_editor(editor, shown)
+        answer_a_question(editor, shown)
+        carry_out_a_comment(editor, shown)
+        editor.keys(f":edit stock.py<CR>\\a{given.MORE}<CR>")
+        wait_for(editor, ADD, COUNT)
+        cancel_a_turn(editor, shown)
+        save_all(editor)
+    assert given.files_in(tmp_path / "work") == {**given.END, "stock.py": given.STOCK.encode()}
+    with running(begin) as editor:
+        editor.open("stock.py")
+        wait_for(editor, ADD, COUNT)
+        decide(editor, ADD, "\\y")
+        wait_for(editor, COUNT)
+        save_all(editor)
+        assert editor.states().count("pending") == 1
+    assert given.files_in(tmp_path / "work") == given.END
+    shown.check()
+
+
+@contextmanager
+def running(begin: Start) -> Iterator[Neovim]:
+    editor = start(begin)
+    try:
+        yield editor
+    finally:
+        editor.close()
+
+
+def wait_for(editor: Neovim, *changes: Change) -> None:
+    """Wait until exactly these hunks are shown in the buffer, where their lines are."""
+    lines = editor.lines()
+    editor.wait_for_hunks(*(lines.index(change.old.splitlines()[0]) for change in changes))
+
+
+def decide(editor: Neovim, change: Change, keys: str) -> None:
+    """Press keys on the line of a hunk; with the key for accepting, see its new text."""
+    text = "\n".join(editor.lines()) + "\n"
+    editor.keys(f"{text[: text.index(change.old)].count(chr(10)) + 1}G{keys}")
+    if keys == "\\y":
+        editor.wait_for_lines(change.within(text).splitlines())
+
+
+def save_all(editor: Neovim) -> None:
+    editor.keys(":wall<CR>")
+    editor.wait("#vim.fn.getbufinfo({ bufmodified = 1 }) == 0", "all is saved")
+
+
+def review_two_files(editor: Neovim, shown: Shown) -> None:
+    editor.keys(f"\\a{given.TIDY}<CR>")
+    wait_for(editor, LABEL, AMOUNT)
+    editor.wait(f"{STATUS_ROW}:find('4 hunks')", "the status line counts")
+    shown.saw("status", "status line")
+    editor.wait(f"{LAST_ROW}:find('{given.ENDS[0]}', 1, true)", "the end is told")
+    shown.saw("notification", "message line")
+    editor.keys("gg]h")
+    editor.wait("vim.fn.line('.') == 5", "the cursor is at the first hunk")
+    assert any(f"+{LABEL.new.rstrip()}" in row for row in editor.screen())
+    editor.capture("hunk")
+    assert editor.lines() == given.CART.splitlines()
+    shown.saw("diagnostics", "sign, diff below the line")
+    decide(editor, LABEL, "\\y")
+    shown.saw("accept", "`<leader>y`")
+    editor.keys("ggOimport math<Esc>")
+    wait_for(editor, AMOUNT)
+    decide(editor, AMOUNT, "\\y")
+    wait_for(editor)
+    editor.keys("]h")
+    editor.wait("vim.api.nvim_buf_get_name(0):match('stock.py$')", "the next is in another file")
+    shown.saw("next", "`]h`")
+    wait_for(editor, EMPTY, NAMES)
+    decide(editor, EMPTY, "\\n<CR>")
+    wait_for(editor, NAMES)
+    assert editor.lines() == given.STOCK.splitlines()
+
+
+def undo_in_the_editor(editor: Neovim, shown: Shown) -> None:
+    decide(editor, NAMES, "\\y")
+    editor.wait_for_states("accepted", "accepted", "rejected", "accepted")
+    editor.keys("u")
+    editor.wait_for_lines(given.STOCK.splitlines())
+    editor.wait_for_states("accepted", "accepted", "rejected", "undone")
+    shown.saw("undo", "`u`")
+
+
+def answer_a_question(editor: Neovim, shown: Shown) -> None:
+    editor.keys(f":edit cart.py<CR>\\a{given.SIGN}<CR>")
+    editor.wait("vim.fn.execute('messages'):find('(answer: ', 1, true)", "it is asked")
+    assert any(given.QUESTION in row for row in editor.screen())
+    editor.capture("question")
+    editor.lua("T.wanted = ...", given.ANSWER)
+    editor.keys("\\q")
+    wait_for(editor, SHOWN)
+    assert editor.lua("return T.offered") == [
+        given.QUESTION,
+        [*given.CHOICES, "In your own words"],
+    ]
+    shown.saw("question", "popup; answered in a list")
+    decide(editor, SHOWN, "\\y")
+
+
+def cancel_a_turn(editor: Neovim, shown: Shown) -> None:
+    before = editor.states()
+    editor.keys(f"\\a{given.LONG}<CR>")
+    editor.wait(f"{LAST_ROW}:find('{given.LONG}', 1, true)", "the turn is shown")
+    shown.saw("progress", "message line")
+    editor.keys("\\x")
+    editor.wait("#(T.poll('stet.status') or { turns = { 1 } }).turns == 0", "no turn runs")
+    shown.saw("cancel", "`<leader>x`")
+    assert editor.states() == before
+
+
+def carry_out_a_comment(editor: Neovim, shown: Shown) -> None:
+    editor.keys(f"GA{given.COMMENT}<Esc>")
+    editor.lua("T.wanted = ...", given.COMMENT_ACTION)
+    editor.keys("gra")
+    wait_for(editor, ROUNDED)
+    shown.saw("menu", "list")
+    decide(editor, ROUNDED, "\\y")

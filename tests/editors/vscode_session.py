@@ -1,0 +1,90 @@
+"""What all tests of VS Code share: one browser, and one folder with our extension installed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Protocol
+
+import pytest
+
+from tests.parts import chromium, code_server, npm, vscode_extension
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    # Not at run time: the driver of the browser is for these tests only.
+    from tests.editors.conftest import Part
+    from tests.editors.vscode import Installed, Screen, VSCode
+
+
+class Starts(Protocol):
+    """Starts editors; see `vscode`."""
+
+    def __call__(self, files: dict[str, str], *, status: str = "Stet", **options: object) -> VSCode:
+        """One with the first file open; files that begin with `#!` can be run."""
+        ...
+
+
+@pytest.fixture(scope="session")
+def screen(part: Part) -> Iterator[Screen]:
+    """A browser; it remembers nothing from one window to the next."""
+    from tests.editors.vscode import Screen
+
+    made = Screen(part(chromium.ensure))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def vscode_installed(part: Part, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """VS Code and our extension."""
+    from tests.editors.vscode import install
+
+    node, entry, vsix = part(npm.node), part(code_server.ensure), part(vscode_extension.ensure)
+    return install(node, entry, vsix, tmp_path_factory.mktemp("vscode"))
+
+
+@pytest.fixture
+def vscode(screen: Screen, vscode_installed: Installed, tmp_path: Path) -> Iterator[Starts]:
+    """`vscode(files, script=…)` starts one in a fresh workspace and home, with a file open."""
+    from tests.editors.vscode import Start, VSCode
+
+    started: list[VSCode] = []
+
+    def begin(files: dict[str, str], *, status: str = "Stet", **options: object) -> VSCode:
+        root = tmp_path / "work"
+        (root / ".git").mkdir(parents=True)
+        for name, text in files.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_bytes(text.encode())
+            if text.startswith("#!"):
+                (root / name).chmod(0o755)
+        start = Start(vscode_installed, tmp_path, root, **options)  # type: ignore[arg-type]
+        editor = VSCode(screen, start)
+        started.append(editor)
+        return editor.open(next(iter(files)), status=status)
+
+    yield begin
+    for editor in started:
+        editor.close()
+
+
+def record(folder: Path, programs: Path) -> None:
+    """VS Code, started as `tests.editors.profiles` has it."""
+    from tests.editors.vscode import Screen, Start, VSCode, install
+
+    made = Screen(chromium.ensure())
+    try:
+        installed = install(npm.node(), code_server.ensure(), vscode_extension.ensure(), folder)
+        root = folder / "work"
+        root.mkdir()
+        (root / "a.py").write_text("a = 1\n")
+        path = os.pathsep.join([str(programs), os.environ["PATH"]])
+        editor = VSCode(made, Start(installed, folder, root, path=path))
+        try:
+            editor.open("a.py")
+        finally:
+            editor.close()
+    finally:
+        made.close()

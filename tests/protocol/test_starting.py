@@ -1,0 +1,78 @@
+"""A server that is forked for a test is what one is that was started anew."""
+
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.starting import PYTHON, start
+
+STATE = """
+import asyncio, gc, json, logging, os, signal, sys, threading, time
+print(json.dumps({
+    "argv": sys.argv,
+    "name": __name__,
+    "main": sys.modules["__main__"].__dict__ is globals(),
+    "flags": repr(sys.flags),
+    "path": sys.path,
+    "environment": dict(os.environ),
+    "time zone": time.tzname,
+    "folder": os.getcwd(),
+    "umask": os.umask(0o77),
+    "group": [os.getpgrp(), os.getsid(0)],
+    "descriptors": [n for n in range(64) if os.path.exists(f"/proc/self/fd/{n}")],
+    "inheritable": [os.get_inheritable(n) for n in range(3)],
+    "signals": {n: repr(signal.getsignal(n)) for n in signal.valid_signals()},
+    "blocked": sorted(signal.pthread_sigmask(signal.SIG_BLOCK, ())),
+    "wakes": signal.set_wakeup_fd(-1),
+    "threads": threading.active_count(),
+    "collects": gc.isenabled(),
+    "logs": repr(logging.getLogger().handlers),
+    "children": os.path.exists("/proc/self/task") and open("/proc/self/task/%d/children" % os.getpid()).read(),
+    "streams": [(s.fileno(), s.encoding, s.errors, s.line_buffering) for s in (sys.stdin, sys.stdout, sys.stderr)],
+}), flush=True)
+print("complaint", file=sys.stderr)
+if sys.stdin.read() == "leave":
+    sys.exit("reason")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+async def ran(script: Path, typed: bytes, *, fresh: bool) -> tuple[Any, bytes, int | None]:
+    """What the script says of itself and complains of, and its exit code."""
+    env = {"LANG": "C.UTF-8", "TZ": "Asia/Tokyo", "ODD": "\udcff ö"}
+    server = await start([*PYTHON, str(script), "--odd", "a b"], env=env, fresh=fresh)
+    output, errors = await server.communicate(typed)
+    return json.loads(output), errors, server.returncode
+
+
+@pytest.mark.parametrize(
+    ("typed", "errors", "code"),
+    [(b"leave", b"complaint\nreason\n", 1), (b"", b"complaint\n", -signal.SIGKILL)],
+)
+async def test_a_forked_process_is_as_one_that_was_started_anew(
+    tmp_path: Path, typed: bytes, errors: bytes, code: int
+) -> None:
+    script = tmp_path / "state.py"
+    script.write_text(STATE)
+    anew = await ran(script, typed, fresh=True)
+    assert anew[1:] == (errors, code)
+    assert anew[0]["environment"]["ODD"] == "\udcff ö"
+    assert await ran(script, typed, fresh=False) == anew
+
+
+async def test_one_that_is_killed_is_gone_and_that_is_told() -> None:
+    server = await start([*PYTHON, "-m", "stet.cli.main", "serve"])
+    server.kill()
+    assert await server.wait() == -signal.SIGKILL
+    with pytest.raises(ProcessLookupError):
+        server.kill()
+
+
+async def test_a_module_that_is_not_there_ends_it_with_a_reason() -> None:
+    server = await start([*PYTHON, "-m", "stet.nothing"])
+    _, errors = await server.communicate()
+    assert b"No module named stet.nothing" in errors
+    assert server.returncode == 1

@@ -1,0 +1,168 @@
+"""Servers as processes of their own: forked by a Python that has imported Stet, or started anew.
+
+A forked one has pipes, signals, an environment and an exit code as any process; all that it lacks is the
+second of imports. A test that is about starting says `fresh=True`.
+"""
+
+import asyncio
+import atexit
+import json
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+from asyncio.base_subprocess import BaseSubprocessTransport
+from asyncio.subprocess import DEVNULL, PIPE, Process, SubprocessStreamProtocol
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tests.support.fork_server import NUMBER
+
+READ_AHEAD = 64 * 1024
+FORK_SERVER = str(Path(__file__).with_name("fork_server.py"))
+PYTHON = [sys.executable, "-I"]
+
+
+async def start(
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str] | None = None,
+    stderr: int = PIPE,
+    limit: int = READ_AHEAD,
+    fresh: bool = False,
+) -> Process:
+    """Start a server with piped streams.
+
+    Args:
+        argv: Its command line; what can be forked is `python -I` with a module or a script.
+        env: All of its environment; None: ours.
+        stderr: `PIPE`, `DEVNULL`, or a descriptor, which a forked one can't have.
+        limit: How many bytes of its output are read ahead.
+        fresh: Whether nothing may be imported before it begins.
+    """
+    can_fork = sys.platform == "linux" and [*argv[:2]] == PYTHON and argv[2] != "-c"
+    if fresh or not can_fork or stderr not in {PIPE, DEVNULL}:
+        return await asyncio.create_subprocess_exec(
+            *argv, stdin=PIPE, stdout=PIPE, stderr=stderr, env=env, limit=limit
+        )
+    loop = asyncio.get_running_loop()
+    protocol = SubprocessStreamProtocol(limit, loop)
+    connected = loop.create_future()
+    transport = _Transport(
+        loop, protocol, argv[2:], False, PIPE, PIPE, stderr, 0, connected, env=env or os.environ
+    )
+    await connected
+    return Process(transport, protocol, loop)
+
+
+class _Transport(BaseSubprocessTransport):
+    """As the event loop's own, but it is the fork server that makes the process and buries it."""
+
+    def _start(
+        self,
+        args: Any,
+        shell: bool,
+        stdin: Any,
+        stdout: Any,
+        stderr: Any,
+        bufsize: int,
+        **kwargs: Any,
+    ) -> None:
+        self._forked = _fork(args, kwargs["env"], has_errors=stderr == PIPE)
+        self._proc = self._forked  # type: ignore[assignment]
+        self._loop.add_reader(self._forked.report, self._ended)
+
+    def _ended(self) -> None:
+        with self._forked.report as report:
+            self._loop.remove_reader(report)
+            (code,) = NUMBER.unpack(report.read(NUMBER.size))
+        self._process_exited(code)
+
+
+class _Forked:
+    """As much of `subprocess.Popen` as a transport needs, of a process that is no child of ours.
+
+    Attributes:
+        report: Where its id has come, and its exit code will.
+    """
+
+    def __init__(self, report: Any, stdin: Any, stdout: Any, stderr: Any) -> None:
+        (self.pid,) = NUMBER.unpack(report.read(NUMBER.size))
+        self.report = report
+        self.stdin = stdin
+        self.stdout = stdout
+        self.stderr = stderr
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.returncode is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
+def _fork(arguments: Sequence[str], env: Mapping[str, str], *, has_errors: bool) -> _Forked:
+    """Order a process and wait until it is there.
+
+    Raises:
+        ChildProcessError: If the fork server has died; what it said is on the standard error.
+    """
+    order = json.dumps({"argv": list(arguments), "env": dict(env)}).encode() + b"\n"
+    its_stdin, stdin = (
+        socket.socketpair()
+    )  # as asyncio's: a pipe does not tell that its reader went
+    stdout, its_stdout = os.pipe()
+    stderr, its_stderr = os.pipe() if has_errors else (-1, os.open(os.devnull, os.O_WRONLY))
+    report, its_report = os.pipe()
+    with its_stdin:
+        socket.send_fds(
+            _orders(), [order], [its_stdin.fileno(), its_stdout, its_stderr, its_report]
+        )
+    for descriptor in (its_stdout, its_stderr, its_report):
+        os.close(descriptor)
+    ours = [
+        os.fdopen(report, "rb", 0),
+        os.fdopen(stdin.detach(), "wb", 0),
+        os.fdopen(stdout, "rb", 0),
+        os.fdopen(stderr, "rb", 0) if has_errors else None,
+    ]
+    try:
+        return _Forked(*ours)
+    except struct.error:
+        _orders.cache_clear()
+        for stream in ours:
+            if stream is not None:
+                stream.close()
+        raise ChildProcessError("The fork server has died; its standard error says why.") from None
+
+
+@cache
+def _orders() -> socket.socket:
+    """Where the fork server takes orders; it is started for the first of them."""
+    ours, its = socket.socketpair()
+    with its:
+        process = subprocess.Popen(
+            [*PYTHON, FORK_SERVER, str(its.fileno())],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            pass_fds=[its.fileno()],
+            env={name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ},
+        )
+
+    def end() -> None:
+        ours.close()
+        process.wait()
+
+    atexit.register(end)
+    return ours

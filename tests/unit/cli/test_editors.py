@@ -1,0 +1,43 @@
+"""Which version of an editor is there, and whether it will do."""
+
+import sys
+
+import pytest
+
+from stet.cli.editors import EDITORS, Editor, check_editor
+from stet.cli.finding import Finding
+from stet.system.os_system import OsSystem
+
+
+def printing(text: str) -> Editor:
+    return Editor("Ed", (sys.executable, "-c", f"print({text!r})"), (0, 11), "what is needed")
+
+
+@pytest.mark.parametrize(
+    ("output", "finding"),
+    [
+        ("NVIM v0.11.4\nBuild", Finding("ok", "Ed", "0.11.4")),
+        ("Ed 25.07.1 (a05c151b)", Finding("ok", "Ed", "25.07.1")),
+        (
+            "NVIM v0.9.5",
+            Finding(
+                "note",
+                "Ed",
+                "0.9.5 is too old",
+                "Install 0.11 or newer, which has what is needed.",
+            ),
+        ),
+        ("what?\x1b[8m", Finding("note", "Ed", "says no version: 'what?\\x1b[8m'")),
+    ],
+)
+async def test_an_editor_is_compared_with_what_is_needed(output: str, finding: Finding) -> None:
+    assert await check_editor(printing(output), OsSystem()) == finding
+
+
+async def test_an_editor_that_is_not_there_is_no_problem() -> None:
+    absent = Editor("Ed", ("no-such-editor-here",), (1, 0), "")
+    assert await check_editor(absent, OsSystem()) == Finding("note", "Ed", "not found")
+
+
+def test_helix_is_asked_for_as_it_is_numbered() -> None:
+    assert [editor.name for editor in EDITORS.values()] == ["Neovim", "VS Code", "Helix", "Emacs"]

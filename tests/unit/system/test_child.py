@@ -1,0 +1,65 @@
+"""A process of our own: its end is seen, whatever becomes of who asked it."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+import pytest
+
+from stet.cli import editors
+from stet.llm.embedded import process, weights
+from stet.lsp.tasks import Tasks
+from stet.system.child import ask_child
+from stet.system.os_system import OsSystem
+
+
+class Hanging(OsSystem):
+    """Where every program hangs."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+        self.process: asyncio.subprocess.Process
+
+    async def start_process(
+        self, argv: Sequence[str], *, env: Mapping[str, str] | None = None
+    ) -> asyncio.subprocess.Process:
+        hangs = [sys.executable, "-I", "-c", "import time; time.sleep(60)"]
+        self.process = await super().start_process(hangs, env=env)
+        self.begun.set()
+        return self.process
+
+
+async def ended(system: Hanging) -> None:
+    """As the embedded model's process is ended."""
+    await process.end(await system.start_process([]))
+
+
+WAITING: dict[str, Callable[[Hanging], Awaitable[object]]] = {
+    "asked": lambda system: ask_child(system, "stet.nothing", b"", 60),
+    "pip": lambda system: weights._pip_version(system, None),
+    "an editor": lambda system: editors._output([], system),
+    "the embedded model": ended,
+}
+
+
+@pytest.mark.parametrize("waits", WAITING.values(), ids=WAITING.keys())
+async def test_a_cancel_sees_it_off(waits: Callable[[Hanging], Awaitable[object]]) -> None:
+    system, tasks = Hanging(), Tasks()
+
+    async def waiting() -> None:
+        await waits(system)
+
+    running = tasks.spawn(waiting(), "it")
+    await system.begun.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert system.process.returncode == -signal.SIGKILL
+
+
+async def test_one_that_takes_too_long_is_seen_off() -> None:
+    system = Hanging()
+    with pytest.raises(TimeoutError):
+        await ask_child(system, "stet.nothing", b"", 0.1)
+    assert system.process.returncode == -signal.SIGKILL
