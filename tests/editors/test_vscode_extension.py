@@ -199,6 +199,8 @@ def test_a_program_that_is_missing_or_another_is_told_with_a_way_out_and_none_of
     write_program(bin_folder / "stet", "exit 2")
     try_again(editor)
     editor.wait_for_toast("answer as a language server")
+    toasts = editor.do(lambda page: page.locator(".notification-toast").all_inner_texts())
+    assert [text for text in toasts if "started again" in text] == []
     write_program(bin_folder / "stet", f'echo $$ > {tmp_path}/pid\nexec {STET} "$@"')
     try_again(editor)
     editor.wait_for_status("Stet")

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import {
   CloseAction, DidChangeConfigurationNotification, ErrorAction, ExecuteCommandRequest, LanguageClient, MessageType, State, ShowMessageNotification,
-  ShowMessageRequest, Trace, TransportKind, WorkDoneProgressCancelNotification,
+  ShowMessageRequest, TransportKind, WorkDoneProgressCancelNotification,
   type ExecuteCommandParams, type LanguageClientOptions, type ProgressToken,
   type WorkDoneProgressBegin, type WorkDoneProgressEnd, type WorkDoneProgressReport,
 } from 'vscode-languageclient/node';
@@ -35,6 +35,7 @@ export class Server implements vscode.Disposable {
   private client: LanguageClient | undefined;
   private deaths: number[] = [];
   private spawned = 0;
+  private hasAnswered = false;
 
   constructor(
     private readonly context: vscode.ExtensionContext,
@@ -80,9 +81,10 @@ export class Server implements vscode.Disposable {
     });
     client.onDidChangeState(({ newState }) => this.listener.state(newState === State.Running));
     this.spawned = performance.now();
+    this.hasAnswered = false;
     await client.start();
-    await client.setTrace(Trace.Off);
     this.check(client);
+    this.hasAnswered = true;
   }
 
   private check(client: LanguageClient): void {
@@ -165,6 +167,8 @@ export class Server implements vscode.Disposable {
   }
 
   private closed() {
+    // What never was a server isn't started again; `start` tells why.
+    if (!this.hasAnswered) return { action: CloseAction.DoNotRestart, handled: true };
     const now = Date.now();
     this.deaths = [...this.deaths.filter((then) => now - then < WITHIN), now];
     if (this.deaths.length < DEATHS) {
