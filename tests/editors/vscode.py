@@ -70,7 +70,8 @@ class Start:
         installed: The editor.
         home: A folder of the test's own; becomes home, XDG folders and the user's settings.
         root: The workspace.
-        script: What the model says, as the text of a `STET_SCRIPTED_MODEL` file.
+        script: What the model says, as the text of a `STET_SCRIPTED_MODEL` file; None is the model that
+            is found.
         settings: The user's, beside `SETTINGS`.
         path: The folders that programs are looked for in; Stet's own is one of them.
     """
@@ -78,7 +79,7 @@ class Start:
     installed: Installed
     home: Path
     root: Path
-    script: str = "[]"
+    script: str | None = "[]"
     settings: Mapping[str, object] = field(default_factory=dict)
     path: str = ""
 
@@ -246,12 +247,24 @@ class VSCode:
         self.do(lambda page: page.wait_for_selector(FOCUSED))
 
     def click_line(self, text: str) -> None:
-        """Put the cursor into the line with this text, by the mouse."""
+        """Put the cursor into the line with this text, by the mouse.
 
-        def click(page: Page) -> None:
+        Lenses come and go above lines: a click that met another line is done again.
+        """
+        wanted = text.rstrip("\n")
+        lines = [line for line in self.lines() if wanted.strip() in line]
+        assert lines, f"{wanted!r} is not to be seen"
+
+        def click(page: Page) -> bool:
             self._line(page, text).click(position={"x": 60, "y": 8})
+            number = 1 + page.evaluate(f"({_LINES})()").index(lines[0])
+            place = page.locator('[id="status.editor.selection"]')
+            with suppress(Late):
+                place.get_by_text(f"Ln {number},").wait_for(timeout=1000)
+                return True
+            return False
 
-        self.do(click)
+        assert any(self.do(click) for _ in range(int(DEADLINE))), f"no click meets {wanted!r}"
 
     def click(self, selector: str) -> None:
         """Click something."""
@@ -363,13 +376,15 @@ def _prepare(start: Start) -> None:
     user = start.home / "user" / "User"
     user.mkdir(parents=True, exist_ok=True)
     (user / "settings.json").write_text(json.dumps({**SETTINGS, **start.settings}))
-    (start.home / "script.json").write_text(start.script)
+    if start.script is not None:
+        (start.home / "script.json").write_text(start.script)
 
 
 def _environment(start: Start) -> dict[str, Any]:
     home = start.home / "home"
     home.mkdir(exist_ok=True)
     kinds = ("CONFIG", "DATA", "STATE", "CACHE")
+    script = str(start.home / "script.json")
     return {
         "HOME": str(home),
         "PATH": start.path
@@ -378,6 +393,6 @@ def _environment(start: Start) -> dict[str, Any]:
         "SHELL": shutil.which("sh") or "/bin/sh",
         # As when it is started from a terminal: the login shell is not asked for another PATH.
         "VSCODE_CLI": "1",
-        "STET_SCRIPTED_MODEL": str(start.home / "script.json"),
+        **({} if start.script is None else {"STET_SCRIPTED_MODEL": script}),
         **{f"XDG_{kind}_HOME": str(home / kind.lower()) for kind in kinds},
     }

@@ -17,6 +17,8 @@ interface At {
   uri: vscode.Uri;
   line: number;
   mark: Mark | undefined;
+  /** Whether the cursor is in the proposed side of the diff. */
+  isPage: boolean;
 }
 
 export class Reviewing {
@@ -27,7 +29,7 @@ export class Reviewing {
   ) {}
 
   readonly accept = async (): Promise<void> => {
-    const mark = this.markHere();
+    const mark = await this.markHere();
     if (!mark) return;
     const hunk = (await this.proposals()).find((one) => one.hunk === mark.hunk);
     if (!hunk) return;
@@ -46,7 +48,7 @@ export class Reviewing {
   }
 
   readonly reject = async (): Promise<void> => {
-    const mark = this.markHere();
+    const mark = await this.markHere();
     if (!mark) return;
     const prompt = 'Why? (Enter rejects without a reason, Escape leaves it pending)';
     const reason = await vscode.window.showInputBox({ title: 'Stet: reject', prompt });
@@ -106,17 +108,14 @@ export class Reviewing {
     const uri = this.server.uriOf(at.uri);
     const found = (await this.server.run<Proposal[]>('stet.proposals', { uri })) ?? [];
     const decided = found.filter((one) => states.includes(one.state));
-    const onLine = decided.filter(({ range: { start, end } }) => {
-      const past = Math.max(end.character > 0 ? end.line + 1 : end.line, start.line + 1);
-      return start.line <= at.line && at.line < past;
-    });
+    const onLine = decided.filter((one) => isOn(one, at.line));
     if (!decided.length) return nothing(otherwise);
     const chosen = onLine.length === 1 ? onLine[0] : await pickHunk(onLine.length ? onLine : decided);
     if (chosen) await this.decide(command, { hunk: chosen.hunk });
   }
 
   readonly resolve = async (): Promise<void> => {
-    const mark = this.markHere();
+    const mark = await this.markHere();
     if (!mark) return;
     if (!mark.isConflict) return nothing('this hunk is no conflict');
     const ways = [
@@ -151,13 +150,14 @@ export class Reviewing {
     if (!editor) return undefined;
     const { document, selection: { active: { line } } } = editor;
     const file = this.diffs.fileOf(document.uri);
-    if (file) return { uri: file, line: 0, mark: this.diffs.at(document.uri, line) };
+    if (file) return { uri: file, line: 0, mark: this.diffs.at(document.uri, line), isPage: true };
     if (!isServed(document)) return undefined;
-    return { uri: document.uri, line, mark: this.hunks.at(document.uri, line) };
+    return { uri: document.uri, line, mark: this.hunks.at(document.uri, line), isPage: false };
   }
 
-  private markHere(): Mark | undefined {
-    const mark = this.at()?.mark;
+  private async markHere(): Promise<Mark | undefined> {
+    const at = this.at();
+    const mark = at && ((await this.markNow(at)) ?? at.mark);
     if (!mark) {
       const next = 'Go to the Next';
       void vscode.window.showInformationMessage('Stet: no hunk on this line.', next).then((chosen) => {
@@ -166,6 +166,22 @@ export class Reviewing {
     }
     return mark;
   }
+
+  /** The hunk on a line of a file as the server knows it: right behind typing the marks are not yet moved. */
+  private async markNow({ uri, line, isPage }: At): Promise<Mark | undefined> {
+    if (isPage) return undefined;
+    const found = (await this.server.run<Proposal[]>('stet.proposals', { uri: this.server.uriOf(uri) })) ?? [];
+    const here = found.filter((one) => (one.state === 'pending' || one.state === 'conflict') && isOn(one, line)).at(-1);
+    if (!here) return undefined;
+    const { start, end } = here.range;
+    const range = new vscode.Range(start.line, start.character, end.line, end.character);
+    return { hunk: here.hunk, range, isConflict: here.state === 'conflict' };
+  }
+}
+
+function isOn({ range: { start, end } }: Proposal, line: number): boolean {
+  const past = Math.max(end.character > 0 ? end.line + 1 : end.line, start.line + 1);
+  return start.line <= line && line < past;
 }
 
 function nothing(what: string): void {
