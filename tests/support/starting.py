@@ -157,7 +157,8 @@ def _orders() -> socket.socket:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             pass_fds=[its.fileno()],
-            env={name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ},
+            # With no locale Python would go into its UTF-8 mode, and all that it forks with it.
+            env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8"},
         )
 
     def end() -> None:

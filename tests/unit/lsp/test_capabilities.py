@@ -44,8 +44,8 @@ EXPECTED = {
         workspace_folders=True,
     ),
     "vscode": ClientCapabilities(
-        name="visual studio code",
-        version="1.65.2",
+        name="code-server",
+        version="1.139.1",
         apply_edit=True,
         document_changes=True,
         resource_operations=FILES,
@@ -59,6 +59,7 @@ EXPECTED = {
         hover_markdown=True,
         lens_refresh=True,
         previews_edits=True,
+        llm_tag=True,
     ),
     "kakoune": ClientCapabilities(
         name="kakoune-lsp",
