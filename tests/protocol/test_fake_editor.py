@@ -200,7 +200,7 @@ async def test_an_editor_may_say_yes_to_what_it_did_not_do(
     [
         ("neovim", "True", "created\n\n"),
         ("helix", "True", "created\n"),
-        ("vscode", "False The editor answered with an error", "kept\n"),
+        ("vscode", "False The editor refused the edit and gave no reason.", "kept\n"),
         ("sublime", "False The editor answered with an error", "kept\n"),
     ],
 )

@@ -28,7 +28,7 @@ from pygls.protocol import default_converter
 from pytest_lsp import LanguageClient, LanguageClientProtocol
 from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, forward_stderr, register_lsp_features
 
-from tests.support.editor_disk import EditorDisk, Operation
+from tests.support.editor_disk import EditorDisk, NotApplied, Operation
 from tests.support.editor_documents import (
     EditorDocument,
     place_of,
@@ -529,7 +529,10 @@ class EditorProtocol(LanguageClientProtocol):
 def _apply_edit(
     editor: FakeEditor, params: lsp.ApplyWorkspaceEditParams
 ) -> lsp.ApplyWorkspaceEditResult | None:
-    return editor.apply_edit(params)
+    try:
+        return editor.apply_edit(params)
+    except NotApplied:
+        return lsp.ApplyWorkspaceEditResult(applied=False)
 
 
 def _show_document(editor: FakeEditor, params: lsp.ShowDocumentParams) -> lsp.ShowDocumentResult:

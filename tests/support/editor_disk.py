@@ -11,6 +11,10 @@ from tests.support.editor_profiles import Profile, Taken
 Operation = lsp.CreateFile | lsp.RenameFile | lsp.DeleteFile
 
 
+class NotApplied(Exception):
+    """An edit that the editor answers with `applied: false`."""
+
+
 class EditorDisk:
     """What lies below the root, as the editor left it."""
 
@@ -59,16 +63,16 @@ class EditorDisk:
         assert not changed, f"changed behind the editor: {sorted(map(str, changed))}"
 
     def _create(self, path: Path, taken: Taken) -> bool:
-        if path.exists() and taken is Taken.ERROR:
-            raise JsonRpcException(f"{path} exists")
+        if path.exists():
+            _refuse(path, taken)
         self.write(path, "")
         return True
 
     def _rename(self, path: Path, new: Path, taken: Taken) -> bool:
-        if new.exists() and taken is Taken.ERROR:
-            raise JsonRpcException(f"{new} exists")
-        if new.exists() and taken is Taken.SKIPS:
-            return False
+        if new.exists():
+            _refuse(new, taken)
+            if taken is Taken.SKIPS:
+                return False
         new.parent.mkdir(parents=True, exist_ok=True)
         path.rename(new)
         self._known[new] = self._known.pop(path)
@@ -78,6 +82,19 @@ class EditorDisk:
         path.unlink()
         del self._known[path]
         return True
+
+
+def _refuse(path: Path, taken: Taken) -> None:
+    """Refuse a name that is taken, if and as the editor does.
+
+    Raises:
+        NotApplied: It only says so.
+        JsonRpcException: It answers with an error.
+    """
+    if taken is Taken.BARE:
+        raise NotApplied(str(path))
+    if taken is Taken.ERROR:
+        raise JsonRpcException(f"{path} exists")
 
 
 def _path(uri: str) -> Path:

@@ -32,6 +32,7 @@ class Taken(Enum):
 
     OVERWRITES = "the file that is there is lost"
     SKIPS = "nothing, and it says that it did"
+    BARE = "applied: false"
     ERROR = "a JSON-RPC error"
 
 
@@ -115,8 +116,8 @@ PROFILES = {
         file="vscode_v1.139",
         first_version=1,
         stale=Stale.BARE,
-        create_taken=Taken.ERROR,
-        rename_taken=Taken.ERROR,
+        create_taken=Taken.BARE,
+        rename_taken=Taken.BARE,
     ),
     "kakoune": Profile(
         file="kakoune_lsp_v21", stale=Stale.UNKNOWN, full_sync=True, files_apart=True

@@ -156,6 +156,8 @@ ATTACKS: list[Attack] = [
     *create("text", "zero.md", content="a\0b"),
     *create("text", "large.md", content="x" * 5_000_001),
     *edit("text", "notes/b.md", new="a\0"),
+    # marks that stand for secrets
+    *create("privacy.redactSecrets", "mark.md", content="key = [redacted: AWS key #1]\n"),
     # the scope
     *edit("edit.scope", "aux.c"),
     # files that instruct machines: proposed, but only with a yes of their own

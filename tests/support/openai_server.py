@@ -165,6 +165,10 @@ class OpenAIServer(HttpServer):
         """More replies."""
         self._replies.extend(replies)
 
+    def forget(self) -> None:
+        """No replies are left."""
+        self._replies.clear()
+
     async def asked(self, n: int) -> None:
         """Wait until `n` requests have come in."""
         async with self._changed:

@@ -9,6 +9,7 @@ from tests.support.editor import WAIT_SECONDS, FakeEditor
 
 PROPOSING_SERVER = (sys.executable, "-I", str(Path(__file__).with_name("proposing_server.py")))
 HURRIED_SERVER = (*PROPOSING_SERVER, "--hurried")
+IMPATIENT_SERVER = (*PROPOSING_SERVER, "--impatient")
 
 
 async def propose(editor: FakeEditor, *wishes: dict[str, Any]) -> list[str]:

@@ -1,13 +1,23 @@
-"""The server as it is, with one command more: `test.propose` proposes what a test wants.
+"""The server as it is, with a few commands more: `test.propose` proposes what a test wants, others look
+into it or do to it what a machine can.
 
 Run as a script: `python -I tests/support/proposing_server.py`; with `--hurried` it waits less long for
-what an editor has said that it did.
+what an editor has said that it did, with `--impatient` for a model, whose events may be no larger than
+200,000 bytes.
 """
 
+import asyncio
+import resource
 import sys
+import zlib
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
+from stet.cli.serve import start_logging
+from stet.llm import openai_model, sse
+from stet.llm.endpoint import Timeouts
+from stet.llm.retry import RetryPolicy
 from stet.lsp.chat import writer
 from stet.lsp.delivering import arrival
 from stet.lsp.routing import Router
@@ -96,15 +106,58 @@ def _edit(
     return EditDraft(document=document, name=name, edit=TextEdit(tuple(replacements)), **said)
 
 
+def checksums(state: ServerState, given: tuple[object, ...]) -> list[int | None]:
+    """`test.checksums`: the CRC-32 of each of these documents' text as UTF-16; null for one that is not held."""
+    documents = (state.workspace.document(str(uri)) for uri in given)
+    return [
+        None if one is None else zlib.crc32(one.text.encode("utf-16-le", "surrogatepass"))
+        for one in documents
+    ]
+
+
+def jump(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+    """`test.jump`: the machine has slept; all its clocks are ahead by so many seconds."""
+    [seconds] = given
+    assert isinstance(seconds, float | int)
+    machine: Any = state.system
+    _ahead(asyncio.get_running_loop(), "time", seconds)
+    _ahead(machine, "now", seconds)
+    _ahead(machine, "monotonic", seconds)
+    return {}
+
+
+def _ahead(clocks: Any, name: str, seconds: float) -> None:
+    clock = getattr(clocks, name)
+    setattr(clocks, name, lambda: clock() + seconds)
+
+
+def fill_disk(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+    """`test.fillDisk`: no file can grow beyond so many bytes; -1: there is room again."""
+    [n_bytes] = given
+    assert isinstance(n_bytes, int)
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard if n_bytes < 0 else n_bytes, hard))
+    return {}
+
+
 def main() -> int:
     """Serve on standard input and output."""
     if "--hurried" in sys.argv:
         arrival.ARRIVAL_SECONDS, arrival.UNSEEN_SECONDS, arrival.SHOWN_SECONDS = 1.0, 0.5, 0.5
         writer.ARRIVAL_SECONDS = 0.5
+    if "--impatient" in sys.argv:
+        lately: Any = openai_model
+        lately.Timeouts = partial(Timeouts, connect=2.0, first=1.5, idle=1.0, total=2.5)
+        lately.RetryPolicy = partial(RetryPolicy, tries=3, base=0.01, cap=0.02, longest_wait=1.0)
+        sse.MAX_EVENT_BYTES = 200_000
+    start_logging("")
     server = build_server()
     first: Any = server.documents
     route: Router[ServerState] = Router(server, first._state)
     route.command("test.propose", propose)
+    route.command("test.checksums", checksums)
+    route.command("test.jump", jump)
+    route.command("test.fillDisk", fill_disk)
     return server.serve()
 
 

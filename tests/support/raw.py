@@ -4,7 +4,7 @@ import asyncio
 import json
 import sys
 from asyncio.subprocess import DEVNULL
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -157,10 +157,11 @@ async def connected(
     *,
     initialized: bool = True,
     stderr: int = DEVNULL,
+    env: Mapping[str, str] | None = None,
     fresh: bool = False,
 ) -> AsyncIterator[Peer]:
     """A running server; ended, by force if it must be, when the block is left."""
-    process = await start(argv, stderr=stderr, limit=64 * 1024 * 1024, fresh=fresh)
+    process = await start(argv, env=env, stderr=stderr, limit=64 * 1024 * 1024, fresh=fresh)
     peer = Peer(process)
     try:
         if initialized:

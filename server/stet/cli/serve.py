@@ -17,6 +17,8 @@ from stet.text.escape import escape
 
 LEVELS = ("debug", "info", "warning", "error")
 USAGE = f"usage: stet serve [--stdio] [--log-level {'|'.join(LEVELS)}]"
+log = logging.getLogger(__name__)
+
 _MAX_LOG_BYTES = 1_000_000
 _KEPT_LOGS = 3
 
@@ -84,7 +86,7 @@ class EscapedFormatter(logging.Formatter):
 class LazyLogFile(logging.Handler):
     """`stet.log` in the platform's log folder, for its owner's eyes only, rotated at 1 MB.
 
-    Where it can't be written, that is said once on stderr and the file is given up.
+    Where it can't be written, or not be rotated, that is said once on stderr and the file is given up.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -95,12 +97,14 @@ class LazyLogFile(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Write the record, opening the file first if this is the first one."""
         try:
-            target = self._target = self._target or self._open()
+            self._target = self._target or self._open()
+            self._target.handle(record)
         except OSError as error:
-            self._target = logging.NullHandler()
-            write_line(sys.stderr, f"No log file is written: {error}")
-            return
-        target.handle(record)
+            target, self._target = self._target, logging.NullHandler()
+            # Through the log: it does not wait for an editor that never reads stderr.
+            log.warning("No log file is written: %s", error)
+            if target is not None:
+                target.close()
 
     def close(self) -> None:
         """Close the file if it was opened."""
@@ -121,6 +125,12 @@ class LazyLogFile(logging.Handler):
 
             def _open(self) -> TextIOWrapper:
                 return open(self.baseFilename, "a", encoding="utf-8", opener=_owners_only)
+
+            def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - logging's
+                """Leave it to `LazyLogFile`; logging itself prints it, to a stderr nobody may read."""
+                error = sys.exc_info()[1]
+                if isinstance(error, OSError):
+                    raise error
 
         path = self._path or log_file_path()
         _make_private(path.parent)

@@ -42,6 +42,8 @@ class ClientCapabilities:
         previews_edits: Shows an edit that needs confirmation and lets the user pick of it.
         saves_later: Touches the disk only when its user saves, files that come, move and go included:
             the disk tells nothing of what it did. Our own client without a screen.
+        overtakes: Sends changes of a text out of their order, each in a task of its own; its versions
+            count by one, and tell it.
     """
 
     name: str = ""
@@ -61,15 +63,17 @@ class ClientCapabilities:
     lens_refresh: bool = False
     previews_edits: bool = False
     saves_later: bool = False
+    overtakes: bool = False
 
 
 def resolve(params: lsp.InitializeParams) -> ClientCapabilities:
     """Read the capabilities out of the `initialize` request."""
     said = params.capabilities
     name = (params.client_info.name if params.client_info else "").lower()
+    version = (params.client_info.version if params.client_info else None) or ""
     return ClientCapabilities(
         name=name,
-        version=(params.client_info.version if params.client_info else None) or "",
+        version=version,
         # Kate takes them right behind a command; it says neither that nor its name. Another that does
         # not know them answers so.
         apply_edit=_flag(said, "workspace.apply_edit") or (not name and _is_there(said)),
@@ -97,6 +101,8 @@ def resolve(params: lsp.InitializeParams) -> ClientCapabilities:
         is not None
         and name.startswith(_WITH_PREVIEW),
         saves_later=name == HEADLESS,
+        # Later ones send them at once.
+        overtakes=name == "helix" and version < "25.07",
     )
 
 

@@ -7,6 +7,7 @@ from lsprotocol import types as lsp
 
 from stet.lsp import from_lsp
 from stet.lsp.disk_watch import DiskWatch
+from stet.lsp.in_sequence import InSequence
 from stet.lsp.index_feed import IndexFeed
 from stet.lsp.renames import Renames
 from stet.lsp.showing.own_documents import OwnDocuments
@@ -23,6 +24,7 @@ class Documents:
         workspace: Where the text goes.
         edited: Is told which document's text has changed; on the hot path.
         opened: Is told which document with hunks was opened.
+        in_sequence: Puts changes in order, for an editor that does not; None for all others.
     """
 
     def __init__(  # noqa: PLR0913 - everybody who is to know of a text
@@ -39,6 +41,7 @@ class Documents:
         self.workspace = workspace
         self.edited: Callable[[str], None] = lambda _: None
         self.opened: Callable[[str], None] = lambda _: None
+        self.in_sequence: InSequence | None = None
         self._ledger = ledger
         self._renames = renames
         self._own = own
@@ -48,6 +51,8 @@ class Documents:
     def open(self, params: lsp.DidOpenTextDocumentParams) -> None:
         """A document was opened, or opened again with other text."""
         modification = from_lsp.opened(params)
+        if self.in_sequence is not None:
+            self.in_sequence.opened(modification.uri, params.text_document.version)
         if self._own.takes(modification):
             return
         changes = self.workspace.apply(modification)
@@ -66,6 +71,13 @@ class Documents:
     def change(self, params: dict[str, Any]) -> None:
         """Text was typed; the hot path."""
         modification = from_lsp.changed(params)
+        if self.in_sequence is None:
+            self.take(modification)
+        else:
+            self.in_sequence.change(modification)
+
+    def take(self, modification: Modification) -> None:
+        """Take a change whose turn has come."""
         if self._own.takes(modification):
             return
         changes = self.workspace.apply(modification)
@@ -85,6 +97,8 @@ class Documents:
     def close(self, params: lsp.DidCloseTextDocumentParams) -> None:
         """A document was closed; its hunks keep their place in the text it had."""
         modification = from_lsp.closed(params)
+        if self.in_sequence is not None:
+            self.in_sequence.closed(modification.uri)
         if self._own.takes(modification):
             return
         buffer = self.workspace.buffer(modification.uri)

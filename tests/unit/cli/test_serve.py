@@ -59,10 +59,34 @@ def test_the_log_file_comes_with_the_first_record_and_is_the_owners(tmp_path: Pa
 
 
 def test_a_log_file_that_cannot_be_written_is_said_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "log").write_text("a file, no folder")
     handler = LazyLogFile(tmp_path / "log" / "stet.log")
     for _ in range(2):
         handler.handle(logging.makeLogRecord({"msg": "x"}))
-    assert capsys.readouterr().err.count("No log file is written") == 1
+    assert caplog.text.count("No log file is written") == 1
+
+
+def test_a_log_file_that_cannot_be_rotated_is_said_once_and_given_up(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "stet.log"
+    path.write_bytes(b"x" * 1_000_000)
+    path.with_name("stet.log.2").touch()
+    path.with_name("stet.log.3").mkdir()
+    handler = LazyLogFile(path)
+    for _ in range(2):
+        handler.handle(logging.makeLogRecord({"msg": "x"}))
+    handler.close()
+    assert caplog.text.count("No log file is written") == 1
+    assert capsys.readouterr().err == ""
+
+
+def test_a_record_that_cannot_be_formatted_does_not_end_the_log_file(tmp_path: Path) -> None:
+    handler = LazyLogFile(tmp_path / "stet.log")
+    handler.setFormatter(EscapedFormatter("%(message)s"))
+    handler.handle(logging.makeLogRecord({"msg": "%d", "args": ("no number",)}))
+    handler.handle(logging.makeLogRecord({"msg": "x"}))
+    handler.close()
+    assert (tmp_path / "stet.log").read_text() == "x\n"

@@ -31,6 +31,7 @@ EXPECTED = {
         watches_files=True,
         workspace_folders=True,
         hover_markdown=True,
+        overtakes=True,
     ),
     "eglot": ClientCapabilities(
         name="eglot",
