@@ -30,18 +30,29 @@ check: $(VENV)/test.stamp  ## style, types and layers only
 bench: $(VENV)/test.stamp  ## the tables of the README, measured here
 	$(BIN)/python -m tests.bench
 
-soak: $(VENV)/test.stamp  ## a million random operations on proposals, until something breaks
+soak: $(VENV)/test.stamp  ## a million random operations on proposals, and a link turned 100,000 times while it is read
 	$(BIN)/python -m tests.soak 1000000 $(SEED)
+	$(BIN)/python -m tests.attacks.turning
+
+# An older Python would fail in pip, over some dependency; one that is half made would be used again.
+define environment
+	@test -x $(BIN)/python || { \
+	  command -v $(PYTHON) >/dev/null || { echo "there is no $(PYTHON):" \
+	    "install Python 3.11 or newer, or name yours: make $(MAKECMDGOALS) PYTHON=/path/to/python" >&2; exit 1; }; \
+	  $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Stet needs Python 3.11" \
+	    "or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1): make $(MAKECMDGOALS) PYTHON=/path/to/python" >&2; exit 1; }; \
+	  $(PYTHON) -m venv $(VENV) || { rm -f $(BIN)/python; exit 1; }; }
+endef
 
 # A newer pyproject.toml makes both again; pip itself is quick when nothing is missing.
 $(VENV)/demo.stamp: pyproject.toml
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(environment)
 	@echo "installing Stet into $(VENV)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[local]'
 	@touch $@
 
 $(VENV)/test.stamp: pyproject.toml
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(environment)
 	@echo "installing Stet and what its tests need into $(VENV)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[local,web,grammars,search,test]'
 	@touch $@ $(VENV)/demo.stamp

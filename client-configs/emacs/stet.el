@@ -18,6 +18,9 @@
 
 ;;; Code:
 
+(when (version< emacs-version "30.1")
+  (error "Stet needs Emacs 30.1 or newer, and this is %s" emacs-version))
+
 (require 'cl-lib)
 (require 'diff-mode)
 (require 'eglot)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from stet.cli.helix import languages_file
 from tests.editors.terminal import Terminal
-from tests.parts.helix import Helix
+from tests.parts.helix import Helix, ensure
 
 CONFIGS = Path(__file__).parents[2] / "client-configs" / "helix"
 SIZE = (160, 40)
@@ -76,6 +76,20 @@ class Start:
         command = [*self.helix.command, *arguments]
         socket = self.home / "tmux"
         return HelixEditor(Terminal(command, self.environment(), self.root, socket, SIZE))
+
+
+def record(series: str, folder: Path, programs: Path) -> None:
+    """Have Helix of a series open a file that the `stet` among these programs serves."""
+    begin = Start(ensure(series), folder, "config.toml")
+    (begin.root / ".git").mkdir(parents=True)
+    (begin.root / "a.py").write_text("a = 1\n")
+    begin.prepare("[]", servers=())
+    (folder / "bin" / "stet").symlink_to(programs / "stet")
+    editor = begin.open("a.py")
+    try:
+        editor.wait_until_ready()
+    finally:
+        editor.close()
 
 
 class HelixEditor:

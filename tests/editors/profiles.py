@@ -10,11 +10,12 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from tests.editors import emacs, neovim, vscode_session
+from tests.editors import emacs, helix, neovim, vscode_session
 from tests.support.editor_profiles import PROFILES
 
 CLIENTS = Path(__file__).parents[1] / "support" / "clients"
@@ -64,6 +65,8 @@ def record_neovim(folder: Path, programs: Path) -> None:
 RECORDERS: Mapping[str, Callable[[Path, Path], None]] = MappingProxyType(
     {
         "neovim": record_neovim,
+        "helix": partial(helix.record, "25.01"),
+        "helix-master": partial(helix.record, "25.07"),
         "eglot": emacs.record,
         "vscode": vscode_session.record,
     }

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -36,6 +37,8 @@ SETTINGS: Mapping[str, object] = {
     "chat.disableAIFeatures": True,
     "extensions.webWorker": False,
     "telemetry.telemetryLevel": "off",
+    # A page saves by itself a moment later, and shows nothing of it.
+    "files.autoSave": "off",
     # What is typed is what is in the file.
     "editor.quickSuggestions": {"other": "off", "comments": "off", "strings": "off"},
     "editor.autoClosingBrackets": "never",
@@ -166,6 +169,8 @@ class VSCode:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            # Node may be a script's child, and has children: they end together.
+            start_new_session=True,
         )
         self._address = self._listening()
         self._context, self._page = self._screen.run(self._window)
@@ -344,11 +349,12 @@ class VSCode:
     def close(self) -> None:
         """End the editor, and Stet with it."""
         self._screen.run(self._context.close)
-        self._process.terminate()
+        os.killpg(self._process.pid, signal.SIGTERM)
         try:
             self._process.wait(DEADLINE)
         finally:
-            self._process.kill()
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
             assert self._process.stdout is not None
             self._process.stdout.close()

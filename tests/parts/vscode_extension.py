@@ -26,17 +26,16 @@ def ensure() -> Path:
         MissingPart: There is no npm, or it can't fetch what the build needs.
         BuildFailed: The types don't fit, or it can't be bundled or packed.
     """
-    return kept(f"vscode-extension-{_digest(_sources())}", _make) / NAME
+    return kept(f"vscode-extension-{_digest(sources())}", _make) / NAME
 
 
 def _make(folder: Path) -> None:
     build = folder / "build"
-    for path in _sources():
+    for path in sources():
         there = build / path.relative_to(SOURCE)
         there.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, there)
-    tools = kept(f"vscode-extension-tools-{_digest([SOURCE / LOCK])}", _tools)
-    (build / "node_modules").symlink_to(tools / "node_modules")
+    (build / "node_modules").symlink_to(tools())
     if failed := run(build, "npm", "run", "--silent", "package"):
         raise BuildFailed(failed)
     (build / NAME).rename(folder / NAME)
@@ -50,7 +49,17 @@ def _tools(folder: Path) -> None:
     npm(folder, "ci")
 
 
-def _sources() -> list[Path]:
+def tools() -> Path:
+    """The `node_modules` that it is built with.
+
+    Raises:
+        MissingPart: There is no npm, or it can't fetch them.
+    """
+    return kept(f"vscode-extension-tools-{_digest([SOURCE / LOCK])}", _tools) / "node_modules"
+
+
+def sources() -> list[Path]:
+    """All that it is made from."""
     return sorted(
         path
         for path in SOURCE.rglob("*")

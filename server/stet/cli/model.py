@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import ExitStack
+from importlib.util import find_spec
 from urllib.parse import urlsplit
 
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
@@ -51,9 +52,11 @@ def install(*, quiet: bool) -> int:
     """Fetch the embedded model's weights; the exit code.
 
     Raises:
-        CliError: If they can't be fetched.
+        CliError: If they can't be fetched, or could not be used.
     """
     terminal = Terminal()
+    if find_spec(weights.RUNTIME) is None:
+        raise CliError(weights.HOW_TO_GET_RUNTIME)
     reporter = _Reporter(terminal)
     try:
         with reporter.bar:

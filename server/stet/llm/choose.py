@@ -280,7 +280,11 @@ def _embedded(settings: ModelSettings, found: Found, why: str) -> Choice:
         )
     if settings.provider == "local":
         raise NoModel(found.embedded_missing)
-    raise NoModel(f"There is no model to ask. {HOW_TO_GET_ONE}")
+    how = HOW_TO_GET_ONE
+    if found.embedded_missing == weights.HOW_TO_GET_RUNTIME:
+        # The weights alone would lead back to this very message.
+        how = f"{weights.HOW_TO_GET_RUNTIME} {HOW_TO_GET_ONE.replace('Run', 'Then run', 1)}"
+    raise NoModel(f"There is no model to ask. {how}")
 
 
 def _tools(preset: Preset, settings: ModelSettings) -> Literal["native", "text", "auto"]:

@@ -1,7 +1,11 @@
 """What is said of a model."""
 
-from stet.cli.model import described
+import pytest
+
+from stet.cli.model import described, install
+from stet.cli.terminal import CliError
 from stet.llm.choose import Choice
+from stet.llm.embedded import weights
 
 
 def test_a_choice_is_said_with_its_place_and_without_its_secrets() -> None:
@@ -16,3 +20,9 @@ def test_a_choice_without_a_name_or_a_place() -> None:
     assert (
         described(Choice("ollama", "", "", "It runs.")) == "the first it lists (ollama). It runs."
     )
+
+
+def test_weights_that_nothing_could_run_are_not_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(weights, "RUNTIME", "no_such_runtime")
+    with pytest.raises(CliError, match=r"pip install '\.\[local\]'"):
+        install(quiet=False)

@@ -6,7 +6,7 @@ import pytest
 
 from stet.llm.available import overview
 from stet.llm.choose import Choice, Found, decide, open_model
-from stet.llm.embedded.weights import HOW_TO_GET_WEIGHTS
+from stet.llm.embedded.weights import HOW_TO_GET_RUNTIME, HOW_TO_GET_WEIGHTS
 from stet.llm.errors import NoModel
 from stet.llm.openai_model import OpenAIModel
 from stet.llm.presets import PRESETS
@@ -185,3 +185,11 @@ def test_the_overview_says_why_there_is_no_choice() -> None:
     seen = overview(ModelSettings(), Found({}, (), HOW_TO_GET_WEIGHTS))
     assert seen.choice is None
     assert seen.problem.startswith("There is no model to ask.")
+
+
+def test_without_the_runtime_the_weights_are_the_second_step() -> None:
+    with pytest.raises(NoModel) as told:
+        decide(ModelSettings(), Found({}, (), HOW_TO_GET_RUNTIME))
+    assert str(told.value).startswith(
+        f"There is no model to ask. {HOW_TO_GET_RUNTIME} Then run `stet model install`"
+    )

@@ -124,5 +124,5 @@ async def test_a_runtime_that_cannot_be_loaded_is_told_with_what_to_do(
         await Heard().ask(EmbeddedModel(BrokenRuntime(), tmp_path))
     assert str(raised.value) == (
         "llama.cpp can't be loaded (ImportError: libgomp.so.1 is missing). The embedded model needs "
-        "the extra `local`: install `stet-lsp[local]` where Stet is installed."
+        "the extra `local`: `pip install '.[local]'` in a clone of Stet, into the environment that Stet is in."
     )

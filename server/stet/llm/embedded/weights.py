@@ -29,7 +29,8 @@ Progress = Callable[[str, float], None]
 
 RUNTIME = "xllamacpp"
 HOW_TO_GET_RUNTIME = (
-    "The embedded model needs the extra `local`: install `stet-lsp[local]` where Stet is installed."
+    "The embedded model needs the extra `local`: `pip install '.[local]'` in a clone of Stet, into "
+    "the environment that Stet is in."
 )
 HOW_TO_GET_WEIGHTS = "The embedded model is not installed: run `stet model install`."
 COPY_BYTES = 1 << 20

@@ -1,0 +1,282 @@
+"""A stranger's first five minutes in each editor: installed, configured, asked and saved by the README."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.editors import emacs as emacs_driver
+from tests.editors import neovim as neovim_driver
+from tests.editors.conftest import Part, ensure_neovim
+from tests.editors.emacs import Emacs
+from tests.editors.first_minutes import (
+    PAGES,
+    Stranger,
+    beside_python,
+    command,
+    config_command,
+    installed,
+    key,
+    spans,
+)
+from tests.editors.helix import SIZE, HelixEditor
+from tests.editors.neovim import Neovim
+from tests.editors.scripts import GREET, GREET_FILE, greet_script
+from tests.editors.terminal import Terminal
+from tests.editors.vscode import Installed, Screen, Start, VSCode
+from tests.parts import code_server, emacs, helix, npm, vscode_extension
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+HELLO, BYE = GREET_FILE.before[4], GREET_FILE.before[10]
+FIRST = "\n".join(GREET_FILE.first) + "\n"
+NO_MODEL = ("There is no model to ask.", "`stet model install`", "OPENAI_API_KEY")
+"""What anybody is told who asks and has none."""
+
+
+@pytest.fixture(scope="session")
+def stet(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Path]:
+    """The folder of a Stet that was installed as the README says, once for all workers."""
+    base = tmp_path_factory.getbasetemp()
+    with installed(base if worker_id == "master" else base.parent) as folder:
+        yield folder
+
+
+@pytest.fixture
+def stranger(tmp_path: Path, stet: Path) -> Stranger:
+    """Somebody with a project, and nothing else yet."""
+    met = Stranger(tmp_path, stet)
+    met.begin({"a.py": GREET})
+    (tmp_path / "script.json").write_text(json.dumps(greet_script()))
+    return met
+
+
+def saved(stranger: Stranger) -> bool:
+    """Whether the one hunk that was accepted, and no other, is in the file on the disk."""
+    return (stranger.root / "a.py").read_bytes() == FIRST.encode()
+
+
+def own_folder(stranger: Stranger, script: Path | None) -> Path:
+    """For the sockets of one start: those of the one before may not be gone yet."""
+    folder = stranger.base / ("without" if script is None else "with")
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+def test_an_installation_has_all_that_stet_config_gives(stranger: Stranger) -> None:
+    there = stranger.stet.parent
+    (shipped,) = there.glob("lib/python*/site-packages/stet/cli/clients")
+    files = {path.relative_to(shipped) for path in shipped.rglob("*") if path.is_file()}
+    others = ("emacs/stet.el", "helix/config.toml", "helix/config-25.01.toml", "neovim/stet.lua")
+    extension = {path.relative_to(PAGES) for path in vscode_extension.sources()}
+    assert files == (extension | set(map(Path, others))) - {Path("vscode/.gitignore")}
+    assert [
+        one for one in files if (shipped / one).read_bytes() != (PAGES / one).read_bytes()
+    ] == []
+
+
+def test_neovim(stranger: Stranger, part: Part) -> None:
+    program = stranger.has("nvim", [part(ensure_neovim)])
+    said = stranger.runs(config_command("Neovim"))
+    assert said == "wrote ~/config/nvim/plugin/stet.lua\nRestart the editor.\n"
+    ask, accept = (key("neovim", does).replace("<leader>", "\\") for does in ("ask,", "accept the"))
+    with running_neovim(stranger, program, None) as editor:
+        editor.open("a.py").keys(f"{ask}use f-strings<CR>")
+        for words in NO_MODEL:
+            told = f"vim.fn.execute('messages'):find([[{words}]], 1, true)"
+            editor.wait(told, f"{words!r} is told")
+    with running_neovim(stranger, program, stranger.base / "script.json") as editor:
+        editor.open("a.py").keys(f"{ask}use f-strings<CR>")
+        editor.wait_for_hunks(4, 10)
+        assert editor.lines() == GREET_FILE.before
+        editor.keys(f"5G{accept}")
+        editor.wait_for_lines(GREET_FILE.first)
+        editor.keys(":write<CR>")
+        editor.wait("not vim.bo.modified", "it is saved")
+    assert saved(stranger)
+
+
+@contextmanager
+def running_neovim(stranger: Stranger, program: Path, script: Path | None) -> Iterator[Neovim]:
+    """Neovim with what is in the home, and the tests' own helpers beside it."""
+    helpers, socket = stranger.base / "helpers.lua", stranger.base / "nvim.sock"
+    helpers.write_text(neovim_driver.HELPERS)
+    ready = "lua io.stdout:write('ready\\n') io.stdout:flush()"
+    process = subprocess.Popen(
+        [program, "--headless", "--listen", socket, "--cmd", f"luafile {helpers}", "-c", ready],
+        cwd=stranger.root,
+        env=stranger.environment(script) | {"TERM": "xterm-256color"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    editor = Neovim(process, socket, stranger.root, stranger.base / "hold")
+    try:
+        yield editor
+    finally:
+        editor.close()
+
+
+def test_emacs(stranger: Stranger, part: Part) -> None:
+    program = part(emacs.ensure)
+    site = stranger.base / "site"
+    site.mkdir()
+    (site / "site-start.el").write_text(emacs_driver.EARLY)
+    paths = {"EMACSLOADPATH": f"{site}:{program.environment['EMACSLOADPATH']}"}
+    stranger.has("emacs", program.command, {**program.environment, **paths})
+    said = stranger.runs(config_command("Emacs"))
+    assert "Put these lines into ~/config/emacs/init.el and restart Emacs:\n" in said
+    init = stranger.home / "config" / "emacs" / "init.el"
+    init.write_text(emacs_driver.readme_lines())
+    assert [line.strip() for line in said.splitlines()[2:]] == init.read_text().splitlines()
+    prefix = spans(PAGES / "emacs" / "README.md", "After the prefix,")[0]
+    ask, accept = (f"{prefix} {key('emacs', does)}" for does in ("ask,", "accept the"))
+    with running_emacs(stranger, None) as editor:
+        editor.served().prompt(ask, "use f-strings")
+        for words in NO_MODEL:
+            editor.told(words)
+    with running_emacs(stranger, stranger.base / "script.json") as editor:
+        editor.served().prompt(ask, "use f-strings").wait_for_hunks(4, 10)
+        assert editor.text() == GREET
+        editor.line(5).press(accept).wait_for_text(FIRST)
+        editor.press("C-x C-s").wait("(not (buffer-modified-p))", "it is saved")
+    assert saved(stranger)
+
+
+@contextmanager
+def running_emacs(stranger: Stranger, script: Path | None) -> Iterator[Emacs]:
+    """Emacs with what is in the home, and the tests' own helpers beside it."""
+    asked, helpers = own_folder(stranger, script), stranger.base / "helpers.el"
+    helpers.write_text(emacs_driver.HELPERS)
+    environment = stranger.environment(script) | {"TEST_FOLDER": str(asked)}
+    line = (stranger.programs / "emacs", "--load", helpers, "a.py")
+    terminal = Terminal(line, environment, stranger.root, asked / "tmux")
+    try:
+        terminal.wait(lambda _: (asked / "ready").exists(), "Emacs has read its files")
+        yield Emacs(terminal, asked / "asked", stranger.root)
+    finally:
+        terminal.close()
+
+
+@pytest.mark.parametrize("series", helix.SUITES)
+def test_helix(series: str, stranger: Stranger, part: Part) -> None:
+    program = part(lambda: helix.ensure(series))
+    stranger.has("hx", program.command, program.environment)
+    said = stranger.runs(config_command("Helix"))
+    assert said.startswith(
+        "wrote ~/config/helix/languages.toml\nwrote ~/config/helix/config.toml\n"
+        "Start hx in the project's root.\n"
+    )
+    assert ("is too old" in said) == (series == "25.01")
+    health = command(PAGES / "helix" / "README.md", "3. ", "hx --health")
+    assert "✓ stet" in stranger.runs(health)
+    by = {"25.01": asks_in_the_chat, "25.07": asks_by_key}[series]
+    with running_helix(stranger, None) as editor:
+        by(editor)
+        for words in NO_MODEL:
+            editor.terminal.wait_for(words)
+    with running_helix(stranger, stranger.base / "script.json") as editor:
+        by(editor)
+        if series == "25.01":
+            editor.command("buffer-close!")
+        editor.wait_for_marks(HELLO, BYE)
+        editor.go(5)
+        editor.key(key("helix", "accept the")[1:])
+        if series == "25.01":
+            editor.terminal.wait_for("Stet: Accept hunk")
+            editor.terminal.keys("Enter")
+        editor.wait_for_line(GREET_FILE.first[4])
+        editor.command("write")
+        editor.terminal.wait(lambda _: saved(stranger), "it is saved")
+
+
+@pytest.mark.parametrize("series", helix.SUITES)
+def test_without_stet_helix_says_so_where_its_page_leads(
+    series: str, stranger: Stranger, part: Part
+) -> None:
+    program = part(lambda: helix.ensure(series))
+    stranger.has("hx", program.command, program.environment)
+    stranger.runs(config_command("Helix"))
+    page = PAGES / "helix" / "README.md"
+    health = command(page, "3. ", "hx --health")
+    unlucky = Stranger(stranger.base, stranger.base / "nowhere")
+    said = next(span for span in spans(page, "- **Right after the start**") if "✘" in span)
+    assert said in unlucky.runs(health)
+    with running_helix(unlucky, None, ready=False) as editor:
+        editor.key(key("helix", "open the chat")[1:])
+        editor.terminal.wait_for("is not supported for any language server")
+
+
+@contextmanager
+def running_helix(
+    stranger: Stranger, script: Path | None, *, ready: bool = True
+) -> Iterator[HelixEditor]:
+    """Helix with what is in the home."""
+    line = (stranger.programs / "hx", "a.py")
+    environment = stranger.environment(script)
+    socket = own_folder(stranger, script) / "tmux"
+    terminal = Terminal(line, environment, stranger.root, socket, SIZE)
+    try:
+        editor = HelixEditor(terminal)
+        if ready:
+            editor.wait_until_ready()
+        yield editor
+    finally:
+        terminal.close()
+
+
+def asks_by_key(editor: HelixEditor) -> None:
+    editor.key(key("helix", "ask about")[1:])
+    editor.terminal.wait(lambda shown: shown[-1].endswith(' "'), "a command line")
+    editor.terminal.paste('use f-strings"')
+    editor.terminal.wait(lambda shown: shown[-1].endswith('f-strings"'), "it is typed")
+    editor.terminal.keys("Enter")
+
+
+def asks_in_the_chat(editor: HelixEditor) -> None:
+    editor.key(key("helix", "open the chat")[1:])
+    editor.wait_for_line("# Stet: main")
+    editor.terminal.keys("g", "e")
+    editor.insert("A", "use f-strings")
+    editor.key(key("helix", "send what")[1:])
+
+
+def test_vs_code(stranger: Stranger, part: Part, screen: Screen) -> None:
+    node, entry = part(npm.node), part(code_server.ensure)
+    stranger.has("node", [node])
+    stranger.has("code-server", [node, entry])
+    # What `npm ci` would fetch was fetched by the same lock file before; all else is npm's own.
+    fetched = f'[ "$1" = ci ] && exec ln -s {part(vscode_extension.tools)} .\n'
+    stranger.has("npm", [beside_python("npm")], first=fetched)
+    said = stranger.runs(config_command("VS Code"))
+    assert said == "installed the extension into code-server: reload its windows\n"
+    page = PAGES / "vscode" / "README.md"
+    (prefix, *_) = spans(page, "All of them are in the palette")
+    ask, accept = (key("vscode", does) for does in ("ask, or", "accept, reject the"))
+    there = Installed(node, entry, stranger.home / "data" / "code-server" / "extensions")
+    with running_vscode(screen, stranger, there) as editor:
+        editor.keys(prefix.replace("+A", "+a"), ask)
+        editor.fill("use f-strings")
+        editor.wait_for_status("Stet: 2 hunks")
+        editor.wait_for_text(GREET)
+        editor.click_line(HELLO)
+        editor.keys(prefix.replace("+A", "+a"), accept)
+        editor.wait_for_text(FIRST)
+        editor.save_all()
+    assert saved(stranger)
+
+
+@contextmanager
+def running_vscode(screen: Screen, stranger: Stranger, there: Installed) -> Iterator[VSCode]:
+    """VS Code with what is installed in the home."""
+    script = (stranger.base / "script.json").read_text()
+    start = Start(there, stranger.base, stranger.root, script, path=stranger.path)
+    editor = VSCode(screen, start)
+    try:
+        yield editor.open("a.py")
+    finally:
+        editor.close()
