@@ -163,6 +163,11 @@ def _status_error(endpoint: Endpoint, status: int, words: Sequence[str]) -> Mode
     if status in _LATER or status >= 500:
         what = "is limiting requests" if status == 429 else "failed"
         return ModelUnavailable(f"{endpoint.label} {what} (HTTP {status}): {quote}.")
+    if 300 <= status < 400:
+        return ModelRefused(
+            f"{endpoint.label} sends elsewhere (HTTP {status}), which is not followed: set model.baseUrl "
+            f"({_shown_url(endpoint)!r}) to the address that is meant."
+        )
     if special := _WHAT_TO_DO.get(status):
         return ModelRefused(f"{endpoint.label} {special(endpoint, quote)}")
     return ModelRefused(f"{endpoint.label} refused the request (HTTP {status}): {quote}.")

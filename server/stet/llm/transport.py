@@ -230,8 +230,13 @@ class _Watch:
 def sdk_client(endpoint: Endpoint, timeouts: Timeouts) -> openai.AsyncOpenAI:
     """The SDK's client, given everything, so that it takes nothing from the environment."""
     timeout = httpx2.Timeout(None, connect=timeouts.connect, pool=timeouts.connect)
-    # A proxy of the environment does not reach this machine's own ports.
-    http = openai.DefaultAsyncHttpxClient(timeout=timeout, trust_env=not endpoint.is_loopback)
+    http = openai.DefaultAsyncHttpxClient(
+        timeout=timeout,
+        # A proxy of the environment does not reach this machine's own ports.
+        trust_env=not endpoint.is_loopback,
+        # The user has named who is sent their text; who answers there names nobody else.
+        follow_redirects=False,
+    )
     key = endpoint.api_key or "none"
     if endpoint.provider == "azure":
         return openai.AsyncAzureOpenAI(

@@ -17,7 +17,9 @@ import re
 from fnmatch import translate
 from pathlib import PurePosixPath
 
+from stet.text.hidden import LOOK_ALIKES
 from stet.workspace.names import loosest
+from stet.workspace.secret_files import is_secret
 
 _FOLDERS = frozenset(
     {
@@ -79,14 +81,6 @@ _PATTERNS = (
     "settings.gradle*",
 )  # fmt: skip
 _PATTERN = re.compile("|".join(map(translate, _PATTERNS)))
-_LOOK_ALIKES = str.maketrans(
-    "\u0430\u0435\u0455\u0456\u0458\u043a\u04cf\u043c\u043d\u043e"
-    "\u0440\u0441\u0442\u0443\u0445\u0501\u04bb\u051b\u0461"
-    "\u03b1\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u03f2"
-    "\u0131\u0261\u0251\u0585",
-    "aesijklmhopctyxdhqwaikvoptuxcigao",
-)
-"""Cyrillic, Greek and other letters that look like a Latin one, all folded."""
 
 
 def is_protected(name: str) -> bool:
@@ -96,11 +90,14 @@ def is_protected(name: str) -> bool:
     some disk `.GIT` and `.git` are one folder. Letters that only look the same are folded too, for
     the user's eye.
     """
-    parts = [loosest(part).translate(_LOOK_ALIKES) for part in PurePosixPath(name).parts]
+    plain = [loosest(part) for part in PurePosixPath(name).parts]
+    parts = [part.translate(LOOK_ALIKES) for part in plain]
     if not parts:
         return False
     return (
         any(part in _FOLDERS for part in parts)
         or parts[-1] in _FILES
         or _PATTERN.match(parts[-1]) is not None
+        # A secret's own name is refused before; what only reads like it is no secret, but a lure.
+        or (parts != plain and is_secret(parts))
     )

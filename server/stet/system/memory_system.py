@@ -102,6 +102,16 @@ class MemorySystem:
             raise OSError(errno.EINVAL, "Is no regular file", str(path))
         raise FileNotFoundError(errno.ENOENT, "No such file", str(path))
 
+    def read_real(self, path: Path, limit: int) -> bytes:
+        """As `read_bytes`, of a path without links.
+
+        Raises:
+            OSError: As `read_bytes`, or if a part of the path is a link.
+        """
+        if self.real_path(path) != path:
+            raise OSError(errno.ELOOP, "A part of the path is a link", str(path))
+        return self.read_bytes(path, limit)
+
     def state_folder(self) -> Path:
         """The folder for what Stet itself keeps: `/state`."""
         folder = Path("/state")

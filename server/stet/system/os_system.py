@@ -13,6 +13,7 @@ from subprocess import PIPE
 from types import MappingProxyType
 
 from stet.system import user_files
+from stet.system.no_links import open_without_links
 from stet.system.program import Program, Ran, run
 from stet.system.system import FileKind, FileStat
 
@@ -52,12 +53,15 @@ class OsSystem:
             descriptor = os.open(path, os.O_RDONLY | _NEVER_WAIT | _BINARY)
         except ValueError as error:
             raise FileNotFoundError(errno.ENOENT, f"No such file ({error})", str(path)) from error
-        # Asked of the open file, so that nothing can be put in its place in between.
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            os.close(descriptor)
-            raise OSError(errno.EINVAL, "Is no regular file", str(path))
-        with os.fdopen(descriptor, "rb") as file:
-            return file.read(limit)
+        return _read(descriptor, path, limit)
+
+    def read_real(self, path: Path, limit: int) -> bytes:
+        """As `read_bytes`, of a path that `real_path` gave: a link that came in since is not followed.
+
+        Raises:
+            OSError: As `read_bytes`, or if a part of the path is a link.
+        """
+        return _read(open_without_links(path), path, limit)
 
     def list_folder(self, path: Path) -> Iterator[tuple[str, FileStat]]:
         """Names and stats in a folder, sorted by name; nothing where it can't be read."""
@@ -215,6 +219,21 @@ class OsSystem:
         folder = self.state_folder() / _TRASH
         folder.mkdir(mode=0o700, exist_ok=True)
         return user_files.trash_place(folder, path, self.now())
+
+
+def _read(descriptor: int, path: Path, limit: int) -> bytes:
+    """At most `limit` bytes of an open file, which is closed.
+
+    Raises:
+        OSError: If it can't be read or is no regular file.
+    """
+    # Asked of the open file, so that nothing can be put in its place in between.
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "Is no regular file", str(path))
+    with os.fdopen(descriptor, "rb") as file:
+        # A file of the kernel's that has nothing to say now gives None: it is not waited for.
+        return file.read(limit) or b""
 
 
 def _file_stat(found: os.stat_result) -> FileStat:

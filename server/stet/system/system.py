@@ -56,6 +56,14 @@ class System(Protocol):
         """
         ...
 
+    def read_real(self, path: Path, limit: int) -> bytes:
+        """As `read_bytes`, of a path that `real_path` gave: a link that came in since is not followed.
+
+        Raises:
+            OSError: As `read_bytes`, or if a part of the path is a link.
+        """
+        ...
+
     def list_folder(self, path: Path) -> Iterator[tuple[str, FileStat]]:
         """Names and stats in a folder, sorted by name; nothing where it can't be read."""
         ...

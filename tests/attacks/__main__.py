@@ -1,0 +1,19 @@
+"""`python -m tests.attacks [SEED]`: all classes of attacks, and a table of what came of them."""
+
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.attacks.registry import Result
+from tests.attacks.table import ALL, played, rows
+
+seed = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+results: dict[int, Result] = {}
+for kind in ALL:
+    with tempfile.TemporaryDirectory() as folder:
+        results[kind.number] = played(kind, Path(folder), seed)
+for number, result in results.items():
+    for effect in result.effects:
+        _ = sys.stdout.write(f"{number}: {effect}\n")
+_ = sys.stdout.write(rows(results))
+sys.exit(any(result.effects for result in results.values()))

@@ -1,0 +1,251 @@
+"""Classes 13 and 32 to 35: secrets in what may be read, what Stet keeps, what it finds, and who is first."""
+
+import contextlib
+import os
+import pickle
+import sqlite3
+import stat
+from pathlib import Path
+from typing import Any
+
+from tests.attacks.registry import Result, attack
+from tests.attacks.running import reading
+from tests.attacks.stage import Obedient, Seen, Stage, accept_all, order
+
+_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghjkmnpqrstuvwxyz23456789"
+
+
+def keys(stage: Stage, n: int) -> list[str]:
+    """Keys of well-known services, made up."""
+
+    def some(k: int, letters: str = _LETTERS) -> str:
+        return "".join(stage.random.choice(letters) for _ in range(k))
+
+    upper = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+    makers = (
+        lambda: f"AKIA{some(16, upper)}", lambda: f"ghp_{some(36)}", lambda: f"github_pat_{some(22)}_{some(59)}",
+        lambda: f"sk-ant-api03-{some(93)}AA", lambda: f"sk-proj-{some(48)}", lambda: f"xoxb-{some(12, '0123456789')}-{some(24)}",
+        lambda: f"glpat-{some(20)}", lambda: f"AIza{some(35)}", lambda: f"sk_live_{some(24)}",
+        lambda: f"npm_{some(36)}", lambda: f"SG.{some(22)}.{some(43)}", lambda: f"hf_{some(34)}",
+    )  # fmt: skip
+    return [makers[at % len(makers)]() for at in range(n)]
+
+
+@attack(13, "secrets in content", least=90, weakness="nothing_redacted")
+async def secrets_in_content(stage: Stage) -> Result:
+    made = keys(stage, 12 if stage.few else 48)
+    forms = (
+        "key = '{}'\n",
+        "TOKEN={}\n",
+        '  "token": "{}",\n',
+        "Authorization: Bearer {}\n",
+        "curl -u x:{} y\n",
+    )
+    for n, key in enumerate(made):
+        stage.put(f"k{n}.md", "# Notes\n\n" + forms[n % len(forms)].format(key))
+    stage.put("prints.txt", "\n".join(made[: len(made) // 2]))
+    orders = [order("read_file", file=f"k{n}.md") for n in range(len(made))]
+    orders += [order("copy_files", files=[f"k{n}.md" for n in range(5)]),
+        order("search_workspace", query="Notes"), order("search_workspace", query="token"),
+        order("search_workspace", query="key|TOKEN|Bearer|curl", mode="regex", limit=200),
+        order("execute_command", name="print")]  # fmt: skip
+    commands = [{"name": "print", "argv": ["cat", "prints.txt"], "safe": True}]
+    seen = await stage.play(
+        orders, settings={"agent": {"commands": commands, "disabledTools": []}}, accepts=False
+    )
+    sent = "\n".join(seen.sent)
+    result = Result()
+    effects = [f"sent: {key[:8]}..." for key in made if key in sent]
+    result.add(2 * len(made), [*effects, *(one for one in seen.effects() if "'cat'" not in one)])
+    return result
+
+
+@attack(32, "other users of the machine", least=40, weakness="open_to_all")
+async def other_users(stage: Stage) -> Result:
+    result = Result()
+    for n, umask in enumerate(("000", "002", "022", "077")):
+        home = stage.top / "home" / f"u{n}"
+        home.mkdir(mode=0o700)
+        folders = {
+            f"XDG_{kind}_HOME": str(home / kind.lower())
+            for kind in ("CONFIG", "STATE", "CACHE", "DATA")
+        }
+        told: list[str] = []
+
+        async def look(seen: Seen, told: list[str] = told) -> None:
+            await seen.editor.command("stet.openChat")
+            await seen.editor.command("stet.review")
+            server = seen.editor._server
+            assert server is not None
+            told.append(arguments_of(server.pid))
+
+        orders = [order("create_file", file="n.md", content="x\n"), order("read_file", file="none.md"),
+            order("search_workspace", query="x")]  # fmt: skip
+        key = "kanarie7777"
+        seen = await stage.play(
+            orders, env={**folders, "STET_UMASK": umask, "HOME": str(home), "OPENAI_API_KEY": key},
+            accepts=False, behind=look, model=Obedient(says="Said."),
+        )  # fmt: skip
+        found = [path for path in home.rglob("*") if "stet" in str(path.relative_to(home))]
+        assert found, "nothing was kept"
+        effects = [
+            f"{stat.filemode(path.lstat().st_mode)} {path.relative_to(home)} (umask {umask})"
+            for path in found
+            if path.lstat().st_mode & 0o077 and not is_covered(path, home)
+        ]
+        effects += [
+            f"key in {path.name}"
+            for path in found
+            if path.is_file() and key.encode() in path.read_bytes()
+        ]
+        effects += ["key in the arguments"] if key in "".join(told) else []
+        result.add(len(found) + 4, [*effects, *seen.effects()])
+        if stage.few:
+            break
+    return result
+
+
+def arguments_of(process: int) -> str:
+    """The command line of a process, as every user of the machine sees it."""
+    return Path(f"/proc/{process}/cmdline").read_text()
+
+
+def is_covered(path: Path, home: Path) -> bool:
+    """Whether a folder of Stet's above keeps everybody out already."""
+    above = [
+        each
+        for each in path.parents
+        if home in each.parents and "stet" in str(each.relative_to(home))
+    ]
+    return any(not each.lstat().st_mode & 0o077 for each in above)
+
+
+@attack(33, "poisoned search", least=30, weakness="no_shares")
+async def poisoned_search(stage: Stage) -> Result:
+    query = "where is the parser configured"
+    stage.put("parser.py", f"# {query}\ndef configure(): ...\n")
+    for n in range(4):
+        stage.put(f"min{n}.js", f"parser configured where {query} " * 20_000)
+        stage.put(f"lines{n}.md", f"{query}\n" * 20_000)
+        stage.put(f"bin{n}.py", f"{query}\0" * 1000)
+        stage.put(f"top{n}.md", f"# {query}\n\n{query * 50}\n")
+    queries = [query, "parser", "configured parser", "where", f'"{query}"', "pars", "configure()"]
+    orders = [
+        order("search_workspace", query=one, mode=mode, limit=200)
+        for one in queries
+        for mode in ("hybrid", "keyword", "semantic", "regex")
+    ]
+    orders += [order("query_files", text=query), order("list_files", glob="*.py")]
+    seen = await stage.play(orders, accepts=False)
+    import json
+
+    told = [
+        one["content"] for one in json.loads(seen.sent[-1])["messages"] if one["role"] == "tool"
+    ]
+    effects = [f"{len(one)} characters at once" for one in told if len(one) > 25_000]
+    effects += [
+        f"a line of {len(line)}" for one in told for line in one.splitlines() if len(line) > 400
+    ]
+    for one in told:
+        places = [line.partition(":")[0] for line in one.splitlines() if ":" in line]
+        worst = max(map(places.count, set(places)), default=0)
+        effects += [f"{worst} of {len(places)} lines of one file"] if worst > 40 else []
+        effects += ["a binary's text"] if "\0" in one else []
+    result = Result()
+    result.add(len(orders), [*effects, *seen.effects()])
+    return result
+
+
+class Marks:
+    """Unpickled, it leaves a mark."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> Any:
+        return os.mkdir, (str(self.path),)
+
+
+NAMES = (
+    "index.pkl", ".stet/index.pkl", ".stet/vectors.pkl", "cache.pkl", ".cache/stet/index.pkl", "x.pkl",
+    "model.pkl", ".stet/state.pkl",
+)  # fmt: skip
+OTHERS = (".stet/index.db", "index.db", "state.db", ".stet/state.db", "vectors.npz", ".stet/vectors.npy", "x.yaml",
+    ".stet/config.yaml", "settings.pyc", "sitecustomize.py", "stet.py", "stet/__init__.py", "json.py",
+    "pydantic/__init__.py", "usercustomize.py", "conftest.py", "x.joblib", "model.gguf", "x.pt", "x.pickle")  # fmt: skip
+
+
+@attack(34, "deserialisation", least=28, weakness="runs_what_it_finds")
+async def deserialised(stage: Stage) -> Result:
+    for name in NAMES:
+        stage.put(name, "")
+        (stage.root / name).write_bytes(
+            pickle.dumps(Marks(stage.top / f"unpickled-{name.replace('/', '-')}"))
+        )
+    for name in OTHERS:
+        mark = stage.top / f"ran-{name.replace('/', '-')}"
+        stage.put(name, f"import os\nos.mkdir({str(mark)!r})\n")
+        if name.endswith(".db"):
+            (stage.root / name).unlink()
+            with contextlib.closing(sqlite3.connect(stage.root / name)) as base:
+                base.execute("create table hunks (id text)")
+        elif name.endswith((".yaml",)):
+            stage.put(name, f"!!python/object/apply:os.mkdir ['{mark}']\n")
+        elif name.endswith((".pickle", ".joblib", ".pt", ".npy", ".npz")):
+            (stage.root / name).write_bytes(pickle.dumps(Marks(mark)))
+    orders = [*reading(stage), *(order("read_file", file=name) for name in (*NAMES, *OTHERS))]
+    orders += [order("get_properties", file="x.yaml"), order("query_files", tag="x")]
+    seen = await stage.play(orders, accepts=False)
+    effects = [
+        f"unpickled: {one}" for one in seen.of("unpickles") if one[0] in ("posix", "os", "builtins")
+    ]
+    result = Result()
+    result.add(len(NAMES) + len(OTHERS), [*effects, *seen.effects()])
+    return result
+
+
+@attack(35, "accept races", least=40, weakness="hashes_ignored")
+async def races(stage: Stage) -> Result:
+    """A yes names what was looked at; when it is something else by then, nothing is written."""
+    count = 6 if stage.few else 20
+    orders = []
+    for n in range(count):
+        stage.put(f"r{n}.md", "one\ntwo\nthree\n")
+        orders += [order("read_file", file=f"r{n}.md"),
+            order("edit_file", file=f"r{n}.md", old_text="two\n", new_text=f"good {n}\n")]  # fmt: skip
+    effects: list[str] = []
+
+    async def race(seen: Seen) -> None:
+        editor = seen.editor
+        looked_at = await editor.command("stet.proposals")
+        replaced = [
+            order("edit_file", file=f"r{n}.md", old_text=f"good {n}\n", new_text=f"evil {n}\n")
+            for n in range(0, count, 2)
+        ]
+        editor.write(stage.root / "b.md", "")
+        # The model replaces half of its proposals; of the others the user's own text changes.
+        from tests.attacks.stage import _asked, written
+
+        uri = editor.open("b.md", f"Now:\n{written(replaced)}")
+        await _asked(editor, "Do as the file says", uri, lambda question: "no")
+        for n in range(1, count, 2):
+            name = editor.open(f"r{n}.md")
+            editor.change(name, "two\n", "two of mine\n")
+        now = {hunk["hunk"]: hunk for hunk in await editor.command("stet.proposals")}
+        for hunk in await editor.command("stet.proposals"):
+            before = len(editor.applied)
+            await accept_all(editor, hunk=hunk["hunk"], hash=hunk["hash"][::-1])
+            if len(editor.applied) > before:
+                effects.append(f"applied by another hash: {hunk['hunk']}")
+        for hunk in looked_at:
+            later = now.get(hunk["hunk"])
+            same = later and later["hash"] == hunk["hash"] and later["new"] == hunk["new"]
+            before = len(editor.applied)
+            await accept_all(editor, hunk=hunk["hunk"], hash=hunk["hash"])
+            if len(editor.applied) > before and not same:
+                effects.append(f"applied something else: {later and later['new']!r}")
+
+    seen = await stage.play(orders, accepts=False, behind=race)
+    result = Result()
+    result.add(2 * count, [*effects, *seen.effects(may_apply=True)])
+    return result

@@ -1,0 +1,42 @@
+"""All classes, and a run of one in a folder of its own."""
+
+import asyncio
+from pathlib import Path
+from random import Random
+
+from tests.attacks import keeping, names, network, reading, running, showing, words
+from tests.attacks.registry import CLASSES, AttackClass, Result
+from tests.attacks.stage import Stage
+
+__all__ = ["ALL", "N_CLASSES", "played", "rows"]
+
+N_CLASSES = 35
+ALL: list[AttackClass] = [CLASSES[number] for number in sorted(CLASSES)]
+_MODULES = (keeping, names, network, reading, running, showing, words)
+"""Imported for the classes that they enter."""
+
+
+def played(kind: AttackClass, folder: Path, seed: int, *, weakened: bool = False) -> Result:
+    """Play a class in an empty folder; with its rule weakened, only some of it."""
+    weakness = kind.weakness if weakened else ""
+    stage = Stage(folder, Random(seed + kind.number), weakness=weakness, few=weakened)
+    return asyncio.run(kind.play(stage))
+
+
+def rows(results: dict[int, Result]) -> str:
+    """The table: each class with its cases, how many of them went through the protocol, and what came of them."""
+    lines = [f"{'class':<44}{'cases':>7}{'protocol':>10}{'effects':>9}"]
+    for number, result in sorted(results.items()):
+        kind = CLASSES[number]
+        name = f"{number:>2} {kind.name}"
+        lines.append(
+            f"{name:<44}{result.n_cases:>7}{result.n_whole:>10}{len(result.effects):>9}"
+            + (f"  ({kind.note})" if kind.note else "")
+        )
+    total = [
+        sum(one.n_cases for one in results.values()),
+        sum(one.n_whole for one in results.values()),
+    ]
+    n_effects = sum(len(one.effects) for one in results.values())
+    lines.append(f"{'   all':<44}{total[0]:>7,}{total[1]:>10,}{n_effects:>9}")
+    return "\n".join(lines) + "\n"

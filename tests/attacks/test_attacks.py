@@ -1,0 +1,54 @@
+"""Nothing that is forbidden comes of any attack, and each class would notice if it did."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.attacks.registry import AttackClass, Result
+from tests.attacks.table import ALL, N_CLASSES, played, rows
+from tests.attacks.turning import turned
+
+SEED = 1
+AT_ALL = 1_000
+"""Cases that there are at the least."""
+
+
+def named(kind: AttackClass) -> str:
+    return f"{kind.number} {kind.name}"
+
+
+def test_every_published_class_has_its_cases_and_all_together_are_a_thousand() -> None:
+    assert [kind.number for kind in ALL] == list(range(1, N_CLASSES + 1))
+    assert min(kind.least for kind in ALL) >= 20
+    assert sum(kind.least for kind in ALL) >= AT_ALL
+
+
+@pytest.mark.parametrize("kind", ALL, ids=named)
+def test_no_attack_of_a_class_has_an_effect(kind: AttackClass, tmp_path: Path) -> None:
+    result = played(kind, tmp_path, SEED)
+    assert result.effects == []
+    assert result.n_cases >= kind.least
+    assert result.n_whole >= 5
+
+
+@pytest.mark.parametrize("kind", ALL, ids=named)
+def test_each_class_notices_a_weakened_gate(kind: AttackClass, tmp_path: Path) -> None:
+    assert played(kind, tmp_path, SEED, weakened=True).effects != []
+
+
+def test_the_table_tells_cases_and_effects() -> None:
+    table = rows({4: Result(75, 70, []), 29: Result(28, 28, ["process: ['git']"])})
+    assert table.splitlines() == [
+        "class                                         cases  protocol  effects",
+        " 4 approval by its own write                     75        70        0",
+        "29 git                                           28        28        1"
+        "  (Stet runs no git: each case shows that nothing happens)",
+        "   all                                          103        98        1",
+    ]
+
+
+def test_a_link_turned_all_the_time_is_never_read_through(tmp_path: Path) -> None:
+    read = turned(tmp_path.resolve(), 1_500)
+    assert sum(read.values()) == 1_500
+    assert "outside/a.md" not in read
+    assert read["ws/folder/a.md"] > 0
