@@ -8,7 +8,7 @@ from time import perf_counter
 from stet.index.search.chunks import chunks_of
 from stet.index.search.embedding import LocalEmbedder, can_embed
 from stet.index.search.engine import Hit, Search, SearchEngine, digest, entry_of
-from stet.index.search.store import Stamp, Store
+from stet.index.search.store import Source, Stamp, Store
 from stet.text.lines import split_lines
 from tests.eval.corpus import Change, Question
 
@@ -36,7 +36,7 @@ class Ours:
     def change(self, change: Change) -> None:
         self.engine.drop(change.drop)
         self.engine.put(
-            entry_of(name, name, text, Stamp(None, len(text), digest(text)))
+            entry_of(Source(name, name, text, Stamp(None, len(text), digest(text))))
             for name, text in change.put.items()
         )
         while self.engine.embed():

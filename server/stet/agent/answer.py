@@ -21,6 +21,7 @@ from stet.agent.limits import Limits
 from stet.agent.loop import run_turn
 from stet.agent.models import ModelSource
 from stet.agent.prompts import Manner, system_prompt
+from stet.agent.redacting import Origin, RedactingModel, told_parts
 from stet.agent.rewrite import passage_of, plan_for, run_rewrite
 from stet.agent.room import Room, room_for_history
 from stet.agent.scope import linked_with, rules_for
@@ -36,7 +37,9 @@ from stet.context.sections.since_last_turn import since_last_turn
 from stet.index.scan import LinkCache, scan_links
 from stet.index.searching import Searcher
 from stet.index.word_search import WordSearcher
+from stet.llm.endpoint import host_of
 from stet.llm.messages import Message
+from stet.llm.model import Model
 from stet.llm.tokens import estimate_prompt
 from stet.review.ledger import ReviewLedger
 from stet.review.shown import Shown
@@ -46,6 +49,7 @@ from stet.tools.hands import NO_HANDS, Hands
 from stet.tools.question import DO_NOT_SEND, SEND, Question
 from stet.web.web import open_web
 from stet.workspace.attachments import Attachments
+from stet.workspace.redaction import Redactor
 from stet.workspace.roots import Root
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.workspace import Workspace
@@ -113,7 +117,8 @@ class Answerer:
             ModelError: If there is no model or it can't be asked.
         """
         settings = self._workspace.settings
-        async with self.models.use(settings.model) as model:
+        async with self.models.use(settings.model) as opened:
+            model = self._behind_marks(opened, turn)
             turn = dataclasses.replace(turn, model=model.name, ask=self._with_attached(turn.ask))
             taken = None
             if turn.ask.comment is not None:
@@ -184,22 +189,23 @@ class Answerer:
             shown = next((d for d in seen.context.shown if ask.place.uri == d.uri), None)
             passage = passage_of(ask, shown, self._workspace.snapshot())
             plan = plan_for(passage, small=self.models.is_small)
-            return [
+            parts = [
                 (f"request {number} {message.role}", message.content)
                 for number, request in enumerate(plan.requests, 1)
                 for message in request.messages
             ]
+            return await asyncio.to_thread(told_parts, parts, self._redactor())
         settings = self._workspace.settings.agent
         desk = self._desk(Turn(id="", ask=ask), session, seen)
         if self.models.is_small:
-            return preview_small(ask, desk)
+            return told_parts(preview_small(ask, desk), self._redactor())
         tools = Toolbox(tools_for(ask, settings, has_web=desk.web is not None), desk)
         prompt = self._prompt(ask, session, seen, tools, self.models.window)
         definitions = [
             {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
             for tool in tools.definitions()
         ]
-        return [
+        parts = [
             ("system", prompt.messages[0].content),
             ("tools", json.dumps(definitions, ensure_ascii=False)),
             *((message.role, _as_text(message)) for message in flat(prompt.history)),
@@ -209,6 +215,20 @@ class Answerer:
                 if section
             ),
         ]
+        return await asyncio.to_thread(told_parts, parts, self._redactor())
+
+    def _redactor(self) -> Redactor | None:
+        """What puts marks in the place of secrets; None where the user wants none."""
+        wanted = self._workspace.settings.privacy.redact_secrets
+        return self._workspace.redactor if wanted else None
+
+    def _behind_marks(self, model: Model, turn: Turn) -> Model:
+        """The model as a turn may ask it: it is told no secret, and what is sent is noted."""
+        choice = self.models.choice
+        host = host_of(choice.base_url) if choice is not None else ""
+        origin = Origin(turn.id, turn.ask.chat, host)
+        now = self._workspace.snapshot().system.now
+        return RedactingModel(model, self._redactor(), self._workspace.sendings, origin, now)
 
     def _looking(self, ask: Ask, session: Session) -> Callable[[], _Seen]:
         """A look at the world as it is now; it may be carried out in another thread."""
@@ -216,10 +236,15 @@ class Answerer:
         snapshot = scoped(self._workspace.snapshot().asked_about(ask.place.uri), attachments)
         hunks, heard = self._ledger.hunks(chat=ask.chat), session.heard
 
+        settings = snapshot.settings
+
         def look() -> _Seen:
             scopes = (snapshot.settings.context.scope, snapshot.settings.edit.scope)
             graph = scan_links(snapshot, self.links) if "linked" in scopes else None
             context = build_context(snapshot, ask.place, ask.prompt, graph, attachments)
+            if settings.privacy.redact_secrets:
+                for document in context.shown:  # whole, as a part of a key can't be told by itself
+                    snapshot.redactor.learn(document.text)
             active = ask.place.uri or snapshot.activity.active
             return _Seen(
                 context,

@@ -128,7 +128,7 @@ def _turn_of(row: TurnRow) -> Turn | None:
     try:
         turn = _turns().validate_json(row.fields)
     except ValueError as problem:
-        log.warning("the kept turn %r is left out: %s", row.id, problem)
+        log.warning("the kept turn %r is left out: %s", row.id, _why(problem))
         return None
     if (turn.id, turn.ask.chat) != (row.id, row.chat) or not _is_id(turn.id):
         log.warning("the kept turn %r is left out: it calls itself %r", row.id, turn.id)
@@ -145,7 +145,7 @@ def _session_of(row: ChatRow) -> Session | None:
         # A call without its result would be refused by providers, with all that follows.
         history = [replace(one, messages=tuple(whole(one.messages))) for one in history]
     except (ValueError, RecursionError) as problem:
-        log.warning("what the chat %r knows is left out: %s", row.id, problem)
+        log.warning("what the chat %r knows is left out: %s", row.id, _why(problem))
         return None
     upto = known.get("upto")
     upto = upto if type(upto) is int and upto >= 0 else None
@@ -155,6 +155,16 @@ def _session_of(row: ChatRow) -> Session | None:
         if is_tracked(uri)
     }
     return Session(row.id, history, heard=Heard(upto, shown))
+
+
+def _why(problem: Exception) -> str:
+    """What is wrong with a row, without what stands in it: its words are a conversation's."""
+    from pydantic import ValidationError  # late, as below
+
+    if not isinstance(problem, ValidationError):
+        return type(problem).__name__
+    found = problem.errors(include_url=False, include_context=False, include_input=False)
+    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['type']}" for one in found[:3])
 
 
 def _is_id(text: str) -> bool:

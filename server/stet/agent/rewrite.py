@@ -22,7 +22,9 @@ from stet.llm.tokens import estimate_prompt
 from stet.review.instruction import BadInstruction, carry
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
+from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
+from stet.workspace.redaction import NotRestorable
 from stet.workspace.snapshot import Snapshot
 
 _CALL = "rewrite"
@@ -43,7 +45,7 @@ async def run_rewrite(turn: Turn, crew: Crew) -> Turn:
     plan = plan_for(passage, small=crew.model.constrained)
     await crew.confirm(turn, sum(estimate_prompt(request.messages) for request in plan.requests))
     writer = Writer(turn, crew.model, crew.emit)
-    text = await writer.carry_out(plan)
+    text = _restored(await writer.carry_out(plan), shown, desk)
     await _check(shown, passage, text)
     turn = writer.turn
     try:
@@ -94,6 +96,18 @@ def passage_of(ask: Ask, shown: TextDocument | None, snapshot: Snapshot) -> Pass
     if start == end:
         raise TurnFailed("Select the lines to rewrite, then ask again: there are none there.")
     return Passage.of(shown, snapshot.name_of(shown.uri), Range(start, end), ask.prompt)
+
+
+def _restored(text: str, shown: TextDocument, desk: Desk) -> str:
+    """What the model wrote, with the file's own secrets in the place of their marks.
+
+    Raises:
+        TurnFailed: If a mark stands for nothing in the file.
+    """
+    try:
+        return desk.workspace.redactor.restored(text, shown.text)
+    except NotRestorable as error:
+        raise TurnFailed(f"The model's text was refused: {error}") from error
 
 
 async def _check(shown: TextDocument, passage: Passage, text: str) -> None:

@@ -252,6 +252,12 @@ class Toolbox:
                 f"The arguments of {call.name!r} are not a JSON object: "
                 f"{call.arguments[:200]!r}. Call it again with valid JSON."
             )
+        mark = self.desk.workspace.redactor.has_given(call.arguments)
+        if mark and tool is not EDIT_FILE and tool.kind is not ToolKind.CONTROL:
+            raise ToolError(
+                f"{call.name!r}: {mark} stands for a secret, which no tool is given. Only `edit_file` "
+                "takes it, to keep it where it stands."
+            )
         if len(arguments) > MAX_ARGUMENTS:
             raise ToolError(
                 f"{call.name!r} has {len(arguments)} arguments. Call it again with those it takes."

@@ -1,18 +1,24 @@
 """Joins the search index, which reaches no network, to the endpoint that the settings name."""
 
+import asyncio
+from collections import Counter
 from collections.abc import Sequence
 
 from stet.index.search.endpoint import NoVectors
 from stet.settings.values import SearchSettings
 from stet.system.system import System
+from stet.workspace.redaction import Redacted, Redactor
+from stet.workspace.sending import Sending, To
+from stet.workspace.workspace import Workspace
 
 
 class EmbeddingPort:
     """An `EmbeddingEndpoint` by way of `stet.llm`."""
 
-    def __init__(self, system: System) -> None:
-        """`system` tells the keys."""
+    def __init__(self, system: System, workspace: Workspace) -> None:
+        """`system` tells the keys, `workspace` what may be sent, and keeps what was."""
         self._system = system
+        self._workspace = workspace
 
     def name_of(self, settings: SearchSettings) -> str:
         """See `EmbeddingEndpoint.name_of`."""
@@ -26,9 +32,36 @@ class EmbeddingPort:
         self, texts: Sequence[str], settings: SearchSettings
     ) -> Sequence[Sequence[float]]:
         """See `EmbeddingEndpoint.embed`."""
-        from stet.llm.embeddings import NoEmbedding, embed  # late: as above
+        from stet.llm.embeddings import NoEmbedding, embed, where  # late: as above
+        from stet.llm.endpoint import host_of
 
+        wanted = self._workspace.settings.privacy.redact_secrets
+        kinds: Counter[str] = Counter()
+        if wanted:
+            # Pieces of files: that one is of a private key can't be seen by its beginning.
+            found = await asyncio.to_thread(_redacted, self._workspace.redactor, texts)
+            texts = [one.text for one in found]
+            for one in found:
+                kinds.update(one.kinds)
+        base_url, model = where(settings, self._system.environ())
+        size = sum(map(len, texts))
+        sending = Sending(
+            self._system.now(),
+            To.EMBEDDINGS,
+            host_of(base_url),
+            model,
+            parts=(f"{len(texts)} passages or questions of a search",),
+            characters=size,
+            tokens=size // 4,
+            kinds=tuple(sorted(kinds.items())),
+            is_open=not wanted,
+        )
+        self._workspace.sendings.add(sending)
         try:
             return await embed(texts, settings, self._system)
         except NoEmbedding as fault:
             raise NoVectors(str(fault)) from fault
+
+
+def _redacted(redactor: Redactor, texts: Sequence[str]) -> list[Redacted]:
+    return [redactor.redact(text, wrapped=True) for text in texts]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         code_actions,
         dead_links,
         instructions,
+        ledger,
         lenses,
         lifecycle,
         navigate,
@@ -40,8 +41,8 @@ else:
     instructions, navigate, review, review_document, undo = late_modules(
         "stet.lsp.handlers", "instructions", "navigate", "review", "review_document", "undo"
     )
-    dead_links, presets, searching = late_modules(
-        "stet.lsp.handlers", "dead_links", "presets", "searching"
+    dead_links, ledger, presets, searching = late_modules(
+        "stet.lsp.handlers", "dead_links", "ledger", "presets", "searching"
     )
 
 CODE_ACTIONS = lsp.CodeActionOptions(
@@ -101,6 +102,7 @@ def _commands(route: "Router[ServerState]") -> None:
     route.answers_later("stet.send", chat.send)
     route.answers_later("stet.carryOut", instructions.carry_out)
     route.answers_later("stet.showContext", turns.show_context)
+    route.answers_later("stet.ledger", ledger.ledger)
     route.answers_later("stet.search", searching.search, stops=True)
     route.command("stet.reindex", searching.reindex)
     route.command("stet.context", presets.context)

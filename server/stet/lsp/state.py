@@ -24,6 +24,7 @@ from stet.lsp.disk_watch import DiskWatch
 from stet.lsp.documents import Documents
 from stet.lsp.editor_hands import EditorHands
 from stet.lsp.embedding_port import EmbeddingPort
+from stet.lsp.in_sequence import InSequence
 from stet.lsp.index_feed import IndexFeed
 from stet.lsp.index_view import IndexView
 from stet.lsp.inline_style import InlineStyle
@@ -31,6 +32,7 @@ from stet.lsp.keeper import Keeper, messenger
 from stet.lsp.latest import Latest
 from stet.lsp.presets import Presets
 from stet.lsp.renames import Renames
+from stet.lsp.sent_ledger import SentLedger
 from stet.lsp.showing.dead_links import DeadLinkView
 from stet.lsp.showing.found_places import FoundPlace
 from stet.lsp.showing.own_documents import OwnDocuments
@@ -72,6 +74,7 @@ class ServerState:
         dead_links: Dead links as diagnostics, where they were asked for.
         presets: What is attached to questions, and saved of it.
         renames: Files that get another name.
+        sent: What was sent to whom.
         delivery: Accepted hunks on their way.
         inline: What is pending, in the text itself.
         keeper: What outlives the server.
@@ -102,6 +105,7 @@ class ServerState:
     dead_links: DeadLinkView = field(init=False)
     presets: Presets = field(init=False)
     renames: Renames = field(init=False)
+    sent: SentLedger = field(init=False)
     delivery: Delivery = field(init=False)
     inline: InlineStyle = field(init=False)
     keeper: Keeper = field(init=False)
@@ -158,13 +162,14 @@ class ServerState:
             self.workspace, self.ledger, self.system, start, self.presets.renamed
         )
         self.own = OwnDocuments(self.system, self._encoding)
+        self.sent = SentLedger(self.workspace, store, self.client, self.system, self.own)
         self.disk = DiskWatch(self.workspace, self.ledger, start, editor=self._editor)
         self.index = Indexer(
             self.system,
             start,
             self._warn,
             watches=lambda: self._editor().watches_files,
-            endpoint=EmbeddingPort(self.system),
+            endpoint=EmbeddingPort(self.system, self.workspace),
         )
         self.feed = IndexFeed(self.workspace, self.index, start)
         self.index_view = IndexView(self.index, self.client)
@@ -177,6 +182,8 @@ class ServerState:
             disk=self.disk,
             feed=self.feed,
         )
+        if self._editor().overtakes:
+            self.documents.in_sequence = InSequence(self.documents.take)
         return store
 
     def _make_review(self) -> None:

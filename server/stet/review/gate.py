@@ -6,7 +6,6 @@ admits it may still admit with caution: then the user's yes must be given to thi
 a link may have been turned elsewhere.
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
@@ -26,15 +25,13 @@ from stet.review.rules import (
 )
 from stet.text.diff import LineHunk, diff_lines
 from stet.text.document import TextDocument
+from stet.text.hidden import suspicion
 from stet.workspace.ground import Ground, survey
+from stet.workspace.redaction import new_marks
 from stet.workspace.refusal import Refusal
 from stet.workspace.snapshot import Snapshot
 
 Draft = EditDraft | CreateDraft | MoveDraft | RemoveDraft
-
-_HIDES = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f\U000e0100-\U000e01ef]")
-"""Characters that show a reader another text than a machine reads: direction overrides and isolates
-(CVE-2021-42574), tags, and the variation selectors that no font uses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +67,7 @@ def admit(draft: Draft, rules: EditRules) -> Admitted:
             return _edit(draft, rules)
         case CreateDraft():
             _pass(check_create(rules, draft.uri, draft.name))
-            _pass(check_text(draft.name, (draft.text,)))
+            _pass(check_text(draft.name, (draft.text,)) or _mark(draft.name, (draft.text,), ""))
             place = _Place(draft.uri, draft.name)
             return Admitted(caution=_caution(rules, place, new=(draft.text,)))
         case MoveDraft():
@@ -121,12 +118,24 @@ def _edit(draft: EditDraft, rules: EditRules) -> Admitted:
     new = [one.text for one in draft.edit.replacements]
     old = [document.text[one.start : one.end] for one in draft.edit.replacements]
     _pass(check_edit(rules, document.uri, name, ()))
-    _pass(check_text(name, new, old))
+    _pass(check_text(name, new, old) or _mark(name, new, document.text))
     after = draft.edit.apply(document.text)
     hunks = diff_lines(document.lines, TextDocument(document.uri, after).lines)
     _pass(check_hunks(rules, name, hunks))
     place = _Place(document.uri, name)
     return Admitted(hunks, _caution(rules, place, new=new, old=old))
+
+
+def _mark(name: str, new: Iterable[str], known: str) -> Refusal | None:
+    """Refuse to write the mark of a redacted secret, in a file that does not hold those very words."""
+    if mark := new_marks(new, known):
+        return Refusal(
+            "privacy.redactSecrets",
+            f"{mark!r} stands for a secret that you were not shown, and is never written: it would "
+            f"take the secret's place in {name!r}. Quote marks of this file as you were shown them, or "
+            "leave the lines that hold them as they are.",
+        )
+    return None
 
 
 def _move(draft: MoveDraft, rules: EditRules) -> Admitted:
@@ -156,12 +165,7 @@ def _caution(
         # The draft's own name counts too: a name too many costs a question, one too few a machine.
         if said := _warning(replace(ground, names=(*ground.names, place.name))):
             return said
-    known = {found for text in old for found in _HIDES.findall(text)}
-    if any(found not in known for text in new for found in _HIDES.findall(text)):
-        return (
-            "The text holds invisible characters that can show another text than a machine reads."
-        )
-    return ""
+    return suspicion(new, old)
 
 
 def _warning(ground: Ground) -> str:

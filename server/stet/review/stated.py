@@ -83,6 +83,11 @@ STATED = (
         "`privacy.deny` name.",
     ),
     _always(
+        "privacy.redactSecrets",
+        "Keys and passwords come to you as marks, `[redacted: AWS key #1]`: quote them as they are in "
+        "edits of the same file; they are never written anywhere.",
+    ),
+    _always(
         "text",
         f"No text with NUL or broken characters, or of more than {MAX_TEXT:,} characters or "
         f"{MAX_LINES:,} lines; no edit that changes a file in more than {MAX_HUNKS:,} places at once.",

@@ -33,6 +33,7 @@ _NARROWEST = {
     "edit.canCreate": False,
     "edit.canNavigate": False,
     "bridges.opencode.enabled": False,
+    "privacy.redactSecrets": True,
 }
 
 

@@ -195,9 +195,15 @@ class InstructionSettings:
 
 @dataclass(frozen=True, slots=True)
 class PrivacySettings:
-    """What never leaves the machine: patterns as in a `.gitignore`, for every model."""
+    """What never leaves the machine, for every model.
+
+    Attributes:
+        deny: Patterns as in a `.gitignore`.
+        redact_secrets: Whether keys and passwords in what is sent get a mark in their place.
+    """
 
     deny: tuple[str, ...] = ()
+    redact_secrets: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +262,6 @@ class Settings:
 # of being told that it is misspelt.
 NOT_YET: Mapping[str, str] = MappingProxyType(
     {
-        "privacy.redactSecrets": "redaction is not built yet",
         "log.traceModel": "not built yet",
     }
 )

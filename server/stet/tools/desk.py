@@ -244,7 +244,7 @@ class Desk:
         """
         while True:
             # The snapshot is taken here: the workspace belongs to the event loop.
-            found = await asyncio.to_thread(self.snapshot().show, uri)
+            found = await asyncio.to_thread(self.snapshot().show_learnt, uri)
             # The user went on typing while the disk was asked.
             now = self.workspace.shown(uri)
             if now is not None or found.version is None:

@@ -12,6 +12,7 @@ from stet.web.errors import WebError
 from stet.web.fence import fenced
 from stet.web.page import Page
 from stet.web.source import Source, note
+from stet.workspace.sending import Sending, To
 
 READ_IT = "Read it"
 DO_NOT_READ = "Don't read it"
@@ -44,6 +45,11 @@ async def run(params: ReadWebpage, desk: Desk) -> str:
         raise ToolError("No search API is configured. Go on without the web.")
 
     async def permit(address: Address, came_from: Address | None) -> None:
+        _refuse_secrets(address, desk)
+        await ask(address, came_from)
+        desk.workspace.sendings.add(_sending(address, desk))
+
+    async def ask(address: Address, came_from: Address | None) -> None:
         words = "\n".join(desk.user_words)
         if not (why := web.why_ask(address, words)):
             if came_from is None:  # where a page leads the model has not made up
@@ -63,6 +69,31 @@ async def run(params: ReadWebpage, desk: Desk) -> str:
         raise ToolError(str(error)) from error
     note(desk.sources, Source(page.url, page.title))
     return _shown(address, page)
+
+
+def _refuse_secrets(address: Address, desk: Desk) -> None:
+    """See that no address carries a secret out.
+
+    Raises:
+        ToolError: If this one does.
+    """
+    wanted = desk.workspace.settings.privacy.redact_secrets
+    if wanted and desk.workspace.redactor.redact(address.url).kinds:
+        raise ToolError("The address holds a secret, which no host is given. Go on without it.")
+
+
+def _sending(address: Address, desk: Desk) -> Sending:
+    """A note that a host is asked for a page."""
+    return Sending(
+        desk.snapshot().system.now(),
+        To.PAGE,
+        address.place,
+        turn=desk.turn,
+        chat=desk.chat,
+        parts=(f"an address of {len(address.url)} characters",),
+        characters=len(address.url),
+        is_open=not desk.workspace.settings.privacy.redact_secrets,
+    )
 
 
 async def _ask(desk: Desk, address: Address, came_from: Address | None, why: str) -> bool:

@@ -1,5 +1,7 @@
 """`web_search`: find pages with the search API that the user has configured."""
 
+from urllib.parse import urlsplit
+
 from pydantic import Field
 
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
@@ -10,6 +12,7 @@ from stet.web.fence import fenced
 from stet.web.formats import Answer
 from stet.web.hidden import one_line, without_hidden
 from stet.web.source import Source, note
+from stet.workspace.sending import Sending, To
 
 MAX_QUERY = 400
 """Characters: what Brave and Tavily take at most; longer ones carry text away, they don't find more."""
@@ -40,6 +43,21 @@ async def run(params: WebSearch, desk: Desk) -> str:
     query = " ".join(params.query.split())
     if not query:
         raise ToolError("'query' holds no words. Say what you look for.")
+    settings, system = desk.workspace.settings, desk.snapshot().system
+    redacted = desk.workspace.redactor.redact(query)
+    if settings.privacy.redact_secrets and redacted.kinds:
+        raise ToolError("The query holds a secret, which no search company is given.")
+    to = Sending(
+        system.now(),
+        To.SEARCH,
+        urlsplit(desk.web.endpoint.base_url).netloc.rpartition("@")[2],
+        turn=desk.turn,
+        chat=desk.chat,
+        parts=(f"a query of {len(query)} characters",),
+        characters=len(query),
+        is_open=not settings.privacy.redact_secrets,
+    )
+    desk.workspace.sendings.add(to)
     try:
         answer = await desk.web.search(query, params.limit)
     except WebError as error:

@@ -62,8 +62,13 @@ class PrivacyFilter:
     open_keys: Collection[str]
     asked_keys: Collection[str]
 
-    def check(self, uri: str) -> Refusal | None:
-        """Why the document may not be shown; None if it may. Does not ask whether it exists."""
+    def check(self, uri: str, real: Path | None = None) -> Refusal | None:
+        """Why the document may not be shown; None if it may. Does not ask whether it exists.
+
+        Args:
+            uri: Of the document.
+            real: Where it leads to, for who has resolved it and is about to read there.
+        """
         if scheme_of(uri) == "untitled":
             name = untitled_name(uri)
             return self._check_outside(tuple(part for part in name.split("/") if part), name)
@@ -76,7 +81,7 @@ class PrivacyFilter:
         refusal = self._check_path(path, is_asked=is_asked)
         if refusal is not None:
             return refusal
-        real = self.system.real_path(path)
+        real = real or self.system.real_path(path)
         refusal = self._check_path(real, is_asked=is_asked) if real != path else None
         if refusal is not None:  # said without the real name, which nobody asked for
             return Refusal(refusal.rule, f"{str(path)!r} is a link to what may not be shown.")

@@ -19,6 +19,7 @@ from stet.workspace.disk_text import MAX_FILE_BYTES, decode, is_binary
 from stet.workspace.ignore import IgnoreRules
 from stet.workspace.paths import Located, Locator
 from stet.workspace.privacy import PrivacyFilter
+from stet.workspace.redaction import Redactor
 from stet.workspace.roots import Root
 from stet.workspace.uris import canonical, path_of
 from stet.workspace.walk import Walk
@@ -58,6 +59,7 @@ class Snapshot:
         asked: URI of the document the current question is about, where that was said.
         blocks: By canonical URI, the ids of hunks that may stand in a text as blocks: no part of what
             the file says.
+        redactor: Gets to know the private keys of what is shown: part of one can't be told by itself.
     """
 
     system: System
@@ -68,6 +70,7 @@ class Snapshot:
     rules: IgnoreRules
     asked: str | None = None
     blocks: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    redactor: Redactor = field(default_factory=Redactor, compare=False)
 
     def asked_about(self, uri: str | None) -> "Snapshot":
         """The same world, for a question about this document (see `stet.workspace.privacy`)."""
@@ -91,8 +94,20 @@ class Snapshot:
             NotShown: If it may not be shown, or there is no text to show.
         """
         document = self.with_blocks(uri)
+        self.redactor.learn_private_keys(document.text)
         stripped = self._stripped(document)
         return document if stripped is None else stripped.plain
+
+    def show_learnt(self, uri: str) -> TextDocument:
+        """As `show`; its secrets are known from now on, so that any part of it can be told.
+
+        Raises:
+            NotShown: As `show`.
+        """
+        document = self.show(uri)
+        if self.settings.privacy.redact_secrets:
+            self.redactor.learn(document.text)
+        return document
 
     def show_found(self, located: Located) -> TextDocument:
         """`show` of a file that `walk` has just come to, which asked every rule on its way.
@@ -105,6 +120,7 @@ class Snapshot:
         if path is None or self.document(located.uri) or self.system.real_path(path) != path:
             return self.show(located.uri)
         text = decode(self._read(located.uri, located.name, path))
+        self.redactor.learn_private_keys(text)
         document = TextDocument(located.uri, text)
         stripped = self._stripped(document)
         return document if stripped is None else stripped.plain
@@ -127,17 +143,19 @@ class Snapshot:
         Raises:
             NotShown: As `show`.
         """
-        refusal = self.privacy().check(uri)
+        path = path_of(uri)
+        # Resolved once: what is judged is what is read, whoever turns a link in between.
+        real = None if path is None else self.system.real_path(path)
+        refusal = self.privacy().check(uri, real)
         if refusal is not None:
             raise NotShown(uri, refusal.rule, refusal.message)
         document = self.document(uri)
         if document is not None:
             return document
         name = self.name_of(uri)
-        path = path_of(uri)
-        if path is None:
+        if real is None:
             raise NotShown(uri, "missing", f"No document {name!r} is open.")
-        return TextDocument(uri, decode(self._read(uri, name, self.system.real_path(path))))
+        return TextDocument(uri, decode(self._read(uri, name, real)))
 
     def locate(self, name: str) -> Located:
         """The file or folder that a model or a person means by `name`; it need not exist.
@@ -188,10 +206,10 @@ class Snapshot:
         return strip_blocks(document, self.blocks.get(canonical(document.uri), frozenset()))
 
     def _read(self, uri: str, name: str, real: Path) -> bytes:
-        """The bytes of a text file.
+        """The bytes of a text file, by its real path.
 
         Raises:
-            NotShown: If it is not one.
+            NotShown: If it is not one, or a link has come in.
         """
         stat = self.system.stat(real)
         if stat is None:
@@ -199,7 +217,7 @@ class Snapshot:
         if stat.kind is not FileKind.FILE:
             raise NotShown(uri, "special", f"{name!r} is a folder or a device, not a file.")
         try:
-            data = self.system.read_bytes(real, MAX_FILE_BYTES + 1)
+            data = self.system.read_real(real, MAX_FILE_BYTES + 1)
         except OSError as error:
             raise NotShown(
                 uri, "unreadable", f"{name!r} can't be read: {error.strerror}."

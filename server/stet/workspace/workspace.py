@@ -23,7 +23,9 @@ from stet.workspace.attachments import Attachments
 from stet.workspace.history import History
 from stet.workspace.ignore import IgnoreRules
 from stet.workspace.modification import FULL_TEXT, Modification, ModificationKind, WireEdit
+from stet.workspace.redaction import Redactor
 from stet.workspace.roots import Root, implied_roots, name_roots
+from stet.workspace.sending import Sendings
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical, is_tracked, path_of
 
@@ -61,6 +63,8 @@ class Workspace:
             they had attached in an earlier run.
         blocks: Tells, by canonical URI, the ids of hunks that may stand in a text as blocks; set by
             who knows of proposals.
+        redactor: Knows the secrets that have been met, and their marks.
+        sendings: What was sent to whom.
     """
 
     def __init__(self, system: System, settings: Settings | None = None) -> None:
@@ -69,6 +73,8 @@ class Workspace:
         self.settings = Settings() if settings is None else settings
         self.attachments: Attachments | None = None
         self.blocks: Callable[[], Mapping[str, frozenset[str]]] = dict
+        self.redactor = Redactor()
+        self.sendings = Sendings()
         self._system = system
         self._folders: dict[str, tuple[str, Path]] = {}
         self._open: dict[str, _OpenDocument] = {}
@@ -190,6 +196,7 @@ class Workspace:
             self.settings,
             self._rules,
             blocks=self.blocks(),
+            redactor=self.redactor,
         )
 
     def _opened(self, modification: Modification) -> tuple[TextChange, ...]:

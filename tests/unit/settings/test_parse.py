@@ -250,7 +250,6 @@ def test_an_empty_object_is_an_empty_list_to_editors_that_cannot_tell() -> None:
     ("value", "key"),
     [
         ({"log": {"traceModel": True}}, "log.traceModel"),
-        ({"privacy": {"redactSecrets": True}}, "privacy.redactSecrets"),
     ],
 )
 def test_a_key_that_is_not_built_yet_is_said_to_have_no_effect(value: object, key: str) -> None:

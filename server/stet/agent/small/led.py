@@ -64,12 +64,18 @@ class LedModel(Wrapped):
 
     def _calls(self, tools: set[str], messages: Sequence[Message]) -> Calls:
         """What may be called now: what is on offer, of what is there. No file is read twice."""
+        # A line with a secret can't be quoted: the grammar that holds it would be told it.
+        redact = self._desk.workspace.redactor.redact
         windows = {name: self._window(name) for name in self._files}
         read = self._desk.files_read
         readable = {name: shown for name, shown in windows.items() if name not in read}
         quoted = set(_quoted(messages))
         editable = {
-            name: [quote for quote in quotes(shown) if (name, quote.text) not in quoted]
+            name: [
+                quote
+                for quote in quotes(shown)
+                if (name, quote.text) not in quoted and not redact(quote.text).kinds
+            ]
             for name, shown in windows.items()
             if name in read
         }

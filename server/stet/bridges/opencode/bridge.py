@@ -14,6 +14,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from stet.bridges.opencode.address import Address, BadSetting, address_of
 from stet.bridges.opencode.errors import Busy, NotOpenCode, OpenCodeError, Refused
@@ -21,6 +22,8 @@ from stet.bridges.opencode.look import look
 from stet.bridges.opencode.reminder import reminder
 from stet.bridges.opencode.wish import Wish
 from stet.system.system import System
+from stet.workspace.redaction import Redacted
+from stet.workspace.sending import Sending, To
 from stet.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -65,6 +68,7 @@ class OpenCodeBridge:
         self._is_working = False
         self._news = asyncio.Event()
         self._said: set[str] = set()
+        self._noted = ("", "")
 
     def moved(self) -> None:
         """The focus, a selection or the open files have changed; on the hot path."""
@@ -152,8 +156,28 @@ class OpenCodeBridge:
         seen = await asyncio.to_thread(look, self._workspace.snapshot())
         keeper = await self._connected(address)
         session = self._workspace.settings.bridges.opencode.session.strip()
-        await keeper.keep(Wish(reminder(seen), seen.folders, session))
+        text, sending = await asyncio.to_thread(self._told, reminder(seen), address)
+        await keeper.keep(Wish(text, seen.folders, session))
+        if text and (sending.host, text) != self._noted:
+            self._noted = (sending.host, text)
+            self._workspace.sendings.add(sending)
         self._succeeded(address)
+
+    def _told(self, text: str, address: Address) -> tuple[str, Sending]:
+        """What is told with marks in the place of secrets, and a note of it; in a worker thread."""
+        wanted = self._workspace.settings.privacy.redact_secrets
+        redacted = self._workspace.redactor.redact(text) if wanted else Redacted(text)
+        sending = Sending(
+            self._system.now(),
+            To.OPENCODE,
+            urlsplit(address.url).netloc.rpartition("@")[2],
+            parts=("names of open files, and what is selected",),
+            characters=len(redacted.text),
+            tokens=len(redacted.text) // 4,
+            kinds=tuple(sorted(redacted.kinds.items())),
+            is_open=not wanted,
+        )
+        return redacted.text, sending
 
     async def _let_go(self) -> None:
         """Hide what is live in the server that was told so far, and close the connections to it."""

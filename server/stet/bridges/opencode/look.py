@@ -94,6 +94,8 @@ def _selected(world: Snapshot, active: str) -> Selected | None:
     current = find_current(world, Place(active))
     if current is None or not current.selected:
         return None
+    if world.settings.privacy.redact_secrets:  # whole: a selection may hold part of a key
+        world.redactor.learn(current.document.text)
     texts = [current.document.text_in(range_) for range_ in current.selected]
     left = world.settings.context.selection_limit
     shown = tuple(_within(texts, left))

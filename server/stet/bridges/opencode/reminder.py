@@ -10,8 +10,8 @@ r"""The text of the context part.
     </system-reminder>
 
 Names and the selected text were written by somebody else. Where they hold a tag that OpenCode's
-model or ours takes for an instruction, its `<` is written `&lt;`; three double quotes in a row, which
-would end the quotation, are written each behind a backslash; control characters in names are written
+model or ours takes for an instruction, its `<` is written `&lt;`; three or more double quotes in a
+row, which would end the quotation, are written each behind a backslash; control characters in names are written
 as their escapes.
 """
 
@@ -22,6 +22,7 @@ from stet.context.tags import harmless, on_one_line
 
 _TAG = re.compile(r"<(?=\s*/?\s*system(?:[-_\s]*reminder)?(?![\w-]))", re.IGNORECASE)
 _QUOTES = '"' * 3
+_QUOTATION = re.compile(r'"{3,}')
 
 
 def reminder(seen: Seen) -> str:
@@ -65,4 +66,4 @@ def _name(text: str) -> str:
 
 
 def _tame(text: str) -> str:
-    return _TAG.sub("&lt;", text).replace(_QUOTES, r"\"\"\"")
+    return _QUOTATION.sub(lambda found: r"\"" * len(found[0]), _TAG.sub("&lt;", text))

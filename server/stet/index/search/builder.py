@@ -165,7 +165,7 @@ class Builder:
 
     def _read(self, files: Mapping[str, Located | None]) -> None:
         """Read files again, whatever is known of them; with each where a walk has found it."""
-        self._put([entry_of(*source) for source in self._outlined(self._changed_of(files))])
+        self._put([entry_of(source) for source in self._outlined(self._changed_of(files))])
 
     def _fly(self, files: Mapping[str, Located | None]) -> None:
         """The same, cut by another process while the ones before are taken in."""
@@ -174,7 +174,7 @@ class Builder:
             self._flying.update(source.uri for source in sources)
             self._cutter.send(sources)
         else:  # better than to wait
-            self._put([entry_of(*source) for source in sources])
+            self._put([entry_of(source) for source in sources])
         while self._cutter.has_done:
             self._land()
 

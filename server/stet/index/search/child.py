@@ -45,6 +45,7 @@ class Worker:
         self._endpoint: str = begin["endpoint"]
         self._is_waiting = False
         self._ground = Ground.of(roots_of(begin["roots"]), settings_of(begin["settings"]))
+        self._ground.is_sent = bool(self._endpoint)
         self._store = self._opened()
         self._avoided: list[str] = begin["avoid"]
         self._first: list[str] = begin["first"]
@@ -63,7 +64,8 @@ class Worker:
     def _opened(self) -> Store:
         """The index; a broken one, or one of other vectors or grammars, is made anew."""
         model = self._endpoint if self._embedder is None else self._embedder.name
-        grammars = installed_grammars()
+        # With an endpoint what is embedded lacks the secrets: an index of another kind.
+        grammars = installed_grammars() + (" sent" if self._endpoint else "")
         try:
             store = Store(self._path)
             is_cut_so = store.meta("grammars") == grammars or store.counts()[0] == 0

@@ -58,7 +58,7 @@ class Cutter:
         except Ended:
             log.warning("the process that cuts files has ended by itself")
             self._end()
-        return [entry_of(*source) for source in sources]
+        return [entry_of(source) for source in sources]
 
     def close(self) -> None:
         """End the process; what is under way is lost."""
@@ -76,7 +76,7 @@ def main() -> None:
     stdin, stdout = os.fdopen(0, "rb"), os.fdopen(1, "wb")
     with suppress(EOFError, BrokenPipeError):
         while True:
-            write_value(stdout, [entry_of(*source) for source in read_value(stdin)])
+            write_value(stdout, [entry_of(source) for source in read_value(stdin)])
 
 
 if __name__ == "__main__":

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from stet.index.search.by_words import WordRanking
 from stet.index.search.chunks import chunks_of
-from stet.index.search.definition import Definition
 from stet.index.search.embedding import Embedder
 from stet.index.search.fields import fields_of, query_meant, query_terms
 from stet.index.search.ranking import Asked, Ranks, ranked, value_of, why
-from stet.index.search.store import Entry, Row, Stamp, Store
+from stet.index.search.store import Entry, Row, Source, Store
 from stet.index.search.vectors import Vectors, packed, unpacked
 from stet.text.lines import split_lines
+from stet.text.secrets import Secret, find_secrets
 
 if TYPE_CHECKING:
     import numpy as np
@@ -86,19 +86,27 @@ class Search:
     vector: Sequence[float] | None = None
 
 
-def entry_of(
-    uri: str,
-    name: str,
-    text: str,
-    stamp: Stamp,
-    outline: Sequence[Definition] | None = None,
-) -> Entry:
-    """A file as it is put into the index; `stamp` holds the digest of its text."""
+def entry_of(source: Source) -> Entry:
+    """A file as it is put into the index; its stamp holds the digest of its text."""
+    uri, name, text, stamp, outline, is_sent = source
     lines = split_lines(text)
     chunks = chunks_of(text, name, outline)
-    fields = [fields_of(name, chunk, lines) for chunk in chunks]
+    # Looking for them costs nearly as much as all the rest.
+    secrets = find_secrets(text) if is_sent else ()
+    told = split_lines(_without(text, secrets)) if secrets else None
+    fields = [fields_of(name, chunk, lines, told) for chunk in chunks]
     meant = [digest(each.meant) for each in fields]
     return Entry(uri, name, stamp, chunks, fields, meant)
+
+
+def _without(text: str, secrets: Sequence[Secret]) -> str:
+    """A text with spaces in the place of secrets, which are none of its words."""
+    parts: list[str] = []
+    behind = 0
+    for one in secrets:
+        parts += (text[behind : one.start], " " * (one.end - one.start))
+        behind = one.end
+    return "".join((*parts, text[behind:]))
 
 
 def digest(text: str) -> bytes:

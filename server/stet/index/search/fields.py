@@ -57,13 +57,23 @@ class Fields:
     meant: str
 
 
-def fields_of(file: str, chunk: Chunk, lines: Sequence[str]) -> Fields:
-    """The fields of `chunk`, which is cut from `lines` of the file called `file`."""
+def fields_of(
+    file: str, chunk: Chunk, lines: Sequence[str], told: Sequence[str] | None = None
+) -> Fields:
+    """The fields of `chunk`, which is cut from `lines` of the file called `file`.
+
+    Args:
+        file: Its name.
+        chunk: Which lines.
+        lines: All of them.
+        told: The same without secrets: what is embedded may be sent away. By default there are none.
+    """
     text = "".join(lines[chunk.first : chunk.end])[:MAX_CHARACTERS]
+    meant = text if told is None else "".join(told[chunk.first : chunk.end])[:MAX_CHARACTERS]
     path, path_words = _path_of(file)
     name = words(chunk.name)
     head = words(f"{chunk.scope} {chunk.signature}")
-    return Fields(path_words, name, head, words(text), _meant(path, chunk, text))
+    return Fields(path_words, name, head, words(text), _meant(path, chunk, meant))
 
 
 @lru_cache(maxsize=4)  # the chunks of one file come together

@@ -27,11 +27,13 @@ class Ground:
     Attributes:
         disk: Roots, settings and the disk; nothing is open in it.
         laid: Unsaved texts by canonical URI, each with what the file is called.
+        is_sent: Whether what is embedded of a file goes to an endpoint.
     """
 
     disk: Snapshot
     max_bytes: int
     laid: dict[str, tuple[str, str]] = field(default_factory=dict)
+    is_sent: bool = False
 
     @classmethod
     def of(cls, roots: tuple[Root, ...], settings: Settings) -> "Ground":
@@ -86,7 +88,8 @@ class Ground:
             return None
         name = self.disk.name_of(uri) if located is None else located.name
         text = document.text
-        return Source(uri, name, text, Stamp(stat.mtime, stat.size, digest(text)))
+        stamp = Stamp(stat.mtime, stat.size, digest(text))
+        return Source(uri, name, text, stamp, is_sent=self.is_sent)
 
     def _stat(self, uri: str, located: Located | None) -> FileStat | None:
         """What a walk has just seen of a file; else the disk is asked."""
@@ -99,7 +102,8 @@ class Ground:
         name, text = self.laid[uri]
         if len(text) > self.max_bytes:
             return None
-        return Source(uri, name, text, Stamp(None, len(text), digest(text)))
+        stamp = Stamp(None, len(text), digest(text))
+        return Source(uri, name, text, stamp, is_sent=self.is_sent)
 
 
 def roots_of(items: list[dict[str, Any]]) -> tuple[Root, ...]:

@@ -15,7 +15,7 @@ from stet.index.search.chunk import Chunk
 from stet.index.search.definition import Definition
 from stet.index.search.fields import Fields
 
-VERSION = 1
+VERSION = 2
 """Of the tables and of what is written into them; another one is made anew."""
 
 _TABLES = """
@@ -78,6 +78,8 @@ class Source(NamedTuple):
     stamp: Stamp
     outline: Sequence[Definition] | None = None
     """What a grammar has found in it; None where none was asked."""
+    is_sent: bool = False
+    """Whether what is embedded of it goes to an endpoint, and so without its secrets."""
 
 
 class Entry(NamedTuple):

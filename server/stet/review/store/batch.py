@@ -24,6 +24,7 @@ class Batch:
         chats: By id.
         presets: Their fields by name; None for one that goes.
         attached: What is attached to questions; None where that has not changed.
+        sent: What was sent to whom since, in order.
         decision: Whether it has to survive a power cut too.
     """
 
@@ -34,6 +35,7 @@ class Batch:
     chats: dict[str, ChatRow] = field(default_factory=dict)
     presets: dict[str, str | None] = field(default_factory=dict)
     attached: str | None = None
+    sent: list[str] = field(default_factory=list)
     decision: bool = False
 
     def add(self, hunks: Iterable[Hunk], footings: Iterable[Footing], *, decision: bool) -> None:
@@ -45,7 +47,7 @@ class Batch:
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to write."""
-        beside = self.turns or self.chats or self.presets or self.attached is not None
+        beside = self.turns or self.chats or self.presets or self.sent or self.attached is not None
         return not (self.hunks or self.footings or self.numbers or beside)
 
 

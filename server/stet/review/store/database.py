@@ -20,6 +20,7 @@ from stet.review.store.preset_rows import KeptPresets
 from stet.review.store.preset_tables import load_presets, write_presets
 from stet.review.store.rows import MAX_NUMBER, Text, fields_of, is_live, standing_to_json
 from stet.review.store.schema import Damaged, connect, faults, open_database, set_aside, transaction
+from stet.review.store.sent_tables import load_sent, write_sent
 
 log = logging.getLogger(__name__)
 
@@ -131,6 +132,7 @@ class Database:
                 many(_RAISE_NUMBER, batch.numbers.items())
                 write_chats(self._connection, owner, now, chats, heard.__getitem__)
                 write_presets(self._connection, owner, now, batch.presets, batch.attached)
+                write_sent(self._connection, now, batch.sent)
         return lost
 
     def load(self, now: float) -> Kept:
@@ -166,6 +168,15 @@ class Database:
         """
         with faults(), closing(connect(self._path)) as connection:
             return load_presets(connection, self._owner.run)
+
+    def load_sent(self, now: float) -> tuple[str, ...]:
+        """What was sent to whom, by any server of the workspace; as `load`.
+
+        Raises:
+            StoreFault: If it can't be read.
+        """
+        with faults(), closing(connect(self._path)) as connection:
+            return load_sent(connection, now)
 
     def tidy(self) -> None:
         """Drop texts that nothing refers to, and move what is in the log file to the database.

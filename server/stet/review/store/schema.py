@@ -78,6 +78,9 @@ MIGRATIONS: tuple[str, ...] = (
         fields TEXT NOT NULL
     );
     """,
+    """
+    CREATE TABLE sent (nth INTEGER PRIMARY KEY, kept REAL NOT NULL, fields TEXT NOT NULL);
+    """,
 )
 """What leads from each version of the layout to the next, the first from an empty file. A released
 one is never changed: rows of users are in it.
@@ -87,7 +90,7 @@ one is never changed: rows of users are in it.
 `footing.text` name rows of `text`. For `fields` see `stet.review.store.rows`. `heard` holds the texts
 of files as a chat knows them; names of chats and URIs are JSON strings in ASCII, and so are names of
 presets, which belong to all servers of a workspace. `attached` is what a server has attached to
-questions.
+questions; `sent` what all servers of a workspace have sent to whom.
 """
 
 

@@ -154,6 +154,25 @@ class Store:
                 self._failures.add(fault)
             return KeptPresets()
 
+    def keep_sent(self, fields: str) -> None:
+        """Keep that something was sent; written when it returns."""
+        with self._lock:
+            self._batch.sent.append(fields)
+            self._write()
+
+    def load_sent(self) -> tuple[str, ...]:
+        """What was sent to whom, by any server of the workspace, oldest first; as `load`."""
+        with self._lock:
+            database = self._ready()
+        if database is None:
+            return ()
+        try:
+            return database.load_sent(self._system.now())
+        except _fault() as fault:
+            with self._lock:
+                self._failures.add(fault)
+            return ()
+
     def tend(self) -> None:
         """Keep what waits, and after many writes tidy up; in a worker thread, for that takes long."""
         with self._lock:

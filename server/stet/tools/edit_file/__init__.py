@@ -14,6 +14,7 @@ from stet.tools.base import Together, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
 from stet.tools.edit_file.batch import Batch, none_of, position_of, told_new
 from stet.tools.edit_file.call import EditFile
+from stet.tools.edit_file.marks import restored
 from stet.tools.errors import ToolError
 
 __all__ = ["EDIT_FILE", "EditFile", "run", "run_together"]
@@ -103,12 +104,16 @@ async def _batch(desk: Desk, calls: Sequence[EditFile]) -> Batch:
         ToolError: If there is none that may be edited.
     """
     first = calls[0]
+    new = None
     try:
-        return Batch(desk, await desk.live(first.file, position=position_of(first)), calls, None)
+        live = await desk.live(first.file, position=position_of(first))
+        text = f"{live.text}\n{desk.pending_in(live).text}"
     except ToolError:
         if (new := desk.pending_file(first.file)) is None:
             raise
-        return Batch(desk, TextDocument(new.uri, new.new), calls, new)
+        live, text = TextDocument(new.uri, new.new), new.new
+    redactor = desk.workspace.redactor
+    return Batch(desk, live, [restored(call, text, redactor) for call in calls], new)
 
 
 def _file(arguments: Mapping[str, object]) -> str | None:

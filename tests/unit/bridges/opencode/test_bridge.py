@@ -13,7 +13,11 @@ from stet.bridges.opencode.bridge import OpenCodeBridge
 from stet.lsp.tasks import Tasks
 from stet.settings.values import BridgeSettings, OpenCodeSettings, Settings
 from stet.system.memory_system import MemorySystem
+from stet.text.position import Position, Range
+from stet.workspace.selection import Source
+from stet.workspace.sending import To
 from stet.workspace.workspace import Workspace
+from tests.support.canaries import keys
 from tests.support.fake_opencode import FakeOpenCode
 from tests.support.http_server import HttpServer
 from tests.support.world import open_document, uri_at
@@ -251,3 +255,27 @@ async def test_the_password_goes_with_each_request(
         assert {one.headers.get("authorization") for one in server.asked} == {
             "Basic b3BlbmNvZGU6c2VjcmV0"
         }
+
+
+async def test_a_selection_is_told_with_marks_and_noted_once(editor: Editor) -> None:
+    key = keys()["Stripe key"]
+    uri = uri_at("/ws/c.py")
+    open_document(editor.world, uri, f"key = '{key}'\n")
+    selected = Range(Position(0, 0), Position(0, 25))
+    async with FakeOpenCode() as server:
+        session = server.session("/ws")
+        editor.world.activity.focus(uri, Source.NOTIFIED)
+        editor.world.activity.select(uri, (selected,), Source.NOTIFIED)
+        editor.set(server)
+        await editor.rest()
+        editor.world.activity.focus(uri, Source.NOTIFIED)
+        await editor.rest()
+        told = str(server.parts(session))
+        assert key[:12] not in told
+        assert "[redacted: Stripe key #2]" in told
+        [noted] = editor.world.sendings.latest
+        assert (noted.to, noted.host, noted.kinds) == (
+            To.OPENCODE,
+            server.url("").partition("//")[2],
+            (("Stripe key", 1),),
+        )

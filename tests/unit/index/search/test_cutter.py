@@ -26,7 +26,7 @@ def test_batches_come_back_in_order_as_they_would_have_been_cut_here() -> None:
         cutter.send(batch)
     assert cutter.n_under_way == 3
     assert [cutter.receive() for _ in batches] == [
-        [entry_of(*source) for source in batch] for batch in batches
+        [entry_of(source) for source in batch] for batch in batches
     ]
     assert (cutter.n_under_way, cutter.receive()) == (0, [])
     cutter.close()
@@ -40,8 +40,8 @@ def test_what_a_dead_process_leaves_is_cut_here(caplog: pytest.LogCaptureFixture
     os.kill(cutter._process.pid, signal.SIGKILL)
     cutter.send(sources("land"))
     cutter.send(sources("sail"))
-    assert cutter.receive() == [entry_of(*sources("land")[0])]
-    assert cutter.receive() == [entry_of(*sources("sail")[0])]
+    assert cutter.receive() == [entry_of(sources("land")[0])]
+    assert cutter.receive() == [entry_of(sources("sail")[0])]
     assert "ended by itself" in caplog.text
     cutter.close()
 
@@ -52,5 +52,5 @@ def test_closing_forgets_what_is_under_way() -> None:
     cutter.close()
     assert (cutter.n_under_way, cutter.receive()) == (0, [])
     cutter.send(sources("land"))
-    assert cutter.receive() == [entry_of(*sources("land")[0])]
+    assert cutter.receive() == [entry_of(sources("land")[0])]
     cutter.close()

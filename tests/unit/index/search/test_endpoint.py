@@ -1,6 +1,7 @@
 """Meaning by an endpoint: texts go there in batches, each once, and the index keeps what comes back."""
 
 import dataclasses
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,9 @@ from stet.index.search.embedding import LocalEmbedder
 from stet.lsp.embedding_port import EmbeddingPort
 from stet.settings.values import SearchSettings, Settings
 from stet.system.os_system import OsSystem
+from stet.workspace.sending import To
+from stet.workspace.workspace import Workspace
+from tests.support.canaries import keys, private_key
 from tests.support.http_server import Asked
 from tests.support.indexed import Desk
 from tests.support.web_server import Reply, WebServer, found
@@ -48,7 +52,7 @@ def desk_for(tmp_path: Path, server: Embeddings, monkeypatch: pytest.MonkeyPatch
     (root / "tides.md").write_text("# Tides\n\nThe moon pulls the water.\n")
     (root / "poem.txt").write_text("A ship sails out.\n")
     (root / ".env").write_text("SECRET=canary-secret\n")
-    desk = Desk(root, EmbeddingPort(OsSystem()))
+    desk = Desk(root, EmbeddingPort(OsSystem(), Workspace(OsSystem())))
     search = SearchSettings(
         "endpoint", model="m", base_url=server.url("/v1"), api_key_env="EMBED_KEY"
     )
@@ -116,4 +120,33 @@ async def test_without_the_key_nothing_is_sent(
         assert await desk.find("moon") == ["tides.md"]
         assert server.asked == []
         assert any("set EMBED_KEY" in told for told in desk.told)
+        await desk.close()
+
+
+async def test_no_secret_is_sent_to_be_embedded_and_what_is_sent_is_noted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = keys()["GitHub token"]
+    parts = [part.lower() for part in re.findall(r"[A-Za-z]+|[0-9]+", key) if len(part) > 3]
+    async with Embeddings() as server:
+        desk = desk_for(tmp_path, server, monkeypatch)
+        (tmp_path / "ws" / "login.py").write_text(
+            f"token = '{key}'\npassword = 'tr0ub4dor&3x'\n{private_key()}"
+        )
+        port = EmbeddingPort(OsSystem(), desk.workspace)
+        desk.endpoint = port
+        await desk.ready()
+        await desk.until(lambda state: state.chunks == 3 and state.unread == 0)
+        [text] = [one for one in server.texts if "login" in one]
+        assert [part for part in [*parts, "tr0ub4dor", "ub"] if part in text.split()] == []
+        assert "password" in text
+        await port.embed([f"where is {key}"], desk.workspace.settings.search)
+        assert server.texts[-1] == "where is [redacted: GitHub token #1]"
+        noted = desk.workspace.sendings.latest[-1]
+        assert (noted.to, noted.host, noted.model, noted.kinds) == (
+            To.EMBEDDINGS,
+            f"127.0.0.1:{server.port}",
+            "m",
+            (("GitHub token", 1),),
+        )
         await desk.close()

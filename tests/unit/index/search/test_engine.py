@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stet.index.search.engine import Hit, Search, SearchEngine, digest, entry_of
-from stet.index.search.store import Entry, Stamp, Store
+from stet.index.search.store import Entry, Source, Stamp, Store
 
 Matrix = np.ndarray[Any, Any]
 
@@ -29,7 +29,7 @@ class Letters:
 
 
 def entry(name: str, text: str) -> Entry:
-    return entry_of(f"file:///{name}", name, text, Stamp(None, len(text), digest(text)))
+    return entry_of(Source(f"file:///{name}", name, text, Stamp(None, len(text), digest(text))))
 
 
 def engine_of(files: dict[str, str]) -> SearchEngine:

@@ -28,6 +28,10 @@ class Watched(OsSystem):
         self.read.append(path.name)
         return super().read_bytes(path, limit)
 
+    def read_real(self, path: Path, limit: int) -> bytes:
+        self.read.append(path.name)
+        return super().read_real(path, limit)
+
 
 class Place:
     """A workspace with one file that was shown once, so that it is kept."""

@@ -1,0 +1,163 @@
+"""The last door before a model: secrets get marks, and what goes out is noted.
+
+Every request of a turn goes through here, whatever is asked and by whatever part of the agent: the
+question, results of tools, earlier turns, summaries, rewrites. Inside, texts are as they are, so
+line numbers, quotes and merges mean the same as ever; a model is told marks (`stet.workspace.redaction`)
+and what it writes with marks is resolved where edits are (`stet.tools.edit_file.marks`).
+"""
+
+import asyncio
+import dataclasses
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from stet.agent.told import parts_of
+from stet.llm.messages import Completion, Message, ToolCall, ToolDefinition
+from stet.llm.model import Model, Request, Sink, ignore
+from stet.llm.tokens import estimate_prompt
+from stet.llm.wrapped import Wrapped
+from stet.workspace.redaction import Redactor
+from stet.workspace.sending import Sending, Sendings, To, named
+
+_LARGE = 20_000
+"""Characters that have not been looked through yet from which on it is done in a worker thread."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Origin:
+    """On whose behalf a model is asked, and where it is.
+
+    Attributes:
+        turn: Its id.
+        chat: The conversation's.
+        host: Of the model; "" for one in a process of ours.
+    """
+
+    turn: str
+    chat: str
+    host: str = ""
+
+
+class RedactingModel(Wrapped):
+    """Asks a model with marks in the place of secrets.
+
+    Args:
+        inner: The model.
+        redactor: Knows the marks; None where the user wants none.
+        sendings: Is told of each request.
+        origin: Of this turn.
+        now: Gives the time, in seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        inner: Model,
+        redactor: Redactor | None,
+        sendings: Sendings,
+        origin: Origin,
+        now: Callable[[], float],
+    ) -> None:
+        super().__init__(inner)
+        self._redactor = redactor
+        self._sendings = sendings
+        self._origin = origin
+        self._now = now
+        self._sent: tuple[Message, ...] = ()
+
+    async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:
+        """Ask; see `Model.complete`.
+
+        Raises:
+            ModelError: As the inner model does.
+        """
+        kinds: Counter[str] = Counter()
+        asked = request
+        if self._redactor is not None:
+            texts = list(_texts(request))
+            if sum(map(len, texts)) > _LARGE:
+                # What has been sent before is known, so this is short but for the first time.
+                await asyncio.to_thread(_prepare, self._redactor, texts)
+            asked, kinds = redacted(request, self._redactor)
+        self._note(asked, kinds)
+        return await self.inner.complete(asked, on_text, on_wait)
+
+    def _note(self, asked: Request, kinds: Counter[str]) -> None:
+        origin = self._origin
+        sending = Sending(
+            at=self._now(),
+            to=To.MODEL,
+            host=origin.host,
+            model=self.name,
+            turn=origin.turn,
+            chat=origin.chat,
+            parts=named(parts_of(asked.messages, self._sent)),
+            characters=sum(map(len, _texts(asked))),
+            tokens=estimate_prompt(asked.messages, asked.tools),
+            kinds=tuple(sorted(kinds.items())),
+            is_open=self._redactor is None,
+        )
+        self._sent = asked.messages
+        self._sendings.add(sending)
+
+
+def redacted(request: Request, redactor: Redactor) -> tuple[Request, Counter[str]]:
+    """A request as it may be sent, and how many secrets of each kind it held."""
+    redactor.expect(_texts(request))
+    kinds: Counter[str] = Counter()
+
+    def told(text: str) -> str:
+        found = redactor.redact(text)
+        kinds.update(found.kinds)
+        return found.text
+
+    def told_call(call: ToolCall) -> ToolCall:
+        arguments = told(call.arguments)
+        return (
+            call if arguments == call.arguments else dataclasses.replace(call, arguments=arguments)
+        )
+
+    def told_message(message: Message) -> Message:
+        content, calls = told(message.content), tuple(map(told_call, message.tool_calls))
+        if content == message.content and calls == message.tool_calls:
+            return message
+        return dataclasses.replace(message, content=content, tool_calls=calls)
+
+    def told_tool(tool: ToolDefinition) -> ToolDefinition:
+        description = told(tool.description)
+        if description == tool.description:
+            return tool
+        return dataclasses.replace(tool, description=description)
+
+    asked = dataclasses.replace(
+        request,
+        messages=tuple(map(told_message, request.messages)),
+        tools=tuple(map(told_tool, request.tools)),
+    )
+    return asked, kinds
+
+
+def told_parts(
+    parts: Sequence[tuple[str, str]], redactor: Redactor | None
+) -> list[tuple[str, str]]:
+    """Named texts as they would be sent."""
+    if redactor is None:
+        return list(parts)
+    redactor.expect(text for _, text in parts)
+    return [(name, redactor.redact(text).text) for name, text in parts]
+
+
+def _texts(request: Request) -> Iterable[str]:
+    """All that is said in a request."""
+    for message in request.messages:
+        yield message.content
+        for call in message.tool_calls:
+            yield call.arguments
+    for tool in request.tools:
+        yield tool.description
+
+
+def _prepare(redactor: Redactor, texts: Sequence[str]) -> None:
+    """Look through texts ahead, in the order in which marks are given."""
+    redactor.expect(texts)
+    for text in texts:
+        redactor.redact(text)

@@ -1,0 +1,75 @@
+"""The page of what was sent to whom, in Markdown; names on it are a stranger's and inert."""
+
+from collections.abc import Sequence
+
+from stet.text.escape import escape_line
+from stet.text.iso import iso_time
+from stet.workspace.sending import Sending, To
+
+_HEAD = """\
+# What was sent
+
+Every request that left Stet in this workspace, the latest first: to models, also those on this
+machine, to endpoints of embeddings, search APIs, hosts of pages and OpenCode. No text is kept here.
+Keys and passwords that were found in it were sent as marks such as `[redacted: AWS key #1]`.
+"""
+_WHAT = {
+    To.MODEL: "model",
+    To.EMBEDDINGS: "embeddings",
+    To.SEARCH: "web search",
+    To.PAGE: "web page",
+    To.OPENCODE: "OpenCode",
+}
+
+
+def sent_page(sent: Sequence[Sending], *, n_older: int = 0) -> str:
+    """The page.
+
+    Args:
+        sent: The requests on it, oldest first.
+        n_older: How many are kept that are not on it.
+    """
+    if not sent:
+        return f"{_HEAD}\nNothing has been sent.\n"
+    total = sum(one.tokens for one in sent)
+    redacted = sum(n for one in sent for _, n in one.kinds)
+    parts = [
+        _HEAD,
+        f"{_n(len(sent), 'request')}, about {total:,} tokens, {_n(redacted, 'secret')} redacted.\n",
+        *map(_entry, reversed(sent)),
+    ]
+    if n_older:
+        parts.append(f"{_n(n_older, 'older request')} not shown.\n")
+    return "\n".join(parts)
+
+
+def _entry(one: Sending) -> str:
+    host = one.host or "this machine"
+    model = f" {_name(one.model)}" if one.model else ""
+    lines = [
+        f"## {iso_time(one.at) or 'at an unknown time'}: {_WHAT[one.to]}{model} at {_name(host)}\n"
+    ]
+    about = f"About {one.tokens:,} tokens ({one.characters:,} characters)"
+    if one.turn:
+        about += f", turn {_name(one.turn)} of the chat {_name(one.chat)}"
+    lines.append(f"{about}. {_redacted(one)}\n")
+    lines += [f"- {_name(part)}" for part in one.parts]
+    return "\n".join(lines) + "\n"
+
+
+def _redacted(one: Sending) -> str:
+    if one.is_open:
+        return "Secrets were not looked for (`privacy.redactSecrets` is off)."
+    if not one.kinds:
+        return "No secret was found in it."
+    kinds = ", ".join(f"{n} {escape_line(kind)}" for kind, n in one.kinds)
+    return f"Redacted: {kinds}."
+
+
+def _name(text: str) -> str:
+    """A stranger's words as a span of code, which nothing in them ends."""
+    return f"`{escape_line(text).replace('`', chr(39))}`"
+
+
+def _n(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"

@@ -1,0 +1,110 @@
+"""Passwords and keys by the name of what they are given to: `password = "..."`, `API_KEY=...`.
+
+A name says so by a word in it. What stands in quotes behind it counts unless it is a word, a name, a
+place-holder or a sentence, as code that speaks *of* passwords holds; without quotes it must look like
+no code at all.
+"""
+
+import re
+from collections.abc import Iterator
+
+from stet.text.randomness import looks_random
+
+_LOGIN = "password"
+_OTHER = "secret"
+
+_DIGITS = 0.2
+"""Least share of digits in a secret of letters and digits: `sha256_to_refresh` is a name."""
+_NAMES = (
+    "password", "passwd", "passphrase", "pwd", "secret", "token", "api_key", "apikey", "api-key",
+    "access_key", "accesskey", "access-key", "private_key", "privatekey", "auth_key", "authkey",
+    "encryption_key", "signing_key", "account_key", "credential",
+)  # fmt: skip
+_QUOTED = re.compile(
+    r"[\w-]{0,24}\\?[\"']?\]?[ \t]{0,20}(?::[ \t]{0,3}\w{1,12}[ \t]{0,3}=|:=|=>|[:=(]|(?<=[\"'\]]),)[ \t]{0,20}"
+    r"[bruf]{0,2}\\?(?P<quote>[\"'`])(?P<secret>[^\"'`\r\n\\]{6,200})\\?(?P=quote)"
+)
+_BARE = re.compile(
+    r"(?P<name>[\w-]{0,24})(?P<sign>[ \t]{0,3}[:=][ \t]{0,3})"
+    r"(?P<secret>[^\s\"'`,;(){}\[\]<>$]{6,200})(?=[\s&;,\"'`]|\Z)"
+)
+_OPTION = re.compile(
+    r"[ \t]{1,3}(?P<secret>[^\s\"'`,;(){}\[\]<>$|-][^\s\"'`,;(){}\[\]<>$|]{7,200})"
+)
+_BEFORE = re.compile(r"[A-Za-z0-9_.-]{0,24}\Z")
+_PLACE_HOLDER = re.compile(
+    r"(?i)\$\{|\{\{|%\(|%s|<[\w -]+>|\{\w*\}|x{4,}|\*{3,}|\.\.\.|…|change.?me|example|your.|placeholder|dummy"
+    r"|redacted"
+)
+_WORDS = re.compile(r"[A-Za-z]+(?:[ _.:/-]+[A-Za-z]*)*[:.?!]?")
+_PLAIN = re.compile(r"[\w.:/-]+")
+_CODE_LIKE = re.compile(r"[A-Za-z_][\w-]*(?:[.:/][\w-]*)*[.:]?")
+_URL = re.compile(r"[a-z][a-z0-9+.-]{1,20}://|/|\./|~/|#|@|%", re.IGNORECASE)
+
+
+def in_assignments(text: str) -> Iterator[tuple[int, int, str]]:
+    """Start, end and kind of what is given to a name of a secret."""
+    for start, end in _named(text):
+        kind = _kind(text[start:end])
+        found = _QUOTED.match(text, end)
+        if found is not None:
+            if _is_secret(found["secret"], kind):
+                yield (*found.span("secret"), kind)
+            continue
+        before = text[max(0, start - 24) : start]
+        if (found := _BARE.match(text, end)) and _is_bare_secret(found, text[start:end], before):
+            yield (*found.span("secret"), kind)
+        found = _OPTION.match(text, end) if before.endswith("-") else None
+        if found and _is_secret(found["secret"], kind):
+            yield (*found.span("secret"), kind)
+
+
+def _named(text: str) -> Iterator[tuple[int, int]]:
+    """Where the names stand. To look for literals is many times as fast as a pattern."""
+    low = text.lower()
+    if len(low) != len(text):  # a few characters become two
+        low = "".join(each.lower() if each.isascii() else each for each in text)
+    for name in _NAMES:
+        at = low.find(name)
+        while at >= 0:
+            yield at, at + len(name)
+            at = low.find(name, at + len(name))
+
+
+def _kind(name: str) -> str:
+    """What the name calls it."""
+    low = name.lower()
+    return _LOGIN if "pass" in low or "pwd" in low else _OTHER
+
+
+def _is_secret(value: str, kind: str) -> bool:
+    """Whether what stands in quotes is more than a word, a name, a place-holder or a sentence."""
+    if _PLACE_HOLDER.search(value) or value.count(" ") > 1 or value != value.strip():
+        return False
+    if _WORDS.fullmatch(value) or _URL.match(value) or not re.search("[A-Za-z]", value):
+        return False
+    if not _PLAIN.fullmatch(value):
+        return bool(re.search(r"[0-9!@#$%^&*?+~]", value))
+    n_digits = sum(map(str.isdigit, value))
+    if kind == _LOGIN and value.isalnum():
+        return n_digits > 0
+    return n_digits >= _DIGITS * len(value) or looks_random(value)
+
+
+def _is_bare_secret(found: re.Match[str], name: str, before: str) -> bool:
+    """Whether what stands without quotes is a secret.
+
+    Code has names there. In a file of settings the name is in capitals and the sign close to it.
+    """
+    value = found["secret"]
+    kind = _kind(name)
+    if not _is_secret(value, kind):
+        return False
+    head = _BEFORE.search(before)
+    whole = (head.group() if head else "") + name + found["name"]
+    if (found["sign"] == "=" and whole.upper() == whole) or looks_random(value):
+        return True
+    n_digits = sum(map(str.isdigit, value))
+    if kind == _LOGIN and found["sign"] == ": " and value.isalnum():
+        return n_digits > 0  # YAML
+    return n_digits >= 2 and not _CODE_LIKE.fullmatch(value)

@@ -1,0 +1,96 @@
+"""Strings that look random, as keys do whose issuer nobody knows.
+
+Words of a language, names in a program and paths change seldom between capitals, small letters and
+digits; of two neighbours in a random string of 62 letters and digits 62 % are of different classes.
+Both this and the entropy (Shannon, bits for each character) must be high. What is known to look
+random and to be none is left: hashes (hexadecimal, or named as such before them), data in base64,
+UUIDs.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+KIND = "random string"
+LEAST = 20
+MOST = 200
+"""Characters: what is longer is data."""
+MOST_ALONE = 58
+"""The same for what is all of a line: data in base64 is broken into lines of 60 to 76."""
+
+_CHANGES = 0.4
+"""Least share of neighbours of different classes."""
+_TO_DIGITS = 0.08
+"""The same for those of which one is a digit: 27 % by chance, next to none in `ReadV1ValuesByName`."""
+_WORDS = 0.36
+"""Most of it that may be small letters in threes and more: 16 % by chance, half of `readByte4OfUrl`."""
+_BITS = 3.6
+"""Least entropy of 20 characters; it grows with the length, as that of what is random does."""
+
+_RUN = re.compile(r"\b[A-Za-z0-9+/_-]{20,}={0,2}")
+_HASH_BEFORE = re.compile(
+    r"(?i)(?:sha\d{1,3}|md5|h1|hash|integrity|digest|checksum|base64,?|fingerprint|etag|nonce)"
+    r"[\"']?[ \t]?[-:=(,]{0,2}[ \t]?[\"']?\Z"
+)
+_IN_PATH = re.compile(r"https?://[^\s\"'<>?#]*\Z")
+"""In front of a name in the path of an address: of a document or a page, which is to be read."""
+_LONGEST_URL = 200
+_DATA_LINE = re.compile(r"[A-Za-z0-9+/]{58,}")
+_BEFORE = 24
+"""Characters that are looked at for the name of a hash."""
+_CLASSES = bytes.maketrans(
+    b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
+    b"a" * 26 + b"A" * 26 + b"0" * 10,
+)
+_CHANGE = re.compile(rb"(?=aA|Aa)")
+_WORD = re.compile(rb"a{3,}")
+_TO_DIGIT = re.compile(rb"(?=a0|A0|0a|0A)")
+
+
+def random_strings(text: str) -> Iterator[tuple[int, int, str]]:
+    """Start, end and kind of each."""
+    for run in _RUN.finditer(text):
+        start, end = run.span()
+        # Behind a line end that is written as two characters the second is none of the word's.
+        start += text[start] in "nrt" and text[start - 1 : start] == "\\"
+        if end - start > MOST or not looks_random(text[start:end]):
+            continue
+        if not _is_known(text, start, end):
+            yield start, end, KIND
+
+
+def looks_random(word: str) -> bool:
+    """Whether a word in ASCII changes its classes as often, and has as many characters, as chance has."""
+    classes = word.encode("ascii", "replace").translate(_CLASSES)
+    if not (b"a" in classes and b"A" in classes and b"0" in classes):
+        return False
+    n_pairs, to_digits = len(word) - 1, len(_TO_DIGIT.findall(classes))
+    if to_digits < _TO_DIGITS * n_pairs:
+        return False
+    if to_digits + len(_CHANGE.findall(classes)) < _CHANGES * n_pairs:
+        return False
+    if sum(map(len, _WORD.findall(classes))) > _WORDS * len(word):
+        return False
+    return entropy(word) >= _BITS + 0.6 * min(1.0, math.log2(len(word) / LEAST))
+
+
+def entropy(word: str) -> float:
+    """Bits for each character, by how often each occurs in the word (Shannon 1948)."""
+    size = len(word)
+    return -sum(n / size * math.log2(n / size) for n in Counter(word).values())
+
+
+def _is_known(text: str, start: int, end: int) -> bool:
+    """Whether a run is a hash or a piece of data by what stands around it."""
+    if _IN_PATH.search(text[max(0, start - _LONGEST_URL) : start]):
+        return True
+    if _HASH_BEFORE.search(text[max(0, start - _BEFORE) : start]):
+        return True
+    line = text.rfind("\n", 0, start) + 1
+    right = text[end : end + 8].partition("\n")[0]
+    if text[line:start].strip(" \t\"'+b(0123456789") or right.strip(" \t\"'+,\\nr);"):
+        return False
+    # The last line of data may be short.
+    above = text[max(0, line - 100) : line].strip().rpartition("\n")[2]
+    return end - start >= MOST_ALONE or _DATA_LINE.search(above) is not None

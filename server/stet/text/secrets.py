@@ -1,0 +1,223 @@
+"""Secrets in a text: keys by their form, passwords by what stands before them, and random strings.
+
+Found are keys that services issue (their prefixes are published by the services, so that scanners
+know them), private keys in PEM, passwords in URLs, headers and assignments, and strings that look
+random (`stet.text.randomness`). Every pattern takes time linear in the text: repetitions are bounded,
+or begin where no character of theirs stands before, or nothing is asked behind them.
+
+A secret never reaches over the end of a line: of a private key each line is one. So a text with marks
+in their places has as many lines, and line numbers mean the same in both.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from stet.text.assignments import in_assignments
+from stet.text.randomness import random_strings
+
+PRIVATE_KEY = "private key line"
+LEAST = 6
+"""Characters of the shortest secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A stretch of a text that is not to be told.
+
+    Attributes:
+        start: In code points.
+        end: Behind the last one.
+        kind: What it is, in words.
+    """
+
+    start: int
+    end: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """Keys of one form.
+
+    Attributes:
+        kind: What they are.
+        hints: Each is begun with one of these, as written.
+        source: A pattern from there on; the group `secret` is what is told to nobody.
+    """
+
+    kind: str
+    hints: tuple[str, ...]
+    source: str
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """The pattern, compiled when a text holds a hint for the first time."""
+        return _compiled(self.source)
+
+
+@cache
+def _compiled(source: str) -> re.Pattern[str]:
+    return re.compile(source)
+
+
+_BEGIN = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
+"""Where a word begins, also behind a line end that is written as two characters."""
+
+
+def _rule(kind: str, hints: str, pattern: str, *, is_inside: bool = False) -> _Rule:
+    """A rule; `is_inside` says that its hints need not begin a word."""
+    whole = pattern if "(?P<secret>" in pattern else f"(?P<secret>{pattern})"
+    return _Rule(kind, tuple(hints.split()), whole if is_inside else _BEGIN + whole)
+
+
+_RULES = (
+    _rule("AWS key", "AKIA ASIA ABIA ACCA", r"A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    _rule(
+        "AWS secret key", "ecret ECRET ccess CCESS",
+        r"[A-Za-z]{5}[\w.-]{0,20}[\"' \t:=,(]{1,10}"
+        r"(?P<secret>(?=[a-z0-9+/]{0,40}[A-Z])(?=[A-Z0-9+/]{0,40}[a-z])(?=[A-Za-z+/]{0,40}\d)[A-Za-z0-9+/]{40})(?![\w+/=])",
+        is_inside=True,
+    ),
+    _rule("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{20,}"),
+    _rule("GitHub token", "github_pat_", r"github_pat_[A-Za-z0-9_]{20,}"),
+    _rule(
+        "GitLab token", "glpat- gldt- glrt- glcbt- glptt- glft- glagent- glsoat-",
+        r"gl(?:pat|dt|rt|cbt|ptt|ft|agent|soat)-[\w.-]{16,}",
+    ),
+    _rule(
+        "Slack token", "xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs- xoxe. xapp-",
+        r"(?:xox[abeoprs][.-]|xapp-)[A-Za-z0-9.-]{10,}",
+    ),
+    _rule(
+        "Slack webhook", "hooks.slack.com/",
+        r"hooks\.slack\.com/(?:services|workflows)/(?P<secret>[A-Za-z0-9/]{16,})",
+    ),
+    _rule("Discord webhook", "webhooks/", r"webhooks/\d{15,22}/(?P<secret>[\w-]{40,})"),
+    _rule(
+        "Stripe key", "sk_live_ rk_live_ sk_test_ rk_test_", r"(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{10,}"
+    ),
+    _rule("webhook secret", "whsec_", r"whsec_[A-Za-z0-9+/=]{16,}"),
+    _rule("Google key", "AIza", r"AIza[\w-]{35}(?![\w-])"),
+    _rule("Google token", "GOCSPX- ya29.", r"(?:GOCSPX-|ya29\.)[\w-]{20,}"),
+    _rule("Anthropic key", "sk-ant-", r"sk-ant-[\w-]{16,}"),
+    _rule(
+        "OpenAI key", "sk-proj- sk-svcacct- sk-admin- sk-None-",
+        r"sk-(?:proj|svcacct|admin|None)-[\w-]{16,}",
+    ),
+    _rule("OpenRouter key", "sk-or-", r"sk-or-[\w-]{16,}"),
+    _rule("API key", "sk-", r"sk-[A-Za-z0-9]{32,}(?![\w-])"),
+    _rule("Groq key", "gsk_", r"gsk_[A-Za-z0-9]{32,}"),
+    _rule("xAI key", "xai-", r"xai-[A-Za-z0-9]{40,}"),
+    _rule("Hugging Face token", "hf_", r"hf_[A-Za-z0-9]{30,}"),
+    _rule("Replicate token", "r8_", r"r8_[A-Za-z0-9]{30,}"),
+    _rule("npm token", "npm_", r"npm_[A-Za-z0-9]{30,}"),
+    _rule("PyPI token", "pypi-A", r"pypi-A[\w-]{50,}"),
+    _rule("RubyGems key", "rubygems_", r"rubygems_[a-f0-9]{40,}"),
+    _rule("Docker token", "dckr_", r"dckr_(?:pat|oat)_[\w-]{20,}"),
+    _rule("DigitalOcean token", "dop_v1_ doo_v1_ dor_v1_", r"do[opr]_v1_[a-f0-9]{40,}"),
+    _rule("SendGrid key", "SG.", r"SG\.[\w-]{16,}\.[\w-]{16,}"),
+    _rule("Mailgun key", "key-", r"key-[0-9a-f]{32}(?![A-Za-z0-9])"),
+    _rule("Twilio key", "SK", r"SK[0-9a-f]{32}(?![A-Za-z0-9])"),
+    _rule(
+        "Telegram token", ":AA", r"(?<=\d{8}):(?P<secret>AA[\w-]{32,34})(?![\w-])", is_inside=True
+    ),
+    _rule("Shopify token", "shpat_ shpca_ shppa_ shpss_", r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"),
+    _rule("Vault token", "hvs. hvb. hvr.", r"hv[sbr]\.[\w-]{20,}"),
+    _rule("Databricks token", "dapi", r"dapi[0-9a-f]{32}(?![A-Za-z0-9])"),
+    _rule("Azure key", "AccountKey= SharedAccessKey=", r"(?:Account|SharedAccess)Key=(?P<secret>[A-Za-z0-9+/]{40,}={0,2})"),
+    _rule("signature", "sig=", r"sig=(?P<secret>[A-Za-z0-9%+/]{40,}={0,2})"),
+    _rule("Linear key", "lin_api_", r"lin_api_[A-Za-z0-9]{32,}"),
+    _rule("Notion token", "ntn_", r"ntn_[A-Za-z0-9]{40,}"),
+    _rule("Figma token", "figd_", r"figd_[\w-]{30,}"),
+    _rule("Postman key", "PMAK-", r"PMAK-[a-f0-9]{24}-[a-f0-9]{30,}"),
+    _rule("age key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[A-Z0-9]{50,}"),
+    _rule(
+        "web token", "eyJ",
+        r"(?<!-)eyJ[\w-]{10,8000}\.eyJ[\w-]{10,8000}\.[\w-]{16,}",
+    ),
+    _rule(
+        "password", "://",
+        r"://[^\s/:@\"'<>\[\]{}]{0,100}:"
+        r"(?P<secret>(?![*x.]+@|(?:password|passwd|pass|pw|pwd|secret|token)@)"
+        r"[^\s/@\"'<>{}$\[\]]{3,200})@(?=[\w\[])",
+        is_inside=True,
+    ),
+    _rule(
+        "password", "earer asic EARER ASIC",
+        r"[A-Za-z]{4,5}[ \t]{1,3}(?P<secret>(?=[^\s\"']{0,60}\d)[A-Za-z0-9+/_.~-]{20,}={0,2})",
+        is_inside=True,
+    ),
+)  # fmt: skip
+
+_PEM = re.compile(
+    r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
+    r"(?P<body>(?:(?!-----)[^\x00]){0,20000})"
+)
+_PEM_HINT = "PRIVATE KEY"
+_PEM_LINE = re.compile(
+    r"(?:(?<=\\[nr])|(?<![A-Za-z0-9+/\\]))(?:[A-Za-z0-9+/]{16,}={0,2}|[A-Za-z0-9+/]{2,15}={1,2})"
+)
+_WRAPPED = re.compile(
+    r"^[ \t]*[\"']?(?P<secret>[A-Za-z0-9+/]{60,80}={0,2})[\"']?\\?$", re.MULTILINE
+)
+
+
+def find_secrets(text: str, *, wrapped: bool = False) -> tuple[Secret, ...]:
+    """The secrets of a text in order; none overlap.
+
+    Args:
+        text: Any.
+        wrapped: Whether lines of encoded data count too. Part of a text may be of a private key
+            whose beginning can't be seen.
+    """
+    found = [*_by_form(text), *_private_keys(text)]
+    finders: tuple[Callable[[str], Iterator[tuple[int, int, str]]], ...] = (
+        in_assignments,
+        random_strings,
+    )
+    found += [Secret(*each) for finder in finders for each in finder(text)]
+    if wrapped:
+        found += [Secret(*one.span("secret"), PRIVATE_KEY) for one in _WRAPPED.finditer(text)]
+    return _apart(found)
+
+
+def private_key_lines(text: str) -> tuple[str, ...]:
+    """The lines of all private keys in a text, each long enough to be known again."""
+    return tuple(
+        text[one.start : one.end] for one in _private_keys(text) if one.end - one.start > 15
+    )
+
+
+def _by_form(text: str) -> Iterator[Secret]:
+    for rule in _RULES:
+        for hint in rule.hints:
+            at = text.find(hint)  # a hundred times as fast as a pattern
+            while at >= 0:
+                one = rule.pattern.match(text, at)
+                if one is not None:
+                    yield Secret(*one.span("secret"), rule.kind)
+                at = text.find(hint, one.end() if one else at + 1)
+
+
+def _private_keys(text: str) -> Iterator[Secret]:
+    """What stands between the first and the last line of private keys, line by line."""
+    if _PEM_HINT not in text:
+        return
+    for key in _PEM.finditer(text):
+        start, end = key.span("body")
+        for line in _PEM_LINE.finditer(text, start, end):
+            yield Secret(*line.span(), PRIVATE_KEY)
+
+
+def _apart(found: list[Secret]) -> tuple[Secret, ...]:
+    """Those that overlap as one, of the kind of the first."""
+    apart: list[Secret] = []
+    for one in sorted(found, key=lambda each: each.start):
+        if apart and one.start < apart[-1].end:
+            last = apart[-1]
+            apart[-1] = Secret(last.start, max(last.end, one.end), last.kind)
+        else:
+            apart.append(one)
+    return tuple(apart)

@@ -1,0 +1,252 @@
+"""Marks in the place of secrets: what a model is told instead of a key, and the way back.
+
+    [redacted: AWS key #1]
+
+A `Redactor` gives each secret a mark of its own, the same one as long as the process lives, so that
+what has been sent once is sent again to the byte. A mark is a number: nothing of the secret can be
+learnt from it. Only here is known what it stands for, and `restored` tells it to nobody but a text
+that holds the secret already: the file that the model is editing. Nothing is kept on the disk.
+
+Lines stay lines (`stet.text.secrets`), so line numbers mean the same with and without marks.
+"""
+
+import re
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+MARK = re.compile(r"\[redacted: (?P<kind>[A-Za-z][A-Za-z ]{0,40}) #(?P<number>[1-9]\d{0,8})\]")
+"""What a mark looks like."""
+
+_BEGINNING = "[redacted: "
+_LOOSE = re.compile(r"\[\s*redacted\s*:[^\]\r\n]{0,60}\]?", re.IGNORECASE)
+_MAX_CACHED = 2_000_000
+"""Characters of texts whose marks are remembered, so that sending one again costs nothing."""
+_MAX_KNOWN = 200
+"""Secrets that are looked for in every text, however they stand there."""
+_LEAST_KNOWN = 12
+"""Characters of one that is long enough not to be met by chance."""
+_PIECE = 16
+"""Characters of a secret's beginning or end by which a part of it is known."""
+_NONE: Mapping[str, int] = MappingProxyType({})
+
+
+class NotRestorable(Exception):
+    """A mark stands for nothing that is in the text; the message says which and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Redacted:
+    """A text as it may be told.
+
+    Attributes:
+        text: With marks.
+        kinds: How many secrets of each kind it held.
+    """
+
+    text: str
+    kinds: Mapping[str, int] = field(default_factory=lambda: _NONE)
+
+
+class Redactor:
+    """Knows the secrets of one process and their marks; any thread may use it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._marks: dict[str, str] = {}
+        self._secrets: dict[str, str] = {}
+        self._known: OrderedDict[str, str] = OrderedDict()
+        self._used: Counter[str] = Counter()
+        self._strange: set[str] = set()
+        self._cache: OrderedDict[tuple[str, bool], Redacted] = OrderedDict()
+        self._n_cached = 0
+
+    def redact(self, text: str, *, wrapped: bool = False) -> Redacted:
+        """A text with a mark in the place of each secret.
+
+        Takes about 0.1 ms for 1,000 characters the first time, next to nothing after that.
+
+        Args:
+            text: Any.
+            wrapped: Whether lines of encoded data count, for a piece of a text that can't be seen
+                whole.
+        """
+        key = (text, wrapped)
+        with self._lock:
+            if (known := self._cache.get(key)) is not None:
+                self._cache.move_to_end(key)
+                return known
+        from stet.text.secrets import find_secrets  # late: its patterns take long to compile
+
+        found = find_secrets(text, wrapped=wrapped)
+        with self._lock:
+            self._note_strange(text)
+            stretches = [(one.start, one.end, one.kind) for one in found]
+            redacted = self._marked(text, [*stretches, *self._met(text)])
+            self._remember(key, redacted)
+        return redacted
+
+    def learn(self, text: str) -> None:
+        """Get to know the secrets of a whole text, so that any part of it is told without them."""
+        self.redact(text)
+
+    def learn_private_keys(self, text: str) -> None:
+        """As `learn`, of private keys only; in a text without one it costs next to nothing."""
+        if "PRIVATE KEY" not in text:
+            return
+        from stet.text.secrets import PRIVATE_KEY, private_key_lines  # late, as above
+
+        with self._lock:
+            for line in private_key_lines(text):
+                _ = self._mark(line, PRIVATE_KEY)
+
+    def expect(self, texts: Iterable[str]) -> None:
+        """See that no mark is given that stands in one of these texts: an earlier process gave it."""
+        with self._lock:
+            for text in texts:
+                self._note_strange(text)
+
+    def has_given(self, text: str) -> str:
+        """The first mark in a text that stands for a secret; empty if there is none."""
+        if _BEGINNING not in text:
+            return ""
+        found = (one.group() for one in MARK.finditer(text))
+        return next((mark for mark in found if mark in self._secrets), "")
+
+    def restored(self, text: str, file: str) -> str:
+        """What a model wrote, with the secrets in the place of their marks.
+
+        Args:
+            text: By the model.
+            file: The text that it is for: only what stands there is put back.
+
+        Raises:
+            NotRestorable: If a mark is not one of a secret in `file`, or it can't be told.
+        """
+        if _BEGINNING not in text:
+            return text
+        return MARK.sub(lambda mark: self._original(mark.group(), file), text)
+
+    def _original(self, mark: str, file: str) -> str:
+        secret = self._secrets.get(mark)
+        is_there = secret is not None and secret in file
+        if secret is not None and is_there and mark not in file:
+            return secret
+        if is_there:
+            raise NotRestorable(
+                f"{mark} can't be told from the same words, which stand in the file too. Leave both "
+                "as they are, and change what is around them."
+            )
+        if mark in file:
+            return mark
+        raise NotRestorable(
+            f"{mark} stands for a secret that is not in this file, and a mark is never written. Quote "
+            "marks of this file only, as you were shown them; the user must put in other secrets."
+        )
+
+    def _marked(self, text: str, stretches: list[tuple[int, int, str]]) -> Redacted:
+        """`text` with marks at these stretches; those that overlap become one."""
+        if not stretches:
+            return Redacted(text)
+        own = [mark.span() for mark in MARK.finditer(text)] if _BEGINNING in text else []
+        kinds: Counter[str] = Counter()
+        parts: list[str] = []
+        behind = 0
+        for start, end, kind in _joined(stretches):
+            if any(start < last and first < end for first, last in own):
+                continue  # it is told with a mark already
+            mark = self._mark(text[start:end], kind)
+            kinds[kind] += 1
+            parts += (text[behind:start], mark)
+            behind = end
+        parts.append(text[behind:])
+        return Redacted("".join(parts), MappingProxyType(dict(kinds)))
+
+    def _met(self, text: str) -> list[tuple[int, int, str]]:
+        """Where secrets that are known stand in a text, or a long part of one."""
+        return [
+            each for secret, kind in self._known.items() for each in _places(text, secret, kind)
+        ]
+
+    def _mark(self, secret: str, kind: str) -> str:
+        """The mark of a secret, made if it has none."""
+        if (mark := self._marks.get(secret)) is not None:
+            if secret in self._known:
+                self._known.move_to_end(secret)
+            return mark
+        while True:
+            self._used[kind] += 1
+            mark = f"[redacted: {kind} #{self._used[kind]}]"
+            if mark not in self._strange:
+                break
+        self._marks[secret] = mark
+        self._secrets[mark] = secret
+        if len(secret) >= _LEAST_KNOWN and not secret.isalpha():
+            self._known[secret] = kind
+            if len(self._known) > _MAX_KNOWN:
+                self._known.popitem(last=False)
+        return mark
+
+    def _note_strange(self, text: str) -> None:
+        if _BEGINNING in text:
+            found = {mark.group() for mark in MARK.finditer(text)}
+            self._strange |= found - self._secrets.keys()
+
+    def _remember(self, key: tuple[str, bool], redacted: Redacted) -> None:
+        if key not in self._cache:
+            self._n_cached += len(key[0]) + len(redacted.text)
+        self._cache[key] = redacted
+        while self._n_cached > _MAX_CACHED and len(self._cache) > 1:
+            (text, _), old = self._cache.popitem(last=False)
+            self._n_cached -= len(text) + len(old.text)
+
+
+def new_marks(new: Iterable[str], known: str) -> str:
+    """What looks like a mark in new texts and does not stand in `known`; empty if nothing does.
+
+    Marks that a model has spelt in its own way count too: none is to be written.
+    """
+    for text in new:
+        if "edacted" in text or "EDACTED" in text:
+            for found in _LOOSE.finditer(text):
+                if found.group() not in known:
+                    return found.group()
+    return ""
+
+
+def _places(text: str, secret: str, kind: str) -> Iterable[tuple[int, int, str]]:
+    """Where a secret stands in a text; of a long one also where only its beginning or its end does."""
+    if len(secret) < 2 * _PIECE:
+        yield from ((at, at + len(secret), kind) for at in _found(text, secret))
+        return
+    for at in _found(text, secret[:_PIECE]):
+        n = _PIECE
+        while n < len(secret) and text[at + n : at + n + 1] == secret[n]:
+            n += 1
+        yield at, at + n, kind
+    for at in _found(text, secret[-_PIECE:]):
+        n, end = _PIECE, at + _PIECE
+        while n < len(secret) and end - n > 0 and text[end - n - 1] == secret[-n - 1]:
+            n += 1
+        yield end - n, end, kind
+
+
+def _found(text: str, part: str) -> Iterable[int]:
+    at = text.find(part)
+    while at >= 0:
+        yield at
+        at = text.find(part, at + len(part))
+
+
+def _joined(stretches: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """Stretches in order, those that overlap as one of the kind of the first."""
+    joined: list[tuple[int, int, str]] = []
+    for start, end, kind in sorted(stretches, key=lambda one: (one[0], -one[1])):
+        if joined and start < joined[-1][1]:
+            first, last, first_kind = joined[-1]
+            joined[-1] = (first, max(last, end), first_kind)
+        else:
+            joined.append((start, end, kind))
+    return joined

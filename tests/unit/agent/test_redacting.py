@@ -1,0 +1,137 @@
+"""The last door before a model: no request with a secret, whatever it is made of; the same bytes again."""
+
+import dataclasses
+from typing import Literal
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stet.agent.redacting import Origin, RedactingModel, redacted
+from stet.agent.told import parts_of
+from stet.llm.messages import Message, ToolCall, ToolDefinition
+from stet.llm.model import Request, ignore
+from stet.llm.scripted import ScriptedModel, say
+from stet.workspace.redaction import Redactor
+from stet.workspace.sending import Sending, Sendings, To
+from tests.support.canaries import keys
+
+KEY = keys()["AWS key"]
+MARK = "[redacted: AWS key #1]"
+Role = Literal["system", "user", "assistant", "tool"]
+ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
+READ = ToolCall("c1", "read_file", '{"file": "b.py"}')
+
+
+@st.composite
+def requests(draw: st.DrawFn) -> tuple[Request, list[str]]:
+    """A request with keys anywhere in it, and the keys."""
+    planted = draw(st.lists(st.sampled_from(sorted(keys().values())), min_size=1, max_size=4))
+    messages = []
+    for n, key in enumerate(planted):
+        around = draw(st.sampled_from(["{}", "x = '{}'\n", "\u00e4 {} ,", '"\\n{}\\n"']))
+        text = around.format(key)
+        role: Role = draw(st.sampled_from(ROLES))
+        call = ToolCall(f"c{n}", "edit_file", f'{{"old_text": "{key}"}}')
+        messages.append(Message(role, text, (call,) if role == "assistant" else ()))
+    tool = ToolDefinition("t", f"Needs {planted[0]}.", {})
+    return Request(tuple(messages), (tool,)), planted
+
+
+@given(requests())
+def test_no_secret_survives_in_any_part_of_a_request(made: tuple[Request, list[str]]) -> None:
+    request, planted = made
+    redactor = Redactor()
+    asked, kinds = redacted(request, redactor)
+    assert not any(key in str(asked) for key in planted)
+    assert sum(kinds.values()) >= len(planted)
+    assert redacted(request, redactor)[0] == asked  # to the byte
+
+
+async def test_a_request_is_told_with_marks_and_noted() -> None:
+    inner, sendings = ScriptedModel([say("a"), say("b")]), Sendings()
+    origin = Origin("t1", "main", "h.example")
+    model = RedactingModel(inner, Redactor(), sendings, origin, lambda: 7.0)
+    first = (
+        Message("system", "Be brief."),
+        Message("user", f"<user_query>\n{KEY}\n</user_query>"),
+    )
+    await model.complete(Request(first), ignore)
+    then = (
+        *first,
+        Message("assistant", "", (READ,)),
+        Message("tool", f"     1\tk = '{KEY}'\n     2\tx\n", tool_call_id="c1"),
+    )
+    await model.complete(Request(then), ignore)
+    assert [one.content for one in inner.requests[1].messages] == [
+        "Be brief.",
+        f"<user_query>\n{MARK}\n</user_query>",
+        "",
+        f"     1\tk = '{MARK}'\n     2\tx\n",
+    ]
+    start = Sending(7.0, To.MODEL, "h.example", "scripted", "t1", "main")
+    sizes = [(one.characters, one.tokens) for one in sendings.latest]
+    assert sizes[0] < sizes[1]
+    plain = [dataclasses.replace(one, characters=0, tokens=0) for one in sendings.latest]
+    assert plain == [
+        dataclasses.replace(
+            start, parts=("the system prompt", "the question"), kinds=(("AWS key", 1),)
+        ),
+        dataclasses.replace(
+            start,
+            parts=(
+                "what was sent before (2 messages)",
+                "the model's own answer",
+                "result of read_file b.py lines 1-2 (45 characters)",
+            ),
+            kinds=(("AWS key", 2),),
+        ),
+    ]
+
+
+async def test_without_a_redactor_the_request_is_as_it_is_and_that_is_noted() -> None:
+    inner, sendings = ScriptedModel([say("a")]), Sendings()
+    model = RedactingModel(inner, None, sendings, Origin("t1", "main"), lambda: 7.0)
+    request = Request((Message("user", KEY),))
+    await model.complete(request, ignore)
+    assert inner.requests == [request]
+    assert [one.is_open for one in sendings.latest] == [True]
+
+
+def test_a_mark_that_the_model_has_quoted_in_an_earlier_run_is_given_to_no_other_secret() -> None:
+    quoted = ToolCall("c1", "edit_file", f'{{"old_text": "{MARK}"}}')
+    messages = (Message("user", KEY), Message("assistant", "", (quoted,)))
+    asked, _ = redacted(Request(messages), Redactor())
+    assert asked.messages[0].content == "[redacted: AWS key #2]"
+    assert asked.messages[1] == messages[1]
+
+
+def test_a_turn_with_earlier_ones_tells_how_many_messages_they_are() -> None:
+    messages = (
+        Message("system", '<project_instructions path="AGENTS.md">\nx\n</project_instructions>'),
+        Message("user", "before"),
+        Message("assistant", "said"),
+        Message(
+            "user",
+            "<additional_data>\n<current_file>\nPath: a.py\nLine: 1\nLine Content: `x`\n"
+            "Lines: 1-20 of 30; `read_file` shows the others\n     1\tx\n</current_file>\n"
+            '<attached_files>\n<file_contents path="b.py" lines="1-3" total_lines="9">\n'
+            '</file_contents>\n<folder_contents path="docs">\n</folder_contents>\n</attached_files>\n'
+            '<manually_added_selection path="a.py" lines="2-3">\nx\n</manually_added_selection>\n'
+            "</additional_data>\n<user_query>\nWhy?\n</user_query>",
+        ),
+    )
+    assert parts_of(messages, ()) == [
+        "the system prompt",
+        "instructions of the project, AGENTS.md",
+        "2 messages of earlier turns",
+        "file a.py lines 1-20",
+        "file b.py lines 1-3",
+        "names in the folder docs",
+        "selection in a.py lines 2-3",
+        "the question",
+    ]
+    shorter = (messages[0], Message("user", "(Compacted)"), messages[3])
+    assert (
+        parts_of(shorter, messages)[0]
+        == "what was sent before (1 messages, and the rest made shorter)"
+    )

@@ -1,0 +1,170 @@
+"""Edits of files with secrets, by a model that was shown marks."""
+
+import pytest
+
+from stet.agent.turn import Mode, TurnState
+from stet.llm.messages import Completion
+from stet.llm.model import Request
+from stet.llm.scripted import Reply, call, say
+from stet.settings.values import PrivacySettings, Settings
+from tests.support.canaries import keys, private_key
+from tests.support.turns import FILE, Table
+from tests.support.world import insertion, make_world
+
+KEY = keys()["AWS key"]
+OTHER = keys(2)["Stripe key"]
+MARK = "[redacted: AWS key #1]"
+TEXT = f"import aws\n\nKEY = '{KEY}'\nclient = aws.connect(KEY)\n"
+DONE = call("done", summary="Done.")
+
+
+def table(*replies: Reply, text: str = TEXT, others: dict[str, str] | None = None) -> Table:
+    return Table(make_world(others, opened={FILE: text}), [*replies, DONE, DONE])
+
+
+def edit(old: str, new: str, file: str = "a.py") -> Completion:
+    return call("edit_file", file=file, old_text=old, new_text=new)
+
+
+def told(desk: Table) -> list[str]:
+    """What the model was told of its calls."""
+    return [one.content for one in desk.model.requests[-1].messages if one.role == "tool"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "after"),
+    [
+        (edit(f"KEY = '{MARK}'", f"AWS_KEY = '{MARK}'"), TEXT.replace("KEY = '", "AWS_KEY = '")),
+        (
+            edit(f"KEY = '{MARK}'\nclient", f"TOKEN = '{MARK}'\nclient"),
+            TEXT.replace("KEY = '", "TOKEN = '"),
+        ),
+        # found leniently: other quotes, white space at the end
+        (edit(f"KEY = \u2018{MARK}\u2019 ", f"K2 = '{MARK}'"), TEXT.replace("KEY = '", "K2 = '")),
+        (
+            call("edit_file", file="a.py", position="replace:3", content=f"KEY = ['{MARK}']\n"),
+            TEXT.replace(f"'{KEY}'", f"['{KEY}']"),
+        ),
+        (
+            call("edit_file", file="a.py", position="end", content=f"again = '{MARK}'\n"),
+            f"{TEXT}again = '{KEY}'\n",
+        ),
+        (
+            edit("import aws\n", "import aws, os\n"),
+            TEXT.replace("import aws\n", "import aws, os\n"),
+        ),
+        (edit(f"KEY = '{MARK}'\n", ""), TEXT.replace(f"KEY = '{KEY}'\n", "")),
+    ],
+)
+async def test_an_edit_with_a_mark_keeps_the_secret(reply: Reply, after: str) -> None:
+    desk = table(reply)
+    turn = await desk.ask()
+    assert (turn.state, turn.rejected) == (TurnState.COMPLETED, ())
+    assert desk.proposed() == after
+    assert KEY not in str(desk.model.requests)
+
+
+async def test_a_key_is_shown_as_a_mark_and_lines_keep_their_numbers() -> None:
+    desk = table(call("read_file", file="a.py"))
+    await desk.ask()
+    assert told(desk)[0] == (
+        f"     1\timport aws\n     2\t\n     3\tKEY = '{MARK}'\n     4\tclient = aws.connect(KEY)\n"
+    )
+
+
+async def test_a_private_key_of_many_lines_is_moved_whole() -> None:
+    key = private_key()
+    text = f"one\nKEY = '''{key}'''\ntwo\n"
+    n_lines = len(key.splitlines()) - 2
+    marks = "".join(f"[redacted: private key line #{n + 1}]\n" for n in range(n_lines))
+    first, last = key.splitlines()[0], key.splitlines()[-1]
+    shown = f"KEY = '''{first}\n{marks}{last}\n'''\n"
+    desk = table(edit(shown + "two\n", f"two\n{shown}"), text=text)
+    turn = await desk.ask()
+    assert turn.state is TurnState.COMPLETED
+    assert desk.proposed() == f"one\ntwo\nKEY = '''{key}'''\n"
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        (
+            edit("import aws", f"import aws  # {OTHER} [redacted: Stripe key #7]"),
+            "not in this file",
+        ),
+        (edit("import aws", "import aws  # [redacted: some key]"), "is never written"),
+        (edit("import aws", "import aws  # [REDACTED: AWS key]"), "is never written"),
+        (call("create_file", file="b.py", content=f"KEY = '{MARK}'\n"), "no tool is given"),
+        (
+            call("edit_file", file="b.py", position="create", content=f"KEY = '{MARK}'\n"),
+            "is never written",
+        ),
+        (call("create_file", file="b.py", content="# [redacted: nothing #1]\n"), "never written"),
+        (edit(f"KEY = '{MARK}'", f"KEY = '{MARK}'", file="c.py"), "not in this file"),
+        (call("search_workspace", query=MARK), "no tool is given"),
+        (call("move_file", file="a.py", to=f"{MARK}.py"), "no tool is given"),
+        (call("add_tags", file="a.py", tags=[MARK]), "no tool is given"),
+    ],
+)
+async def test_a_mark_is_never_written(reply: Reply, why: str) -> None:
+    desk = table(reply, others={"/ws/c.py": "KEY = ''\n"})
+    turn = await desk.ask()
+    assert turn.state is TurnState.COMPLETED
+    assert why in told(desk)[0]
+    assert desk.hunks == ()
+
+
+async def test_a_mark_of_another_file_brings_no_secret_here() -> None:
+    desk = table(
+        call("read_file", file="c.py"),
+        edit("import aws", "import aws  # [redacted: Stripe key #1]"),
+        others={"/ws/c.py": f"S = '{OTHER}'\n"},
+    )
+    await desk.ask()
+    assert told(desk)[0] == "     1\tS = '[redacted: Stripe key #1]'\n"
+    assert "not in this file" in told(desk)[1]
+    assert desk.hunks == ()
+
+
+async def test_what_is_pending_may_be_quoted_with_its_mark() -> None:
+    desk = table(
+        edit(f"KEY = '{MARK}'", f"AWS_KEY = '{MARK}'"),
+        edit(f"AWS_KEY = '{MARK}'", f"S3_KEY = '{MARK}'"),
+    )
+    await desk.ask()
+    assert desk.proposed() == TEXT.replace("KEY = '", "S3_KEY = '")
+
+
+async def test_an_edit_follows_what_the_user_types_beside_the_key() -> None:
+    async def typing(request: Request) -> Completion:
+        desk.type(insertion(0, 0, "# new\n"))
+        return edit(f"KEY = '{MARK}'\nclient", f"KEY = '{MARK}'\n\nclient")
+
+    desk = table(typing)
+    await desk.ask()
+    assert desk.proposed() == f"# new\n{TEXT}".replace("\nclient", "\n\nclient")
+
+
+async def test_a_rewritten_passage_keeps_its_key() -> None:
+    answer = say(f"```\nTHE_KEY = '{MARK}'\n```")
+    desk = table(answer)
+    turn = await desk.ask("Rename", Mode.REWRITE, lines=(3, 3))
+    assert turn.state is TurnState.COMPLETED, turn.error
+    assert desk.proposed() == TEXT.replace("KEY = '", "THE_KEY = '")
+
+
+async def test_a_rewritten_passage_with_a_mark_of_nothing_is_refused() -> None:
+    desk = table(say("```\nTHE_KEY = '[redacted: AWS key #9]'\n```"))
+    turn = await desk.ask("Rename", Mode.REWRITE, lines=(3, 3))
+    assert turn.state is TurnState.FAILED
+    assert "is not in this file" in turn.error
+    assert desk.hunks == ()
+
+
+async def test_with_the_setting_off_the_text_is_as_it_is() -> None:
+    settings = Settings(privacy=PrivacySettings(redact_secrets=False))
+    world = make_world(opened={FILE: TEXT}, settings=settings)
+    desk = Table(world, [edit(f"KEY = '{KEY}'", f"K = '{KEY}'"), DONE])
+    await desk.ask()
+    assert desk.proposed() == TEXT.replace("KEY = '", "K = '")
+    assert KEY in str(desk.model.requests)
