@@ -107,8 +107,16 @@ class Place:
         """Of the last change that is remembered, and of the last one that was taken back, those whose
         inverse this change looks like.
         """
-        lasts = (*self._folds[-1:], *self._again[-1:])
+        lasts = (*self._folds[-1:], *self._as_sent(), *self._again[-1:])
         return tuple(fold for fold in lasts if self._is_inverse(change, fold))
+
+    def _as_sent(self) -> tuple[Fold, ...]:
+        """The last change as the edit that was sent would have been reported, if that is known."""
+        return tuple(
+            fold._replace(back=fold.as_sent[0], before=fold.as_sent[1])
+            for fold in self._folds[-1:]
+            if fold.as_sent is not None
+        )
 
     def _go_back(
         self, change: LineChange, fold: Fold, made: tuple[Fold, ...], otherwise: "Place"
@@ -242,6 +250,15 @@ class Place:
         """From now on lines at the edges belong to it, until `rest`."""
         self._growing = True
 
+    def was_sent_beside(self, folds: tuple[Fold, ...], sent: Fold) -> None:
+        """What was remembered since `folds` is the change of an edit, `sent` as Stet itself wrote it."""
+        made = self._folds[len(folds) :]
+        if not made:
+            self._folds = (*folds, sent)
+        elif (made[-1].back, made[-1].before) != (sent.back, sent.before):
+            last = made[-1]._replace(as_sent=(sent.back, sent.before))
+            self._folds = (*self._folds[:-1], last)
+
     def forget_undone(self) -> None:
         """What was taken back can't be done again any more: something else is on its way."""
         self._again = ()
@@ -285,4 +302,4 @@ class Place:
 
 def _stood_apart(folds: tuple[Fold, ...], n_lines: int) -> tuple[Fold, ...]:
     """`folds`, the last of which left the place so many lines lower than it was said to."""
-    return (*folds[:-1], *(one._replace(back=one.back + n_lines) for one in folds[-1:]))
+    return (*folds[:-1], *(one.lower(n_lines) for one in folds[-1:]))

@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from stet.review.anchoring.anchors import Anchor
-from stet.review.anchoring.standing import Standing, range_of
+from stet.review.anchoring.standing import Fold, Standing, lines_around, range_of
 from stet.review.errors import CantUndo
 from stet.text.buffer import TextBuffer
 from stet.text.change import LineChange, TextChange
@@ -226,3 +226,28 @@ class Sent:
             if removed or first < end or hunk in earlier:
                 shift += added - removed
         return Standing(first + shift, end + shift, is_lost)
+
+    def fold_beside(self, anchor: Anchor, standing: Standing) -> Fold | None:
+        """What the edit itself did at the edge of another anchor's place; None if that is nothing, or
+        more than one thing.
+
+        Args:
+            anchor: As it was when the edit was sent.
+            standing: Where the edit has taken it.
+        """
+        before, _ = self.before[anchor.hunk]
+        at = bisect_left(self._behind, before.first)
+        beside = [
+            (shift, change)
+            for shift, (_, change) in zip(
+                self._shifts[at:], self._effects[at : at + 2], strict=False
+            )
+            if change.first <= before.end and change.added != change.removed
+        ]
+        if len(beside) != 1:
+            return None
+        [(shift, (first, removed, added))] = beside
+        was = Standing(before.first - first, before.end - first, before.is_lost)
+        back = standing.first - first - shift
+        around = lines_around(self.lines, before.first, before.end)
+        return Fold(was, anchor.current, removed, added, back, around)

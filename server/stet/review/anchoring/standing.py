@@ -26,6 +26,8 @@ class Fold(NamedTuple):
         added: How many it put there.
         back: How far behind the beginning of the change the anchor stood after it.
         around: The lines round the place before it, where they tell whether its inverse has come.
+        as_sent: `back` and `before` by the edit that was sent, where the editor reported the change at
+            another of several lines that read alike; Stet itself takes back what it sent.
     """
 
     before: Standing
@@ -34,6 +36,13 @@ class Fold(NamedTuple):
     added: int
     back: int
     around: tuple[str, str] | None
+    as_sent: tuple[int, Standing] | None = None
+
+    def lower(self, n_lines: int) -> "Fold":
+        """The same, if the place was found to stand so many lines lower behind the change."""
+        other = self.as_sent
+        sent = None if other is None else (other[0] + n_lines, other[1])
+        return self._replace(back=self.back + n_lines, as_sent=sent)
 
     def is_undone_at(self, lines: Sequence[str], first: int, end: int) -> bool:
         """Whether the lines that are back round these are those that were taken from there."""

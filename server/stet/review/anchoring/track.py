@@ -247,7 +247,11 @@ class Track:
             Those of them that the edit reaches into.
         """
         assert self.sent is not None, "nothing was sent"
-        placed = {anchor.hunk for anchor in self.settled if self._place_beside(anchor, set())}
+        placed = {
+            anchor.hunk
+            for anchor in self.settled
+            if self._place_beside(anchor, set(), is_settled=True)
+        }
         within = [anchor for anchor in touched if anchor.hunk not in placed]
         if not self.sent.plan.back:
             earlier: set[str] = set()
@@ -270,7 +274,7 @@ class Track:
         if edit := whole_edit(sent.plan, sent.lines, self.lines, waiting):
             self.edits = [*self.edits[1 - MAX_EDITS :], edit]
 
-    def _place_beside(self, anchor: Anchor, earlier: Set[str]) -> bool:
+    def _place_beside(self, anchor: Anchor, earlier: Set[str], *, is_settled: bool = False) -> bool:
         """Put an anchor where the sent edit takes it; False if that is not known."""
         assert self.sent is not None, "nothing was sent"
         if anchor.hunk not in self.sent.before:
@@ -283,6 +287,8 @@ class Track:
         has_all = anchor.folds[: len(folds)] == folds
         if standing != anchor.standing or not has_all:
             anchor.put_back(standing, self.lines, None if has_all else folds)
+        if is_settled and (fold := self.sent.fold_beside(anchor, standing)) is not None:
+            anchor.was_sent_beside(folds, fold)
         return True
 
     def arrived(self, hunk: str) -> tuple[int, int] | None:

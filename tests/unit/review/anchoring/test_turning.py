@@ -74,3 +74,16 @@ def test_an_edit_of_several_hunks_is_undone_and_redone_as_a_whole(
     assert page.states == ["accepted"] * len(edits)
     page.send_back()
     assert (page.text, page.states) == (f"zero\n{old}", ["undone"] * len(edits))
+
+
+def test_lines_taken_out_one_after_the_other_come_back_in_their_order() -> None:
+    """The editor reports another of the empty lines than the one that the edit took out."""
+    old = "a\na\n\n\nb\n\nb\n"
+    page = Page(old)
+    propose_at(page, 6, 8, "", "t1")
+    propose_at(page, 5, 6, "", "t2")
+    for hunk in ("h1", "h2"):
+        page.accept(hunk)
+    assert page.text == "a\na\n\n\nb\n"
+    page.send_back()
+    assert (page.text, page.states) == (old, ["undone", "undone"])
