@@ -16,10 +16,6 @@ from stet.tools.question import Question
 _CUT = "Your answer was cut off within this call, so it was not run. Send less at once."
 
 
-_OF_SECTIONS = frozenset({"get_attached_context"})
-"""Tools whose results are sections of ours, in which what others wrote has been made harmless already."""
-
-
 class Calls:
     """The calls of one answer.
 
@@ -71,7 +67,7 @@ class Calls:
             self._ended(n, outcome)
             watch.saw(call, outcome.error)
             # Most of it was written by others: none of it may look like a section of ours.
-            text = outcome.text if call.name in _OF_SECTIONS else harmless(outcome.text)
+            text = outcome.text if outcome.of_sections else harmless(outcome.text)
             messages.append(Message("tool", text, tool_call_id=call.id))
         return self._turn
 

@@ -122,12 +122,14 @@ class Outcome:
         error: What went wrong, or that the user said no; "" if nothing.
         declined: Whether the user said no.
         hunks: Ids of what was proposed; calls carried out as one share theirs.
+        of_sections: As the tool's; see `Tool`.
     """
 
     text: str
     error: str = ""
     declined: bool = False
     hunks: tuple[str, ...] = ()
+    of_sections: bool = False
 
     @classmethod
     def failed(cls, error: ToolError | str) -> "Outcome":
@@ -171,7 +173,8 @@ class Toolbox:
         except Exception as bug:  # a tool's bug must not end the turn
             log.exception("the tool %s failed", call.name)
             return Outcome.failed(_broken(call.name, bug))
-        return Outcome(text, hunks=self._proposed_since(known))
+        hunks = self._proposed_since(known)
+        return Outcome(text, hunks=hunks, of_sections=tool.of_sections)
 
     async def run_together(self, calls: Sequence[ToolCall]) -> list[Outcome]:
         """Run calls of one tool that belong together (`Tool.together`), each with its text."""

@@ -65,6 +65,8 @@ class Tool:
         together: How several calls are one, for a tool where they may be.
         listing: What the settings add to the description; nothing there: the tool is of no use, and
             is not offered.
+        of_sections: Whether its text is sections of the context, in which what others wrote has been made
+            harmless already. Any other tool's text is, before the model sees it.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Tool:
     run: Callable[[Any, Desk], Awaitable[str]]
     together: Together | None = None
     listing: Callable[[AgentSettings], str] | None = None
+    of_sections: bool = False
 
     @property
     def description(self) -> str:

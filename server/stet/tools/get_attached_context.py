@@ -29,4 +29,5 @@ GET_ATTACHED_CONTEXT = Tool(
     kind=ToolKind.READ,
     params=GetAttachedContext,
     run=run,
+    of_sections=True,
 )
