@@ -1,42 +1,17 @@
-"""Real editors: the parts they are made of, and real Neovim, one per test, in an empty home."""
+"""Real Neovim, one per test, in an empty home; the browser and VS Code of a session."""
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Protocol, TypeVar
 
 import pytest
 
+from tests.conftest import Part
 from tests.editors.neovim import Neovim, Start, start
 from tests.editors.vscode_session import screen, vscode, vscode_installed  # noqa: F401  fixtures
 from tests.parts.kept import MissingPart
 
 NVIM = Path(sys.executable).with_name("nvim")
-T = TypeVar("T")
-
-
-class Part(Protocol):
-    """Gives a part that `ensure` makes; see `part`."""
-
-    def __call__(self, ensure: Callable[[], T]) -> T:
-        """What `ensure` returns."""
-        ...
-
-
-@pytest.fixture(scope="session")
-def part() -> Part:
-    """`part(ensure)`; a part that can't be had is a skip on somebody's machine, a failure in CI."""
-
-    def had(ensure: Callable[[], T]) -> T:
-        try:
-            return ensure()
-        except MissingPart as missing:
-            if os.environ.get("CI"):
-                pytest.fail(str(missing))
-            pytest.skip(str(missing))
-
-    return had
 
 
 def ensure_neovim() -> Path:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.editors.conftest import Part
+from tests.conftest import Part
 from tests.editors.emacs import Emacs, Start, start
 from tests.editors.scripts import GREET, GREET_FILE, greet_script
 from tests.parts.emacs import ensure

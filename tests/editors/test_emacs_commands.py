@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.editors.conftest import Part
+from tests.conftest import Part
 from tests.editors.emacs import Emacs, Start, only_stet, start
 from tests.editors.scripts import GREET, GREET_FILE, greet_script
 from tests.editors.shown import Shown

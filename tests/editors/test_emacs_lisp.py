@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.editors.conftest import Part
+from tests.conftest import Part
 from tests.editors.emacs import CONFIG
 from tests.parts.emacs import ensure
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.editors.conftest import Part
+from tests.conftest import Part
 from tests.editors.profiles import CLIENTS, recorded
 from tests.parts.emacs import ensure
 from tests.support.editor_profiles import PROFILES

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import Part
 from tests.editors import scenario
-from tests.editors.conftest import Part
 from tests.editors.emacs import Emacs, Start, only_stet, start
 from tests.editors.scenario import (
     ADD,

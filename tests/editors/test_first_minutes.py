@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import Part
 from tests.editors import emacs as emacs_driver
 from tests.editors import neovim as neovim_driver
-from tests.editors.conftest import Part, ensure_neovim
+from tests.editors.conftest import ensure_neovim
 from tests.editors.emacs import Emacs
 from tests.editors.first_minutes import (
     PAGES,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import Part
 from tests.editors import scenario as given
-from tests.editors.conftest import Part
 from tests.editors.helix import HelixEditor, Start
 from tests.editors.scenario import AMOUNT, EMPTY, LABEL
 from tests.editors.shown import NO, Shown

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import Part
 from tests.editors import emacs as emacs_driver
 from tests.editors import neovim as neovim_driver
-from tests.editors.conftest import Part
 from tests.parts import emacs
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import Part
 from tests.editors import scenario as given
-from tests.editors.conftest import Part
 from tests.editors.profiles import CLIENTS, KEYS
 from tests.editors.scenario import AMOUNT, LABEL
 from tests.editors.scripts import edit

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     # Not at run time: the driver of the browser is for these tests only.
-    from tests.editors.conftest import Part
+    from tests.conftest import Part
     from tests.editors.vscode import Installed, Screen, VSCode
 
 

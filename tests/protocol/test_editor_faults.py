@@ -27,7 +27,7 @@ from tests.support.live_turns import (
     states,
     wait_for_states,
 )
-from tests.support.proposing import PROPOSING_SERVER, propose
+from tests.support.proposing import PROPOSING_SERVER
 from tests.support.raw import Message, command, connected, notification, opened, request
 from tests.support.restarts import ready
 from tests.support.unharmed import (
@@ -40,6 +40,8 @@ from tests.support.unharmed import (
     check_unharmed,
     checksum,
     own_home,
+    proposed,
+    three_files,
     until_read,
 )
 
@@ -47,16 +49,7 @@ from tests.support.unharmed import (
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A workspace of three files."""
-    folder = tmp_path / "ws"
-    folder.mkdir()
-    for name in ("a.txt", "b.txt", "c.txt"):
-        (folder / name).write_text(TEXT)
-    return folder
-
-
-async def proposed(editor: FakeEditor, *names: str) -> list[str]:
-    """A hunk in each of these files."""
-    return await propose(editor, *({"edit": name, "changes": [[OLD, NEW]]} for name in names))
+    return three_files(tmp_path / "ws")
 
 
 def held_back(folder: Path) -> tuple[dict[str, str], Path]:

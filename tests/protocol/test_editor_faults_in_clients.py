@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from lsprotocol import types as lsp
 
-from tests.support.editor import FakeEditor
 from tests.support.editor_profiles import PROFILES, Profile, Quirk
 from tests.support.live_turns import (
     ask,
@@ -21,7 +20,7 @@ from tests.support.live_turns import (
     states,
     wait_for_states,
 )
-from tests.support.proposing import PROPOSING_SERVER, propose
+from tests.support.proposing import PROPOSING_SERVER
 from tests.support.raw import Message, command, connected, opened
 from tests.support.unharmed import (
     NEW,
@@ -32,22 +31,15 @@ from tests.support.unharmed import (
     check_unharmed,
     checksum,
     own_home,
+    proposed,
+    three_files,
 )
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A workspace of three files."""
-    folder = tmp_path / "ws"
-    folder.mkdir()
-    for name in ("a.txt", "b.txt", "c.txt"):
-        (folder / name).write_text(TEXT)
-    return folder
-
-
-async def proposed(editor: FakeEditor, *names: str) -> list[str]:
-    """A hunk in each of these files."""
-    return await propose(editor, *({"edit": name, "changes": [[OLD, NEW]]} for name in names))
+    return three_files(tmp_path / "ws")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """The context part in the sessions of a real OpenCode server, through the protocol."""
 
-import os
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from tests.parts.kept import MissingPart
+from tests.conftest import Part
 from tests.parts.opencode import opencode
 from tests.support.editor import FakeEditor
 from tests.support.opencode import PASSWORD, OpenCode, Wire
@@ -28,15 +27,9 @@ ENVIRONMENT = {"THE_PASSWORD": PASSWORD}
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[OpenCode]:
+async def server(part: Part, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[OpenCode]:
     """The server of all tests here, which wants a password."""
-    try:
-        program = opencode()
-    except MissingPart as missing:
-        if os.environ.get("CI"):
-            pytest.fail(str(missing))
-        pytest.skip(str(missing))
-    async with OpenCode.start(program, tmp_path_factory.mktemp("home")) as server:
+    async with OpenCode.start(part(opencode), tmp_path_factory.mktemp("home")) as server:
         yield server
 
 

@@ -105,6 +105,19 @@ async def check_unharmed(editor: FakeEditor, wanted: Mapping[str, str]) -> None:
     assert await states(editor) == wanted
 
 
+def three_files(folder: Path) -> Path:
+    """Makes a workspace of three files with `TEXT`."""
+    folder.mkdir()
+    for name in ("a.txt", "b.txt", "c.txt"):
+        (folder / name).write_text(TEXT)
+    return folder
+
+
+async def proposed(editor: FakeEditor, *names: str) -> list[str]:
+    """A hunk in each of these files."""
+    return await propose(editor, *({"edit": name, "changes": [[OLD, NEW]]} for name in names))
+
+
 @asynccontextmanager
 async def at_fault(
     root: Path | Sequence[Path],
