@@ -132,8 +132,11 @@ class Delivery:
             OSError: If the disk refuses.
         """
         hunk = self._ledger.hunk(hunk_id)
-        if hunk.state is state:
-            await self._pass_gate([hunk])
+        if hunk.state is not state:
+            return
+        await self._pass_gate([hunk])
+        hunk = self._ledger.hunk(hunk_id)
+        if hunk.state is state:  # nobody has thought better of it meanwhile
             carry = self._files.undo if state is HunkState.ACCEPTED else self._files.accept
             await carry(hunk)
 
@@ -196,7 +199,7 @@ class Delivery:
         for one in kinds.values():
             if refusal := await asyncio.to_thread(still_allowed, snapshot, one):
                 for hunk in hunks:
-                    if hunk.state is HunkState.PENDING:
+                    if self._ledger.hunk(hunk.id).state is HunkState.PENDING:
                         self._ledger.outbox.send_whole(hunk.id)
                         self._ledger.outbox.unsend_whole(hunk.id, refusal.message)
                 raise NotDone(refusal.message)
@@ -214,6 +217,8 @@ class Delivery:
             document = await asyncio.to_thread(self._workspace.snapshot().with_blocks, uri)
         except NotShown as refused:
             raise NotDone(f"The file is gone, or may no longer be read. {refused}") from refused
+        if (opened := self._workspace.document(uri)) is not None:
+            return opened  # while it was read: from now on the editor's text counts
         if document.version is None:
             self._ledger.on_disk(uri, document.text)
         return document

@@ -86,8 +86,8 @@ class FileDelivery:
     # -- a new file ------------------------------------------------------------------------------
 
     async def _create(self, hunk: Hunk) -> None:
-        opened = self._workspace.document(hunk.uri)
         path, found = await self._sight.look(hunk.uri)
+        opened = self._workspace.document(hunk.uri)  # as it is behind the wait
         if opened is not None and not opened.text.strip() and found in (None, ""):
             # The editor shows the file that is to be; it takes the text and writes it on saving.
             await self._fill(hunk, opened, hunk.new)
@@ -118,8 +118,8 @@ class FileDelivery:
         return text[:-1] if text.endswith("\n") and "\r" not in text else None
 
     async def _uncreate(self, hunk: Hunk) -> None:
-        opened = self._workspace.document(hunk.uri)
         path, found = await self._sight.look(hunk.uri)
+        opened = self._workspace.document(hunk.uri)  # as it is behind the wait
         text = opened.text if opened is not None else found
         if text is None:
             raise NotDone(f"{self._sight.name(hunk.uri)} is gone already.")
@@ -201,6 +201,7 @@ class FileDelivery:
             self._say_stale(hunk.uri, "is in Stet's trash now")
             return place
         place = await asyncio.to_thread(self._sight.system.copy_to_trash, real)
+        await self._sight.check_same(hunk.uri, real, place)
         outcome = await self._client.delete_file(_label(hunk), hunk.uri)
         await self._sight.wait(outcome, lambda: self._is_gone(real))
         return place

@@ -68,9 +68,33 @@ class FileSight:
         Raises:
             NotDone: If the document is open with text that the disk does not have.
         """
-        opened = self._workspace.document(uri)
         _, found = await self.look(uri)
-        if opened is not None and opened.text != found:
+        self._check_open(uri, found)
+
+    async def check_same(self, uri: str, path: Path, copy: Path) -> None:
+        """Make sure that a copy of a document's file, at `path`, holds all there is of its text.
+
+        Nothing may be waited for between this and what takes the file away.
+
+        Raises:
+            NotDone: If the file is another by now, or its document has text that it does not have.
+            OSError: If one of them can't be read.
+        """
+        read = self.system.read_bytes
+        found = await asyncio.to_thread(read, path, MAX_FILE_BYTES)
+        copied = await asyncio.to_thread(read, copy, MAX_FILE_BYTES)
+        self._check_open(uri, decode(copied))
+        if found != copied:
+            raise NotDone(f"{self.name(uri)} was written to just now: look, and accept again.")
+
+    def _check_open(self, uri: str, text: str | None) -> None:
+        """Make sure that a document, if it is open, has no other text than its file.
+
+        Raises:
+            NotDone: If it has.
+        """
+        opened = self._workspace.document(uri)
+        if opened is not None and opened.text != text:
             raise NotDone(
                 f"{self.name(uri)} has text that is not saved: save it, or take it back, and "
                 "then accept again."

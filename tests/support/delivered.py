@@ -1,0 +1,209 @@
+"""Delivery over a disk in memory, with an editor that does as it is told.
+
+world = World(acts=[lambda *_: NO])
+world.open()
+[hunk] = world.propose(("two", "2"))
+assert await world.accept(hunk) == ["pending"]
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lsprotocol import types as lsp
+
+from stet.index.search.indexer import Indexer
+from stet.lsp.capabilities import ClientCapabilities
+from stet.lsp.client import ApplyOutcome, Client
+from stet.lsp.delivering.delivery import Delivery
+from stet.lsp.disk_watch import DiskWatch
+from stet.lsp.documents import Documents
+from stet.lsp.index_feed import IndexFeed
+from stet.lsp.renames import Renames
+from stet.lsp.showing.own_documents import OwnDocuments
+from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
+from stet.review.ledger import ReviewLedger
+from stet.system.memory_system import MemorySystem
+from stet.text.edit import Replacement, TextEdit
+from stet.workspace.workspace import Workspace
+from tests.support.editor_documents import with_edits
+from tests.support.page import rules
+
+TEXT = "one\ntwo\nand\nthree\n"
+URI = "file:///ws/a.txt"
+ALL = frozenset({"create", "rename", "delete"})
+Act = Callable[["World", str, Sequence[lsp.TextEdit]], ApplyOutcome]
+YES = ApplyOutcome(applied=True)
+NO = ApplyOutcome(applied=False, reason="It does not want to.")
+SILENT = ApplyOutcome(applied=False, reason="The editor did not answer within 10 s.")
+
+
+def applies(world: "World", uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
+    world.edit(uri, edits)
+    return YES
+
+
+class ScriptedClient(Client):
+    """An editor that does with the next edits what it is told to; `applies` behind the last."""
+
+    def __init__(self, world: "World") -> None:
+        self._world = world
+
+    def can(self, operation: str) -> bool:
+        return operation in self._world.editor.resource_operations
+
+    def show_message(self, text: str, kind: lsp.MessageType = lsp.MessageType.Info) -> None:
+        self._world.said.append(text)
+
+    async def show_document(
+        self, uri: str, selection: lsp.Range | None = None, *, take_focus: bool = True
+    ) -> bool:
+        self._world.shown.append(uri)
+        return True
+
+    async def apply_edit(
+        self, label: str | None, uri: str, version: int | None, edits: Sequence[lsp.TextEdit]
+    ) -> ApplyOutcome:
+        self._world.versions.append((version, self._world.workspace.document(uri) is not None))
+        act = self._world.acts.pop(0) if self._world.acts else applies
+        return act(self._world, uri, edits)
+
+    async def create_file(self, label: str, uri: str, text: str) -> ApplyOutcome:
+        self._world.operations.append("create")
+        if self._world.lies:
+            return YES
+        self._world.system.put(self._world.path(uri), text)
+        return YES
+
+    async def rename_file(self, label: str, uri: str, new_uri: str) -> ApplyOutcome:
+        self._world.operations.append("rename")
+        if self._world.lies:
+            return YES
+        self._world.system.move_file(self._world.path(uri), self._world.path(new_uri))
+        return YES
+
+    async def delete_file(self, label: str, uri: str) -> ApplyOutcome:
+        self._world.operations.append("delete")
+        if self._world.lies:
+            return YES
+        self._world.system.remove(self._world.path(uri))
+        return YES
+
+
+@dataclass
+class World:
+    """Documents, a disk, an editor, and what was said to the user."""
+
+    files: dict[str, str | bytes] = field(default_factory=lambda: {"/ws/a.txt": TEXT})
+    editor: ClientCapabilities = field(
+        default_factory=lambda: ClientCapabilities(apply_edit=True, document_changes=True)
+    )
+    acts: list[Act] = field(default_factory=list)
+    lies: bool = False
+
+    def __post_init__(self) -> None:
+        self.said: list[str] = []
+        self.shown: list[str] = []
+        self.operations: list[str] = []
+        self.versions: list[tuple[int | None, bool]] = []
+        self.system = MemorySystem(self.files)
+        self.workspace = Workspace(self.system)
+        self.workspace.add_root("file:///ws")
+        self.ledger = ReviewLedger()
+        renames = Renames(self.workspace, self.ledger, self.system, lambda work, _: work.close())
+        own = OwnDocuments(self.system, lambda: self.workspace.encoding)
+        disk = DiskWatch(self.workspace, self.ledger, lambda work, _: work.close())
+        index = Indexer(
+            self.system, lambda work, _: work.close(), self.shown.append, watches=lambda: False
+        )
+        feed = IndexFeed(self.workspace, index, lambda work, _: work.close())
+        self.documents = Documents(self.workspace, self.ledger, renames, own, disk=disk, feed=feed)
+        self.delivery = Delivery(
+            self.workspace, self.ledger, ScriptedClient(self), renames, lambda: self.editor
+        )
+        self._version = 0
+
+    def path(self, uri: str) -> Path:
+        return Path(uri.removeprefix("file://"))
+
+    def disk(self, name: str) -> str | None:
+        path = Path(name)
+        return self.system.read_bytes(path, 1000).decode() if self.system.stat(path) else None
+
+    def open(self, uri: str = URI, text: str = TEXT) -> None:
+        self._version += 1
+        item = lsp.TextDocumentItem(uri, "", self._version, text)
+        self.documents.open(lsp.DidOpenTextDocumentParams(item))
+
+    def text(self, uri: str = URI) -> str:
+        document = self.workspace.document(uri)
+        assert document is not None
+        return document.text
+
+    def put(self, text: str, uri: str = URI) -> None:
+        """The editor tells that a document reads like this now."""
+        self._version += 1
+        self.documents.change(
+            {
+                "textDocument": {"uri": uri, "version": self._version},
+                "contentChanges": [{"text": text}],
+            }
+        )
+
+    def edit(self, uri: str, edits: Sequence[lsp.TextEdit]) -> None:
+        """The editor applies edits, whatever they were made for."""
+        if self.workspace.document(uri) is None:
+            self.open(uri, self.disk(uri.removeprefix("file://")) or "")
+        self.put(with_edits(self.text(uri), edits, "utf-16"), uri)
+
+    def propose(
+        self, *changes: tuple[str, str], uri: str = URI, turn: str = "t1"
+    ) -> tuple[str, ...]:
+        document = self.workspace.snapshot().show(uri)
+        edit = TextEdit(
+            tuple(
+                Replacement(at := document.text.index(old), at + len(old), new)
+                for old, new in changes
+            )
+        )
+        draft = EditDraft(
+            turn=turn, author="m", document=document, name="a.txt", edit=edit, summary="s"
+        )
+        return tuple(hunk.id for hunk in self.ledger.propose_edit(draft, rules()))
+
+    def propose_apart(self, *changes: tuple[str, str]) -> list[str]:
+        """Each as a hunk of its own, even side by side: no two come of one turn."""
+        return [
+            hunk for n, change in enumerate(changes) for hunk in self.propose(change, turn=f"t{n}")
+        ]
+
+    def create(self, text: str = "new\n") -> str:
+        draft = CreateDraft(
+            turn="t1", author="m", uri="file:///ws/n/b.txt", name="b", text=text, summary="s"
+        )
+        return self.ledger.propose_create(draft, rules()).id
+
+    def move(self) -> str:
+        draft = MoveDraft(
+            turn="t1",
+            author="m",
+            uri=URI,
+            name="a.txt",
+            new_uri="file:///ws/n/b.txt",
+            new_name="n/b.txt",
+            summary="s",
+        )
+        return self.ledger.propose_move(draft, rules())[0].id
+
+    def remove(self, text: str = TEXT) -> str:
+        draft = RemoveDraft(turn="t1", author="m", uri=URI, name="a.txt", text=text, summary="s")
+        return self.ledger.propose_remove(draft, rules()).id
+
+    async def accept(self, *hunks: str) -> list[str]:
+        """Their states, once it is done with them."""
+        await self.delivery.deliver(self.ledger.hunk(hunks[0]).uri, hunks)
+        return [str(self.ledger.hunk(hunk).state) for hunk in hunks]
+
+    async def undo(self, *hunks: str) -> list[str]:
+        await self.delivery.undo(self.ledger.hunk(hunks[0]).uri, hunks)
+        return [str(self.ledger.hunk(hunk).state) for hunk in hunks]

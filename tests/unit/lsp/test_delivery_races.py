@@ -1,0 +1,244 @@
+"""Whatever happens while a delivery waits for the disk, it looks anew before it does anything.
+
+Each test is played once for every time the disk is asked: just then the user does something.
+"""
+
+import asyncio
+from collections.abc import Callable
+from itertools import count
+
+import pytest
+
+from stet.lsp.capabilities import ClientCapabilities
+from stet.lsp.delivering import arrival, file_sight
+from stet.review.errors import ReviewError
+from tests.support.delivered import ALL, TEXT, URI, World
+
+NEW = "file:///ws/n/b.txt"
+OPERATIONS = pytest.mark.parametrize(
+    "operations", [ALL, frozenset[str]()], ids=["editor", "server"]
+)
+MOST = 30
+
+
+@pytest.fixture(autouse=True)
+def _short(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ARRIVAL_SECONDS", "OUTRUN_SECONDS", "UNSEEN_SECONDS", "SHOWN_SECONDS"):
+        monkeypatch.setattr(arrival, name, 0.02)
+    monkeypatch.setattr(file_sight, "SEEN_SECONDS", 0.02)
+    monkeypatch.setattr(arrival, "LOOK_SECONDS", 0.001)
+    monkeypatch.setattr(file_sight, "LOOK_SECONDS", 0.001)
+
+
+class Interruption:
+    """Something the user does while the disk is asked for the `nth` time."""
+
+    def __init__(
+        self, nth: int, act: Callable[[], None], monkeypatch: pytest.MonkeyPatch, *, before: bool
+    ) -> None:
+        """It comes before the disk looks, or when it has looked and nobody has heard yet."""
+        self.came = False
+        self._left = nth
+        self._act = act
+        self._before = before
+        monkeypatch.setattr(asyncio, "to_thread", self._asked)
+
+    async def _asked(self, ask: Callable[..., object], *given: object) -> object:
+        now = self._left == 0 and not self.came
+        self._left -= 1
+        if now and self._before:
+            self._comes()
+        try:
+            return ask(*given)
+        finally:
+            if now and not self._before:
+                self._comes()
+
+    def _comes(self) -> None:
+        self.came = True
+        self._act()
+
+
+def world_with(operations: frozenset[str]) -> World:
+    editor = ClientCapabilities(
+        apply_edit=True, document_changes=True, resource_operations=operations
+    )
+    return World(editor=editor)
+
+
+@OPERATIONS
+@pytest.mark.parametrize("kind", ["create", "move", "remove"])
+async def test_a_rejected_hunk_is_never_carried_out(
+    monkeypatch: pytest.MonkeyPatch, kind: str, operations: frozenset[str]
+) -> None:
+    for nth in count():
+        world = world_with(operations)
+        hunk = {"create": world.create, "move": world.move, "remove": world.remove}[kind]()
+        taken: list[bool] = []
+
+        def reject(world: World = world, hunk: str = hunk, taken: list[bool] = taken) -> None:
+            try:
+                world.ledger.reject(hunk)
+            except ReviewError:
+                return
+            taken.append(True)
+
+        with monkeypatch.context() as patch:
+            interruption = Interruption(nth, reject, patch, before=False)
+            [state] = await world.accept(hunk)
+        if not interruption.came:
+            break
+        assert state == ("rejected" if taken else "accepted"), nth
+        if taken:
+            assert (world.disk("/ws/a.txt"), world.disk("/ws/n/b.txt")) == (TEXT, None), nth
+    assert 0 < nth < MOST
+
+
+@OPERATIONS
+@pytest.mark.parametrize("before", [True, False])
+async def test_text_typed_while_a_file_is_on_its_way_to_the_trash_stays(
+    monkeypatch: pytest.MonkeyPatch, operations: frozenset[str], before: bool
+) -> None:
+    n_kept = 0
+    for nth in count():
+        world = world_with(operations)
+        world.open()
+        hunk = world.remove()
+        done_by_then: list[list[str]] = []
+
+        def type_on(world: World = world, then: list[list[str]] = done_by_then) -> None:
+            gone = world.disk("/ws/a.txt") is None
+            then.append(["gone"] if gone else list(world.operations))
+            world.put(TEXT + "typed\n")
+
+        with monkeypatch.context() as patch:
+            interruption = Interruption(nth, type_on, patch, before=before)
+            [state] = await world.accept(hunk)
+        if not interruption.came:
+            break
+        if not done_by_then[0] and operations:
+            n_kept += 1
+            assert (state, world.operations) == ("pending", []), nth
+            assert world.disk("/ws/a.txt") == TEXT
+            assert "not saved" in world.said[0]
+    assert nth < MOST
+    assert n_kept or not operations
+
+
+async def test_text_saved_while_a_copy_for_the_trash_is_made_is_not_deleted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for nth in count():
+        world = world_with(ALL)
+        world.open()
+        hunk = world.remove()
+        done_by_then: list[list[str]] = []
+
+        def save(world: World = world, then: list[list[str]] = done_by_then) -> None:
+            then.append(list(world.operations))
+            world.put(TEXT + "typed\n")
+            if world.disk("/ws/a.txt") is not None:
+                world.system.put("/ws/a.txt", TEXT + "typed\n")
+
+        with monkeypatch.context() as patch:
+            interruption = Interruption(nth, save, patch, before=False)
+            await world.accept(hunk)
+        if not interruption.came:
+            break
+        if not done_by_then[0]:
+            kept = [world.disk("/ws/a.txt")]
+            kept += [
+                world.system.read_bytes(place, 100).decode()
+                for place in world.system.trashed(world.path(URI))
+            ]
+            assert TEXT + "typed\n" in kept, nth
+    assert nth < MOST
+
+
+@pytest.mark.parametrize("text", [TEXT, "zero\n" + TEXT])
+async def test_a_file_opened_while_it_is_read_gets_the_edit_where_its_text_has_it(
+    monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    for nth in count():
+        world = World()
+        [hunk] = world.propose(("two", "2"))
+
+        def open_it(world: World = world, text: str = text) -> None:
+            world.open(text=text)
+
+        with monkeypatch.context() as patch:
+            interruption = Interruption(nth, open_it, patch, before=False)
+            [state] = await world.accept(hunk)
+        if not interruption.came:
+            break
+        assert state == "accepted", nth
+        assert world.text() == text.replace("two", "2"), nth
+        assert all((version is not None) is is_open for version, is_open in world.versions), nth
+    assert 0 < nth < MOST
+
+
+@OPERATIONS
+async def test_a_new_file_that_the_user_writes_meanwhile_is_left_to_them(
+    monkeypatch: pytest.MonkeyPatch, operations: frozenset[str]
+) -> None:
+    for nth in count():
+        world = world_with(operations)
+        hunk = world.create()
+        world.open(NEW, "")
+        before: list[bool] = []
+
+        def type_on(world: World = world, before: list[bool] = before) -> None:
+            if world.text(NEW) == "":
+                before.append(True)
+                world.put("mine\n", NEW)
+
+        with monkeypatch.context() as patch:
+            interruption = Interruption(nth, type_on, patch, before=False)
+            [state] = await world.accept(hunk)
+        if not interruption.came:
+            break
+        if before:
+            assert (state, world.text(NEW)) == ("pending", "mine\n"), nth
+    assert 0 < nth < MOST
+
+
+async def test_a_new_file_is_not_emptied_of_what_is_typed_while_it_is_taken_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for nth in count():
+        world = world_with(ALL)
+        hunk = world.create()
+        world.open(NEW, "")
+        await world.accept(hunk)
+        assert world.text(NEW) == "new\n"
+        typed: list[bool] = []
+
+        def type_on(world: World = world, typed: list[bool] = typed) -> None:
+            if world.text(NEW) == "new\n":
+                typed.append(True)
+                world.put("new\nmine\n", NEW)
+
+        with monkeypatch.context() as patch:
+            interruption = Interruption(nth, type_on, patch, before=False)
+            [state] = await world.undo(hunk)
+        if not interruption.came:
+            break
+        if typed:
+            assert (state, world.text(NEW)) == ("accepted", "new\nmine\n"), nth
+    assert 0 < nth < MOST
+
+
+async def test_what_the_gate_refuses_does_not_bring_back_what_was_rejected_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = World()
+    hunk = world.remove()
+
+    def reject_and_link() -> None:
+        world.ledger.reject(hunk)
+
+    world.system.remove("/ws/a.txt")
+    world.system.link("/ws/a.txt", "/elsewhere")
+    with monkeypatch.context() as patch:
+        _ = Interruption(0, reject_and_link, patch, before=False)
+        assert await world.accept(hunk) == ["rejected"]
