@@ -7,6 +7,7 @@ import sys
 import zlib
 from typing import Any
 
+from stet.lsp.connection.serving import serve
 from stet.lsp.documents import Documents
 from stet.lsp.server import build_server
 
@@ -23,7 +24,7 @@ def main() -> int:
         return zlib.crc32(buffer.text.encode())
 
     server.feature("test/crc")(crc)
-    return server.serve()
+    return serve(server)
 
 
 if __name__ == "__main__":

@@ -79,6 +79,23 @@ async def test_shutdown_with_work_in_flight_is_answered_and_ends(work: tuple[str
         assert await peer.ended() == 0
 
 
+async def test_a_thread_that_never_returns_keeps_no_server_from_ending() -> None:
+    async def code(how: str) -> int:
+        async with begun() as peer:
+            peer.send(command(1, "wire.hang", "closing"))
+            await peer.answer(1)
+            if how == "exit":
+                peer.send(request(2, "shutdown"), EXIT)
+            elif how == "hang up":
+                peer.hang_up()
+            else:
+                peer.process.terminate()
+            return await peer.ended()
+
+    codes = await asyncio.gather(*map(code, ("exit", "hang up", "signal")))
+    assert codes == [0, 1, 128 + 15]
+
+
 async def test_the_server_ends_when_the_process_that_initialize_named_does() -> None:
     parent = await asyncio.create_subprocess_exec(
         sys.executable, "-c", "input()", stdin=asyncio.subprocess.PIPE

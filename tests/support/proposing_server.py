@@ -19,6 +19,7 @@ from stet.llm import openai_model, sse
 from stet.llm.endpoint import Timeouts
 from stet.llm.retry import RetryPolicy
 from stet.lsp.chat import writer
+from stet.lsp.connection.serving import serve
 from stet.lsp.delivering import arrival
 from stet.lsp.routing import Router
 from stet.lsp.server import build_server
@@ -158,7 +159,7 @@ def main() -> int:
     route.command("test.checksums", checksums)
     route.command("test.jump", jump)
     route.command("test.fillDisk", fill_disk)
-    return server.serve()
+    return serve(server)
 
 
 if __name__ == "__main__":

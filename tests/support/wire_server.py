@@ -13,6 +13,7 @@ from lsprotocol import types as lsp
 
 from stet.lsp import from_lsp
 from stet.lsp.client import Client
+from stet.lsp.connection.serving import serve
 from stet.lsp.connection.wire import StetLanguageServer
 from stet.lsp.errors import ContentModified, InvalidParams, RequestFailed
 from stet.lsp.logs import StderrHandler
@@ -179,12 +180,20 @@ def work(world: World, arguments: tuple[object, ...]) -> object:
 
 
 def hang(world: World, arguments: tuple[object, ...]) -> object:
-    """`wire.hang`: work that never ends, and (`stubborn`) does not want to; or a hanging thread."""
+    """`wire.hang`: work that never ends, and (`stubborn`) does not want to; a hanging thread, or one
+    that is waited for at the end (`closing`)."""
+    if arguments == ("closing",):
+        world.server.closing = _never_closed
+        return {}
     if arguments == ("thread",):
         world.server.tasks.start(asyncio.to_thread(threading.Event().wait), "thread")
         return {}
     world.server.tasks.start(_hang(stubborn="stubborn" in arguments), "hang")
     return {}
+
+
+async def _never_closed() -> None:
+    await asyncio.to_thread(threading.Event().wait)
 
 
 async def _hang(*, stubborn: bool) -> None:
@@ -262,7 +271,7 @@ def build(world: World) -> StetLanguageServer:
 def main() -> int:
     """Serve on standard input and output."""
     logging.basicConfig(level=logging.INFO, handlers=[StderrHandler()])
-    return build(World()).serve()
+    return serve(build(World()))
 
 
 if __name__ == "__main__":

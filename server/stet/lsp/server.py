@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types as lsp
 
 from stet import __version__
+from stet.lsp.connection import serving
 from stet.lsp.connection.wire import StetLanguageServer
 from stet.lsp.late import late_modules
 from stet.lsp.routing import Router
@@ -163,4 +164,4 @@ def serve(*, log_level_given: bool = False) -> int:
     Args:
         log_level_given: Whether the command line set the log's level, which then stays.
     """
-    return build_server(log_level_given=log_level_given).serve()
+    return serving.serve(build_server(log_level_given=log_level_given))

@@ -10,6 +10,8 @@ import threading
 log = logging.getLogger(__name__)
 
 PARENT_CHECK_SECONDS = 3.0
+CLOSING_SECONDS = 5.0
+"""How long the end of a run may take in all: whatever of it hangs is no longer waited for."""
 HARD_EXIT_SECONDS = 3.0
 """When a worker thread that hangs is no longer waited for."""
 

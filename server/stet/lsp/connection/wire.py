@@ -1,14 +1,13 @@
 """The framework, tamed: every place where Stet departs from pygls, each with its reason.
 
 pygls gives the types, the capability builder, the registration of handlers and the requests to the
-editor. Ours are the reading of messages (`frames`, `stdio`), their admission (`StetProtocol.receive`)
+editor. Ours are the reading of messages (`serving`, `frames`, `stdio`), their admission (`StetProtocol.receive`)
 and the text (`DocumentSink`): pygls rebuilds the whole document for every keystroke and splits lines at
 characters that do not end one. Public hooks are used where there are any (`converter_factory`,
 `report_server_error`, `lsp_method`); the two private methods overridden say why in their docstrings.
 """
 
 import asyncio
-import gc
 import json
 import logging
 import uuid
@@ -39,10 +38,8 @@ from pygls.protocol import (
 )
 
 from stet.lsp.capabilities import ClientCapabilities, resolve
-from stet.lsp.connection import stdio
 from stet.lsp.connection.document_sink import DocumentSink
-from stet.lsp.connection.frames import FrameReader
-from stet.lsp.connection.lifetime import HARD_EXIT_SECONDS, Lifetime, leave_within
+from stet.lsp.connection.lifetime import Lifetime
 from stet.lsp.conversion import MALFORMED, as_exception, build_converter, is_id, structured
 from stet.lsp.errors import InvalidParams
 from stet.lsp.routing import Stoppable, perform
@@ -50,9 +47,6 @@ from stet.lsp.tasks import Tasks
 from stet.text.encoding import Encoding
 
 log = logging.getLogger(__name__)
-
-LAST_WORDS_SECONDS = 1.0
-"""How long the last messages may take to be read, once the session is over."""
 
 
 class Phase(Enum):
@@ -360,33 +354,6 @@ class StetLanguageServer(LanguageServer):
         """Log what went wrong in a built-in handler; pygls pops it up in front of the user."""
         if isinstance(error, JsonRpcInternalError) or not isinstance(error, JsonRpcException):
             log.error("%s", error)
-
-    def serve(self) -> int:
-        """Serve one editor on standard input and output until it leaves; gives the exit code.
-
-        The code is 0 after `shutdown`, 1 if the editor left without it, 128 + n after signal n.
-        """
-        return asyncio.run(self._serve())
-
-    async def _serve(self) -> int:
-        # What has been imported stays: looking through it for rubbish stops everything for 35 ms.
-        gc.freeze()
-        reading, writing = stdio.claim_streams()
-        self.lifetime.listen_to_signals()
-        frames = FrameReader(self.protocol.receive)
-        output = await stdio.connect(reading, writing, frames.feed, self.lifetime.end)
-        self.protocol.set_writer(output)
-        await self.lifetime.wait()
-        await self.tasks.close()
-        if self.closing is not None:
-            await self.closing()
-        await output.drain(LAST_WORDS_SECONDS)
-        output.close()
-        code = 0 if self.protocol.phase is Phase.SHUT_DOWN else 1
-        if self.lifetime.signal is not None:
-            code = 128 + self.lifetime.signal
-        leave_within(HARD_EXIT_SECONDS, code)
-        return code
 
 
 async def _awaited(answer: Awaitable[Any], request: Future[Any] | None) -> Any:
