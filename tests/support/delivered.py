@@ -118,8 +118,9 @@ class World:
         )
         feed = IndexFeed(self.workspace, index, lambda work, _: work.close())
         self.documents = Documents(self.workspace, self.ledger, renames, own, disk=disk, feed=feed)
+        self.client = ScriptedClient(self)
         self.delivery = Delivery(
-            self.workspace, self.ledger, ScriptedClient(self), renames, lambda: self.editor
+            self.workspace, self.ledger, self.client, renames, lambda: self.editor
         )
         self._version = 0
 

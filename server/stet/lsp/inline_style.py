@@ -17,7 +17,7 @@ from stet.lsp.delivering.delivery import Delivery
 from stet.lsp.delivering.not_done import NotDone
 from stet.review.errors import WrongState
 from stet.review.ledger import ReviewLedger
-from stet.review.proposal import LIVE, HunkState
+from stet.review.proposal import LIVE, OPEN, HunkState
 from stet.settings.values import Settings
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
@@ -141,6 +141,10 @@ class InlineStyle:
         reasons = self._rejected.pop(canonical(uri))
 
         def edit_of(document: TextDocument) -> TextEdit | None:
+            for hunk_id, reason in reasons.items():
+                is_block = self._ledger.blocks.is_whole(hunk_id)
+                if not is_block and self._ledger.hunk(hunk_id).state in OPEN:
+                    self._ledger.reject(hunk_id, reason)  # its block has been taken out meanwhile
             return self._ledger.blocks.take_out(document, reasons, HunkState.REJECTED, reasons)
 
         await self._told(uri, edit_of, "Stet: reject")

@@ -217,6 +217,14 @@ class Book:
         """The anchors of a document, if it has any hunks of lines."""
         return self._tracks.get(canonical(uri))
 
+    def is_on_its_way(self, hunk_id: str) -> bool:
+        """Whether an edit of a hunk has gone to the editor, and no text has told yet what came of it.
+
+        Its state alone does not tell: a block that is put into the text leaves its hunk pending.
+        """
+        track = self.track(self[hunk_id].uri)
+        return track is not None and track.sent is not None and hunk_id in track.sent.plan.texts
+
     def tracks(self) -> Iterable[Track]:
         """Those of all documents."""
         return self._tracks.values()

@@ -4,6 +4,7 @@ ReviewError
 ├── UnknownHunk
 ├── Overlap
 ├── WrongState
+│   └── OnItsWay
 └── CantUndo
 """
 
@@ -39,6 +40,13 @@ class Overlap(ReviewError):
 
 class WrongState(ReviewError):
     """What was asked for can't be done with a hunk that is as it is."""
+
+
+class OnItsWay(WrongState):
+    """An edit of the hunk has gone to the editor, whose text must come back first."""
+
+    def __init__(self, hunk_id: str) -> None:
+        super().__init__(f"{hunk_id} is on its way into the text: try again in a moment")
 
 
 class CantUndo(ReviewError):

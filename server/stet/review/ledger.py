@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 
 from stet.review.book import Book, is_of_lines
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
-from stet.review.errors import WrongState
+from stet.review.errors import OnItsWay, WrongState
 from stet.review.following import catch_up, follow
 from stet.review.gate import admit
 from stet.review.inline import InlineBlocks
@@ -82,6 +82,7 @@ class ReviewLedger:
         for hunk_id in amends:
             if (hunk := self.hunk(hunk_id)).state is not HunkState.PENDING:
                 raise WrongState(f"{hunk_id} can't be amended: it is {hunk.state}")
+            self._check_here(hunk_id)
         made = propose_lines(self._book, draft, ready, amends=amends)
         return tuple(self.hunk(hunk_id) for hunk_id in made)
 
@@ -258,12 +259,17 @@ class ReviewLedger:
         return self._book.together()
 
     def reject(self, hunk_id: str, reason: str = "") -> None:
-        """The user does not want it."""
+        """The user does not want it.
+
+        Raises:
+            WrongState: If it does not wait, or is on its way into the text.
+        """
         hunk = self._book[hunk_id]
         if hunk.state is not HunkState.PENDING:
             raise WrongState(f"{hunk_id} can't be rejected: it is {hunk.state}")
         if self.blocks.reject(hunk_id, reason):
             return
+        self._check_here(hunk_id)
         self.blocks.let_go(hunk_id)
         if track := self._book.track(hunk.uri):
             track.retire(hunk_id)
@@ -275,7 +281,7 @@ class ReviewLedger:
         """The user wants another text than the agent wrote; the hunk goes on waiting with that.
 
         Raises:
-            WrongState: If it does not wait, or is about a file as such.
+            WrongState: If it does not wait, is on its way into the text, or about a file as such.
         """
         hunk = self._book[hunk_id]
         track = self._book.track(hunk.uri)
@@ -283,6 +289,7 @@ class ReviewLedger:
             raise WrongState(f"{hunk_id} can't be amended: it is {hunk.state}")
         if self.blocks.is_whole(hunk_id):
             raise WrongState(f"{hunk_id} stands in the text: change it there")
+        self._check_here(hunk_id)
         if (anchor := track.remake(hunk_id, new)) is None:
             raise WrongState(f"{hunk_id} can't be changed yet: decide the hunk before it first")
         amended = dataclasses.replace(
@@ -332,3 +339,12 @@ class ReviewLedger:
         self._book.put(waiting, decision=True, stands=hunk.uri)
         self._book.changed(hunk.uri)
         return self.hunk(hunk_id)
+
+    def _check_here(self, hunk_id: str) -> None:
+        """Make sure that nothing of a hunk is on its way to the editor.
+
+        Raises:
+            OnItsWay: If something is.
+        """
+        if self._book.is_on_its_way(hunk_id):
+            raise OnItsWay(hunk_id)

@@ -151,7 +151,7 @@ def _in_the_way(
             other = book.now(book[anchor.hunk])
             # In conflict it can't be accepted anyway: the turn may look again and do better.
             mine = other.turn == draft.turn and other.state is not HunkState.CONFLICT
-            if mine or other.state is HunkState.SENT:
+            if mine or other.state is HunkState.SENT or book.is_on_its_way(other.id):
                 raise Overlap(other)
             found[anchor.hunk] = None
     return found

@@ -4,15 +4,20 @@ Each test is played once for every time the disk is asked: just then the user do
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Sequence
 from itertools import count
+from typing import Any
 
 import pytest
+from lsprotocol import types as lsp
 
 from stet.lsp.capabilities import ClientCapabilities
+from stet.lsp.client import ApplyOutcome
 from stet.lsp.delivering import arrival, file_sight
+from stet.lsp.inline_style import InlineStyle
 from stet.review.errors import ReviewError
-from tests.support.delivered import ALL, TEXT, URI, World
+from stet.settings.values import Settings
+from tests.support.delivered import ALL, TEXT, URI, World, applies
 
 NEW = "file:///ws/n/b.txt"
 OPERATIONS = pytest.mark.parametrize(
@@ -242,3 +247,30 @@ async def test_what_the_gate_refuses_does_not_bring_back_what_was_rejected_meanw
     with monkeypatch.context() as patch:
         _ = Interruption(0, reject_and_link, patch, before=False)
         assert await world.accept(hunk) == ["rejected"]
+
+
+@pytest.mark.parametrize("how", ["reject", "take out"])
+async def test_a_block_rejected_while_its_file_is_cleared_of_blocks_is_rejected(how: str) -> None:
+    world = World()
+    world.open()
+    [hunk] = world.propose(("two", "2"))
+    work: list[Coroutine[Any, Any, None]] = []
+    style = InlineStyle(
+        world.ledger, world.delivery, world.client, Settings, lambda todo, _: work.append(todo)
+    )
+    style.markers(hunk)
+    await work.pop()
+    assert "<<<<<<<" in world.text()
+
+    def says_no_meanwhile(world: World, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
+        world.ledger.reject(hunk, "no")
+        return applies(world, uri, edits)
+
+    if how == "reject":
+        world.acts.append(says_no_meanwhile)
+        await style.clear(URI)
+    else:
+        world.ledger.reject(hunk, "no")
+    for todo in work:
+        await todo
+    assert (world.text(), world.ledger.hunk(hunk).state) == (TEXT, "rejected")

@@ -7,6 +7,7 @@ from stet.lsp.showing.choosing import chosen, decide
 from stet.lsp.showing.places import uri_of
 from stet.lsp.showing.shapes import hunk_shape
 from stet.lsp.state import ServerState
+from stet.review.errors import ReviewError
 from stet.review.proposal import OPEN, WHOLE_FILE, Hunk, HunkState
 
 
@@ -57,7 +58,10 @@ def reject(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     def decision(hunk: Hunk) -> str:
         if hunk.state not in OPEN:
             return f"it is {hunk.state} already"
-        state.ledger.reject(hunk.id, reason)
+        try:
+            state.ledger.reject(hunk.id, reason)
+        except ReviewError as error:
+            return str(error)
         return ""
 
     with state.ledger.together():

@@ -1,5 +1,7 @@
 """Commands that go back, and out of conflicts: `stet.undo`, `stet.restore`, `stet.resolve`."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 
 from stet.agent.turn import Ask, Mode
@@ -76,12 +78,11 @@ def resolve(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
         raise RequestFailed(f"{hunk.id} is in a protected file: say `protected: true` as well")
     match how:
         case Way.MINE:
-            state.ledger.take_mine(hunk.id)
+            with _told():
+                state.ledger.take_mine(hunk.id)
         case Way.THEIRS:
-            try:
+            with _told():
                 _ = state.ledger.take_theirs(hunk.id)
-            except ReviewError as error:
-                raise RequestFailed(str(error)) from error
             work = accept_in_order(state.ledger, state.delivery, (hunk.id,))
             state.server.tasks.start(work, f"resolve {hunk.id}")
         case Way.MARKERS:
@@ -89,6 +90,19 @@ def resolve(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
         case Way.RETRY:
             return {"hunks": [hunk.id], "turn": state.agent.ask(_again(state, hunk)).id}
     return {"hunks": [hunk.id]}
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """What the ledger refuses within is told to the user.
+
+    Raises:
+        RequestFailed: With the ledger's reason.
+    """
+    try:
+        yield
+    except ReviewError as error:
+        raise RequestFailed(str(error)) from error
 
 
 def _not_undoable(state: ServerState, hunk: Hunk) -> str:

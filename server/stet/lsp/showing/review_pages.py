@@ -126,11 +126,7 @@ class ReviewPages:
         refused = list(said.refused)
         amended: dict[str, Hunk] = {}
         in_text: dict[str, dict[str, str]] = {}
-        n_rejected = 0
-        for hunk_id in said.rejected:
-            if self._ledger.hunk(hunk_id).state in OPEN:
-                self._ledger.reject(hunk_id)
-                n_rejected += 1
+        n_rejected = self._reject(said.rejected, refused)
         for hunk_id, new in said.amended:
             if self._ledger.hunk(hunk_id).new == new:
                 continue
@@ -146,6 +142,19 @@ class ReviewPages:
         self._tell(n_rejected, len(amended), refused)
         if in_text:
             self._client.start(self._amend_in_text(page.name, in_text), "amend in the text")
+
+    def _reject(self, hunk_ids: Sequence[str], refused: list[tuple[str, str]]) -> int:
+        """Reject those that wait; gives how many, and adds to `refused` those that can't be."""
+        n_rejected = 0
+        for hunk_id in hunk_ids:
+            if self._ledger.hunk(hunk_id).state in OPEN:
+                try:
+                    self._ledger.reject(hunk_id)
+                except ReviewError as error:
+                    refused.append((hunk_id, str(error)))
+                else:
+                    n_rejected += 1
+        return n_rejected
 
     async def _amend_in_text(self, page: str, files: Mapping[str, Mapping[str, str]]) -> None:
         """Have hunks that stand in the text as blocks amended there; `files` holds them by file."""
