@@ -100,6 +100,9 @@ class Keeper:
             self._ledger.outbox.confirm_whole(hunk.id)
             if hunk.new_uri:
                 self._ledger.renamed(hunk.uri, hunk.new_uri)
+        for hunk in kept.hunks:
+            if hunk.state is HunkState.SENT and hunk not in done:
+                self._ledger.outbox.unsend_whole(hunk.id, "")
         for uri in places.values():
             document, buffer = self._workspace.document(uri), self._workspace.buffer(uri)
             if document is not None and buffer is not None:

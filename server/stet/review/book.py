@@ -167,6 +167,14 @@ class Book:
         for hunk in hunks:
             self._take(hunk)
 
+    def mark(self, hunk: Hunk) -> None:
+        """Take a hunk as it is for the moment, and keep it so: whoever comes after a kill is to know."""
+        self._take(hunk)
+        if self._due is not None:
+            self._due.take([hunk], None, decision=False)
+        else:
+            self.journal.keep([hunk])
+
     def closed(self, hunk: Hunk, state: HunkState, reason: str) -> Hunk:
         """A live hunk taken out of play for good, as it was last; to be `put`."""
         last = self.now(hunk)

@@ -112,9 +112,9 @@ class Outbox:
     # -- hunks about a file as such ---------------------------------------------------------------
 
     def send_whole(self, hunk_id: str) -> None:
-        """A new file, a move or a removal goes out now."""
+        """A new file, a move or a removal goes out now; after a kill that is known."""
         hunk = self._book[hunk_id]
-        self._book.show(dataclasses.replace(hunk, state=HunkState.SENT))
+        self._book.mark(dataclasses.replace(hunk, state=HunkState.SENT))
         self._book.changed(hunk.uri)
 
     def confirm_whole(self, hunk_id: str, text: str = "") -> None:
@@ -128,8 +128,17 @@ class Outbox:
 
     def unsend_whole(self, hunk_id: str, reason: str) -> None:
         """It did not come about: it waits again."""
-        self._waits(hunk_id, reason)
-        self._book.changed(self._book[hunk_id].uri)
+        hunk = self._book[hunk_id]
+        if hunk.state is HunkState.SENT:
+            self._book.mark(dataclasses.replace(hunk, state=HunkState.PENDING, reason=reason))
+            self._book.changed(hunk.uri)
+
+    def hold_back(self, hunk_id: str, reason: str) -> None:
+        """A pending hunk does not go out, for this reason."""
+        hunk = self._book[hunk_id]
+        if hunk.state is HunkState.PENDING:
+            self._book.show(dataclasses.replace(hunk, reason=reason))
+            self._book.changed(hunk.uri)
 
     def undone_whole(self, hunk_id: str) -> None:
         """It was accepted and has been taken back."""

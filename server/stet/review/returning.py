@@ -34,7 +34,7 @@ def take_back(book: Book, kept: Kept, texts: Mapping[str, str]) -> None:
         book: Where they go.
         kept: What the journal gives.
         texts: The current text of the files, by URI as the footings spell it; none for a file that
-            is gone.
+            is gone, and there nothing counts as accepted: lines that were to go went with the rest.
     """
     known = {hunk.id for hunk in book.all()}
     book.take_back(hunk for hunk in kept.hunks if hunk.id not in known)
@@ -44,22 +44,23 @@ def take_back(book: Book, kept: Kept, texts: Mapping[str, str]) -> None:
             # are: several servers may have had the file open, each with a text of its own.
             there = book.take_off(footing.uri)
             track = _stand(book, footing, known)
-            text = texts.get(footing.uri, "")
+            text = texts.get(footing.uri)
             _follow_to(book, track, text)
             if there is not None:
-                _join(book, track, there, text)
+                _join(book, track, there, text or "")
         for uri in {hunk.uri for hunk in kept.hunks}:
             book.changed(uri)
 
 
-def _follow_to(book: Book, track: Track, text: str) -> None:
-    """Find the places that anchors which came back have in the text as it is now."""
-    InlineBlocks(book).fold_missing(track, text)
-    catch_up(book, track, text)
+def _follow_to(book: Book, track: Track, text: str | None) -> None:
+    """Find the places that anchors which came back have in the text as it is now; None: it is gone."""
+    InlineBlocks(book).fold_missing(track, text or "")
+    catch_up(book, track, text or "")
     for anchor in tuple(track.live):
         if anchor.merged is None and not isinstance(anchor, BlockAnchor):
             _look_elsewhere(track, anchor)
-    _confirm_what_stands(book, track)
+    if text is not None:
+        _confirm_what_stands(book, track)
 
 
 def _stand(book: Book, footing: Footing, known: Collection[str]) -> Track:
@@ -169,7 +170,8 @@ def _places(lines: Sequence[str], wanted: tuple[str, ...]) -> list[int]:
 def _confirm_what_stands(book: Book, track: Track) -> None:
     decided = []
     for anchor in tuple(track.live):
-        if anchor.is_done:
+        # Of a new file without text no text tells.
+        if anchor.is_done and (anchor.base or anchor.proposed):
             hunk = book[anchor.hunk]
             place, written, before = (anchor.first, anchor.end), anchor.current, anchor.base
             decided.append(

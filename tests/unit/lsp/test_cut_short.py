@@ -41,8 +41,9 @@ class Run:
     def propose(self, kind: str) -> str:
         """A hunk about `a.txt` as such; gives its id."""
         uri, new_uri = uri_of(self.a), uri_of(self.b)
-        if kind == "create":
-            create = CreateDraft(uri=uri, name="a.txt", text=TEXT, **SAID)
+        if kind in {"create", "create empty"}:
+            text = TEXT if kind == "create" else ""
+            create = CreateDraft(uri=uri, name="a.txt", text=text, **SAID)
             return self.ledger.propose_create(create, rules()).id
         if kind == "remove":
             remove = RemoveDraft(uri=uri, name="a.txt", text=TEXT, **SAID)
@@ -52,9 +53,10 @@ class Run:
         )
         return self.ledger.propose_move(move, rules())[0].id
 
-    def edit(self) -> str:
-        """A hunk on the third line of `a.txt`; gives its id."""
-        edit = TextEdit((Replacement(TEXT.index("three"), len(TEXT) - 1, "3"),))
+    def edit(self, old: str = "three", new: str = "3") -> str:
+        """A hunk in `a.txt`; gives its id."""
+        at = TEXT.index(old)
+        edit = TextEdit((Replacement(at, at + len(old), new),))
         document = TextDocument(uri_of(self.a), TEXT)
         draft = EditDraft(
             turn="t1", author="m", summary="s", document=document, name="a.txt", edit=edit
@@ -75,6 +77,9 @@ async def after_kill(folder: Path, run: Run) -> Run:
     [
         ("create", {"a": TEXT}, "accepted"),
         ("create", {}, "pending"),
+        ("create empty", {"a": ""}, "accepted"),
+        ("create empty", {}, "pending"),
+        ("create empty", {"a": TEXT}, "pending"),
         ("remove", {}, "accepted"),
         ("remove", {"a": TEXT}, "pending"),
         ("remove", {"a": "other\n"}, "pending"),
@@ -117,6 +122,7 @@ async def test_a_file_that_is_gone_without_its_text_in_the_trash_was_not_removed
 async def test_hunks_of_a_file_that_was_moved_are_found_under_its_new_name(tmp_path: Path) -> None:
     run = Run(tmp_path)
     edit, move = run.edit(), run.propose("move")
+    run.ledger.outbox.send_whole(move)
     run.b.write_text("zero\n" + TEXT)
     again = await after_kill(tmp_path, run)
     hunk = again.ledger.hunk(edit)
@@ -126,3 +132,48 @@ async def test_hunks_of_a_file_that_was_moved_are_found_under_its_new_name(tmp_p
     third = await after_kill(tmp_path, again)
     assert third.ledger.hunk(edit) == hunk
     await third.keeper.close()
+
+
+@pytest.mark.parametrize("kind", ["remove", "move", "create empty"])
+async def test_what_was_never_sent_is_not_accepted_because_the_disk_looks_like_it(
+    tmp_path: Path, kind: str
+) -> None:
+    run = Run(tmp_path)
+    # An old copy in the trash; then the user takes the file away, or calls it so, or makes it.
+    run.a.write_text(TEXT)
+    run.store.system.trash(run.a)
+    run.b.write_text(TEXT)
+    hunk = run.propose(kind)
+    if kind == "create empty":
+        run.a.write_text("")
+    again = await after_kill(tmp_path, run)
+    assert again.ledger.hunk(hunk).state == "pending"
+    await again.keeper.close()
+
+
+async def test_what_was_sent_in_vain_is_not_accepted_by_what_happens_later(tmp_path: Path) -> None:
+    run = Run(tmp_path)
+    run.a.write_text(TEXT)
+    run.store.system.copy_to_trash(run.a)
+    hunk = run.propose("remove")
+    run.ledger.outbox.send_whole(hunk)
+    again = await after_kill(tmp_path, run)
+    assert again.ledger.hunk(hunk).state == "pending"
+    again.a.unlink()
+    third = await after_kill(tmp_path, again)
+    assert third.ledger.hunk(hunk).state == "pending"
+    await third.keeper.close()
+
+
+@pytest.mark.parametrize(("old", "new"), [("two\n", ""), (TEXT, "")])
+@pytest.mark.parametrize("gone", [True, False])
+async def test_lines_to_be_taken_out_of_a_file_that_is_gone_are_not_accepted(
+    tmp_path: Path, old: str, new: str, gone: bool
+) -> None:
+    run = Run(tmp_path)
+    hunk = run.edit(old, new)
+    if not gone:
+        run.a.write_text(TEXT.replace(old, new))
+    again = await after_kill(tmp_path, run)
+    assert (again.ledger.hunk(hunk).state == "accepted") == (not gone)
+    await again.keeper.close()

@@ -199,9 +199,7 @@ class Delivery:
         for one in kinds.values():
             if refusal := await asyncio.to_thread(still_allowed, snapshot, one):
                 for hunk in hunks:
-                    if self._ledger.hunk(hunk.id).state is HunkState.PENDING:
-                        self._ledger.outbox.send_whole(hunk.id)
-                        self._ledger.outbox.unsend_whole(hunk.id, refusal.message)
+                    self._ledger.outbox.hold_back(hunk.id, refusal.message)
                 raise NotDone(refusal.message)
 
     async def _document(self, uri: str) -> TextDocument:

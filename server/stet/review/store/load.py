@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Collection, Iterable, Mapping
 
 from stet.review.journal import Footing, Kept
-from stet.review.proposal import LIVE, Hunk, HunkKind, HunkState
+from stet.review.proposal import LIVE, WHOLE_FILE, Hunk, HunkKind, HunkState
 from stet.review.store.rows import BadRow, footing_of, hunk_of, unpack
 from stet.review.store.schema import transaction
 from stet.text.document import TextDocument
@@ -153,9 +153,10 @@ def _ranges(footings: Iterable[Footing]) -> dict[str, Range]:
 def _placed(hunk: Hunk, place: Range | None) -> Hunk:
     """A hunk with its range as it was; one that waits for lines nobody knows is withdrawn.
 
-    What was on its way to the editor waits again: only the text can tell whether it arrived.
+    Lines that were on their way to the editor wait again: only the text can tell whether they arrived.
+    What is about a file as such stays sent until the disk has been asked.
     """
-    if hunk.state is HunkState.SENT:
+    if hunk.state is HunkState.SENT and hunk.kind not in WHOLE_FILE:
         hunk = dataclasses.replace(hunk, state=HunkState.PENDING)
     if hunk.kind in (HunkKind.MOVE, HunkKind.REMOVE):
         return hunk
