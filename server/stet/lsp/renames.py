@@ -60,11 +60,17 @@ class Renames:
         self._opened: list[_Seen] = []
 
     def carry(self, uri: str, new_uri: str) -> None:
-        """`uri` is called `new_uri` now: its hunks go along."""
+        """The file or folder `uri` is called `new_uri` now: the hunks go along."""
         if canonical(uri) == canonical(new_uri):
             return
-        self._ledger.renamed(uri, new_uri)
         self._carried(uri, new_uri)
+        folder = canonical(uri).rstrip("/")
+        for file in self._ledger.uris_below(folder):
+            self._carry_hunks(file, f"{new_uri.rstrip('/')}{file.removeprefix(folder)}")
+        self._carry_hunks(uri, new_uri)
+
+    def _carry_hunks(self, uri: str, new_uri: str) -> None:
+        self._ledger.renamed(uri, new_uri)
         buffer = self._workspace.buffer(new_uri)
         if buffer is not None:
             self._ledger.opened(new_uri, buffer.lines)
@@ -94,19 +100,26 @@ class Renames:
 
     async def _judge(self, old: str, new: str) -> None:
         """Two documents with one text: carry the hunks over if it is one file with another name."""
-        if self._ledger.live(new) or not self._ledger.follows(old):
+        if not self._ledger.follows(old):
             return
-        if await asyncio.to_thread(self._is_rename, old, new):
+        # What waits in the new one tells that it was a file of its own before.
+        replaces = bool(self._ledger.live(new))
+        if await asyncio.to_thread(self._is_rename, old, new, replaces=replaces):
             still_closed = self._workspace.document(old) is None
             if still_closed and self._workspace.document(new) is not None:
                 self.carry(old, new)
 
-    def _is_rename(self, old: str, new: str) -> bool:
-        """Whether the first is no more, or the second was only just made."""
+    def _is_rename(self, old: str, new: str, *, replaces: bool) -> bool:
+        """Whether the first is no more, or the second was only just made.
+
+        Where that `replaces` another file, only the former tells: both may have been saved just now.
+        """
         path, new_path = path_of(old), path_of(new)
         if path is None:
             return scheme_of(old) == "untitled"
         if self._system.stat(path) is None:
             return True
+        if replaces:
+            return False
         found = None if new_path is None else self._system.stat(new_path)
         return found is not None and self._system.now() - found.mtime <= FRESH_SECONDS

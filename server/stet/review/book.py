@@ -1,7 +1,7 @@
 """Every hunk there is, where it stands, and what is kept of it; the ledger's memory."""
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -154,13 +154,16 @@ class Book:
             changed = but(hunk, changed=self._last_change)
             self._take(changed)
             kept.append(changed)
-        if not kept:
-            return
+        if kept:
+            self._keep(kept, stands, decision=decision)
+
+    def _keep(self, hunks: Sequence[Hunk], stands: str | None, *, decision: bool = False) -> None:
+        """Have hunks kept, at once or with the others that are decided together with them."""
         if self._due is not None:
-            self._due.take(kept, stands, decision=decision)
+            self._due.take(hunks, stands, decision=decision)
         else:
             footings = self._footings([stands] if stands else [])
-            self.journal.keep(kept, *footings, decision=decision)
+            self.journal.keep(hunks, *footings, decision=decision)
 
     def show(self, *hunks: Hunk) -> None:
         """Take hunks as they are for the moment; what is kept of them stays as it was."""
@@ -170,10 +173,7 @@ class Book:
     def mark(self, hunk: Hunk) -> None:
         """Take a hunk as it is for the moment, and keep it so: whoever comes after a kill is to know."""
         self._take(hunk)
-        if self._due is not None:
-            self._due.take([hunk], None, decision=False)
-        else:
-            self.journal.keep([hunk])
+        self._keep([hunk], None)
 
     def closed(self, hunk: Hunk, state: HunkState, reason: str) -> Hunk:
         """A live hunk taken out of play for good, as it was last; to be `put`."""
@@ -290,7 +290,7 @@ class Book:
             track.uri = new_uri
             self._tracks[key] = track
         if moved:
-            self.journal.keep(moved, *self._footings([new_uri]))
+            self._keep(moved, new_uri)
 
 
 def _seen_at(hunk: Hunk, anchor: Anchor, place: Range) -> Hunk:

@@ -20,6 +20,7 @@ from stet.review.outbox import Outbox
 from stet.review.proposal import LIVE, Hunk, HunkState, Proposal, but
 from stet.review.proposing import propose_create, propose_lines, propose_move, propose_remove
 from stet.review.readying import Ready, ready
+from stet.review.renaming import rename
 from stet.review.returning import take_back
 from stet.review.rules import EditRules
 from stet.text.change import TextChange
@@ -166,6 +167,11 @@ class ReviewLedger:
         """Whether `uri` has hunks that its changes must be told to."""
         return self._book.track(uri) is not None
 
+    def uris_below(self, folder: str) -> tuple[str, ...]:
+        """The canonical URIs of the files in a folder that have hunks."""
+        start = f"{canonical(folder).rstrip('/')}/"
+        return tuple(uri for uri in self._book.files() if uri.startswith(start))
+
     def closed_uris(self) -> tuple[str, ...]:
         """The files that are followed and are not open: only the disk knows their texts."""
         return tuple(track.uri for track in self._book.tracks() if not track.is_open)
@@ -237,8 +243,9 @@ class ReviewLedger:
             track.lines, track.is_open = tuple(track.lines), False
 
     def renamed(self, uri: str, new_uri: str) -> None:
-        """The file `uri` is called `new_uri` now: its hunks go with it."""
-        self._book.renamed(uri, new_uri)
+        """The file `uri` is called `new_uri` now: its hunks go with it, beside those that are there."""
+        with self._book.together():
+            rename(self._book, self.outbox, uri, new_uri)
         self._book.changed(uri)
         self._book.changed(new_uri)
 

@@ -47,7 +47,7 @@ def take_back(book: Book, kept: Kept, texts: Mapping[str, str]) -> None:
             text = texts.get(footing.uri)
             _follow_to(book, track, text)
             if there is not None:
-                _join(book, track, there, text or "")
+                join(book, track, there, text or "")
         for uri in {hunk.uri for hunk in kept.hunks}:
             book.changed(uri)
 
@@ -98,8 +98,10 @@ def _has_its_own_lines(track: Track, block: BlockAnchor) -> bool:
     return block.merged is not None or not track.overlapping((block.first, block.end))
 
 
-def _join(book: Book, came_back: Track, there: Track, text: str) -> None:
+def join(book: Book, came_back: Track, there: Track, text: str) -> None:
     """Go on with `there`, whose anchors stay, and with those of `came_back` beside them.
+
+    Where both stand on the same lines, those of `came_back` are superseded.
 
     Args:
         book: Where the track of the file is `came_back`.

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stet.lsp.renames import Renames
-from stet.review.drafts import EditDraft
+from stet.review.drafts import EditDraft, RemoveDraft
 from stet.review.ledger import ReviewLedger
 from stet.system.memory_system import MemorySystem
 from stet.text.edit import Replacement, TextEdit
@@ -57,11 +57,12 @@ class World:
         assert buffer is not None
         self.ledger.follow(uri, changes, buffer.lines)
 
-    def propose(self, uri: str) -> str:
-        """A hunk for the second line; gives its id."""
+    def propose(self, uri: str, line: int = 1) -> str:
+        """A hunk for the second line, or another one; gives its id."""
         document = self.workspace.document(uri)
         assert document is not None
-        edit = TextEdit((Replacement(4, 8, "2\n"),))
+        start = len("".join(document.lines[:line]))
+        edit = TextEdit((Replacement(start, start + len(document.lines[line]), "2\n"),))
         draft = EditDraft(
             turn="t1", author="m", document=document, name="old.txt", edit=edit, summary="s"
         )
@@ -142,3 +143,82 @@ async def test_an_editor_that_tells_of_a_rename_is_believed() -> None:
     world.open(NEW, "zero\n" + TEXT)
     world.renames.carry(OLD, NEW)
     assert await carried(world, hunk) == (NEW, "pending", 2)
+
+
+OTHER = "alpha\nbeta\ngamma\n"
+
+
+@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("other", [OTHER, "one\nzwei\nthree\n"], ids=["unlike", "alike"])
+async def test_hunks_of_both_files_wait_when_one_takes_the_name_of_the_other(
+    told: bool, other: str
+) -> None:
+    world = World(MemorySystem({"/ws/old.txt": TEXT, "/ws/new.txt": other}))
+    world.open(NEW, other)
+    theirs = world.propose(NEW, 1)
+    world.close(NEW)
+    world.work.clear()
+    world.system.time += 100
+    world.open(OLD)
+    hunk = world.propose(OLD, 2)
+    world.system.remove("/ws/new.txt")
+    world.system.move_file(Path("/ws/old.txt"), Path("/ws/new.txt"))
+    world.close(OLD)
+    if told:
+        world.renames.carry(OLD, NEW)
+        world.open(NEW)
+    else:
+        world.open(NEW)
+        await world.settle()
+    assert await carried(world, hunk) == (NEW, "pending", 2)
+    kept = world.ledger.hunk(theirs)
+    assert (kept.uri, kept.state) == (NEW, "conflict")
+    assert {one.id for one in world.ledger.live(NEW)} == {hunk, theirs}
+    world.ledger.take_mine(theirs)
+    world.type(NEW, "zero\n" + TEXT)
+    assert await carried(world, hunk) == (NEW, "pending", 3)
+    document = world.workspace.document(NEW)
+    assert document is not None
+    assert world.ledger.edit_of(document, [hunk]).apply(document.text) == "zero\none\ntwo\n2\n"
+
+
+async def test_a_removal_that_waits_for_a_file_does_not_wait_for_the_one_that_takes_its_name() -> (
+    None
+):
+    world = World(MemorySystem({"/ws/old.txt": TEXT, "/ws/new.txt": OTHER}))
+    draft = RemoveDraft(turn="t1", author="m", uri=NEW, name="new.txt", text=OTHER, summary="s")
+    removal = world.ledger.propose_remove(draft, rules()).id
+    world.open(OLD)
+    hunk = world.propose(OLD)
+    world.renames.carry(OLD, NEW)
+    assert world.ledger.hunk(removal).state == "superseded"
+    assert world.ledger.hunk(hunk).state == "pending"
+
+
+async def test_hunks_go_with_the_files_of_a_folder_that_was_renamed() -> None:
+    old, new = "file:///ws/a%20b/old.txt", "file:///ws/c d/old.txt"
+    world = World(MemorySystem({"/ws/a b/old.txt": TEXT, "/ws/a bc/x.txt": TEXT}))
+    world.open(old)
+    world.open("file:///ws/a bc/x.txt")
+    hunk, beside = world.propose(old), world.propose("file:///ws/a bc/x.txt")
+    world.close(old)
+    world.renames.carry("file:///ws/a b", "file:///ws/c d")
+    world.open(new)
+    assert await carried(world, hunk) == ("file:///ws/c d/old.txt", "pending", 1)
+    assert world.ledger.hunk(beside).uri == "file:///ws/a bc/x.txt"
+
+
+async def test_an_edit_that_is_on_its_way_when_its_file_is_renamed_is_known_when_it_comes() -> None:
+    world = World(MemorySystem({"/ws/old.txt": TEXT}))
+    world.open(OLD)
+    hunk = world.propose(OLD)
+    document = world.workspace.document(OLD)
+    assert document is not None
+    edit = world.ledger.outbox.send(document, [hunk])
+    world.close(OLD)
+    world.renames.carry(OLD, NEW)
+    world.open(NEW)
+    assert await carried(world, hunk) == (NEW, "pending", 1)
+    assert "another name" in world.ledger.hunk(hunk).reason
+    world.type(NEW, edit.apply(TEXT))
+    assert await carried(world, hunk) == (NEW, "accepted", 1)

@@ -186,3 +186,19 @@ def test_of_two_hunks_kept_for_the_lines_of_one_block_none_is_decided_by_a_resta
         "h1": ("pending", False),
         "h2": ("pending", False),
     }
+
+
+def test_hunks_of_a_file_whose_name_another_took_are_there_after_a_restart(tmp_path: Path) -> None:
+    moved = "alpha\nzwei\ngamma\nfour\n"
+    with store_in(tmp_path) as store:
+        page, other = stored_page(store), Page(moved, "file:///ws/b.md")
+        page.propose("alpha\nBETA\ngamma\ndelta\n")
+        other.ledger = page.ledger
+        other.propose("alpha\nzwei\ngamma\n4\n", name="b.md")
+        page.ledger.renamed("file:///ws/b.md", URI)
+        before = page.ledger.hunks()
+        assert [(hunk.uri, hunk.state) for hunk in before] == [
+            (URI, "conflict"),
+            (URI, "pending"),
+        ]
+    assert restarted(tmp_path, moved).hunks() == before

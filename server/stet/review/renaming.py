@@ -1,0 +1,49 @@
+"""A file gets another name, perhaps that of another file: what waits in either goes on waiting."""
+
+from stet.review.anchoring.track import Track
+from stet.review.book import Book
+from stet.review.following import catch_up
+from stet.review.inline import InlineBlocks
+from stet.review.outbox import Outbox
+from stet.review.proposal import OPEN, HunkKind, HunkState
+from stet.review.returning import join
+
+_MOVED = "its file got another name meanwhile: accept it again"
+_REPLACED = "another file has taken the name of this one"
+
+
+def rename(book: Book, outbox: Outbox, uri: str, new_uri: str) -> None:
+    """The file `uri` is called `new_uri` now: its hunks go with it.
+
+    Hunks of a file that had that name before follow to the text that it has now, as they would if the
+    file had been written anew; what was to become of that file as such is of no use any more.
+    """
+    for one, reason in ((uri, _MOVED), (new_uri, _REPLACED)):
+        # What is on its way goes to a document that there is no more; if it comes, it is known.
+        outbox.unsend(one, reason)
+    moved, there = book.track(uri), book.track(new_uri)
+    if moved is not None or book.of_file(uri):
+        _drop_whole(book, new_uri)
+    if moved is None or there is None:
+        book.renamed(uri, new_uri)
+        return
+    _become(book, there, moved.text)
+    _ = book.take_off(new_uri)
+    book.renamed(uri, new_uri)
+    join(book, there, moved, moved.text)
+
+
+def _drop_whole(book: Book, uri: str) -> None:
+    """Moves and removals that wait for a file which another one has replaced."""
+    gone = [
+        book.closed(hunk, HunkState.SUPERSEDED, _REPLACED)
+        for hunk in book.of_file(uri)
+        if hunk.kind in {HunkKind.MOVE, HunkKind.REMOVE} and hunk.state in OPEN
+    ]
+    book.put(*gone)
+
+
+def _become(book: Book, track: Track, text: str) -> None:
+    """A file has become `text`."""
+    InlineBlocks(book).fold_missing(track, text)
+    catch_up(book, track, text)
