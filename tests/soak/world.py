@@ -88,6 +88,33 @@ class World:
         changes = [self._a_change() for _ in range(self._dice.choice([1, 1, 1, 2, 3]))]
         self._follow(changes)
 
+    def _at_once(self) -> None:
+        """A macro, or a held undo key: many changes in one message, some of them taken back in it."""
+        before, text = self._states(), self.buffer.text
+        changes, back = [], []
+        often = self._dice.choice([0.0, 0.5, 1.0])
+        for _ in range(self._dice.choice([1, 2, 3, 6, 12])):
+            line = None if self._dice.random() < 0.3 else self._a_hunks_line()
+            change = self._a_change(line, apply=False)
+            old = self.buffer.text_in(change.range)
+            changes.append(done := self.buffer.apply(change))
+            if done.range == change.range:  # else it was widened at a line end
+                back.append(TextChange(Range(done.range.start, done.new_end), old))
+            while back and self._dice.random() < often:
+                changes.append(self.buffer.apply(back.pop()))
+        if self._dice.random() < 0.5:
+            changes += [self.buffer.apply(change) for change in reversed(back)]
+        self._follow(changes)
+        if self.buffer.text == text:
+            self._are_as(before, "changes taken back at once")
+
+    def _a_hunks_line(self) -> int | None:
+        """A line in or beside a hunk; None if there is none."""
+        live = self.ledger.live(URI)
+        if not live:
+            return None
+        return self._dice.choice(live).range.start.line + self._dice.choice([-1, 0, 0, 1])
+
     def _type_near(self) -> None:
         """The user changes something in or beside a hunk."""
         live = self.ledger.live(URI)
@@ -502,7 +529,7 @@ _BEHAVIOURS = (
     "apply", "apply", "apply", "late", "refuse", "typed before", "typed behind", "partly",
 )  # fmt: skip
 OPERATIONS = {
-    "type": 8, "type_near": 8, "type_and_undo": 3, "replace_all": 2, "line_ends": 1, "propose": 8,
-    "accept": 4, "accept_all": 1, "reject": 2, "restore": 1, "amend": 1, "resolve": 2, "undo": 3,
-    "undo_in_editor": 2, "reopen": 1, "restart": 2,
+    "type": 8, "type_near": 8, "type_and_undo": 3, "at_once": 4, "replace_all": 2, "line_ends": 1,
+    "propose": 8, "accept": 4, "accept_all": 1, "reject": 2, "restore": 1, "amend": 1,
+    "resolve": 2, "undo": 3, "undo_in_editor": 2, "reopen": 1, "restart": 2,
 }  # fmt: skip

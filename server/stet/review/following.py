@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 
+from stet.review.anchoring.along import along
 from stet.review.anchoring.anchors import Anchor
 from stet.review.anchoring.overdue import Overdue
 from stet.review.anchoring.sent import Plan, accepting
@@ -32,8 +33,10 @@ def follow(book: Book, track: Track, changes: Sequence[TextChange], lines: Seque
     waiting, late = _take_up_late(book, track, changes)
     if track.sent is not None and (found := _arrival(track, changes, lines)) is not None:
         count, then = found
-        track.lines = then
-        _, settled = track.follow(changes[:count], then)
+        settled: list[Anchor] = []
+        for step, now in along(changes[:count], then):
+            track.lines = now
+            settled += track.follow(step, now)[1]
         _turn_round(book, track, track.place_others(settled))
         confirm(book, track, track.sent.plan.places)
         # What comes behind it in the same message was typed into the edited text.
@@ -47,12 +50,16 @@ def follow(book: Book, track: Track, changes: Sequence[TextChange], lines: Seque
                 _expect(track, document, waiting)
             follow(book, track, changes, lines)
             return
-    moved, settled = track.follow(changes, lines)
-    told = _turn_edits(book, track)
-    turned = _turn_round(book, track, [one for one in settled if one.hunk not in told]) or told
+    is_other = track.sent is not None
+    for step, now in along(changes, lines):
+        track.lines = now
+        moved, settled = track.follow(step, now)
+        told = _turn_edits(book, track)
+        turned = _turn_round(book, track, [one for one in settled if one.hunk not in told])
+        is_other |= moved or turned or bool(told)
     # Where no hunk ever stood in the text itself, there is nothing to decide by hand.
     by_hand = canonical(track.uri) in book.inline and after_change(book, track, changes)
-    if by_hand or turned or moved or track.sent is not None:
+    if by_hand or is_other:
         book.changed(track.uri)
 
 

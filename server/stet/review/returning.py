@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 
+from stet.review.anchoring.along import along
 from stet.review.anchoring.anchors import Anchor
 from stet.review.anchoring.block_anchor import BlockAnchor
 from stet.review.anchoring.track import Track
@@ -112,7 +113,9 @@ def join(book: Book, came_back: Track, there: Track, text: str) -> None:
     book.put_on(there)
     if not there.is_open:
         catch_up(book, there, text)
-    came_back.follow(changes_between(came_back.text, there.text), there.lines)
+    for effects, lines in along(changes_between(came_back.text, there.text), there.lines):
+        came_back.lines = lines
+        came_back.follow(effects, lines)
     for anchor in came_back.live:
         others = there.overlapping((anchor.first, anchor.end))
         gone = [anchor] if others else []

@@ -7,7 +7,7 @@ and `\n`. Where an edit would leave such a pair at its edge, the change is widen
 
 from collections.abc import Sequence
 
-from stet.text.change import TextChange
+from stet.text.change import Splice, TextChange
 from stet.text.diff import changes_between, line_changes
 from stet.text.encoding import Encoding, column_of
 from stet.text.lines import split_lines
@@ -73,12 +73,11 @@ class TextBuffer:
             start = column_of(line, start_units, encoding)
             end = start if start_units == end_units else column_of(line, end_units, encoding)
             if (text or start) and "\n" not in text and "\r" not in text:
-                lines[start_line] = line[:start] + text + line[end:]
+                lines[start_line] = made = line[:start] + text + line[end:]
                 self._text = None
                 at = Position(start_line, start)
-                return TextChange(
-                    Range(at, at if start == end else Position(start_line, end)), text
-                )
+                place = Range(at, at if start == end else Position(start_line, end))
+                return TextChange(place, text, None, Splice(start_line, (line,), (made,)))
             return self._replace((start_line, start), (end_line, end), text)
         return self._replace(
             self._wire_place(start_line, start_units, encoding),
@@ -132,8 +131,9 @@ class TextBuffer:
         made = split_lines(lines[first][:start_column] + text + lines[last][end_column:])
         if last + 1 < len(lines):
             made.pop()
-        effects = line_changes(first, lines[first : last + 1], made)
+        taken = lines[first : last + 1]
+        effects = line_changes(first, taken, made)
         lines[first : last + 1] = made
         self._text = None
         place = Range(Position(first, start_column), Position(last, end_column))
-        return TextChange(place, text, effects)
+        return TextChange(place, text, effects, Splice(first, taken, made))

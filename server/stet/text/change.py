@@ -5,6 +5,7 @@ and columns, not offsets, so that following a place through a keystroke costs th
 ten lines and of a million.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
@@ -36,6 +37,20 @@ class LineChange(NamedTuple):
     added: int
 
 
+class Splice(NamedTuple):
+    """The whole lines that a change has replaced: more than those that differ, and both texts of them.
+
+    Attributes:
+        first: The first of them, 0-based.
+        before: What stood there, each line with its end.
+        after: What stands there now.
+    """
+
+    first: int
+    before: Sequence[str]
+    after: Sequence[str]
+
+
 @dataclass(frozen=True, slots=True)
 class TextChange:
     """The text of `range` was replaced by `text`.
@@ -45,11 +60,14 @@ class TextChange:
         text: What stands there now.
         lines: Which lines that changed, as `effects` has it, where the text was at hand to tell:
             what is typed in the middle of a line may add whole lines behind it and leave it alone.
+        splice: The lines themselves, where the text was at hand: with them a text can be taken back
+            to before the change, and led through it again.
     """
 
     range: Range
     text: str
     lines: tuple[LineChange, ...] | None = field(default=None, compare=False, repr=False)
+    splice: Splice | None = field(default=None, compare=False, repr=False)
 
     @property
     def effects(self) -> tuple[LineChange, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from stet.text.change import LineChange, TextChange
+from stet.text.change import LineChange, Splice, TextChange
 from stet.text.lines import end_of, split_lines
 from stet.text.position import Position, Range
 from stet.text.sequence import common_runs, n_common
@@ -76,7 +76,8 @@ def _change(hunk: LineHunk) -> TextChange:
     start = end_of(Position(hunk.old_start, 0), old[:head])
     end = end_of(start, old[head : len(old) - tail])
     lines = (LineChange(hunk.old_start, len(hunk.old), len(hunk.new)),)
-    return TextChange(Range(start, end), new[head : len(new) - tail], lines)
+    splice = Splice(hunk.old_start, hunk.old, hunk.new)
+    return TextChange(Range(start, end), new[head : len(new) - tail], lines, splice)
 
 
 def _common_ends(old: str, new: str) -> tuple[int, int]:

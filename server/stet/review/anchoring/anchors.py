@@ -107,8 +107,8 @@ class Anchor(Place):
 
     def _find_lines(self, lines: Sequence[str]) -> None:
         """Find the lines that are its own, now that those beside them can be read."""
-        if self._otherwise is not None:
-            self._check_what_came_back(lines, *self._otherwise)
+        if self._others:
+            self._choose_way(lines)
         led_to = self.first
         self._take_in_edges(lines)
         if self._around is not None:

@@ -13,6 +13,8 @@ from stet.text.change import LineChange
 from stet.text.position import Range
 
 _MAX_FOLDS = 64
+_MAX_WAYS = 16
+"""How many ways a place goes at once, while the lines that would tell them apart are not known."""
 
 
 class Place:
@@ -38,7 +40,8 @@ class Place:
         "_is_due",
         "_is_lost",
         "_is_touched",
-        "_otherwise",
+        "_others",
+        "_undone",
         "_was_filled",
         "current",
         "end",
@@ -63,7 +66,8 @@ class Place:
         self._edges = (0, 0)
         self._folds: tuple[Fold, ...] = ()
         self._again: tuple[Fold, ...] = ()
-        self._otherwise: tuple[Place, Fold] | None = None
+        self._others: tuple[Place, ...] = ()
+        self._undone: Fold | None = None
         self._growing = False
         self._has_new_neighbour = False
         self._is_due = False
@@ -84,24 +88,33 @@ class Place:
             floor: In lines of the text behind it, where the anchor before this one ends.
             is_others: Whether the change is known to bring back lines of another anchor.
         """
-        if self._otherwise is not None:
-            _ = self._otherwise[0].follow(change, floor, is_others=is_others)
-        if change.first > self.end:
-            return False
-        ways = () if self._growing else self._ways_back(change)
-        if not ways:
-            return self._move(change, floor, grows=not is_others)
         # Other lines, as many, may come to where some were taken away: it is seen when it is looked
         # at, so it goes all ways until then.
-        otherwise = copy(self)
-        _ = otherwise._move(change, floor, grows=not is_others)  # noqa: SLF001 - its own kind
-        made = otherwise._folds[-1:] if otherwise._folds is not self._folds else ()  # noqa: SLF001
-        for fold in ways[:0:-1]:
-            way = copy(self)
-            way._go_back(change, fold, made, otherwise)  # noqa: SLF001 - its own kind
-            otherwise = way
-        self._go_back(change, ways[0], made, otherwise)
-        return True
+        others, is_full = self._others, len(self._others) + 1 >= _MAX_WAYS
+        is_due, ways = self._go_on(change, floor, grows=not is_others, is_full=is_full)
+        for other in others:
+            more = other._go_on(change, floor, grows=not is_others, is_full=is_full)[1]  # noqa: SLF001
+            ways = (*ways, other, *more)
+        self._others = ways
+        return is_due
+
+    def _go_on(
+        self, change: LineChange, floor: int, *, grows: bool, is_full: bool
+    ) -> "tuple[bool, tuple[Place, ...]]":
+        """Move with a change, the likeliest way; and the other ways it may have gone."""
+        if change.first > self.end:
+            return False, ()
+        folds = () if self._growing or is_full else self._ways_back(change)
+        if not folds:
+            return self._move(change, floor, grows=grows), ()
+        self._others = ()
+        moved = copy(self)
+        _ = moved._move(change, floor, grows=grows)  # noqa: SLF001 - its own kind
+        made = moved._folds[-1:] if moved._folds is not self._folds else ()  # noqa: SLF001
+        ways = [copy(self) for _ in folds[1:]]
+        for way, fold in zip((self, *ways), folds, strict=True):
+            way._go_back(change, fold, made)  # noqa: SLF001 - its own kind
+        return True, (*ways, moved)
 
     def _ways_back(self, change: LineChange) -> tuple[Fold, ...]:
         """Of the last change that is remembered, and of the last one that was taken back, those whose
@@ -118,11 +131,9 @@ class Place:
             if fold.as_sent is not None
         )
 
-    def _go_back(
-        self, change: LineChange, fold: Fold, made: tuple[Fold, ...], otherwise: "Place"
-    ) -> None:
-        """Stand as before the change in `fold`; `otherwise` if that turns out to be wrong."""
-        self._otherwise = (otherwise, fold)
+    def _go_back(self, change: LineChange, fold: Fold, made: tuple[Fold, ...]) -> None:
+        """Stand as before the change in `fold`, if the lines will say so."""
+        self._undone = fold
         self.first = change.first + fold.before.first
         self.end = change.first + fold.before.end
         self._is_lost = fold.before.is_lost
@@ -231,17 +242,19 @@ class Place:
             self._folds = _stood_apart(self._folds, n_lines)
             self._again = _stood_apart(self._again, n_lines)
 
-    def _check_what_came_back(self, lines: Sequence[str], otherwise: "Place", fold: Fold) -> None:
-        """Take the other way if the lines that came are not those that were taken away."""
-        is_same = fold.is_undone_at(lines, self.first, self.end)
-        if not is_same or not self._reads(lines, fold.current):
-            if otherwise._otherwise is not None:  # noqa: SLF001 - its own kind
-                otherwise._check_what_came_back(lines, *otherwise._otherwise)  # noqa: SLF001 - the same
-            self.first, self.end, self._is_lost = otherwise.standing
-            self._folds, self._edges = otherwise._folds, otherwise._edges  # noqa: SLF001 - the same
-            self._again = otherwise._again  # noqa: SLF001 - the same
-            self._was_filled = otherwise._was_filled  # noqa: SLF001 - the same
-        self._otherwise = None
+    def _choose_way(self, lines: Sequence[str]) -> None:
+        """Take the first way on which the lines that came back are those that were taken away."""
+        way = next(way for way in (self, *self._others) if way._is_borne_out_by(lines))  # noqa: SLF001
+        self.first, self.end, self._is_lost = way.standing
+        self._folds, self._again = way._folds, way._again  # noqa: SLF001 - its own kind
+        self._edges, self._was_filled = way._edges, way._was_filled  # noqa: SLF001 - the same
+        self._others, self._undone = (), None
+
+    def _is_borne_out_by(self, lines: Sequence[str]) -> bool:
+        fold = self._undone
+        return fold is None or (
+            fold.is_undone_at(lines, self.first, self.end) and self._reads(lines, fold.current)
+        )
 
     def _reads(self, lines: Sequence[str], text: str) -> bool:
         return "".join(lines[self.first : self.end]) == text
@@ -287,8 +300,8 @@ class Place:
         """Lines were put in, or taken out, before it."""
         self.first += n_lines
         self.end += n_lines
-        if self._otherwise is not None:
-            self._otherwise[0].shift(n_lines)
+        for other in self._others:
+            other.shift(n_lines)
 
     @property
     def standing(self) -> Standing:

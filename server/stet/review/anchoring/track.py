@@ -10,7 +10,7 @@ from stet.review.anchoring.overdue import Overdue
 from stet.review.anchoring.sent import Plan, Sent, taking_back
 from stet.review.anchoring.sweep import Sweep, from_the_bottom_up
 from stet.review.anchoring.whole_edits import MAX_EDITS, Waiting, WholeEdit, whole_edit
-from stet.text.change import LineChange, TextChange
+from stet.text.change import LineChange
 from stet.text.document import TextDocument
 from stet.text.lines import line_end, without_end
 
@@ -18,7 +18,7 @@ MAX_SETTLED = 5_000
 """How many decided hunks of a document are followed, so that they can be undone or restored."""
 
 MANY = 16
-"""Changes in one message from which on they are taken in one sweep."""
+"""Changes in one step from which on they are taken in one sweep."""
 NEW_LINE = "\n"
 _END = attrgetter("end")
 _PLACE = attrgetter("first", "end")
@@ -140,19 +140,18 @@ class Track:
     # -- following -------------------------------------------------------------------------------
 
     def follow(
-        self, changes: Iterable[TextChange], lines: Sequence[str]
+        self, effects: Sequence[LineChange], lines: Sequence[str]
     ) -> tuple[bool, list[Anchor]]:
         """Move all anchors.
 
         Args:
-            changes: What happened to the text, in order.
-            lines: The text behind them.
+            effects: What happened to the text's lines, in order: a step of `along`.
+            lines: The text behind it.
 
         Returns:
             Whether a live one moved or was touched, and the settled ones that were touched; none of
             them if the change only came to stand beside them.
         """
-        effects = [effect for change in changes for effect in change.effects]
         self.edits = [edit for edit in self.edits if edit.follow(effects)]
         in_turn = from_the_bottom_up(effects) if len(effects) > MANY else None
         if in_turn is not None:

@@ -1,0 +1,49 @@
+"""The texts that a message leads through, one behind each of its changes.
+
+What a place is after a change depends on the lines that stand there then. The text behind the last
+change of a message does not tell that of an earlier one: a macro, or an undo key held down, may change
+the same line many times and back. Changes with unchanged lines between them tell all by the last text,
+and what is made of one difference has no texts between.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from stet.text.change import LineChange, TextChange
+
+Step = tuple[Sequence[LineChange], Sequence[str]]
+"""Changes that are taken at once, and the text behind them."""
+
+
+def along(changes: Sequence[TextChange], lines: Sequence[str]) -> Iterator[Step]:
+    """The steps that the text has taken.
+
+    Args:
+        changes: What happened, in order.
+        lines: The text behind all of it. That of a step before the last is good until the next one is
+            asked for.
+    """
+    effects = [effect for change in changes for effect in change.effects]
+    splices = [change.splice for change in changes if change.splice is not None]
+    if len(changes) < 2 or len(splices) < len(changes) or _are_apart(effects):
+        yield effects, lines
+        return
+    text = list(lines)
+    for splice in reversed(splices):
+        _put(text, splice.first, splice.after, splice.before)
+    for change, splice in zip(changes[:-1], splices, strict=False):
+        _put(text, splice.first, splice.before, splice.after)
+        yield change.effects, text
+    yield changes[-1].effects, lines
+
+
+def _put(text: list[str], first: int, old: Sequence[str], new: Sequence[str]) -> None:
+    text[first : first + len(old)] = new
+
+
+def _are_apart(effects: Sequence[LineChange]) -> bool:
+    """Whether they come in order of place, with lines between them that none has changed."""
+    pairs = tuple(pairwise(effects))
+    return all(later.first + later.removed < one.first for one, later in pairs) or all(
+        later.first > one.first + one.added for one, later in pairs
+    )

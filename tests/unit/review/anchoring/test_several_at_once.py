@@ -1,0 +1,55 @@
+"""Several changes in one message: a macro, or an undo key held down, is as good as single keystrokes."""
+
+import pytest
+
+from stet.text.change import TextChange
+from stet.text.position import Position, Range
+from tests.support.page import Page
+
+BACK_AND_FORTH = {
+    "a line of its own taken out and put back": ((1, 2, ""), (1, 1, "b\n")),
+    "its lines and one behind": ((1, 4, ""), (1, 1, "b\nc\nd\n")),
+    "a line above it put in and taken out": ((1, 1, "new\n"), (1, 2, "")),
+    "everything": ((0, 5, ""), (0, 0, "a\nb\nc\nd\ne\n")),
+}
+
+
+def lines(first: int, end: int, text: str) -> TextChange:
+    """The lines from `first` to before `end` become `text`."""
+    return TextChange(Range(Position(first, 0), Position(end, 0)), text)
+
+
+@pytest.mark.parametrize("times", [1, 3, 12])
+@pytest.mark.parametrize("change", BACK_AND_FORTH.values(), ids=BACK_AND_FORTH)
+def test_changes_taken_back_in_the_same_message_leave_a_hunk_as_it_was(
+    change: tuple[tuple[int, int, str], tuple[int, int, str]], times: int
+) -> None:
+    page = Page("a\nb\nc\nd\ne\n")
+    page.propose("a\nB\nc\nD\ne\n", "t1")
+    page.propose("a\nb\nc\nmore\nd\ne\n", "t2")
+    before = page.hunks
+    page.apply(*[lines(*one) for one in change * times])
+    assert page.hunks == before
+    page.type(0, 0, 0, 0, "first\n")
+    page.accept()
+    assert page.text == "first\na\nB\nc\nmore\nD\ne\n"
+
+
+def test_a_change_is_read_by_the_text_that_stood_behind_it() -> None:
+    page = Page("a\nb\nc\n")
+    page.propose("a\nB\nc\n")
+    page.apply(lines(1, 2, ""), lines(1, 1, "x\n"), lines(1, 2, ""), lines(1, 1, "b\n"))
+    page.apply(lines(1, 1, "x\n"), lines(1, 2, "y\n"))
+    page.accept()
+    assert page.text == "a\ny\nB\nc\n"
+
+
+def test_many_lines_of_one_hunk_taken_out_at_once_come_back_at_once() -> None:
+    text = "".join(f"{number}\n" for number in range(60))
+    page = Page(text)
+    page.propose("all of it\n")
+    before = page.hunks
+    every_other = range(59, 0, -2)
+    page.apply(*[lines(at, at + 1, "") for at in every_other])
+    page.apply(*[lines(at, at, f"{at}\n") for at in reversed(every_other)])
+    assert (page.text, page.hunks) == (text, before)
