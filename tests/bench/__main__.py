@@ -1,35 +1,66 @@
-"""`python -m tests.bench [NAME ...]`: measure, print one table; 1 if a bar is missed.
+"""`python -m tests.bench [NAME ...] [--write]`: measure, print tables; 1 if a must is missed.
 
-A new row is a module with a function `rows`, and its line in `BENCHMARKS`.
+Without names all is measured, and `--write` renews the README's table by it. A new row is a module with
+a function `rows`, and its line in `BENCHMARKS`.
 """
 
+import argparse
 import sys
+from time import perf_counter
 
-from tests.bench import didchange, edits, hunks, initialize, model_round, prefix, search
+from tests.bench import (
+    cancel,
+    didchange,
+    edits,
+    hunks,
+    initialize,
+    keystrokes,
+    links,
+    memory,
+    model_round,
+    prefix,
+    readme,
+    search,
+)
+from tests.bench.peers import peers
 from tests.bench.table import Row, render
 
 BENCHMARKS = {
     "didchange": didchange.rows,
-    "edits": edits.rows,
-    "hunks": hunks.rows,
+    "keystrokes": keystrokes.rows,
     "initialize": initialize.rows,
+    "memory": memory.rows,
+    "hunks": hunks.rows,
+    "search": search.rows,
+    "links": links.rows,
     "model_round": model_round.rows,
     "prefix": prefix.rows,
-    "search": search.rows,
+    "cancel": cancel.rows,
+    "edits": edits.rows,
 }
 
 
-def main(names: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Run the named benchmarks, or all."""
-    unknown = [name for name in names if name not in BENCHMARKS]
-    if unknown:
-        sys.stderr.write(f"no benchmark {unknown[0]!r}; there are: {', '.join(BENCHMARKS)}\n")
-        return 2
+    parser = argparse.ArgumentParser(prog="python -m tests.bench")
+    parser.add_argument("names", nargs="*", choices=[*BENCHMARKS, []], metavar="NAME")
+    parser.add_argument("--write", action="store_true", help="renew the table of the README")
+    given = parser.parse_args(arguments)
+    if given.write and given.names:
+        parser.error("the README's table comes from one run of all: leave the names out")
+    if given.write:
+        peers()  # all of them, or the table would have holes
+    begun = perf_counter()
     found: list[Row] = []
-    for name in names or BENCHMARKS:
+    for name in given.names or BENCHMARKS:
         sys.stderr.write(f"measuring {name} ...\n")
         found.extend(BENCHMARKS[name]())
-    sys.stdout.write(render(found) + "\n")
+    main_rows = [row for row in found if not row.in_detail]
+    sys.stdout.write(render(main_rows) + "\n")
+    if detail := [row for row in found if row.in_detail]:
+        sys.stdout.write(f"\nIn detail:\n\n{render(detail)}\n")
+    if given.write:
+        readme.write(main_rows, minutes=(perf_counter() - begun) / 60)
     return 0 if all(row.holds for row in found) else 1
 
 

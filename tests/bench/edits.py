@@ -20,7 +20,7 @@ from pathlib import Path
 from tests.bench.edits_apply import WAYS, Verdict, touches_typing
 from tests.bench.edits_kinds import KINDS, Draft, draft_of
 from tests.bench.edits_sources import Change, from_history, from_sources
-from tests.bench.table import Bar, Row
+from tests.bench.table import Row, at_least, at_most
 
 PROJECT = Path(__file__).parents[2]
 PACKAGES = ("rich", "pydantic")
@@ -110,11 +110,14 @@ def rows() -> Iterator[Row]:
         right, wrong = (100 * result.share("ours", v) for v in (Verdict.RIGHT, Verdict.WRONG))
         peer = 100 * result.share("exact", Verdict.RIGHT)
         elsewhere = 100 * result.share("ours", Verdict.RIGHT, ELSEWHERE)
-        above, below = Bar(1, at_least=True), Bar(1, at_least=False)
-        yield Row(f"edits right, {name}", "%", right, peer, "exact and unique")
-        yield Row(f"edits right, {name}", "%", right, 100 * LEAST_RIGHT, "the bar", above)
-        yield Row(f"edits wrong, {name}", "%", wrong, 100 * MOST_WRONG, "the bar", below)
-        yield Row(f"right, {ELSEWHERE}, {name}", "%", elsewhere, 100, "the bar", above)
+        bad = 100 * result.share("exact", Verdict.WRONG)
+        rule = "exact and unique"
+        bars = at_least(100 * LEAST_RIGHT), at_least(95)
+        yield Row(f"edits applied right, {name}", "%", right, peer, rule, *bars)
+        bars = at_most(100 * MOST_WRONG), at_most(0.02)
+        yield Row(f"edits applied wrong, {name}", "%", wrong, bad, rule, *bars)
+        what = f"right, {ELSEWHERE}, {name}"
+        yield Row(what, "%", elsewhere, must=at_least(100), in_detail=True)
 
 
 def folder_of(package: str) -> Path:

@@ -1,24 +1,30 @@
 """From the start of the process to the answer of `initialize`: what a user waits for."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import partial
 from time import perf_counter
 
-from tests.bench.process import BARE, INITIALIZE, STET, running
-from tests.bench.table import Bar, Row, medians
+from tests.bench.peers import Peer, peers_here
+from tests.bench.process import STET, running
+from tests.bench.table import Row, at_most, medians, times_at_most
 
-ROUNDS = 15
+OURS = Peer("Stet", STET)
+ROUNDS = 9
 
 
 def rows() -> Iterator[Row]:
     """Milliseconds to the first answer."""
-    ours, peer = medians(ROUNDS, lambda: seconds(STET), lambda: seconds(BARE))
-    bar = Bar(1.2, at_least=False)
-    yield Row("start to `initialize` answered", "ms", ours * 1000, peer * 1000, "bare pygls", bar)
+    peers = peers_here()
+    ours, *others = medians(ROUNDS, *(partial(milliseconds, each) for each in (OURS, *peers)))
+    what = "start to the answer of `initialize`"
+    for peer, theirs in zip(peers, others, strict=True):
+        bars = (times_at_most(1.2), at_most(100)) if peer.name == "bare pygls" else (None, None)
+        yield Row(what, "ms", ours, theirs, peer.name, *bars)
 
 
-def seconds(argv: Sequence[str]) -> float:
-    """Seconds of one start."""
+def milliseconds(kind: Peer) -> float:
+    """Of one start."""
     started = perf_counter()
-    with running(argv) as server:
-        server.ask("initialize", INITIALIZE)
-        return perf_counter() - started
+    with running(kind.argv) as server:
+        server.ask("initialize", kind.hello)
+        return 1000 * (perf_counter() - started)

@@ -1,9 +1,11 @@
 """A language server as a process, driven as plainly as can be: what is measured is the server."""
 
 import json
+import os
+import select
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,9 +29,14 @@ def encoded(message: dict[str, Any]) -> bytes:
 
 
 class ServerProcess:
-    """One running server."""
+    """One running server.
+
+    Attributes:
+        shown: What its last report of progress said.
+    """
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        self.shown = ""
         self._process = process
 
     def write(self, data: bytes) -> None:
@@ -38,17 +45,28 @@ class ServerProcess:
         self._process.stdin.write(data)
         self._process.stdin.flush()
 
+    @property
+    def pid(self) -> int:
+        """Of the process."""
+        return self._process.pid
+
     def ask(self, method: str, params: object) -> Any:
         """The result of a request; what the server asks is answered with nothing, the rest skipped."""
+        return self.answer(method, params)["result"]
+
+    def answer(self, method: str, params: object) -> dict[str, Any]:
+        """The answer to a request, a refusal too: its place behind what was sent before is the same."""
         self.write(encoded({"id": method, "method": method, "params": params}))
         while True:
             message = self._read()
             if "method" in message:
                 self._answer(message)
             elif message.get("id") == method:
-                return message["result"]
+                return message
 
     def _answer(self, message: dict[str, Any]) -> None:
+        if message["method"] == "$/progress":
+            self.shown = message["params"]["value"].get("message") or ""
         if "id" in message:
             result = [None] if message["method"] == "workspace/configuration" else None
             self.write(encoded({"id": message["id"], "result": result}))
@@ -56,6 +74,11 @@ class ServerProcess:
     def notify(self, method: str, params: object) -> None:
         """Send a notification."""
         self.write(encoded({"method": method, "params": params}))
+
+    def is_quiet(self, seconds: float) -> bool:
+        """Whether it says nothing for so long."""
+        assert self._process.stdout is not None
+        return not select.select([self._process.stdout], [], [], seconds)[0]
 
     def _read(self) -> dict[str, Any]:
         assert self._process.stdout is not None
@@ -70,10 +93,19 @@ class ServerProcess:
 
 
 @contextmanager
-def running(argv: Sequence[str]) -> Iterator[ServerProcess]:
-    """A server process, not initialized; killed when the block is left."""
+def running(argv: Sequence[str], env: Mapping[str, str] | None = None) -> Iterator[ServerProcess]:
+    """A server process, not initialized; killed when the block is left.
+
+    Args:
+        argv: Its command line.
+        env: Put over our own environment.
+    """
     with subprocess.Popen(
-        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        argv,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, **(env or {})},
     ) as process:
         try:
             yield ServerProcess(process)

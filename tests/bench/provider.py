@@ -1,7 +1,7 @@
 """A provider on loopback in a process of its own, so that its work is not counted as the client's.
 
-Run as `python -m tests.bench.provider N`: prints its address, then answers N requests, each with
-300 chunks, and ends with its standard input.
+Run as `python -m tests.bench.provider N [CHUNKS [PAUSE]]`: prints its address, then answers N requests,
+each in so many chunks with so many seconds between them, and ends with its standard input.
 """
 
 import asyncio
@@ -13,10 +13,10 @@ from tests.support.openai_server import OpenAIServer, Reply
 CHUNKS = 300
 
 
-async def main(n_replies: int) -> None:
+async def main(n_replies: int, n_chunks: int = CHUNKS, pause: float = 0) -> None:
     """Serve until standard input ends."""
-    chunks = [api.delta(content=f"word {n} ") for n in range(CHUNKS)]
-    reply = Reply([*chunks, api.delta(finish="stop"), api.usage(100_000, CHUNKS)])
+    chunks = [api.delta(content=f"word {n} ") for n in range(n_chunks)]
+    reply = Reply([*chunks, api.delta(finish="stop"), api.usage(100_000, n_chunks)], pause=pause)
     async with OpenAIServer([reply] * n_replies) as server:
         sys.stdout.write(f"{server.base_url}\n")
         sys.stdout.flush()
@@ -24,4 +24,4 @@ async def main(n_replies: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[1])))
+    asyncio.run(main(*map(int, sys.argv[1:3]), *map(float, sys.argv[3:4])))

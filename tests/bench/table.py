@@ -1,4 +1,4 @@
-"""One table of what was measured: ours, the peer, the ratio, and the bar it has to clear."""
+"""What was measured, as tables: ours, the peer's, the ratio, what it must be and what we aim at."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -7,64 +7,90 @@ from statistics import median
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What the ratio of ours to the peer's has to be.
+    """What a row has to reach.
 
     Attributes:
-        limit: The ratio.
+        limit: The number.
         at_least: Whether more is better (a rate) or less (a cost).
+        is_ratio: Whether the ratio of ours to the peer's has to reach it, or ours alone.
     """
 
     limit: float
-    at_least: bool
+    at_least: bool = False
+    is_ratio: bool = False
 
-    def holds(self, ratio: float) -> bool:
-        """Whether the ratio clears the bar."""
-        return ratio >= self.limit if self.at_least else ratio <= self.limit
+    def holds(self, row: "Row") -> bool:
+        """Whether the row reaches it."""
+        value = row.ratio if self.is_ratio else row.ours
+        assert value is not None, f"{row.what}: a ratio needs a peer"
+        return value >= self.limit if self.at_least else value <= self.limit
 
     def __str__(self) -> str:
-        return f"{'≥' if self.at_least else '≤'} {self.limit:g}x"
+        return f"{'≥' if self.at_least else '≤'} {self.limit:,g}{'x' if self.is_ratio else ''}"
+
+
+def at_most(limit: float) -> Bar:
+    """Our number may not be larger."""
+    return Bar(limit)
+
+
+def at_least(limit: float) -> Bar:
+    """Our number may not be smaller."""
+    return Bar(limit, at_least=True)
+
+
+def times_at_most(limit: float) -> Bar:
+    """Our number may not be more than so many times the peer's."""
+    return Bar(limit, is_ratio=True)
+
+
+def times_at_least(limit: float) -> Bar:
+    """Our number has to be at least so many times the peer's."""
+    return Bar(limit, at_least=True, is_ratio=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table.
+    """One line of a table.
 
     Attributes:
         what: Was measured.
         unit: Of both numbers.
-        ours: The median.
-        peer: The peer's median, measured in turns with ours.
+        ours: The median, if nothing else is said.
+        peer: The peer's number, measured in turns with ours; None where there is none.
         peer_name: Who the peer is.
-        bar: What the ratio has to be; None: shown only.
+        must: What it has to be in a release; None: shown only.
+        aim: What we would like it to be.
+        in_detail: Whether it only explains another row, and stays out of the README.
     """
 
     what: str
     unit: str
     ours: float
-    peer: float
-    peer_name: str
-    bar: Bar | None = None
+    peer: float | None = None
+    peer_name: str = ""
+    must: Bar | None = None
+    aim: Bar | None = None
+    in_detail: bool = False
 
     @property
-    def ratio(self) -> float:
+    def ratio(self) -> float | None:
         """Ours to the peer's."""
-        return self.ours / self.peer
+        return self.ours / self.peer if self.peer else None
 
     @property
     def holds(self) -> bool:
-        """Whether the bar is cleared, where there is one."""
-        return self.bar is None or self.bar.holds(self.ratio)
+        """Whether it is what it must be."""
+        return self.must is None or self.must.holds(self)
 
 
-def medians(
-    rounds: int, ours: Callable[[], float], peer: Callable[[], float]
-) -> tuple[float, float]:
-    """The medians of runs in turns, so that a slow minute of the machine hits both alike."""
-    pairs = [(ours(), peer()) for _ in range(rounds)]
-    return median(one for one, _ in pairs), median(other for _, other in pairs)
+def medians(rounds: int, *works: Callable[[], float]) -> list[float]:
+    """The medians of runs in turns, so that a slow minute of the machine hits all alike."""
+    found = [[work() for work in works] for _ in range(rounds)]
+    return [median(each) for each in zip(*found, strict=True)]
 
 
-HEADINGS = ("what", "unit", "ours", "peer", "ratio", "bar", "")
+HEADINGS = ("what", "ours", "peer", "ratio", "must", "aim")
 
 
 def render(rows: Iterable[Row]) -> str:
@@ -78,13 +104,18 @@ def render(rows: Iterable[Row]) -> str:
 def _cells(row: Row) -> tuple[str, ...]:
     return (
         row.what,
-        row.unit,
-        _number(row.ours),
-        f"{_number(row.peer)} ({row.peer_name})",
-        f"{row.ratio:.2f}x" if row.ratio < 10 else f"{row.ratio:,.0f}x",
-        str(row.bar or "-"),
-        "" if row.bar is None else "held" if row.holds else "MISSED",
+        f"{_number(row.ours)} {row.unit}",
+        "-" if row.peer is None else f"{_number(row.peer)} ({row.peer_name})",
+        "-" if row.ratio is None else f"{_number(row.ratio)}x",
+        _told(row, row.must),
+        _told(row, row.aim),
     )
+
+
+def _told(row: Row, bar: Bar | None) -> str:
+    if bar is None:
+        return "-"
+    return f"{bar}: {'held' if bar.holds(row) else 'missed'}"
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

@@ -1,0 +1,43 @@
+"""How our server says that it stands, asked until it is what is waited for."""
+
+from typing import Any
+
+from tests.bench.process import ServerProcess
+from tests.support.processes import held_by
+
+_SECONDS_BETWEEN = 0.05
+_SECONDS_QUIET = 1.0
+_MEGABYTES_QUIET = 0.5
+
+
+def command(server: ServerProcess, name: str, **arguments: object) -> Any:
+    """The answer to a command of ours."""
+    return server.ask("workspace/executeCommand", {"command": name, "arguments": [arguments]})
+
+
+def is_ready(server: ServerProcess) -> None:
+    """Wait until settings and proposals are read."""
+    while not command(server, "stet.status")["ready"]:
+        pass
+
+
+def index_is_ready(server: ServerProcess) -> None:
+    """Wait until the whole workspace can be searched."""
+    while command(server, "stet.status")["index"]["state"] != "ready":
+        server.is_quiet(_SECONDS_BETWEEN)
+
+
+def index_is_begun_anew(server: ServerProcess) -> None:
+    """Have the index made anew, and wait until it is at work."""
+    command(server, "stet.reindex")
+    while command(server, "stet.status")["index"]["files"] == 0:
+        pass
+
+
+def megabytes_at_rest(server: ServerProcess) -> float:
+    """The memory of a server and all below it, once it has stayed the same for a second."""
+    before = 0.0
+    while abs((now := held_by(server.pid).megabytes) - before) > _MEGABYTES_QUIET:
+        before = now
+        server.is_quiet(_SECONDS_QUIET)
+    return now
