@@ -95,7 +95,7 @@ def _decided(hunk: Hunk, track: Track, anchor: BlockAnchor) -> Hunk:
     if _reads_as(left, before) and not _reads_as(left, after):
         track.settle(Anchor(hunk.id, track.lines, place, left, after))
         return dataclasses.replace(hunk, state=HunkState.REJECTED, old=left, new=after, reason="")
-    track.settle(Anchor(hunk.id, track.lines, place, left, before))
+    track.settle(Anchor(hunk.id, track.lines, place, left, before, stood=True))
     reason = "" if _reads_as(left, after) else _BY_HAND
     return dataclasses.replace(hunk, state=HunkState.ACCEPTED, old=before, new=left, reason=reason)
 

@@ -148,11 +148,11 @@ def confirm(book: Book, track: Track, places: Mapping[str, tuple[int, int]]) -> 
             continue
         if sent.plan.back:
             hunk = but(hunk, state=HunkState.UNDONE, old=written, reason="")
-            track.settle(Anchor(hunk_id, track.lines, place, written, hunk.new))
+            track.settle(Anchor(hunk_id, track.lines, place, written, hunk.new, stood=True))
         else:
             before = anchor.current
             hunk = but(hunk, state=HunkState.ACCEPTED, old=before, new=written, reason="")
-            track.settle(Anchor(hunk_id, track.lines, place, written, before))
+            track.settle(Anchor(hunk_id, track.lines, place, written, before, stood=True))
         decided.append(hunk)
     book.put(*decided, decision=True, stands=track.uri)
 
@@ -170,7 +170,7 @@ def _turn_edits(book: Book, track: Track) -> set[str]:
         if one.hunk not in told and track.anchor(one.hunk) and book[one.hunk].state is was:
             now = "".join(track.lines[one.place[0] : one.place[1]])
             turned.append(dataclasses.replace(book[one.hunk], state=_OTHER_WAY[was]))
-            track.settle(Anchor(one.hunk, track.lines, one.place, now, one.other))
+            track.settle(Anchor(one.hunk, track.lines, one.place, now, one.other, stood=True))
         told.add(one.hunk)
     book.put(*turned, stands=track.uri)
     _put_back_waiting(track)
@@ -202,6 +202,6 @@ def _turn_round(book: Book, track: Track, touched: Sequence[Anchor]) -> bool:
     for anchor, (first, end) in turned_round(able, track.lines):
         hunk, now = book[anchor.hunk], "".join(track.lines[first:end])
         turned.append(dataclasses.replace(hunk, state=_OTHER_WAY[hunk.state]))
-        track.settle(Anchor(hunk.id, track.lines, (first, end), now, anchor.base))
+        track.settle(Anchor(hunk.id, track.lines, (first, end), now, anchor.base, stood=True))
     book.put(*turned, stands=track.uri)
     return bool(turned)

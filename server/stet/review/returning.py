@@ -19,6 +19,8 @@ from stet.text.lines import whole_lines
 MIN_SAID = 8
 """How many letters and digits lines need to be told from others like them."""
 _TAKEN = "something else was proposed in its place"
+_STOOD = frozenset({HunkState.ACCEPTED, HunkState.UNDONE})
+"""What would be written for these has stood there before."""
 _FOLLOWED = LIVE | {HunkState.ACCEPTED, HunkState.REJECTED, HunkState.UNDONE}
 
 
@@ -84,7 +86,8 @@ def _stand(book: Book, footing: Footing, known: Collection[str]) -> Track:
                 book.put(dataclasses.replace(hunk, inline=False))
         else:
             is_lost = hunk.id in footing.lost
-            anchor = Anchor(hunk.id, lines, within, base, proposed, is_lost=is_lost)
+            stood = hunk.state in _STOOD
+            anchor = Anchor(hunk.id, lines, within, base, proposed, is_lost=is_lost, stood=stood)
         if hunk.state in LIVE:
             track.add(anchor)
         else:
@@ -184,5 +187,5 @@ def _confirm_what_stands(book: Book, track: Track) -> None:
                     hunk, state=HunkState.ACCEPTED, old=before, new=written, reason=""
                 )
             )
-            track.settle(Anchor(hunk.id, track.lines, place, written, before))
+            track.settle(Anchor(hunk.id, track.lines, place, written, before, stood=True))
     book.put(*decided, decision=True, stands=track.uri)

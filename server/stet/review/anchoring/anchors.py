@@ -32,7 +32,7 @@ class Anchor(Place):
         proposed: What is to stand there.
     """
 
-    __slots__ = ("_base", "_merger", "hunk", "proposed")
+    __slots__ = ("_base", "_merger", "_stood_beside", "hunk", "proposed")
 
     def __init__(  # noqa: PLR0913 - where, and between which texts
         self,
@@ -43,6 +43,7 @@ class Anchor(Place):
         proposed: str,
         *,
         is_lost: bool = False,
+        stood: bool = False,
     ) -> None:
         """The anchor of a hunk.
 
@@ -53,6 +54,8 @@ class Anchor(Place):
             base: What it was made against, which is what stands there.
             proposed: What it would write.
             is_lost: Whether it is an insertion whose place was lost there before.
+            stood: Whether that has stood there before, and comes back as it was: an insertion then
+                keeps its line ends unless the lines that were beside it have got others.
         """
         first, end = place
         if not base and tuple(lines[first:end]) == ("",):
@@ -62,6 +65,7 @@ class Anchor(Place):
         self.proposed = proposed
         self._base = whole_lines(base)
         self._merger: Merger | None = None
+        self._stood_beside = lines_around(lines, first, first) if stood else None
         stands = tuple(lines[first:end])
         if is_lost:
             self._around = _NOWHERE
@@ -161,10 +165,21 @@ class Anchor(Place):
             return self.proposed
         before, behind = self._around
         ends = {line_end(before), line_end(behind)} - {""}
-        own = line_ends(self.proposed)
+        own = line_ends(self.proposed) if self._may_have_other_ends() else frozenset()
         end = next(iter(ends or own or {"\n"})) if len(ends) < 2 and len(own) < 2 else ""
         text = self.proposed.replace(next(iter(own)), end) if end and own else self.proposed
         return text if not behind or line_end(text) else text + (end or "\n")
+
+    def _may_have_other_ends(self) -> bool:
+        """Whether an insertion takes over the line ends beside it: not if it stood there before, among
+        lines whose ends are still the same.
+        """
+        if self._stood_beside is None or self._around is None:
+            return True
+        return any(
+            line != then and without_end(line) == without_end(then) and line_end(line)
+            for line, then in zip(self._around, self._stood_beside, strict=True)
+        )
 
     def is_behind_all(self, lines: Sequence[str]) -> bool:
         """Whether it is an insertion behind a last line that has lost its line end."""
