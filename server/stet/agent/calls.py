@@ -13,6 +13,10 @@ from stet.context.tags import harmless
 from stet.llm.messages import Completion, Message, StopReason, ToolCall
 from stet.tools.question import Question
 
+MAX_CALLS = 64
+"""Calls of one answer that are carried out. A model that repeats itself writes hundreds; each is shown
+with all that the turn has, so the work would grow with the square."""
+
 _CUT = "Your answer was cut off within this call, so it was not run. Send less at once."
 
 
@@ -110,6 +114,19 @@ class Calls:
         while desk.opened:
             opened = desk.opened.pop(0)
             self._emit(Navigated(self._turn, opened.uri, opened.line))
+
+
+def within_bounds(completion: Completion) -> tuple[Completion, int]:
+    """An answer with the calls of it that are carried out, and how many more it had."""
+    n_more = len(completion.tool_calls) - MAX_CALLS
+    if n_more <= 0:
+        return completion, 0
+    kept = dataclasses.replace(
+        completion,
+        tool_calls=completion.tool_calls[:MAX_CALLS],
+        stop_reason=StopReason.TOOL_CALLS,  # if one was cut, it was the last
+    )
+    return kept, n_more
 
 
 def storable(calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:

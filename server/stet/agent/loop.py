@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from stet.agent.calls import Calls, storable
+from stet.agent.calls import MAX_CALLS, Calls, storable, within_bounds
 from stet.agent.crew import Crew
 from stet.agent.errors import LimitReached, TurnFailed
 from stet.agent.events import Answered, Heard, RoundStarted, Said, Waiting
@@ -19,6 +19,10 @@ _REMINDER = (
 )
 _NO_DONE = "The model stopped without saying that it was done. What it proposed stays."
 _STAYS = "What was proposed stays."
+_TOO_MANY = (
+    "You called {n} more tools in that answer than the {most} that are carried out at once; what came "
+    "behind those was not run. Go on with fewer calls at a time."
+)
 _LAST = (
     "This is your last round: nothing can be looked up any more, only {tools} can be called. Finish "
     "now with what you know, and call `done` with a summary in the same answer as your last edits."
@@ -50,6 +54,8 @@ class _Work:
         self._warned = False
         self._stuck = ""
         """Why the next round is the last: what the model was told of has happened again."""
+        self._n_dropped = 0
+        """Calls of the latest answer that are too many to be carried out."""
         self._end = ""
         """Why the turn ends behind this round, if it is the last."""
         self._counted = (0, 0)
@@ -144,6 +150,7 @@ class _Work:
                 f"Stopped in the middle of an answer, after about {self._spent} tokens "
                 f"(agent.maxTokens is {crew.limits.tokens}); nothing of it was carried out. {_STAYS}"
             ) from flood
+        completion, self._n_dropped = within_bounds(completion)
         self._turn = before.with_round(completion)
         crew.emit(Answered(self._turn))
         check_refusal(completion)
@@ -155,6 +162,9 @@ class _Work:
         crew.toolbox.desk.summary = None
         calls = Calls(self._turn, completion, crew.toolbox, crew.emit, last_round=bool(self._end))
         self._turn = await calls.carry_out(self._messages, self._watch)
+        if self._n_dropped:
+            told = _TOO_MANY.format(n=self._n_dropped, most=MAX_CALLS)
+            self._messages.append(Message("user", told))
         found = self._watch.look()
         if not found or self._end:
             return

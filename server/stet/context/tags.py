@@ -30,7 +30,7 @@ NAMES = (
 
 _OWN_TAG = re.compile(
     # `<workspace>` is a tag of other formats too, and only its attribute makes it one of ours.
-    rf"<(?=\s*/?\s*(?:{'|'.join(NAMES)})(?<!workspace)(?![\w-])|\s*workspace\s+roots\b)",
+    rf"<(?=\s*+/?+\s*+(?:{'|'.join(NAMES)})(?<!workspace)(?![\w-])|\s*+workspace\s+roots\b)",
     re.IGNORECASE,
 )
 _HIDDEN = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")

@@ -5,18 +5,18 @@ and Unicode form where the exact name is not there: a note written on one machin
 """
 
 import posixpath
-import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 
 from stet.index.builds import Build
+from stet.text.normal import normalized
 
 
 def folded(name: str) -> str:
     """`name` without what differs between file systems."""
-    return unicodedata.normalize("NFC", name).casefold()
+    return normalized("NFC", name).casefold()
 
 
 @dataclass(frozen=True)  # without slots: the tables are made once and kept in the instance
@@ -177,10 +177,10 @@ def nearest_note(candidates: tuple[str, ...], source: str, tail: str = "") -> st
 
 @lru_cache(maxsize=256)
 def _shortest_text(candidates: tuple[str, ...], tail: str) -> str | None:
-    end = unicodedata.normalize("NFC", f"/{tail}")
+    end = normalized("NFC", f"/{tail}")
 
     def rank(path: str) -> tuple[int, bool, str]:
-        composed = unicodedata.normalize("NFC", path)
+        composed = normalized("NFC", path)
         return len(composed), not composed.endswith(end), composed
 
     return min(candidates, key=rank, default=None)

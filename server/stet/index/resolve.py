@@ -9,7 +9,6 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from html import unescape
 from types import MappingProxyType
 from urllib.parse import unquote
 
@@ -18,6 +17,7 @@ from stet.index.builds import script_places
 from stet.index.files import Files, folded, joined, nearest_note
 from stet.index.link import Link, LinkKind
 from stet.index.links import ending_of
+from stet.text.entities import unescaped
 
 WIKI_ENDINGS = (".md", ".markdown", ".mdx", ".qmd", ".rmd")
 _SCRIPTS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts")
@@ -70,7 +70,7 @@ def path_in(link: Link) -> str:
     """The path that a link spells, without the escapes of its language."""
     if link.kind not in (LinkKind.MARKDOWN, LinkKind.ANGLE):
         return link.written
-    return unquote(unescape(_ESCAPE.sub(r"\1", link.written)))
+    return unquote(unescaped(_ESCAPE.sub(r"\1", link.written)))
 
 
 def _wiki(name: str, source: str, files: Files) -> Resolved | None:

@@ -52,6 +52,7 @@ class Accumulator:
         self.n_characters = 0
         self._text: list[str] = []
         self._calls: list[_Call] = []
+        self._by_index: dict[int, _Call] = {}
         self._refused = False
 
     @property
@@ -155,15 +156,16 @@ class Accumulator:
         that changes together with a new name is a new call, though its index be an old one (Gemini
         numbers every parallel call 0); an id that changes alone is the same call (older vLLM).
         """
-        numbered = isinstance(index, int) and not isinstance(index, bool)
-        known = [one for one in self._calls if not numbered or one.index == index]
-        if known:
-            other_id = bool(call_id and known[-1].id and call_id != known[-1].id)
+        number = index if isinstance(index, int) and not isinstance(index, bool) else None
+        last = self._calls[-1] if self._calls else None
+        known = last if number is None else self._by_index.get(number)
+        if known is not None:
+            other_id = bool(call_id and known.id and call_id != known.id)
             if not (other_id and name):
-                return known[-1]
-        number = index if isinstance(index, int) and numbered else len(self._calls)
-        call = _Call(number)
+                return known
+        call = _Call(len(self._calls) if number is None else number)
         self._calls.append(call)
+        self._by_index[call.index] = call
         return call
 
     def _finished_calls(self) -> tuple[ToolCall, ...]:

@@ -36,7 +36,7 @@ _PLACE_HOLDER = re.compile(
     r"(?i)\$\{|\{\{|%\(|%s|<[\w -]+>|\{\w*\}|x{4,}|\*{3,}|\.\.\.|…|change.?me|example|your.|placeholder|dummy"
     r"|redacted"
 )
-_WORDS = re.compile(r"[A-Za-z]+(?:[ _.:/-]+[A-Za-z]*)*[:.?!]?")
+_WORDS = re.compile(r"[A-Za-z][A-Za-z _.:/-]*+[?!]?")
 _PLAIN = re.compile(r"[\w.:/-]+")
 _CODE_LIKE = re.compile(r"[A-Za-z_][\w-]*(?:[.:/][\w-]*)*[.:]?")
 _URL = re.compile(r"[a-z][a-z0-9+.-]{1,20}://|/|\./|~/|#|@|%", re.IGNORECASE)

@@ -7,9 +7,9 @@ does not decompress: a bomb is for the child that reads the page (`stet.web.page
 """
 
 import functools
+import re
 import ssl
 from collections.abc import Iterable, Sequence
-from email.message import Message
 
 import httpcore2
 
@@ -21,6 +21,10 @@ from stet.web.reach import Ip
 MAX_ADDRESSES = 3
 """Of one host: how many are tried."""
 
+MAX_KIND = 200
+"""Characters of a Content-Type that are read: a hostile one may have 60,000."""
+
+_CHARSET = re.compile(r';\s*+charset\s*+=\s*+"?+([\w.:-]{1,40})', re.IGNORECASE)
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _KINDS = {
     "text/html": "html",
@@ -131,9 +135,8 @@ class _Headers:
         Raises:
             WebError: If it is no text that can be read.
         """
-        told = Message()
-        told["content-type"] = self._values.get("content-type", "")
-        name = told.get_content_type() if self._values.get("content-type") else ""
+        told = self._values.get("content-type", "")[:MAX_KIND]
+        name = told.partition(";")[0].strip().lower()
         if name == "application/pdf":
             raise WebError(f"{address.url} is a PDF, which is not read. Look for a web page.")
         if name not in _KINDS:
@@ -141,7 +144,7 @@ class _Headers:
         packed = self._values.get("content-encoding", "identity").lower()
         if packed not in {"identity", "gzip", "x-gzip", ""}:
             raise WebError(f"{address.url} is packed as {packed!r}, which was not asked for.")
-        charset = told.get_content_charset() or ""
+        charset = found[1].lower() if (found := _CHARSET.search(told)) else ""
         return _KINDS[name], charset, packed in {"gzip", "x-gzip"}
 
 

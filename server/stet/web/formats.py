@@ -7,12 +7,12 @@ tools-web-search and the types of the `openai` package); Brave, Web Search API
 requests (serper.dev), and public clients of it, LangChain's among them.
 """
 
-import html
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from stet.text.entities import unescaped
 from stet.web.endpoint import Provider, SearchEndpoint
 
 OPENAI_MODEL = "gpt-6-astra"
@@ -144,8 +144,8 @@ def _read_brave(found: Mapping[str, Any]) -> Answer:
         _once(
             Hit(
                 _text(one, "url"),
-                html.unescape(_text(one, "title")),
-                html.unescape(_TAG.sub("", _text(one, "description"))),
+                unescaped(_text(one, "title")),
+                unescaped(_TAG.sub("", _text(one, "description"))),
             )
             for one in _each(web, "results")
         )

@@ -7,11 +7,11 @@ times; nothing is opened but ignore files.
 """
 
 import os
-import unicodedata
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stet.system.system import FileKind, FileStat, System
+from stet.text.normal import normalized
 from stet.workspace.names import PathRefused, alias_fault, split_name
 from stet.workspace.refusal import Refusal
 from stet.workspace.snapshot import Snapshot
@@ -170,7 +170,7 @@ def _against_new(
     if found is not None:
         return Refusal("exists", f"{name!r} exists already.")
     for place in missing:
-        twins = (Path(unicodedata.normalize(form, str(place))) for form in ("NFC", "NFD"))
+        twins = (Path(normalized(form, str(place))) for form in ("NFC", "NFD"))
         if any(twin != place and system.stat(twin) is not None for twin in twins):
             return Refusal("exists", f"{name!r} exists already, in another Unicode form.")
     faults = (alias_fault(place.name) for place in missing)

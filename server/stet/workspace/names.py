@@ -9,6 +9,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from stet.text.normal import normalized
+
 MAX_NAME = 4096
 """Length of a whole name, in characters."""
 MAX_PART = 255
@@ -97,7 +99,7 @@ def folded(part: str) -> str:
     if part.isascii():
         return part.lower()
     visible = "".join(c for c in part if unicodedata.category(c) != "Cf")
-    return unicodedata.normalize("NFKC", _UNSEEN.sub("", visible)).casefold()
+    return normalized("NFKC", _UNSEEN.sub("", visible)).casefold()
 
 
 @lru_cache(maxsize=4096)
@@ -147,7 +149,7 @@ def _check_part(part: str, name: str) -> None:
         raise PathRefused("parent", f"{name!r} goes up with `..`: write the path from the root.")
     if len(part.encode("utf-8", "surrogatepass")) > MAX_PART:
         raise PathRefused("too-long", f"{part[:60]!r}... is longer than a file name can be.")
-    folded = unicodedata.normalize("NFKC", part)
+    folded = normalized("NFKC", part)
     if folded != part and (folded.strip(".") == "" or "/" in folded or "\\" in folded):
         raise PathRefused(
             "look-alike", f"{name!r} has characters that only look like dots or slashes."

@@ -6,13 +6,13 @@ passes. A document that is open in the editor may lie anywhere: the user opened 
 """
 
 import os
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from stet.system.system import FileStat, System
 from stet.text.document import TextDocument
+from stet.text.normal import normalized
 from stet.workspace.names import PathRefused, split_name
 from stet.workspace.roots import Root
 from stet.workspace.uris import canonical, path_of, scheme_of, untitled_name, uri_of
@@ -183,7 +183,7 @@ class Locator:
 
 def _folded(path: Path) -> str:
     """The form in which a file system that folds names compares them."""
-    return unicodedata.normalize("NFC", str(path)).casefold()
+    return normalized("NFC", str(path)).casefold()
 
 
 def _drive_path(parts: tuple[str, ...]) -> Path:

@@ -5,6 +5,7 @@ import dataclasses
 
 import pytest
 
+from stet.agent.calls import MAX_CALLS
 from stet.agent.crew import Crew
 from stet.agent.events import Said
 from stet.agent.limits import Limits
@@ -65,6 +66,19 @@ async def test_a_model_that_goes_round_in_circles_is_told_once_and_then_stopped(
     assert "`done`" in said_last(desk, n_rounds)
     assert "`read_file`" not in said_last(desk, n_rounds)
     assert [hunk.state for hunk in desk.hunks] == ["pending"]
+
+
+async def test_of_hundreds_of_calls_in_one_answer_only_so_many_are_carried_out() -> None:
+    many = [call("read_file", file=f"{n}.md") for n in range(MAX_CALLS + 300)]
+    desk = table(together(*many), DONE)
+    turn = await desk.ask()
+    assert turn.state == TurnState.COMPLETED
+    assert len(turn.tool_calls) == MAX_CALLS + 1
+    assert said_last(desk, 1).startswith(
+        f"You called 300 more tools in that answer than the {MAX_CALLS}"
+    )
+    first = desk.model.requests[1].messages
+    assert sum(len(message.tool_calls) for message in first) == MAX_CALLS
 
 
 async def test_a_model_that_heeds_the_warning_goes_on() -> None:

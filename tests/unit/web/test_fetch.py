@@ -57,6 +57,18 @@ async def test_a_page_comes_with_its_kind_and_charset() -> None:
     ]
 
 
+async def test_a_kind_that_never_ends_is_read_no_further_than_kinds_go() -> None:
+    kinds = [
+        "text/html;" + 'a=";' * 15_000,
+        "text/html; charset*" + "9" * 5_000 + "=x",
+        "text/html" + " " * 50_000 + "; charset=latin1",
+    ]
+    pages: dict[str, Answer] = {f"/{n}": page("hi", kind=kind) for n, kind in enumerate(kinds)}
+    async with WebServer(pages) as server:
+        got = [await fetch(server.url(path)) for path in pages]
+    assert [(one.kind, one.charset) for one in got] == [("html", "")] * 3
+
+
 async def test_nothing_of_the_user_is_sent_with_a_request() -> None:
     async with WebServer({"/a": moved("/b"), "/b": page("x", set_cookie="id=1")}) as server:
         await fetch(server.url("/a?q=1#secret"))

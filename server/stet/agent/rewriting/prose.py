@@ -19,7 +19,7 @@ _WISH = re.compile(
     re.IGNORECASE,
 )
 # What opens a line is structure, not prose: indent, quote marks, list marks, heading marks.
-_MARKS = re.compile(r"\s*(?:>\s*)*(?:#{1,6}\s+|[-*+]\s+(?:\[.\]\s+)?|\d+[.)]\s+)?")
+_MARKS = re.compile(r"\s*+(?:>\s*+)*+(?:#{1,6}\s+|[-*+]\s+(?:\[.\]\s+)?|\d+[.)]\s+)?")
 _WORDS = re.compile(r"\w+\s+\w+")
 # Tables, link definitions, tags, commands of LaTeX, directives of reStructuredText and Org.
 _NO_PROSE = re.compile(r".*\||\[[^\]]+\]:|<|\\|\.\. |:\w+:|#\+")

@@ -20,7 +20,7 @@ import re
 from stet.bridges.opencode.look import Seen, Selected
 from stet.context.tags import harmless, on_one_line
 
-_TAG = re.compile(r"<(?=\s*/?\s*system(?:[-_\s]*reminder)?(?![\w-]))", re.IGNORECASE)
+_TAG = re.compile(r"<(?=\s*+/?+\s*+system(?:[-_\s]*+reminder)?(?![\w-]))", re.IGNORECASE)
 _QUOTES = '"' * 3
 _QUOTATION = re.compile(r'"{3,}')
 

@@ -7,7 +7,6 @@ Words are stems, identifiers in their parts and, behind those, whole: so `user n
 """
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,6 +15,7 @@ from pathlib import PurePosixPath
 
 from stet.index.search.chunk import Chunk
 from stet.index.words import STOP_WORDS, folded_text, stem
+from stet.text.normal import normalized
 
 MAX_CHARACTERS = 40_000
 """How much of a chunk is read: one line may be a file of megabytes."""
@@ -85,10 +85,7 @@ def _path_of(file: str) -> tuple[str, str]:
 
 def words(text: str) -> str:
     """The words of `text` as they are compared, in order, with one space between."""
-    if text.isascii():
-        found = _ASCII_WORD.findall(text)
-    else:
-        found = _WORD.findall(unicodedata.normalize("NFC", text))
+    found = _ASCII_WORD.findall(text) if text.isascii() else _WORD.findall(normalized("NFC", text))
     return " ".join([_known.get(word) or _forms(word) for word in found])
 
 
@@ -96,7 +93,7 @@ def query_terms(text: str) -> dict[str, str]:
     """What a question in words asks for, each with the word in which it does, without repeats and
     without words that say nothing.
     """
-    asked = _WORD.findall(unicodedata.normalize("NFC", text[:MAX_CHARACTERS]))
+    asked = _WORD.findall(normalized("NFC", text[:MAX_CHARACTERS]))
     telling = [word for word in asked if word.lower() not in STOP_WORDS]
     found: dict[str, str] = {}
     for word in telling or asked:

@@ -1,0 +1,64 @@
+"""Texts that were made to keep Stet busy take no longer than others."""
+
+import unicodedata
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stet.bridges.opencode.look import Seen, Selected
+from stet.bridges.opencode.reminder import reminder
+from stet.context.tags import harmless
+from stet.index.link import Link, LinkKind
+from stet.index.resolve import path_in
+from stet.index.search.fields import words
+from stet.text.entities import unescaped
+from stet.text.normal import LONGEST, normalized
+from stet.text.secrets import find_secrets
+from tests.support.doubling import grows_evenly
+
+
+def told_to_opencode(text: str) -> str:
+    return reminder(Seen(("a.md",), selected=Selected("a.md", (text,))))
+
+
+@pytest.mark.parametrize(
+    ("work", "text"),
+    [
+        (find_secrets, lambda n: 'password = "a' + "-" * 30 + '1"\n' * (n // 45)),
+        (find_secrets, lambda n: 'password = "a' + " :./-_" * 30 + '1"\n' * (n // 190)),
+        (harmless, lambda n: "<" + " " * n),
+        (harmless, lambda n: "< /" + "\n" * n),
+        (told_to_opencode, lambda n: "<" + " " * n),
+        (told_to_opencode, lambda n: "<system" + "-" * n),
+        (words, lambda n: "a" + "\u0301\u0316" * (n // 2)),
+        (lambda text: normalized("NFKC", text), lambda n: "a" + "\u0301\uff9e" * (n // 2)),
+        (unescaped, lambda n: "&#" + "9" * n),
+    ],
+    ids=[
+        "dashes in a password", "signs in a password", "blanks behind a bracket", "lines behind a bracket",
+        "blanks for OpenCode", "dashes for OpenCode", "combining marks", "marks by compatibility", "digits",
+    ],
+)  # fmt: skip
+def test_no_text_takes_the_square_of_its_length(
+    work: Callable[[str], object], text: Callable[[int], str]
+) -> None:
+    assert grows_evenly(work, text, 20_000)
+
+
+def test_a_reference_of_too_many_digits_is_no_character() -> None:
+    assert unescaped("a &#" + "9" * 5000 + "; &#x" + "f" * 5000 + ";b &#65; &amp;") == (
+        "a \ufffd \ufffdb A &"
+    )
+    assert path_in(Link(LinkKind.MARKDOWN, "&#" + "9" * 5000, 0)) == "\ufffd"
+
+
+@given(st.text(st.characters(categories=("L", "M", "S", "Zs")), max_size=60))
+def test_text_that_somebody_wrote_is_normalised_as_ever(text: str) -> None:
+    rows = "".join(
+        "m" if unicodedata.combining(c) else " " for c in unicodedata.normalize("NFKD", text)
+    )
+    if "m" * LONGEST not in rows:
+        assert normalized("NFC", text) == unicodedata.normalize("NFC", text)
+        assert normalized("NFKC", text) == unicodedata.normalize("NFKC", text)
