@@ -99,5 +99,5 @@ def is_protected(name: str) -> bool:
         or parts[-1] in _FILES
         or _PATTERN.match(parts[-1]) is not None
         # A secret's own name is refused before; what only reads like it is no secret, but a lure.
-        or (parts != plain and is_secret(parts))
+        or (parts != plain and is_secret(tuple(parts)))
     )

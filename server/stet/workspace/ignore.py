@@ -14,6 +14,7 @@ Patterns are those of git (`stet.workspace.patterns`).
 
 import logging
 from enum import Enum
+from functools import lru_cache
 from pathlib import Path
 
 from stet.system.system import FileKind, System
@@ -81,10 +82,10 @@ class IgnoreRules:
     def _spec(self, root: Path, parts: tuple[str, ...]) -> Patterns | None:
         """The patterns in the ignore file at `parts` below `root`; None where there is none."""
         if self._pinned is None:
-            return self._read(root.joinpath(*parts))
+            return self._read(_path_of(root, parts))
         key = (root, parts)
         if key not in self._pinned:
-            self._pinned[key] = self._read(root.joinpath(*parts))
+            self._pinned[key] = self._read(_path_of(root, parts))
         return self._pinned[key]
 
     def _read(self, path: Path) -> Patterns | None:
@@ -106,3 +107,8 @@ class IgnoreRules:
             known = (stamp, patterns)
             self._compiled[path] = known
         return known[1]
+
+
+@lru_cache(maxsize=4096)  # the same few files are asked about with every file below them
+def _path_of(root: Path, parts: tuple[str, ...]) -> Path:
+    return root.joinpath(*parts)

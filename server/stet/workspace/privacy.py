@@ -196,7 +196,7 @@ class PrivacyFilter:
         anchored = tuple(each for each in self.settings.privacy.deny if each.startswith("/"))
         if _named(anchored, "privacy.deny", parts, is_folder=is_folder):
             return _denied(name)
-        if any(loosest(part) in _VERSION_CONTROL for part in parts):
+        if _is_version_control(parts):
             return Refusal("git", f"{name!r} belongs to version control.")
         return None
 
@@ -223,6 +223,11 @@ class PrivacyFilter:
 
 def _own(name: str) -> Refusal:
     return Refusal("own", f"{name!r} is where Stet keeps its own state.")
+
+
+@lru_cache(maxsize=8192)
+def _is_version_control(parts: tuple[str, ...]) -> bool:
+    return any(loosest(part) in _VERSION_CONTROL for part in parts)
 
 
 @lru_cache(maxsize=4)

@@ -5,8 +5,8 @@ full-width spelling are found on every machine), and without the endings editors
 """
 
 import re
-from collections.abc import Iterable
 from fnmatch import translate
+from functools import lru_cache
 
 from stet.workspace.names import folded, loosest
 
@@ -43,7 +43,8 @@ _SECRET_NAME = re.compile("|".join(map(translate, SECRET_NAMES)))
 _COPY_ENDINGS = ("~", ".bak", ".orig", ".old", ".save", ".swp", ".swo", ".tmp")
 
 
-def is_secret(parts: Iterable[str]) -> bool:
+@lru_cache(maxsize=8192)  # the folders of a path are asked about with each of its files
+def is_secret(parts: tuple[str, ...]) -> bool:
     """Whether a path, given as its parts, names a secret file or one in a secret folder."""
     names = [folded(part) for part in parts]
     if any(loosest(name) in SECRET_FOLDERS for name in names):

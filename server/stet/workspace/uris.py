@@ -47,6 +47,7 @@ def canonical(uri: str) -> str:
     return f"{scheme}{uri[len(scheme) :]}"
 
 
+@lru_cache(maxsize=4096)
 def path_of(uri: str) -> Path | None:
     """The absolute path of a `file:` document on this machine; None for every other URI."""
     if scheme_of(uri) != "file":

@@ -28,7 +28,7 @@ def refusal_of(snapshot: Snapshot, path: str) -> str | None:
     ],
 )  # fmt: skip
 def test_names_of_secrets_are_known(path: str) -> None:
-    assert is_secret(path.split("/"))
+    assert is_secret(tuple(path.split("/")))
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_names_of_secrets_are_known(path: str) -> None:
     ],
 )  # fmt: skip
 def test_samples_and_ordinary_names_are_no_secrets(path: str) -> None:
-    assert not is_secret(path.split("/"))
+    assert not is_secret(tuple(path.split("/")))
 
 
 SECRETS = {"/ws/.env": "K=canary", "/ws/sub/id_rsa": "canary", "/ws/.ssh/config": "canary"}

@@ -12,7 +12,6 @@ import sys
 import threading
 import traceback
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -187,7 +186,7 @@ class Worker:
             favoured=message["favoured"],
             vector=message["vector"],
         )
-        hits = [asdict(hit) for hit in self._engine.search(search)]
+        hits = [hit._asdict() for hit in self._engine.search(search)]
         tell("answer", id=message["id"], hits=hits, meaning=self._engine.has_meaning)
 
     def _report(self, *, ready: bool) -> None:

@@ -5,8 +5,9 @@ Blocks, and takes a processor while it works: it lives in a process of its own (
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stet.index.search.by_words import WordRanking
 from stet.index.search.chunks import chunks_of
@@ -36,8 +37,7 @@ _DRIFT = 100
 _BATCH = 512
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A chunk that answers a question.
 
     Attributes:
@@ -136,6 +136,8 @@ class SearchEngine:
         self._embedder = embedder
         self._has_vectors = is_embedded or embedder is not None
         self._vectors = Vectors()
+        # SQLite and numpy let go of the interpreter while they work: both rankings are made at once.
+        self._beside = ThreadPoolExecutor(max_workers=1, thread_name_prefix="by meaning")
         self._frequencies: dict[str, int] = {}
         self._n_changed = 0
         _, self.n_chunks, _ = store.counts()
@@ -212,9 +214,13 @@ class SearchEngine:
         asked = Asked.of(terms, {term: self._frequency(term) for term in terms}, self.n_chunks)
         if not terms:
             return asked, []
-        by_words = self._by_words(asked, search) if search.by_words else []
-        vector = self._vector_of(search)
-        by_meaning = self._by_meaning(vector, search)
+        # Only this thread may ask the store.
+        only = self._store.chunks_below(search.folder) if search.folder else None
+        meant = self._beside.submit(self._by_meaning, search, only)
+        try:
+            by_words = self._by_words(asked, search) if search.by_words else []
+        finally:
+            vector, by_meaning = meant.result()
         rows = self._store.rows(list({each for each, _ in (*by_words, *by_meaning)}))
         cosines = {} if vector is None else self._vectors.cosines(list(rows), vector)
         return asked, ranked(rows, by_words, by_meaning, cosines)
@@ -249,13 +255,14 @@ class SearchEngine:
         return vector
 
     def _by_meaning(
-        self, vector: "np.ndarray[Any, Any] | None", search: Search
-    ) -> list[tuple[int, float]]:
+        self, search: Search, only: Sequence[int] | None
+    ) -> tuple["np.ndarray[Any, Any] | None", list[tuple[int, float]]]:
+        """What the question means, and the chunks near to it; of `only` where that is given."""
+        vector = self._vector_of(search)
         if vector is None:
-            return []
-        only = self._store.chunks_below(search.folder) if search.folder else None
+            return None, []
         nearest = self._vectors.nearest(vector, N_BY_MEANING, only)
-        return [(chunk, cosine) for chunk, cosine in nearest if cosine >= LEAST_COSINE]
+        return vector, [(chunk, cosine) for chunk, cosine in nearest if cosine >= LEAST_COSINE]
 
 
 def _hit(asked: Asked, value: float, row: Row, ranks: Ranks) -> Hit:

@@ -79,7 +79,8 @@ class Indexer:
         self._listeners: list[Listener] = []
         self._process: IndexProcess | None = None
         self._begun: Mapping[str, Any] | None = None
-        self._overlay = Overlay()
+        self._ground: tuple[object, ...] = ()
+        self._overlay: Overlay | None = None
         self._asked: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._numbers = itertools.count(1)
         self._reading: list[str] = []
@@ -106,10 +107,18 @@ class Indexer:
     def changed(self, uris: Iterable[str]) -> None:
         """These files or folders were made, changed or removed on the disk."""
         if self._process is not None and (named := list(uris)):
-            self._send({"do": "changed", "uris": named})
+            self._process.post({"do": "changed", "uris": named})
 
     async def keep_up(self, snapshot: Snapshot) -> None:
         """Start where nothing runs yet, and lay over the files what the editor holds."""
+        ground = (snapshot.roots, snapshot.settings, self._watches())
+        if self._process is None or ground != self._ground:
+            await self._begin_on(snapshot, ground)
+        if self._process is not None and self._overlay is not None:
+            await self._overlay.lay(snapshot)
+
+    async def _begin_on(self, snapshot: Snapshot, ground: tuple[object, ...]) -> None:
+        """Have a process that was begun with what the snapshot says."""
         try:
             begin = await asyncio.to_thread(self._begin, snapshot)
         except OSError as fault:
@@ -124,8 +133,7 @@ class Indexer:
                 await self._end()
             if self._process is None:
                 await self._run(begin, list(snapshot.documents))
-        if self._process is not None:
-            await self._overlay.lay(self._process, snapshot)
+            self._ground = ground
 
     def retry(self) -> None:
         """Have `keep_up` start an index again that was given up."""
@@ -139,7 +147,7 @@ class Indexer:
         if self._process is not None:
             self._n_rebuilt += 1
             self._set(replace(self.state, stage=Stage.BUILDING, files=0, chunks=0, unread=0))
-            self._send({"do": "rebuild", "number": self._n_rebuilt})
+            self._process.post({"do": "rebuild", "number": self._n_rebuilt})
 
     async def close(self) -> None:
         """End the process."""
@@ -234,7 +242,6 @@ class Indexer:
     async def _run(self, begin: Mapping[str, Any], first: Sequence[str] = ()) -> None:
         """Start a process; files beside the documents `first` are read before the others."""
         self._begun = begin
-        self._overlay.clear()
         self._n_rebuilt = 0
         self._set(replace(self.state, stage=Stage.STARTING))
         try:
@@ -244,7 +251,7 @@ class Indexer:
         except OSError as fault:
             self._give_up(f"its process can't be started: {fault}")
             return
-        self._process = process
+        self._process, self._overlay = process, Overlay(process)
         self._start(self._attend(process), "the search index")
 
     async def _attend(self, process: IndexProcess) -> None:
@@ -322,11 +329,6 @@ class Indexer:
         self.state = state
         for listener in tuple(self._listeners):
             listener(state)
-
-    def _send(self, message: Mapping[str, Any]) -> None:
-        process = self._process
-        if process is not None:
-            self._start(process.tell(message), "a message to the search index")
 
 
 class _NoAnswer(Exception):

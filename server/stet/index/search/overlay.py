@@ -9,28 +9,33 @@ from stet.workspace.snapshot import NotShown, Snapshot
 
 
 class Overlay:
-    """Knows which texts the process has; owned by the indexer."""
+    """Knows which texts a process has; owned by the indexer, one for each process."""
 
-    def __init__(self) -> None:
-        """It has none."""
+    def __init__(self, process: IndexProcess) -> None:
+        """`process` has none."""
+        self._process = process
         self._laid: dict[str, int] = {}
+        self._one_at_a_time = asyncio.Lock()
 
-    def clear(self) -> None:
-        """Another process has begun."""
-        self._laid.clear()
+    async def lay(self, snapshot: Snapshot) -> None:
+        """Tell the process what has changed in the editor since.
 
-    async def lay(self, process: IndexProcess, snapshot: Snapshot) -> None:
-        """Tell the process what has changed in the editor since."""
-        for key in [key for key in self._laid if key not in snapshot.documents]:
-            del self._laid[key]
-            await process.tell({"do": "text", "uri": key, "name": "", "text": None})
-        for key, document in snapshot.documents.items():
-            if self._laid.get(key) == document.revision:
-                continue
-            self._laid[key] = document.revision
-            text = await asyncio.to_thread(_shown, snapshot, document)
-            name = snapshot.name_of(document.uri)
-            await process.tell({"do": "text", "uri": key, "name": name, "text": text})
+        Texts are made ready in a worker, and a long one takes longer than the short one that came
+        after it: so one question waits for the other, and no text is laid over a newer one.
+        """
+        async with self._one_at_a_time:
+            for key in [key for key in self._laid if key not in snapshot.documents]:
+                del self._laid[key]
+                await self._process.tell({"do": "text", "uri": key, "name": "", "text": None})
+            for key, document in snapshot.documents.items():
+                if self._laid.get(key, -1) < document.revision:
+                    await self._lay(snapshot, key, document)
+
+    async def _lay(self, snapshot: Snapshot, key: str, document: TextDocument) -> None:
+        text = await asyncio.to_thread(_shown, snapshot, document)
+        name = snapshot.name_of(document.uri)
+        await self._process.tell({"do": "text", "uri": key, "name": name, "text": text})
+        self._laid[key] = document.revision
 
 
 def _shown(snapshot: Snapshot, document: TextDocument) -> str | None:

@@ -73,13 +73,20 @@ class IndexProcess:
         """What the system calls the process."""
         return self._process.pid
 
+    def post(self, message: Mapping[str, Any]) -> None:
+        """Send a short message before whatever is sent from now on; nobody waits until it is taken."""
+        assert self._process.stdin is not None, "all streams are piped"
+        self._process.stdin.write(_line(message))
+
     async def tell(self, message: Mapping[str, Any]) -> None:
         """Send a message; nothing is done where the process is dead, which `run` tells."""
         assert self._process.stdin is not None, "all streams are piped"
         # Texts of megabytes are written out in a thread; short messages are not worth one.
         is_long = len(message.get("text") or "") > 100_000
-        line = await asyncio.to_thread(_line, message) if is_long else _line(message)
-        self._process.stdin.write(line)
+        if is_long:
+            self._process.stdin.write(await asyncio.to_thread(_line, message))
+        else:
+            self.post(message)
         try:
             await self._process.stdin.drain()
         except ConnectionError:

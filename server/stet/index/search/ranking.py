@@ -10,7 +10,7 @@ import math
 import operator
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -139,6 +139,7 @@ class Asked:
 
     Attributes:
         rarity: How much each of its words tells, in their order.
+        spaced: The same, each word as it stands in a field that begins and ends with a space.
         said: The words as they were asked.
         total: What all its words tell together.
         highest: What the rarest of them tells.
@@ -147,6 +148,7 @@ class Asked:
     """
 
     rarity: Mapping[str, float]
+    spaced: Sequence[tuple[str, float]]
     said: Mapping[str, str]
     total: float
     highest: float
@@ -161,6 +163,7 @@ class Asked:
         }
         return cls(
             rarity,
+            [(f" {term} ", weight) for term, weight in rarity.items()],
             said,
             total=sum(rarity.values()) or 1.0,
             highest=max(rarity.values(), default=1.0),
@@ -222,25 +225,25 @@ def ranked(
 
 def features(asked: Asked, row: Row, ranks: Ranks) -> tuple[float, ...]:
     """What is known of a chunk, in the order of `Weights`."""
-    names, heads = set(row.name.split()), set(row.head.split())
-    paths, body = set(row.path.split()), f" {row.body} "
+    name, head, path, body = f" {row.name} ", f" {row.head} ", f" {row.path} ", f" {row.body} "
     in_path, in_name, in_head, covered, rarest = 0.0, 0.0, 0.0, 0.0, 0.0
-    for term, weight in asked.rarity.items():
+    for spaced, weight in asked.spaced:
         known = True
-        if term in names:
+        if spaced in name:
             in_name += weight
             rarest = max(rarest, weight)
-        elif term in heads:
+        elif spaced in head:
             in_head += weight
         else:
             known = False
-        if term in paths:
+        if spaced in path:
             in_path += weight
             known = True
-        if known or f" {term} " in body:
+        if known or spaced in body:
             covered += weight
     file_names, tests, vendored, generated = _of_file(row.file)
     file_in = _share(file_names, asked)
+    names = set(row.name.split())
     total = asked.total
     return (
         _reciprocal(ranks.by_words),
@@ -266,10 +269,9 @@ def features(asked: Asked, row: Row, ranks: Ranks) -> tuple[float, ...]:
     )
 
 
-def _share(words_: Iterable[str], asked: Asked) -> float:
+def _share(words_: Set[str], asked: Asked) -> float:
     """Which share of some words is asked for."""
-    found = [word in asked.rarity for word in words_]
-    return sum(found) / len(found) if found else 0.0
+    return len(words_ & asked.rarity.keys()) / len(words_) if words_ else 0.0
 
 
 @lru_cache(maxsize=10_000)
@@ -298,15 +300,14 @@ def why(asked: Asked, row: Row, ranks: Ranks) -> str:
     """Why a chunk is among the answers, for people: `named user, names; meaning`."""
     told = []
     where = (("named", row.name), ("in its head", row.head), ("path", row.path), ("text", row.body))
-    seen: set[str] = set()
+    left = [spaced for spaced, _ in asked.spaced]
     for word, field in where:
-        spaced = f" {field} "
-        here = [term for term in asked.rarity if term not in seen and f" {term} " in spaced]
-        seen.update(here)
+        text = f" {field} "
+        here = [spaced for spaced in left if spaced in text]
         if here:
-            told.append(
-                f"{word}: {', '.join(dict.fromkeys(asked.said[term] for term in here[:MAX_TOLD]))}"
-            )
+            left = [spaced for spaced in left if spaced not in here]
+            said = dict.fromkeys(asked.said[spaced.strip(" ")] for spaced in here[:MAX_TOLD])
+            told.append(f"{word}: {', '.join(said)}")
     if ranks.by_meaning is not None:
         told.append(f"near in meaning (no. {ranks.by_meaning})")
     return "; ".join(told)

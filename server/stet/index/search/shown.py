@@ -27,15 +27,15 @@ SETTLED_SECONDS = 2.5
 
 
 class Answers(NamedTuple):
-    """What the disk said of paths.
+    """What the disk said of paths, by their text: with each the path itself and the answer.
 
     Attributes:
         stats: What lies there.
         real_paths: Where they lead.
     """
 
-    stats: dict[str, FileStat | None]
-    real_paths: dict[str, Path]
+    stats: dict[str, tuple[Path, FileStat | None]]
+    real_paths: dict[str, tuple[Path, Path]]
 
 
 class Shown(NamedTuple):
@@ -137,33 +137,37 @@ class _Witness:
     def stat(self, path: Path) -> FileStat | None:
         """See `System.stat`."""
         key = str(path)
-        if key not in self._stats:
-            self._stats[key] = self._system.stat(path)
-        found = self.asked.stats[key] = self._stats[key]
-        return found
+        found = self._stats.get(key)
+        if found is None:
+            found = self._stats[key] = (path, self._system.stat(path))
+        self.asked.stats[key] = found
+        return found[1]
 
     def real_path(self, path: Path) -> Path:
         """See `System.real_path`."""
         key = str(path)
-        if key not in self._real_paths:
-            self._real_paths[key] = self._system.real_path(path)
-        found = self.asked.real_paths[key] = self._real_paths[key]
-        return found
+        found = self._real_paths.get(key)
+        if found is None:
+            found = self._real_paths[key] = (path, self._system.real_path(path))
+        self.asked.real_paths[key] = found
+        return found[1]
 
     def forget(self) -> None:
         """Ask anew from now on."""
-        self._stats: dict[str, FileStat | None] = {}
-        self._real_paths: dict[str, Path] = {}
+        self._stats: dict[str, tuple[Path, FileStat | None]] = {}
+        self._real_paths: dict[str, tuple[Path, Path]] = {}
         self.asked = Answers({}, {})
 
     def confirms(self, answers: Answers) -> bool:
         """Whether the disk still says all of this."""
         self.asked = Answers({}, {})  # what was written down before belongs to another file
         return all(
-            self.real_path(Path(path)) == answer for path, answer in answers.real_paths.items()
-        ) and all(self.stat(Path(path)) == answer for path, answer in answers.stats.items())
+            self.real_path(path) == answer for path, answer in answers.real_paths.values()
+        ) and all(self.stat(path) == answer for path, answer in answers.stats.values())
 
     def is_settled(self) -> bool:
         """Whether nothing that was asked about was written just now."""
         latest = self._system.now() - SETTLED_SECONDS
-        return all(answer is None or answer.mtime < latest for answer in self.asked.stats.values())
+        return all(
+            answer is None or answer.mtime < latest for _, answer in self.asked.stats.values()
+        )

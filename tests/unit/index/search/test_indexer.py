@@ -3,15 +3,17 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 
 import pytest
 
 from stet.index.search import indexer as indexing
+from stet.index.search.kept import index_folder
 from stet.index.search.state import Stage
 from stet.index.searching import SearchMode
 from stet.lsp.tasks import Tasks
+from stet.settings.values import SearchSettings, Settings
 from stet.workspace.modification import Modification, ModificationKind
 from stet.workspace.uris import uri_of
 from tests.support.indexed import WAIT_SECONDS, Desk
@@ -189,3 +191,22 @@ async def test_for_an_editor_that_tells_of_no_files_the_index_watches_them_itsel
     async with asyncio.timeout(WAIT_SECONDS):
         while "deep/pier.py" not in (found := await desk.find("land")) or "harbour.py" in found:
             pass
+
+
+async def test_between_questions_nothing_is_begun_as_long_as_folders_and_settings_are_the_same(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await desk.ready()
+    process = desk.index._process
+    asked: list[str] = []
+
+    def watched(cache: Path, roots: Iterable[str]) -> Path:
+        asked.append("folder")
+        return index_folder(cache, roots)
+
+    monkeypatch.setattr(indexing, "index_folder", watched)
+    assert await desk.find("moor") == ["harbour.py"]
+    assert (asked, desk.index._process) == ([], process)
+    desk.workspace.with_settings(Settings(search=SearchSettings(embeddings="off")))
+    await desk.index.keep_up(desk.workspace.snapshot())
+    assert (asked, desk.index._process is process) == (["folder"], False)
