@@ -9,7 +9,6 @@ import pytest
 
 from stet.agent.toolbox import ALL_TOOLS
 from stet.lsp.server import build_server
-from stet.settings.values import NOT_YET
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "server" / "stet"
@@ -75,10 +74,6 @@ def test_tools_have_one_name_each_and_a_description() -> None:
     names = [tool.name for tool in ALL_TOOLS]
     assert len(set(names)) == len(names)
     assert [tool.name for tool in ALL_TOOLS if len(tool.description) < 20] == []
-
-
-def test_settings_that_are_not_built_are_told_in_the_readme() -> None:
-    assert [key for key in NOT_YET if f"`{key}`" not in README] == []
 
 
 @pytest.mark.parametrize("module", ["stet", "stet.lsp.server"])

@@ -16,7 +16,7 @@ from stet.lsp.client import Client
 from stet.lsp.connection.serving import serve
 from stet.lsp.connection.wire import StetLanguageServer
 from stet.lsp.errors import ContentModified, InvalidParams, RequestFailed
-from stet.lsp.logs import StderrHandler
+from stet.lsp.logs.stderr import StderrHandler
 from stet.lsp.routing import Router
 from stet.text.buffer import TextBuffer
 from stet.workspace.modification import FULL_TEXT

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from stet.llm.choose import Choice, choose, open_model
 from stet.llm.errors import NoModel
 from stet.llm.model import Model
+from stet.llm.traced import TracedModel, Tracer, untraced
 from stet.settings.values import ModelSettings
 from stet.system.system import System
 
@@ -25,8 +26,10 @@ class _Opened:
 class ModelSource:
     """Owns the open model; touched on the event loop only."""
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, tracer: Tracer = untraced) -> None:
+        """`tracer` gives what writes down what models are asked."""
         self._system = system
+        self._tracer = tracer
         self._opened: _Opened | None = None
         self._lock = asyncio.Lock()
 
@@ -55,7 +58,8 @@ class ModelSource:
         opened = await self._open(settings)
         opened.n_users += 1
         try:
-            yield opened.model
+            write = self._tracer()
+            yield opened.model if write is None else TracedModel(opened.model, write)
         finally:
             opened.n_users -= 1
             # Other settings have come meanwhile: the last turn with the old model closes it.

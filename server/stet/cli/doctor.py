@@ -16,7 +16,6 @@ from stet import __version__
 from stet.cli.editors import EDITORS, check_editor
 from stet.cli.finding import Finding
 from stet.cli.model import described
-from stet.cli.serve import log_file_path
 from stet.cli.terminal import Terminal
 from stet.cli.where import here
 from stet.index.search.embedding import can_embed
@@ -27,6 +26,7 @@ from stet.llm.embeddings import NoEmbedding, embedding_endpoint
 from stet.llm.errors import ModelError, NoModel
 from stet.llm.messages import Message
 from stet.llm.model import Request
+from stet.lsp.logs.file import log_file_path
 from stet.settings.layers import Layers, read_layers, user_file_path
 from stet.settings.values import ModelSettings, SearchSettings, WebSettings
 from stet.system.os_system import OsSystem

@@ -176,4 +176,6 @@ def perform(name: str, handler: Callable[..., object], *arguments: object) -> No
     except InternalError:
         return  # `answer` has logged it
     except JsonRpcException as error:
-        log.warning("%s ignored: %s", name, error.message)
+        # What it says may quote the message.
+        log.warning("%s ignored: %s", name, type(error).__name__)
+        log.debug("it was ignored because: %s", error.message)

@@ -12,7 +12,9 @@ from lsprotocol import types as lsp
 from stet import __version__
 from stet.lsp.connection import serving
 from stet.lsp.connection.wire import StetLanguageServer
+from stet.lsp.crashes.handler import CrashReports
 from stet.lsp.late import late_modules
+from stet.lsp.operations import Operations
 from stet.lsp.routing import Router
 
 if TYPE_CHECKING:
@@ -57,11 +59,13 @@ ALL_FILES = lsp.FileOperationRegistrationOptions(
 EXPERIMENTAL = {"stet": {"didFocus": True, "didChangeSelection": True}}
 
 
-def build_server(*, log_level_given: bool = False) -> StetLanguageServer:
+def build_server(
+    *, log_level_given: bool = False, operations: Operations | None = None
+) -> StetLanguageServer:
     """A server with everything bound, ready to serve."""
     server = StetLanguageServer("stet", __version__)
     server.experimental = EXPERIMENTAL
-    state = _state_of(server, log_level_given=log_level_given)
+    state = _state_of(server, operations or Operations(), log_level_given=log_level_given)
     server.documents = _FirstDocuments(state)
     route = Router(server, state)
 
@@ -122,7 +126,9 @@ def _commands(route: "Router[ServerState]") -> None:
     route.command("stet.deadLinks", dead_links.dead_links)
 
 
-def _state_of(server: StetLanguageServer, *, log_level_given: bool) -> "Callable[[], ServerState]":
+def _state_of(
+    server: StetLanguageServer, operations: Operations, *, log_level_given: bool
+) -> "Callable[[], ServerState]":
     """What gives the server's state, made when the first message needs it."""
 
     @cache
@@ -130,7 +136,7 @@ def _state_of(server: StetLanguageServer, *, log_level_given: bool) -> "Callable
         from stet.lsp.state import ServerState
         from stet.system.os_system import OsSystem
 
-        made = ServerState(server, OsSystem(), log_level_given)
+        made = ServerState(server, OsSystem(), log_level_given, operations)
         lifecycle.begin(made, server.initialize_params)
         server.documents = made.documents
         server.closing = made.close
@@ -158,10 +164,12 @@ class _FirstDocuments:
         self._state().documents.close(params)
 
 
-def serve(*, log_level_given: bool = False) -> int:
+def serve(reports: CrashReports, *, log_level_given: bool = False) -> int:
     """Serve one editor on the standard streams until it leaves; gives the exit code.
 
     Args:
+        reports: Of what fails, already listening to the log.
         log_level_given: Whether the command line set the log's level, which then stays.
     """
-    return serving.serve(build_server(log_level_given=log_level_given))
+    server = build_server(log_level_given=log_level_given, operations=Operations(reports))
+    return serving.serve(server)

@@ -15,6 +15,7 @@ from lsprotocol import types as lsp
 from stet.index.searching import Searcher
 from stet.lsp.client import Client
 from stet.lsp.keeper import Keeper
+from stet.lsp.operations import Operations
 from stet.review.ledger import ReviewLedger
 from stet.system.system import System
 from stet.tools.hands import Hands
@@ -49,6 +50,7 @@ class Startup:
         searcher: Searcher,
         log_level_given: bool,
         restore_chats: Callable[[], Awaitable[object]],
+        operations: Operations,
     ) -> None:
         """Nothing is read yet.
 
@@ -62,6 +64,7 @@ class Startup:
             searcher: What searches are asked.
             log_level_given: Whether the command line set the log's level.
             restore_chats: Brings conversations back, once their proposals are there.
+            operations: Is told of the settings, and traces models.
         """
         self.options: object = None
         self.ready = False
@@ -75,6 +78,7 @@ class Startup:
         self._hands = hands
         self._searcher = searcher
         self._restore_chats = restore_chats
+        self._operations = operations
         self._answerer: Answerer | None = None
         self._missing = ""
         self._layers: Layers | None = None
@@ -99,6 +103,7 @@ class Startup:
         finally:
             # Whatever went wrong, questions must not wait for ever.
             self._is_ready.set()
+        await self._operations.begin()
         await answerer.warm()
 
     async def answerer(self) -> "Answerer":
@@ -148,11 +153,12 @@ class Startup:
         from stet.agent.answer import Answerer
         from stet.agent.models import ModelSource
 
-        models = ModelSource(self._system)
+        models = ModelSource(self._system, self._operations.tracer)
         return Answerer(self._workspace, self._ledger, models, self._hands, self._searcher)
 
     def _take_over(self, layers: "Layers") -> None:
         self._workspace.with_settings(layers.settings)
+        self._operations.settings_taken_over(layers.settings)
         if not self._log_level_given:
             logging.getLogger("stet").setLevel(layers.settings.log.level.upper())
         fresh = [str(problem) for problem in layers.problems if str(problem) not in self._said]

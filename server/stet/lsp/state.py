@@ -30,6 +30,7 @@ from stet.lsp.index_view import IndexView
 from stet.lsp.inline_style import InlineStyle
 from stet.lsp.keeper import Keeper, messenger
 from stet.lsp.latest import Latest
+from stet.lsp.operations import Operations
 from stet.lsp.presets import Presets
 from stet.lsp.renames import Renames
 from stet.lsp.sent_ledger import SentLedger
@@ -58,6 +59,7 @@ class ServerState:
         server: The framework's side.
         system: Disk, processes, clock.
         log_level_given: Whether the command line set the log's level, which then stays.
+        operations: Reports of what failed, and traces.
         workspace: The world.
         ledger: All proposals.
         client: The editor.
@@ -89,6 +91,7 @@ class ServerState:
     server: StetLanguageServer
     system: System
     log_level_given: bool = False
+    operations: Operations = field(default_factory=Operations)
     workspace: Workspace = field(init=False)
     ledger: ReviewLedger = field(init=False)
     client: Client = field(init=False)
@@ -136,6 +139,7 @@ class ServerState:
             searcher=self.index,
             log_level_given=self.log_level_given,
             restore_chats=self._restore_chats,
+            operations=self.operations,
         )
         self.opencode = OpenCodeBridge(
             self.workspace, self.system, self.server.tasks.start, self._warn
@@ -148,6 +152,7 @@ class ServerState:
         await self.index.close()
         await self.startup.close()
         await self.opencode.close()
+        self.operations.end()
 
     def _make_world(self) -> Store:
         """The editor, the user's documents and the ledger; gives what outlives the process."""
@@ -241,6 +246,10 @@ class ServerState:
 
     def _encoding(self) -> Encoding:
         return self.workspace.encoding
+
+    def tell_error(self, message: str) -> None:
+        """Show the user that something has failed."""
+        self.client.show_message(message, lsp.MessageType.Error)
 
     def _warn(self, message: str) -> None:
         self.client.show_message(message, lsp.MessageType.Warning)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from stet.settings.values import NOT_YET, Settings
+from stet.settings.values import Settings
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -105,9 +105,7 @@ def _read(value: object, prefix: str, values: dict[str, object]) -> Iterator[tup
         return
     for name, item in value.items():
         key = f"{prefix}{name}"
-        if key in NOT_YET:
-            yield key, f"setting {key!r} has no effect in this version: {NOT_YET[key]}"
-        elif f"{key}." in _sections():
+        if f"{key}." in _sections():
             yield from _read(item, f"{key}.", values)
         elif key in _leaves():
             yield from _read_leaf(key, item, values)
@@ -250,7 +248,7 @@ def _expected(key: str, value: object) -> str:
 
 def _unknown(key: str) -> str:
     """A sentence for a key that is no setting, with the nearest one that is."""
-    keys = [*_leaves(), *NOT_YET, *(section.rstrip(".") for section in _sections() if section)]
+    keys = [*_leaves(), *(section.rstrip(".") for section in _sections() if section)]
     near = difflib.get_close_matches(key, keys, 1)
     if not near:  # right name, wrong place
         last = key.rpartition(".")[2]

@@ -5,9 +5,8 @@ enforced where the values are read (`stet.settings.parse`); this module imports 
 that it costs nothing before the server has answered `initialize`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Annotated, Literal
 
 
@@ -239,6 +238,7 @@ class LogSettings:
     """What is written to the log."""
 
     level: Literal["debug", "info", "warning", "error"] = "warning"
+    trace_model: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,12 +256,3 @@ class Settings:
     log: LogSettings = field(default_factory=LogSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
     bridges: BridgeSettings = field(default_factory=BridgeSettings)
-
-
-# Keys of the contract whose work is not built yet: a user who sets one is told so, once, instead
-# of being told that it is misspelt.
-NOT_YET: Mapping[str, str] = MappingProxyType(
-    {
-        "log.traceModel": "not built yet",
-    }
-)

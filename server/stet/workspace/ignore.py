@@ -103,7 +103,8 @@ class IgnoreRules:
             text = lines.decode("utf-8-sig", "surrogateescape")
             patterns, bad = parse_patterns(text.splitlines())
             if bad:
-                log.warning("%s has lines that are no patterns: %.200r", path, bad)
+                log.warning("%s has %d lines that are no patterns", path, len(bad))
+                log.debug("they are: %.200r", bad)
             known = (stamp, patterns)
             self._compiled[path] = known
         return known[1]

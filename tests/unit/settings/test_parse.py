@@ -247,19 +247,6 @@ def test_an_empty_object_is_an_empty_list_to_editors_that_cannot_tell() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "key"),
-    [
-        ({"log": {"traceModel": True}}, "log.traceModel"),
-    ],
-)
-def test_a_key_that_is_not_built_yet_is_said_to_have_no_effect(value: object, key: str) -> None:
-    parsed = parse(value)
-    assert parsed.settings == Settings()
-    assert [problem.key for problem in parsed.problems] == [key]
-    assert "has no effect in this version" in parsed.problems[0].message
-
-
-@pytest.mark.parametrize(
     ("item", "message"),
     [
         ("ls", "setting 'agent.commands[2]' is ignored: it should be an object, not 'ls'"),

@@ -10,7 +10,6 @@ import queue
 import sqlite3
 import sys
 import threading
-import traceback
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from stet.index.search.slot import take_slot
 from stet.index.search.store import Store
 from stet.index.search.vectors import unpacked
 from stet.index.search.watch import watch_folders
+from stet.text.fault import told
 
 NICE = 10
 BATCH = 64
@@ -170,7 +170,7 @@ class Worker:
         try:
             self._answer(message)
         except Exception as bug:  # one question's bug must not end the index
-            tell("unanswered", id=message["id"], error=traceback.format_exc())
+            tell("unanswered", id=message["id"], error=told(bug))
             code = getattr(bug, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
             if code != sqlite3.SQLITE_ERROR:  # that one is about the question
                 raise
@@ -235,6 +235,8 @@ def main() -> None:
     os.umask(0o077)
     with suppress(OSError, AttributeError):
         os.nice(NICE)
+    # The server logs what is said here, and what an error says quotes what is indexed.
+    sys.excepthook = lambda _, error, __: _ended(error)
     messages: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
     threading.Thread(target=_read_messages, args=(messages,), daemon=True).start()
     begin = messages.get()
@@ -256,6 +258,10 @@ def main() -> None:
             worker.rest()
             is_busy = is_busy and _stepped(worker)
     worker.close()
+
+
+def _ended(error: BaseException) -> None:
+    sys.stderr.write(f"{told(error)}\n")
 
 
 def _guarded(worker: Worker, message: dict[str, Any]) -> None:

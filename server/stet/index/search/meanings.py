@@ -37,7 +37,9 @@ class Meanings:
             async with asyncio.timeout(QUESTION_SECONDS):
                 (vector,) = await self._endpoint.embed([text], settings)
         except (TimeoutError, NoVectors) as fault:
-            log.warning("a question is searched by words alone: %s", fault)
+            # What it says may quote the question.
+            log.warning("a question is searched by words alone: %s", type(fault).__name__)
+            log.debug("there were no vectors: %s", fault)
             return None
         return list(vector)
 

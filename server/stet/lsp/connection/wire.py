@@ -168,7 +168,9 @@ class StetProtocol(LanguageServerProtocol):
     def _refuse(self, message: object, error: JsonRpcException) -> None:
         """Answer what can't be handled; a notification has nobody to answer to."""
         request = message if isinstance(message, dict) else {}
-        log.warning("a message was refused: %s", error.message)
+        # What it says may quote the message.
+        log.warning("a message was refused: %s (%d)", type(error).__name__, error.code)
+        log.debug("it was refused because: %s", error.message)
         if "method" in request and "id" not in request:
             return
         # Written by hand: pygls leaves an id of null out, and JSON-RPC wants it here.
@@ -353,7 +355,7 @@ class StetLanguageServer(LanguageServer):
     def report_server_error(self, error: Exception, source: object) -> None:  # noqa: ARG002
         """Log what went wrong in a built-in handler; pygls pops it up in front of the user."""
         if isinstance(error, JsonRpcInternalError) or not isinstance(error, JsonRpcException):
-            log.error("%s", error)
+            log.error("a built-in handler failed", exc_info=error)
 
 
 async def _awaited(answer: Awaitable[Any], request: Future[Any] | None) -> Any:

@@ -9,6 +9,7 @@ from stet.lsp.state import ServerState
 
 def begin(state: ServerState, params: lsp.InitializeParams) -> None:
     """Take over what `initialize` said: encoding, options, roots."""
+    state.operations.serves(state.server.editor, state.tell_error)
     state.workspace.encoding = state.server.encoding
     state.startup.options = params.initialization_options
     folders = [folder.uri for folder in params.workspace_folders or ()]

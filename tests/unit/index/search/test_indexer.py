@@ -116,7 +116,7 @@ async def test_an_error_on_the_way_to_an_answer_is_logged_and_the_files_are_scan
             found = await desk.ask("moor")
             names = [each.name for each in found.passages]
             assert (names, found.by_meaning) == (["harbour.py"], False)
-    assert caplog.text.count("the search index could not answer: Traceback") == indexing.MAX_DEATHS
+    assert caplog.text.count("the search index could not answer:") == indexing.MAX_DEATHS
     assert "TypeError" in caplog.text
     assert (await desk.ask("moor")).by_meaning  # the index has answered
     assert (desk.index._process, desk.told) == (process, [])

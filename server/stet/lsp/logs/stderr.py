@@ -5,8 +5,6 @@ import os
 import select
 import sys
 
-MAX_RECORD = 20_000
-"""Characters of one record, which may quote what a library was given."""
 PIECE = 4096
 """In bytes (PIPE_BUF): what a pipe that is ready to be written takes without blocking."""
 
@@ -29,7 +27,6 @@ class StderrHandler(logging.Handler):
             text = self.format(record)
         except (TypeError, ValueError):  # a wrong format string of some library
             text = f"{record.name}: {record.msg!r}"
-        text = _without_secrets(text)
         if self._n_dropped:
             text = f"({self._n_dropped} log lines dropped: stderr was not read)\n{text}"
         self._n_dropped = (
@@ -50,16 +47,3 @@ class StderrHandler(logging.Handler):
         if sys.platform == "win32":  # only sockets can be asked there
             return True
         return bool(select.select([], [self._descriptor], [], 0)[1])
-
-
-def _without_secrets(text: str) -> str:
-    """What may stand in a log that is sent to a stranger with a report; errors quote what they meet."""
-    from stet.text.secrets import find_secrets  # late: most servers log nothing
-
-    parts: list[str] = []
-    behind = 0
-    text = text[:MAX_RECORD]
-    for one in find_secrets(text, wrapped=True):
-        parts += (text[behind : one.start], f"[redacted: {one.kind}]")
-        behind = one.end
-    return "".join((*parts, text[behind:]))

@@ -1,0 +1,85 @@
+"""Ends that no handler sees: a fault in native code, an abort. Python's `faulthandler` notes where.
+
+It writes into a file that is made at the start and goes at an orderly end. What a process that is dead
+left there is made a report by the next one; a file without a fault (a kill, a power cut) is dropped.
+"""
+
+import faulthandler
+import os
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from io import TextIOWrapper
+from pathlib import Path
+
+from stet.lsp.connection.lifetime import is_alive
+from stet.lsp.crashes.shelf import Shelf
+from stet.lsp.logs.file import make_private, owners_only
+from stet.text.fault import place
+
+_PREFIX = "running-"
+_PATTERN = f"{_PREFIX}*.txt"
+_CALL = re.compile(r'File "(?P<path>[^"]*)", line (?P<line>\d+) in (?P<name>\S+)')
+_MAX_BYTES = 100_000
+_MARKS = ("Fatal Python error", "Windows fatal exception")
+
+
+class FatalNotes:
+    """The file of this run."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+        self._file: TextIOWrapper | None = None
+        self._path = Path()
+
+    def begin(self, facts: Sequence[str]) -> int:
+        """Be ready for a fault; gives how many of earlier runs have become reports. Blocking.
+
+        Args:
+            facts: What a report is to say of this run.
+
+        Raises:
+            OSError: If nothing can be written there.
+        """
+        make_private(self._shelf.folder)
+        n_found = self._collect()
+        path = self._shelf.folder / f"{_PREFIX}{os.getpid()}.txt"
+        descriptor = owners_only(str(path), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        self._file = os.fdopen(descriptor, "w", encoding="utf-8")
+        self._path = path
+        self._file.write("\n".join([*facts, "", ""]))
+        self._file.flush()
+        faulthandler.enable(self._file)
+        return n_found
+
+    def end(self) -> None:
+        """Let go of it: nothing happened."""
+        if self._file is None:
+            return
+        faulthandler.disable()
+        self._file.close()
+        with suppress(OSError):
+            self._path.unlink(missing_ok=True)
+        self._file = None
+
+    def _collect(self) -> int:
+        """Make reports of what dead processes left; gives how many there were."""
+        n_found = 0
+        for path in sorted(self._shelf.folder.glob(_PATTERN)):
+            number = path.stem.removeprefix(_PREFIX)
+            # The number of this process may have been another's: then that one is gone.
+            is_gone = number.isdigit() and (int(number) == os.getpid() or not is_alive(int(number)))
+            if not is_gone:
+                continue
+            with path.open("rb") as file:
+                text = file.read(_MAX_BYTES).decode(errors="replace")
+            if any(mark in text for mark in _MARKS):
+                heading = "Stet crash report. It holds no text of yours, no paths and no keys.\n"
+                self._shelf.put(heading + _CALL.sub(_told_call, text))
+                n_found += 1
+            path.unlink(missing_ok=True)
+        return n_found
+
+
+def _told_call(call: re.Match[str]) -> str:
+    return f"{place(call['path'])}:{call['line']} in {call['name']}"

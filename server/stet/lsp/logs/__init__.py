@@ -1,0 +1,1 @@
+"""The log: where it goes, and what may stand in it."""

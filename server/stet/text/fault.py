@@ -1,0 +1,90 @@
+"""An error as it may be told to a stranger: what it is and where, not what it says.
+
+An error's message quotes what was at hand when it was raised: a line of a document, a question, a
+path. So it is left out, and numbers that its kind carries (an error number of the system, of SQLite)
+stand in its place. Places are told from the package on: where somebody's home is, is nobody's business.
+"""
+
+import errno
+import traceback
+from collections.abc import Iterator
+
+_MAX_ERRORS = 8
+"""Errors of one chain or group that are told."""
+_FIRST, _LAST = 10, 30
+"""Calls that are told of each, from its beginning and its end."""
+_ROOTS = (("/site-packages/", ""), ("/server/stet/", "stet/"))
+
+
+def told(error: BaseException, *, with_messages: bool = False) -> str:
+    """The error, those behind it and the calls that led there; several lines without the last's end.
+
+    Args:
+        error: As it was caught.
+        with_messages: Whether what they say stands there too, whatever it quotes.
+    """
+    return "\n".join(_chain(error, with_messages=with_messages))
+
+
+def kind(error: BaseException) -> str:
+    """What an error is, with its number if it has one."""
+    name = type(error).__qualname__
+    if isinstance(error, OSError) and error.errno is not None:
+        return f"{name} ({errno.errorcode.get(error.errno, error.errno)})"
+    code = getattr(error, "sqlite_errorname", None) or getattr(error, "code", None)
+    return f"{name} ({code})" if isinstance(code, int) or _is_word(code) else name
+
+
+def place(path: str) -> str:
+    """A source file's path from its package on; of one of no package, its name."""
+    path = path.replace("\\", "/")
+    for root, instead in _ROOTS:
+        if root in path:
+            return instead + path.rpartition(root)[2]
+    before, found, behind = path.rpartition("/lib/python3.")
+    if found:
+        return f"python/{behind.partition('/')[2]}"
+    return (before or path).rpartition("/")[2]
+
+
+def _is_word(code: object) -> bool:
+    return isinstance(code, str) and code.isidentifier() and len(code) < 60
+
+
+def _chain(error: BaseException, *, with_messages: bool) -> Iterator[str]:
+    waiting: list[tuple[str, BaseException]] = [("", error)]
+    seen: set[int] = set()
+    while waiting and len(seen) < _MAX_ERRORS:
+        how, each = waiting.pop(0)
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        if how:
+            yield how
+        yield from _calls(each)
+        yield f"{kind(each)}: {each}" if with_messages else kind(each)
+        if each.__cause__ is not None:
+            waiting.append(("caused by", each.__cause__))
+        elif each.__context__ is not None and not each.__suppress_context__:
+            waiting.append(("while handling", each.__context__))
+        if isinstance(each, BaseExceptionGroup):
+            waiting += (("of the group", one) for one in each.exceptions)
+
+
+def _calls(error: BaseException) -> Iterator[str]:
+    calls = traceback.extract_tb(error.__traceback__)
+    if len(calls) <= _FIRST + _LAST:
+        first, last = list(calls), []
+    else:
+        first, last = calls[:_FIRST], calls[-_LAST:]
+    yield from map(_call, first)
+    if last:
+        yield f"  ... {len(calls) - _FIRST - _LAST} calls more"
+        yield from map(_call, last)
+
+
+def _call(call: traceback.FrameSummary) -> str:
+    """Where a call is; its line only where that is a program's, known to all who have it."""
+    where = place(call.filename)
+    line = f"\n    {call.line}" if call.line and "/" in where else ""
+    return f"  {where}:{call.lineno} in {call.name}{line}"

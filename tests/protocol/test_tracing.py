@@ -1,0 +1,55 @@
+"""`log.traceModel`: what goes to a model and comes from it, in a file of its own."""
+
+from pathlib import Path
+
+from tests.support.canaries import keys
+from tests.support.editor import FakeEditor
+from tests.support.live_turns import done, run, scripted
+
+KEY = keys()["GitHub token"]
+TEXT = "the heron stood in the reeds"
+
+
+async def traced(tmp_path: Path, **log: object) -> Path:
+    """The folder of the log after a turn under these settings."""
+    root, state = tmp_path / "ws", tmp_path / "state"
+    root.mkdir()
+    (root / "poem.txt").write_text(f"{TEXT}\ntoken = '{KEY}'\n")
+    env = {**scripted(tmp_path, done(f"You hold {KEY}.")), "XDG_STATE_HOME": str(state)}
+    settings = {"log": log, "privacy": {"redactSecrets": False}}
+    async with FakeEditor.start(root, env=env, settings=settings) as editor:
+        uri = editor.open("poem.txt")
+        assert (await run(editor, "Why?", uri=uri))["state"] == "completed"
+        if log:
+            assert "model-trace.log" in await editor.wait_for_message("log.traceModel is on")
+    return state / "stet" / "log"
+
+
+async def test_both_sides_are_written_without_secrets_even_if_the_model_is_told_them(
+    tmp_path: Path,
+) -> None:
+    folder = await traced(tmp_path, traceModel=True)
+    trace = folder / "model-trace.log"
+    text = trace.read_text()
+    assert TEXT in text
+    assert "You hold" in text
+    assert KEY not in text
+    assert trace.stat().st_mode & 0o777 == 0o600
+    assert not (folder / "stet.log").exists()
+
+
+async def test_nothing_is_written_unless_it_is_asked_for(tmp_path: Path) -> None:
+    folder = await traced(tmp_path)
+    assert not (folder / "model-trace.log").exists()
+
+
+async def test_a_project_can_not_turn_it_on(tmp_path: Path) -> None:
+    root = tmp_path / "ws"
+    root.mkdir()
+    (root / ".stet.toml").write_text("[log]\ntraceModel = true\n")
+    state = tmp_path / "state"
+    env = {**scripted(tmp_path, done("Yes.")), "XDG_STATE_HOME": str(state)}
+    async with FakeEditor.start(root, env=env) as editor:
+        assert "log.traceModel" in await editor.wait_for_message("only narrow")
+        await run(editor, "Why?")
+    assert not (state / "stet" / "log" / "model-trace.log").exists()

@@ -1,0 +1,62 @@
+"""`stet serve`, with commands that fail, each in its own way, quoting what must stay private.
+
+Run as a script: `python -I tests/support/crashing_server.py [OPTION...]`; `STET_TEST_START` says that it
+fails before it serves.
+"""
+
+import asyncio
+import faulthandler
+import os
+import resource
+import sys
+import threading
+
+from stet.cli import serve
+from stet.lsp import server
+from stet.lsp.connection.wire import StetLanguageServer
+from stet.lsp.routing import Router
+
+
+def crash(built: StetLanguageServer, arguments: tuple[object, ...]) -> object:
+    """`test.crash`: fail as the first argument says, with an error that quotes the second."""
+    how, quoted = arguments
+
+    def fail() -> None:
+        raise KeyError(quoted)
+
+    async def failing() -> None:
+        fail()
+
+    if how == "handler":
+        fail()
+    elif how == "task":
+        built.tasks.start(failing(), "work that fails")
+    elif how == "callback":
+        asyncio.get_running_loop().call_soon(fail)
+    elif how == "thread":
+        threading.Thread(target=fail).start()
+    else:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        faulthandler._sigsegv()  # type: ignore[attr-defined]
+    return {}
+
+
+def main() -> int:
+    """Serve on standard input and output."""
+    build_server = server.build_server
+
+    def build(**given: object) -> StetLanguageServer:
+        if quoted := os.environ.get("STET_TEST_START"):
+            raise KeyError(quoted)
+        built = build_server(**given)  # type: ignore[arg-type]
+
+        route: Router[StetLanguageServer] = Router(built, lambda: built)
+        route.command("test.crash", crash)
+        return built
+
+    server.build_server = build
+    return serve.run(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,38 @@
+"""What is written down of a model's rounds."""
+
+import pytest
+
+from stet.llm.errors import ModelError, ModelUnavailable
+from stet.llm.messages import Completion, Message
+from stet.llm.model import Request, ignore
+from stet.llm.scripted import ScriptedModel
+from stet.llm.traced import TracedModel
+
+SYSTEM = Message("system", "You are terse.")
+FIRST = Message("user", "first question")
+SECOND = Message("user", "second question")
+
+
+async def test_a_round_is_what_is_new_in_it_and_what_came_back() -> None:
+    heard: list[str] = []
+    model = TracedModel(ScriptedModel([Completion("one"), Completion("two")]), heard.append)
+    await model.complete(Request((SYSTEM, FIRST)), ignore)
+    await model.complete(Request((SYSTEM, FIRST, SECOND)), ignore)
+    asked, answered, asked_again, answered_again = heard
+    assert asked.startswith("to scripted ")
+    assert "You are terse." in asked
+    assert "first question" in asked
+    assert answered.startswith("from scripted ")
+    assert '"one"' in answered
+    assert '"messages as before": 2' in asked_again
+    assert "first question" not in asked_again
+    assert "second question" in asked_again
+    assert '"two"' in answered_again
+
+
+async def test_a_round_that_fails_is_written_down_with_its_reason() -> None:
+    heard: list[str] = []
+    model = TracedModel(ScriptedModel([ModelUnavailable("It is on fire.")]), heard.append)
+    with pytest.raises(ModelError):
+        await model.complete(Request((SYSTEM,)), ignore)
+    assert heard[1].endswith("ModelUnavailable: It is on fire.")

@@ -1,0 +1,75 @@
+"""Ends that no handler sees."""
+
+import faulthandler
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from stet.lsp.crashes.fatal import FatalNotes
+from stet.lsp.crashes.shelf import Shelf
+
+DIE = """
+import faulthandler, sys
+from pathlib import Path
+from stet.lsp.crashes.fatal import FatalNotes
+from stet.lsp.crashes.shelf import Shelf
+import resource
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+FatalNotes(Shelf(Path(sys.argv[1]))).begin(["Stet 1.2.3", "editor: neovim"])
+if sys.argv[2] == "fault":
+    faulthandler._sigsegv()
+import os, signal
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _faulthandler() -> Iterator[None]:
+    was = faulthandler.is_enabled()
+    yield
+    if was:
+        faulthandler.enable()
+
+
+def dead(folder: Path, how: str) -> None:
+    """Have a process die at work."""
+    subprocess.run([sys.executable, "-I", "-c", DIE, str(folder), how], check=False)
+
+
+def test_a_fault_in_native_code_is_a_report_of_the_next_run(tmp_path: Path) -> None:
+    dead(tmp_path, "fault")
+    shelf = Shelf(tmp_path)
+    assert shelf.reports() == []
+    notes = FatalNotes(shelf)
+    assert notes.begin(["this run"]) == 1
+    [report] = shelf.reports()
+    text = report.read_text()
+    assert "Stet 1.2.3\neditor: neovim" in text
+    assert "Segmentation fault" in text
+    assert "python/" not in text or "/lib/" not in text
+    assert str(Path.home()) not in text
+    assert str(tmp_path) not in text
+    notes.end()
+    assert [path.name for path in tmp_path.iterdir()] == [report.name]
+
+
+def test_a_process_that_was_killed_leaves_no_report(tmp_path: Path) -> None:
+    dead(tmp_path, "kill")
+    assert len(list(tmp_path.iterdir())) == 1
+    notes = FatalNotes(Shelf(tmp_path))
+    assert notes.begin([]) == 0
+    notes.end()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_process_that_lives_has_there_stays(tmp_path: Path) -> None:
+    other = tmp_path / f"running-{os.getppid()}.txt"
+    other.write_text("Fatal Python error: not yet\n")
+    notes = FatalNotes(Shelf(tmp_path))
+    assert notes.begin([]) == 0
+    notes.end()
+    assert other.exists()

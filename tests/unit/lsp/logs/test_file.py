@@ -1,0 +1,71 @@
+"""The log file."""
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from stet.lsp.logs.file import LazyLogFile
+from stet.lsp.logs.form import PrivateFormatter
+
+
+def test_the_log_file_comes_with_the_first_record_and_is_the_owners(tmp_path: Path) -> None:
+    path = tmp_path / "stet" / "log" / "stet.log"
+    handler = LazyLogFile(path)
+    handler.setFormatter(PrivateFormatter("%(message)s"))
+    assert not path.parent.exists()
+    handler.handle(logging.makeLogRecord({"msg": "a\x1b[8mb\r"}))
+    handler.close()
+    assert path.read_text() == "a\\x1b[8mb\\x0d\n"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    assert path.parent.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_log_file_that_cannot_be_written_is_said_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "log").write_text("a file, no folder")
+    handler = LazyLogFile(tmp_path / "log" / "stet.log")
+    for _ in range(2):
+        handler.handle(logging.makeLogRecord({"msg": "x"}))
+    assert caplog.text.count("No log file is written") == 1
+
+
+def test_a_log_file_that_cannot_be_rotated_is_said_once_and_given_up(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "stet.log"
+    path.write_bytes(b"x" * 1_000_000)
+    path.with_name("stet.log.2").touch()
+    path.with_name("stet.log.3").mkdir()
+    handler = LazyLogFile(path)
+    for _ in range(2):
+        handler.handle(logging.makeLogRecord({"msg": "x"}))
+    handler.close()
+    assert caplog.text.count("No log file is written") == 1
+    assert capsys.readouterr().err == ""
+
+
+def test_a_record_that_cannot_be_formatted_does_not_end_the_log_file(tmp_path: Path) -> None:
+    handler = LazyLogFile(tmp_path / "stet.log")
+    handler.setFormatter(PrivateFormatter("%(message)s"))
+    handler.handle(logging.makeLogRecord({"msg": "%d", "args": ("no number",), "name": "lib"}))
+    handler.handle(logging.makeLogRecord({"msg": "x"}))
+    handler.close()
+    lines = (tmp_path / "stet.log").read_text().splitlines()
+    assert [line.rpartition(": ")[2] for line in lines] == ["a record that can't be written", "x"]
+
+
+def test_a_full_log_file_makes_way_and_only_three_older_ones_stay(tmp_path: Path) -> None:
+    path = tmp_path / "stet.log"
+    handler = LazyLogFile(path, max_bytes=1_000)
+    handler.setFormatter(PrivateFormatter("%(message)s"))
+    for number in range(100):
+        handler.handle(logging.makeLogRecord({"msg": f"{number:04} {'line ' * 20}"}))
+    handler.close()
+    names = sorted(one.name for one in tmp_path.iterdir())
+    assert names == ["stet.log", "stet.log.1", "stet.log.2", "stet.log.3"]
+    assert all(one.stat().st_size <= 1_000 for one in tmp_path.iterdir())
+    assert {one.stat().st_mode & 0o777 for one in tmp_path.iterdir()} == {0o600}
+    assert path.read_text().splitlines()[-1].startswith("0099 ")

@@ -1,0 +1,132 @@
+"""What may stand in the log."""
+
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from stet.lsp.logs.form import OursOrGrave, PrivateFormatter, bare
+from tests.support.canaries import keys, private_key
+
+LEVELS = [logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR, logging.CRITICAL]
+TEXT = "the heron stood in the reeds"
+
+
+@pytest.fixture(autouse=True)
+def _level() -> Iterator[None]:
+    ours = logging.getLogger("stet")
+    before = ours.level
+    ours.setLevel(logging.WARNING)
+    yield
+    ours.setLevel(before)
+
+
+def record(level: int, message: str, *arguments: object, error: bool = False) -> logging.LogRecord:
+    exc_info = sys.exc_info() if error else None
+    return logging.LogRecord("stet.test", level, "", 0, message, arguments, exc_info)
+
+
+def written(of: logging.LogRecord) -> str:
+    return PrivateFormatter("%(levelname)s %(message)s").format(of)
+
+
+def raised(work: Callable[[], object], level: int = logging.ERROR) -> logging.LogRecord:
+    """What is logged when this fails."""
+    try:
+        work()
+    except (OSError, RecursionError, ValueError):
+        return record(level, "stet.ask failed", error=True)
+    raise AssertionError("it did not fail")
+
+
+def failed(message: str, level: int = logging.ERROR) -> logging.LogRecord:
+    def work() -> None:
+        try:
+            os.environ[message]
+        except KeyError as inner:
+            raise ValueError(f"because of {message}") from inner
+
+    return raised(work, level)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("kind", keys())
+def test_no_key_stands_in_a_record_at_any_level(kind: str, level: int) -> None:
+    key = keys()[kind]
+    logging.getLogger("stet").setLevel(logging.DEBUG)  # what an error says is told at that level
+    for one in (
+        record(level, f"key = '{key}'"),
+        record(level, "key = %r", key),
+        failed(key, level),
+    ):
+        assert key not in written(one)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_no_line_of_a_private_key_stands_in_a_record(level: int) -> None:
+    key = private_key()
+    told = written(record(level, "%s", key))
+    assert not any(line in told for line in key.splitlines()[1:-1])
+
+
+def test_a_key_of_the_environment_is_not_told_though_it_looks_like_a_word(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MY_GATEWAY_KEY", "correct-horse")
+    assert written(record(logging.WARNING, "refused: %s", "Bearer correct-horse!")).endswith(
+        "Bearer [redacted: from the environment]!"
+    )
+
+
+def test_what_an_error_says_is_told_at_debug_only() -> None:
+    one = failed(TEXT)
+    told = written(one)
+    assert TEXT not in told
+    assert "ValueError" in told
+    assert "caused by" in told
+    assert "KeyError" in told
+    logging.getLogger("stet").setLevel(logging.DEBUG)
+    assert f"ValueError: because of {TEXT}" in written(one)
+
+
+def test_what_another_formatter_has_told_of_an_error_is_not_taken_over() -> None:
+    one = failed(TEXT)
+    logging.Formatter("%(message)s").format(one)
+    assert TEXT not in written(one)
+
+
+def test_a_system_error_is_told_by_its_number_and_not_by_the_file() -> None:
+    told = written(raised(lambda: Path("/nowhere/private-name").read_bytes()))
+    assert told.endswith("FileNotFoundError (ENOENT)")
+    assert "private-name" not in told
+
+
+def test_an_error_without_end_is_told_in_few_lines() -> None:
+    def deeper(n: int) -> None:
+        deeper(n + 1)
+
+    told = written(raised(lambda: deeper(0)))
+    assert len(told.splitlines()) < 100
+    assert "calls more" in told
+
+
+def test_libraries_are_heard_from_warnings_on() -> None:
+    heard = OursOrGrave()
+    for name, level, is_heard in (
+        ("openai", logging.DEBUG, False),
+        ("httpx", logging.INFO, False),
+        ("stetson", logging.INFO, False),
+        ("stet.lsp", logging.DEBUG, True),
+        ("openai", logging.WARNING, True),
+    ):
+        assert heard.filter(logging.makeLogRecord({"name": name, "levelno": level})) is is_heard
+
+
+def test_the_bare_line_of_a_record_holds_numbers_and_nothing_else_from_elsewhere() -> None:
+    assert bare(record(logging.WARNING, "%s: version %d", TEXT, 3)).endswith(": ...: version 3")
+    assert bare(record(logging.WARNING, "%d", TEXT)).endswith(": %d")
+    strange = logging.makeLogRecord({"name": "asyncio", "msg": TEXT, "levelname": "ERROR"})
+    assert bare(strange) == "ERROR asyncio: ..."
