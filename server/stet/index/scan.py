@@ -9,7 +9,7 @@ disk: call it in a worker thread.
 import logging
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from stet.index.builds import Build, is_build, read_build
@@ -43,6 +43,25 @@ class Found:
     build: Build | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A file that a scan has taken in.
+
+    Attributes:
+        located: As the walk gave it: the same object as long as the file is the same and not open.
+        path: Its path.
+        may_link: Whether it can hold links.
+        is_read: Whether anything is looked for in it.
+        found: What was found.
+    """
+
+    located: Located
+    path: str
+    may_link: bool
+    is_read: bool
+    found: Found | None = None
+
+
 _NOTHING = Found((), (), 0)
 _Stamp = tuple[float, int, int]
 """When a file was written, its size, and the revision of its open text."""
@@ -53,10 +72,12 @@ class LinkCache:
 
     Attributes:
         latest: The graph of the scan before; what it has worked out is taken over.
+        taken: What the scan before took, by URI.
     """
 
     def __init__(self, size: int = 2 * MAX_FILES) -> None:
         self.latest: ScannedLinks | None = None
+        self.taken: Mapping[str, Taken] = {}
         self._size = size
         self._found: OrderedDict[str, tuple[_Stamp, Found]] = OrderedDict()
 
@@ -77,8 +98,8 @@ def scan_links(snapshot: Snapshot, cache: LinkCache | None = None) -> ScannedLin
     cache = LinkCache() if cache is None else cache
     scan = _Scan(snapshot, cache)
     for located in snapshot.walk():
-        if located.path is not None:
-            scan.take(located, located.path.as_posix())
+        scan.take(located)
+    cache.taken = scan.taken
     if scan.is_cut:
         log.warning("the scan for links left files out: %d were read", len(scan.links))
     before, graph = cache.latest, scan.graph()
@@ -100,6 +121,7 @@ class _Scan:
     builds: dict[str, Build] = field(default_factory=dict)
     n_characters: int = 0
     is_cut: bool = False
+    taken: dict[str, Taken] = field(default_factory=dict)
     opened: Mapping[str, TextDocument] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -109,23 +131,34 @@ class _Scan:
             if (path := path_of(document.uri)) is not None
         }
 
-    def take(self, located: Located, path: str) -> None:
+    def take(self, located: Located) -> None:
         """Take a file of the walk in."""
-        self.uris[path] = located.uri
-        may_link = has_links(located.name)
-        if not may_link and not is_build(located.name):
+        if located.path is None:
             return
-        if len(self.links) >= MAX_FILES or self.n_characters >= MAX_CHARACTERS:
-            self.is_cut = True
-            return
-        found = self._found_in(located, path)
+        taken = self.cache.taken.get(located.uri)
+        if taken is None or taken.located is not located:
+            may_link, may_tell = has_links(located.name), is_build(located.name)
+            taken = Taken(located, located.path.as_posix(), may_link, may_link or may_tell)
+        self.uris[taken.path] = located.uri
+        if taken.is_read:
+            if len(self.links) >= MAX_FILES or self.n_characters >= MAX_CHARACTERS:
+                self.is_cut = True
+                return
+            if taken.found is None:
+                taken = replace(taken, found=self._found_in(located, taken.path))
+            self._add(taken, taken.found or _NOTHING)
+        if taken.found is not _NOTHING:
+            self.taken[located.uri] = taken
+
+    def _add(self, taken: Taken, found: Found) -> None:
         self.n_characters += found.n_characters
-        if may_link:
-            self.links[path] = found.links
+        if taken.may_link:
+            self.links[taken.path] = found.links
         if found.build is not None:
-            self.builds[path] = found.build
-        for alias in dict.fromkeys(map(folded, found.aliases)):
-            self.aliases.setdefault(alias, []).append(path)
+            self.builds[taken.path] = found.build
+        if found.aliases:
+            for alias in dict.fromkeys(map(folded, found.aliases)):
+                self.aliases.setdefault(alias, []).append(taken.path)
 
     def graph(self) -> ScannedLinks:
         """What was found, so far without a thought of what links mean."""

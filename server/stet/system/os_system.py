@@ -23,6 +23,11 @@ _BINARY = getattr(os, "O_BINARY", 0)
 """Windows would translate line ends."""
 _TRASH = "trash"
 """Its folder in the state folder."""
+_KINDS = {
+    stat.S_IFREG: FileKind.FILE,
+    stat.S_IFDIR: FileKind.FOLDER,
+    stat.S_IFLNK: FileKind.LINK,
+}
 
 
 class OsSystem:
@@ -39,7 +44,7 @@ class OsSystem:
     def stat(self, path: Path) -> FileStat | None:
         """What lies at `path`, links not followed; None if nothing does or it can't be looked at."""
         try:
-            return _file_stat(path.lstat())
+            return _file_stat(os.lstat(path))
         except (OSError, ValueError):  # ValueError: a NUL in the name
             return None
 
@@ -67,13 +72,16 @@ class OsSystem:
         """Names and stats in a folder, sorted by name; nothing where it can't be read."""
         try:
             with os.scandir(path) as entries:
-                names = sorted(entry.name for entry in entries)
+                found = sorted((entry.name, entry.path) for entry in entries)
         except (OSError, ValueError):
             return
-        for name in names:
-            found = self.stat(path / name)
-            if found is not None:
-                yield name, found
+        for name, inside in found:
+            # Asked of the path, as an entry's own stat has no number of links on Windows.
+            try:
+                about = _file_stat(os.lstat(inside))
+            except OSError:
+                continue  # gone since
+            yield name, about
 
     def real_path(self, path: Path) -> Path:
         """`path` with every link resolved; the part that does not exist stays as it is.
@@ -238,14 +246,7 @@ def _read(descriptor: int, path: Path, limit: int) -> bytes:
 
 def _file_stat(found: os.stat_result) -> FileStat:
     """Our view of the system's answer."""
-    if stat.S_ISREG(found.st_mode):
-        kind = FileKind.FILE
-    elif stat.S_ISDIR(found.st_mode):
-        kind = FileKind.FOLDER
-    elif stat.S_ISLNK(found.st_mode):
-        kind = FileKind.LINK
-    else:
-        kind = FileKind.OTHER
+    kind = _KINDS.get(stat.S_IFMT(found.st_mode), FileKind.OTHER)
     return FileStat(kind, found.st_size, found.st_mtime, found.st_nlink)
 
 

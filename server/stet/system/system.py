@@ -6,10 +6,9 @@ All file methods may block: call them from a worker thread where the event loop 
 
 import asyncio
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from stet.system.program import Program, Ran
 
@@ -24,9 +23,8 @@ class FileKind(Enum):
     """A device, a pipe, a socket: never opened."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileStat:
-    """What is known of a path without opening it.
+class FileStat(NamedTuple):
+    """What is known of a path without opening it. A tuple, as a walk makes thousands of them.
 
     Attributes:
         kind: What it is.

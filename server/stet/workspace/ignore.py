@@ -13,6 +13,7 @@ Patterns are those of git (`stet.workspace.patterns`).
 """
 
 import logging
+from collections.abc import Collection
 from enum import Enum
 from functools import lru_cache
 from pathlib import Path
@@ -24,6 +25,7 @@ log = logging.getLogger(__name__)
 
 GIT_IGNORE = ".gitignore"
 STET_IGNORE = ".stetignore"
+_EXCLUDE = (".git", "info", "exclude")
 MAX_IGNORE_BYTES = 256_000
 """What is read of one ignore file."""
 
@@ -60,9 +62,23 @@ class IgnoreRules:
             return Verdict.DENIED if by_stet else Verdict.SHOWN
         by_git = self._match(root, parts, is_folder, GIT_IGNORE)
         if by_git is None:
-            exclude = self._spec(root, (".git", "info", "exclude"))
+            exclude = self._spec(root, _EXCLUDE)
             by_git = None if exclude is None else exclude.ask(parts, is_folder=is_folder)
         return Verdict.IGNORED if by_git else Verdict.SHOWN
+
+    def patterns_in(
+        self, root: Path, parts: tuple[str, ...], names: Collection[str]
+    ) -> tuple[Patterns | None, ...]:
+        """The patterns that a folder of these names brings; they are the same objects as long as
+        the ignore files are the same.
+        """
+        # Some disks find an ignore file in any case.
+        spelled = {name.casefold() for name in names if name.startswith(".")}
+        found = tuple(
+            self._spec(root, (*parts, name)) if name in spelled else None
+            for name in (STET_IGNORE, GIT_IGNORE)
+        )
+        return found if parts else (*found, self._spec(root, _EXCLUDE))
 
     def _match(
         self,

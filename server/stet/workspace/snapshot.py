@@ -23,6 +23,7 @@ from stet.workspace.redaction import Redactor
 from stet.workspace.roots import Root
 from stet.workspace.uris import canonical, path_of
 from stet.workspace.walk import Walk
+from stet.workspace.walk_memory import WalkMemory
 
 NO_TEXT = frozenset({"binary", "too-large"})
 """Rules of `NotShown` for a file that is there, and that no rule of the user's is against."""
@@ -59,6 +60,7 @@ class Snapshot:
         asked: URI of the document the current question is about, where that was said.
         blocks: By canonical URI, the ids of hunks that may stand in a text as blocks: no part of what
             the file says.
+        walked: What walks have decided, where that is kept; shared between snapshots.
         redactor: Gets to know the private keys of what is shown: part of one can't be told by itself.
     """
 
@@ -71,6 +73,7 @@ class Snapshot:
     asked: str | None = None
     blocks: Mapping[str, frozenset[str]] = field(default_factory=dict)
     redactor: Redactor = field(default_factory=Redactor, compare=False)
+    walked: WalkMemory | None = field(default=None, compare=False)
 
     def asked_about(self, uri: str | None) -> "Snapshot":
         """The same world, for a question about this document (see `stet.workspace.privacy`)."""
@@ -233,7 +236,7 @@ class Snapshot:
 
     def _walk(self, *, only_text: bool = True) -> Walk:
         privacy = replace(self.privacy(), rules=self.rules.pinned())
-        return Walk(self.system, self._locator(), privacy, only_text)
+        return Walk(self.system, self._locator(), privacy, only_text, self.walked)
 
     def _locator(self) -> Locator:
         return Locator(self.system, self.roots, self.documents)

@@ -6,16 +6,19 @@ endless: a walk gives up after `MAX_ENTRIES` names and says so in the log.
 
 import logging
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from stet.system.system import FileKind, FileStat, System
 from stet.workspace.disk_text import MAX_FILE_BYTES, SNIFFED_BYTES, has_binary_ending, is_binary
+from stet.workspace.ignore import GIT_IGNORE, STET_IGNORE
 from stet.workspace.names import has_odd_characters
 from stet.workspace.paths import Located, Locator
 from stet.workspace.privacy import PrivacyFilter
 from stet.workspace.roots import Root
 from stet.workspace.uris import canonical, path_of, uri_of
+from stet.workspace.walk_memory import Decided, PatternsInForce, WalkMemory
 
 log = logging.getLogger(__name__)
 
@@ -27,13 +30,26 @@ MAX_DEPTH = 64
 
 @dataclass(slots=True)
 class Walk:
-    """One walk over the files that `privacy` lets through; all of them unless `only_text`."""
+    """One walk over the files that `privacy` lets through; all of them unless `only_text`.
+
+    What `memory` has of an earlier walk is not decided again.
+    """
 
     system: System
     locator: Locator
     privacy: PrivacyFilter
     only_text: bool = True
+    memory: WalkMemory | None = None
     n_entries: int = 0
+    found: set[str] = field(default_factory=set)
+    """The open documents that were come to, by canonical URI."""
+
+    def __post_init__(self) -> None:
+        settings = self.privacy.settings
+        if self.memory is not None:
+            bases = [self.system.real_path(root.path) for root in self.privacy.roots]
+            excluded = settings.context.excluded_folders
+            self.memory.on((self.privacy.roots, bases, settings.privacy, excluded))
 
     def files(self, top: Path | None) -> Iterator[Located]:
         """The files below `top`, or below all roots.
@@ -42,15 +58,13 @@ class Walk:
         on the disk, or outside the roots, come last (untitled ones only when all is walked).
         """
         top = None if top is None else self._without_links(top)
-        seen: set[str] = set()
         for root in sorted(self.privacy.roots, key=lambda root: root.name):
             start = root.path if top is None or top in root.path.parents else top
             if self._is_walked(root, start):
-                for located in self._below(root, start.relative_to(root.path).parts):
-                    seen.add(canonical(located.uri))
-                    yield located
+                parts = start.relative_to(root.path).parts
+                yield from self._below(root, start, parts, self._patterns_above(root, parts))
         yield from self._only_open(
-            seen, lambda path: top is None or (path is not None and top in path.parents)
+            lambda path: top is None or (path is not None and top in path.parents)
         )
 
     def files_in(self, folder: Path) -> Iterator[Located]:
@@ -59,13 +73,10 @@ class Walk:
         root = self._innermost(folder)
         if root is None or not self._is_walked(root, folder):
             return
-        found = [
-            located
-            for path, stat in self._entries(root, folder.relative_to(root.path).parts)
-            if (located := self._file(path, stat)) is not None
-        ]
-        seen = {canonical(located.uri) for located in found}
-        found += self._only_open(seen, lambda path: path is not None and path.parent == folder)
+        parts = folder.relative_to(root.path).parts
+        decided = self._decided(root, folder, parts, self._patterns_above(root, parts))[1]
+        found = [each.file for each in decided.values() if each.file is not None]
+        found += self._only_open(lambda path: path is not None and path.parent == folder)
         yield from sorted(found, key=lambda located: located.name)
 
     def _is_walked(self, root: Root, start: Path) -> bool:
@@ -86,64 +97,108 @@ class Walk:
         holders = [r for r in self.privacy.roots if r.path == path or r.path in path.parents]
         return max(holders, key=lambda root: len(root.path.parts), default=None)
 
-    def _below(self, root: Root, parts: tuple[str, ...]) -> Iterator[Located]:
+    def _below(
+        self, root: Root, folder: Path, parts: tuple[str, ...], above: PatternsInForce
+    ) -> Iterator[Located]:
         """The files in a folder and then, at its place in the order, in each folder inside."""
-        for path, stat in self._entries(root, parts):
-            if stat.kind is FileKind.FOLDER:
-                if len(parts) < MAX_DEPTH and self._innermost(path) == root:
-                    yield from self._below(root, (*parts, path.name))
-                continue
-            located = self._file(path, stat)
-            if located is not None:
-                yield located
+        patterns, decided = self._decided(root, folder, parts, above)
+        for name, each in decided.items():
+            if each.file is not None:
+                yield each.file
+            elif each.is_entered and len(parts) < MAX_DEPTH:
+                yield from self._below(root, folder / name, (*parts, name), patterns)
 
-    def _file(self, path: Path, stat: FileStat) -> Located | None:
-        """The file at `path`; None for folders, and for what holds no text where that is asked for."""
-        if stat.kind is not FileKind.FILE:
-            return None
-        uri = uri_of(path)
-        document = self.locator.documents.get(canonical(uri))
-        if document is None and self.only_text and not self._is_text(path, stat):
-            return None
-        name = self.locator.name_of_path(path)
-        return Located(uri if document is None else document.uri, path, name, stat)
+    def _patterns_above(self, root: Root, parts: tuple[str, ...]) -> PatternsInForce:
+        """Those in force in the folder above the one at `parts`."""
+        rules, ignore_files = self.privacy.rules, (GIT_IGNORE, STET_IGNORE)
+        folders = (parts[:depth] for depth in range(len(parts)))
+        return tuple(
+            each for above in folders for each in rules.patterns_in(root.path, above, ignore_files)
+        )
 
-    def _entries(self, root: Root, parts: tuple[str, ...]) -> Iterator[tuple[Path, FileStat]]:
-        """The files and folders in a folder that may be shown."""
-        folder = root.path.joinpath(*parts)
-        for name, stat in self.system.list_folder(folder):
-            self.n_entries += 1
-            if self.n_entries == MAX_ENTRIES:
-                log.warning("%s: more than %d names, the rest is left out", root.path, MAX_ENTRIES)
-            if self.n_entries >= MAX_ENTRIES:
-                return
-            if stat.kind not in (FileKind.FILE, FileKind.FOLDER) or has_odd_characters(name):
-                continue
-            path = folder / name
-            key = canonical(uri_of(path))
-            refusal = self.privacy.check_level(
-                root,
-                (*parts, name),
-                is_folder=stat.kind is FileKind.FOLDER,
-                is_asked=key in self.privacy.open_keys and key in self.privacy.asked_keys,
-            )
-            if refusal is None:
-                yield path, stat
+    def _decided(
+        self, root: Root, folder: Path, parts: tuple[str, ...], above: PatternsInForce
+    ) -> tuple[PatternsInForce, dict[str, Decided]]:
+        """The patterns in force in a folder, and what is decided of each name in it, in order."""
+        listed = self._listed(root, folder)
+        names = [name for name, _ in listed]
+        patterns = (*above, *self.privacy.rules.patterns_in(root.path, parts, names))
+        place = (root.path, parts, self.only_text)
+        known = {} if self.memory is None else self.memory.get(place, patterns)
+        opened = self.locator.documents
+        decided: dict[str, Decided] = {}
+        passing: set[str] = set()
+        for name, stat in listed:
+            each = known.get(name)
+            if each is None or each.key in opened or not each.holds(stat):
+                each = self._decide(root, parts, folder / name, stat)
+                if each.key in opened:
+                    self.found.add(each.key)
+                    passing.add(name)
+                elif each.is_passing:
+                    passing.add(name)
+            decided[name] = each
+        if self.memory is not None:
+            kept = {name: decided[name] for name in names if name not in passing}
+            self.memory.put(place, patterns, kept if passing else decided)
+        return patterns, decided
 
-    def _is_text(self, path: Path, stat: FileStat) -> bool:
+    def _listed(self, root: Root, folder: Path) -> list[tuple[str, FileStat]]:
+        """The names in a folder, as long as there are not too many in the whole walk."""
+        n_left = MAX_ENTRIES - 1 - self.n_entries
+        listed = list(islice(self.system.list_folder(folder), n_left + 1))
+        if len(listed) > n_left >= 0:
+            log.warning("%s: more than %d names, the rest is left out", root.path, MAX_ENTRIES)
+        self.n_entries += len(listed)
+        return listed[: max(0, n_left)]
+
+    def _decide(self, root: Root, parts: tuple[str, ...], path: Path, stat: FileStat) -> Decided:
+        """What becomes of an entry."""
+        key = canonical(uri_of(path))
+        is_folder = stat.kind is FileKind.FOLDER
+        if not (is_folder or stat.kind is FileKind.FILE) or has_odd_characters(path.name):
+            return Decided(stat, key)
+        refusal = self.privacy.check_level(
+            root,
+            (*parts, path.name),
+            is_folder=is_folder,
+            is_asked=key in self.privacy.open_keys and key in self.privacy.asked_keys,
+        )
+        if refusal is not None:
+            return Decided(stat, key)
+        if is_folder:
+            return Decided(stat, key, is_entered=self._innermost(path) == root)
+        return self._file(path, stat, key)
+
+    def _file(self, path: Path, stat: FileStat, key: str) -> Decided:
+        """A file that may be shown, unless it holds no text where that is asked for."""
+        document = self.locator.documents.get(key)
+        if document is None and self.only_text:
+            is_text = self._is_text(path, stat)
+            if not is_text:
+                return Decided(stat, key, is_passing=is_text is None)
+        uri = uri_of(path) if document is None else document.uri
+        return Decided(stat, key, Located(uri, path, self.locator.name_of_path(path), stat))
+
+    def _is_text(self, path: Path, stat: FileStat) -> bool | None:
+        """Whether a file holds text; None where it can't be read now."""
         if stat.size > MAX_FILE_BYTES or has_binary_ending(path.name):
             return False
         try:
             return not is_binary(self.system.read_bytes(path, SNIFFED_BYTES))
         except OSError:
-            return False  # gone or not ours to read: nothing to show
+            return None  # gone or not ours to read: nothing to show
 
-    def _only_open(self, seen: set[str], is_wanted: Callable[[Path | None], bool]) -> list[Located]:
+    def _only_open(self, is_wanted: Callable[[Path | None], bool]) -> list[Located]:
         """The open documents that were not found on the disk, sorted by name."""
         found: list[Located] = []
         for key, document in self.locator.documents.items():
             path = path_of(document.uri)
-            if key in seen or not is_wanted(path) or self.privacy.check(document.uri) is not None:
+            if (
+                key in self.found
+                or not is_wanted(path)
+                or self.privacy.check(document.uri) is not None
+            ):
                 continue
             found.append(Located(document.uri, path, self.locator.name_of(document.uri)))
         return sorted(found, key=lambda located: located.name)

@@ -28,6 +28,7 @@ from stet.workspace.roots import Root, implied_roots, name_roots
 from stet.workspace.sending import Sendings
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical, is_tracked, path_of
+from stet.workspace.walk_memory import WalkMemory
 
 log = logging.getLogger(__name__)
 
@@ -81,6 +82,7 @@ class Workspace:
         self._last_revision = 0
         self._documents: Mapping[str, TextDocument] | None = None
         self._rules = IgnoreRules(system)
+        self._walked = WalkMemory()
 
     # Roots
 
@@ -197,6 +199,7 @@ class Workspace:
             self._rules,
             blocks=self.blocks(),
             redactor=self.redactor,
+            walked=self._walked,
         )
 
     def _opened(self, modification: Modification) -> tuple[TextChange, ...]:

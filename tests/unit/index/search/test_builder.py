@@ -11,8 +11,6 @@ from stet.index.search.builder import Builder
 from stet.index.search.engine import Search, SearchEngine
 from stet.index.search.ground import Ground, settings_of
 from stet.index.search.store import Store
-from stet.system.os_system import OsSystem
-from stet.system.system import FileStat
 from stet.workspace.roots import Root
 from stet.workspace.uris import uri_of
 
@@ -326,13 +324,13 @@ def test_a_scan_asks_the_disk_about_unchanged_files_no_more_than_it_must(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    stat = OsSystem.stat
+    lstat = os.lstat
 
-    def counted(system: OsSystem, path: Path) -> FileStat | None:
-        asked.append(path.name)
-        return stat(system, path)
+    def counted(path: str | Path) -> os.stat_result:
+        asked.append(Path(path).name)
+        return lstat(path)
 
-    monkeypatch.setattr(OsSystem, "stat", counted)
+    monkeypatch.setattr(os, "lstat", counted)
     library.scan()
     files = [name for name in asked if name.endswith((".py", ".md", ".txt"))]
     assert sorted(files) == ["harbour.py", "readme.txt", "tides.md"]
