@@ -77,3 +77,9 @@ class Numbers:
             first += SKIPPED
         self._next[kind] = first + n
         return first
+
+    def take_from(self, kind: str, n: int, start: int) -> int:
+        """The first of `n` numbers, the very first of which is `start`."""
+        first = self._next.get(kind, start)
+        self._next[kind] = first + n
+        return first

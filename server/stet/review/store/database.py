@@ -5,8 +5,10 @@ Imports sqlite3, which takes milliseconds: loaded when the database is opened, n
 
 import logging
 import sqlite3
-from collections.abc import Iterable, Iterator
-from contextlib import closing
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from stet.review.journal import Kept
@@ -19,8 +21,17 @@ from stet.review.store.owner import Owner, alone
 from stet.review.store.preset_rows import KeptPresets
 from stet.review.store.preset_tables import load_presets, write_presets
 from stet.review.store.rows import MAX_NUMBER, Text, fields_of, is_live, standing_to_json
-from stet.review.store.schema import Damaged, connect, faults, open_database, set_aside, transaction
-from stet.review.store.sent_tables import load_sent, write_sent
+from stet.review.store.schema import (
+    BUSY_SECONDS,
+    Busy,
+    Damaged,
+    connect,
+    faults,
+    open_database,
+    set_aside,
+    transaction,
+)
+from stet.review.store.sent_tables import drop_old_sent, load_sent, write_sent
 
 log = logging.getLogger(__name__)
 
@@ -37,13 +48,15 @@ _RAISE_NUMBER = """
     INSERT INTO counter VALUES (?, ?)
     ON CONFLICT (kind) DO UPDATE SET next = max(next, excluded.next)
 """
-_DROP_TEXTS = """
-    DELETE FROM text WHERE hash NOT IN (
-        SELECT old FROM hunk UNION SELECT new FROM hunk UNION SELECT base FROM hunk
-        UNION SELECT proposed FROM hunk UNION SELECT text FROM footing
-        UNION SELECT text FROM heard)
+_USED = """
+    SELECT old FROM hunk UNION SELECT new FROM hunk UNION SELECT base FROM hunk
+    UNION SELECT proposed FROM hunk UNION SELECT text FROM footing UNION SELECT text FROM heard
 """
+_UNUSED_TEXTS = f"SELECT hash FROM text WHERE hash NOT IN ({_USED})"  # noqa: S608 (our own words)
+_DROP_TEXTS = f"DELETE FROM text WHERE hash IN ({{}}) AND hash NOT IN ({_USED})"  # noqa: S608
 _KNOWN_TEXTS = "SELECT hash FROM text WHERE hash IN ({})"
+_SHORT_WAIT_MS = 50
+"""How long tidying waits for another server."""
 _MOST_AT_ONCE = 500
 """Values in one statement; old builds of SQLite take 999."""
 
@@ -55,25 +68,28 @@ class Database:
         set_aside: Where the damaged file is that lay in its place, if one did.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, patience: float) -> None:
         """Open `state.db` in `folder`; both are made, for this user only.
 
+        Args:
+            folder: The state folder of the workspace.
+            patience: How many seconds another server that is opening it is waited for.
+
         Raises:
-            StoreFault: If that can't be done.
+            Busy: If somebody else holds a lock on it for longer; nothing is opened then.
+            StoreFault: If it can't be done.
         """
         self.set_aside: Path | None = None
         self._path = folder / "state.db"
         with faults():
             for missing in (folder.parent, folder):
                 missing.mkdir(mode=0o700, exist_ok=True)
-            with alone(folder / "opening.lock"):
-                self._connection = self._open()
-                try:
-                    self._owner = Owner(folder / "owners")
-                    self._owner.adopt(self._connection)
-                except BaseException:
-                    self._connection.close()
-                    raise
+            with alone(folder / "opening.lock", patience), ExitStack() as undo:
+                self._connection = undo.enter_context(closing(self._open()))
+                self._owner = Owner(folder / "owners")
+                undo.callback(self._owner.end)
+                self._owner.adopt(self._connection)
+                _ = undo.pop_all()  # it is open, and stays so
         self._synchronous = ""
 
     def number(self, kind: str, n: int) -> int:
@@ -147,7 +163,8 @@ class Database:
             StoreFault: If it can't be read.
         """
         with faults(), closing(connect(self._path)) as connection:
-            drop_old(connection, self._owner.run, now)
+            with _if_free(connection):
+                drop_old(connection, self._owner.run, now)
             return load(connection, self._owner.run)
 
     def load_chats(self, now: float) -> KeptRows:
@@ -157,7 +174,8 @@ class Database:
             StoreFault: If they can't be read.
         """
         with faults(), closing(connect(self._path)) as connection:
-            drop_old_chats(connection, self._owner.run, now)
+            with _if_free(connection):
+                drop_old_chats(connection, self._owner.run, now)
             return load_chats(connection, self._owner.run)
 
     def load_presets(self) -> KeptPresets:
@@ -176,7 +194,9 @@ class Database:
             StoreFault: If it can't be read.
         """
         with faults(), closing(connect(self._path)) as connection:
-            return load_sent(connection, now)
+            with _if_free(connection):
+                drop_old_sent(connection, now)
+            return load_sent(connection)
 
     def tidy(self) -> None:
         """Drop texts that nothing refers to, and move what is in the log file to the database.
@@ -187,8 +207,15 @@ class Database:
             StoreFault: If it can't be done.
         """
         with faults(), closing(connect(self._path)) as connection:
-            with transaction(connection):
-                connection.execute(_DROP_TEXTS)
+            unused = [name for (name,) in connection.execute(_UNUSED_TEXTS)]
+            for some in _in_parts(unused):
+                # A few at a time, so that nobody who writes meanwhile waits for all; and looked at
+                # again, for one of them may be in use by now.
+                began = time.perf_counter()
+                with transaction(connection):
+                    connection.execute(_DROP_TEXTS.format(_marks(some)), some)
+                # Whoever waits for a lock only looks now and then whether it is free.
+                threading.Event().wait(time.perf_counter() - began)
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def close(self) -> None:
@@ -245,11 +272,24 @@ def _noted(text: str, texts: dict[str, Text]) -> bytes:
     return noted.hash
 
 
-def _in_parts(names: tuple[bytes, ...]) -> Iterator[tuple[bytes, ...]]:
+@contextmanager
+def _if_free(connection: sqlite3.Connection) -> Iterator[None]:
+    """Tidy up within, unless another server is writing: what is read does not depend on it."""
+    connection.execute(f"PRAGMA busy_timeout = {_SHORT_WAIT_MS}")
+    try:
+        with faults():
+            yield
+    except Busy:
+        log.info("another server is writing: tidied another time")
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
+
+
+def _in_parts(names: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
     """As many at once as one statement takes, and no more."""
     for start in range(0, len(names), _MOST_AT_ONCE):
         yield names[start : start + _MOST_AT_ONCE]
 
 
-def _marks(values: tuple[bytes, ...]) -> str:
+def _marks(values: Sequence[bytes]) -> str:
     return ", ".join("?" * len(values))

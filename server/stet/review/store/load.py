@@ -80,10 +80,15 @@ def drop_old(connection: sqlite3.Connection, owner: str, now: float) -> None:
     bounds = {"owner": owner, "oldest": oldest, "most": MAX_DECIDED}
     with transaction(connection):
         connection.execute(_DROP_HUNKS, bounds)
-        ids = {hunk_id for (hunk_id,) in connection.execute(_IDS, bounds)}
-        for nth, fields in connection.execute(_STANDING, bounds).fetchall():
-            if not _names(fields) & ids:
-                connection.execute("DELETE FROM footing WHERE nth = ?", (nth,))
+    # Read before the lock is taken, for that takes its time where there is much; the hunks last, so that
+    # none is missing that stands in one of these.
+    standing = connection.execute(_STANDING, bounds).fetchall()
+    ids = {hunk_id for (hunk_id,) in connection.execute(_IDS, bounds)}
+    empty = [(nth, fields) for nth, fields in standing if not _names(fields) & ids]
+    if empty:
+        with transaction(connection):
+            # With the fields: the number may be that of another one by now.
+            connection.executemany("DELETE FROM footing WHERE nth = ? AND fields = ?", empty)
 
 
 def _names(fields: object) -> set[object]:

@@ -10,18 +10,17 @@ import re
 import sqlite3
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from stet.review.store.schema import StoreFault, transaction
+from stet.review.store.schema import Busy, transaction
 from stet.system.lock import FileLock
 
 log = logging.getLogger(__name__)
 
 _OWNED = ("hunk", "footing", "turn", "chat", "heard", "attached")
 _NAME = re.compile("[0-9a-z]{1,32}")
-_TRIES = 100
 _TRY_SECONDS = 0.02
 
 
@@ -56,13 +55,22 @@ class Owner:
         # Also those that had nothing: their files would stay for ever.
         names = {path.stem for path in self._folder.glob("*.lock")} | owners
         dead = {name: lock for name in names - {self.run} if (lock := self._lock_of(name))}
+        done = False
+        try:
+            if left := dead.keys() & owners:
+                self._take_over(connection, left)
+            done = True
+        finally:
+            for lock in dead.values():
+                lock.release(remove=done)  # else it is for whoever tries next, perhaps this run
+
+    def _take_over(self, connection: sqlite3.Connection, names: Iterable[str]) -> None:
+        """Let the rows of these runs be this one's, all or none."""
         with transaction(connection):
-            for name in dead.keys() & owners:
+            for name in names:
                 for table in _OWNED:
                     update = f"UPDATE {table} SET owner = ? WHERE owner = ?"  # noqa: S608 (our own names)
                     connection.execute(update, (self.run, name))
-        for lock in dead.values():
-            lock.release(remove=True)
 
     def end(self) -> None:
         """End the run: what it owns is for whoever comes next.
@@ -84,22 +92,20 @@ class Owner:
 
 
 @contextmanager
-def alone(path: Path) -> Iterator[None]:
-    """Be the only server that opens the database now.
+def alone(path: Path, seconds: float) -> Iterator[None]:
+    """Be the only server that opens the database now; another one is waited for that long.
 
     Raises:
-        StoreFault: If another one is at it for long.
+        Busy: If it is still at it then.
         OSError: If there can be no lock.
     """
     pause = threading.Event()
-    for _ in range(_TRIES):
+    for _ in range(max(int(seconds / _TRY_SECONDS), 1)):
         if lock := FileLock.take(path):
             break
         pause.wait(_TRY_SECONDS)
     else:
-        raise StoreFault(
-            f"another server has been opening it for {_TRIES * _TRY_SECONDS:g} seconds"
-        )
+        raise Busy("another server is opening it")
     try:
         yield
     finally:

@@ -29,12 +29,20 @@ def write_sent(connection: sqlite3.Connection, now: float, sent: Iterable[str]) 
     connection.executemany(_KEEP, ((now, fields) for fields in sent))
 
 
-def load_sent(connection: sqlite3.Connection, now: float) -> tuple[str, ...]:
-    """What all servers of the workspace have sent, oldest first; what is beyond the bounds goes.
+def drop_old_sent(connection: sqlite3.Connection, now: float) -> None:
+    """Drop what is beyond the bounds.
+
+    Raises:
+        sqlite3.Error: If it can't be done; then nothing is dropped.
+    """
+    with transaction(connection):
+        connection.execute(_DROP, {"oldest": now - MAX_DAYS * 86_400, "most": MAX_SENT})
+
+
+def load_sent(connection: sqlite3.Connection) -> tuple[str, ...]:
+    """What all servers of the workspace have sent, oldest first.
 
     Raises:
         sqlite3.Error: If it can't be read.
     """
-    with transaction(connection):
-        connection.execute(_DROP, {"oldest": now - MAX_DAYS * 86_400, "most": MAX_SENT})
     return tuple(str(fields) for (fields,) in connection.execute(_SENT))

@@ -8,7 +8,8 @@
     await asyncio.to_thread(store.close)
 
 A failure of the disk never reaches the caller. What could not be written stays here, is tried again
-with the next write, and the user is told once. Light to import: SQLite comes when it is opened.
+with the next write, and the user is told once. What somebody else has locked is waited for in `load`;
+until it has been opened nothing is written, and nothing that is there can be written over. Light to import: SQLite comes when it is opened.
 """
 
 import hashlib
@@ -16,7 +17,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from stet.review.journal import Footing, Kept
 from stet.review.proposal import Hunk
@@ -32,6 +33,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+Loaded = TypeVar("Loaded")
+
+OPENING_SECONDS = 2.0
+"""How long a worker waits for another server that opens the database, before it looks again."""
+SHORT_SECONDS = 0.25
+"""How long the event loop does."""
 TIDY_WRITES = 200
 """After how many writes the log file is emptied, and texts are dropped."""
 
@@ -52,7 +59,8 @@ class Store:
         """
         self._system = system
         self._roots = roots
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._opening = threading.Lock()
         self._is_open = False
         self._database: Database | None = None
         self._batch = Batch()
@@ -74,6 +82,9 @@ class Store:
                 else:
                     self._numbers.given(kind, first + n)
                     return first
+            if not self._is_open:
+                # What has been given before is not known yet; no count has come as far as the clock.
+                return self._numbers.take_from(kind, n, int(self._system.now()))
             first = self._numbers.take(kind, n, alone=self._database is None)
             self._batch.numbers[kind] = first + n
             return first
@@ -92,18 +103,10 @@ class Store:
     def load(self) -> Kept:
         """What this server is to look after: what it had, and what servers had that are dead.
 
-        Takes long where there is much, and holds nobody up meanwhile: for a worker thread.
+        Takes long where there is much, or where somebody else has locked the file, and holds nobody up
+        meanwhile: for a worker thread.
         """
-        with self._lock:
-            database = self._ready()
-        if database is None:
-            return Kept()
-        try:
-            return database.load(self._system.now())
-        except _fault() as fault:
-            with self._lock:
-                self._failures.add(fault)
-            return Kept()
+        return self._loaded(lambda database: database.load(self._system.now()), Kept())
 
     def keep_turn(self, row: TurnRow) -> None:
         """Keep a turn as it is now; written when it returns."""
@@ -119,16 +122,7 @@ class Store:
 
     def load_chats(self) -> KeptRows:
         """The turns and chats of this server and of dead ones; for a worker thread, as `load`."""
-        with self._lock:
-            database = self._ready()
-        if database is None:
-            return KeptRows()
-        try:
-            return database.load_chats(self._system.now())
-        except _fault() as fault:
-            with self._lock:
-                self._failures.add(fault)
-            return KeptRows()
+        return self._loaded(lambda database: database.load_chats(self._system.now()), KeptRows())
 
     def keep_presets(self, presets: Mapping[str, str | None], attached: str | None = None) -> None:
         """Keep presets by name (None: the preset goes), and what is attached if it has changed.
@@ -143,16 +137,7 @@ class Store:
 
     def load_presets(self) -> KeptPresets:
         """All presets, and what servers that are dead by now had attached last; as `load`."""
-        with self._lock:
-            database = self._ready()
-        if database is None:
-            return KeptPresets()
-        try:
-            return database.load_presets()
-        except _fault() as fault:
-            with self._lock:
-                self._failures.add(fault)
-            return KeptPresets()
+        return self._loaded(lambda database: database.load_presets(), KeptPresets())
 
     def keep_sent(self, fields: str) -> None:
         """Keep that something was sent; written when it returns."""
@@ -162,16 +147,7 @@ class Store:
 
     def load_sent(self) -> tuple[str, ...]:
         """What was sent to whom, by any server of the workspace, oldest first; as `load`."""
-        with self._lock:
-            database = self._ready()
-        if database is None:
-            return ()
-        try:
-            return database.load_sent(self._system.now())
-        except _fault() as fault:
-            with self._lock:
-                self._failures.add(fault)
-            return ()
+        return self._loaded(lambda database: database.load_sent(self._system.now()), ())
 
     def tend(self) -> None:
         """Keep what waits, and after many writes tidy up; in a worker thread, for that takes long."""
@@ -211,31 +187,73 @@ class Store:
         name = hashlib.sha256(data).hexdigest()[:20] if roots else "none"
         return self._system.state_folder() / "workspaces" / name
 
+    def _loaded(self, read: "Callable[[Database], Loaded]", nothing: Loaded) -> Loaded:
+        """What `read` gives; a lock that somebody else has is waited for. In a worker thread.
+
+        Without it this run would know nothing of what there was, so it is not given up soon.
+        """
+        since = self._system.monotonic()
+        while True:
+            if (fault := self._open(OPENING_SECONDS, waits=True)) is None:
+                try:
+                    return read(self._database) if self._database else nothing
+                except _fault() as error:
+                    fault = error
+            if not _is_busy(fault) or not self._failures.waits(since, fault):
+                break
+        with self._lock:
+            if self._is_open:
+                self._failures.add(fault)
+            else:
+                self._is_open = True  # this run has not seen what is there, and leaves it alone
+                self._failures.tell(fault)
+        return nothing
+
     def _ready(self) -> "Database | None":
         """The database if it is there and to be tried now; opened at the first time."""
-        if not self._is_open:
-            self._is_open = True
-            self._open()
+        if not (self._is_open or self._failures.is_too_early) and self._open(SHORT_SECONDS):
+            self._failures.later()
         return None if self._failures.is_too_early else self._database
 
-    def _open(self) -> None:
+    def _open(self, patience: float, *, waits: bool = False) -> Exception | None:
+        """Open the database, unless that has been done; gives what tells that somebody has locked it.
+
+        Args:
+            patience: How many seconds another server that opens it is waited for.
+            waits: Whether a thread of this one is waited for as long as it takes, not only so long.
+        """
+        if not self._opening.acquire(timeout=-1 if waits else patience):
+            return TimeoutError("it is being opened")
+        try:
+            return None if self._is_open else self._try_to_open(patience)
+        finally:
+            self._opening.release()
+
+    def _try_to_open(self, patience: float) -> Exception | None:
+        """The same, for one thread at a time."""
+        database = None
         try:
             from stet.review.store.database import Database
+
+            database = Database(self.folder, patience)
         except ImportError as fault:  # a Python built without SQLite
             self._failures.tell(fault)
-            return
-        try:
-            self._database = Database(self.folder)
         except (OSError, _fault()) as fault:
+            if _is_busy(fault):
+                return fault
             self._failures.tell(fault)
-            return
-        if self._database.set_aside:
-            self._failures.tell_damage(self._database.set_aside)
+        with self._lock:
+            self._database, self._is_open = database, True
+            self._failures.over()
+            if database and database.set_aside:
+                self._failures.tell_damage(database.set_aside)
+            self._write()
+        return None
 
     def _write(self) -> None:
         """Write what waits, all of it or nothing."""
         database = self._ready()
-        if self._database is None:
+        if self._is_open and self._database is None:
             self._batch = Batch()
         if database is None or self._batch.is_empty:
             return
@@ -249,6 +267,13 @@ class Store:
         self._n_writes += 1
         if lost:
             log.error("another server has taken over %s: not written", ", ".join(lost))
+
+
+def _is_busy(fault: Exception) -> bool:
+    """Whether somebody else has locked the database, and may let go of it."""
+    from stet.review.store.schema import Busy
+
+    return isinstance(fault, Busy)
 
 
 def _fault() -> type[Exception]:
