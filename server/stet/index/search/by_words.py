@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from stet.index.search.store import Store
+from stet.index.search.store import NOTHING, Store, Without
 
 MOST_OF_A_WORD = 2.2
 """What a word adds to a score is less than this times its rarity: k1 + 1 of SQLite's BM25."""
@@ -35,16 +35,19 @@ class WordRanking:
     frequencies: Mapping[str, int]
     few: int = FEW
 
-    def best(self, terms: Sequence[str], limit: int, folder: str = "") -> list[tuple[int, float]]:
+    def best(
+        self, terms: Sequence[str], limit: int, folder: str = "", without: Without = NOTHING
+    ) -> list[tuple[int, float]]:
         """Chunks with any of the words, the best by BM25 first, each with its score.
 
         Args:
             terms: The rarest first.
             limit: At most so many.
             folder: Only below this one, as files are called; empty for everywhere.
+            without: What does not count.
         """
         if len(terms) == 1 or sum(self.frequencies[term] for term in terms) <= self.few:
-            return self.store.best(_any(terms), limit, folder)
+            return self.store.best(_any(terms), limit, folder, without)
         best: list[tuple[int, float]] = []
         # Those with several words, by the rarest they have. Others turn up with a part of their
         # score, but in the answer to their rarest word with all of it, which is more; where they
@@ -53,10 +56,10 @@ class WordRanking:
             if _least(best, limit) >= self._most(terms[at:]):
                 break
             wanted = f"{_any([term])} AND ({_any(terms[at + 1 :])})"
-            best = _merged(best, self.store.best(wanted, limit, folder), limit)
+            best = _merged(best, self.store.best(wanted, limit, folder, without), limit)
         for term in terms:
             if _least(best, limit) < self._most([term]):
-                best = _merged(best, self.store.best(_any([term]), limit, folder), limit)
+                best = _merged(best, self.store.best(_any([term]), limit, folder, without), limit)
         return best
 
     def _most(self, terms: Sequence[str]) -> float:

@@ -185,6 +185,7 @@ class Worker:
             by_meaning=message["meaning"],
             favoured=message["favoured"],
             vector=message["vector"],
+            for_people=True,
         )
         hits = [hit._asdict() for hit in self._engine.search(search)]
         tell("answer", id=message["id"], hits=hits, meaning=self._engine.has_meaning)

@@ -7,14 +7,16 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stet.index.search.by_words import WordRanking
 from stet.index.search.chunks import chunks_of
 from stet.index.search.embedding import Embedder
 from stet.index.search.fields import fields_of, query_meant, query_terms
-from stet.index.search.ranking import Asked, Ranks, ranked, value_of, why
-from stet.index.search.store import Entry, Row, Source, Store
+from stet.index.search.flood import for_people, spread_out
+from stet.index.search.ranking import Asked, Ranks, Scored, ranked, value_of, why
+from stet.index.search.store import NOTHING, Entry, Row, Source, Store, Without
 from stet.index.search.vectors import Vectors, packed, unpacked
 from stet.text.lines import split_lines
 from stet.text.secrets import Secret, find_secrets
@@ -75,6 +77,7 @@ class Search:
         by_meaning: Whether meaning counts.
         favoured: What is added to the score of chunks of some files, by URI.
         vector: What it means, where somebody else embeds.
+        for_people: Whether of one file, and of passages that read the same, a few are enough.
     """
 
     text: str
@@ -84,6 +87,7 @@ class Search:
     by_meaning: bool = True
     favoured: Mapping[str, float] = field(default_factory=dict)
     vector: Sequence[float] | None = None
+    for_people: bool = False
 
 
 def entry_of(source: Source) -> Entry:
@@ -206,6 +210,11 @@ class SearchEngine:
             for row, ranks in candidates
         ]
         valued.sort(key=lambda each: (-each[0], each[1].file, each[1].first))
+        if search.for_people:
+            wanted = {
+                row.id for row in islice(for_people(row for _, row, _ in valued), search.limit)
+            }
+            valued = [each for each in valued if each[1].id in wanted]
         return [_hit(asked, *each) for each in valued[: search.limit]]
 
     def candidates(self, search: Search) -> tuple[Asked, list[tuple[Row, Ranks]]]:
@@ -222,8 +231,20 @@ class SearchEngine:
         finally:
             vector, by_meaning = meant.result()
         rows = self._store.rows(list({each for each, _ in (*by_words, *by_meaning)}))
+
+        def others_by_words(without: Without) -> Scored:
+            return self._by_words(asked, search, without)
+
+        def others_by_meaning(without: Without) -> Scored:
+            return self._nearest(vector, self._not_in(without, rows, only))
+
+        fetch = self._store.rows
+        words = spread_out(by_words, N_BY_WORDS, rows, fetch, others_by_words)
+        meaning = spread_out(by_meaning, N_BY_MEANING, rows, fetch, others_by_meaning)
+        put_up = {each for each, _ in (*words, *meaning)}
+        rows = {chunk: row for chunk, row in rows.items() if chunk in put_up}
         cosines = {} if vector is None else self._vectors.cosines(list(rows), vector)
-        return asked, ranked(rows, by_words, by_meaning, cosines)
+        return asked, ranked(rows, words, meaning, cosines)
 
     def _frequency(self, term: str) -> int:
         known = self._frequencies.get(term)
@@ -231,7 +252,20 @@ class SearchEngine:
             known = self._frequencies[term] = self._store.frequency(term)
         return known
 
-    def _by_words(self, asked: Asked, search: Search) -> list[tuple[int, float]]:
+    def _not_in(
+        self, without: Without, rows: Mapping[int, Row], only: Sequence[int] | None
+    ) -> list[int]:
+        """The chunks with a vector, of `only` where that is given, without some; of texts that are left
+        out those are known that have been found.
+        """
+        out = {chunk for chunk, row in rows.items() if row.text in without.texts}
+        out.update(self._store.chunks_of(without.uris))
+        among = self._vectors.chunks if only is None else only
+        return [chunk for chunk in among if chunk not in out]
+
+    def _by_words(
+        self, asked: Asked, search: Search, without: Without = NOTHING
+    ) -> list[tuple[int, float]]:
         telling: list[str] = []
         n_found = 0
         for term in sorted(asked.rarity, key=self._frequency):
@@ -242,7 +276,7 @@ class SearchEngine:
         if not telling:
             return []
         ranking = WordRanking(self._store, self.n_chunks, self._frequencies)
-        return ranking.best(telling, N_BY_WORDS, search.folder)
+        return ranking.best(telling, N_BY_WORDS, search.folder, without)
 
     def _vector_of(self, search: Search) -> "np.ndarray[Any, Any] | None":
         if not search.by_meaning or not len(self._vectors):
@@ -259,10 +293,15 @@ class SearchEngine:
     ) -> tuple["np.ndarray[Any, Any] | None", list[tuple[int, float]]]:
         """What the question means, and the chunks near to it; of `only` where that is given."""
         vector = self._vector_of(search)
+        return vector, self._nearest(vector, only)
+
+    def _nearest(
+        self, vector: "np.ndarray[Any, Any] | None", only: Sequence[int] | None
+    ) -> list[tuple[int, float]]:
         if vector is None:
-            return None, []
+            return []
         nearest = self._vectors.nearest(vector, N_BY_MEANING, only)
-        return vector, [(chunk, cosine) for chunk, cosine in nearest if cosine >= LEAST_COSINE]
+        return [(chunk, cosine) for chunk, cosine in nearest if cosine >= LEAST_COSINE]
 
 
 def _hit(asked: Asked, value: float, row: Row, ranks: Ranks) -> Hit:

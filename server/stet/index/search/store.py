@@ -6,7 +6,7 @@ or of another version.
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -109,6 +109,26 @@ class Row(NamedTuple):
     name: str
     head: str
     body: str
+
+    @property
+    def text(self) -> str:
+        """What it says, wherever it lies."""
+        return f"{self.head}\n{self.body}"
+
+
+class Without(NamedTuple):
+    """What a ranking leaves out.
+
+    Attributes:
+        uris: Files.
+        texts: Passages that say this, as `Row.text` has it.
+    """
+
+    uris: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()
+
+
+NOTHING = Without()
 
 
 class Store:
@@ -319,24 +339,39 @@ class Store:
         row = self._db.execute("SELECT doc FROM vocabulary WHERE term = ?", (term,)).fetchone()
         return 0 if row is None else int(row[0])
 
-    def best(self, wanted: str, limit: int, folder: str = "") -> list[tuple[int, float]]:
+    def best(
+        self, wanted: str, limit: int, folder: str = "", without: Without = NOTHING
+    ) -> list[tuple[int, float]]:
         """Chunks that fit a question in the language of FTS5, the best by BM25 first, each with its
         score; of equals the older first.
         """
-        if not folder:
-            sql = (
-                f"SELECT rowid, -bm25(words, {_WEIGHTS}) AS score FROM words WHERE words MATCH ?"  # noqa: S608
-                " ORDER BY score DESC, rowid LIMIT ?"
-            )
-            return self._db.execute(sql, (wanted, limit)).fetchall()
+        tables, conditions, values = "words", "words MATCH ?", [wanted]
+        if folder or without.uris:
+            tables += " JOIN chunks ON chunks.id = words.rowid JOIN files ON files.id = chunks.file"
+        if folder:
+            prefix = folder.rstrip("/") + "/"
+            conditions += f" AND substr(files.name, 1, {len(prefix)}) = ?"
+            values.append(prefix)
+        for column, left_out in (
+            ("files.uri", without.uris),
+            ("head || char(10) || body", without.texts),
+        ):
+            if left_out:
+                conditions += f" AND {column} NOT IN ({_marks(len(left_out))})"
+                values += left_out
         sql = (
-            f"SELECT words.rowid, -bm25(words, {_WEIGHTS}) AS score FROM words"  # noqa: S608
-            " JOIN chunks ON chunks.id = words.rowid JOIN files ON files.id = chunks.file"
-            " WHERE words MATCH ? AND substr(files.name, 1, ?) = ?"
-            " ORDER BY score DESC, words.rowid LIMIT ?"
+            f"SELECT words.rowid, -bm25(words, {_WEIGHTS}) AS score FROM {tables}"  # noqa: S608
+            f" WHERE {conditions} ORDER BY score DESC, words.rowid LIMIT {limit}"
         )
-        prefix = folder.rstrip("/") + "/"
-        return self._db.execute(sql, (wanted, len(prefix), prefix, limit)).fetchall()
+        return self._db.execute(sql, values).fetchall()
+
+    def chunks_of(self, uris: Collection[str]) -> list[int]:
+        """All chunks of some files."""
+        sql = (
+            "SELECT chunks.id FROM files JOIN chunks ON chunks.file = files.id"  # noqa: S608
+            f" WHERE uri IN ({_marks(len(uris))})"
+        )
+        return [each for (each,) in self._db.execute(sql, tuple(uris))]
 
     def chunks_below(self, folder: str) -> list[int]:
         """All chunks of files below a folder, as files are called."""
@@ -354,5 +389,9 @@ class Store:
             " c0, c1, c2, c3 FROM chunks JOIN files ON files.id = chunks.file"
             " JOIN words_content ON words_content.id = chunks.id WHERE chunks.id IN "
         )
-        found = self._db.execute(f"{sql}({','.join('?' * len(ids))})", ids)
+        found = self._db.execute(f"{sql}({_marks(len(ids))})", ids)
         return {row[0]: Row(*row) for row in found}
+
+
+def _marks(n: int) -> str:
+    return ",".join("?" * n)

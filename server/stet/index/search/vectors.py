@@ -53,6 +53,11 @@ class Vectors:
     def __len__(self) -> int:
         return len(self._ids)
 
+    @property
+    def chunks(self) -> Sequence[int]:
+        """All that have a vector."""
+        return self._ids
+
     def put(self, vectors: Iterable[tuple[int, bytes]]) -> None:
         """Take in the vectors of chunks, as `packed` made them; one of another length is left out."""
         left = iter(vectors)

@@ -7,7 +7,7 @@ from stet.index.search.by_words import WordRanking
 from stet.index.search.chunk import Chunk
 from stet.index.search.engine import digest
 from stet.index.search.fields import Fields
-from stet.index.search.store import Entry, Stamp, Store
+from stet.index.search.store import NOTHING, Entry, Stamp, Store, Without
 
 WORDS = "abcdefg"
 """The later ones are in more chunks: each letter is as likely as its place."""
@@ -55,9 +55,11 @@ def test_chunks_with_a_common_word_alone_are_not_weighed() -> None:
         weighed: list[str] = []
         weigh = store.best
 
-        def noted(wanted: str, limit: int, folder: str = "") -> list[tuple[int, float]]:
+        def noted(
+            wanted: str, limit: int, folder: str = "", without: Without = NOTHING
+        ) -> list[tuple[int, float]]:
             weighed.append(wanted)
-            return weigh(wanted, limit, folder)
+            return weigh(wanted, limit, folder, without)
 
         store.best = noted  # type: ignore[method-assign]
         ranking = WordRanking(store, 63, {"rare": 3, "common": 23}, few=0)
