@@ -75,12 +75,15 @@ class Found:
         n_more: How many others there are.
         by_meaning: Whether meaning had a say in the order.
         is_cut: Whether files were left out because there are too many.
+        n_files_so_far: How many files the answer was looked for in, where the index is still being
+            built; None where it is whole.
     """
 
     passages: tuple[Passage, ...]
     n_more: int = 0
     by_meaning: bool = False
     is_cut: bool = False
+    n_files_so_far: int | None = None
 
 
 class Searcher(Protocol):

@@ -26,6 +26,7 @@ class IndexView:
         self._timer: asyncio.TimerHandle | None = None
         self._reported: IndexState | None = None
         self._is_starting = False
+        self._has_said_partial = False
         index.listen(self._changed)
 
     def reindex(self, snapshot: Snapshot, *, rebuild: bool) -> str:
@@ -47,6 +48,15 @@ class IndexView:
             "message": state.message or None,
         }
 
+    def answered(self, n_files_so_far: int | None) -> None:
+        """The user was given an answer from an index that is still being built: say so, once a build."""
+        if n_files_so_far is not None and not self._has_said_partial:
+            self._has_said_partial = True
+            self._client.show_message(
+                f"Stet: the search index is still being built ({n_files_so_far:,} files so far). Until"
+                " it is done, searches find what is in those."
+            )
+
     async def _begin(self, snapshot: Snapshot, *, rebuild: bool) -> None:
         try:
             self._index.retry()
@@ -62,6 +72,7 @@ class IndexView:
         if self._is_starting:
             return  # what it has been told to do comes only after this
         if state.stage not in _AT_WORK:
+            self._has_said_partial = False
             self._end(state.message or f"{state.files:,} files")
         elif self._progress is not None:
             self._report(self._progress, state)

@@ -85,6 +85,11 @@ def _said(params: SearchWorkspace, found: Found) -> str:
         )
     if found.is_cut:
         told += _NOT_ALL
+    if found.n_files_so_far is not None:
+        told += (
+            f"(The index is still being built: {found.n_files_so_far:,} files so far. What is not found "
+            "may be in another: ask again later, or use regex, which reads all of them.)\n"
+        )
     return told
 
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
+from lsprotocol import types as lsp
 
 from stet.index.search.indexer import Indexer
 from stet.index.search.state import IndexState, Stage
@@ -47,6 +48,9 @@ class Watcher(Client):
     ) -> Progress:
         self.has_seen.set()
         return Shown(self.editor, title, self.log)
+
+    def show_message(self, text: str, kind: lsp.MessageType = lsp.MessageType.Info) -> None:
+        self.log.append(text)
 
 
 class Table:
@@ -103,3 +107,17 @@ async def test_the_end_says_why_there_is_no_index() -> None:
     table.stands(IndexState(Stage.FAILED, message="the disk is full"))
     assert table.client.log[-1] == "the disk is full"
     assert table.view.shape()["message"] == "the disk is full"
+
+
+async def test_that_an_answer_is_from_a_part_of_the_files_is_said_once_a_build() -> None:
+    table = Table()
+    table.view.answered(None)
+    for _ in range(2):
+        table.view.answered(1200)
+        table.view.answered(1300)
+        table.stands(READY)
+    said = (
+        "Stet: the search index is still being built (1,200 files so far). Until it is done, searches"
+        " find what is in those."
+    )
+    assert table.client.log == [said, said]

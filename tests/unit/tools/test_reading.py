@@ -4,12 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from stet.index.searching import Found, Query
 from stet.settings.values import PrivacySettings, Settings
 from stet.system.os_system import OsSystem
 from stet.tools.list_files import LIST_FILES
 from stet.tools.read_file import MAX_CHARACTERS, READ_FILE
 from stet.tools.search_workspace import SEARCH_WORKSPACE
 from stet.workspace.grep_child import MAX_HITS
+from stet.workspace.snapshot import Snapshot
 from stet.workspace.workspace import Workspace
 from tests.support.turns import make_desk, use
 from tests.support.world import make_world, open_document
@@ -200,3 +202,20 @@ async def test_search_says_how_to_see_what_is_cut() -> None:
     )
     nothing = await use(SEARCH_WORKSPACE, desk, query="nowhere", folder="none")
     assert nothing == "Nothing matches 'nowhere' below 'none'.\n"
+
+
+class Half:
+    """A searcher whose index is still being built."""
+
+    async def search(self, snapshot: Snapshot, query: Query) -> Found:
+        return Found((), by_meaning=True, n_files_so_far=1200)
+
+
+async def test_search_says_so_while_the_index_is_still_being_built() -> None:
+    desk = make_desk(make_world(FILES))
+    desk.searcher = Half()
+    assert await use(SEARCH_WORKSPACE, desk, query="two") == (
+        "Nothing matches 'two'.\n"
+        "(The index is still being built: 1,200 files so far. What is not found may be in another: ask"
+        " again later, or use regex, which reads all of them.)\n"
+    )

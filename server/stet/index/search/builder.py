@@ -23,6 +23,10 @@ MANY = 2_000
 """When so many files have changed at once, all are looked at instead."""
 
 
+WHOLE = "whole"
+"""The remark on an index in which all files were once."""
+
+
 class Builder:
     """Owns what is left to be done.
 
@@ -53,6 +57,7 @@ class Builder:
         self._outliner = Outliner()
         self._flying: set[str] = set()
         self._n_read = 0
+        self._is_whole = store.meta(WHOLE) is not None
 
     def scan(self, first: Iterable[str] = ()) -> None:
         """Look at all files, those beside the documents `first` before the others."""
@@ -65,6 +70,14 @@ class Builder:
         if not self._is_tidy:
             self._is_tidy = True
             self._store.tidy()
+
+    @property
+    def n_files_so_far(self) -> int | None:
+        """How many files there are in the index before all have been looked at once; None from then on.
+
+        What changes later is looked at again, and the index is whole but for that.
+        """
+        return None if self._is_whole else len(self._known)
 
     @property
     def seconds_left(self) -> float | None:
@@ -139,6 +152,9 @@ class Builder:
             return True
         self._cutter.close()
         self._n_read = 0
+        if not self._is_whole:
+            self._is_whole = True
+            self._store.set_meta(WHOLE, "yes")
         return False
 
     def _next_of(self, walk: Iterator[Located]) -> dict[str, Located | None]:

@@ -188,7 +188,13 @@ class Worker:
             for_people=True,
         )
         hits = [hit._asdict() for hit in self._engine.search(search)]
-        tell("answer", id=message["id"], hits=hits, meaning=self._engine.has_meaning)
+        tell(
+            "answer",
+            id=message["id"],
+            hits=hits,
+            meaning=self._engine.has_meaning,
+            files_so_far=self._builder.n_files_so_far,
+        )
 
     def _report(self, *, ready: bool) -> None:
         n_files, n_chunks, n_unread = self._store.counts()

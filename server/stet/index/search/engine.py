@@ -7,7 +7,6 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stet.index.search.by_words import WordRanking
@@ -211,9 +210,8 @@ class SearchEngine:
         ]
         valued.sort(key=lambda each: (-each[0], each[1].file, each[1].first))
         if search.for_people:
-            wanted = {
-                row.id for row in islice(for_people(row for _, row, _ in valued), search.limit)
-            }
+            few = list(for_people(row for _, row, _ in valued))[: search.limit]
+            wanted = {row.id for row in few}
             valued = [each for each in valued if each[1].id in wanted]
         return [_hit(asked, *each) for each in valued[: search.limit]]
 

@@ -167,7 +167,7 @@ class Indexer:
             return await self._words.search(snapshot, query)
         found = await asyncio.to_thread(passages_of, snapshot, query, answer["hits"], self._shown)
         n_more = max(0, len(answer["hits"]) - len(found)) if len(found) == query.limit else 0
-        return Found(found, n_more, answer["meaning"])
+        return Found(found, n_more, answer["meaning"], n_files_so_far=answer["files_so_far"])
 
     async def _ask(self, snapshot: Snapshot, query: Query, folder: str) -> dict[str, Any] | None:
         """What the process answers; None if it does not."""

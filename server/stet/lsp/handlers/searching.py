@@ -81,6 +81,7 @@ async def _places(state: ServerState, snapshot: Snapshot, query: Query) -> list[
         found = await state.index.search(snapshot, query)
     except PathRefused as refused:
         raise InvalidParams(str(refused)) from refused
+    state.index_view.answered(found.n_files_so_far)
     places = found_places(found.passages, snapshot, state.workspace.encoding)
     return await gathered(places, state.system)
 

@@ -103,6 +103,29 @@ def test_a_broken_index_is_more_than_a_question_without_an_answer(
     assert [each["id"] for each in messages] == [1, 2]
 
 
+def test_an_answer_says_so_while_the_index_is_built_for_the_first_time(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "ws").mkdir()
+    (tmp_path / "ws" / "harbour.py").write_text("def moor(): pass\n")
+    worker = Worker(begin(tmp_path))
+    worker.handle(question(1))
+    settle(worker)
+    worker.handle(question(2))
+    (tmp_path / "ws" / "harbour.py").write_text("def moor(boat): pass\n")
+    worker.handle({"do": "changed", "uris": [uri_of(tmp_path / "ws" / "harbour.py")]})
+    worker.handle(question(3))
+    worker.handle({"do": "rebuild", "number": 1})
+    worker.handle(question(4))
+    settle(worker)
+    worker.close()
+    again = Worker(begin(tmp_path))
+    again.handle(question(5))
+    again.close()
+    answers = [each for each in told(capsys) if each["is"] == "answer"]
+    assert [each["files_so_far"] for each in answers] == [0, None, None, 0, None]
+
+
 def test_an_index_that_was_cut_by_other_grammars_is_made_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
