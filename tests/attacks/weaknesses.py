@@ -325,7 +325,7 @@ def runs_what_it_finds(put: Put) -> None:
             for server in json.loads(path.read_text())["mcpServers"].values():
                 with suppress(OSError):
                     argv = shlex.split(server.get("command", "true"))
-                    subprocess.run(argv, capture_output=True, check=False)
+                    subprocess.run(argv, cwd=root, capture_output=True, check=False)
         for path in sorted(root.glob("**/*.pkl")):
             pickle.loads(path.read_bytes())
 

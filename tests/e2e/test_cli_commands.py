@@ -13,7 +13,7 @@ from stet.cli.demo import NOTE, STATS
 from tests.support import openai_server as api
 from tests.support.http_server import Asked
 from tests.support.openai_server import OpenAIServer, Reply
-from tests.support.shell import Screen, Shell
+from tests.support.shell import SECONDS, STET, Screen, Shell
 
 
 @pytest.fixture
@@ -191,3 +191,56 @@ async def test_the_demo_uses_a_provider_that_is_configured_and_says_so(shell: Sh
     assert "OPENAI_API_KEY" in done.stdout
     assert '    """Average over a moving window."""\n' in done.stdout
     assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        {"LC_ALL": "xx_YY.nowhere", "PYTHONIOENCODING": "ascii"},
+        {
+            "HOME": "/nowhere/at/all",
+            "XDG_CONFIG_HOME": "",
+            "XDG_STATE_HOME": "",
+            "XDG_CACHE_HOME": "",
+        },
+        {"HOME": "/proc/1", "XDG_STATE_HOME": "/dev/null", "XDG_CACHE_HOME": "/proc/nothing"},
+        {"HOME": "relative", "TMPDIR": "/nowhere"},
+    ],
+    ids=["plain locale", "unknown locale", "no home", "unwritable home", "relative home"],
+)
+def test_the_doctor_never_breaks_wherever_it_is(shell: Shell, env: dict[str, str]) -> None:
+    shell.script({"text": "yes"})
+    odd = shell.folder / "né\u200b ✓"
+    odd.mkdir()
+    (odd / ".stet.toml").write_text("[model]\nnäme = '✓'\n")
+    done = subprocess.run(
+        [*STET, "doctor"],
+        cwd=odd,
+        env=shell.env | env,
+        capture_output=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert b"Traceback" not in done.stdout + done.stderr
+    assert b"problem" in done.stdout
+
+
+def test_the_doctor_works_in_a_folder_that_is_gone(shell: Shell) -> None:
+    shell.script({"text": "yes"})
+    code = f"import os, subprocess, sys; os.rmdir(os.getcwd()); sys.exit(subprocess.call({[*STET, 'doctor']!r}))"
+    gone = shell.folder / "gone"
+    gone.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=gone,
+        env=shell.env,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "the one you are in is not there any more" in done.stdout
+    assert "Traceback" not in done.stderr

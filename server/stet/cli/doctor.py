@@ -5,9 +5,11 @@ Each check answers with findings; a finding that is a problem carries its fix.
 
 import asyncio
 import importlib.util
-import os
+import logging
 import sqlite3
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 from rich.text import Text
@@ -17,6 +19,7 @@ from stet.cli.editors import EDITORS, check_editor
 from stet.cli.finding import Finding
 from stet.cli.model import described
 from stet.cli.terminal import Terminal
+from stet.cli.upkeep import check_folders, check_log, check_settings_files, check_state
 from stet.cli.where import here
 from stet.index.search.embedding import can_embed
 from stet.index.search.kept import counted, index_folder
@@ -26,14 +29,15 @@ from stet.llm.embeddings import NoEmbedding, embedding_endpoint
 from stet.llm.errors import ModelError, NoModel
 from stet.llm.messages import Message
 from stet.llm.model import Request
-from stet.lsp.logs.file import log_file_path
 from stet.settings.layers import Layers, read_layers, user_file_path
-from stet.settings.values import ModelSettings, SearchSettings, WebSettings
+from stet.settings.values import ModelSettings, SearchSettings, Settings, WebSettings
 from stet.system.os_system import OsSystem
 from stet.system.system import System
 from stet.text.escape import escape_line
 from stet.web.endpoint import key_names, search_endpoint
 from stet.workspace.uris import uri_of
+
+log = logging.getLogger(__name__)
 
 PROBE_SECONDS = 30
 _MARKS = {"ok": "green", "note": "yellow", "problem": "red"}
@@ -42,28 +46,64 @@ _MARKS = {"ok": "green", "note": "yellow", "problem": "red"}
 def run() -> int:
     """Look at everything and show it; 1 if something does not work."""
     terminal = Terminal()
-    system = OsSystem()
-    layers = read_layers(system, [here()])
     terminal.show(f"Stet {__version__}\n", "bold")
     with terminal.working("looking"):
-        findings = asyncio.run(check_all(system, layers))
+        findings = asyncio.run(check_all(OsSystem()))
     for finding in findings:
         terminal.out.print(_line(finding), soft_wrap=True)
     return int(any(finding.mark == "problem" for finding in findings))
 
 
-async def check_all(system: System, layers: Layers) -> list[Finding]:
-    """Every check, in the order in which they are read."""
-    settings = layers.settings.model
-    return [
-        *check_settings(layers),
-        *await check_model(settings, system),
-        *check_web(layers.settings.web, system),
-        *check_search(layers.settings.search, system, here()),
-        await check_embedded(system),
-        *await asyncio.gather(*(check_editor(editor, system) for editor in EDITORS.values())),
-        *check_folders(),
-    ]
+async def check_all(system: System) -> list[Finding]:
+    """Every check, in the order in which they are read. Whatever is broken, none ends the others."""
+    try:
+        root = here()
+    except OSError:
+        root = Path(tempfile.gettempdir())
+        fix = (
+            "Go to another folder: what is said of one below is of the system's for scratch files."
+        )
+        gone = [Finding("problem", "folder", "the one you are in is not there any more", fix)]
+    else:
+        gone = []
+    read: list[Layers] = []
+
+    def settings() -> Iterator[Finding]:
+        read.append(read_layers(system, [root]))
+        yield from check_settings(read[0])
+        yield from check_settings_files(read[0], root)
+
+    found = gone + await _safely("settings", settings)
+    chosen = read[0].settings if read else Settings()
+    found += await _safely("model", lambda: check_model(chosen.model, system))
+    found += await _safely("web", lambda: check_web(chosen.web, system))
+    found += await _safely("search", lambda: check_search(chosen.search, system, root))
+    found += await _safely("grammars", check_grammars)
+    found += await _safely("embedded", lambda: check_embedded(system))
+    asked = (_safely(one.name, partial(check_editor, one, system)) for one in EDITORS.values())
+    for each in await asyncio.gather(*asked):
+        found += each
+    found += await _safely("folders", check_folders)
+    found += await _safely("log", check_log)
+    found += await _safely("kept", lambda: check_state(system, root))
+    return found
+
+
+_Found = Finding | Iterable[Finding]
+
+
+async def _safely(about: str, check: Callable[[], _Found | Awaitable[_Found]]) -> list[Finding]:
+    """What a check finds; that it could not look is a finding too."""
+    try:
+        found = check()
+        if isinstance(found, Awaitable):
+            found = await found
+        return [found] if isinstance(found, Finding) else list(found)
+    except Exception as error:  # what is to be found may break whoever looks
+        log.exception("%s could not be looked at", about)
+        what = f"could not be looked at: {type(error).__name__}: {error}"
+        fix = "Mend what it names; if that is nothing you know, report it in Stet's tracker."
+        return [Finding("problem", about, what, fix)]
 
 
 def check_settings(layers: Layers) -> Iterator[Finding]:
@@ -163,6 +203,13 @@ def _check_endpoint(settings: SearchSettings, system: System) -> Finding:
     return Finding("ok", "search", found)
 
 
+def check_grammars() -> Iterator[Finding]:
+    """Whether comments and search know more languages exactly."""
+    if importlib.util.find_spec("tree_sitter") is None:
+        fix = "Install Stet with its extra `grammars`."
+        yield Finding("note", "grammars", "search cuts most languages by their lines alone", fix)
+
+
 async def check_embedded(system: System) -> Finding:
     """The model that Stet can run itself."""
     missing = await weights.missing(weights.SMOLLM2, weights.default_folder(), system)
@@ -170,26 +217,6 @@ async def check_embedded(system: System) -> Finding:
         return Finding("note", "embedded", "not ready", missing)
     path = weights.SMOLLM2.path(weights.default_folder())
     return Finding("ok", "embedded", f"{weights.SMOLLM2.name}, {path}")
-
-
-def check_folders() -> Iterator[Finding]:
-    """Whether Stet may write where its own files go."""
-    import platformdirs  # late: as everywhere
-
-    for about, folder in (
-        ("state", platformdirs.user_state_path("stet")),
-        ("log", log_file_path().parent),
-    ):
-        if _is_writable(folder):
-            yield Finding("ok", about, str(folder))
-        else:
-            yield Finding("problem", about, f"{folder} can't be written", "Change its owner.")
-
-
-def _is_writable(folder: Path) -> bool:
-    """Whether a folder, or the nearest above it that exists, takes new files."""
-    existing = next(path for path in (folder, *folder.parents) if path.exists())
-    return existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
 
 
 def _line(finding: Finding) -> Text:

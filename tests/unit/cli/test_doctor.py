@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from stet.cli.doctor import (
-    check_folders,
+    check_all,
+    check_grammars,
     check_model,
     check_search,
     check_settings,
@@ -20,6 +21,8 @@ from stet.settings.layers import Layers, read_layers
 from stet.settings.values import ModelSettings, SearchSettings, Settings, WebSettings
 from stet.system.os_system import OsSystem
 from stet.workspace.uris import uri_of
+from tests.support.certificates import server_side
+from tests.support.openai_server import OpenAIServer, Reply
 
 
 @pytest.fixture
@@ -80,6 +83,80 @@ async def test_the_model_is_really_asked(tmp_path: Path, monkeypatch: pytest.Mon
     )
 
 
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (Reply(status=401, body={"error": {"message": "no"}}), "OPENAI_API_KEY"),
+        (Reply(status=404, body={"error": {"message": "no such model"}}), "model.name"),
+        (Reply(status=407, body="login"), "HTTPS_PROXY"),
+        (Reply(body="<html>Welcome</html>", content_type="text/html"), "model.baseUrl"),
+    ],
+    ids=["key", "model", "proxy", "address"],
+)
+async def test_why_a_model_does_not_answer_is_said_with_what_to_look_at(
+    monkeypatch: pytest.MonkeyPatch, reply: Reply, said: str
+) -> None:
+    async with OpenAIServer([reply] * 5) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "test-key")
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        chosen, reached = await check_model(ModelSettings(), OsSystem())
+    assert (chosen.mark, reached.mark, reached.about) == ("ok", "problem", "reached")
+    assert said in reached.fix
+    assert "test-key" not in f"{chosen} {reached}"
+
+
+async def test_an_address_where_nobody_listens_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "test-key")
+    async with OpenAIServer([]) as server:
+        base_url = server.base_url
+    _, reached = await check_model(ModelSettings(base_url=base_url), OsSystem())
+    assert reached.mark == "problem"
+    assert "could not be reached" in reached.fix
+
+
+async def test_a_certificate_that_nobody_vouches_for_is_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "test-key")
+    tls = server_side("localhost", tmp_path / "authority.pem")
+    async with OpenAIServer([], tls=tls) as server:
+        base_url = server.base_url.replace("127.0.0.1", "localhost")
+        _, reached = await check_model(ModelSettings(base_url=base_url), OsSystem())
+    assert reached.mark == "problem"
+    assert "certificate" in reached.fix
+
+
+async def test_a_missing_key_is_said_with_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    [found] = await check_model(ModelSettings("openai"), OsSystem())
+    assert (found.mark, found.found) == ("problem", "none")
+    assert "OPENAI_API_KEY" in found.fix
+
+
+async def test_a_check_that_breaks_is_a_finding_and_the_others_go_on(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps([{"text": "yes"}]))
+    monkeypatch.setenv("STET_SCRIPTED_MODEL", str(script))
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    def broken(*arguments: object) -> Finding:
+        raise RuntimeError("odd")
+
+    monkeypatch.setattr("stet.cli.doctor.check_search", broken)
+    found = await check_all(OsSystem())
+    [odd] = [one for one in found if "could not be looked at" in one.found]
+    assert (odd.mark, odd.about, odd.found[-17:]) == ("problem", "search", "RuntimeError: odd")
+    assert {"settings", "model", "reached", "kept", "log"} <= {one.about for one in found}
+
+
+def test_a_missing_extra_for_grammars_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    [found] = check_grammars()
+    assert (found.mark, found.fix) == ("note", "Install Stet with its extra `grammars`.")
+
+
 def test_a_search_api_is_named_with_where_its_key_is(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY"):
         monkeypatch.delenv(name, raising=False)
@@ -110,19 +187,6 @@ def test_a_search_api_is_named_with_where_its_key_is(monkeypatch: pytest.MonkeyP
             "Install Stet with its extra `web`.",
         ),
     ]
-
-
-def test_folders_of_ones_own_are_writable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "not" / "there" / "yet"))
-    assert {finding.mark for finding in check_folders()} == {"ok"}
-
-
-def test_a_file_in_the_place_of_a_folder_is_a_problem(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").write_text("x")
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
-    assert {finding.mark for finding in check_folders()} == {"problem"}
 
 
 def test_no_settings_at_all_are_no_layers(tmp_path: Path, config: Path) -> None:
