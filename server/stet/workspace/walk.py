@@ -7,6 +7,7 @@ endless: a walk gives up after `MAX_ENTRIES` names and says so in the log.
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
@@ -156,7 +157,10 @@ class Walk:
         """What becomes of an entry."""
         key = canonical(uri_of(path))
         is_folder = stat.kind is FileKind.FOLDER
-        if not (is_folder or stat.kind is FileKind.FILE) or has_odd_characters(path.name):
+        if not (is_folder or stat.kind is FileKind.FILE):
+            return Decided(stat, key)
+        if has_odd_characters(path.name):
+            _tell_left_out(path.parent)
             return Decided(stat, key)
         refusal = self.privacy.check_level(
             root,
@@ -202,3 +206,11 @@ class Walk:
                 continue
             found.append(Located(document.uri, path, self.locator.name_of(document.uri)))
         return sorted(found, key=lambda located: located.name)
+
+
+@lru_cache(maxsize=1000)  # once each: a walk is made for every other question
+def _tell_left_out(folder: Path) -> None:
+    log.warning(
+        "%a: what has bytes in its name that are no text, or characters that can't be seen, is left out",
+        str(folder),
+    )

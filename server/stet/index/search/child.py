@@ -5,6 +5,7 @@ mean is told by `Worker.handle` and, the other way, `Indexer`. It has a low prio
 """
 
 import json
+import logging
 import os
 import queue
 import sqlite3
@@ -215,6 +216,13 @@ def tell(kind: str, **fields: Any) -> None:
     sys.stdout.flush()
 
 
+class _Forwarding(logging.Handler):
+    """Has the server write down what is logged here."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        tell("logged", message=record.getMessage())
+
+
 def _reading(uris: list[str]) -> None:
     tell("reading", uris=uris)
 
@@ -240,6 +248,7 @@ def _read_messages(messages: "queue.SimpleQueue[dict[str, Any] | None]") -> None
 def main() -> None:
     """Work until the standard input ends."""
     os.umask(0o077)
+    logging.getLogger("stet").addHandler(_Forwarding(logging.WARNING))
     with suppress(OSError, AttributeError):
         os.nice(NICE)
     # The server logs what is said here, and what an error says quotes what is indexed.

@@ -4,6 +4,7 @@ Blocks, and takes a processor while it works: it lives in a process of its own (
 """
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -36,6 +37,7 @@ _MANY = 1000
 _DRIFT = 100
 """Where one of so many chunks has changed, those are counted anew too."""
 _BATCH = 512
+_HALVES = re.compile("[\ud800-\udfff]")
 
 
 class Hit(NamedTuple):
@@ -92,6 +94,7 @@ class Search:
 def entry_of(source: Source) -> Entry:
     """A file as it is put into the index; its stamp holds the digest of its text."""
     uri, name, text, stamp, outline, is_sent = source
+    name, text = _whole(name), _whole(text)
     lines = split_lines(text)
     chunks = chunks_of(text, name, outline)
     # Looking for them costs nearly as much as all the rest.
@@ -100,6 +103,14 @@ def entry_of(source: Source) -> Entry:
     fields = [fields_of(name, chunk, lines, told) for chunk in chunks]
     meant = [digest(each.meant) for each in fields]
     return Entry(uri, name, stamp, chunks, fields, meant)
+
+
+def _whole(text: str) -> str:
+    """A text without halves of characters, as many code points long: what the database takes.
+
+    Editors cut emoji in two, and the bytes of a name need not be text.
+    """
+    return text if text.isascii() else _HALVES.sub("\ufffd", text)
 
 
 def _without(text: str, secrets: Sequence[Secret]) -> str:

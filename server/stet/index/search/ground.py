@@ -13,7 +13,7 @@ from stet.system.os_system import OsSystem
 from stet.system.system import FileKind, FileStat
 from stet.workspace.activity import ActivityView
 from stet.workspace.ignore import IgnoreRules
-from stet.workspace.names import PathRefused
+from stet.workspace.names import PathRefused, has_odd_characters
 from stet.workspace.paths import Located
 from stet.workspace.roots import Root
 from stet.workspace.snapshot import NotShown, Snapshot
@@ -82,6 +82,8 @@ class Ground:
         stat = self._stat(uri, located)
         if stat is None or stat.size > self.max_bytes:
             return None
+        if located is None and has_odd_characters(self.disk.name_of(uri)):
+            return None  # as a walk leaves it out
         try:
             document = self.disk.show(uri) if located is None else self.disk.show_found(located)
         except NotShown:

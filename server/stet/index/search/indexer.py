@@ -313,6 +313,8 @@ class Indexer:
             case "embed" if self._process is not None:
                 giving = self._meanings.give(self._process, message["items"], self._search)
                 self._start(giving, "embedding")
+            case "logged":
+                log.warning("the search index: %s", message["message"])
             case "told":
                 log.warning("%s", message["message"])
                 self._tell(f"Stet: {message['message']}")

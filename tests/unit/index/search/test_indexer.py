@@ -210,3 +210,26 @@ async def test_between_questions_nothing_is_begun_as_long_as_folders_and_setting
     desk.workspace.with_settings(Settings(search=SearchSettings(embeddings="off")))
     await desk.index.keep_up(desk.workspace.snapshot())
     assert (asked, desk.index._process is process) == (["folder"], False)
+
+
+async def test_names_and_texts_with_halves_of_characters_end_nothing(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
+    odd = desk.root / os.fsdecode(b"quay\xe9.py")
+    odd.write_text("def moor_at_quay(): pass\n")
+    await desk.ready()
+    process = desk.index._process
+    assert await desk.find("quay") == []  # a walk leaves it out
+    desk.index.changed([uri_of(odd)])
+    assert await desk.find("quay") == []
+    assert "is left out" in caplog.text
+    desk.open(odd.name, "def moor_at_quay(boat): pass\n")  # open in the editor it is found
+    assert await desk.find("quay") == [odd.name]
+    names = {"half.md", "half.py", "half.js", "half.rs", "half.txt"}
+    for at, name in enumerate(sorted(names)):
+        half = (
+            f"# A \ud83d quay{at}\n\nfunction q\ud83dy() {{ quay }}\ndef quay\udc00{at}(): quay\n"
+        )
+        desk.open(name, half)
+    assert names <= set(await desk.find("quay \udfff", limit=40))
+    assert (desk.index._process, desk.told) == (process, [])
