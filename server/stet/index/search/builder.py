@@ -7,6 +7,7 @@ from stet.index.search.cutter import Cutter
 from stet.index.search.engine import SearchEngine, entry_of
 from stet.index.search.ground import Ground
 from stet.index.search.outliner import Outliner
+from stet.index.search.state import STORM
 from stet.index.search.store import Entry, Source, Store
 from stet.workspace.paths import Located
 from stet.workspace.uris import canonical
@@ -19,8 +20,6 @@ UNDER_WAY = 3
 """Batches that are cut ahead of what is taken in."""
 MANY_LOOKED_AT = 500
 """Unchanged files that are passed over before somebody else has a turn."""
-MANY = 2_000
-"""When so many files have changed at once, all are looked at instead."""
 
 
 WHOLE = "whole"
@@ -108,19 +107,25 @@ class Builder:
 
     def changed(self, uris: Iterable[str]) -> None:
         """Files or folders were made, changed or removed on the disk."""
-        for uri in uris:
-            key = canonical(uri)
-            self._due[key] = None
-            folder = f"{key}/"
-            if key not in self._known:
-                self._due.update((each, None) for each in self._known if each.startswith(folder))
-                # Of a new folder some tell no more than that it is there.
-                self._due.update((canonical(each.uri), None) for each in self._ground.below(key))
-            if key.endswith(("/.gitignore", "/.stetignore")):
-                self.scan()
-        if len(self._due) > MANY:
-            self._due.clear()
+        keys = dict.fromkeys(map(canonical, uris))
+        if len(keys) + len(self._due) > STORM:
+            self._look_at_all()
+            return
+        self._due.update(keys)
+        if folders := {key for key in keys if key not in self._known}:
+            inside = (each for each in self._known if not folders.isdisjoint(_folders_of(each)))
+            self._due.update(dict.fromkeys(inside))
+            # Of a new folder some tell no more than that it is there.
+            for folder in folders:
+                self._due.update((canonical(each.uri), None) for each in self._ground.below(folder))
+        if len(self._due) > STORM:
+            self._look_at_all()
+        elif any(key.endswith(("/.gitignore", "/.stetignore")) for key in keys):
             self.scan()
+
+    def _look_at_all(self) -> None:
+        self._due.clear()
+        self.scan()
 
     def catch_up(self) -> None:
         """Read what has just changed, if that is little: the next answer is to know it."""
@@ -237,3 +242,11 @@ class Builder:
             self._engine.drop(gone)
             for uri in gone:
                 del self._known[uri]
+
+
+def _folders_of(uri: str) -> Iterator[str]:
+    """The folders above a file, by URI."""
+    at = uri.rfind("/")
+    while at > 0:
+        yield uri[:at]
+        at = uri.rfind("/", 0, at)

@@ -90,6 +90,8 @@ class Worker:
                 self._builder.lay(message["uri"], message["name"], message["text"])
             case "changed":
                 self._builder.changed(message["uris"])
+            case "scan":
+                self._builder.scan()
             case "rebuild":
                 self._n_rebuilt = message["number"]
                 self._rebuild()

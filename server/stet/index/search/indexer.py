@@ -19,7 +19,7 @@ from stet.index.search.overlay import Overlay
 from stet.index.search.passages import passages_of
 from stet.index.search.process import IndexProcess
 from stet.index.search.shown import ShownFiles
-from stet.index.search.state import IndexState, Stage
+from stet.index.search.state import STORM, IndexState, Stage
 from stet.index.searching import Found, Query, SearchMode
 from stet.index.word_search import WordSearcher
 from stet.settings.values import SearchSettings
@@ -106,8 +106,10 @@ class Indexer:
 
     def changed(self, uris: Iterable[str]) -> None:
         """These files or folders were made, changed or removed on the disk."""
-        if self._process is not None and (named := list(uris)):
-            self._process.post({"do": "changed", "uris": named})
+        if self._process is None or not (named := list(uris)):
+            return
+        is_storm = len(named) > STORM  # whose names alone take the loop's time
+        self._process.post({"do": "scan"} if is_storm else {"do": "changed", "uris": named})
 
     async def keep_up(self, snapshot: Snapshot) -> None:
         """Start where nothing runs yet, and lay over the files what the editor holds."""

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+STORM = 2_000
+"""When so many files have changed at once, all are looked at instead."""
+
 
 class Stage(StrEnum):
     """What the index is doing."""

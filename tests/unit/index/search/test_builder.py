@@ -1,8 +1,10 @@
 """The index follows the files: what is made, changed, removed, kept from models, or open with other text."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from time import process_time
 
 import pytest
 
@@ -202,6 +204,30 @@ def test_a_storm_of_changes_is_one_look_at_all(library: Library) -> None:
     library.change(*(f"gone/{n}.py" for n in range(50_000)), "src/pier.py")
     assert library.read == [library.uri("src/pier.py")]
     assert library.find("land") == ["src/pier.py"]
+
+
+def test_many_new_names_among_many_known_ones_do_not_multiply(library: Library) -> None:
+    stamp = library.builder._known[library.uri("readme.txt")]
+    known = {library.uri(f"known/{number}.py"): stamp for number in range(20_000)}
+    library.builder._known.update(known)
+
+    def seconds(n_names: int) -> float:
+        names = [library.uri(f"new/{number}.py") for number in range(n_names)]
+        begun = process_time()
+        library.builder.changed(names)
+        return process_time() - begun
+
+    assert seconds(1_900) < 40 * seconds(10) + 0.1
+
+
+@pytest.mark.parametrize("name", ["src", "src/deep"])
+def test_of_a_folder_that_is_gone_all_files_are_looked_at(library: Library, name: str) -> None:
+    library.write(f"{name}/pier.py", "def land(): pass\n")
+    library.write(f"{name}x/other.py", "def land(): pass\n")
+    library.scan()
+    shutil.rmtree(library.root / name)
+    library.change(name)
+    assert library.find("land") == [f"{name}x/other.py"]
 
 
 def test_the_neighbours_of_an_open_document_come_first(
