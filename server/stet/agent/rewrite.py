@@ -7,6 +7,7 @@ small that it loses lines on the way (the embedded one) is given less to do: see
 
 import asyncio
 import dataclasses
+from collections.abc import Callable
 
 from stet.agent.crew import Crew
 from stet.agent.errors import TurnFailed
@@ -19,7 +20,10 @@ from stet.agent.rewriting.prose import wants_correction
 from stet.agent.rewriting.syntax import syntax_problem
 from stet.agent.turn import Ask, Turn, TurnState
 from stet.llm.tokens import estimate_prompt
+from stet.review.drafts import EditDraft
 from stet.review.instruction import BadInstruction, carry
+from stet.review.readying import NotReady, Ready, made_ready
+from stet.review.rules import EditRules
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
 from stet.tools.desk import Desk
@@ -28,6 +32,7 @@ from stet.workspace.redaction import NotRestorable
 from stet.workspace.snapshot import Snapshot
 
 _CALL = "rewrite"
+_TRIES = 10
 _WRITTEN_OVER = "You have changed the selected lines meanwhile, so nothing is proposed. Ask again."
 
 
@@ -49,11 +54,8 @@ async def run_rewrite(turn: Turn, crew: Crew) -> Turn:
     await _check(shown, passage, text)
     turn = writer.turn
     try:
-        live = await desk.live_at(shown.uri)
-        edit = carry(passage.edit(text), shown, desk.changes_since_shown(live), live)
-        hunks = desk.propose(
-            live, passage.name, edit, turn.ask.prompt, position=f"replace:{passage.first_line}"
-        )
+        ready = await _made_ready(turn.ask.prompt, desk, shown, passage, text)
+        hunks = desk.propose_ready(ready, position=f"replace:{passage.first_line}")
     except (BadInstruction, ToolError) as error:
         problem = _WRITTEN_OVER if isinstance(error, BadInstruction) else str(error)
         turn = dataclasses.replace(turn, rejected=tuple(desk.rejected))
@@ -108,6 +110,33 @@ def _restored(text: str, shown: TextDocument, desk: Desk) -> str:
         return desk.workspace.redactor.restored(text, shown.text)
     except NotRestorable as error:
         raise TurnFailed(f"The model's text was refused: {error}") from error
+
+
+async def _made_ready(
+    summary: str, desk: Desk, shown: TextDocument, passage: Passage, text: str
+) -> Ready | NotReady:
+    """The passage as `text`, for the file as it is now; nothing has been awaited since.
+
+    Raises:
+        BadInstruction: If the user has written over it.
+        ToolError: If the file may not be edited, or is changed all the time.
+    """
+    for _ in range(_TRIES):
+        live = await desk.live_at(shown.uri)
+        view, changes = desk.pending_in(live), desk.changes_since_shown(live)
+        look = desk.rules.looking_ahead((live.uri,))
+        # Comparing a long file takes long.
+        edit = await asyncio.to_thread(carry, passage.edit(text), shown, changes, live)
+        draft = desk.draft(live, passage.name, edit, summary)
+        ready = await asyncio.to_thread(_looked, draft, look)
+        if desk.is_current(live, view):
+            return ready
+    raise ToolError("The file is being changed all the time. Ask again when it rests.")
+
+
+def _looked(draft: EditDraft, look: Callable[[], EditRules]) -> Ready | NotReady:
+    """What the gate says of a draft once it has looked; for a worker thread."""
+    return made_ready(draft, look())
 
 
 async def _check(shown: TextDocument, passage: Passage, text: str) -> None:

@@ -19,7 +19,7 @@ from stet.review.journal import Footing, Forgetful, Journal, Kept
 from stet.review.outbox import Outbox
 from stet.review.proposal import LIVE, Hunk, HunkState, Proposal, but
 from stet.review.proposing import propose_create, propose_lines, propose_move, propose_remove
-from stet.review.readying import Ready, ready
+from stet.review.readying import Ready, ReadyMove, ready, ready_move
 from stet.review.renaming import rename
 from stet.review.returning import take_back
 from stet.review.rules import EditRules
@@ -98,13 +98,24 @@ class ReviewLedger:
         return hunk
 
     def propose_move(self, draft: MoveDraft, rules: EditRules) -> tuple[Hunk, ...]:
-        """Take a file's new name and the edits of its links as one proposal: the move comes first.
+        """As `propose_ready_move`, for a move that the gate has not been asked about yet.
 
         Raises:
-            Refused: By the gate, if it refuses any of them.
+            Refused: By the gate, if it refuses any of it.
+            Overlap: As `propose_ready_move`.
+        """
+        return self.propose_ready_move(ready_move(draft, rules))
+
+    def propose_ready_move(self, ready: ReadyMove) -> tuple[Hunk, ...]:
+        """Take a file's new name and the edits of its links as one proposal: the move comes first.
+
+        Args:
+            ready: What the gate has let through; the edits are for the texts as they are now.
+
+        Raises:
             Overlap: With a live hunk of the same turn, or one on its way to the editor.
         """
-        made = propose_move(self._book, draft, admit(draft, rules))
+        made = propose_move(self._book, ready)
         return tuple(self.hunk(hunk_id) for hunk_id in made)
 
     def propose_remove(self, draft: RemoveDraft, rules: EditRules) -> Hunk:

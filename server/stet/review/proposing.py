@@ -14,7 +14,7 @@ from stet.review.errors import Overlap
 from stet.review.following import catch_up
 from stet.review.gate import Admitted
 from stet.review.proposal import LIVE, Hunk, HunkKind, HunkState, but
-from stet.review.readying import Ready, ready_as
+from stet.review.readying import Ready, ReadyMove
 from stet.text.diff import LineHunk
 from stet.text.document import TextDocument
 
@@ -188,27 +188,26 @@ def propose_create(book: Book, draft: CreateDraft, admitted: Admitted) -> str:
     return hunk.id
 
 
-def propose_move(book: Book, draft: MoveDraft, admitted: Admitted) -> list[str]:
+def propose_move(book: Book, ready: ReadyMove) -> list[str]:
     """Take a move and the edits of its links; gives their ids, the move's first.
 
     Raises:
         Overlap: With a live hunk of the same turn, or one on its way to the editor.
     """
-    links = list(zip(draft.links, admitted.links, strict=True))
-    for link, allowed in links:
-        if allowed.hunks:
-            _ = _room_for(book, link, allowed)  # before anything is taken: all or nothing
-    hunk = _whole(book, draft, HunkKind.MOVE, admitted)
+    draft, links = ready.draft, list(zip(ready.draft.links, ready.links, strict=True))
+    for link, one in links:
+        if one.hunks:
+            _ = _room_for(book, link, one.admitted)  # before anything is taken: all or nothing
+    hunk = _whole(book, draft, HunkKind.MOVE, ready.admitted)
     hunk = dataclasses.replace(hunk, new_uri=draft.new_uri)
     gone = _earlier(book, hunk)
     made = [hunk.id]
-    n_lines = [len(allowed.hunks) for allowed in admitted.links]
+    n_lines = [len(one.hunks) for one in ready.links]
     firsts = accumulate(n_lines, initial=_number(book, sum(n_lines)))
     with book.together():
         _enter(book, hunk, gone)
-        for (link, allowed), number in zip(links, firsts, strict=False):
-            part = _Part(hunk, number)
-            made += propose_lines(book, link, ready_as(link, allowed), part_of=part)
+        for (link, one), number in zip(links, firsts, strict=False):
+            made += propose_lines(book, link, one, part_of=_Part(hunk, number))
     return made
 
 

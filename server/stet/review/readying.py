@@ -6,7 +6,7 @@ The gate is part of it, so what is ready has passed it.
 from dataclasses import dataclass
 
 from stet.review.anchoring.standing import range_of
-from stet.review.drafts import CreateDraft, EditDraft
+from stet.review.drafts import CreateDraft, EditDraft, MoveDraft
 from stet.review.gate import Admitted, admit
 from stet.review.grouping import section_of
 from stet.review.proposal import Hunk, HunkKind, HunkState
@@ -59,6 +59,32 @@ def made_ready(draft: EditDraft | CreateDraft, rules: EditRules) -> Ready | NotR
 def ready_as(draft: EditDraft, admitted: Admitted) -> Ready:
     """The same for an edit that has been admitted, perhaps as a part of something else."""
     return Ready(draft, admitted, tuple(_hunk(hunk, draft, admitted) for hunk in admitted.hunks))
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyMove:
+    """A move that the gate has let through with all its links; made by `ready_move` only.
+
+    Attributes:
+        draft: That.
+        admitted: What the gate says of it.
+        links: The edits of its links.
+    """
+
+    draft: MoveDraft
+    admitted: Admitted
+    links: tuple[Ready, ...]
+
+
+def ready_move(draft: MoveDraft, rules: EditRules) -> ReadyMove:
+    """Ask the gate about a move, and work out the hunks of its links. It may ask the disk.
+
+    Raises:
+        Refused: By the gate, if it refuses any of it.
+    """
+    admitted = admit(draft, rules)
+    pairs = zip(draft.links, admitted.links, strict=True)
+    return ReadyMove(draft, admitted, tuple(ready_as(link, allowed) for link, allowed in pairs))
 
 
 def _hunk(hunk: LineHunk, draft: EditDraft, admitted: Admitted) -> Hunk:

@@ -278,13 +278,16 @@ class Desk:
 
     def is_current(self, live: TextDocument, view: PendingView) -> bool:
         """Whether `live` is the text to edit still, and `view` what is pending in it."""
-        now = self.workspace.shown(live.uri)
-        is_same = live.version is None if now is None else now == live
         return (
-            is_same
+            self.is_now(live)
             and not self.ledger.blocks.standing(live.uri)
             and self.pending_in(live).hunks == view.hunks
         )
+
+    def is_now(self, live: TextDocument) -> bool:
+        """Whether `live` is the text of its file still, as far as the editor tells."""
+        now = self.workspace.shown(live.uri)
+        return live.version is None if now is None else now == live
 
     def pending_file(self, name: str) -> Hunk | None:
         """The new file of that name that this conversation has pending, if it has one."""

@@ -12,6 +12,7 @@ from stet.index.links import find_links
 from stet.index.moving import rewrite_links
 from stet.index.scan import ScannedLinks, scan_links
 from stet.review.drafts import EditDraft, MoveDraft
+from stet.review.readying import ReadyMove, ready_move
 from stet.review.rules import EditRules
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
@@ -46,12 +47,12 @@ async def run(params: MoveFile, desk: Desk) -> str:
         ToolError: If there is no such file, or the move is refused.
     """
     old, new = await _places(params, desk)
-    draft, plan, rules = await _draft(old, new, desk)
     with desk.refusing(old.name, "move"):
-        move, *links = desk.ledger.propose_move(draft, rules)
+        ready, plan = await _ready(old, new, desk)
+        move, *links = desk.ledger.propose_ready_move(ready)
     told = f"Proposed {move.id}: {old.name} becomes {new.name}"
     if links:
-        files = ", ".join(dict.fromkeys(link.name for link in draft.links))
+        files = ", ".join(dict.fromkeys(link.name for link in ready.draft.links))
         told += f", with {len(links)} changes of links ({files})"
     return f"{told}. It waits for the user; until then the file keeps its name.\n{_about(plan)}"
 
@@ -88,11 +89,11 @@ async def _places(params: MoveFile, desk: Desk) -> tuple[Located, Located]:
     return old, new
 
 
-async def _draft(old: Located, new: Located, desk: Desk) -> tuple[MoveDraft, "_Plan", EditRules]:
-    """The move with the edits of all links, each of the text as it is now; with it the rules, which
-    have looked at all of its places.
+async def _ready(old: Located, new: Located, desk: Desk) -> tuple[ReadyMove, "_Plan"]:
+    """The move with the edits of all links, each of the text as it is now, as the gate lets it through.
 
     Raises:
+        Refused: By the gate.
         ToolError: If the files change too fast, or files must be read first.
     """
     for _ in range(_TRIES):
@@ -103,24 +104,25 @@ async def _draft(old: Located, new: Located, desk: Desk) -> tuple[MoveDraft, "_P
         uris = [plan.scan.uris[path] for path in documents]
         look = desk.rules.looking_ahead([old.uri, new.uri, *uris])
         rules, unchanged = await asyncio.to_thread(_look, look, plan, documents)
-        # Nothing is awaited from here on: what was looked at first may have changed meanwhile.
         links = _link_edits(plan, documents, unchanged, f"Links to {old.name} at {new.name}", desk)
-        if links is not None:
-            break
-    else:
-        raise ToolError(f"The files that link to {old.name!r} are being changed. Try again later.")
-    draft = MoveDraft(
-        turn=desk.turn,
-        chat=desk.chat,
-        author=desk.author,
-        uri=old.uri,
-        name=old.name,
-        new_uri=new.uri,
-        new_name=new.name,
-        summary=f"Move {old.name} to {new.name}",
-        links=links,
-    )
-    return draft, plan, rules
+        if links is None:
+            continue
+        draft = MoveDraft(
+            turn=desk.turn,
+            chat=desk.chat,
+            author=desk.author,
+            uri=old.uri,
+            name=old.name,
+            new_uri=new.uri,
+            new_name=new.name,
+            summary=f"Move {old.name} to {new.name}",
+            links=links,
+        )
+        ready = await asyncio.to_thread(ready_move, draft, rules)
+        # Nothing is awaited from here on: what was looked at first may have changed meanwhile.
+        if all(desk.is_now(link.document) for link in links):
+            return ready, plan
+    raise ToolError(f"The files that link to {old.name!r} are being changed. Try again later.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,19 @@
 """Selected lines become other lines: in one shot, or line by line for the embedded model."""
 
+import asyncio
+import threading
+from collections.abc import Callable
+
 import pytest
 
+from stet.agent import rewrite
 from stet.agent.turn import Mode, Turn, TurnState
 from stet.llm.messages import Completion, StopReason
 from stet.llm.model import Request
 from stet.llm.scripted import Reply, say
+from stet.review.drafts import EditDraft
+from stet.review.readying import NotReady, Ready, made_ready
+from stet.review.rules import EditRules
 from stet.settings.values import EditSettings, Settings
 from stet.workspace.modification import WireEdit
 from tests.support.turns import Table
@@ -118,6 +126,32 @@ async def test_what_the_user_types_elsewhere_meanwhile_stays() -> None:
     turn = await table.end_of(table.start("x", Mode.REWRITE, lines=(2, 2)))
     assert turn.state is TurnState.COMPLETED
     assert table.proposed() == "# mine\ndef f():\n    return 2\n"
+
+
+async def test_the_gate_is_asked_in_a_worker_and_again_if_the_user_types_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[bool] = []
+
+    def ask(draft: EditDraft, rules: EditRules) -> Ready | NotReady:
+        asked.append(threading.current_thread() is threading.main_thread())
+        return made_ready(draft, rules)
+
+    async def in_a_thread(work: Callable[..., object], *given: object) -> object:
+        n_asked = len(asked)
+        found = await to_thread(work, *given)
+        if len(asked) > n_asked == 0:
+            table.type(insertion(0, 0, "# mine\n"))
+        return found
+
+    to_thread = asyncio.to_thread
+    monkeypatch.setattr(rewrite, "made_ready", ask)
+    monkeypatch.setattr(asyncio, "to_thread", in_a_thread)
+    table = Table(make_world(opened={"/ws/a.py": TEXT}), [fenced("    return 2\n")])
+    turn = await table.end_of(table.start("x", Mode.REWRITE, lines=(2, 2)))
+    assert turn.state is TurnState.COMPLETED
+    assert table.proposed() == "# mine\ndef f():\n    return 2\n"
+    assert asked == [False, False]
 
 
 async def test_lines_the_user_changed_meanwhile_are_left() -> None:

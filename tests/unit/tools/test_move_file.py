@@ -1,13 +1,21 @@
 """`move_file`: a file gets another name, and what names it follows."""
 
 import asyncio
+import threading
+from collections.abc import Callable
+
+import pytest
 
 from stet.agent.scope import rules_for
 from stet.agent.turn import Ask, Mode
 from stet.context.builder import Place
 from stet.lsp.tasks import Tasks
+from stet.review.drafts import MoveDraft
 from stet.review.proposal import HunkKind
+from stet.review.readying import ReadyMove, ready_move
+from stet.review.rules import EditRules
 from stet.settings.values import EditSettings, Settings
+from stet.tools import move_file
 from stet.tools.desk import Desk
 from stet.tools.edit_file import EDIT_FILE
 from stet.tools.move_file import MOVE_FILE
@@ -132,6 +140,31 @@ async def test_what_is_typed_while_links_are_looked_for_is_kept() -> None:
         "b.md": "# B\n\nSee [[n]] and [a](n.md#x).\n",
         "sub/c.md": "[a](../n.md)\n",
     }
+
+
+async def test_the_gate_is_asked_in_a_worker_and_again_if_a_text_changes_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[bool] = []
+
+    def ask(draft: MoveDraft, rules: EditRules) -> ReadyMove:
+        asked.append(threading.current_thread() is threading.main_thread())
+        return ready_move(draft, rules)
+
+    async def in_a_thread(work: Callable[..., object], *given: object) -> object:
+        n_asked = len(asked)
+        found = await to_thread(work, *given)
+        if len(asked) > n_asked == 0:
+            type_into(desk.workspace, desk.ledger, insertion(0, 0, "typed\n"), "/ws/a.md")
+        return found
+
+    to_thread = asyncio.to_thread
+    desk = await desk_of("a.md", "b.md", "sub/c.md")
+    monkeypatch.setattr(move_file, "ready_move", ask)
+    monkeypatch.setattr(asyncio, "to_thread", in_a_thread)
+    assert (await use(MOVE_FILE, desk, file="a.md", to="sub/n.md")).startswith("Proposed")
+    assert accepted(desk)["a.md"] == "typed\n# A\n\n![p](../img/p.png) [c](c.md)\n"
+    assert asked == [False, False]
 
 
 async def test_a_binary_file_can_be_moved_with_the_notes_that_show_it() -> None:
