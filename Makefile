@@ -30,9 +30,10 @@ check: $(VENV)/test.stamp  ## style, types and layers only
 bench: $(VENV)/test.stamp  ## the tables of the README, measured here
 	$(BIN)/python -m tests.bench
 
-soak: $(VENV)/test.stamp  ## a million random operations on proposals, and a link turned 100,000 times while it is read
+soak: $(VENV)/test.stamp  ## a million random operations on proposals, a link turned 100,000 times while it is read, an hour
 	$(BIN)/python -m tests.soak 1000000 $(SEED)
 	$(BIN)/python -m tests.attacks.turning
+	$(BIN)/python -m tests.soak.hour
 
 # An older Python would fail in pip, over some dependency; one that is half made would be used again.
 define environment

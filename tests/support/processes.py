@@ -1,5 +1,6 @@
 """What processes hold, as Linux tells it: for tests and benchmarks, which skip elsewhere."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,12 @@ def held_by(pid: int) -> Held:
         n_threads=len(list((PROC / str(pid) / "task").iterdir())),
         n_processes=len(pids),
     )
+
+
+def processor_seconds(pid: int) -> float:
+    """What a process has had of the processor, all its threads together, to a hundredth."""
+    fields = (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _below(pid: int) -> Iterator[int]:

@@ -1,0 +1,194 @@
+"""`python -m tests.soak.hour [MINUTES [SEED]]`: a person's hour at one server, without the pauses.
+
+Prints what the server holds and how soon it answers, at the start and at the end; 1 if it has grown.
+"""
+
+import asyncio
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import quantiles
+from time import perf_counter
+
+from tests.soak.person import Person, make_repository
+from tests.support.editor import FakeEditor
+from tests.support.live_turns import provider
+from tests.support.openai_server import OpenAIServer
+from tests.support.processes import Held, held_by, processor_seconds
+
+SERVER = (sys.executable, "-I", str(Path(__file__).with_name("hour_server.py")))
+WARM_UP = 10
+"""Minutes before the first look: what is imported late, and what is opened once, is there then. All
+branches have been seen by then."""
+STROKES = 100
+"""In a minute."""
+MOST_GROWTH = 12.0
+"""Megabytes: conversations and proposals of a whole hour stay in reach."""
+MOST_SLOWER = 3.0
+N_ASKED = 500
+"""How often it is asked what it has under way, until that becomes no less: for longer than it waits
+for a moment's quiet anywhere.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The server at one time.
+
+    Attributes:
+        held: What its processes hold.
+        tasks: The names of the work on its loop.
+        work: Milliseconds of the processor that a minute of the person's took.
+        strokes: The median and the 99th percentile of a keystroke to the next answer, in ms.
+        turn: The median of a turn, in ms.
+    """
+
+    held: Held
+    tasks: list[str]
+    work: float
+    strokes: tuple[float, float]
+    turn: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hour:
+    """What came of it.
+
+    Attributes:
+        start: Of the server, when all had been used once.
+        end: Of the server.
+        did: What the person did.
+        seconds: It took.
+    """
+
+    start: Look
+    end: Look
+    did: Counter[str]
+    seconds: float
+
+    def faults(self) -> list[str]:
+        """In what way it has grown, or become slow; none is as it should be."""
+        start, end = self.start, self.end
+        found = []
+        for what in ("n_descriptors", "n_threads", "n_processes"):
+            before, now = getattr(start.held, what), getattr(end.held, what)
+            if now > before:
+                found.append(f"{what}: {before} have become {now}")
+        if len(end.tasks) > len(start.tasks):
+            found.append(f"tasks: {start.tasks} have become {end.tasks}")
+        growth = end.held.megabytes - start.held.megabytes
+        if growth > MOST_GROWTH:
+            found.append(f"memory has grown by {growth:.1f} MB")
+        if end.work > MOST_SLOWER * start.work:
+            found.append(f"a minute took {start.work:.0f} ms of the processor, now {end.work:.0f}")
+        return found
+
+    def waits(self) -> list[str]:
+        """For what the person waits longer; on a machine that others use, that may be their doing."""
+        start, end = self.start, self.end
+        found = []
+        if end.strokes[0] > MOST_SLOWER * start.strokes[0]:
+            found.append(f"a keystroke took {start.strokes[0]:.1f} ms, now {end.strokes[0]:.1f}")
+        if end.turn > MOST_SLOWER * start.turn:
+            found.append(f"a turn took {start.turn:.0f} ms, now {end.turn:.0f}")
+        return found
+
+    def table(self) -> str:
+        """For people, in Markdown."""
+        lines = ["| | at the start | at the end |", "| --- | --- | --- |"]
+        for what, pick in _LINES.items():
+            lines.append(f"| {what} | {pick(self.start):.1f} | {pick(self.end):.1f} |")
+        did = ", ".join(f"{n:,} {what}" for what, n in self.did.items())
+        return "\n".join([*lines, "", f"{did}; {self.seconds:.0f} s"])
+
+
+_LINES: dict[str, Callable[[Look], float]] = {
+    "memory, MB": lambda look: look.held.megabytes,
+    "open descriptors": lambda look: look.held.n_descriptors,
+    "threads": lambda look: look.held.n_threads,
+    "processes": lambda look: look.held.n_processes,
+    "tasks": lambda look: len(look.tasks),
+    "processor time of a person's minute, ms": lambda look: look.work,
+    "keystroke to the next answer, p50, ms": lambda look: look.strokes[0],
+    "keystroke to the next answer, p99, ms": lambda look: look.strokes[1],
+    "a turn of four rounds, p50, ms": lambda look: look.turn,
+}
+
+
+async def live(
+    folder: Path, minutes: int, seed: int, *, warm_up: int = WARM_UP, strokes: int = STROKES
+) -> Hour:
+    """Warm up, then so many minutes; the first and the last fifth are compared."""
+    root = folder / "ws"
+    await asyncio.to_thread(make_repository, root, folder / "git")
+    begun = perf_counter()
+    async with (
+        OpenAIServer() as model,
+        FakeEditor.start(root, command=SERVER, env=provider(model), fresh=True) as editor,
+    ):
+        person = Person(editor, model, root, seed)
+        for number in range(warm_up):
+            await person.minute(number, strokes)
+        stretch = max(2, minutes // 5)
+        looks = []
+        for first, end in (
+            (0, stretch),
+            (stretch, minutes - stretch),
+            (minutes - stretch, minutes),
+        ):
+            person.strokes.clear()
+            person.turns.clear()
+            before = _work(editor)
+            for number in range(first, end):
+                await person.minute(warm_up + number, strokes)
+            work = (_work(editor) - before) / max(1, end - first)
+            looks.append(await _look(editor, person, work))
+        return Hour(looks[0], looks[-1], person.did, perf_counter() - begun)
+
+
+def _work(editor: FakeEditor) -> float:
+    """Milliseconds of the processor that the server has had."""
+    assert editor._server is not None
+    return 1000 * processor_seconds(editor._server.pid)
+
+
+async def _look(editor: FakeEditor, person: Person, work: float) -> Look:
+    """At the server, between two minutes."""
+    assert editor._server is not None
+    tasks = await _lasting(editor)
+    held = await asyncio.to_thread(held_by, editor._server.pid)
+    cuts = quantiles(person.strokes, n=100)
+    turn = quantiles(person.turns, n=2)[0]
+    return Look(held, tasks, work, (cuts[49], cuts[98]), turn)
+
+
+async def _lasting(editor: FakeEditor) -> list[str]:
+    """The work that stays, whatever is just being published or read."""
+    fewest: list[str] = await editor.request("test/tasks")
+    n_asked = 0
+    while n_asked < N_ASKED:
+        n_asked += 1
+        now = await editor.request("test/tasks")
+        if len(now) < len(fewest):
+            fewest, n_asked = now, 0
+    return fewest
+
+
+def main(arguments: list[str]) -> int:
+    """Live an hour, or as many minutes as are given."""
+    minutes = int(arguments[0]) if arguments else 60
+    seed = int(arguments[1]) if arguments[1:] else 1
+    with tempfile.TemporaryDirectory() as folder:
+        hour = asyncio.run(live(Path(folder), minutes, seed))
+    sys.stdout.write(f"{hour.table()}\n")
+    faults = [*hour.faults(), *hour.waits()]
+    for fault in faults:
+        sys.stdout.write(f"{fault}\n")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,25 @@
+"""Stet's whole server with one request more, `test/tasks`: the names of the work under way.
+
+Run as a script: `python -I tests/soak/hour_server.py`.
+"""
+
+import asyncio
+import sys
+
+from stet.lsp.connection.serving import serve
+from stet.lsp.server import build_server
+
+
+def main() -> int:
+    """Serve on the standard streams."""
+    server = build_server()
+
+    def tasks(*_: object) -> list[str]:
+        return sorted(task.get_name() for task in asyncio.all_tasks())
+
+    server.feature("test/tasks")(tasks)
+    return serve(server)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
