@@ -110,17 +110,21 @@ class World:
         self.workspace = Workspace(self.system)
         self.workspace.add_root("file:///ws")
         self.ledger = ReviewLedger()
-        renames = Renames(self.workspace, self.ledger, self.system, lambda work, _: work.close())
+        self.renames = Renames(
+            self.workspace, self.ledger, self.system, lambda work, _: work.close()
+        )
         own = OwnDocuments(self.system, lambda: self.workspace.encoding)
         disk = DiskWatch(self.workspace, self.ledger, lambda work, _: work.close())
         index = Indexer(
             self.system, lambda work, _: work.close(), self.shown.append, watches=lambda: False
         )
         feed = IndexFeed(self.workspace, index, lambda work, _: work.close())
-        self.documents = Documents(self.workspace, self.ledger, renames, own, disk=disk, feed=feed)
+        self.documents = Documents(
+            self.workspace, self.ledger, self.renames, own, disk=disk, feed=feed
+        )
         self.client = ScriptedClient(self)
         self.delivery = Delivery(
-            self.workspace, self.ledger, self.client, renames, lambda: self.editor
+            self.workspace, self.ledger, self.client, self.renames, lambda: self.editor
         )
         self._version = 0
 
@@ -135,6 +139,9 @@ class World:
         self._version += 1
         item = lsp.TextDocumentItem(uri, "", self._version, text)
         self.documents.open(lsp.DidOpenTextDocumentParams(item))
+
+    def close(self, uri: str = URI) -> None:
+        self.documents.close(lsp.DidCloseTextDocumentParams(lsp.TextDocumentIdentifier(uri)))
 
     def text(self, uri: str = URI) -> str:
         document = self.workspace.document(uri)

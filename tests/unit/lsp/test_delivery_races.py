@@ -17,7 +17,7 @@ from stet.lsp.delivering import arrival, file_sight
 from stet.lsp.inline_style import InlineStyle
 from stet.review.errors import ReviewError
 from stet.settings.values import Settings
-from tests.support.delivered import ALL, TEXT, URI, World, applies
+from tests.support.delivered import ALL, TEXT, URI, YES, World, applies
 
 NEW = "file:///ws/n/b.txt"
 OPERATIONS = pytest.mark.parametrize(
@@ -274,3 +274,59 @@ async def test_a_block_rejected_while_its_file_is_cleared_of_blocks_is_rejected(
     for todo in work:
         await todo
     assert (world.text(), world.ledger.hunk(hunk).state) == (TEXT, "rejected")
+
+
+@pytest.mark.parametrize("back", [False, True])
+@pytest.mark.parametrize("applies_it", [True, False])
+async def test_a_file_renamed_while_an_edit_of_it_is_on_its_way_is_said_and_nothing_hangs(
+    applies_it: bool, back: bool
+) -> None:
+    world = World()
+    world.open()
+    [hunk] = world.propose(("two", "2"))
+    if back:
+        assert await world.accept(hunk) == ["accepted"]
+    wanted = TEXT if back else TEXT.replace("two", "2")
+    text = world.text()
+
+    def renames(world: World, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
+        world.close()
+        world.renames.carry(URI, NEW)
+        world.open(NEW, text)
+        return YES
+
+    world.acts.append(renames)
+    [state] = await (world.undo(hunk) if back else world.accept(hunk))
+    assert state == ("accepted" if back else "pending")
+    assert "n/b.txt" in world.said[0]
+    if applies_it:
+        world.put(wanted, NEW)
+    else:
+        [state] = await (world.undo(hunk) if back else world.accept(hunk))
+    assert world.ledger.hunk(hunk).state == ("undone" if back else "accepted")
+    assert world.text(NEW) == wanted
+
+
+@pytest.mark.parametrize("text", [TEXT, "zero\n" + TEXT])
+async def test_a_file_closed_while_its_edit_is_made_ready_gets_it_where_the_disk_has_its_place(
+    monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    for nth in count():
+        world = World()
+        world.open(text=text)
+        [hunk] = world.propose(("two", "2"))
+        closed: list[bool] = []
+
+        def close(world: World = world, closed: list[bool] = closed) -> None:
+            if not world.versions:
+                closed.append(True)
+                world.close()
+
+        with monkeypatch.context() as patch:
+            interruption = Interruption(nth, close, patch, before=False)
+            [state] = await world.accept(hunk)
+        if not interruption.came:
+            break
+        assert state == "accepted", nth
+        assert world.text() == (TEXT if closed else text).replace("two", "2"), nth
+    assert 0 < nth < MOST

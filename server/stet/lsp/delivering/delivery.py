@@ -116,7 +116,7 @@ class Delivery:
             work = [self._whole(hunk, state) for hunk in ids if kinds[hunk] in WHOLE_FILE]
             lines = tuple(hunk for hunk in ids if kinds[hunk] not in WHOLE_FILE)
             if lines:
-                work.append(self._edit(uri, lines, state))
+                work.append(self._lines(uri, lines, state))
             problems = [await problem_of(one) for one in work]
         done = "undone" if state is HunkState.ACCEPTED else "applied"
         for problem in filter(None, problems):
@@ -173,6 +173,19 @@ class Delivery:
                 ) from None
             else:
                 raise
+
+    async def _lines(self, uri: str, hunk_ids: tuple[str, ...], state: HunkState) -> None:
+        """Carry out hunks of lines.
+
+        Raises:
+            NotDone: If something is in the way, the editor did not do it, or the file has got another
+                name while the edit was on its way; should the edit come there, it is known.
+        """
+        await self._edit(uri, hunk_ids, state)
+        for hunk in map(self._ledger.hunk, hunk_ids):
+            if hunk.state is state and canonical(hunk.uri) != canonical(uri):
+                name = self._workspace.snapshot().name_of(hunk.uri)
+                raise NotDone(f"The file is {name} by now. Do it again there, if it is not done.")
 
     def _set_out(
         self, document: TextDocument, hunk_ids: tuple[str, ...], state: HunkState
