@@ -9,6 +9,7 @@ import dataclasses
 import itertools
 import random
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from stet.review.drafts import EditDraft
@@ -21,7 +22,7 @@ from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
-from stet.text.lines import split_lines
+from stet.text.lines import line_end, split_lines, whole_lines, without_end
 from stet.text.position import Position, Range
 from tests.support.page import rules
 
@@ -73,6 +74,7 @@ class World:
         self.is_open = True
         self.n_checks = 0
         self._given_up: set[str] = set()
+        self._doubled: set[str] = set()
 
     # -- operations ------------------------------------------------------------------------------
 
@@ -397,6 +399,8 @@ class World:
     def _check(self) -> None:
         self.n_checks += 1
         document, end = self._document(), 0
+        words = Counter(_WORD.findall(document.text))
+        self._doubled |= {word for word, n in words.items() if n > 1}
         for hunk in self.ledger.live(URI):
             start, stop = document.offset_at(hunk.range.start), document.offset_at(hunk.range.end)
             if start < end:
@@ -410,10 +414,34 @@ class World:
                 raise Violation(f"{hunk.id} would join its last line with the one behind: {hunk}")
             if hunk.state is HunkState.SENT:
                 raise Violation(f"{hunk.id} is on its way for ever")
+            self._stands_where_its_lines_do(hunk)
         all_pending = [hunk.id for hunk in self._pending()]
         wanted = self.ledger.edit_of(document, all_pending).apply(document.text)
         if "\r\n" in wanted and re.search(r"\r(?!\n)", wanted):
             raise Violation("a line end was torn")
+
+    def _stands_where_its_lines_do(self, hunk: Hunk) -> None:
+        """Wherever all lines that a hunk was made against stand together, it stands on them."""
+        # Nobody can tell whose an empty line at its edge is, or a line behind the last line end.
+        own = [without_end(line) for line in whole_lines(self.journal.hunks[hunk.id].old)]
+        if not own or not _words(own[0]) or not _words(own[-1]):
+            return
+        lines = [without_end(line) for line in self.buffer.lines]
+        ends_text = hunk.proposed and not line_end(hunk.proposed)
+        # Another hunk may write its lines too, and an editor that applies an edit in part doubles them.
+        others = [h.proposed + h.new for h in self.journal.hunks.values() if h.id != hunk.id]
+        copied = self._doubled | _words("\n".join(others)).keys()
+        if (
+            ends_text
+            or hunk.range.end.line >= len(lines) - 1
+            or copied & _words("\n".join(own)).keys()
+        ):
+            return
+        places = [at for at in range(len(lines)) if lines[at : at + len(own)] == own]
+        if places and places != [hunk.range.start.line]:
+            raise Violation(f"{hunk.id} should stand on line {places}: {hunk}")
+        if places and [without_end(line) for line in whole_lines(hunk.old)] != own:
+            raise Violation(f"{hunk.id} should stand on its lines {own}, and no others: {hunk}")
 
     def _states(self) -> dict[str, tuple[HunkState, str, Range]]:
         return {h.id: (h.state, h.new, h.range) for h in self.ledger.live(URI)}

@@ -7,6 +7,57 @@ million operations.
 import pytest
 
 from tests.soak.run import cut_down, play, soak
+from tests.soak.world import Op
+
+BROKEN_ONCE = {
+    "a lost insertion is not back where as many lines come": (
+        909003775,
+        (
+            ("type", 54570285),
+            ("replace_all", 336446057),
+            ("propose", 940487773),
+            ("type", 667753600),
+            ("propose", 970307864),
+            ("type", 946599686),
+            ("accept_all", 1018349399),
+            ("type", 908572808),
+            ("propose", 823947894),
+            ("type", 300162027),
+            ("propose", 352965944),
+            ("type", 276195606),
+            ("propose", 598610242),
+            ("propose", 960024515),
+            ("replace_all", 385499087),
+            ("type", 374366214),
+            ("propose", 1023601518),
+            ("at_once", 573640004),
+        ),
+    ),
+    "a gap behind the last line end, pushed and pulled": (
+        44000315,
+        (
+            ("type", 880329148),
+            ("propose", 167734204),
+            ("type", 326821315),
+            ("propose", 1038406388),
+            ("propose", 932933127),
+            ("propose", 452383453),
+            ("accept_all", 335996659),
+            ("type", 648502797),
+            ("propose", 40337933),
+            ("propose", 259857492),
+            ("type_near", 1024561523),
+            ("propose", 1036926871),
+            ("reject", 942325378),
+            ("propose", 105352912),
+            ("type_near", 847270776),
+            ("type", 858211744),
+            ("type", 569757728),
+            ("type_near", 1013663786),
+            ("at_once", 518181473),
+        ),
+    ),
+}
 
 
 @pytest.mark.timeout(600)
@@ -14,6 +65,11 @@ from tests.soak.run import cut_down, play, soak
 def test_a_hundred_thousand_operations_in_any_order_break_nothing(seed: int) -> None:
     failure = soak(25_000, seed)
     assert failure is None, str(failure)
+
+
+@pytest.mark.parametrize(("seed", "ops"), BROKEN_ONCE.values(), ids=BROKEN_ONCE)
+def test_a_life_that_broke_a_hunk_once_breaks_none(seed: int, ops: tuple[Op, ...]) -> None:
+    assert not play(seed, ops)
 
 
 def test_a_failing_life_is_cut_down_to_what_it_needs() -> None:

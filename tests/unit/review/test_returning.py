@@ -202,3 +202,20 @@ def test_hunks_of_a_file_whose_name_another_took_are_there_after_a_restart(tmp_p
             (URI, "pending"),
         ]
     assert restarted(tmp_path, moved).hunks() == before
+
+
+def test_a_hunk_that_ends_the_text_keeps_what_was_typed_in_its_last_line_after_a_restart(
+    tmp_path: Path,
+) -> None:
+    with store_in(tmp_path) as store:
+        page = stored_page(store, "alpha")
+        page.propose("new\nALPHA")
+        page.type(0, 0, 0, 5, "beta\ngamma\n")
+        page.ledger.take_theirs(page.hunks[0].id)
+        page.type(2, 0, 2, 0, "delta")
+        footing = page.ledger.footing(URI)
+        assert footing is not None
+        store.note([footing])
+        [before] = page.hunks
+    [after] = restarted(tmp_path, page.text).hunks()
+    assert (after.range, after.old, after.new) == (before.range, before.old, before.new)

@@ -13,7 +13,7 @@ Zed's action log; the code is not.
 from collections.abc import Sequence
 
 from stet.review.anchoring.place import Place
-from stet.review.anchoring.standing import Fold, Standing, lines_around, without_ends
+from stet.review.anchoring.standing import Fold, Standing, last_gap, lines_around, without_ends
 from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement
@@ -58,8 +58,9 @@ class Anchor(Place):
                 keeps its line ends unless the lines that were beside it have got others.
         """
         first, end = place
-        if not base and tuple(lines[first:end]) == ("",):
-            end = first  # what is there holds nothing: what comes last comes before it
+        if not base and tuple(lines[first:end]) in {(), ("",)}:
+            # What is there holds nothing, and what comes last comes before the line that holds nothing.
+            first = end = min(first, last_gap(lines))
         super().__init__(lines, first, end, is_lost=is_lost)
         self.hunk = hunk
         self.proposed = proposed
@@ -102,12 +103,16 @@ class Anchor(Place):
             if self._has_new_neighbour:
                 self._see_neighbours(lines)
             return False
-        self._is_due = self._is_touched = False
         self._find_lines(lines)
+        self._see(lines)
+        return True
+
+    def _see(self, lines: Sequence[str]) -> None:
+        """Read the lines that are its own, and those beside them."""
+        self._is_due = self._is_touched = False
         self._see_neighbours(lines)
         before, self.current = self.current, "".join(lines[self.first : self.end])
         self.merged = self._merged(lines, before)
-        return True
 
     def _find_lines(self, lines: Sequence[str]) -> None:
         """Find the lines that are its own, now that those beside them can be read."""
@@ -187,8 +192,7 @@ class Anchor(Place):
 
     def _look_at_gap(self, lines: Sequence[str], around: tuple[str, str]) -> None:
         """Find an insertion's place again, and see whether the text was put there by hand."""
-        # What comes last comes before the line that holds nothing: behind that is no place.
-        last = len(lines) if lines[-1] else len(lines) - 1
+        last = last_gap(lines)
         if self.first > last:
             self.first = self.end = last
         if self._is_lost:
@@ -255,7 +259,16 @@ class Anchor(Place):
             self._folds, self._again = (*folds, *self._again), ()
         self.first, self.end, self._is_lost = standing
         self._is_due = True
-        _ = self.look(lines)
+        if not self._growing:
+            self._stand_there(lines)
+
+    def _stand_there(self, lines: Sequence[str]) -> None:
+        """See what it means to stand where it was put: all lines there are its own."""
+        put_at = self.first
+        if self._around is not None:
+            self._look_at_gap(lines, self._around)
+            self._stand_apart(self.first - put_at)
+        self._see(lines)
 
     def stands_at(self, lines: Sequence[str], text: str) -> tuple[int, int] | None:
         """The lines within its place on which exactly `text` stands, if it does so once."""

@@ -101,6 +101,10 @@ class BlockAnchor(Anchor):
             self.merged = None
         return True
 
+    def _stand_there(self, lines: Sequence[str]) -> None:
+        """See what has become of a block that was put there."""
+        _ = self.look(lines)
+
     def _find(self, lines: Sequence[str], first: int, end: int) -> bool:
         """Find the block on some lines."""
         blocks = find_blocks(lines[first:end], (self.hunk,)).blocks

@@ -86,7 +86,7 @@ class Place:
         Args:
             change: In lines of the text before it.
             floor: In lines of the text behind it, where the anchor before this one ends.
-            is_others: Whether the change is known to bring back lines of another anchor.
+            is_others: Whether the change is known to be one of another anchor's lines.
         """
         # Other lines, as many, may come to where some were taken away: it is seen when it is looked
         # at, so it goes all ways until then.
@@ -198,7 +198,7 @@ class Place:
     def _touches(self, first: int, behind: int, *, grows: bool) -> bool:
         """Whether a change of these lines is one of the inside."""
         if self._growing:
-            return behind >= self.first
+            return behind >= self.first and (grows or first < self.end)
         if first == behind and grows and (self.merged is None or self._is_touched):
             return first >= self.first  # perhaps what was taken away comes back
         if self.first == self.end:

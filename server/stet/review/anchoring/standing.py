@@ -46,7 +46,7 @@ class Fold(NamedTuple):
 
     def is_undone_at(self, lines: Sequence[str], first: int, end: int) -> bool:
         """Whether the lines that are back round these are those that were taken from there."""
-        if self.around is None or self.before.is_lost:
+        if self.around is None:
             return True
         was, now = without_ends(self.around), without_ends(lines_around(lines, first, end))
         took_before = 0 < self.before.first <= self.removed
@@ -63,6 +63,11 @@ def _start_of(lines: Sequence[str], line: int) -> Position:
     if line < len(lines):
         return Position(line, 0)
     return Position(len(lines) - 1, len(lines[-1]))
+
+
+def last_gap(lines: Sequence[str]) -> int:
+    """Where an insertion that comes last stands: before a last line that holds nothing."""
+    return len(lines) if lines[-1] else len(lines) - 1
 
 
 def lines_around(lines: Sequence[str], first: int, end: int) -> tuple[str, str]:

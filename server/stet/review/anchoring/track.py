@@ -185,7 +185,14 @@ class Track:
         near += [anchor for anchor in below if anchor.is_brought_back_by(effect)]
         # Lines that come back are those of the hunk they were taken from, not of one in conflict
         # that ends where they stood.
-        claim = [one for one in near if delta > 0 and one.is_brought_back_by(effect)]
+        # And lines that become others are those of the hunk they stand in, not of one above it that
+        # the editor is about to write.
+        claim = [
+            one
+            for one in near
+            if (delta > 0 and one.is_brought_back_by(effect))
+            or (removed and one.first <= first and behind <= one.end)
+        ]
         moved = False
         for anchor in near:
             is_others = any(one is not anchor for one in claim)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from stet.review.anchoring.anchors import Anchor
 from stet.text.change import TextChange
 from stet.text.position import Position, Range
 from tests.support.page import Page
@@ -53,3 +54,22 @@ def test_many_lines_of_one_hunk_taken_out_at_once_come_back_at_once() -> None:
     page.apply(*[lines(at, at + 1, "") for at in every_other])
     page.apply(*[lines(at, at, f"{at}\n") for at in reversed(every_other)])
     assert (page.text, page.hunks) == (text, before)
+
+
+def test_what_is_typed_in_a_hunk_while_the_one_above_it_is_on_its_way_is_its_own() -> None:
+    page = Page("a\nb")
+    first = page.propose("A\nb", "t1")[0].id
+    page.propose("a\nB", "t2")
+    page.send(first)
+    page.type(1, 1, 1, 1, "\nmore\n")
+    page.type(0, 0, 0, 1, "A")
+    assert page.arrived()
+    page.accept()
+    assert (page.text, page.states) == ("A\nB\nmore\n", ["accepted", "accepted"])
+
+
+def test_an_insertion_behind_the_last_line_end_stands_before_the_line_that_holds_nothing() -> None:
+    lines = ["a\n", ""]
+    anchor = Anchor("h1", lines, (2, 2), "", "b\n")
+    assert (anchor.first, anchor.end) == (1, 1)
+    assert anchor.merged == "b\n"
