@@ -1,7 +1,7 @@
 """Hunks of an earlier run find their places in files that have moved on meanwhile."""
 
 import dataclasses
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 
 from stet.review.anchoring.along import along
 from stet.review.anchoring.anchors import Anchor
@@ -15,6 +15,7 @@ from stet.review.proposal import LIVE, Hunk, HunkState
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.lines import whole_lines
+from stet.text.places import line_places
 
 MIN_SAID = 8
 """How many letters and digits lines need to be told from others like them."""
@@ -160,19 +161,12 @@ def _look_elsewhere(track: Track, anchor: Anchor) -> None:
     says = sum(map(str.isalnum, anchor.base))
     if anchor.is_gap or anchor.current or says < MIN_SAID:
         return
-    places = _places(track.lines, wanted)
+    places = line_places(track.lines, wanted)
     if len(places) == 1 and not track.overlapping((places[0], places[0] + len(wanted))):
         track.drop(anchor.hunk)
         anchor.move_to(places[0], places[0] + len(wanted))
         anchor.put_back(anchor.standing, track.lines)
         track.add(anchor)
-
-
-def _places(lines: Sequence[str], wanted: tuple[str, ...]) -> list[int]:
-    """Where `wanted` stands in `lines`, by line."""
-    n = len(wanted)
-    starts = (at for at, line in enumerate(lines) if line == wanted[0])
-    return [at for at in starts if tuple(lines[at : at + n]) == wanted]
 
 
 def _confirm_what_stands(book: Book, track: Track) -> None:

@@ -13,6 +13,7 @@ from stet.text.edit import Replacement, TextEdit
 from stet.text.ladder import Block, find_lines
 from stet.text.match_errors import AlreadyApplied, Ambiguous, ChangedByUser, NotFound, Unclear
 from stet.text.match_result import Match, MatchKind
+from stet.text.places import places_of
 from stet.text.rebase import line_edit
 from stet.text.refit import (
     refitted,
@@ -67,11 +68,11 @@ class Search:
             ChangedByUser: It was shown once, and the user has changed that place.
             AlreadyApplied: So it was, and the new text stands there now.
         """
-        places = _places(self._view.text, wish.old)
+        places = places_of(self._view.text, wish.old)
         if replace_all and places:
             spans = [self._span(place, wish.old) for place in _disjoint(places, len(wish.old))]
             return self._replaced(wish, spans, MatchKind.EXACT)
-        shown = _places(self._trail.view.text, wish.old) if self._trail else []
+        shown = places_of(self._trail.view.text, wish.old) if self._trail else []
         if places and not shown and self._trail and self._showed_alike(wish, self._trail):
             return None  # what stands here exactly was typed since; what was shown is meant
         if len(places) > 1 and len(shown) != 1:
@@ -142,7 +143,7 @@ class Search:
         Raises:
             AlreadyApplied: It is.
         """
-        places = _places(self._view.text, wish.new) if wish.new.strip() else []
+        places = places_of(self._view.text, wish.new) if wish.new.strip() else []
         if len(places) != 1:
             return
         span = self._span(places[0], wish.new)
@@ -293,15 +294,6 @@ class Search:
         if self._is_gone(around):
             return ChangedByUser("", first, first)
         return ChangedByUser("\n".join(self._view.lines[first - 1 : last]), first, last)
-
-
-def _places(text: str, wanted: str) -> list[int]:
-    """Where `wanted` is in `text`, overlapping places too."""
-    places, at = [], text.find(wanted)
-    while at >= 0:
-        places.append(at)
-        at = text.find(wanted, at + 1)
-    return places
 
 
 def _disjoint(places: Sequence[int], length: int) -> list[int]:

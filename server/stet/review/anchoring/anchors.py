@@ -19,6 +19,7 @@ from stet.text.document import TextDocument
 from stet.text.edit import Replacement
 from stet.text.lines import line_end, line_ends, whole_lines, without_end
 from stet.text.merge import Merger
+from stet.text.places import line_places
 
 _NOWHERE = ("\n\n", "\n\n")
 """Lines that no text has: an insertion that is lost and can't be found by what was round it."""
@@ -276,7 +277,7 @@ class Anchor(Place):
         n, place = len(wanted), lines[self.first : self.end]
         if not wanted:
             return None if place else (self.first, self.first)
-        found = [at for at in range(len(place) - n + 1) if tuple(place[at : at + n]) == wanted]
+        found = line_places(place, wanted)
         return (self.first + found[0], self.first + found[0] + n) if len(found) == 1 else None
 
     def replacement(self, document: TextDocument, text: str) -> Replacement:
