@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-REPOSITORY = Path(__file__).parents[4]
+REPOSITORY = Path(__file__).parents[2]
 KILLS = int(os.environ.get("STET_TEST_KILLS", "200"))
 """More for a longer run: `STET_TEST_KILLS=10000 pytest --timeout 0 ...`."""
 PROCESSES = 2
