@@ -20,6 +20,7 @@ from tests.bench import (
     model_round,
     prefix,
     readme,
+    retrieval,
     search,
 )
 from tests.bench.peers import peers
@@ -36,6 +37,7 @@ BENCHMARKS = {
     "model_round": model_round.rows,
     "prefix": prefix.rows,
     "cancel": cancel.rows,
+    "retrieval": retrieval.rows,
     "edits": edits.rows,
 }
 
