@@ -24,6 +24,7 @@ from stet.index.searching import Found, Query, SearchMode
 from stet.index.word_search import WordSearcher
 from stet.settings.values import SearchSettings
 from stet.system.system import System
+from stet.text.fault import told
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical
 
@@ -38,6 +39,8 @@ N_SPARE = 3
 """Times as many passages are asked for as wanted: some may have gone, or may not be shown."""
 FAVOUR_OPEN = 0.4
 FAVOUR_RECENT = 0.2
+
+_OF_ANY_PROCESS = frozenset({"answer", "unanswered", "logged"})
 
 Listener = Callable[[IndexState], None]
 Start = Callable[[Coroutine[Any, Any, None], str], None]
@@ -154,7 +157,8 @@ class Indexer:
     async def close(self) -> None:
         """End the process."""
         self._is_closed = True
-        await self._end()
+        async with self._starting:  # what is being started is ended too
+            await self._end()
 
     # -- what it is asked ------------------------------------------------------------------------
 
@@ -235,7 +239,9 @@ class Indexer:
     async def _end(self) -> None:
         process, self._process = self._process, None
         if process is not None:
-            await process.end()
+            asked = list(self._asked.values())
+            await process.end()  # it answers what it was asked before, if that is quick
+            _give_no_answer(asked)
 
     def _is_other(self, begin: Mapping[str, Any]) -> bool:
         """Whether the process was begun with something else: other roots, other settings."""
@@ -258,13 +264,14 @@ class Indexer:
 
     async def _attend(self, process: IndexProcess) -> None:
         """Hear the process to its end; start it again where nobody ended it."""
-        errors = await process.run()
+        try:
+            errors = await process.run()
+        except ValueError as fault:  # it wrote what is no message
+            errors = told(fault)
         if self._process is not process:
             return  # it was ended on purpose
         self._process = None
-        for future in self._asked.values():
-            if not future.done():
-                future.set_exception(_NoAnswer)
+        _give_no_answer(self._asked.values())
         self._n_deaths += 1
         log.error(
             "the search index (process %s) ended by itself, reading %s: %s",
@@ -293,7 +300,12 @@ class Indexer:
         self._set(IndexState(Stage.FAILED, message=reason))
         self._tell(f"Stet: there is no search index: {reason}. Searches read the files instead.")
 
-    def _heard(self, message: dict[str, Any]) -> None:
+    def _heard(self, process: IndexProcess, message: dict[str, Any]) -> None:
+        # What one that was ended still says of itself is not about the one that runs.
+        if process is self._process or message["is"] in _OF_ANY_PROCESS:
+            self._take(process, message)
+
+    def _take(self, process: IndexProcess, message: dict[str, Any]) -> None:
         match message["is"]:
             case "state" if message["rebuilt"] == self._n_rebuilt:  # else it is of the index before
                 stage = Stage(message["state"])
@@ -312,8 +324,8 @@ class Indexer:
                 self._reading = message["uris"]
             case "answer" | "unanswered":
                 self._answered(message)
-            case "embed" if self._process is not None:
-                giving = self._meanings.give(self._process, message["items"], self._search)
+            case "embed":
+                giving = self._meanings.give(process, message["items"], self._search)
                 self._start(giving, "embedding")
             case "logged":
                 log.warning("the search index: %s", message["message"])
@@ -337,6 +349,13 @@ class Indexer:
 
 class _NoAnswer(Exception):
     """The process ended before it answered, or had an error on the way."""
+
+
+def _give_no_answer(asked: Iterable[asyncio.Future[dict[str, Any]]]) -> None:
+    """Whoever waits for an answer need not wait any more."""
+    for future in asked:
+        if not future.done():
+            future.set_exception(_NoAnswer)
 
 
 def _favoured(snapshot: Snapshot) -> dict[str, float]:

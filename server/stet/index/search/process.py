@@ -41,16 +41,21 @@ class IndexProcess:
     """One run of the process; begun by `start`."""
 
     def __init__(
-        self, process: asyncio.subprocess.Process, heard: Callable[[dict[str, Any]], None]
+        self,
+        process: asyncio.subprocess.Process,
+        heard: Callable[["IndexProcess", dict[str, Any]], None],
     ) -> None:
         self._process = process
         self._heard = heard
 
     @classmethod
     async def start(
-        cls, system: System, begin: Mapping[str, Any], heard: Callable[[dict[str, Any]], None]
+        cls,
+        system: System,
+        begin: Mapping[str, Any],
+        heard: Callable[["IndexProcess", dict[str, Any]], None],
     ) -> "IndexProcess":
-        """Start the process and tell it what to index; `heard` gets each message it writes.
+        """Start the process and tell it what to index; `heard` gets it and each message it writes.
 
         Raises:
             OSError: If it can't be started.
@@ -93,7 +98,11 @@ class IndexProcess:
             log.debug("the search index took no message: it has ended")
 
     async def run(self) -> str:
-        """Hear what it says until it ends; the end of what it wrote to its standard error."""
+        """Hear what it says until it ends; the end of what it wrote to its standard error.
+
+        Raises:
+            ValueError: If it wrote what is no message. It has been killed then.
+        """
         assert self._process.stderr is not None, "all streams are piped"
         try:
             _, errors = await asyncio.gather(self._hear(), _tail_of(self._process.stderr))
@@ -108,7 +117,7 @@ class IndexProcess:
         while data := await self._process.stdout.read(_READ):
             *lines, rest = (rest + data).split(b"\n")
             for line in lines:
-                self._heard(json.loads(line))
+                self._heard(self, json.loads(line))
             if len(rest) > _MAX_LINE:
                 raise ValueError(f"the search index wrote a line of more than {_MAX_LINE:,} bytes")
 

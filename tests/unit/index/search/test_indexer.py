@@ -97,7 +97,7 @@ async def test_only_what_was_read_at_two_deaths_in_a_row_is_left_out(
         (desk.root / "tides.md").write_text(f"# Tides\n\nThe moon pulls {len(read)} waters.\n")
         process = desk.index._process
         assert process is not None
-        desk.index._heard({"is": "reading", "uris": read})
+        desk.index._heard(process, {"is": "reading", "uris": read})
         os.kill(process.pid, signal.SIGKILL)
         await desk.until(lambda state: state.stage is Stage.STARTING)
         await desk.until(lambda state: state.stage is Stage.READY)

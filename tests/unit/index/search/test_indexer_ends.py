@@ -1,0 +1,138 @@
+"""Ends of the index's process at awkward moments: nobody waits for what will not come."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stet.index.search import indexer as indexing
+from stet.index.search import process as processes
+from stet.index.search.process import IndexProcess
+from stet.index.search.state import Stage
+from stet.settings.values import SearchSettings, Settings
+from stet.system.system import System
+from tests.support.indexed import Desk
+
+
+@pytest.fixture
+async def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Desk]:
+    """A workspace of one file; nothing is indexed yet, and nothing is answered by a clock."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(indexing, "RESTART_SECONDS", 0.01)
+    monkeypatch.setattr(indexing, "ANSWER_SECONDS", 3_600)
+    monkeypatch.setattr(processes, "END_SECONDS", 0.01)
+    root = tmp_path / "ws"
+    root.mkdir()
+    (root / "harbour.py").write_text("def moor(boat):\n    return boat\n")
+    desk = Desk(root)
+    yield desk
+    await desk.close()
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Set when a question has been sent."""
+    event = asyncio.Event()
+    tell = IndexProcess.tell
+
+    async def noted(self: IndexProcess, message: Mapping[str, Any]) -> None:
+        await tell(self, message)
+        if message["do"] == "ask":
+            event.set()
+
+    monkeypatch.setattr(IndexProcess, "tell", noted)
+    return event
+
+
+async def stopped(desk: Desk) -> int:
+    """Have the process stand still before it is asked; its number."""
+    await desk.ready()
+    process = desk.index._process
+    assert process is not None
+    os.kill(process.pid, signal.SIGSTOP)
+    return process.pid
+
+
+async def test_a_process_that_dies_over_a_question_leaves_it_to_the_files(
+    desk: Desk, asked: asyncio.Event
+) -> None:
+    pid = await stopped(desk)
+    async with asyncio.TaskGroup() as tasks:
+        finding = tasks.create_task(desk.find("moor"))
+        await asked.wait()
+        os.kill(pid, signal.SIGKILL)
+    assert finding.result() == ["harbour.py"]
+
+
+@pytest.mark.parametrize("how", ["closed", "other settings"])
+async def test_a_question_does_not_wait_for_a_process_that_was_ended(
+    desk: Desk, asked: asyncio.Event, how: str
+) -> None:
+    await stopped(desk)
+    async with asyncio.TaskGroup() as tasks:
+        finding = tasks.create_task(desk.find("moor"))
+        await asked.wait()
+        if how == "closed":
+            await desk.index.close()
+        else:
+            desk.workspace.with_settings(Settings(search=SearchSettings(embeddings="off")))
+            await desk.index.keep_up(desk.workspace.snapshot())
+    assert finding.result() == ["harbour.py"]
+
+
+async def test_what_is_being_started_when_all_is_closed_is_ended_too(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = IndexProcess.start
+    is_started, may_go_on = asyncio.Event(), asyncio.Event()
+
+    async def slow(
+        cls: type[IndexProcess], system: System, begin: Mapping[str, Any], heard: Any
+    ) -> IndexProcess:
+        process = await start(system, begin, heard)
+        is_started.set()
+        await may_go_on.wait()
+        return process
+
+    monkeypatch.setattr(IndexProcess, "start", classmethod(slow))
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(desk.index.keep_up(desk.workspace.snapshot()))
+        await is_started.wait()
+        closing = tasks.create_task(desk.index.close())
+        asyncio.get_running_loop().call_soon(may_go_on.set)
+    assert closing.done()
+    assert not desk.index.is_running
+
+
+async def test_a_process_that_writes_what_is_no_message_is_started_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await desk.ready()
+    process = desk.index._process
+    assert process is not None
+    stream = process._process.stdout
+    assert stream is not None
+    stream.feed_data(b"a library greets you\n")
+    await desk.until(lambda state: state.stage is Stage.STARTING)
+    await desk.until(lambda state: state.stage is Stage.READY)
+    assert desk.index._process is not process
+    assert await desk.find("moor") == ["harbour.py"]
+    assert desk.told == ["Stet: the search index stopped unexpectedly; it is started again."]
+
+
+async def test_what_an_ended_process_says_of_itself_is_not_about_the_one_that_runs(
+    desk: Desk,
+) -> None:
+    await desk.ready()
+    old = desk.index._process
+    assert old is not None
+    desk.workspace.with_settings(Settings(search=SearchSettings(embeddings="off")))
+    await desk.index.keep_up(desk.workspace.snapshot())
+    before = desk.index.state
+    late = {"is": "state", "state": "ready", "files": 7, "total": 7, "chunks": 7, "unread": 0}
+    desk.index._heard(old, {**late, "rebuilt": 0})
+    assert desk.index.state == before
