@@ -13,6 +13,7 @@ from stet.index.search.builder import Builder
 from stet.index.search.engine import Search, SearchEngine
 from stet.index.search.ground import Ground, settings_of
 from stet.index.search.store import Store
+from stet.system.os_system import OsSystem
 from stet.workspace.roots import Root
 from stet.workspace.uris import uri_of
 
@@ -369,3 +370,63 @@ def test_texts_that_are_gone_are_not_embedded_any_more(library: Library) -> None
     assert len(library.store.unread(100)) == before
     library.builder.tidy()
     assert len(library.store.unread(100)) == before - 1
+
+
+@pytest.mark.parametrize("how", ["saved", "typed"])
+def test_a_line_of_five_megabytes_is_left_out_and_takes_what_was_there_along(
+    library: Library, how: str
+) -> None:
+    data = "function moor(){" + "a=1;" * 1_250_000 + "}"
+    if how == "saved":
+        library.write("src/harbour.py", data)
+        library.change("src/harbour.py")
+    else:
+        library.builder.lay(library.uri("src/harbour.py"), "src/harbour.py", data)
+    assert library.find("moor") == []
+    assert library.find("boats") == ["readme.txt"]
+
+
+def test_a_file_that_goes_while_it_is_read_is_left_out(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = OsSystem.read_real
+
+    def gone(self: OsSystem, path: Path, limit: int) -> bytes:
+        path.unlink()
+        return read(self, path, limit)
+
+    library.write("src/harbour.py", "def moor_again(): pass\n")
+    with monkeypatch.context() as vanishing:
+        vanishing.setattr(OsSystem, "read_real", gone)
+        library.change("src/harbour.py")
+    assert library.find("moor") == []
+    library.write("src/harbour.py", "def moor_again(): pass\n")
+    library.change("src/harbour.py")
+    assert library.find("moor") == ["src/harbour.py"]
+
+
+@pytest.mark.parametrize("fault", [PermissionError, OSError])
+def test_a_folder_that_cannot_be_listed_hides_only_what_lies_in_it(
+    library: Library, monkeypatch: pytest.MonkeyPatch, fault: type[OSError]
+) -> None:
+    """Whoever runs the tests: for root no folder is closed."""
+    scandir = os.scandir
+
+    def closed(path: Path) -> object:
+        if str(path).endswith("/notes"):
+            raise fault(5, "no")
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", closed)
+    library.scan()
+    assert library.find("moon") == []
+    assert library.find("moor") == ["src/harbour.py"]
+
+
+def test_files_that_are_links_to_each_other_are_passed_over(library: Library) -> None:
+    (library.root / "one.py").symlink_to(library.root / "two.py")
+    (library.root / "two.py").symlink_to(library.root / "one.py")
+    (library.root / "self.py").symlink_to(library.root / "self.py")
+    library.scan()
+    library.change("one.py", "two.py", "self.py")
+    assert library.find("moor") == ["src/harbour.py"]
