@@ -60,7 +60,12 @@ class Desk:
         searcher = self.index if index is None else index
         return await searcher.search(self.workspace.snapshot(), Query(text, **query))
 
-    async def until(self, is_so: Callable[[Any], bool], index: Indexer | None = None) -> None:
+    async def until(
+        self,
+        is_so: Callable[[Any], bool],
+        index: Indexer | None = None,
+        seconds: float = WAIT_SECONDS,
+    ) -> None:
         """Wait for a state of the index."""
         watched = self.index if index is None else index
         reached = asyncio.Event()
@@ -71,7 +76,7 @@ class Desk:
 
         stop = watched.listen(look)
         look(watched.state)
-        async with asyncio.timeout(WAIT_SECONDS):
+        async with asyncio.timeout(seconds):
             await reached.wait()
         stop()
 
