@@ -25,11 +25,10 @@ from dataclasses import dataclass
 from stet.text.escape import escape
 
 YOU = "## You"
-_HEADING = re.compile(r"^## (?:You|Stet \((?P<turn>[A-Za-z0-9]+)\))[ \t]*(?=\r?$)", re.MULTILINE)
-_LIKE_HEADING = re.compile(r"^(?=## (?:You|Stet \()[^\r\n]*$)", re.MULTILINE)
-_ENDED = re.compile(
-    r"^\*(?:completed|failed|cancelled|limited)\b[^\r\n]*\*[ \t]*\r?$", re.MULTILINE
-)
+_START, _STOP = r"(?:\A|(?<=[\r\n]))", r"[ \t]*(?=[\r\n]|\Z)"  # of a line, however lines end
+_HEADING = re.compile(rf"{_START}## (?:You|Stet \((?P<turn>[A-Za-z0-9]+)\)){_STOP}")
+_LIKE_HEADING = re.compile(rf"{_START}(?=## (?:You|Stet \()[^\r\n]*)")
+_ENDED = re.compile(rf"{_START}\*(?:completed|failed|cancelled|limited)\b[^\r\n]*\*{_STOP}")
 _PICTURE = re.compile(r"!(?=\[)")
 _LOADING = re.compile(r"<(?=i(?:mg|frame|mage)|svg|video|audio|embed|object)", re.IGNORECASE)
 _INTRODUCTION = (

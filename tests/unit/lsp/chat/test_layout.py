@@ -52,6 +52,15 @@ def test_what_is_sent_is_followed_by_its_answer_and_what_was_written_since_by_ne
     assert faster == f"{TEXT}\n\n## Stet (t2)\n\n{YOU}\n\nat one?\n"
 
 
+def test_headings_are_found_however_lines_end() -> None:
+    for end in ("\n", "\r\n", "\r"):
+        text = before_draft(TEXT.replace("\n", end), "Elsewhere?", "t2").apply(
+            TEXT.replace("\n", end)
+        )
+        assert [part.turn for part in parts(text)] == ["", "t1", "", "t2", ""]
+        assert has_ended(written(text, "t1"))
+
+
 def test_what_was_asked_elsewhere_stands_before_what_is_being_written() -> None:
     text = before_draft(TEXT, "Elsewhere?\n## You\n", "t2").apply(TEXT)
     head, tail = TEXT[: TEXT.rindex(YOU)], TEXT[TEXT.rindex(YOU) :]

@@ -192,3 +192,10 @@ def test_words_with_underscores_stay_as_they_are() -> None:
     told = Transcript(link)
     told.note("read_file_2 and _this_ and *that*")
     assert told.text == "*read_file_2 and \\_this\\_ and \\*that\\**"
+
+
+def test_a_document_whose_lines_end_in_returns_gets_each_answer_once() -> None:
+    page = make_page()
+    text = page.filled(blank("main").replace("\n", "\r"))
+    assert [part.turn for part in parts(text)] == ["", "t1", ""]
+    assert page.filled(text) == text
