@@ -1,6 +1,7 @@
 """The wire survives what clients, and worse, send: framing, JSON, ids, phases, shapes."""
 
 import json
+from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Sequence
 
 import pytest
@@ -175,6 +176,9 @@ async def test_a_request_that_fails_is_answered_with_an_error(
         notification("$/unknown", {"deep": [{}]}),
         notification("$/cancelRequest", {"id": "nobody"}),
         notification("$/cancelRequest", {}),
+        notification("$/cancelRequest", {"id": {}}),
+        notification("$/cancelRequest", {"id": [1]}),
+        notification("$/cancelRequest", {"id": None}),
         notification("$/setTrace", {"value": "verbose"}),
         notification("$/setTrace", {"value": 7}),
         notification("$/test/note", "boom"),
@@ -364,6 +368,37 @@ async def test_a_cancel_ends_the_work_of_what_may_be_stopped_and_of_nothing_else
         assert sorted((await peer.state())["outcomes"]) == [
             "request stopped", "request waits", "search stopped", "search waits", "write waits",
         ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [{}, [1]])
+async def test_what_comes_together_with_an_odd_cancel_is_answered(name: object) -> None:
+    async with connected() as peer:
+        peer.send(notification("$/cancelRequest", {"id": name}), request(1, "test/state"))
+        assert "error" not in await peer.answer(1)
+
+
+async def test_a_stray_answer_settles_no_request_of_the_editors_own() -> None:
+    async with connected() as peer:
+        peer.send(request("r", "test/wait"), command("w", "wire.wait", "write"))
+        while len((await peer.state())["outcomes"]) < 2:
+            pass  # each question is a round trip
+        peer.send(
+            {"jsonrpc": "2.0", "id": "r", "result": 7},
+            {"jsonrpc": "2.0", "id": "w", "error": {"code": 1, "message": "x"}},
+        )
+        assert (await peer.state())["outcomes"] == ["request waits", "write waits"]
+        peer.send(*(notification("$/cancelRequest", {"id": name}) for name in ("r", "w")))
+        assert [(await peer.receive())["error"]["code"] for _ in range(2)] == [-32800, -32800]
+
+
+async def test_a_shutdown_leaves_nothing_behind_of_a_command_that_was_never_begun() -> None:
+    async with connected(stderr=PIPE) as peer:
+        peer.send(command("w", "wire.wait", "write"), request("s", "shutdown"))
+        assert (await peer.answer("s"))["result"] is None
+        peer.send(notification("exit"))
+        assert await peer.ended() == 0
+        assert peer.process.stderr is not None
+        assert b"never awaited" not in await peer.process.stderr.read()
 
 
 async def leaks(peer: Peer) -> dict[str, object]:

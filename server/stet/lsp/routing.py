@@ -13,10 +13,10 @@ annotations of what is registered (a `functools.partial` would be called with th
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from inspect import isawaitable
+from inspect import iscoroutine
 from time import perf_counter
 from typing import Any, Generic, TypeVar
 
@@ -36,10 +36,25 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Stoppable:
-    """The answer of a command whose work ends when the editor cancels the request."""
+class Later:
+    """The answer of a command that has to be waited for, once, at the boundary.
 
+    Attributes:
+        name: Of the command.
+        work: What is waited for.
+        stops: Whether it ends when the editor cancels the request.
+    """
+
+    name: str
     work: Coroutine[Any, Any, object]
+    stops: bool
+
+    def __await__(self) -> Generator[Any, Any, object]:
+        return _within(self.name, self.work).__await__()
+
+    def close(self) -> None:
+        """Nobody waits for it any more; work that was never begun is given up."""
+        self.work.close()
 
 
 class Router(Generic[State]):
@@ -117,10 +132,7 @@ class Router(Generic[State]):
 
         def handle(ls: LanguageServer, *arguments: object) -> object:  # noqa: ARG001 - pygls passes itself by this name
             begun = answer(name, handler, self._state(), arguments)
-            if not isawaitable(begun):
-                return begun
-            work = _within(name, begun)
-            return Stoppable(work) if stops else work
+            return Later(name, begun, stops) if iscoroutine(begun) else begun
 
         self._server.command(name)(handle)
 

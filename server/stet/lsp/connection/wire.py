@@ -15,7 +15,6 @@ from collections.abc import Awaitable, Callable, Generator
 from concurrent.futures import Future
 from difflib import get_close_matches
 from enum import Enum
-from inspect import isawaitable
 from typing import Any
 
 from cattrs import Converter
@@ -42,7 +41,7 @@ from stet.lsp.connection.document_sink import DocumentSink
 from stet.lsp.connection.lifetime import Lifetime
 from stet.lsp.conversion import MALFORMED, as_exception, build_converter, is_id, structured
 from stet.lsp.errors import InvalidParams
-from stet.lsp.routing import Stoppable, perform
+from stet.lsp.routing import Later, perform
 from stet.lsp.tasks import Tasks
 from stet.text.encoding import Encoding
 
@@ -129,7 +128,10 @@ class StetProtocol(LanguageServerProtocol):
             if method == lsp.INITIALIZED and message.get("params") is None:
                 # The protocol wants it, not all clients send it.
                 message = {**message, "params": {}}
-            self.handle_message(self._structured(method, message, JsonRPCNotification))
+            told = self._structured(method, message, JsonRPCNotification)
+            if method == lsp.CANCEL_REQUEST and not is_id(told.params.id):
+                raise JsonRpcInvalidRequest(f"{method} names no request.")
+            self.handle_message(told)
         else:
             log.debug("%s ignored: unknown", method)
 
@@ -141,8 +143,10 @@ class StetProtocol(LanguageServerProtocol):
         """
         if not is_id(message.get("id")) or not message.keys() & {"result", "error"}:
             raise JsonRpcInvalidRequest("The message is neither request nor answer.")
-        future = self._request_futures.pop(message["id"], None)
+        # pygls keeps the editor's own requests among the futures as well, under ids of its choosing.
+        is_ours = message["id"] in self._result_types
         kind = self._result_types.pop(message["id"], None)
+        future = self._request_futures.pop(message["id"], None) if is_ours else None
         if future is None or future.done():
             log.debug("an answer that nobody waits for was ignored")
             return
@@ -286,11 +290,14 @@ class StetProtocol(LanguageServerProtocol):
             raise InvalidParams(f"There is no command {params.command!r}.{hint}")
         answer = yield handler, tuple(params.arguments or ()), None
         # Called by now, in its place among the messages; only its answer may take longer.
-        if isinstance(answer, Stoppable):
-            msg_id = self.msg_id
-            request = None if msg_id is None else self._request_futures.get(msg_id)
-            return (yield _awaited, (answer.work, request), None)
-        return (yield _awaited, (answer, None), None) if isawaitable(answer) else answer
+        if not isinstance(answer, Later):
+            return answer
+        msg_id = self.msg_id if answer.stops else None
+        request = None if msg_id is None else self._request_futures.get(msg_id)
+        try:
+            return (yield _awaited, (answer, request), None)
+        finally:
+            answer.close()  # a shutdown may have come before it was begun
 
     @lsp_method(lsp.SHUTDOWN)
     def lsp_shutdown(self, *params: Any) -> None:  # type: ignore[override]
