@@ -66,6 +66,21 @@ async def test_the_sections_show_unsaved_text_cursor_and_selection(
         assert sections["user_query"] == "<user_query>\nWhy?\n</user_query>"
 
 
+async def test_a_selection_that_ends_beyond_every_number_ends_with_the_text(
+    root: Path, tmp_path: Path
+) -> None:
+    async with FakeEditor.start(root, env=scripted(tmp_path)) as editor:
+        uri = editor.open("a.py", "x = 1\ny = 2\nlast")
+        selection = {
+            "anchor": {"line": 1, "character": 0},
+            "active": {"line": 2, "character": 2**31},
+        }
+        params = {"textDocument": {"uri": uri}, "selections": [selection]}
+        editor.protocol.notify("$/stet/didChangeSelection", params)
+        sections = await shown(editor)
+        assert 'lines="2-3">\ny = 2\nlast\n' in sections["manually_added_selection"]
+
+
 async def test_what_is_closed_is_not_shown(root: Path, tmp_path: Path) -> None:
     async with FakeEditor.start(root, env=scripted(tmp_path)) as editor:
         editor.open("a.py")

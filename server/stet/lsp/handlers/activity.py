@@ -19,6 +19,9 @@ from stet.text.position import Position, Range
 from stet.workspace.selection import Source
 from stet.workspace.workspace import Workspace
 
+_MOST = 2**31 - 1
+"""The largest number of the protocol's type `uinteger`."""
+
 
 def did_focus(state: ServerState, params: object) -> None:
     """`$/stet/didFocus`: this document has the focus, or none has."""
@@ -122,4 +125,4 @@ def _position(entry: object, name: str) -> lsp.Position:
     character = value.get("character") if isinstance(value, Mapping) else None
     if type(line) is not int or type(character) is not int:
         raise InvalidParams(f"{name!r} is an LSP position, not {value!r}")
-    return lsp.Position(max(line, 0), max(character, 0))
+    return lsp.Position(*(min(max(number, 0), _MOST) for number in (line, character)))
