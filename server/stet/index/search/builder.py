@@ -100,7 +100,8 @@ class Builder:
         """A document reads so in the editor; None when it is closed. It is read at once."""
         key = canonical(uri)
         if text is not None:
-            self._ground.laid[key] = (name, text)
+            # The database holds no half of a surrogate pair; in its place stands one `?`.
+            self._ground.laid[key] = (name, text.encode("utf-8", "replace").decode())
         elif self._ground.laid.pop(key, None) is None:
             return
         self._read({key: None})

@@ -162,6 +162,15 @@ def test_a_document_that_is_on_no_disk_is_found_and_gone_when_it_is_closed(
     assert library.find("pilot") == []
 
 
+def test_half_a_character_in_unsaved_text_hides_no_other_word_of_it(library: Library) -> None:
+    uri = library.uri("notes/a.md")
+    library.builder.lay(
+        uri, "notes/a.md", "# The pilot \ude00\n\nA letter \ud83d to the harbour.\n"
+    )
+    assert library.find("pilot") == ["notes/a.md"]
+    assert library.find("letter") == ["notes/a.md"]
+
+
 def test_after_a_restart_unsaved_text_of_before_is_gone(tmp_path: Path) -> None:
     root = tmp_path / "ws"
     before = Library(root, tmp_path / "index.db")
