@@ -30,8 +30,9 @@ check: $(VENV)/test.stamp  ## style, types and layers only
 bench: $(VENV)/test.stamp  ## the tables of the README, measured here
 	$(BIN)/python -m tests.bench
 
-soak: $(VENV)/test.stamp  ## a million random operations on proposals, a link turned 100,000 times while it is read, an hour
+soak: $(VENV)/test.stamp  ## a million random operations on proposals, a million messages, a link turned 100,000 times while it is read, an hour
 	$(BIN)/python -m tests.soak 1000000 $(SEED)
+	$(BIN)/python -m tests.fuzz 1000000 $(SEED)
 	$(BIN)/python -m tests.attacks.turning
 	$(BIN)/python -m tests.soak.hour
 

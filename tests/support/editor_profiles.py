@@ -77,10 +77,14 @@ class Profile:
     ends_lines: bool = False
     edits_unsaid: bool = False
 
+    def recorded(self) -> dict[str, Any]:
+        """What it says at `initialize`, as plain JSON."""
+        recorded: dict[str, Any] = json.loads(_find(self.file).read_text())
+        return recorded
+
     def params(self) -> lsp.InitializeParams:
         """Capabilities and name."""
-        recorded: dict[str, Any] = json.loads(_find(self.file).read_text())
-        params = _converter().structure(recorded, lsp.InitializeParams)
+        params = _converter().structure(self.recorded(), lsp.InitializeParams)
         assert isinstance(params, lsp.InitializeParams)
         return params
 

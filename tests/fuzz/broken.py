@@ -1,0 +1,103 @@
+"""Pieces of the server taken out or turned round: proof that the fuzzer would notice."""
+
+from collections.abc import Callable
+from typing import Any
+
+
+def broken(name: str) -> None:
+    """Take that piece out of this process."""
+    BROKEN[name]()
+
+
+def _past_the_line() -> None:
+    """A column behind the end of a line leads into the next one."""
+    from stet.text import buffer, encoding
+
+    right = encoding.column_of
+
+    def wrong(line: str, units: int, kind: Any) -> int:
+        return right(line, units, kind) if units < 40 else len(line)
+
+    changed: Any = buffer
+    changed.column_of = wrong
+
+
+def _no_answer() -> None:
+    """A request that is refused is not answered."""
+    from stet.lsp.connection.wire import StetProtocol
+
+    right = StetProtocol._refuse
+    changed: Any = StetProtocol
+
+    def wrong(self: StetProtocol, message: object, error: Any) -> None:
+        if error.code != -32601:
+            right(self, message, error)
+
+    changed._refuse = wrong
+
+
+def _unasked() -> None:
+    """What waits is accepted as soon as somebody looks at it."""
+    from stet.lsp.handlers import review
+
+    changed: Any = review
+    right = review.proposals
+
+    def wrong(state: Any, given: tuple[object, ...]) -> Any:
+        shown = right(state, given)
+        if any(hunk["state"] == "pending" for hunk in shown):
+            _ = review.accept(state, ({"all": True},))
+        return shown
+
+    changed.proposals = wrong
+
+
+def _fault() -> None:
+    """A bug in what is done in the background."""
+    from stet.lsp.presets import Presets
+
+    def wrong(self: Presets, uri: str) -> None:
+        raise KeyError(uri)
+
+    changed: Any = Presets
+    changed.deleted = wrong
+
+
+def _noisy() -> None:
+    """Something is printed between the messages."""
+    from stet.lsp.connection.wire import StetProtocol
+
+    right = StetProtocol._write
+    changed: Any = StetProtocol
+
+    def wrong(self: StetProtocol, body: str) -> None:
+        right(self, body)
+        if '"error"' in body and self.writer is not None:
+            self.writer.write(b"refused\n")
+
+    changed._write = wrong
+
+
+def _forgetful() -> None:
+    """What comes is kept for ever."""
+    from stet.lsp.connection.wire import StetProtocol
+
+    right = StetProtocol.receive
+    changed: Any = StetProtocol
+    kept: list[bytearray] = []
+
+    def wrong(self: StetProtocol, body: bytes) -> bool:
+        kept.append(bytearray(2000))
+        return right(self, body)
+
+    changed.receive = wrong
+
+
+BROKEN: dict[str, Callable[[], None]] = {
+    "past the line": _past_the_line,
+    "no answer": _no_answer,
+    "unasked": _unasked,
+    "fault": _fault,
+    "noisy": _noisy,
+    "forgetful": _forgetful,
+}

@@ -1,0 +1,189 @@
+"""One life of a server: begun by an editor, lived by words of the grammar, ended by a shutdown."""
+
+import random
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.fuzz import nasty
+from tests.fuzz.connection import Connection
+from tests.fuzz.editor import Editor
+from tests.fuzz.grammar import WORDS
+from tests.fuzz.reference import Violation
+
+CLIENTS = ("neovim", "vscode", "eglot", "helix-master", "kakoune", "sublime")
+"""UTF-8, UTF-16, UTF-32, UTF-8, whole texts only, UTF-16."""
+CHUNK = 20
+"""Words that are sent at once, before what has come meanwhile is read."""
+BATCH = 200
+"""Words between two looks at everything."""
+MOST_OWED = 60
+TURNS_LEFT_ALONE = 100
+"""How often a look asks whether turns are over, so that they get on meanwhile; some wait for ever."""
+Op = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What a server takes of the machine at one moment."""
+
+    n_messages: int
+    in_use: int
+    resident: int
+    descriptors: int
+
+
+@dataclass(slots=True)
+class Life:
+    """What there was of a life.
+
+    Attributes:
+        n_messages: Sent to the server.
+        n_edits: Made by the editor for the server.
+        violation: What must not be; empty: nothing.
+        figures: At the beginning, the middle and the end, if they were asked for.
+    """
+
+    n_messages: int = 0
+    n_edits: int = 0
+    violation: str = ""
+    figures: list[Figures] = field(default_factory=list)
+
+
+def plan(seed: int, n_words: int) -> tuple[Op, ...]:
+    """The words of a life, each with dice of its own."""
+    dice = random.Random(seed)
+    weights = [weight for weight, _ in WORDS.values()]
+    names = dice.choices(list(WORDS), weights=weights, k=n_words)
+    return tuple((name, dice.randrange(1 << 30)) for name in names)
+
+
+async def play(
+    seed: int, ops: Sequence[Op], *, broken: str = "", counts_memory: bool = False
+) -> Life:
+    """Live it."""
+    life = Life()
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder) / "home"
+        editor = _editor(Path(folder) / "ws", seed)
+        editor.connection = await Connection.begun(
+            home, editor.take, broken=broken, counts_memory=counts_memory
+        )
+        try:
+            await _begin(editor)
+            await _live(editor, ops, life, counts_memory=counts_memory)
+            await _end(editor, random.Random(seed))
+        except Violation as violation:
+            log = "\n".join(editor.connection.log[-60:])
+            life.violation = f"{violation}\n{editor.profile.file}; the end of its log:\n{log}"
+        finally:
+            await editor.connection.close()
+    life.n_messages, life.n_edits = editor.n_sent, editor.n_edits
+    return life
+
+
+def _editor(root: Path, seed: int) -> Editor:
+    """An editor with a workspace of a few files."""
+    (root / "notes").mkdir(parents=True)
+    editor = Editor(root, CLIENTS[seed % len(CLIENTS)], seed)
+    dice = random.Random(seed)
+    for name in ("a.py", "b.md", "notes/c.md", "d.txt", "e\u0301.txt"):
+        editor.write_file(root / name, nasty.lines(dice, 6).encode("utf-8", "surrogatepass"))
+    editor.settings = {
+        "search": {"embeddings": "off"},
+        "agent": {"maxIterations": 8, "maxSeconds": 20, "disabledTools": ["execute_command"]},
+        "edit": {"scope": "folder", "reviewStyle": "margin"},
+        "instructions": {"onSave": seed % 2 == 0},
+        "context": {"scope": "open"},
+    }
+    return editor
+
+
+async def _begin(editor: Editor) -> None:
+    """Say hello, with a few words too early."""
+    for method in ("textDocument/hover", "workspace/executeCommand", "shutdown"):
+        editor.request(method, {"command": "stet.status"})
+    editor.notify("textDocument/didOpen", {"textDocument": {"uri": editor.uri_of("a.py")}})
+    hello = {
+        **editor.profile.recorded(),
+        "processId": None,
+        "rootUri": editor.uri_of(""),
+        "workspaceFolders": [{"uri": editor.uri_of("").rstrip("/"), "name": "ws"}],
+        "initializationOptions": editor.settings,
+    }
+
+    def hear(answer: Any) -> None:
+        editor.encoding = answer["capabilities"].get("positionEncoding") or "utf-16"
+
+    editor.request("initialize", hello, hear)
+    await editor.connection.until(lambda: not editor.n_owed(), "answer to initialize")
+    editor.notify("initialized", {})
+
+
+async def _live(editor: Editor, ops: Sequence[Op], life: Life, *, counts_memory: bool) -> None:
+    marks = {len(ops) // 4, len(ops) // 2, len(ops) * 3 // 4} if counts_memory else set()
+    for start in range(0, len(ops), CHUNK):
+        for name, dice in ops[start : start + CHUNK]:
+            WORDS[name][1](editor, random.Random(dice))
+        await editor.connection.drain()
+        if start % BATCH == 0:
+            await _look(editor)
+        await editor.connection.until(lambda: editor.n_owed() < MOST_OWED, "answer in time")
+        if marks & set(range(start, start + CHUNK)):
+            life.figures.append(await _measure(editor))
+    await _look(editor)
+    if counts_memory:
+        life.figures.append(await _measure(editor))
+
+
+async def _look(editor: Editor) -> None:
+    """Turns get on; everything is answered, and all texts and hunks are as they must be."""
+    status: dict[str, Any] = {"turns": ["unknown"]}
+    for _ in range(TURNS_LEFT_ALONE):
+        editor.command("stet.status", then=status.update)
+        await editor.connection.until(
+            lambda: not editor.n_owed(), f"answer to {sorted(editor.owed)[:5]}"
+        )
+        if not status["turns"]:
+            break
+    editor.check_texts()
+    editor.check_hunks()
+    await editor.connection.until(lambda: not editor.n_owed(), "answer about texts")
+
+
+async def _measure(editor: Editor) -> Figures:
+    """What the server takes when it has nothing to do: no document is open, no turn under way."""
+    for document in list(editor.documents.values()):
+        editor.close(document)
+    status: dict[str, Any] = {"turns": ["unknown"]}
+    while status["turns"]:
+        editor.command("stet.cancel")
+        editor.command("stet.status", then=status.update)
+        await editor.connection.until(lambda: not editor.n_owed(), "answer to status")
+    found: list[Figures] = []
+
+    def then(answer: Any) -> None:
+        found.append(
+            Figures(editor.n_sent, answer["inUse"], answer["resident"], answer["descriptors"])
+        )
+
+    editor.command("test.memory", then=then)
+    await editor.connection.until(lambda: found, "figures")
+    return found[0]
+
+
+async def _end(editor: Editor, dice: random.Random) -> None:
+    """Say goodbye in the middle of it, with a few words too late."""
+    for name in ("agent", "look", "ask", "show", "look"):
+        WORDS[name][1](editor, dice)
+    editor.request("shutdown", None)
+    for name in ("type", "ask", "look", "odd id", "ask oddly"):
+        WORDS[name][1](editor, dice)
+    await editor.connection.until(lambda: not editor.n_owed(), "answer behind shutdown")
+    editor.notify("exit", None)
+    code = await editor.connection.ended()
+    if code != 0:
+        raise Violation(f"the server ended with {code}")
+    editor.check_disk()

@@ -1,0 +1,228 @@
+"""A model that answers with anything: sensible edits, odd calls, rubbish, faults. It lives in the server.
+
+What it says follows from what it is asked, so that a life can be played again.
+"""
+
+import asyncio
+import json
+import random
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+from stet.llm.errors import ModelError
+from stet.llm.messages import Completion, StopReason, ToolCall
+from stet.llm.model import Request, Sink, ignore
+from stet.llm.tokens import estimate_usage
+from stet.text.document import TextDocument
+
+ODD = (
+    "",
+    " ",
+    "\x00",
+    "\ud800",
+    "../../etc/passwd",
+    "/",
+    "a" * 3000,
+    "😀",
+    "é\r\nx",
+    "-1",
+    "null",
+    "\u202e",
+)
+FILES = (
+    "a.py",
+    "b.md",
+    "notes/c.md",
+    "d.txt",
+    "e\u0301.txt",
+    "new.py",
+    "no/such.md",
+    "untitled:U1",
+    ".",
+)
+POSITIONS = (
+    "start", "end", "insert:1", "insert:999", "replace:1", "replace:1-3", "replace:3-1", "delete:1",
+    "delete:0", "after:## Head", "create", "open", "replace:x", "delete:1-",
+)  # fmt: skip
+EDITS = ("quote", "quote", "quote", "quote", "quote", "together", "position", "odd quote")
+OTHERS = (
+    "call",
+    "call",
+    "call",
+    "odd call",
+    "no call",
+    "no JSON",
+    "create",
+    "move",
+    "delete",
+    "ask",
+)
+ENDS = ("done", "done", "done", "done", "say", "say", "nothing", "fault", "long")
+MOST_ROUNDS = 7
+
+
+class AnyModel:
+    """The model.
+
+    Args:
+        documents: The open documents that it may quote.
+    """
+
+    name = "any"
+    provider = "scripted"
+    constrained = False
+    context_tokens: int | None = 60_000
+
+    def __init__(self, documents: Callable[[], list[tuple[str, TextDocument]]]) -> None:
+        self._documents = documents
+
+    async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:
+        """Anything, in pieces, after a while."""
+        dice = random.Random(_key(request))
+        for _ in range(dice.choice((0, 1, 5, 40))):
+            await asyncio.sleep(0)  # other messages come in between
+        if dice.random() < 0.05:
+            on_wait("It is tried again.")
+        completion = self._answer(dice, request)
+        for start in range(0, len(completion.text), 40):
+            on_text(completion.text[start : start + 40])
+            await asyncio.sleep(0)
+        return _with_usage(completion, request)
+
+    async def warm(self) -> None:
+        """Nothing to do."""
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
+
+    def _answer(self, dice: random.Random, request: Request) -> Completion:
+        n_rounds = sum(message.role == "assistant" for message in request.messages[-30:])
+        kinds = ENDS if n_rounds > MOST_ROUNDS else (*EDITS, *EDITS, *OTHERS, *ENDS)
+        kind = dice.choice(kinds)
+        match kind:
+            case "done":
+                return _calls(("done", {"summary": f"m{dice.randrange(99)} done"}))
+            case "say":
+                return Completion("Here: " + dice.choice(ODD) + "\n```\nx\n```\n")
+            case "nothing":
+                return Completion("")
+            case "long":
+                return Completion("long " * 2000, stop_reason=StopReason.LENGTH)
+            case "fault":
+                raise ModelError("The model is ill.")
+        return _calls(*self._calls(kind, dice, request))
+
+    def _calls(
+        self, kind: str, dice: random.Random, request: Request
+    ) -> list[tuple[str, dict[str, Any] | str]]:
+        file, made = dice.choice(FILES), f"made{dice.randrange(20)}.py"
+        no_name = dice.choice(("nothing", "", "edit_fil", "\x00"))
+        no_json = dice.choice(("{", "[]", "null", '{"file": 3}', "x" * 500, '"a"'))
+        named: dict[str, tuple[str, dict[str, Any] | str]] = {
+            "create": ("create_file", {"file": made, "content": _new(dice)}),
+            "move": ("move_file", {"file": file, "to": f"moved{dice.randrange(9)}.md"}),
+            "delete": ("delete_file", {"file": file}),
+            "ask": ("ask_user", {"question": "Which?", "choices": ["one", "two"]}),
+            "no call": (no_name, {"file": file}),
+            "no JSON": ("read_file", no_json),
+        }
+        if kind in EDITS:
+            return self._edits(kind, dice)
+        if kind in named:
+            return [named[kind]]
+        tool = dice.choice(request.tools or (None,))
+        if tool is None:
+            return []
+        return [(tool.name, _arguments(tool.parameters, dice, file, odd=kind == "odd call"))]
+
+    def _edits(self, kind: str, dice: random.Random) -> list[tuple[str, dict[str, Any] | str]]:
+        documents = self._documents()
+        if not documents:
+            return [("read_file", {"file": "a.py"})]
+        name, document = dice.choice(documents)
+        if kind == "position":
+            position = dice.choice(POSITIONS)
+            return [("edit_file", {"file": name, "position": position, "content": _new(dice)})]
+        if kind == "odd quote":
+            old = dice.choice(ODD)
+            return [("edit_file", {"file": name, "old_text": old, "new_text": _new(dice)})]
+        calls: list[tuple[str, dict[str, Any] | str]] = []
+        for _ in range(1 if kind == "quote" else dice.randrange(2, 4)):
+            old = _stretch(dice, document.text)
+            call = {"file": name, "old_text": old, "new_text": _edited(dice, old), "summary": "m"}
+            calls.append(("edit_file", call))
+        return calls
+
+
+def _key(request: Request) -> int:
+    said = "".join(f"{message.role}{message.content[-2000:]}" for message in request.messages[-3:])
+    return zlib.crc32(said.encode("utf-8", "surrogatepass"))
+
+
+def _new(dice: random.Random) -> str:
+    """Lines that no user writes."""
+    lines = [f"m{dice.randrange(1 << 30)}x" for _ in range(dice.choice((0, 1, 1, 2, 5)))]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _stretch(dice: random.Random, text: str) -> str:
+    lines = text.splitlines(keepends=True) or [""]
+    start = dice.randrange(len(lines))
+    return "".join(lines[start : start + dice.choice((1, 1, 2, 3))])[:4000]
+
+
+def _edited(dice: random.Random, old: str) -> str:
+    words = old.split(" ")
+    match dice.randrange(5):
+        case 0:
+            return ""
+        case 1:
+            return old + _new(dice)
+        case 2:
+            return _new(dice) + old
+        case 3:
+            words[dice.randrange(len(words))] = f"m{dice.randrange(1 << 30)}x"
+            return " ".join(words)
+    return _new(dice)
+
+
+def _arguments(schema: Any, dice: random.Random, file: str, *, odd: bool) -> dict[str, Any]:
+    """What a tool takes, about; odd: of any type."""
+    values: dict[str, Any] = {}
+    for name, kind in schema.get("properties", {}).items():
+        if name not in schema.get("required", ()) and dice.random() < 0.5:
+            continue
+        if odd and dice.random() < 0.6:
+            values[name] = dice.choice((None, -1, 1.5, [], {}, True, *ODD, ["x"], 2**70))
+        else:
+            text = file if "file" in name else dice.choice((file, "x", "def", "tag:a"))
+            values[name] = _value(kind.get("type"), dice, text)
+    if odd and dice.random() < 0.3:
+        values["more"] = 1
+    return values
+
+
+def _value(kind: object, dice: random.Random, text: str) -> Any:
+    """Something of a JSON schema's type."""
+    kinds = {
+        "integer": dice.choice((0, 1, 2, 5, -1, 10**9)),
+        "number": dice.choice((0, 0.5, -1)),
+        "boolean": dice.random() < 0.5,
+        "array": [dice.choice(FILES)],
+        "object": {"tag": "x"},
+    }
+    return kinds.get(str(kind), text)
+
+
+def _calls(*wanted: tuple[str, dict[str, Any] | str]) -> Completion:
+    calls = tuple(
+        ToolCall(f"c{n}", name, given if isinstance(given, str) else json.dumps(given))
+        for n, (name, given) in enumerate(wanted)
+    )
+    return Completion("", calls, StopReason.TOOL_CALLS if calls else StopReason.STOP)
+
+
+def _with_usage(completion: Completion, request: Request) -> Completion:
+    usage = estimate_usage(request.messages, request.tools, completion)
+    return Completion(completion.text, completion.tool_calls, completion.stop_reason, usage, "any")

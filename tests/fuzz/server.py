@@ -1,0 +1,93 @@
+"""The server as it is, with a model that answers anything, and two commands that look into it.
+
+Run as a script. `--broken NAME` takes one piece out of it: proof that the fuzzer would notice.
+"""
+
+import ctypes
+import faulthandler
+import gc
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from stet.agent import models
+from stet.cli.serve import start_logging
+from stet.llm.model import Model
+from stet.lsp.connection.serving import serve
+from stet.lsp.delivering import arrival
+from stet.lsp.routing import Router
+from stet.lsp.server import build_server
+from stet.lsp.state import ServerState
+from stet.text.document import TextDocument
+from tests.fuzz.broken import broken
+from tests.fuzz.model import AnyModel
+from tests.fuzz.reference import checksum
+
+
+class MallInfo(ctypes.Structure):
+    """`struct mallinfo2` of glibc."""
+
+    _fields_ = tuple(
+        (name, ctypes.c_size_t)
+        for name in (
+            *("arena", "ordblks", "smblks", "hblks", "hblkhd"),
+            *("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"),
+        )
+    )
+
+
+def memory(state: ServerState, given: tuple[object, ...]) -> dict[str, int]:
+    """`test.memory`: bytes in use, as the allocator counts them, resident bytes, descriptors.
+
+    In use is exact where Python asks the allocator for everything (`PYTHONMALLOC=malloc`).
+    """
+    _ = gc.collect()
+    ask = ctypes.CDLL(None).mallinfo2
+    ask.restype = MallInfo
+    info = ask()
+    resident = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    n_descriptors = sum(1 for _ in Path("/proc/self/fd").iterdir())
+    in_use = int(info.uordblks) + int(info.hblkhd)
+    return {"inUse": in_use, "resident": resident, "descriptors": n_descriptors}
+
+
+def checksums(state: ServerState, given: tuple[object, ...]) -> list[int | None]:
+    """`test.checksums`: of each of these documents' text; null for one that is not held."""
+    documents = (state.workspace.document(str(uri)) for uri in given)
+    return [None if one is None else checksum(one.text) for one in documents]
+
+
+def documents_of(state: ServerState) -> list[tuple[str, TextDocument]]:
+    """The user's open documents with their names, as the model is told them."""
+    snapshot = state.workspace.snapshot()
+    held = ((one.uri, state.workspace.shown(one.uri)) for one in snapshot.documents.values())
+    return [(snapshot.name_of(uri), one) for uri, one in held if one is not None]
+
+
+def main() -> int:
+    """Serve on standard input and output."""
+    arrival.ARRIVAL_SECONDS, arrival.UNSEEN_SECONDS, arrival.SHOWN_SECONDS = 1.0, 0.5, 0.5
+    start_logging("")
+    faulthandler.register(signal.SIGUSR1)  # where it is, when it is silent
+    if "--broken" in sys.argv:
+        broken(sys.argv[sys.argv.index("--broken") + 1])
+    server = build_server()
+    first: Any = server.documents
+
+    async def open_model(*_: object) -> Model:
+        return AnyModel(lambda: documents_of(first._state()))
+
+    changed: Any = models
+    changed.open_model = open_model
+    route: Router[ServerState] = Router(server, first._state)
+    route.command("test.memory", memory)
+    route.command("test.checksums", checksums)
+    return serve(server)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

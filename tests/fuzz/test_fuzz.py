@@ -1,0 +1,69 @@
+"""Lives of real servers with editors that send anything: 100,000 messages, and no harm from any."""
+
+import asyncio
+
+import pytest
+
+from tests.fuzz.life import Figures, Op, plan, play
+from tests.fuzz.run import cut_down_by, fuzz, grown, measured
+
+N_MESSAGES = 34_000
+"""Of each part; they are apart so that cores can share them."""
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("seed", [1, 101, 201])
+def test_whatever_editors_send_is_answered_once_and_leaves_texts_as_they_must_be(seed: int) -> None:
+    result = fuzz(N_MESSAGES, seed)
+    assert result.failure is None, str(result)
+    assert result.n_edits > 0
+
+
+@pytest.mark.parametrize(
+    ("piece", "seed", "told"),
+    [
+        ("past the line", 1, "another text"),
+        ("no answer", 2, "there is no answer"),
+        ("noisy", 4, "no protocol"),
+        ("fault", 5, "the log tells of a fault"),
+    ],
+)
+@pytest.mark.timeout(300)
+def test_a_piece_that_is_broken_is_noticed(
+    piece: str, seed: int, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.fuzz.connection.LONGEST_SECONDS", 5.0)
+    life = asyncio.run(play(seed, plan(seed, 3_000), broken=piece))
+    assert told in life.violation
+
+
+@pytest.mark.timeout(300)
+def test_an_edit_that_nobody_said_yes_to_is_noticed() -> None:
+    never_yes = {"agent", "check", "open", "type"}
+    ops = [op for op in plan(3, 12_000) if op[0] in never_yes]
+    assert asyncio.run(play(3, ops)).violation == ""
+    life = asyncio.run(play(3, ops, broken="unasked"))
+    assert "nobody said yes" in life.violation
+
+
+@pytest.mark.timeout(300)
+def test_memory_that_is_kept_is_noticed() -> None:
+    result = measured(4_000, 1, broken="forgetful")
+    assert result.failure is not None
+    assert "more memory in use" in result.failure.violation
+
+
+def test_two_percent_may_be_in_use_more_and_no_descriptor_stays_open() -> None:
+    middle = Figures(100, 1_000_000, 5, 10)
+    assert grown([middle, middle, middle, Figures(200, 1_019_000, 9, 11)]) == ""
+    assert "2.1% more" in grown([middle, middle, middle, Figures(200, 1_021_000, 5, 10)])
+    assert "30 descriptors" in grown([middle, middle, middle, Figures(200, 1_000_000, 5, 30)])
+
+
+def test_a_failing_life_is_cut_down_to_what_it_takes() -> None:
+    ops: tuple[Op, ...] = tuple((f"w{n}", n) for n in range(1000))
+
+    def fails(fewer: tuple[Op, ...]) -> str:
+        return "both" if {("w3", 3), ("w777", 777)} <= set(fewer) else ""
+
+    assert cut_down_by(fails, ops, "first") == ((("w3", 3), ("w777", 777)), "both")
