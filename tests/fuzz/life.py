@@ -65,7 +65,8 @@ async def play(
 ) -> Life:
     """Live it."""
     life = Life()
-    with tempfile.TemporaryDirectory() as folder:
+    # What a server that is killed has started may write for a moment longer.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         home = Path(folder) / "home"
         editor = _editor(Path(folder) / "ws", seed)
         editor.connection = await Connection.begun(
