@@ -222,10 +222,20 @@ async def shell(stage: Stage) -> Result:
     commands = [{"name": "tell", "argv": [sys.executable, "-I", "tell.py", "{v}"], "safe": True}]
     some = stage.some(VALUES, 16)
     orders = [order("execute_command", name="tell", arguments={"v": value}) for value in some]
+    settings = {"agent": {"commands": commands, "disabledTools": []}}
+    plain = [one for one in some if json.dumps(one) == f'"{one}"' and len(one) > 2]
+    unasked = await stage.play(
+        [order("execute_command", name="tell", arguments={"v": value}) for value in plain],
+        settings=settings,
+        env=trapped_path(stage),
+    )
+    # Whoever lets a command run unasked is asked all the same where a file has named what it is given.
+    result.add(len(plain), unasked.effects())
     seen = await stage.play(
         orders,
-        settings={"agent": {"commands": commands, "disabledTools": []}},
+        settings=settings,
         env=trapped_path(stage),
+        say=lambda question: str(question["choices"][0]),
     )
     got = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
     effects = [

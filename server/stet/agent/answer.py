@@ -150,6 +150,10 @@ class Answerer:
                 ended = await run_small(turn, crew)
             else:
                 prompt = self._prompt(turn.ask, session, seen, toolbox, model.context_tokens)
+                for message in (one for turn in prompt.history for one in turn.messages):
+                    if message.role == "tool":
+                        desk.heard.add("what was read earlier in this chat", message.content)
+                desk.heard.add("what was shown with your question", seen.context.text)
                 session.opening = Opening(
                     told_first(seen.news),
                     seen.news.heard,

@@ -11,6 +11,7 @@ from stet.agent.toolbox import Outcome, Toolbox, parsed
 from stet.agent.turn import Turn
 from stet.context.tags import harmless
 from stet.llm.messages import Completion, Message, StopReason, ToolCall
+from stet.tools.provenance import source_of_call
 from stet.tools.question import Question
 
 MAX_CALLS = 64
@@ -71,6 +72,7 @@ class Calls:
             self._ended(n, outcome)
             watch.saw(call, outcome.error)
             # Most of it was written by others: none of it may look like a section of ours.
+            desk.heard.add(source_of_call(call.name, parsed(call)), outcome.text)
             text = outcome.text if outcome.of_sections else harmless(outcome.text)
             messages.append(Message("tool", text, tool_call_id=call.id))
         return self._turn

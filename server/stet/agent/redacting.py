@@ -8,8 +8,10 @@ and what it writes with marks is resolved where edits are (`stet.tools.edit_file
 
 import asyncio
 import dataclasses
+import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from stet.agent.told import parts_of
 from stet.llm.messages import Completion, Message, ToolCall, ToolDefinition
@@ -103,6 +105,8 @@ class RedactingModel(Wrapped):
 def redacted(request: Request, redactor: Redactor) -> tuple[Request, Counter[str]]:
     """A request as it may be sent, and how many secrets of each kind it held."""
     redactor.expect(_texts(request))
+    for text in _texts(request):  # what one of them shows to be a secret is none to tell in another
+        redactor.learn(text)
     kinds: Counter[str] = Counter()
 
     def told(text: str) -> str:
@@ -111,7 +115,8 @@ def redacted(request: Request, redactor: Redactor) -> tuple[Request, Counter[str
         return found.text
 
     def told_call(call: ToolCall) -> ToolCall:
-        arguments = told(call.arguments)
+        arguments, found = redacted_json(call.arguments, redactor)
+        kinds.update(found)
         return (
             call if arguments == call.arguments else dataclasses.replace(call, arguments=arguments)
         )
@@ -143,6 +148,8 @@ def told_parts(
     if redactor is None:
         return list(parts)
     redactor.expect(text for _, text in parts)
+    for _, text in parts:
+        redactor.learn(text)
     return [(name, redactor.redact(text).text) for name, text in parts]
 
 
@@ -154,6 +161,41 @@ def _texts(request: Request) -> Iterable[str]:
             yield call.arguments
     for tool in request.tools:
         yield tool.description
+
+
+def redacted_json(text: str, redactor: Redactor) -> tuple[str, Mapping[str, int]]:
+    """JSON with marks in its texts, which is JSON still; any other text with marks, as it stands.
+
+    A mark put into the text of JSON may take a backslash or a quote with it, and a secret that is
+    written with escapes is not found there.
+    """
+    try:
+        kinds: Counter[str] = Counter()
+        told = _told_value(json.loads(text), "", redactor, kinds)
+    except (ValueError, RecursionError):
+        found = redactor.redact(text)
+        return found.text, found.kinds
+    return (json.dumps(told, ensure_ascii=False) if kinds else text), kinds
+
+
+def _told_value(value: Any, name: str, redactor: Redactor, kinds: Counter[str]) -> Any:
+    """A value of JSON with marks; `name` is what it is given to."""
+    if isinstance(value, list):
+        return [_told_value(each, name, redactor, kinds) for each in value]
+    if isinstance(value, dict):
+        return {
+            _told_value(key, "", redactor, kinds): _told_value(each, key, redactor, kinds)
+            for key, each in value.items()
+        }
+    if not isinstance(value, str):
+        return value
+    # A short password is one by what it is given to, which stands outside its text.
+    head = f'{name} = "' if name else ""
+    found = redactor.redact(f'{head}{value}"' if head else value)
+    kinds.update(found.kinds)
+    if not head or not found.text.startswith(head) or not found.text.endswith('"'):
+        return redactor.redact(value).text
+    return found.text[len(head) : -1]
 
 
 def _prepare(redactor: Redactor, texts: Sequence[str]) -> None:

@@ -21,6 +21,7 @@ PROJECT_FILE = ".stet.toml"
 MAX_BYTES = 64 * 1024
 """A settings file that is larger is not read."""
 
+_TAKES_BACK = "entries of {key!r} that begin with ! are ignored: a project may only keep more back"
 _ADDED = frozenset(
     {"context.excludedFolders", "agent.disabledTools", "agent.disabledGroups", "privacy.deny"}
 )
@@ -180,6 +181,11 @@ def _too_wide(name: str) -> str:
     return f"the scope of the preset {name!r} is ignored: a project may only narrow what you allow"
 
 
+def _only_adding(entries: tuple[str, ...]) -> tuple[str, ...]:
+    """Entries without those that take back what stands before them, by `!`."""
+    return tuple(one for one in entries if not one.lstrip("/ ").startswith("!"))
+
+
 def _narrow(settings: Settings, project: Overlay, path: str) -> Overlay:
     """What of a project's wishes is no wider than what is in force."""
     values: dict[str, object] = {}
@@ -195,7 +201,9 @@ def _narrow(settings: Settings, project: Overlay, path: str) -> Overlay:
                 if (one.scope, one.link_depth) != (ours.scope, ours.link_depth):
                     problems.append(Problem(key, _too_wide(one.name), path))
         elif key in _ADDED and isinstance(now, tuple) and isinstance(wanted, tuple):
-            values[key] = tuple(dict.fromkeys(now + wanted))
+            added = _only_adding(wanted)
+            values[key] = tuple(dict.fromkeys(now + added))
+            problems += [Problem(key, _TAKES_BACK.format(key=key), path)] * (added != wanted)
         elif wanted in (now, _NARROWEST.get(key)):
             values[key] = wanted
         else:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
+from stet.settings.denials import fault_of
 from stet.settings.values import Settings
 
 if TYPE_CHECKING:
@@ -130,13 +131,27 @@ def _read_leaf(key: str, value: object, values: dict[str, object]) -> Iterator[t
         if kind is not str:
             yield from _read_items(key, kind, value, values)
             return
-        # A list loses its bad items only: dropping a whole `privacy.deny` would show what it hides.
-        good = tuple(item for item in value if _is_text(item))
-        if len(good) < len(value):
-            yield key, f"setting {key!r} keeps only its texts: the other items are ignored"
-        values[key] = good
+        yield from _read_texts(key, value, values)
         return
     yield from _read_scalar(key, value, values)
+
+
+def _read_texts(
+    key: str, value: Iterable[object], values: dict[str, object]
+) -> Iterator[tuple[str, str]]:
+    """Read a list of texts, which loses its bad items only: without all of `privacy.deny` what it
+    hides would be shown.
+    """
+    items = list(value)
+    good = tuple(item for item in items if isinstance(item, str) and _is_text(item))
+    if len(good) < len(items):
+        yield key, f"setting {key!r} keeps only its texts: the other items are ignored"
+    if key == "privacy.deny":
+        faults = {item: why for item in good if (why := fault_of(item))}
+        for item, why in faults.items():
+            yield key, f"the entry {_show(item)} of {key!r} keeps nothing back: {why}"
+        good = tuple(item for item in good if item not in faults)
+    values[key] = good
 
 
 def _read_named(

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath, PureWindowsPath
 
 from stet.settings.values import CommandSettings
+from stet.system.interpreters import script_place
 
 MAX_VALUE = 1000
 """Characters of an argument: the user must be able to read it before the yes."""
@@ -27,14 +28,6 @@ _PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _OPTION_MARKS = ("-", "+", "@")
 """What an option begins with: `+` in some editors and old tools, `@` for a file of options."""
-_INTERPRETERS = re.compile(
-    r"(?:ba|da|k|z|c|tc|fi|a)?sh|busybox|cmd|powershell|pwsh|python[\d.]*|node|deno|bun|perl|ruby|php|"
-    r"lua|osascript|env|su"
-)
-_SCRIPT_OPTION = re.compile(
-    r"-[a-z]*[ce]|-[ErS]|--(?:command|eval|print|run|split-string)|/[ck]|-command", re.IGNORECASE
-)
-"""The options of these behind which they expect a script."""
 
 
 class BadCommand(Exception):
@@ -97,14 +90,15 @@ def _check_command(command: CommandSettings) -> None:
             f"{command.name!r} can't be run: its `argv` leaves the program to an argument. The user "
             "must change `agent.commands`."
         )
-    takes_options = False
-    for before, part in zip(command.argv, command.argv[1:], strict=False):
-        takes_options = _is_interpreter(before) or (takes_options and before.startswith(("-", "/")))
-        if takes_options and _SCRIPT_OPTION.fullmatch(before) and _PLACEHOLDER.search(part):
+    for at in range(1, len(command.argv)):
+        if not _PLACEHOLDER.search(command.argv[at]):
+            continue
+        if before := script_place(command.argv, at):
             raise BadCommand(
-                f"{command.name!r} can't be run: its `argv` puts an argument into a script, behind "
-                f"{before!r}, where it could do anything. The user must change `agent.commands`, "
-                'to something like ["sh", "-c", "grep -e \\"$1\\" notes", "sh", "{text}"].'
+                f"{command.name!r} can't be run: its `argv` puts an argument into a script or in the "
+                f"place of a program, at {before!r}, where it could do anything. The user must change "
+                "`agent.commands`, to something like "
+                '["sh", "-c", "grep -e \\"$1\\" notes", "sh", "{text}"].'
             )
 
 
@@ -133,11 +127,6 @@ def _expanded(part: str, arguments: Mapping[str, str]) -> str:
             "taken for an option. For a file, write `./` in front."
         )
     return expanded
-
-
-def _is_interpreter(part: str) -> bool:
-    name = PurePosixPath(part.replace("\\", "/")).name
-    return _INTERPRETERS.fullmatch(name.lower().removesuffix(".exe")) is not None
 
 
 def _is_absolute(folder: str) -> bool:

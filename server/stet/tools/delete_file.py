@@ -35,10 +35,10 @@ async def run(params: DeleteFile, desk: Desk) -> str:
     with desk.refusing(draft.name, "delete"):
         # Before the user is asked for what is refused anyway.
         caution = admit(draft, desk.rules).caution
-    if (
-        await desk.ask("delete", _question(draft.name, _why(params), caution), (DELETE, KEEP))
-        != DELETE
-    ):
+    named = desk.named_by_others(draft.name)
+    cautions = " ".join(each for each in (caution, named) if each)
+    question = _question(draft.name, _why(params), cautions)
+    if await desk.ask("delete", question, (DELETE, KEEP)) != DELETE:
         raise UserDeclined(f"The user keeps {draft.name}. Go on without it, and do not ask again.")
     # The answer may have taken hours: what goes to the trash is what is there now.
     draft = await _draft(params, desk)

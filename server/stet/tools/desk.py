@@ -23,6 +23,7 @@ from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 from stet.tools.errors import ToolError
 from stet.tools.hands import Hands, Opened
+from stet.tools.provenance import Heard
 from stet.tools.question import MAX_TEXT, Inquire, Question, QuestionKind
 from stet.web.source import Source
 from stet.web.web import Web
@@ -77,6 +78,7 @@ class Desk:
         copied: Names of files whose contents were gathered for the user, in order.
         sources: Pages that were found or read, in order, without repeats.
         n_questions: How many questions the user has been asked.
+        heard: What others have written and the model was shown: who named what it acts on.
         hands: What the editor may be made to do at once.
     """
 
@@ -101,6 +103,7 @@ class Desk:
     copied: list[str] = field(default_factory=list)
     sources: list[Source] = field(default_factory=list)
     n_questions: int = 0
+    heard: Heard = field(default_factory=Heard)
     hands: Hands = field(default_factory=Hands)
 
     def snapshot(self) -> Snapshot:
@@ -157,6 +160,10 @@ class Desk:
                 "the most. Send less at once."
             )
         return await self.inquire(question)
+
+    def named_by_others(self, *values: str) -> str:
+        """A sentence for the user where not they, but a text the model read named one of these."""
+        return self.heard.told(values, self.user_words)
 
     async def create(self, file: str, content: str) -> Hunk:
         """Propose a new file.

@@ -49,10 +49,13 @@ async def run(params: ExecuteCommand, desk: Desk) -> str:
     except BadCommand as error:
         raise ToolError(str(error)) from error
     folder = _folder(desk)
-    if not command.safe:
+    named = desk.named_by_others(*(params.arguments or {}).values())
+    if (
+        named or not command.safe
+    ):  # what a stranger's text wants is no part of the user's standing yes
         # On one line: an argument can add none that reads as Stet's own words.
         line = shlex.join(argv).replace("\n", "\\n").replace("\t", "\\t")
-        text = f"Run {params.name!r} in {folder}?\n{line}"
+        text = f"Run {params.name!r} in {folder}?\n{line}" + (f"\n{named}" if named else "")
         if await desk.ask("command", text, (RUN, DO_NOT_RUN)) != RUN:
             raise UserDeclined(f"The user does not want {params.name!r} to run. Go on without it.")
         if _command(params.name, desk) != command:

@@ -17,6 +17,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from stet.workspace.known_secrets import KnownSecrets
+
 MARK = re.compile(r"\[redacted: (?P<kind>[A-Za-z][A-Za-z ]{0,40}) #(?P<number>[1-9]\d{0,8})\]")
 """What a mark looks like."""
 
@@ -24,12 +26,7 @@ _BEGINNING = "[redacted: "
 _LOOSE = re.compile(r"\[\s*redacted\s*:[^\]\r\n]{0,60}\]?", re.IGNORECASE)
 _MAX_CACHED = 2_000_000
 """Characters of texts whose marks are remembered, so that sending one again costs nothing."""
-_MAX_KNOWN = 200
-"""Secrets that are looked for in every text, however they stand there."""
-_LEAST_KNOWN = 12
-"""Characters of one that is long enough not to be met by chance."""
-_PIECE = 16
-"""Characters of a secret's beginning or end by which a part of it is known."""
+_MAX_LOOKS = 4
 _NONE: Mapping[str, int] = MappingProxyType({})
 
 
@@ -57,10 +54,11 @@ class Redactor:
         self._lock = threading.Lock()
         self._marks: dict[str, str] = {}
         self._secrets: dict[str, str] = {}
-        self._known: OrderedDict[str, str] = OrderedDict()
+        self._known = KnownSecrets()
         self._used: Counter[str] = Counter()
         self._strange: set[str] = set()
-        self._cache: OrderedDict[tuple[str, bool], Redacted] = OrderedDict()
+        self._cache: OrderedDict[tuple[str, bool], tuple[Redacted, int]] = OrderedDict()
+        """With the number of secrets that were known then."""
         self._n_cached = 0
 
     def redact(self, text: str, *, wrapped: bool = False) -> Redacted:
@@ -75,16 +73,21 @@ class Redactor:
         """
         key = (text, wrapped)
         with self._lock:
-            if (known := self._cache.get(key)) is not None:
-                self._cache.move_to_end(key)
-                return known
+            if (cached := self._current(key)) is not None:
+                return cached
         from stet.text.secrets import find_secrets  # late: its patterns take long to compile
 
         found = find_secrets(text, wrapped=wrapped)
         with self._lock:
             self._note_strange(text)
             stretches = [(one.start, one.end, one.kind) for one in found]
-            redacted = self._marked(text, [*stretches, *self._met(text)])
+            n_known = len(self._known)
+            redacted = self._marked(text, [*stretches, *self._known.places(text)])
+            for _ in range(_MAX_LOOKS):
+                if len(self._known) == n_known:
+                    break  # else what was found now may stand elsewhere in the text too
+                n_known = len(self._known)
+                redacted = self._marked(text, [*stretches, *self._known.places(text)])
             self._remember(key, redacted)
         return redacted
 
@@ -164,17 +167,21 @@ class Redactor:
         parts.append(text[behind:])
         return Redacted("".join(parts), MappingProxyType(dict(kinds)))
 
-    def _met(self, text: str) -> list[tuple[int, int, str]]:
-        """Where secrets that are known stand in a text, or a long part of one."""
-        return [
-            each for secret, kind in self._known.items() for each in _places(text, secret, kind)
-        ]
+    def _current(self, key: tuple[str, bool]) -> Redacted | None:
+        """What was made of a text, if no secret has come to be known since that stands in it."""
+        cached = self._cache.get(key)
+        if cached is None:
+            return None
+        redacted, n_known = cached
+        if self._known.meets(key[0], since=n_known):
+            return None
+        self._cache[key] = redacted, len(self._known)
+        self._cache.move_to_end(key)
+        return redacted
 
     def _mark(self, secret: str, kind: str) -> str:
         """The mark of a secret, made if it has none."""
         if (mark := self._marks.get(secret)) is not None:
-            if secret in self._known:
-                self._known.move_to_end(secret)
             return mark
         while True:
             self._used[kind] += 1
@@ -183,10 +190,7 @@ class Redactor:
                 break
         self._marks[secret] = mark
         self._secrets[mark] = secret
-        if len(secret) >= _LEAST_KNOWN and not secret.isalpha():
-            self._known[secret] = kind
-            if len(self._known) > _MAX_KNOWN:
-                self._known.popitem(last=False)
+        self._known.add(secret, kind)
         return mark
 
     def _note_strange(self, text: str) -> None:
@@ -195,12 +199,13 @@ class Redactor:
             self._strange |= found - self._secrets.keys()
 
     def _remember(self, key: tuple[str, bool], redacted: Redacted) -> None:
-        if key not in self._cache:
-            self._n_cached += len(key[0]) + len(redacted.text)
-        self._cache[key] = redacted
+        if (old := self._cache.pop(key, None)) is not None:
+            self._n_cached -= len(key[0]) + len(old[0].text)
+        self._cache[key] = redacted, len(self._known)
+        self._n_cached += len(key[0]) + len(redacted.text)
         while self._n_cached > _MAX_CACHED and len(self._cache) > 1:
-            (text, _), old = self._cache.popitem(last=False)
-            self._n_cached -= len(text) + len(old.text)
+            (text, _), (oldest, _) = self._cache.popitem(last=False)
+            self._n_cached -= len(text) + len(oldest.text)
 
 
 def new_marks(new: Iterable[str], known: str) -> str:
@@ -214,30 +219,6 @@ def new_marks(new: Iterable[str], known: str) -> str:
                 if found.group() not in known:
                     return found.group()
     return ""
-
-
-def _places(text: str, secret: str, kind: str) -> Iterable[tuple[int, int, str]]:
-    """Where a secret stands in a text; of a long one also where only its beginning or its end does."""
-    if len(secret) < 2 * _PIECE:
-        yield from ((at, at + len(secret), kind) for at in _found(text, secret))
-        return
-    for at in _found(text, secret[:_PIECE]):
-        n = _PIECE
-        while n < len(secret) and text[at + n : at + n + 1] == secret[n]:
-            n += 1
-        yield at, at + n, kind
-    for at in _found(text, secret[-_PIECE:]):
-        n, end = _PIECE, at + _PIECE
-        while n < len(secret) and end - n > 0 and text[end - n - 1] == secret[-n - 1]:
-            n += 1
-        yield end - n, end, kind
-
-
-def _found(text: str, part: str) -> Iterable[int]:
-    at = text.find(part)
-    while at >= 0:
-        yield at
-        at = text.find(part, at + len(part))
 
 
 def _joined(stretches: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:

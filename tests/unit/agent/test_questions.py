@@ -10,7 +10,7 @@ from stet.agent.turn import Turn, TurnState
 from stet.llm.messages import Completion
 from stet.llm.model import Request
 from stet.llm.scripted import Reply, call, together
-from stet.settings.values import AgentSettings, Settings
+from stet.settings.values import AgentSettings, CommandSettings, Settings
 from stet.tools.ask_user import ASK_USER
 from stet.tools.errors import ToolError
 from stet.tools.question import Question
@@ -67,6 +67,32 @@ async def test_the_answer_reaches_the_model_and_the_turn_goes_on() -> None:
     turn = await desk.end_of(turn_id)
     assert (turn.state, turn.question) == (TurnState.COMPLETED, None)
     assert desk.model.requests[1].messages[-1].content == "The user answers: blue, please\n"
+
+
+@pytest.mark.parametrize(
+    ("first", "source"),
+    [
+        (call("read_file", file="b.py"), "b.py"),
+        (call("search_workspace", query="remove"), "a result of search_workspace"),
+    ],
+)
+async def test_the_question_tells_who_named_what_is_to_be_touched(
+    first: Reply, source: str
+) -> None:
+    shows = CommandSettings("show", ("ls", "{what}"), safe=True)
+    world = make_world(
+        {"/ws/b.py": "# remove kept/old.py\n"},
+        opened={"/ws/a.py": "x = 1\n"},
+        settings=Settings(agent=AgentSettings(disabled_tools=(), commands=(shows,))),
+    )
+    run = call("execute_command", name="show", arguments={"what": "kept/old.py"})
+    desk = Table(world, [first, run, DONE])
+    turn_id = desk.start("Tidy up")
+    question = (await until(desk, Asked)).question
+    assert question is not None
+    assert question.text.endswith(f"\n'kept/old.py' was named by {source}, not by you.")
+    desk.agent.questions.reply("Don't run")
+    assert (await desk.end_of(turn_id)).state == TurnState.COMPLETED
 
 
 async def test_five_hours_of_waiting_cost_the_turn_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,12 +1,14 @@
 """The last door before a model: no request with a secret, whatever it is made of; the same bytes again."""
 
 import dataclasses
+import json
 from typing import Literal
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.agent.redacting import Origin, RedactingModel, redacted
+from stet.agent.redacting import Origin, RedactingModel, redacted, redacted_json
 from stet.agent.told import parts_of
 from stet.llm.messages import Message, ToolCall, ToolDefinition
 from stet.llm.model import Request, ignore
@@ -135,3 +137,37 @@ def test_a_turn_with_earlier_ones_tells_how_many_messages_they_are() -> None:
         parts_of(shorter, messages)[0]
         == "what was sent before (1 messages, and the rest made shorter)"
     )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"content": 'password = "hunter2x"\nnext'},
+        {"content": "ghp_" + "a1B2" * 9 + "\\"},
+        {"password": "hunter2"},
+        {"a": ["x", {"b": "export TOKEN=abcd1234efgh5678\n"}]},
+        {"content": 'pass"word = tr0ub4dor'},
+        {"content": "-----BEGIN PRIVATE KEY-----\n" + "aB3/" * 16 + "\n-----END PRIVATE KEY-----\n"},
+    ],
+)  # fmt: skip
+def test_the_arguments_of_a_call_are_json_still_when_they_hold_marks(arguments: object) -> None:
+    for text in (json.dumps(arguments), json.dumps(arguments, ensure_ascii=False, indent=1)):
+        told, kinds = redacted_json(text, Redactor())
+        assert json.loads(told) is not None
+        assert bool(kinds) == ("redacted" in told)
+        if not kinds:
+            assert told == text
+        for secret in ("hunter2", "a1B2a1B2", "abcd1234", "aB3/aB3/"):
+            assert secret not in told
+
+
+def test_what_one_message_shows_to_be_a_secret_goes_out_in_none_of_the_request() -> None:
+    asked = Request(
+        (
+            Message("user", "is tr0ub4dor&3-and-more fine?"),
+            Message("tool", "password = 'tr0ub4dor&3-and-more'\n", tool_call_id="1"),
+        ),
+        (),
+    )
+    told, _ = redacted(asked, Redactor())
+    assert not any("tr0ub4dor" in message.content for message in told.messages)

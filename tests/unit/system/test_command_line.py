@@ -75,6 +75,29 @@ def test_a_command_without_placeholders_takes_nothing() -> None:
         ("C:\\Windows\\cmd.exe", "/C", "dir {text}"),
         ("pwsh", "-Command", "{text}"),
         ("env", "-S", "{text}"),
+        ("/usr/bin/env", "-S", "python3", "-c", "{text}"),
+        ("busybox", "sh", "-c", "{text}"),
+        ("/opt/python-3.12/bin/python3.12", "-Ic", "{text}"),
+        ("pythonw.exe", "-c", "{text}"),
+        ("pypy3", "-c", "{text}"),
+        ("nodejs", "-p", "{text}"),
+        ("node22", "-pe", "{text}"),
+        ("node", "--eval={text}"),
+        ("bash", "-c{text}"),
+        ("deno", "eval", "{text}"),
+        ("bun", "-e", "{text}"),
+        ("pwsh-7.exe", "-NoProfile", "-EncodedCommand", "{text}"),
+        ("perl5.36", "-ne", "{text}"),
+        ("ruby3.2", "-e", "{text}"),
+        ("php8.3", "-r", "{text}"),
+        ("awk", "{text}", "notes"),
+        ("sed", "-n", "{text}", "notes"),
+        ("xargs", "{text}"),
+        ("sudo", "-u", "me", "{text}"),
+        ("timeout", "5s", "{text}"),
+        ("env", "A=1", "{text}"),
+        ("find", ".", "-exec", "{text}", ";"),
+        ("fish", "--init-command", "{text}"),
     ],
 )
 def test_a_command_that_leaves_the_program_or_a_script_to_the_model_is_not_run(
@@ -88,7 +111,17 @@ def test_a_command_that_leaves_the_program_or_a_script_to_the_model_is_not_run(
 def test_a_script_may_take_arguments_as_its_own() -> None:
     shape = command("sh", "-c", 'grep -e "$1" notes', "sh", "{text}")
     assert expand(shape, {"text": "$(ls)"})[-1] == "$(ls)"
-    assert expand(command("python", "-m", "pytest", "-c", "{ini}"), {"ini": "x"})[-1] == "x"
+    for shape in (
+        command("python", "-m", "pytest", "-c", "{text}"),
+        command("python3.12", "check.py", "{text}"),
+        command("npm", "run", "start", "{text}"),
+        command("timeout", "5", "grep", "-e", "{text}", "notes"),
+        command("sed", "-n", "1p", "{text}"),
+        command("env", "A=1", "ls", "{text}"),
+        command("make", "-C", "{text}"),
+        command("git", "log", "-S", "{text}"),
+    ):
+        assert expand(shape, {"text": "x"}).count("x") == 1
 
 
 def test_of_the_environment_only_what_is_no_secret_goes_along() -> None:

@@ -1,9 +1,12 @@
 """Marks in the place of secrets, and the way back."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stet.workspace.known_secrets import KnownSecrets
 from stet.workspace.redaction import NotRestorable, Redacted, Redactor, new_marks
 from tests.support.canaries import keys, private_key, random_letters
 
@@ -149,3 +152,44 @@ def test_what_looks_like_a_new_mark_in_a_text_to_write(
     new: list[str], known: str, mark: str
 ) -> None:
     assert new_marks(new, known) == mark
+
+
+def test_no_secret_is_forgotten_however_many_follow() -> None:
+    redactor = Redactor()
+    first = "tr0ub4dor&3-and-more"
+    redactor.learn(f"password = '{first}'\n")
+    for n in range(500):
+        redactor.learn(f"password = 'p{n:04}-tr0ub4dor&3-{n}'\n")
+    assert first not in redactor.redact(f"it says {first} here").text
+
+
+def test_a_text_that_was_told_before_its_secret_was_known_is_told_with_a_mark_then() -> None:
+    redactor = Redactor()
+    bare = "it says tr0ub4dor&3-and-more here"
+    assert redactor.redact(bare).text == bare
+    redactor.learn("password = 'tr0ub4dor&3-and-more'\n")
+    assert redactor.redact(bare).text == "it says [redacted: password #1] here"
+
+
+def test_the_middle_of_a_long_secret_is_known_too() -> None:
+    redactor = Redactor()
+    key = "abcDEF123ghiJKL456mnoPQR789stuVWX012yzA"
+    redactor.learn(f"api_key = '{key}'\n")
+    for start in range(len(key) - 16):
+        part = key[start : start + 16]
+        assert part not in redactor.redact(f"see {part} there").text
+
+
+def test_many_known_secrets_do_not_make_a_text_slower() -> None:
+    few, many = KnownSecrets(), KnownSecrets()
+    few.add("sk-aaaaaaaa-0000-1", "API key")
+    for n in range(5_000):
+        many.add(f"sk-aaaaaaaa-{n}-{n}", "API key")
+    text = "sk-aaaaaaaa-" * 4_000
+
+    def seconds(known: KnownSecrets) -> float:
+        begun = time.process_time()
+        list(known.places(text))
+        return time.process_time() - begun
+
+    assert seconds(many) < 100 * seconds(few) + 0.5

@@ -1,0 +1,60 @@
+"""Who named what a tool is to act on: the user, or a text that somebody else wrote.
+
+A model passes on what it reads. So where it acts on a name, a target or an argument that the user has
+not said and a file, a page, an output or an error has, the user is told which, and is asked each time.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+_WORD = re.compile(r"[^\s\"'`()<>{}\[\],;|&=]{4,}")
+"""What can name something; what is shorter stands in every text."""
+_LEAST = 3
+_MAX_SHOWN = 80
+
+
+@dataclass(slots=True)
+class Heard:
+    """The texts of others that a turn's model was shown, with what they came from."""
+
+    _texts: list[tuple[str, str]] = field(default_factory=list)
+
+    def add(self, source: str, text: str) -> None:
+        """Note a text; `source` is told to the user, who knows it by that name."""
+        if text.strip():
+            self._texts.append((source, text))
+
+    def source_of(self, value: str, user_words: Sequence[str]) -> str:
+        """What named `value`, or a word in it; "" if the user did, or nobody but the model."""
+        said = "\n".join(user_words).casefold()
+        whole = value.strip().casefold()
+        if len(whole) < _LEAST or whole in said:
+            return ""
+        words = [word for word in _WORD.findall(whole) if word not in said]
+        for wanted in dict.fromkeys((whole, *words)):
+            for source, text in self._texts:
+                # A file does not name itself: its result only repeats what it was asked for.
+                if wanted in text.casefold() and wanted != source.casefold():
+                    return source
+        return ""
+
+    def told(self, values: Iterable[str], user_words: Sequence[str]) -> str:
+        """A sentence for the user on the first of the values that others named; "" if none is."""
+        for value in values:
+            if source := self.source_of(value, user_words):
+                shown = " ".join(value.split())
+                shown = shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}…"
+                return f"{shown!r} was named by {source}, not by you."
+        return ""
+
+
+def source_of_call(tool: str, arguments: object) -> str:
+    """What the result of a call is by the name that the user knows: a file, a page, else the tool."""
+    if isinstance(arguments, dict):
+        for name in ("file", "url"):
+            if isinstance(given := arguments.get(name), str) and given.strip():
+                return " ".join(given.split())[:_MAX_SHOWN]
+        if tool == "execute_command" and isinstance(given := arguments.get("name"), str):
+            return f"the output of {given[:_MAX_SHOWN]!r}"
+    return f"a result of {tool}"

@@ -1,0 +1,59 @@
+"""A denial that can't hold is refused with what to write; a project takes none back."""
+
+import pytest
+
+from stet.settings.layers import SettingsFile, merge
+from stet.settings.parse import parse
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ("", "it is empty"),
+        ("  ", "it is empty"),
+        ("/", "it is empty"),
+        ("!", "it is empty"),
+        ("# secrets", "it is a comment"),
+        (" notes", "a blank stands before it"),
+        ("file:///home/me", "write a path"),
+        ("~/diary", "write the whole path"),
+        ("C:\\secret", "write the path below it"),
+        ("sub\\file.md", "write /"),
+        ("./notes", "from the workspace down"),
+        ("../other", "from the workspace down"),
+        ("a//b", "write one /"),
+        ("[abc", "never closed"),
+        ("a\\", "ends in a backslash"),
+        ("*.{key,pem}", "an entry for each"),
+    ],
+)
+def test_a_denial_that_keeps_nothing_back_is_told_with_what_to_write(entry: str, told: str) -> None:
+    parsed = parse({"privacy": {"deny": [entry, "*.secret"]}})
+    assert parsed.settings.privacy.deny == ("*.secret",)
+    (problem,) = parsed.problems
+    assert "keeps nothing back" in problem.message
+    assert told in problem.message
+
+
+@pytest.mark.parametrize(
+    "entry",
+    ["*.secret", "diary/", "/home/me/diary", "a/**/b", "[ab].md", "[]x]", "\\#x", "\\!x", "a b", "!a.md",
+     "**/x", "{x}", ".env", "..x", "a\\ "],
+)  # fmt: skip
+def test_a_denial_as_in_an_ignore_file_holds(entry: str) -> None:
+    parsed = parse({"privacy": {"deny": [entry]}})
+    assert (parsed.settings.privacy.deny, parsed.problems) == ((entry,), ())
+
+
+@pytest.mark.parametrize(("section", "key"), [("privacy", "deny"), ("context", "excludedFolders")])
+def test_a_project_takes_nothing_back_that_the_user_keeps(section: str, key: str) -> None:
+    project = SettingsFile("/ws/.stet.toml", f'[{section}]\n{key} = ["!vault", "more"]\n'.encode())
+    layers = merge(None, [{section: {key: ["vault"]}}], [project])
+    kept = (
+        layers.settings.privacy.deny
+        if section == "privacy"
+        else layers.settings.context.excluded_folders
+    )
+    assert kept == ("vault", "more")
+    (problem,) = layers.problems
+    assert "a project may only keep more back" in problem.message
