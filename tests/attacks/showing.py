@@ -21,7 +21,13 @@ ACTING_MARKDOWN = (
     f"`x` ![y](//{HOST}/y)", f"~~~\n![x](http://{HOST})\n~~~", f"</code><img src=//{HOST}>",
     f"a\r![x](http://{HOST})", f"a\u2028![x](http://{HOST})", f"ftp://{HOST}/x", f"mailto:a@{HOST}",
     f"> ![x](http://{HOST})", f"# [x](http://{HOST})", f"| a |\n|---|\n| ![x](http://{HOST}) |",
-    f"[x]: http://{HOST}\n[x]", "!\\[x](y)", f"*![x](http://{HOST})*", f"a@{HOST}", f"![](data:image/png;{HOST})",
+    f"[x]: http://{HOST}\n[x]", f"\\![x](http://{HOST})", f"\\\\![x](http://{HOST})", f"![a [b] c](http://{HOST})",
+    f"![][r]\n\n[r]: <http://{HOST}/i.png>", f"![r]\n\n[r]:\nhttp://{HOST}/i.png", f"![[http://{HOST}/i.png]]",
+    f"![x](data:image/svg+xml,%3Csvg%20href='http://{HOST}'%3E)", f"<IMG\nSRC=http://{HOST}/i>",
+    f"<picture><source srcset=http://{HOST}/i></picture>", f"<div style='background:url(http://{HOST})'>x</div>",
+    f"<input type=image src=http://{HOST}/i>", f"<svg><image href=http://{HOST}/i /></svg>",
+    f"<table background=http://{HOST}/i>", f"<link rel=stylesheet href=http://{HOST}/c>", f"<style>@import 'http://{HOST}'</style>",
+    f"<a/href=http://{HOST}>x</a>", f"<video poster=http://{HOST}/i>", f"!\u200b[x](http://{HOST})", "!\\[x](y)", f"*![x](http://{HOST})*", f"a@{HOST}", f"![](data:image/png;{HOST})",
 )  # fmt: skip
 COMMANDS = (
     "[run](command:workbench.action.terminal.sendSequence?%7B%7D)", "<command:stet.accept>",
@@ -35,7 +41,7 @@ COMMANDS = (
 PARSER = MarkdownIt("gfm-like", {"linkify": False, "html": True})
 
 
-def acting(text: str, allowed: str = "file://") -> list[str]:
+def acting(text: str, allowed: str | tuple[str, ...] = "file://") -> list[str]:
     """What of a Markdown text loads, leads somewhere or is HTML: read by a parser, not by our rules."""
     return [
         f"{token.type} {token.attrs.get('src') or token.attrs.get('href') or token.content}"
@@ -104,7 +110,14 @@ async def shown(stage: Stage, hostile: tuple[str, ...]) -> Result:
     chat = await chat_of(stage, hostile)
     result.add(
         len(hostile),
-        [*said.effects(), *(f"in the chat: {one}" for one in acting(chat) if one[:5] == "image")],
+        [
+            *said.effects(),
+            *(
+                f"in the chat: {one}"
+                for one in acting(chat, ("file://", "http"))
+                if " </" not in one
+            ),
+        ],
     )
     return result
 

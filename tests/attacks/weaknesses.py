@@ -227,6 +227,8 @@ def markdown_acts(put: Put) -> None:
     """What others wrote is Markdown."""
     put("stet.lsp.showing.hunk_text", "_MARKS", _NEVER)
     put("stet.lsp.showing.hunk_text", "fence_for", lambda text: "")
+    for name in ("_PICTURE", "_LINK", "_HTML"):
+        put("stet.lsp.chat.layout", name, _NEVER)
 
 
 @_weakness

@@ -35,7 +35,7 @@ async def run(params: DeleteFile, desk: Desk) -> str:
     with desk.refusing(draft.name, "delete"):
         # Before the user is asked for what is refused anyway.
         caution = admit(draft, desk.rules).caution
-    named = desk.named_by_others(draft.name)
+    named = desk.heard.told((draft.name,), desk.user_words)
     cautions = " ".join(each for each in (caution, named) if each)
     question = _question(draft.name, _why(params), cautions)
     if await desk.ask("delete", question, (DELETE, KEEP)) != DELETE:

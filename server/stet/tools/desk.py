@@ -72,8 +72,7 @@ class Desk:
         searcher: Finds passages by words or by meaning.
         inquire: Puts a question to the user.
         look: Gives what the editor shows now, as the question's context had it when it was asked.
-        user_words: What the user has said in this conversation, for addresses they named; the chat's
-            own list, so that what they say meanwhile counts for later turns too.
+        user_words: What the user has said in this conversation, the chat's own list: who named what.
         web: The way to search APIs and pages; None where none is configured.
         copied: Names of files whose contents were gathered for the user, in order.
         sources: Pages that were found or read, in order, without repeats.
@@ -160,10 +159,6 @@ class Desk:
                 "the most. Send less at once."
             )
         return await self.inquire(question)
-
-    def named_by_others(self, *values: str) -> str:
-        """A sentence for the user where not they, but a text the model read named one of these."""
-        return self.heard.told(values, self.user_words)
 
     async def create(self, file: str, content: str) -> Hunk:
         """Propose a new file.
@@ -264,10 +259,7 @@ class Desk:
     def changes_since_shown(
         self, live: TextDocument, shown: TextDocument | None = None
     ) -> tuple[TextChange, ...]:
-        """What the user has done to a file since the model saw it; nothing if it never did.
-
-        Since it saw it last, or as `shown`.
-        """
+        """What the user has done to a file since the model saw it, last or as `shown`; else nothing."""
         shown = shown or self.was_shown(live.uri)
         if shown is None or shown.text == live.text:
             return ()

@@ -49,7 +49,7 @@ async def run(params: ExecuteCommand, desk: Desk) -> str:
     except BadCommand as error:
         raise ToolError(str(error)) from error
     folder = _folder(desk)
-    named = desk.named_by_others(*(params.arguments or {}).values())
+    named = desk.heard.told((params.arguments or {}).values(), desk.user_words)
     if (
         named or not command.safe
     ):  # what a stranger's text wants is no part of the user's standing yes

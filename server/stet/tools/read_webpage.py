@@ -100,7 +100,7 @@ async def _ask(desk: Desk, address: Address, came_from: Address | None, why: str
     """Whether the user agrees."""
     led = f" {came_from.url} leads there." if came_from else ""
     letters = f" (the host in letters: {address.letters})" if address.letters else ""
-    named = "" if came_from else desk.named_by_others(address.place)
+    named = "" if came_from else desk.heard.told((address.place,), desk.user_words)
     text = f"Read the page {address.url}{letters}?{led} {why} {named}".rstrip()
     return await desk.ask("host", text, (READ_IT, DO_NOT_READ)) == READ_IT
 

@@ -30,7 +30,18 @@ _HEADING = re.compile(rf"{_START}## (?:You|Stet \((?P<turn>[A-Za-z0-9]+)\)){_STO
 _LIKE_HEADING = re.compile(rf"{_START}(?=## (?:You|Stet \()[^\r\n]*)")
 _ENDED = re.compile(rf"{_START}\*(?:completed|failed|cancelled|limited)\b[^\r\n]*\*{_STOP}")
 _PICTURE = re.compile(r"!(?=\[)")
-_LOADING = re.compile(r"<(?=i(?:mg|frame|mage)|svg|video|audio|embed|object)", re.IGNORECASE)
+_LINK = re.compile(r"\](?=\((?!https?://)|:)", re.IGNORECASE)
+"""Of a link that leads elsewhere than to a page, or of a definition that links and pictures use."""
+_HTML = re.compile(
+    r"<(?=(?:i(?:mg|frame|mage)|svg|math|video|audio|embed|object|script|style|picture|source|link|meta|base"
+    r"|form|input|body|table)\b|[a-z](?:[\w.+-]{60}|[\w.+-]{0,59}(?:[\s/]|:(?!:))))",
+    re.IGNORECASE,
+)
+"""Of a tag that loads something or has attributes, by which any may; of an address in brackets."""
+_UNSETTLED = re.compile(
+    r"(?:!|\](?:\([htps:/]{0,7})?|<(?:[A-Za-z][\w.+-]{0,60}:?)?|\r)\Z", re.IGNORECASE
+)
+"""What may become one of these by what comes next."""
 _INTRODUCTION = (
     "*Write under the last heading `## You` and send it: by code action, or `stet.send`.*"
 )
@@ -141,10 +152,12 @@ def inert(text: str) -> str:
     r"""Words of others for a chat document: none is a heading of ours, loads a picture or acts.
 
     A picture from elsewhere would be fetched by whatever shows the document, and tell its server
-    what the address holds. The line feed is the only line end left.
+    what the address holds; a link may run a command of the editor. A blank in between undoes either
+    whatever stands before it (a backslash would be undone by another one), and changes no code.
+    Links to pages stay. The line feed is the only line end left.
     """
     text = _LIKE_HEADING.sub(r"\\", escape(text))
-    return _PICTURE.sub(r"\\!", _LOADING.sub("&lt;", text))
+    return _PICTURE.sub("! ", _LINK.sub("] ", _HTML.sub("&lt;", text)))
 
 
 def settled(text: str) -> int:
@@ -152,7 +165,7 @@ def settled(text: str) -> int:
     line = text.rfind("\n") + 1
     if text.startswith("#", line):
         return line
-    held = re.search(r"(?:!|<[A-Za-z]{0,6}|\r)\Z", text)
+    held = _UNSETTLED.search(text)
     return held.start() if held else len(text)
 
 

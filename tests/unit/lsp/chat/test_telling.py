@@ -51,7 +51,7 @@ def removal() -> Hunk:
 
 def test_what_the_user_says_meanwhile_stands_where_it_reached_the_model() -> None:
     assert told_after() == (
-        "I look.\n\n> **You:** Use tabs\n\n> **You:** \\## You\n> \\![x](http://x)\n\nI use tabs."
+        "I look.\n\n> **You:** Use tabs\n\n> **You:** \\## You\n> ! [x](http://x)\n\nI use tabs."
     )
 
 
