@@ -189,8 +189,19 @@ class Place:
         return True
 
     def is_brought_back_by(self, change: LineChange) -> bool:
-        """Whether a change looks like the inverse of the last one that is remembered."""
-        return bool(self._ways_back(change))
+        """Whether a change looks like the inverse of the last one that is remembered.
+
+        As `_ways_back` has it; asked of every place behind each change, so nothing is made.
+        """
+        first, removed, added = change
+        back = self.first - first
+        for folds in (self._folds, self._again):
+            if folds and (last := folds[-1]).added == removed and last.removed == added:
+                if last.back == back:
+                    return True
+                if folds is self._folds and last.as_sent is not None and last.as_sent[0] == back:
+                    return True
+        return False
 
     def _is_inverse(self, change: LineChange, fold: Fold) -> bool:
         return change == (self.first - fold.back, fold.added, fold.removed)
@@ -300,8 +311,9 @@ class Place:
         """Lines were put in, or taken out, before it."""
         self.first += n_lines
         self.end += n_lines
-        for other in self._others:
-            other.shift(n_lines)
+        if self._others:
+            for other in self._others:
+                other.shift(n_lines)
 
     @property
     def standing(self) -> Standing:
