@@ -1,9 +1,12 @@
 """Files that are made, moved, removed and renamed while hunks wait for them, in real sessions."""
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
 import pytest
+from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException
 
 from tests.support.editor import FakeEditor
 from tests.support.editor_profiles import Quirk
@@ -73,6 +76,48 @@ async def test_the_hunks_of_a_file_go_with_it_when_the_user_renames_it(root: Pat
         await editor.command("stet.accept", {"hunk": first})
         await wait_for_states(editor, **{first: "accepted"})
         assert editor.text(new) == "zero\none\n2\nand\nthree\n"
+
+
+@pytest.mark.parametrize("name", ["\ud800", "http://x/a", ""])
+async def test_hunks_stay_where_they_are_when_their_file_is_renamed_to_what_is_no_file(
+    root: Path, name: str
+) -> None:
+    async with FakeEditor.start(root, client="helix", command=PROPOSING_SERVER) as editor:
+        uri = editor.open("a.txt")
+        first, second = await propose(editor, WANTED)
+        editor.workspace_did_rename_files(lsp.RenameFilesParams([lsp.FileRename(uri, name)]))
+        editor.type(uri, 0, 0, "zero\n")
+        await editor.command("stet.accept", {"hunk": first})
+        await wait_for_states(editor, **{first: "accepted"})
+        assert editor.text(uri) == "zero\none\n2\nand\nthree\n"
+        await editor.command("stet.reject", {"hunk": second})
+        await wait_for_states(editor, **{second: "rejected"})
+
+
+async def test_a_name_with_half_a_character_keeps_nothing_from_the_disk(root: Path) -> None:
+    odd = ("\ud800", "file://\ud800/a", "file:///\ud800", "untitled:\ud800", "git:\ud800")
+    async with FakeEditor.start(root, client="helix", command=PROPOSING_SERVER) as editor:
+        uri = editor.open("a.txt")
+        first, second = await propose(editor, WANTED)
+        for one in odd:
+            item = lsp.TextDocumentItem(one, "text", 1, "x\ud800\n")
+            editor.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
+            editor.workspace_did_create_files(lsp.CreateFilesParams([lsp.FileCreate(one)]))
+            renamed = lsp.FileRename(one, f"{one}b")
+            editor.workspace_did_rename_files(lsp.RenameFilesParams([renamed]))
+            editor.workspace_did_delete_files(lsp.DeleteFilesParams([lsp.FileDelete(one)]))
+            for command in ("stet.focus", "stet.carryOut", "stet.showContext", "stet.next"):
+                for name in ("uri", "file"):
+                    with contextlib.suppress(JsonRpcException):
+                        await editor.command(command, {name: one})
+        away = lsp.FileRename(uri, f"file://\ud800/{uri.rpartition('/')[2]}")
+        editor.workspace_did_rename_files(lsp.RenameFilesParams([away]))
+        back = lsp.FileRename(away.new_uri, uri)
+        editor.workspace_did_rename_files(lsp.RenameFilesParams([back]))
+        await editor.command("stet.reject", {"hunk": second})
+        await editor.command("stet.accept", {"hunk": first})
+        await wait_for_states(editor, **{first: "accepted", second: "rejected"})
+        assert editor.text(uri) == "one\n2\nand\nthree\n"
 
 
 @pytest.mark.parametrize("client", ["neovim", "vscode", "eglot"])

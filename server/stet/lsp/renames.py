@@ -5,14 +5,17 @@ with the same text is opened, in either order, within a moment.
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
 from stet.review.ledger import ReviewLedger
 from stet.system.system import System
-from stet.workspace.uris import canonical, path_of, scheme_of
+from stet.workspace.uris import canonical, is_tracked, path_of, scheme_of
 from stet.workspace.workspace import Workspace
+
+log = logging.getLogger(__name__)
 
 MOMENT_SECONDS = 2.0
 """Between the two halves of a rename."""
@@ -60,8 +63,15 @@ class Renames:
         self._opened: list[_Seen] = []
 
     def carry(self, uri: str, new_uri: str) -> None:
-        """The file or folder `uri` is called `new_uri` now: the hunks go along."""
+        """The file or folder `uri` is called `new_uri` now: the hunks go along.
+
+        What is no name of a document that is followed is refused, in the log: there nobody could
+        decide them any more.
+        """
         if canonical(uri) == canonical(new_uri):
+            return
+        if not is_tracked(new_uri):
+            log.warning("a rename is ignored: what it leads to is no name of a file")
             return
         self._carried(uri, new_uri)
         folder = canonical(uri).rstrip("/")

@@ -10,12 +10,13 @@ import posixpath
 import re
 from functools import lru_cache
 from pathlib import Path
-from urllib.parse import quote_from_bytes, unquote_to_bytes
+from urllib.parse import quote, quote_from_bytes, unquote_to_bytes
 
 TRACKED_SCHEMES = frozenset({"file", "untitled"})
 """Documents of other schemes (`git:`, previews, notebook cells) are neither tracked nor shown."""
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
+_HALF = re.compile("[\ud800-\udfff]")
 _DRIVE = re.compile(rb"/[A-Za-z]:(?=/|$)")
 
 
@@ -34,17 +35,17 @@ def is_tracked(uri: str) -> bool:
 def canonical(uri: str) -> str:
     """The one key of all spellings of `uri`: percent-encoding, drive case and dot segments folded.
 
-    Decoding happens once, so `a%2541` and `a%41` stay two documents. The key is itself a URI, and
-    its own key.
+    Decoding happens once, so `a%2541` and `a%41` stay two documents. The key is itself a URI, its own
+    key, and can be written as UTF-8: halves of characters are percent-encoded.
     """
     scheme = scheme_of(uri)
     if scheme == "file":
         host, path = _host_and_path(uri)
         folded = _DRIVE.sub(lambda drive: drive.group().lower(), path)
-        return f"file://{host}{quote_from_bytes(folded)}"
+        return f"file://{_whole(host)}{quote_from_bytes(folded)}"
     if scheme == "untitled":
         return f"untitled:{quote_from_bytes(_decoded(uri[len(scheme) + 1 :]))}"
-    return f"{scheme}{uri[len(scheme) :]}"
+    return _whole(f"{scheme}{uri[len(scheme) :]}")
 
 
 @lru_cache(maxsize=4096)
@@ -59,7 +60,7 @@ def path_of(uri: str) -> Path | None:
     if host and not windows:  # another machine's file
         return None
     if windows:
-        path = b"//" + host.encode() + path if host else path.lstrip(b"/")
+        path = b"//" + _whole(host).encode() + path if host else path.lstrip(b"/")
     found = Path(os.fsdecode(path))
     return found if found.is_absolute() else None
 
@@ -92,6 +93,11 @@ def _host_and_path(uri: str) -> tuple[str, bytes]:
     host = "" if host.lower() == "localhost" else host.lower()
     path = posixpath.normpath(b"/" + _decoded(rest))
     return host, b"/" + path.lstrip(b"/")
+
+
+def _whole(text: str) -> str:
+    """`text` with lone surrogates percent-encoded."""
+    return _HALF.sub(lambda half: quote(half.group(), errors="surrogatepass"), text)
 
 
 def _decoded(text: str) -> bytes:

@@ -100,6 +100,19 @@ async def test_hunks_go_with_a_file_that_was_renamed_in_the_editor(closed_first:
     assert await carried(world, hunk) == (NEW, "pending", 2)
 
 
+@pytest.mark.parametrize("name", ["\ud800", "", "http://x/a", "new.txt", "git:/ws/a.txt"])
+async def test_a_file_does_not_become_what_is_no_file(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    world = World(MemorySystem({"/ws/old.txt": TEXT}))
+    world.open(OLD)
+    hunk = world.propose(OLD)
+    world.renames.carry(OLD, name)
+    assert "no name of a file" in caplog.text
+    world.type(OLD, "zero\n" + TEXT)
+    assert await carried(world, hunk) == (OLD, "pending", 2)
+
+
 async def test_hunks_go_with_a_file_that_was_saved_under_another_name() -> None:
     world = World(MemorySystem({"/ws/old.txt": TEXT}))
     world.open(OLD)

@@ -40,8 +40,14 @@ def test_different_documents_have_different_keys(one: str, other: str) -> None:
 
 @given(st.text(max_size=30))
 def test_a_key_is_its_own_key(name: str) -> None:
-    for uri in (f"file:///{name}", f"untitled:{name}", name):
+    for uri in (f"file:///{name}", f"file://{name}/a", f"untitled:{name}", f"git:{name}", name):
         assert canonical(canonical(uri)) == canonical(uri)
+
+
+@given(st.text(st.sampled_from("a/:%é\ud800\udc00"), max_size=12))
+def test_a_key_can_be_written_whatever_halves_of_characters_its_uri_has(name: str) -> None:
+    for uri in (f"file:///{name}", f"file://{name}/a", f"untitled:{name}", f"git:{name}", name):
+        assert canonical(uri).encode().decode() == canonical(uri)
 
 
 @given(st.text(st.characters(exclude_characters="\0/", exclude_categories=["Cs"]), min_size=1))

@@ -3,12 +3,16 @@
 import dataclasses
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from stet.review.journal import Footing, Kept
 from stet.review.proposal import Hunk, HunkKind, HunkState
+from stet.review.store.chat_rows import ChatRow
 from stet.review.store.load import MAX_DECIDED
 from stet.review.store.store import TIDY_WRITES
 from stet.text.position import Position, Range
@@ -56,6 +60,26 @@ def test_what_was_kept_is_there_after_a_restart(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
         assert store.load() == Kept((first, odd, move), (footing([first, odd]),))
         assert store.said == []
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.text(st.sampled_from("a/:%é\0\ud800𝄞"), max_size=6), min_size=8, max_size=8))
+def test_no_half_of_a_character_in_any_text_keeps_others_from_the_disk(odd: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        first, second = two()
+        uri = f"file://{odd[0]}/{odd[1]}"
+        strange = dataclasses.replace(second, uri=uri, new=odd[2], reason=odd[3])
+        row = ChatRow(odd[4], "{}", {odd[5]: odd[6]})
+        with store_in(Path(folder)) as store:
+            store.keep([first, strange], footing([first]), footing([strange], uri=uri))
+            store.keep_chat(row)
+            store.keep_presets({odd[7]: "{}"})
+        with store_in(Path(folder)) as store:
+            kept = store.load()
+            assert set(kept.hunks) == {first, strange}
+            assert {one.uri for one in kept.footings} == {URI, uri}
+            assert store.load_presets().presets == {odd[7]: "{}"}
+            assert store.said == []
 
 
 def test_the_latest_state_counts(tmp_path: Path) -> None:
