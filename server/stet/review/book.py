@@ -299,7 +299,7 @@ def _seen_at(hunk: Hunk, anchor: Anchor, place: Range) -> Hunk:
         return hunk if hunk.range == place else but(hunk, range=place)
     state, new, reason = hunk.state, anchor.merged, hunk.reason
     if new is None:
-        new = anchor.proposed
+        new = anchor.theirs
         if state is HunkState.PENDING:
             broken = isinstance(anchor, BlockAnchor)
             state, reason = HunkState.CONFLICT, _BROKEN if broken else _WRITTEN_OVER

@@ -56,7 +56,7 @@ class Anchor(Place):
             proposed: What it would write.
             is_lost: Whether it is an insertion whose place was lost there before.
             stood: Whether that has stood there before, and comes back as it was: an insertion then
-                keeps its line ends unless the lines that were beside it have got others.
+                keeps its line ends unless those beside it are others now.
         """
         first, end = place
         if not base and tuple(lines[first:end]) in {(), ("",)}:
@@ -177,15 +177,31 @@ class Anchor(Place):
         return text if not behind or line_end(text) else text + (end or "\n")
 
     def _may_have_other_ends(self) -> bool:
-        """Whether an insertion takes over the line ends beside it: not if it stood there before, among
-        lines whose ends are still the same.
+        """Whether an insertion takes over the line ends beside it: not if it stood there before, and
+        they are still the same.
+
+        Either a line that was beside it has got another end, or none that is there now has the old one.
         """
         if self._stood_beside is None or self._around is None:
             return True
+        beside = [
+            (line, then)
+            for line, then in zip(self._around, self._stood_beside, strict=True)
+            if line_end(then)
+        ]
         return any(
             line != then and without_end(line) == without_end(then) and line_end(line)
-            for line, then in zip(self._around, self._stood_beside, strict=True)
-        )
+            for line, then in beside
+        ) or (bool(beside) and all(line_end(line) != line_end(then) for line, then in beside))
+
+    @property
+    def theirs(self) -> str:
+        """What is proposed, whatever the user wrote, with the line ends that its lines have got."""
+        ends, was = line_ends(self.current), line_ends(self.base)
+        if len(ends) != 1 or len(was) != 1 or line_ends(self.proposed) != was:
+            return self.proposed
+        [old], [new] = was, ends
+        return self.proposed.replace(old, new)
 
     def is_behind_all(self, lines: Sequence[str]) -> bool:
         """Whether it is an insertion behind a last line that has lost its line end."""

@@ -1,10 +1,14 @@
 """Taking an accepted hunk back gives the text as it was, to the line end."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stet.text.change import TextChange
 from stet.text.diff import changes_between
+from stet.text.position import Position, Range
 from tests.support.page import Page
 
 ENDS = st.sampled_from(["\n", "\r\n", "\r"])
@@ -50,3 +54,92 @@ def test_lines_come_back_with_the_ends_that_the_whole_text_has_got_since() -> No
     page.replace("a\nc\n")
     page.send_back()
     assert page.text == "a\nb\nc\n"
+
+
+def in_crlf(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\n", "\r\n")
+
+
+def turn_at_once(page: Page) -> None:
+    page.replace(in_crlf(page.text))
+
+
+def ends_turned(page: Page) -> list[TextChange]:
+    lines = page.document.lines
+    places = [(Position(at, len(line) - 1), Position(at + 1, 0)) for at, line in enumerate(lines)]
+    return [TextChange(Range(*place), "\r\n") for place in places[:-1]]
+
+
+def turn_line_by_line(page: Page) -> None:
+    for change in ends_turned(page):
+        page.apply(change)
+
+
+def turn_with_other_changes(page: Page) -> None:
+    typed = Range(Position(0, 0), Position(0, 0))
+    page.apply(TextChange(typed, "z"), *ends_turned(page), TextChange(typed, "z"))
+
+
+TURNS = [turn_at_once, turn_line_by_line, turn_with_other_changes]
+
+
+def edit_both_sides(page: Page) -> None:
+    """Both lines beside the place behind the first line become others."""
+    page.type(0, 1, 0, 1, "x")
+    page.type(1, 1, 1, 1, "y")
+
+
+@pytest.mark.parametrize("turn", TURNS)
+@pytest.mark.parametrize("turn_first", [True, False])
+def test_lines_come_back_with_the_ends_of_now_beside_lines_that_were_edited_too(
+    turn: Callable[[Page], None], *, turn_first: bool
+) -> None:
+    page = Page("a\nb\nc\n")
+    page.propose("a\nc\n")
+    page.accept()
+    for step in (turn, edit_both_sides) if turn_first else (edit_both_sides, turn):
+        step(page)
+    page.send_back()
+    assert page.text == in_crlf(page.text)
+
+
+@pytest.mark.parametrize("turn", TURNS)
+def test_an_insertion_taken_back_waits_again_with_the_ends_of_now(
+    turn: Callable[[Page], None],
+) -> None:
+    page = Page("a\nc\n")
+    [hunk] = page.propose("a\nb\nc\n")
+    page.accept()
+    page.send_back()
+    edit_both_sides(page)
+    turn(page)
+    assert page.ledger.restore(hunk.id).new == "b\r\n"
+
+
+@pytest.mark.parametrize("turn", TURNS)
+def test_an_insertion_that_waits_takes_over_the_ends_that_the_text_gets(
+    turn: Callable[[Page], None],
+) -> None:
+    page = Page("a\nc\n")
+    page.propose("a\nb\nc\n")
+    turn(page)
+    assert page.hunks[0].new == "b\r\n"
+
+
+@pytest.mark.parametrize("turn", TURNS)
+@pytest.mark.parametrize("turn_first", [True, False])
+def test_theirs_is_written_with_the_ends_that_the_text_has_got(
+    turn: Callable[[Page], None], *, turn_first: bool
+) -> None:
+    page = Page("a\nb\nc\n")
+    [hunk] = page.propose("a\nB\nB\nc\n")
+    page.type(1, 0, 1, 1, "mine")
+    assert page.states == ["conflict"]
+    if turn_first:
+        turn(page)
+    page.ledger.take_theirs(hunk.id)
+    if not turn_first:
+        turn(page)
+    assert page.hunks[0].new == "B\r\nB\r\n"
+    page.accept()
+    assert page.text == in_crlf(page.text)
