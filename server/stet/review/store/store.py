@@ -9,7 +9,8 @@
 
 A failure of the disk never reaches the caller. What could not be written stays here, is tried again
 with the next write, and the user is told once. What somebody else has locked is waited for in `load`;
-until it has been opened nothing is written, and nothing that is there can be written over. Light to import: SQLite comes when it is opened.
+until it has been opened nothing is written, and nothing that is there can be written over. Light to
+import: SQLite comes when it is opened.
 """
 
 import hashlib
@@ -37,8 +38,8 @@ Loaded = TypeVar("Loaded")
 
 OPENING_SECONDS = 2.0
 """How long a worker waits for another server that opens the database, before it looks again."""
-SHORT_SECONDS = 0.25
-"""How long the event loop does."""
+SHORT_SECONDS = 1.0
+"""How long the event loop does, and waits for a worker of this one; once, if somebody has locked it."""
 TIDY_WRITES = 200
 """After how many writes the log file is emptied, and texts are dropped."""
 
@@ -60,7 +61,8 @@ class Store:
         self._system = system
         self._roots = roots
         self._lock = threading.RLock()
-        self._opening = threading.Lock()
+        self._opened = threading.Condition(self._lock)
+        self._is_opening = False
         self._is_open = False
         self._database: Database | None = None
         self._batch = Batch()
@@ -222,12 +224,19 @@ class Store:
             patience: How many seconds another server that opens it is waited for.
             waits: Whether a thread of this one is waited for as long as it takes, not only so long.
         """
-        if not self._opening.acquire(timeout=-1 if waits else patience):
-            return TimeoutError("it is being opened")
+        with self._opened:
+            # Waiting lets go of the lock, which the thread that opens it needs to be done.
+            if not self._opened.wait_for(lambda: not self._is_opening, None if waits else patience):
+                return TimeoutError("it is being opened")
+            if self._is_open:
+                return None
+            self._is_opening = True
         try:
-            return None if self._is_open else self._try_to_open(patience)
+            return self._try_to_open(patience)
         finally:
-            self._opening.release()
+            with self._opened:
+                self._is_opening = False
+                self._opened.notify_all()
 
     def _try_to_open(self, patience: float) -> Exception | None:
         """The same, for one thread at a time."""

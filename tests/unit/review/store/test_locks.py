@@ -128,6 +128,28 @@ def test_what_stays_locked_is_left_as_it_is(
         assert store.load().hunks == (LEFT,)
 
 
+def test_who_asks_while_a_worker_opens_it_waits_for_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "SHORT_SECONDS", 30.0)
+    begun, go = threading.Event(), threading.Event()
+
+    class Slow(database.Database):
+        def __init__(self, folder: Path, patience: float) -> None:
+            begun.set()
+            assert go.wait(30)
+            super().__init__(folder, patience)
+
+    monkeypatch.setattr(database, "Database", Slow)
+    with store_in(tmp_path) as kept, ThreadPoolExecutor(2) as workers:
+        loaded = workers.submit(kept.load)
+        assert begun.wait(30)
+        number = workers.submit(kept.number, "turn")
+        go.set()
+        assert number.result(60) == 1
+        assert loaded.result(30) == Kept()
+
+
 def test_texts_that_nothing_refers_to_are_dropped_a_few_at_a_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
