@@ -13,7 +13,14 @@ Zed's action log; the code is not.
 from collections.abc import Sequence
 
 from stet.review.anchoring.place import Place
-from stet.review.anchoring.standing import Fold, Standing, last_gap, lines_around, without_ends
+from stet.review.anchoring.standing import (
+    Fold,
+    Standing,
+    in_turn,
+    last_gap,
+    lines_around,
+    without_ends,
+)
 from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement
@@ -273,7 +280,7 @@ class Anchor(Place):
         """
         self._stand_apart(standing.first - self.first)
         if folds is not None:
-            self._folds, self._again = (*folds, *self._again), ()
+            self._folds, self._again = (*folds, *in_turn(self._again)), ()
         self.first, self.end, self._is_lost = standing
         self._is_due = True
         if not self._growing:

@@ -8,7 +8,13 @@ from beside it: the inverse of the last one, as the editor's undo sends it, puts
 from collections.abc import Sequence
 from copy import copy
 
-from stet.review.anchoring.standing import Fold, Standing, lines_around, range_of
+from stet.review.anchoring.standing import (
+    Fold,
+    Standing,
+    lines_around,
+    range_of,
+    with_taken_back,
+)
 from stet.text.change import LineChange
 from stet.text.position import Range
 
@@ -117,10 +123,10 @@ class Place:
         return True, (*ways, moved)
 
     def _ways_back(self, change: LineChange) -> tuple[Fold, ...]:
-        """Of the last change that is remembered, and of the last one that was taken back, those whose
+        """Of the last change that is remembered, and of those that were taken back here, those whose
         inverse this change looks like.
         """
-        lasts = (*self._folds[-1:], *self._as_sent(), *self._again[-1:])
+        lasts = (*self._folds[-1:], *self._as_sent(), *reversed(self._again))
         return tuple(fold for fold in lasts if self._is_inverse(change, fold))
 
     def _as_sent(self) -> tuple[Fold, ...]:
@@ -139,10 +145,14 @@ class Place:
         self._is_lost = fold.before.is_lost
         # What takes a change back is taken back by that change, which may have been no undo at all.
         made = tuple(one._replace(back=fold.before.first) for one in made)
-        if self._again and fold is self._again[-1]:
-            self._folds, self._again = (*self._folds, *made), self._again[:-1]
+        others = tuple(one for one in self._again if one is not fold)
+        made = tuple(one._replace(again=others) for one in made)
+        if len(others) < len(self._again):
+            self._folds, self._again = (*self._folds, *made), fold.again
         else:
-            self._folds, self._again = self._folds[:-1], (*self._again, *made)
+            self._folds, self._again = self._folds[:-1], fold.again
+            for one in made:
+                self._again = with_taken_back(fold.again, one, _MAX_FOLDS)
         self._is_due = self._is_touched = True
 
     def _move(self, change: LineChange, floor: int, *, grows: bool) -> bool:
@@ -195,13 +205,13 @@ class Place:
         """
         first, removed, added = change
         back = self.first - first
-        for folds in (self._folds, self._again):
-            if folds and (last := folds[-1]).added == removed and last.removed == added:
-                if last.back == back:
-                    return True
-                if folds is self._folds and last.as_sent is not None and last.as_sent[0] == back:
-                    return True
-        return False
+        for last in self._folds[-1:]:
+            backs = (last.back, last.back if last.as_sent is None else last.as_sent[0])
+            if (last.added, last.removed) == (removed, added) and back in backs:
+                return True
+        return bool(self._again) and any(
+            (one.back, one.added, one.removed) == (back, removed, added) for one in self._again
+        )
 
     def _is_inverse(self, change: LineChange, fold: Fold) -> bool:
         return change == (self.first - fold.back, fold.added, fold.removed)
@@ -240,7 +250,8 @@ class Place:
     ) -> None:
         """Note a change that the place has moved with, so that it can be told when it is undone."""
         first, removed, added = change
-        fold = Fold(before, self.current, removed, added, self.first - first, around)
+        back, again = self.first - first, self._again
+        fold = Fold(before, self.current, removed, added, back, around, again=again)
         self._folds, self._again = (*self._folds[-_MAX_FOLDS:], fold), ()
 
     def _see_neighbours(self, lines: Sequence[str]) -> None:
@@ -251,7 +262,7 @@ class Place:
         """It was found to stand so many lines below where the changes have led it."""
         if n_lines:
             self._folds = _stood_apart(self._folds, n_lines)
-            self._again = _stood_apart(self._again, n_lines)
+            self._again = tuple(one.lower(n_lines) for one in self._again)
 
     def _choose_way(self, lines: Sequence[str]) -> None:
         """Take the first way on which the lines that came back are those that were taken away."""

@@ -28,6 +28,7 @@ class Fold(NamedTuple):
         around: The lines round the place before it, where they tell whether its inverse has come.
         as_sent: `back` and `before` by the edit that was sent, where the editor reported the change at
             another of several lines that read alike; Stet itself takes back what it sent.
+        again: What had been taken back where its inverse leads to, so that it may be done again there.
     """
 
     before: Standing
@@ -37,6 +38,7 @@ class Fold(NamedTuple):
     back: int
     around: tuple[str, str] | None
     as_sent: tuple[int, Standing] | None = None
+    again: "tuple[Fold, ...]" = ()
 
     def lower(self, n_lines: int) -> "Fold":
         """The same, if the place was found to stand so many lines lower behind the change."""
@@ -52,6 +54,37 @@ class Fold(NamedTuple):
         took_before = 0 < self.before.first <= self.removed
         took_behind = 0 <= self.before.end < self.removed
         return not (took_before and now[0] != was[0]) and not (took_behind and now[1] != was[1])
+
+
+def with_taken_back(again: tuple[Fold, ...], fold: Fold, most: int) -> tuple[Fold, ...]:
+    """What can be done again in a place, now that `fold` has been taken back too.
+
+    Args:
+        again: What had been taken back there before.
+        fold: The last change that was.
+        most: How many there may be, with all that can be done again behind them; the oldest go first.
+    """
+    room = most - _n_folds((fold,))
+    if room < 0:
+        return (fold._replace(again=()),)
+    alone = fold._replace(again=())
+    kept = [one for one in again if one._replace(again=()) != alone]
+    while kept and _n_folds(kept) > room:
+        del kept[0]
+    return (*kept, fold)
+
+
+def _n_folds(folds: Sequence[Fold]) -> int:
+    return sum(1 + _n_folds(fold.again) for fold in folds)
+
+
+def in_turn(again: tuple[Fold, ...]) -> tuple[Fold, ...]:
+    """The changes that were taken back one after the other, the last one last."""
+    done: list[Fold] = []
+    while again:
+        done.append(again[-1])
+        again = again[-1].again
+    return tuple(reversed(done))
 
 
 def range_of(lines: Sequence[str], first: int, end: int) -> Range:

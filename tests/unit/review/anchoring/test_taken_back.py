@@ -1,0 +1,92 @@
+"""What was taken back can be done again, though other changes were made and taken back since."""
+
+import random
+
+import pytest
+
+from stet.review.anchoring.standing import Fold
+from stet.review.proposal import Hunk
+from stet.text.change import TextChange
+from stet.text.position import Position, Range
+from tests.support.page import Page
+
+CHANGES = {
+    "a line put in there": (2, 2, "z\n"),
+    "two lines put in there": (2, 2, "z\ny\n"),
+    "the line before taken out": (1, 2, ""),
+    "a line put in behind": (3, 3, "z\n"),
+    "the line behind taken out": (3, 4, ""),
+}
+
+
+def a_conflict_behind_an_accepted_line() -> Page:
+    page = Page("a\nb\nc\nd\ne\n")
+    page.propose("a\nb\nC\nd\ne\n", "t1")
+    [line] = page.propose("a\nb\nN\nc\nd\ne\n", "t2")
+    page.type(2, 0, 2, 1, "mine")
+    page.accept(line.id)
+    return page
+
+
+def conflict(page: Page) -> Hunk:
+    [hunk] = [hunk for hunk in page.hunks if hunk.state == "conflict"]
+    return hunk
+
+
+def change(page: Page, first: int, end: int, text: str) -> TextChange:
+    """Change whole lines; what takes that back."""
+    place = Range(Position(first, 0), Position(end, 0))
+    old = page.buffer.text_in(place)
+    page.follow(done := page.buffer.apply(TextChange(place, text)))
+    return TextChange(Range(place.start, done.new_end), old)
+
+
+@pytest.mark.parametrize("n_others", [1, 2, 5])
+@pytest.mark.parametrize("other", CHANGES.values(), ids=CHANGES)
+def test_a_line_that_comes_back_is_not_the_conflicts_behind_others_made_and_undone(
+    other: tuple[int, int, str], n_others: int
+) -> None:
+    page = a_conflict_behind_an_accepted_line()
+    page.type(2, 0, 2, 1, "other")
+    before = conflict(page)
+    back = change(page, 2, 3, "")
+    for _ in range(n_others):
+        page.apply(change(page, *other))
+    page.apply(back)
+    assert conflict(page) == before
+
+
+def test_changes_within_one_another_are_taken_back_in_turn() -> None:
+    page = a_conflict_behind_an_accepted_line()
+    page.type(2, 0, 2, 1, "other")
+    before: list[Hunk] = []
+    undone: list[TextChange] = []
+    for number, one in enumerate([(2, 3, ""), (2, 2, "y\n"), (2, 3, ""), (2, 2, "x\nz\n")]):
+        before.append(conflict(page))
+        undone.append(change(page, *one))
+        page.apply(change(page, 2, 2, f"{number}\n"))
+    while undone:
+        page.apply(undone.pop())
+        assert conflict(page) == before.pop()
+
+
+def n_folds(folds: tuple[Fold, ...]) -> int:
+    return sum(1 + n_folds(fold.again) for fold in folds)
+
+
+def test_what_is_remembered_has_a_bound_however_much_is_done_and_taken_back() -> None:
+    page = a_conflict_behind_an_accepted_line()
+    dice, most = random.Random(7), 0
+    undone: list[TextChange] = []
+    track = page.ledger._book.track(page.uri)
+    assert track is not None
+    anchor = track.anchor(conflict(page).id)
+    assert anchor is not None
+    for number in range(600):
+        if undone and dice.random() < 0.5:
+            page.apply(undone.pop())
+        else:
+            at = conflict(page).range.start.line
+            undone.append(change(page, at, at, f"{number}\n" * dice.choice([1, 2])))
+        most = max(most, *(n_folds(fold.again) for fold in anchor.folds), n_folds(anchor._again))
+    assert 8 < most <= 130
