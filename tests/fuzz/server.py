@@ -14,8 +14,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from stet.agent import models
+from stet.agent import agent, models, session
 from stet.cli.serve import start_logging
+from stet.index.search import fields
 from stet.llm.model import Model
 from stet.lsp.connection.serving import serve
 from stet.lsp.delivering import arrival
@@ -23,6 +24,7 @@ from stet.lsp.routing import Router
 from stet.lsp.server import build_server
 from stet.lsp.state import ServerState
 from stet.text.document import TextDocument
+from stet.workspace import redaction, sending
 from tests.fuzz.broken import broken
 from tests.fuzz.model import AnyModel
 from tests.fuzz.reference import checksum
@@ -68,8 +70,19 @@ def documents_of(state: ServerState) -> list[tuple[str, TextDocument]]:
     return [(snapshot.name_of(uri), one) for uri, one in held if one is not None]
 
 
+def keep_little() -> None:
+    """What is kept on purpose up to a bound, up to one that a life reaches in its first half: what
+    grows behind it is a leak."""
+    of_turns: Any = agent
+    of_turns.MAX_TURNS, session.MAX_TURNS, session.MAX_WORDS = 8, 3, 8
+    sending.MOST = 8
+    redaction._MAX_CACHED = 20_000
+    fields._MAX_KNOWN = 300
+
+
 def main() -> int:
     """Serve on standard input and output."""
+    keep_little()
     arrival.ARRIVAL_SECONDS, arrival.UNSEEN_SECONDS, arrival.SHOWN_SECONDS = 1.0, 0.5, 0.5
     start_logging("")
     faulthandler.register(signal.SIGUSR1)  # where it is, when it is silent

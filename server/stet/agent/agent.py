@@ -5,6 +5,7 @@ import dataclasses
 import functools
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
+from itertools import islice
 from typing import Any
 
 from stet.agent.archive import Archive, Past
@@ -17,6 +18,7 @@ from stet.agent.session import Session
 from stet.agent.turn import OVER, Ask, Mode, Turn, TurnState
 from stet.llm.messages import Usage
 from stet.review.ledger import ReviewLedger
+from stet.review.store.chat_rows import MAX_TURNS
 from stet.settings.values import Price
 from stet.workspace.workspace import Workspace
 
@@ -79,11 +81,19 @@ class Agent:
         now = self._workspace.snapshot().system.now()
         turn = Turn(id=f"t{self._number()}", ask=ask, at=now)
         self._turns[turn.id] = turn
+        self._forget_old()
         self._archive.keep_turn(turn)
         session = self.session(ask.chat)
         session.queue.append(turn.id)
         self._start_next(session)
         return self._turns[turn.id]
+
+    def _forget_old(self) -> None:
+        """Of very many turns the oldest are known no longer, as after a restart."""
+        n_more = max(0, len(self._turns) - MAX_TURNS)
+        for turn in list(islice(self._turns.values(), n_more)):
+            if turn.state in OVER and turn.id not in self._at_work:
+                del self._turns[turn.id]
 
     async def restore(self) -> None:
         """Bring back the conversations of earlier runs; those that have begun since go on."""
@@ -183,8 +193,8 @@ class Agent:
 
     def _start_next(self, session: Session) -> None:
         while session.running is None and session.queue:
-            turn = self._turns[session.queue.popleft()]
-            if turn.state in OVER:
+            turn = self._turns.get(session.queue.popleft())
+            if turn is None or turn.state in OVER:  # cancelled while it waited
                 continue
             session.running, session.opening = turn.id, None
             now = functools.partial(self.turn, turn.id)

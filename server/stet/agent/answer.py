@@ -130,7 +130,7 @@ class Answerer:
             seen = await asyncio.to_thread(looking)
             turn = dataclasses.replace(turn, notes=seen.context.problems)
             if taken is None and turn.ask.is_users:  # a stranger's words name no host for the user
-                session.words.append(turn.ask.prompt)
+                session.heed(turn.ask.prompt)
             desk = self._desk(turn, session, seen)
             desk.inquire = line.inquire
             has_web = desk.web is not None

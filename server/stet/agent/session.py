@@ -16,6 +16,8 @@ MAX_FILES = 100
 
 MAX_TURNS = 100
 """How many turns a chat remembers: as many as any setting can ask for."""
+MAX_WORDS = 1000
+"""How many of the user's questions: those of as many turns as are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,11 @@ class Session:
         record = self.history[-1].record if self.history else None
         return record.active if record else ""
 
+    def heed(self, words: str) -> None:
+        """Note what the user has said; of very much the latest."""
+        self.words.append(words)
+        del self.words[:-MAX_WORDS]
+
     def remember(self, turn: Turn, hunks: tuple[Hunk, ...]) -> None:
         """Keep the turn for those to come.
 
@@ -100,6 +107,7 @@ class Session:
         if opening is None or opening.prompt is None:
             said = turn.answer or turn.summary
             self.history.append(Exchange.in_short(question, said.strip(), record, 2))
+            del self.history[:-MAX_TURNS]
             return
         prompt = opening.prompt
         # What an earlier run has kept may have come in front meanwhile.

@@ -339,6 +339,29 @@ async def test_between_turns_the_beginning_stays_and_the_history_is_bounded() ->
     assert "Question 4" in requests[4].messages[-1].content
 
 
+async def test_what_a_long_day_leaves_in_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stet.agent.agent.MAX_TURNS", 7)
+    monkeypatch.setattr("stet.agent.session.MAX_TURNS", 5)
+    monkeypatch.setattr("stet.agent.session.MAX_WORDS", 6)
+    desk = table(*[DONE] * 20)
+    asked = [(await desk.ask(f"Ask {n}")).id for n in range(8)]
+    asked += [(await desk.ask(f"Rewrite {n}", Mode.REWRITE)).id for n in range(12)]
+    assert [turn.id for turn in desk.agent.turns()] == asked[-7:]
+    session = desk.agent.session("main")
+    assert len(session.history) == 5
+    assert len(session.words) == 6
+
+
+async def test_a_turn_that_is_not_over_is_never_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stet.agent.agent.MAX_TURNS", 2)
+    desk = table(*[DONE] * 5)
+    asked = [desk.start("Wait") for _ in range(4)]
+    assert [turn.id for turn in desk.agent.turns()] == asked
+    _ = desk.agent.cancel()
+    later = await desk.ask("More")
+    assert [turn.id for turn in desk.agent.turns()][-1] == later.id
+
+
 async def test_the_history_tells_of_proposals_and_never_holds_an_empty_answer() -> None:
     desk = table(together(EDIT, call("done", summary="")), call("done", summary=" "), DONE)
     for _ in range(3):

@@ -7,6 +7,9 @@ keeps the rows (`stet.agent.archive`).
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+MAX_TURNS = 1000
+"""How many turns are kept, on the disk and in memory."""
+
 
 @dataclass(frozen=True, slots=True)
 class TurnRow:

@@ -8,15 +8,14 @@ import logging
 import sqlite3
 from collections.abc import Callable, Iterable
 
-from stet.review.store.chat_rows import ChatRow, KeptRows, TurnRow
+from stet.review.store.chat_rows import MAX_TURNS, ChatRow, KeptRows, TurnRow
 from stet.review.store.rows import BadRow, unpack
 from stet.review.store.schema import transaction
 
 log = logging.getLogger(__name__)
 
-MAX_TURNS = 1000
 MAX_DAYS = 90.0
-"""How many turns are kept, and how long; a chat goes with its last turn."""
+"""How long turns are kept; a chat goes with its last turn."""
 
 _KEEP_TURN = """
     INSERT INTO turn (id, owner, chat, kept, fields) VALUES (?, ?, ?, ?, ?)

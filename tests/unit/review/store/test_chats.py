@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from stet.review.store.chat_rows import ChatRow, KeptRows, TurnRow
-from stet.review.store.chat_tables import MAX_DAYS, MAX_TURNS
+from stet.review.store.chat_rows import MAX_TURNS, ChatRow, KeptRows, TurnRow
+from stet.review.store.chat_tables import MAX_DAYS
 from stet.review.store.schema import MIGRATIONS, open_database
 from stet.review.store.store import TIDY_WRITES
 from tests.support.stored import query, store_in
