@@ -86,6 +86,6 @@ class EventDecoder:
         value = value.removeprefix(b" ")
         if key == b"data":
             self._data.append(value)
-            self._n_bytes += len(value)
+            self._n_bytes += len(value) + 1  # empty lines fill the memory too
         elif key == b"event":
             self._name = value.decode("utf-8", "replace")

@@ -17,19 +17,21 @@ def comments_by_sign(text: str) -> list[tuple[int, int]]:
     comment.
     """
     spans: list[tuple[int, int]] = []
-    no_block_from = len(text)
+    endless: set[str] = set()  # without an end behind: looking again would take long
     at = 0
     while found := _START.search(text, at):
         start = found.start()
         at = found.end()
         if quoted := _QUOTED.match(text, start):
             at = quoted.end()
-        elif start < no_block_from and text.startswith(("/*", "<!--"), start):
+        elif text.startswith(("/*", "<!--"), start):
+            if text[start] in endless:
+                continue
             if block := _BLOCK.match(text, start):
                 spans.append(block.span())
                 at = block.end()
-            elif text.startswith("/*", start):
-                no_block_from = start  # there is no end behind: looking again would take long
+            else:
+                endless.add(text[start])
         elif (start == 0 or text[start - 1].isspace()) and (
             line := _TO_LINE_END.match(text, start)
         ):

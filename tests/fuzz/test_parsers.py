@@ -1,0 +1,122 @@
+"""Parsers and what is made to hurt them: no error that is not declared, no time beyond the length's."""
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stet.index.front_matter import aliases_in, find_front_matter
+from stet.index.links import find_links
+from stet.index.properties import BadYaml, properties_of
+from stet.llm.sse import EventDecoder, EventTooLong
+from stet.settings.parse import parse
+from stet.text.blocks import find_blocks
+from stet.text.document import TextDocument
+from stet.text.instructions import instructions_in
+from stet.text.lines import split_lines
+from stet.text.without_blocks import strip_blocks
+from stet.workspace.comments.markdown import comments_of_markdown
+from stet.workspace.comments.signs import comments_by_sign
+from tests.support.doubling import grows_evenly
+
+FEW = settings(max_examples=200, deadline=None)
+NAMES = ("a.md", "a.py", "a.rs", "a.go", "a.ts", "a.css", "a.html", "a.c", "a.java", "a.php")
+PIECES = (
+    "[", "](", "[[", "]]", "|", "[a](b)", "![", "`", "```", "\n", "\r", "<!--", "-->", "/*", "*/", "# ",
+    "//", "AI!", "AI?", "---\n", "aliases: [", "- ", ": ", '"', "'", "\\", "import ", "from . import (",
+    "use a::{", "#include <", "{", "}", "(", ")", "%%", "h1", "```ai-edit h1\n", "<<<<<<< h1\n", "=======\n",
+    ">>>>>>> h1\n", "é", "\ud800", "\0", "\u2028", " ", "a",
+)  # fmt: skip
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
+
+
+def by_sign(text: str) -> object:
+    return instructions_in(text, comments_by_sign(text))
+
+
+def of_markdown(text: str) -> object:
+    return instructions_in(text, comments_of_markdown(text))
+
+
+def blocks(text: str) -> object:
+    return find_blocks(split_lines(text), {"h1"})
+
+
+def without_blocks(text: str) -> object:
+    return strip_blocks(TextDocument("file:///a.md", text), {"h1"})
+
+
+def all_links(text: str) -> object:
+    return [find_links(text, name) for name in NAMES]
+
+
+PARSERS: tuple[Callable[[str], object], ...] = (
+    by_sign, of_markdown, blocks, without_blocks, all_links, find_front_matter, aliases_in,
+)  # fmt: skip
+
+
+@FEW
+@given(TEXTS, st.sampled_from(NAMES))
+def test_any_text_is_read_and_what_is_found_stands_where_it_is_said(text: str, name: str) -> None:
+    for link in find_links(text, name):
+        assert 0 <= link.start <= link.end <= len(text)
+    end = 0
+    for first, last in comments_by_sign(text):
+        assert end <= first < last <= len(text)
+        end = last
+    for one in instructions_in(text, comments_by_sign(text)):
+        assert 0 <= one.start < one.end <= len(text)
+    stripped = without_blocks(text)
+    assert stripped is None or "h1" in text
+    for parser in PARSERS:
+        _ = parser(text)
+
+
+@FEW
+@given(TEXTS)
+def test_properties_are_read_or_refused_as_declared(text: str) -> None:
+    note = f"---\n{text}\n---\nBody"
+    front = find_front_matter(note)
+    assert front is not None
+    assert note[front.start : front.end] == front.yaml
+    with suppress(BadYaml):
+        assert all(isinstance(name, str) for name in properties_of(note))
+
+
+@FEW
+@given(st.lists(st.binary(max_size=40), max_size=6), st.lists(st.text(max_size=9), max_size=4))
+def test_a_stream_of_anything_gives_events_or_the_declared_error(
+    rubbish: list[bytes], said: list[str]
+) -> None:
+    decoder = EventDecoder()
+    for piece in rubbish:
+        _ = decoder.feed(piece)
+    _ = decoder.flush()
+    whole = [text.replace("\r", "").replace("\n", "") for text in said]
+    sent = "".join(f"data: {text}\n\n" for text in whole)
+    events = decoder.feed(f"\n\n{sent}".encode())
+    assert [event.data for event in events][-len(whole) or len(events) :] == whole
+
+
+def test_a_stream_whose_event_never_ends_is_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stet.llm.sse.MAX_EVENT_BYTES", 1000)
+    decoder = EventDecoder()
+    lines = b"data\n" * 150
+    for _ in range(2):
+        _ = decoder.feed(lines)
+    with pytest.raises(EventTooLong):
+        _ = decoder.feed(lines)
+
+
+@FEW
+@given(st.recursive(st.none() | st.booleans() | st.floats() | TEXTS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3), max_leaves=8))  # fmt: skip
+def test_settings_of_anything_are_settings(value: object) -> None:
+    parsed = parse(value)
+    assert all(str(problem).isprintable() for problem in parsed.problems)
+
+
+@pytest.mark.parametrize("sign", ["<!-- ", "/* ", "<!--AI! ", "# ", "<!-- /* "])
+def test_comments_without_an_end_take_no_longer_than_they_are_long(sign: str) -> None:
+    assert grows_evenly(by_sign, lambda n: sign * (n // len(sign)), 8_000)
