@@ -25,7 +25,7 @@ from tests.support.openai_server import End, OpenAIServer, Reply, call, delta, e
 from tests.support.turns import Table
 from tests.support.world import make_world
 
-BRIEF = Timeouts(connect=1.0, first=0.6, idle=0.6, total=1.2)
+BRIEF = Timeouts(connect=2.0, first=1.5, idle=1.5, total=3.0)
 TEXT = "x = 1\n\nmiddle = 0\n\ny = 2\n"
 
 

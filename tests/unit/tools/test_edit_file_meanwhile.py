@@ -128,28 +128,36 @@ async def held(work: Awaitable[str]) -> tuple[float, str]:
 
 LOOP = 0.2
 """Seconds; what it took before was 0.4 to 45. A quiet machine needs less than 0.05."""
+TRIES = 3
+"""The best of a few counts: what else the machine does may slow any one of them."""
 
 
 async def test_a_large_new_file_does_not_hold_the_loop() -> None:
-    desk = make_desk(make_world())
     text = "word \n" * (MAX_LINES - 1)
-    longest, told = await held(use(CREATE_FILE, desk, file="b.py", content=text))
-    assert told.startswith("Proposed h1")
-    assert longest < LOOP
+    took = []
+    for _ in range(TRIES):
+        desk = make_desk(make_world())
+        longest, told = await held(use(CREATE_FILE, desk, file="b.py", content=text))
+        assert told.startswith("Proposed h1")
+        took.append(longest)
+    assert min(took) < LOOP, took
 
 
 async def test_a_change_in_as_many_places_as_a_person_looks_through_does_not_hold_the_loop() -> (
     None
 ):
     text = "one\ntwo\n" * MAX_HUNKS
-    desk = make_desk(make_world(opened={"/ws/a.py": text}))
-    await use(READ_FILE, desk, file="a.py")
     edit = {"file": "a.py", "old_text": "one", "new_text": "1", "replace_all": True}
-    longest, told = await held(use(EDIT_FILE, desk, **edit))
-    assert told.startswith("Proposed h1 at line 1 (replace), h2 at line 3 (replace),")
-    assert f" and {MAX_HUNKS - 100} more, up to h{MAX_HUNKS}, in a.py." in told
-    assert len(desk.ledger.hunks()) == MAX_HUNKS
-    assert longest < LOOP
+    took = []
+    for _ in range(TRIES):
+        desk = make_desk(make_world(opened={"/ws/a.py": text}))
+        await use(READ_FILE, desk, file="a.py")
+        longest, told = await held(use(EDIT_FILE, desk, **edit))
+        assert told.startswith("Proposed h1 at line 1 (replace), h2 at line 3 (replace),")
+        assert f" and {MAX_HUNKS - 100} more, up to h{MAX_HUNKS}, in a.py." in told
+        assert len(desk.ledger.hunks()) == MAX_HUNKS
+        took.append(longest)
+    assert min(took) < LOOP, took
 
 
 async def test_more_than_an_honest_call_needs_is_refused() -> None:
