@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -206,8 +207,11 @@ class Neovim:
 
     def lua(self, code: str, *arguments: object) -> Any:
         """Run Lua; gives what it returns."""
-        mode = self._rpc.api.get_mode()
-        assert not mode["blocking"], f"Neovim waits for a key: {mode}"
+        until = time.monotonic() + DEADLINE
+        while (mode := self._rpc.api.get_mode())["blocking"]:
+            # In normal mode a mapping that others begin with waits for its time to be over.
+            is_mapping = mode["mode"] == "n" and time.monotonic() < until
+            assert is_mapping, f"Neovim waits for a key: {mode}"
         return self._rpc.exec_lua(code, *arguments)
 
     def wait(self, condition: str, what: str = "") -> None:

@@ -77,7 +77,8 @@ found before any other, opens a file, and comes back when Stet serves it. A new 
 
 def recorded(editor: str) -> dict[str, Any]:
     """What this editor says of itself now."""
-    with tempfile.TemporaryDirectory() as name:
+    # A server whose editor is gone may write a last line while the folder goes.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder, programs = Path(name, "editor"), Path(name, "bin")
         folder.mkdir()
         programs.mkdir()

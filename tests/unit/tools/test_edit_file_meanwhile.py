@@ -104,6 +104,8 @@ async def test_a_large_file_that_changes_all_the_time_is_not_looked_through_on_t
 
 async def held(work: Awaitable[str]) -> tuple[float, str]:
     """The longest that the event loop works on one thing meanwhile, in seconds; and what came."""
+    # All that thousands of other tests have left would be looked through in between, which takes long.
+    gc.collect()
     loop, longest, last, is_over = asyncio.get_running_loop(), 0.0, thread_time(), False
 
     def tick() -> None:
@@ -113,8 +115,6 @@ async def held(work: Awaitable[str]) -> tuple[float, str]:
         if not is_over:
             loop.call_soon(tick)
 
-    # All that thousands of other tests have left would be looked through in between, which takes long.
-    gc.collect()
     gc.disable()
     try:
         tick()
