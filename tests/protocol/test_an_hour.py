@@ -11,6 +11,7 @@ from tests.soak.hour import live
 WARM_UP, MINUTES, STROKES = 5, 7, 30
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.skipif(sys.platform != "linux", reason="what a process holds is read from /proc")
 async def test_a_person_at_work_makes_the_server_grow_in_nothing(tmp_path: Path) -> None:
     hour = await live(tmp_path, MINUTES, seed=3, warm_up=WARM_UP, strokes=STROKES)

@@ -11,7 +11,8 @@ import pytest_asyncio
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
-from tests.support.editor import WAIT_SECONDS, FakeEditor
+from tests.support.editor import FakeEditor
+from tests.support.search_index import settled
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -38,15 +39,6 @@ FILES = {
     ".env": f"TOMATOES={CANARY}\n",
 }
 INVALID = -32602
-
-
-async def settled(editor: FakeEditor) -> Any:
-    """The index as `stet.status` tells it, once nothing is being built."""
-    async with asyncio.timeout(WAIT_SECONDS):
-        while True:  # each question is a round trip
-            index = (await editor.command("stet.status"))["index"]
-            if index["state"] not in ("starting", "building"):
-                return index
 
 
 async def names(editor: FakeEditor, *arguments: object) -> list[str]:

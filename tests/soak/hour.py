@@ -18,6 +18,7 @@ from tests.support.editor import FakeEditor
 from tests.support.live_turns import provider
 from tests.support.openai_server import OpenAIServer
 from tests.support.processes import Held, held_by, processor_seconds
+from tests.support.search_index import settled
 
 SERVER = (sys.executable, "-I", str(Path(__file__).with_name("hour_server.py")))
 WARM_UP = 10
@@ -129,6 +130,7 @@ async def live(
         OpenAIServer() as model,
         FakeEditor.start(root, command=SERVER, env=provider(model), fresh=True) as editor,
     ):
+        await editor.command("stet.reindex", {"rebuild": False})  # else it begins in a quiet moment
         person = Person(editor, model, root, seed)
         for number in range(warm_up):
             await person.minute(number, strokes)
@@ -158,6 +160,7 @@ def _work(editor: FakeEditor) -> float:
 async def _look(editor: FakeEditor, person: Person, work: float) -> Look:
     """At the server, between two minutes."""
     assert editor._server is not None
+    await settled(editor)  # its process is there, and has read what it reads once
     tasks = await _lasting(editor)
     held = await asyncio.to_thread(held_by, editor._server.pid)
     cuts = quantiles(person.strokes, n=100)
