@@ -10,6 +10,26 @@ from tests.soak.run import cut_down, play, soak
 from tests.soak.world import Op
 
 BROKEN_ONCE = {
+    "what stands as proposed already, typed in between two turns of all line ends": (
+        1005020,
+        (
+            ("propose", 156294949),
+            ("type_near", 660477742),
+            ("accept", 1006630968),
+            ("propose", 965484850),
+            ("propose", 281584902),
+            ("at_once", 785890187),
+            ("propose", 210299458),
+            ("reject", 294503710),
+            ("resolve", 310706143),
+            ("accept_all", 945365905),
+            ("accept", 901187443),
+            ("line_ends", 1043132624),
+            ("type_near", 397912710),
+            ("line_ends", 696872975),
+            ("undo", 130230876),
+        ),
+    ),
     "a lost insertion is not back where as many lines come": (
         909003775,
         (

@@ -199,9 +199,9 @@ def _turn_round(book: Book, track: Track, touched: Sequence[Anchor]) -> bool:
         if (hunk := book[anchor.hunk]).state in _OTHER_WAY and hunk.kind is not HunkKind.CREATE
     ]
     turned = []
-    for anchor, (first, end) in turned_round(able, track.lines):
-        hunk, now = book[anchor.hunk], "".join(track.lines[first:end])
+    for anchor, place, other in turned_round(able, track.lines):
+        hunk, now = book[anchor.hunk], "".join(track.lines[place[0] : place[1]])
         turned.append(dataclasses.replace(hunk, state=_OTHER_WAY[hunk.state]))
-        track.settle(Anchor(hunk.id, track.lines, (first, end), now, anchor.base, stood=True))
+        track.settle(Anchor(hunk.id, track.lines, place, now, other, stood=True))
     book.put(*turned, stands=track.uri)
     return bool(turned)

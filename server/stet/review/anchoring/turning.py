@@ -5,15 +5,31 @@ that reaches into all of them: only together do their places read as what stood 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from stet.review.anchoring.anchors import Anchor
 from stet.text.lines import whole_lines
+from stet.text.merge import Merger
 
 
-def turned_round(
-    anchors: Iterable[Anchor], lines: Sequence[str]
-) -> Iterator[tuple[Anchor, tuple[int, int]]]:
-    """Anchors in whose place the text that they would write stands already, with its lines.
+class Turned(NamedTuple):
+    """A decided hunk that stands the other way round now.
+
+    Attributes:
+        anchor: Where it was followed until now.
+        place: The lines on which its text stands: the first, and the one behind the last.
+        other: What turning it once more would write there, what the user has typed since kept.
+    """
+
+    anchor: Anchor
+    place: tuple[int, int]
+    other: str
+
+
+def turned_round(anchors: Iterable[Anchor], lines: Sequence[str]) -> Iterator[Turned]:
+    """Those in whose place the text that they would write stands already.
+
+    Where that is the text that stood there before, too, nothing can tell.
 
     Args:
         anchors: Of decided hunks that a change has touched.
@@ -25,12 +41,15 @@ def turned_round(
         if len(run) > 1 and "".join(lines[first:end]) == proposed:
             for anchor in run:
                 behind = first + len(whole_lines(anchor.proposed))
-                yield anchor, (first, behind)
+                yield Turned(anchor, (first, behind), anchor.base)
                 first = behind
             continue
         for anchor in run:
-            if anchor.is_done and anchor.current != anchor.base:
-                yield anchor, (anchor.first, anchor.end)
+            if not anchor.is_done or anchor.base in (anchor.current, anchor.proposed):
+                continue
+            other = Merger(anchor.proposed, anchor.base).merge(anchor.current)
+            if other is not None:
+                yield Turned(anchor, (anchor.first, anchor.end), other)
 
 
 def _touching(anchors: Sequence[Anchor]) -> Iterator[list[Anchor]]:

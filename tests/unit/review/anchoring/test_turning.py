@@ -87,3 +87,26 @@ def test_lines_taken_out_one_after_the_other_come_back_in_their_order() -> None:
     assert page.text == "a\na\n\n\nb\n"
     page.send_back()
     assert (page.text, page.states) == (old, ["undone", "undone"])
+
+
+def test_what_was_typed_into_a_hunk_stays_when_it_is_taken_back_and_done_again() -> None:
+    page = Page("a\nb of two\n")
+    page.propose("A\nB of two\n")
+    page.accept()
+    page.type(1, 8, 1, 8, " mine")
+    page.replace("a\nb of two mine\n")
+    assert page.states == ["undone"]
+    page.replace("A\nB of two mine\n")
+    assert page.states == ["accepted"]
+    page.send_back()
+    assert (page.text, page.states) == ("a\nb of two mine\n", ["undone"])
+
+
+def test_typing_into_what_stood_as_proposed_already_takes_nothing_back() -> None:
+    page = Page("a\nb\n")
+    [hunk] = page.propose("a\nB\n")
+    page.type(1, 0, 1, 1, "B")
+    page.accept(hunk.id)
+    page.type(1, 1, 1, 1, " mine")
+    page.replace("a\r\nB mine\r\n")
+    assert page.states == ["accepted"]
