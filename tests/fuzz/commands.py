@@ -94,11 +94,9 @@ def steer(editor: Editor, dice: Dice) -> None:
 
 
 def _decide(editor: Editor, dice: Dice, name: str, state: str, **more: object) -> None:
-    """Say yes, or no, to a hunk or to several; what was listed just before is what is allowed."""
-    listed: list[Hunk] = []
+    """Look at what is in `state`, and say yes, or no, to one or several of it."""
 
     def hear(hunks: list[Hunk]) -> None:
-        listed.extend(hunks)
         for hunk in hunks:
             editor.known.hunks[hunk["hunk"]] = state
         while len(editor.known.hunks) > 60:
@@ -107,10 +105,10 @@ def _decide(editor: Editor, dice: Dice, name: str, state: str, **more: object) -
             editor.command("stet.reject", {"all": True})
 
     def then(answer: Any) -> None:
-        editor.allow(listed, answer)
+        editor.allow(answer["listed"], answer["answer"])
 
     editor.command("stet.proposals", {"state": state}, then=hear)
-    editor.command(name, _named(editor, dice, state), more, then=then)
+    editor.command("test.decide", name, state, _named(editor, dice, state), more, then=then)
 
 
 def _named(editor: Editor, dice: Dice, state: str) -> dict[str, Any]:

@@ -7,7 +7,8 @@ edit: of the user's text only what the user said yes to may become another.
 import json
 import os
 import random
-from collections import Counter
+import re
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +34,10 @@ CODES = {-32700, -32600, -32601, -32602, -32803, -32801, -32800, -32002}
 """Errors that a server may answer with; an internal one (-32603) is a fault."""
 MOST_ALLOWED = 200
 """Hunks; a yes to one further back has come about long ago."""
+MOST_READ = 8
+"""Texts of a file; an edit of a file that is not open may be for one that the server read just before
+another was saved."""
+_REMOVAL = re.compile(r"\bDelete (.+?)\?")
 Hunk = dict[str, Any]
 Then = Callable[[Any], None]
 
@@ -82,9 +87,12 @@ class Editor:
         self.n_sent = 0
         self.n_edits = 0
         self.owed: Counter[str] = Counter()
-        self._then: dict[str, list[Then | None]] = {}
-        self._allowed: dict[str, Hunk] = {}
+        self._then: dict[str, list[tuple[int, Then | None]]] = {}
+        self._n_taken = 0
+        self._allowed: dict[tuple[str, str], Hunk] = {}
+        self._may_go: set[Path] = set()
         self._saved: dict[Path, bytes] = {}
+        self._on_disk: dict[Path, deque[str]] = {}
         self._free: set[Path] = set()
         self._last_id = 0
         self._last_versions: dict[str, int] = {}
@@ -141,7 +149,7 @@ class Editor:
     def _owe(self, msg_id: object, then: Then | None) -> None:
         key = json.dumps(msg_id)
         self.owed[key] += 1
-        self._then.setdefault(key, []).append(then)
+        self._then.setdefault(key, []).append((self.n_sent, then))
 
     # --- texts ----------------------------------------------------------------------------------
 
@@ -154,11 +162,18 @@ class Editor:
         self.documents[key] = Document(uri, first, as_sent(text), is_doubtful=version is not None)
         item = {"uri": uri, "languageId": "python", "version": first, "text": text}
         self.notify("textDocument/didOpen", {"textDocument": item})
+        self.documents[key].opened_at = self.n_sent
 
     def close(self, document: Document) -> None:
         """Close it; what is not saved is gone."""
         self._leave(self.documents.pop(key_of(document.uri)))
         self.notify("textDocument/didClose", {"textDocument": {"uri": document.uri}})
+
+    def leap(self, document: Document, version: int) -> None:
+        """A document has another version without another text, or one that it had before."""
+        self._leave(document)
+        document.version = version
+        document.is_doubtful = True
 
     def _leave(self, document: Document | None) -> None:
         """What is opened there next begins with a version that has not been."""
@@ -205,6 +220,7 @@ class Editor:
         """Write a file that the server must leave as it is then."""
         path.write_bytes(data)
         self._saved[path] = data
+        self._on_disk.setdefault(path, deque(maxlen=MOST_READ)).append(_decoded(data))
 
     def is_own(self, document: Document) -> bool:
         """Whether it is one of the server's own pages."""
@@ -219,26 +235,58 @@ class Editor:
             self.allow_all([hunk for hunk in hunks if hunk["hunk"] in named])
 
     def allow_all(self, hunks: list[Hunk]) -> None:
-        """The user may have said yes to any of these, as by saving a page."""
-        self._allowed.update({hunk["hunk"]: hunk for hunk in hunks})
+        """The user may have said yes to any of these, as by saving a page.
+
+        Each is kept as it was then: one that waits for its turn may be another by the next yes.
+        """
+        for hunk in hunks:
+            key = hunk["hunk"], hunk["hash"]
+            self._allowed = {k: h for k, h in self._allowed.items() if k != key} | {key: hunk}
         while len(self._allowed) > MOST_ALLOWED:
             del self._allowed[next(iter(self._allowed))]
 
     def _check_allowed(
-        self, document: Document, changes: list[dict[str, Any]], label: object
+        self, document: Document, edited: dict[str, Any], changes: list[dict[str, Any]]
     ) -> None:
-        """Of the user's text, only what they said yes to becomes another."""
+        """Of the user's text, only what they said yes to becomes another.
+
+        What says that it is for a file that is not open is for a text that this has had on the disk: no
+        server can help it that the file is opened, or saved, while the edit is on its way.
+
+        Args:
+            document: Which is to change.
+            edited: How the server names it.
+            changes: What would be done to it.
+        """
         if self.is_own(document) or document.is_doubtful:
             return
+        is_for_disk = "version" in edited and edited["version"] is None
+        if is_for_disk and document.opened_at <= self._n_taken:
+            raise Violation(
+                f"this edit of {document.uri} is for the disk, but it is open: {changes}"
+            )
         if not self._allowed:
-            raise Violation(f"nobody said yes to this edit of {document.uri}: {changes} ({label})")
+            raise Violation(f"nobody said yes to this edit of {document.uri}: {changes}")
         allowed = words_of(*(h[side] for h in self._allowed.values() for side in ("old", "new")))
-        had, has = words_of(document.text), document.text
+        texts = self._texts_on_disk(document) if is_for_disk else [document.text]
+        others = [self._words_changed(text, changes) - allowed for text in texts]
+        if all(others):
+            raise Violation(f"nobody said yes to {sorted(others[-1])} in {document.uri}: {changes}")
+
+    def _texts_on_disk(self, document: Document) -> list[str]:
+        """Those that its file has or had; where there is no file, the document's."""
+        path = self.path_of(document.uri)
+        if path is None:
+            return [document.text]
+        now = [_decoded(path.read_bytes())] if path.is_file() else []
+        return [*self._on_disk.get(path, ()), *now] or [document.text]
+
+    def _words_changed(self, text: str, changes: list[dict[str, Any]]) -> set[str]:
+        """Those that go or come with `changes`."""
+        had = words_of(text)
         for change in changes:
-            has = replaced(has, change, self.encoding)
-        other = (had ^ words_of(has)) - allowed
-        if other:
-            raise Violation(f"nobody said yes to {sorted(other)} in {document.uri}: {changes}")
+            text = replaced(text, change, self.encoding)
+        return had ^ words_of(text)
 
     # --- receiving ------------------------------------------------------------------------------
 
@@ -259,7 +307,8 @@ class Editor:
             raise Violation(f"nobody is owed this answer: {str(message)[:500]}")
         self.owed[key] -= 1
         thens = self._then[key]
-        then = thens.pop(0)
+        n_sent, then = thens.pop(0)
+        self._n_taken = max(self._n_taken, n_sent)
         if not thens:
             del self._then[key], self.owed[key]
         if ("error" in message) == ("result" in message):
@@ -293,12 +342,19 @@ class Editor:
         elif method == "window/showMessageRequest":
             choices = [None, *(params.get("actions") or ())]
             if chance > 0.2:  # else its user leaves it standing
-                self._answer(message, result=self.dice.choice(choices))
+                self._choose(message, self.dice.choice(choices))
         elif method == "window/showDocument":
             self._show(params["uri"])
             self._answer(message, result={"success": True})
         else:
             self._answer(message, result=None)
+
+    def _choose(self, message: Message, choice: Any) -> None:
+        """One of the buttons of a message; what a file's removal is asked by is a yes to it."""
+        asked = _REMOVAL.search(message["params"]["message"])
+        if asked is not None and choice == {"title": "Delete"}:
+            self._may_go.add(self.root / asked[1])
+        self._answer(message, result=choice)
 
     def _answer(self, message: Message, **answer: object) -> None:
         self.send({"jsonrpc": "2.0", "id": message["id"], **answer})
@@ -306,7 +362,7 @@ class Editor:
     def _show(self, uri: str) -> None:
         path = _place(uri)
         if key_of(uri) not in self.documents and path is not None and path.is_file():
-            self.open(uri, path.read_bytes().decode("utf-8", "replace"))
+            self.open(uri, _decoded(path.read_bytes()))
 
     # --- edits ----------------------------------------------------------------------------------
 
@@ -316,9 +372,9 @@ class Editor:
             return {"applied": False}
         if chance < 0.12:
             return {"applied": True}  # a lie
-        edit, label = params["edit"], params.get("label")
+        edit = params["edit"]
         for uri, edits in (edit.get("changes") or {}).items():
-            self._edit(uri, edits, label)
+            self._edit({"uri": uri}, edits)
         for change in edit.get("documentChanges") or ():
             if "kind" in change:
                 if not self._operate(change):
@@ -326,17 +382,17 @@ class Editor:
                 continue
             wanted = change["textDocument"].get("version")
             held = self.documents.get(key_of(change["textDocument"]["uri"]))
-            if wanted is not None and held is not None and wanted != held.version:
+            if wanted is not None and (held is None or wanted != held.version):
                 return {"applied": self.profile.stale is Stale.LIES, "failureReason": "stale"}
-            self._edit(change["textDocument"]["uri"], change["edits"], label)
+            self._edit(change["textDocument"], change["edits"])
         return {"applied": True}
 
-    def _edit(self, uri: str, edits: list[dict[str, Any]], label: object) -> None:
+    def _edit(self, edited: dict[str, Any], edits: list[dict[str, Any]]) -> None:
+        uri = edited["uri"]
         document = self.documents.get(key_of(uri))
         if document is None:
             path = _place(uri)
-            text = path.read_bytes().decode("utf-8", "replace") if path and path.is_file() else ""
-            self.open(uri, text)
+            self.open(uri, _decoded(path.read_bytes()) if path and path.is_file() else "")
             document = self.documents[key_of(uri)]
         ordered = sorted(
             enumerate(edits),
@@ -344,7 +400,7 @@ class Editor:
             reverse=True,
         )
         changes = [{"range": one["range"], "text": one["newText"]} for _, one in ordered]
-        self._check_allowed(document, changes, label)
+        self._check_allowed(document, edited, changes)
         self.n_edits += 1
         if self.profile.full_sync:
             for change in changes:
@@ -356,15 +412,18 @@ class Editor:
         """Create, rename or delete a file; whether it was done."""
         uri = change.get("oldUri") or change["uri"]
         uris = [uri, change.get("newUri") or uri]
-        named = {hunk[name] for hunk in self._allowed.values() for name in ("uri", "newUri")}
-        if not {key_of(one) for one in named if one} & {key_of(one) for one in uris}:
-            raise Violation(f"nobody said yes to this: {change}")
         old, new = (self.path_of(one) for one in uris)
+        named = {hunk[name] for hunk in self._allowed.values() for name in ("uri", "newUri")}
+        is_named = {key_of(one) for one in named if one} & {key_of(one) for one in uris}
+        if not is_named and not (change["kind"] == "delete" and old in self._may_go):
+            raise Violation(f"nobody said yes to this: {change}")
         if old is None or new is None:
             return False
         self._free.update((old, new))
         if not _operated(change["kind"], old, new):
             return False
+        if change["kind"] == "rename":
+            self._on_disk[new] = self._on_disk.pop(old, deque(maxlen=MOST_READ))
         if change["kind"] != "create" and (held := self.documents.get(key_of(uri))) is not None:
             self.close(held)
             if change["kind"] == "rename":
@@ -417,6 +476,7 @@ class Editor:
                     and (p := self.path_of(uri))
                 ):
                     self._free.add(p)
+        self._free |= self._may_go
         there = {path: path.read_bytes() for path in self.root.rglob("*") if path.is_file()}
         for path in there.keys() | self._saved.keys():
             if path not in self._free and there.get(path) != self._saved.get(path):
@@ -434,6 +494,10 @@ def _operated(kind: str, old: Path, new: Path) -> bool:
     else:
         return False
     return True
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
 
 
 def _is_id(value: object) -> bool:

@@ -91,9 +91,10 @@ def odd_version(editor: Editor, dice: Dice) -> None:
     change = {"range": nasty.stretch(dice, _n_lines(document)), "text": "v"}
     identifier = {"uri": document.uri, "version": version}
     editor.tell_change({"textDocument": identifier, "contentChanges": [change]})
-    if version is not None and version < 2**30:
-        document.version = version  # larger ones can't be gone on from when it is opened again
-    document.is_doubtful = True
+    # Larger ones can't be gone on from when it is opened again.
+    if version is None or version > 2**30:
+        version = document.version
+    editor.leap(document, version)
 
 
 def malformed_change(editor: Editor, dice: Dice) -> None:

@@ -26,12 +26,14 @@ class Document:
         version: The editor's.
         text: What stands there.
         is_doubtful: Whether a version has stood for two texts, so that an edit may be for the other.
+        opened_at: How many messages had been sent when the server was told of it.
     """
 
     uri: str
     version: int
     text: str
     is_doubtful: bool = False
+    opened_at: int = 0
 
 
 def checksum(text: str) -> int:

@@ -1,10 +1,11 @@
 """Lives one after the other until so many messages are sent, and how a failing one is cut down."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
 
+from tests.fuzz.grammar import WORDS
 from tests.fuzz.life import CLIENTS, Figures, Life, Op, plan, play
 
 LENGTH = 8_000
@@ -86,9 +87,18 @@ def fuzz(n_messages: int, seed: int, *, n_words: int = LENGTH, broken: str = "")
     return result
 
 
-def measured(n_words: int, seed: int, *, broken: str = "") -> Result:
-    """One life in which memory is measured; growth in its second half is a failure too."""
-    ops = plan(seed, n_words)
+def measured(
+    n_words: int, seed: int, *, broken: str = "", words: Collection[str] = WORDS
+) -> Result:
+    """One life in which memory is measured; growth in its second half is a failure too.
+
+    Args:
+        n_words: How many are planned.
+        seed: Of the life.
+        broken: The piece that is taken out of the server.
+        words: Those of the plan that are said; the others are left out.
+    """
+    ops = tuple(op for op in plan(seed, n_words) if op[0] in words)
     life = asyncio.run(play(seed, ops, broken=broken, counts_memory=True))
     violation = life.violation or grown(life.figures)
     failure = Failure(seed, ops, violation) if violation else None

@@ -20,6 +20,7 @@ from stet.index.search import fields
 from stet.llm.model import Model
 from stet.lsp.connection.serving import serve
 from stet.lsp.delivering import arrival
+from stet.lsp.handlers import review, undo
 from stet.lsp.routing import Router
 from stet.lsp.server import build_server
 from stet.lsp.state import ServerState
@@ -28,6 +29,11 @@ from stet.workspace import redaction, sending
 from tests.fuzz.broken import broken
 from tests.fuzz.model import AnyModel
 from tests.fuzz.reference import checksum
+
+DECISIONS = {
+    "stet.accept": review.accept, "stet.reject": review.reject, "stet.preview": review.preview,
+    "stet.undo": undo.undo, "stet.restore": undo.restore, "stet.resolve": undo.resolve,
+}  # fmt: skip
 
 
 class MallInfo(ctypes.Structure):
@@ -61,6 +67,17 @@ def checksums(state: ServerState, given: tuple[object, ...]) -> list[int | None]
     """`test.checksums`: of each of these documents' text; null for one that is not held."""
     documents = (state.workspace.document(str(uri)) for uri in given)
     return [None if one is None else checksum(one.text) for one in documents]
+
+
+def decide(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+    """`test.decide`: a command about hunks, and those of a state as they were when it was said.
+
+    At once, for between two messages a hunk may come or change: then it would not be known to what the
+    user has said yes.
+    """
+    name, wanted, *arguments = given
+    listed = review.proposals(state, ({"state": wanted},))
+    return {"listed": listed, "answer": DECISIONS[str(name)](state, tuple(arguments))}
 
 
 def documents_of(state: ServerState) -> list[tuple[str, TextDocument]]:
@@ -99,6 +116,7 @@ def main() -> int:
     route: Router[ServerState] = Router(server, first._state)
     route.command("test.memory", memory)
     route.command("test.checksums", checksums)
+    route.command("test.decide", decide)
     return serve(server)
 
 

@@ -32,7 +32,8 @@ def test_whatever_editors_send_is_answered_once_and_leaves_texts_as_they_must_be
 def test_a_piece_that_is_broken_is_noticed(
     piece: str, seed: int, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tests.fuzz.connection.LONGEST_SECONDS", 5.0)
+    if piece == "no answer":
+        monkeypatch.setattr("tests.fuzz.connection.LONGEST_SECONDS", 5.0)
     life = asyncio.run(play(seed, plan(seed, 3_000), broken=piece))
     assert told in life.violation
 
@@ -48,7 +49,7 @@ def test_an_edit_that_nobody_said_yes_to_is_noticed() -> None:
 
 @pytest.mark.timeout(300)
 def test_memory_that_is_kept_is_noticed() -> None:
-    result = measured(4_000, 1, broken="forgetful")
+    result = measured(6_000, 1, broken="forgetful", words={"type", "change", "select", "ask"})
     assert result.failure is not None
     assert "more memory in use" in result.failure.violation
 

@@ -209,7 +209,8 @@ class World:
 
     async def accept(self, *hunks: str) -> list[str]:
         """Their states, once it is done with them."""
-        await self.delivery.deliver(self.ledger.hunk(hunks[0]).uri, hunks)
+        seen = [self.ledger.hunk(hunk) for hunk in hunks]
+        await self.delivery.deliver(seen[0].uri, seen)
         return [str(self.ledger.hunk(hunk).state) for hunk in hunks]
 
     async def undo(self, *hunks: str) -> list[str]:

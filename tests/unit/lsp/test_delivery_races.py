@@ -14,6 +14,7 @@ from lsprotocol import types as lsp
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.client import ApplyOutcome
 from stet.lsp.delivering import arrival, file_sight
+from stet.lsp.delivering.in_order import accept_in_order
 from stet.lsp.inline_style import InlineStyle
 from stet.review.errors import ReviewError
 from stet.settings.values import Settings
@@ -330,3 +331,38 @@ async def test_a_file_closed_while_its_edit_is_made_ready_gets_it_where_the_disk
         assert state == "accepted", nth
         assert world.text() == (TEXT if closed else text).replace("two", "2"), nth
     assert 0 < nth < MOST
+
+
+async def test_a_yes_to_what_is_done_already_takes_nothing_once_the_file_is_closed_unsaved(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for nth in count():
+        world = World()
+        world.open()
+        [hunk] = world.propose(("two\n", ""))
+        world.put(TEXT.replace("two\n", ""))
+        closed: list[bool] = []
+
+        def close(world: World = world, closed: list[bool] = closed) -> None:
+            closed.append(True)
+            world.close()
+
+        with monkeypatch.context() as patch:
+            interruption = Interruption(nth, close, patch, before=False)
+            [state] = await world.accept(hunk)
+        if not interruption.came:
+            break
+        assert not world.versions, nth
+        assert (state, world.disk("/ws/a.txt")) == ("pending", TEXT), nth
+        assert world.ledger.hunk(hunk).reason == "You have changed the text it was made for.", nth
+    assert 0 < nth < MOST
+
+
+async def test_a_yes_stays_one_when_its_user_goes_on_typing_in_the_lines() -> None:
+    world = World()
+    world.open(text="one line of two words\n")
+    [hunk] = world.propose(("two", "2"))
+    work = accept_in_order(world.ledger, world.delivery, [hunk])
+    world.put("one long line of two words\n")
+    await work
+    assert world.text() == "one long line of 2 words\n"

@@ -8,7 +8,7 @@ it late, some say no to what stands there. So the text decides, for each hunk it
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from lsprotocol import types as lsp
 
@@ -19,6 +19,7 @@ from stet.lsp.delivering.file_delivery import FileDelivery
 from stet.lsp.delivering.latecomers import Latecomers
 from stet.lsp.delivering.not_done import NotDone, NotSeen, problem_of
 from stet.lsp.renames import Renames
+from stet.review.consent import goes_beyond
 from stet.review.errors import CantUndo
 from stet.review.gate import still_allowed
 from stet.review.ledger import ReviewLedger
@@ -34,6 +35,7 @@ log = logging.getLogger(__name__)
 
 OFFERED_AFTER = 2
 """Refused so often, the result is offered as a page."""
+_CHANGED = "You have changed the text it was made for."
 
 
 class Delivery:
@@ -58,13 +60,19 @@ class Delivery:
         self._locks: dict[str, asyncio.Lock] = {}
         self._refusals: Counter[str] = Counter()
 
-    async def deliver(self, uri: str, hunk_ids: Iterable[str]) -> None:
-        """Have accepted hunks of one file carried out; their states tell how it went."""
-        await self._deliver(uri, tuple(hunk_ids), HunkState.PENDING)
+    async def deliver(self, uri: str, hunks: Iterable[Hunk]) -> None:
+        """Have accepted hunks of one file carried out; their states tell how it went.
+
+        Args:
+            uri: The file, which may have another name than when they were accepted.
+            hunks: As they were then: one that takes more of the user's text by now waits again.
+        """
+        agreed = {hunk.id: hunk for hunk in hunks}
+        await self._deliver(uri, tuple(agreed), HunkState.PENDING, agreed)
 
     async def undo(self, uri: str, hunk_ids: Iterable[str]) -> None:
         """Have accepted hunks of one file taken back; their states tell how it went."""
-        await self._deliver(uri, tuple(hunk_ids), HunkState.ACCEPTED)
+        await self._deliver(uri, tuple(hunk_ids), HunkState.ACCEPTED, {})
 
     async def write(
         self, uri: str, edit_of: Callable[[TextDocument], TextEdit | None], label: str
@@ -109,14 +117,16 @@ class Delivery:
         await self._pass_gate(hunks)
         return await self._document(hunks[0].uri)
 
-    async def _deliver(self, uri: str, ids: tuple[str, ...], state: HunkState) -> None:
+    async def _deliver(
+        self, uri: str, ids: tuple[str, ...], state: HunkState, agreed: Mapping[str, Hunk]
+    ) -> None:
         """Carry out hunks that are in `state`, which says whether forward or back."""
         async with self.held(uri):
             kinds = {hunk_id: self._ledger.hunk(hunk_id).kind for hunk_id in ids}
             work = [self._whole(hunk, state) for hunk in ids if kinds[hunk] in WHOLE_FILE]
             lines = tuple(hunk for hunk in ids if kinds[hunk] not in WHOLE_FILE)
             if lines:
-                work.append(self._lines(uri, lines, state))
+                work.append(self._lines(uri, lines, state, agreed))
             problems = [await problem_of(one) for one in work]
         done = "undone" if state is HunkState.ACCEPTED else "applied"
         for problem in filter(None, problems):
@@ -141,7 +151,13 @@ class Delivery:
             await carry(hunk)
 
     async def _edit(
-        self, uri: str, ids: tuple[str, ...], state: HunkState, *, again: bool = True
+        self,
+        uri: str,
+        ids: tuple[str, ...],
+        state: HunkState,
+        agreed: Mapping[str, Hunk],
+        *,
+        again: bool = True,
     ) -> None:
         """Apply hunks of one existing document.
 
@@ -153,9 +169,9 @@ class Delivery:
             return
         await self._pass_gate(hunks)
         document = await self._document(uri)
-        waiting = tuple(h.id for h in hunks if self._ledger.hunk(h.id).state is state)
+        waiting = self._still(ids, state, agreed)
         if not waiting:
-            raise NotDone("You have changed the text it was made for.")
+            raise NotDone(_CHANGED)
         edit = self._set_out(document, waiting, state)
         if not self._ledger.outbox.is_sent(uri):
             return  # it stands there already
@@ -166,7 +182,7 @@ class Delivery:
             if state is HunkState.PENDING:
                 self._latecomers.expect(uri, waiting)
             if again and self._is_outrun(document, waiting, state):
-                await self._edit(uri, waiting, state, again=False)
+                await self._edit(uri, waiting, state, agreed, again=False)
             elif not self._editor().apply_edit or self._is_due(waiting):
                 raise type(refused)(
                     f"{refused}{await self._offer(document, edit, waiting[0])}"
@@ -174,14 +190,26 @@ class Delivery:
             else:
                 raise
 
-    async def _lines(self, uri: str, hunk_ids: tuple[str, ...], state: HunkState) -> None:
+    def _still(
+        self, ids: Iterable[str], state: HunkState, agreed: Mapping[str, Hunk]
+    ) -> tuple[str, ...]:
+        """Those that are in `state` and do no more than was agreed to; the others are told why not."""
+        waiting = [hunk for hunk in map(self._ledger.hunk, ids) if hunk.state is state]
+        beyond = {h.id for h in waiting if h.id in agreed and goes_beyond(h, agreed[h.id])}
+        for hunk_id in beyond:
+            self._ledger.outbox.hold_back(hunk_id, _CHANGED)
+        return tuple(hunk.id for hunk in waiting if hunk.id not in beyond)
+
+    async def _lines(
+        self, uri: str, hunk_ids: tuple[str, ...], state: HunkState, agreed: Mapping[str, Hunk]
+    ) -> None:
         """Carry out hunks of lines.
 
         Raises:
             NotDone: If something is in the way, the editor did not do it, or the file has got another
                 name while the edit was on its way; should the edit come there, it is known.
         """
-        await self._edit(uri, hunk_ids, state)
+        await self._edit(uri, hunk_ids, state, agreed)
         for hunk in map(self._ledger.hunk, hunk_ids):
             if hunk.state is state and canonical(hunk.uri) != canonical(uri):
                 name = self._workspace.snapshot().name_of(hunk.uri)

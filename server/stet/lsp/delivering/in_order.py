@@ -6,7 +6,8 @@ takes along: were they made first, the file would have unsaved text when it is t
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from typing import Any
 
 from stet.lsp.delivering.delivery import Delivery
 from stet.review.ledger import ReviewLedger
@@ -19,15 +20,23 @@ _UNDOING = ({HunkKind.REMOVE}, {HunkKind.CREATE}, {HunkKind.MOVE}, _LINES)
 _Carry = Callable[[str, Sequence[str]], Awaitable[None]]
 
 
-async def accept_in_order(
+def accept_in_order(
     ledger: ReviewLedger, delivery: Delivery, hunk_ids: Iterable[str]
-) -> None:
-    """Have the editor do what these hunks say; their states tell how it went."""
-    hunks = [ledger.hunk(hunk_id) for hunk_id in hunk_ids]
+) -> Coroutine[Any, Any, None]:
+    """Have the editor do what these hunks say now, at the call; their states tell how it went."""
+    return _accept(ledger, delivery, [ledger.hunk(hunk_id) for hunk_id in hunk_ids])
+
+
+async def _accept(ledger: ReviewLedger, delivery: Delivery, hunks: Sequence[Hunk]) -> None:
+    agreed = {hunk.id: hunk for hunk in hunks}
+
+    async def carry(uri: str, hunk_ids: Sequence[str]) -> None:
+        await delivery.deliver(uri, [agreed[hunk_id] for hunk_id in hunk_ids])
+
     for kinds in _ACCEPTING:
         ready = [hunk for hunk in hunks if hunk.kind in kinds]
         links = _without_stuck(ledger, ready, hunks, HunkState.ACCEPTED)
-        await _carry_out(ledger, delivery.deliver, links)
+        await _carry_out(ledger, carry, links)
 
 
 async def undo_in_order(ledger: ReviewLedger, delivery: Delivery, hunk_ids: Iterable[str]) -> None:

@@ -1,0 +1,30 @@
+"""A yes is to what was shown: whether a hunk still takes no more of the user's text than then."""
+
+from collections import Counter
+
+from stet.review.proposal import Hunk
+from stet.text.tokens import TOKEN
+
+
+def goes_beyond(now: Hunk, agreed: Hunk) -> bool:
+    """Whether a hunk of lines takes away words or signs that it did not take when the user agreed.
+
+    What the user types beside or within it is in what it writes as well, so it takes no more by that.
+    It does where the text has become another: a deletion of lines that were gone already stands on
+    them again once the file is closed unsaved.
+
+    Args:
+        now: As it would be carried out.
+        agreed: As it was when the user said yes.
+    """
+    if (now.old, now.new) == (agreed.old, agreed.new):
+        return False
+    return not _taken(now) <= _taken(agreed)
+
+
+def _taken(hunk: Hunk) -> Counter[str]:
+    return _tokens(hunk.old) - _tokens(hunk.new)
+
+
+def _tokens(text: str) -> Counter[str]:
+    return Counter(token for token in TOKEN.findall(text) if not token.isspace())
