@@ -65,6 +65,10 @@ def spread_out(
 
 def _shared_out(found: Scored, most: int, rows: Mapping[int, Row]) -> Spread:
     """What stays of a ranking, and what had more than `most` places where there are too few others."""
+    if _are_many((rows[chunk].uri for chunk, _ in found), most) and _are_many(
+        (rows[chunk].text for chunk, _ in found), most
+    ):
+        return Spread(found, NOTHING)
     n_of_file: Counter[str] = Counter()
     n_of_text: Counter[str] = Counter()
     for chunk, _ in found:
@@ -79,6 +83,16 @@ def _shared_out(found: Scored, most: int, rows: Mapping[int, Row]) -> Spread:
             kept.append((chunk, score))
             left.subtract(named)
     return Spread(kept, over)
+
+
+def _are_many(each: Iterable[str], enough: int) -> bool:
+    """Whether there are `enough` different ones; told by the first few of nearly every ranking."""
+    seen: set[str] = set()
+    for one in each:
+        seen.add(one)
+        if len(seen) >= enough:
+            return True
+    return False
 
 
 def _over(counted: Counter[str], most: int) -> frozenset[str]:

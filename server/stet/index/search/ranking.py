@@ -139,6 +139,7 @@ class Asked:
 
     Attributes:
         rarity: How much each of its words tells, in their order.
+        words: All of them.
         spaced: The same, each word as it stands in a field that begins and ends with a space.
         said: The words as they were asked.
         total: What all its words tell together.
@@ -148,6 +149,7 @@ class Asked:
     """
 
     rarity: Mapping[str, float]
+    words: frozenset[str]
     spaced: Sequence[tuple[str, float]]
     said: Mapping[str, str]
     total: float
@@ -163,6 +165,7 @@ class Asked:
         }
         return cls(
             rarity,
+            frozenset(rarity),
             [(f" {term} ", weight) for term, weight in rarity.items()],
             said,
             total=sum(rarity.values()) or 1.0,
@@ -271,7 +274,7 @@ def features(asked: Asked, row: Row, ranks: Ranks) -> tuple[float, ...]:
 
 def _share(words_: Set[str], asked: Asked) -> float:
     """Which share of some words is asked for."""
-    return len(words_ & asked.rarity.keys()) / len(words_) if words_ else 0.0
+    return len(words_ & asked.words) / len(words_) if words_ else 0.0
 
 
 @lru_cache(maxsize=10_000)
