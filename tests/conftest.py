@@ -10,6 +10,19 @@ from tests.parts.kept import MissingPart
 
 T = TypeVar("T")
 
+LONGEST_FIRST = (
+    "tests/fuzz/test_fuzz.py",
+    "tests/editors/test_vscode_scenario.py",
+    "tests/editors/test_vscode_extension.py",
+    "tests/editors/test_first_minutes.py",
+    "tests/e2e/test_small_model_fixes.py",
+    "tests/e2e/test_documentation.py",
+    "tests/soak/test_lives.py",
+    "tests/protocol/test_an_hour.py",
+    "tests/soak/test_kill.py",
+)
+"""Files with tests of ten seconds and more: at the end of a run one would keep a single core busy."""
+
 
 class Part(Protocol):
     """Gives a part that `ensure` makes; see `part`."""
@@ -17,6 +30,12 @@ class Part(Protocol):
     def __call__(self, ensure: Callable[[], T]) -> T:
         """What `ensure` returns."""
         ...
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Bring the longest files to the front; within a file, and behind these, the order stays."""
+    place = {file: number for number, file in enumerate(LONGEST_FIRST)}
+    items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(place)))
 
 
 @pytest.fixture(scope="session")

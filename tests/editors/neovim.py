@@ -13,7 +13,7 @@ from typing import Any, Self
 import pynvim
 
 CONFIG = Path(__file__).parents[2] / "client-configs" / "neovim" / "stet.lua"
-DEADLINE = 20.0
+DEADLINE = 60.0
 """Seconds until a condition counts as missed."""
 
 HELPERS = """

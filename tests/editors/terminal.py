@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.parts import tmux
 
-DEADLINE = 20.0
+DEADLINE = 60.0
 """Seconds until a condition counts as missed."""
 LOOK_AGAIN = 0.05
 """Seconds after which a condition is asked again though the program has written nothing."""

@@ -24,7 +24,7 @@ from playwright.sync_api import TimeoutError as Late
 from tests.parts.chromium import FLAGS, Chromium
 
 T = TypeVar("T")
-DEADLINE = 40.0
+DEADLINE = 60.0
 """Seconds until a condition counts as missed; a start on a busy machine takes the longest."""
 STATUS = '[id="stet.stet.stet.status"]'
 FOCUSED = ".editor-instance .monaco-editor.focused"

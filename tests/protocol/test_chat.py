@@ -182,7 +182,7 @@ async def test_an_editor_that_takes_no_edits_has_the_answer_in_the_file(
         write(editor, uri, "Where?\n")
         turn = (await editor.command("stet.send", {"chat": "main"}))["turn"]
         await end_of(editor, turn)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while not ended("t1")(on_disk(uri)):
                 await editor.command("stet.status")
         assert [part.text.split("\n")[0] for part in parts(on_disk(uri))] == [
@@ -202,7 +202,7 @@ async def test_a_document_that_was_never_shown_is_written_and_sent_from_the_disk
         assert mode_of(uri) == 0o600
         append(uri, "Where?\n")
         await end_of(editor, (await editor.command("stet.send"))["turn"])
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not ended("t1")(on_disk(uri)):
                 await editor.command("stet.status")
         editor.open(uri)

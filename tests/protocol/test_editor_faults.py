@@ -247,7 +247,7 @@ async def test_an_end_in_the_middle_of_a_run_loses_no_proposal(
         if not messages:
             assert server.stdin is not None
             server.stdin.close()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             assert await server.wait() == code
     await survived(root, env, "typed\n" + TEXT)
 

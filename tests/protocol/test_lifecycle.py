@@ -161,7 +161,7 @@ async def test_standard_input_may_be_a_file(tmp_path: Path) -> None:
     )
     with session.open("rb") as stdin, (tmp_path / "out").open("wb") as stdout:
         process = await asyncio.create_subprocess_exec(*WIRE_SERVER, stdin=stdin, stdout=stdout)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             assert await process.wait() == 0
     assert (tmp_path / "out").read_bytes().endswith(b'{"id": 2, "jsonrpc": "2.0", "result": null}')
 
@@ -170,7 +170,7 @@ async def test_standard_input_may_be_empty() -> None:
     process = await asyncio.create_subprocess_exec(
         *WIRE_SERVER, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL
     )
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         assert await process.wait() == 1
 
 

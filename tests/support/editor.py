@@ -44,7 +44,7 @@ from tests.support.starting import start
 log = logging.getLogger(__name__)
 
 SERVER = (sys.executable, "-I", "-m", "stet.cli.main", "serve")
-WAIT_SECONDS = 20.0
+WAIT_SECONDS = 60.0
 
 
 class FakeEditor(LanguageClient):

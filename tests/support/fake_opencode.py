@@ -76,7 +76,7 @@ class FakeOpenCode(HttpServer):
 
     async def wait_until(self, holds: Callable[[], object]) -> None:
         """Wait until `holds`; looked at whenever something was asked."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not holds():
                 self._news.clear()
                 await self._news.wait()

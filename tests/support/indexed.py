@@ -15,7 +15,7 @@ from stet.workspace.modification import Modification, ModificationKind
 from stet.workspace.uris import uri_of
 from stet.workspace.workspace import Workspace
 
-WAIT_SECONDS = 30
+WAIT_SECONDS = 60
 
 
 class Desk:

@@ -81,7 +81,7 @@ class Peer:
         """The next message from the server."""
         reader = self.process.stdout
         assert reader is not None
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             header = await reader.readuntil(b"\r\n\r\n")
             name, _, length = header.strip().partition(b": ")
             assert name == b"Content-Length", header
@@ -142,7 +142,7 @@ class Peer:
 
     async def ended(self) -> int:
         """The exit code of the server, once it has ended."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             return await self.process.wait()
 
     def hang_up(self) -> None:

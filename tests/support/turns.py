@@ -105,7 +105,7 @@ class Table:
     async def end_of(self, turn_id: str) -> Turn:
         """Wait for a turn's end."""
         if not any(isinstance(e, TurnEnded) and e.turn.id == turn_id for e in self.events):
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 await self._ended.setdefault(turn_id, asyncio.Event()).wait()
         return self.agent.turn(turn_id)
 

@@ -37,7 +37,7 @@ async def until(desk: Table, kind: type[AgentEvent], n: int = 1) -> Turn:
 
     desk.on_event = look
     look()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await seen.wait()
     return [event for event in desk.events if isinstance(event, kind)][-1].turn
 

@@ -47,7 +47,7 @@ class Taken:
         """What was taken, once it is so many."""
         self.wanted = n_taken
         self.all.clear()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await self.all.wait()
         return self.versions
 
