@@ -238,6 +238,23 @@ async def test_a_block_is_amended_on_the_review_page_and_follows(
         assert editor.text(name) == "one\nzwo\nII\nthree\nfive\nsix\nsieben\n"
 
 
+async def test_lines_that_a_block_gets_on_the_page_end_as_those_of_the_file(
+    root: Path, tmp_path: Path
+) -> None:
+    (root / "b.py").write_bytes(b"one\r\ntwo")
+    env = scripted(tmp_path, calls(edit("b.py", "two", "2", "Digit")), done())
+    async with FakeEditor.start(root, settings=INLINE, env=env) as editor:
+        uri = editor.open("b.py")
+        await run(editor, "Do", uri=uri)
+        await editor.wait_until(lambda: "<<<<<<<" in editor.text(uri))
+        page = await page_of(editor)
+        save(editor, page, ("+2\n", "+2\n+II\n"))
+        await editor.wait_for_message("Stet: 1 hunk amended.")
+        await editor.command("stet.accept", {"all": True})
+        await wait_for_states(editor, h1="accepted")
+        assert editor.text(uri) == "one\r\n2\r\nII"
+
+
 async def test_a_block_that_the_editor_does_not_amend_waits_as_it_was_and_may_be_saved_again(
     root: Path, tmp_path: Path
 ) -> None:

@@ -30,6 +30,8 @@ URI = "file:///ws/a.txt"
 _WORD = re.compile(r"w\d{5}x")
 
 Op = tuple[str, int]
+MIXED = 5
+"""One world in so many has both kinds of line ends, until a tool makes them one."""
 
 
 class Violation(AssertionError):
@@ -68,13 +70,19 @@ class World:
         self._turns = itertools.count(1)
         self.journal = MemoryJournal()
         self.ledger = ReviewLedger(self.journal)
-        self._end = self._dice.choice(["\n", "\n", "\r\n"])
+        self._line_end = self._dice.choice(["\n", "\n", "\r\n"])
+        self._is_mixed = seed % MIXED == MIXED - 1
         text = "".join(self._line() for _ in range(self._dice.randrange(12)))
         self.buffer = TextBuffer(text)
         self.is_open = True
         self.n_checks = 0
         self._given_up: set[str] = set()
         self._doubled: set[str] = set()
+
+    @property
+    def _end(self) -> str:
+        """What a line ends with that is written now."""
+        return self._dice.choice(["\n", "\r\n"]) if self._is_mixed else self._line_end
 
     # -- operations ------------------------------------------------------------------------------
 
@@ -154,8 +162,9 @@ class World:
 
     def _line_ends(self) -> None:
         """A tool turns all line ends round."""
-        self._end = "\r\n" if self._end == "\n" else "\n"
-        text = self.buffer.text.replace("\r\n", "\n").replace("\n", self._end)
+        self._line_end = "\r\n" if self._line_end == "\n" else "\n"
+        self._is_mixed = False
+        text = self.buffer.text.replace("\r\n", "\n").replace("\n", self._line_end)
         self._follow(self.buffer.replace_all(text))
 
     def _propose(self) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from typing import Protocol
 
+from stet.review.amending import as_document_has_it
 from stet.review.anchoring.anchors import Anchor
 from stet.review.anchoring.block_anchor import BlockAnchor
 from stet.review.anchoring.sent import Piece, Settle, writing
@@ -103,7 +104,12 @@ class InlineBlocks:
         """
         if self.editor is None:
             raise WrongState(f"{', '.join(texts)} stands in the text: change it there")
-        await self.editor.amend(uri, texts)
+        track, wanted = self._book.track(uri), dict(texts)
+        for hunk_id, new in texts.items():
+            if track is not None and self.is_whole(hunk_id):
+                hunk = self._book.now(self._book[hunk_id])
+                wanted[hunk_id] = as_document_has_it(new, hunk, track)
+        await self.editor.amend(uri, wanted)
 
     def let_go(self, hunk_id: str) -> None:
         """What is left of a block that is not whole is the user's text from now on."""

@@ -75,6 +75,9 @@ class TextDocument:
 
     def offset_at(self, position: Position) -> int:
         """The offset of `position`, clamped."""
+        line, character = position.line, position.character
+        if character == 0 and 0 <= line < len(self.lines):
+            return self._starts[line]  # so most are: hunks are whole lines
         place = self.clamp(position)
         return self._starts[place.line] + place.character
 
@@ -82,7 +85,8 @@ class TextDocument:
         r"""The place of `offset`, clamped; between `\r` and `\n` it is before both."""
         offset = max(0, min(offset, len(self.text)))
         line = bisect_right(self._starts, offset) - 1
-        return self.clamp(Position(line, offset - self._starts[line]))
+        column = offset - self._starts[line]
+        return self.clamp(Position(line, column)) if column else Position(line, 0)
 
     def text_in(self, range_: Range) -> str:
         """The text of `range_`, its ends clamped."""

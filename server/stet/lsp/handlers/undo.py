@@ -109,14 +109,9 @@ def _not_undoable(state: ServerState, hunk: Hunk) -> str:
     """Why a hunk can't be taken back, as far as that can be told at once; or nothing."""
     if hunk.state is not HunkState.ACCEPTED:
         return f"it is {hunk.state}"
-    document = state.workspace.document(hunk.uri)
-    if document is None or hunk.kind in WHOLE_FILE:
+    if state.workspace.buffer(hunk.uri) is None or hunk.kind in WHOLE_FILE:
         return ""
-    try:
-        _ = state.ledger.undo_edit_of(document, (hunk.id,))
-    except CantUndo as reason:
-        return str(reason)
-    return ""
+    return "" if state.ledger.can_undo(hunk.id) else str(CantUndo(hunk.id))
 
 
 def _again(state: ServerState, hunk: Hunk) -> Ask:

@@ -4,12 +4,15 @@ What a place is after a change depends on the lines that stand there then. The t
 change of a message does not tell that of an earlier one: a macro, or an undo key held down, may change
 the same line many times and back. Changes with unchanged lines between them tell all by the last text,
 and what is made of one difference has no texts between.
+
+Changes that end where they began have changed nothing, whatever lines that read alike went and came.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from stet.text.change import LineChange, TextChange
+from stet.text.change import LineChange, Splice, TextChange
 
 Step = tuple[Sequence[LineChange], Sequence[str]]
 """Changes that are taken at once, and the text behind them."""
@@ -25,16 +28,29 @@ def along(changes: Sequence[TextChange], lines: Sequence[str]) -> Iterator[Step]
     """
     effects = [effect for change in changes for effect in change.effects]
     splices = [change.splice for change in changes if change.splice is not None]
-    if len(changes) < 2 or len(splices) < len(changes) or _are_apart(effects):
+    if len(changes) < 2 or len(splices) < len(changes):
+        yield effects, lines
+        return
+    may_be_nothing = _may_be_nothing(splices)
+    if not may_be_nothing and _are_apart(effects):
         yield effects, lines
         return
     text = list(lines)
     for splice in reversed(splices):
         _put(text, splice.first, splice.after, splice.before)
+    if may_be_nothing and text == list(lines):
+        yield (), lines
+        return
     for change, splice in zip(changes[:-1], splices, strict=False):
         _put(text, splice.first, splice.before, splice.after)
         yield change.effects, text
     yield changes[-1].effects, lines
+
+
+def _may_be_nothing(splices: Sequence[Splice]) -> bool:
+    """Whether the same lines come as go."""
+    came = Counter(line for splice in splices for line in splice.after)
+    return came == Counter(line for splice in splices for line in splice.before)
 
 
 def _put(text: list[str], first: int, old: Sequence[str], new: Sequence[str]) -> None:

@@ -244,15 +244,17 @@ class Anchor(Place):
 
     def _leave_out_edges(self, lines: Sequence[str]) -> None:
         """Lines that were only put before or behind its own are not its inside."""
-        n_lines = self.end - self.first
-        if n_lines <= len(self._base) or self._reads(lines, self.proposed):
-            return
         own = [without_end(line) for line in self._base]
-        hunks = diff_lines(own, [without_end(line) for line in lines[self.first : self.end]])
-        if hunks and hunks[-1].old_start == len(self._base):
-            self.end -= len(hunks[-1].new)
-        if hunks and hunks[0].old_start == 0 and not hunks[0].old and self.end > self.first:
-            self.first += len(hunks[0].new)
+        while (n_lines := self.end - self.first) > len(own):
+            if self._reads(lines, self.proposed):
+                return
+            hunks = diff_lines(own, [without_end(line) for line in lines[self.first : self.end]])
+            if hunks and hunks[-1].old_start == len(own):
+                self.end -= len(hunks[-1].new)
+            if hunks and hunks[0].old_start == 0 and not hunks[0].old and self.end > self.first:
+                self.first += len(hunks[0].new)
+            if self.end - self.first == n_lines:
+                return  # else the difference to what is left may show more of them
 
     # -- while the editor applies it -------------------------------------------------------------
 

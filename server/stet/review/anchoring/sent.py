@@ -16,6 +16,7 @@ from stet.text.diff import diff_lines, line_changes
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.lines import whole_lines
+from stet.text.places import line_places
 from stet.text.position import Position
 
 Settle = Callable[[Mapping[str, tuple[int, int]]], None]
@@ -108,10 +109,10 @@ def _taking_back_within(document: TextDocument, ghosts: Sequence[Anchor]) -> Pla
         # Not the smallest difference: that may cut through another one.
         effect = LineChange(ghost.first, n_old, n_new)
         for other in ghosts:
-            if other.hunk == ghost.hunk:
-                other.grow()
-            _ = other.follow(effect)
-            _ = other.look(buffer.lines)
+            if other is not ghost:
+                _ = other.follow(effect)
+                _ = other.look(buffer.lines)
+        ghost.move_to(ghost.first, ghost.first + n_new)
     effects = line_changes(0, document.lines, buffer.lines)
     return Plan(
         _difference(document, buffer.lines),
@@ -202,6 +203,38 @@ class Sent:
             if self._shadow.text == self.expected:
                 return count, self._shadow.lines
         return None
+
+    def touching(self, hunk: str) -> tuple[str, ...]:
+        """The hunks of the edit that have no line between them, one of which is `hunk`, in order of
+        place; none where all that is known of the edit is the difference.
+        """
+        run: list[str] = []
+        behind = None
+        for other, change in self._effects:
+            if change.first != behind:
+                if hunk in run:
+                    break
+                run = []
+            run.append(other)
+            behind = change.first + change.removed
+        return tuple(run) if hunk in run else ()
+
+    def stands_at(
+        self, hunks: Sequence[str], lines: Sequence[str]
+    ) -> Mapping[str, tuple[int, int]]:
+        """Where in `lines` what these hunks write stands, if all of it does so once, and nowhere in
+        the place that they had when it was sent; none if not.
+        """
+        wanted = whole_lines("".join(self.plan.texts[hunk] for hunk in hunks))
+        changes = [change for hunk, change in self._effects if hunk in hunks]
+        behind = changes[-1].first + changes[-1].removed
+        found = line_places(lines, wanted) if wanted else ()
+        if len(found) != 1 or line_places(self.lines[changes[0].first : behind], wanted):
+            return {}
+        at = accumulate(
+            (len(whole_lines(self.plan.texts[hunk])) for hunk in hunks), initial=found[0]
+        )
+        return dict(zip(hunks, pairwise(at), strict=True))
 
     def moved(self, anchor: Anchor, earlier: Set[str]) -> Standing | None:
         """Where the edit itself takes another anchor: editors report the smallest difference, which

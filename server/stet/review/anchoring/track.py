@@ -1,7 +1,7 @@
 """One document's hunks: their anchors, and what has been sent to the editor for it."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Container, Iterable, Sequence, Set
 from itertools import islice, takewhile
 from operator import attrgetter
 
@@ -35,7 +35,7 @@ class Track:
             Nothing that happens to the text changes the order, so it tells which of two comes first
             once they stand at one point.
         settled: Those of decided hunks, which can be undone or restored; oldest decision first.
-        edits: Edits of several hunks that have arrived; the last one last.
+        edits: Those that have arrived and that their hunks alone may not tell of; the last one last.
         sent: The edit that has not been confirmed yet; one at a time.
         overdue: Edits before it that were given up, as long as the text has not changed since.
     """
@@ -111,10 +111,14 @@ class Track:
             if any(anchor is not old and anchor.end >= old.first for anchor in self.live):
                 return None
             proposed = f"{last}{line_end(proposed) or NEW_LINE}{without_end(proposed)}"
+        if place[1] == len(self.lines) > place[0] + 1 and not self.lines[-1]:
+            # The line behind the last line end is its own only where it takes that line end away.
+            place = (place[0], place[1] - (not proposed or bool(line_end(proposed))))
         base = "".join(self.lines[place[0] : place[1]])
         if proposed and place[1] < len(self.lines) and not line_end(proposed):
             proposed += line_end(self.lines[place[1] - 1]) or NEW_LINE
         new = Anchor(hunk, self.lines, place, base, proposed)
+        self._forget_edits_of((hunk,))
         self.live[self.live.index(old)] = self._by_hunk[hunk] = new
         return new
 
@@ -277,8 +281,13 @@ class Track:
             for anchor in self.live
             if anchor.hunk in sent.before and anchor.hunk not in sent.plan.places
         }
+        self._forget_edits_of(sent.plan.texts)
         if edit := whole_edit(sent.plan, sent.lines, self.lines, waiting):
             self.edits = [*self.edits[1 - MAX_EDITS :], edit]
+
+    def _forget_edits_of(self, hunks: Container[str]) -> None:
+        """What these hunks write is another text by now than earlier edits of them have written."""
+        self.edits = [edit for edit in self.edits if edit.forget(hunks)]
 
     def _place_beside(self, anchor: Anchor, earlier: Set[str], *, is_settled: bool = False) -> bool:
         """Put an anchor where the sent edit takes it; False if that is not known."""
@@ -304,7 +313,20 @@ class Track:
         if "".join(self.lines[anchor.first : anchor.end]) == text:
             return anchor.first, anchor.end
         # The user wrote at its edge, or the editor's smallest difference cut through it.
-        return None if hunk in self.sent.stood else anchor.stands_at(self.lines, text)
+        if hunk in self.sent.stood:
+            return None
+        return anchor.stands_at(self.lines, text) or self._arrived_with_others(hunk)
+
+    def _arrived_with_others(self, hunk: str) -> tuple[int, int] | None:
+        """The same for one that came in one change with those that it touches: its place may be theirs."""
+        assert self.sent is not None, "nothing was sent"
+        hunks = self.sent.touching(hunk)
+        if len(hunks) < 2:
+            return None
+        anchors = [self._by_hunk[one] for one in hunks]
+        first, end = min(one.first for one in anchors), max(one.end for one in anchors)
+        place = self.sent.stands_at(hunks, self.lines[first:end]).get(hunk)
+        return None if place is None else (first + place[0], first + place[1])
 
     def taking_back(self, document: TextDocument, hunks: Iterable[str]) -> Plan:
         """What undoing these accepted hunks does to `document`, which is the current text.

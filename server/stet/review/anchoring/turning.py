@@ -5,6 +5,7 @@ that reaches into all of them: only together do their places read as what stood 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from stet.review.anchoring.anchors import Anchor
@@ -38,7 +39,7 @@ def turned_round(anchors: Iterable[Anchor], lines: Sequence[str]) -> Iterator[Tu
     for run in _touching(sorted(anchors, key=lambda anchor: anchor.came_from)):
         first, end = run[0].first, max(anchor.end for anchor in run)
         proposed = "".join(anchor.proposed for anchor in run)
-        if len(run) > 1 and "".join(lines[first:end]) == proposed:
+        if len(run) > 1 and _were_apart(run) and "".join(lines[first:end]) == proposed:
             for anchor in run:
                 behind = first + len(whole_lines(anchor.proposed))
                 yield Turned(anchor, (first, behind), anchor.base)
@@ -50,6 +51,12 @@ def turned_round(anchors: Iterable[Anchor], lines: Sequence[str]) -> Iterator[Tu
             other = Merger(anchor.proposed, anchor.base).merge(anchor.current)
             if other is not None:
                 yield Turned(anchor, (anchor.first, anchor.end), other)
+
+
+def _were_apart(run: Sequence[Anchor]) -> bool:
+    """Whether each had lines of its own before the last change: else one was accepted within another."""
+    places = [anchor.came_from for anchor in run]
+    return all(one[1] <= later[0] for one, later in pairwise(places))
 
 
 def _touching(anchors: Sequence[Anchor]) -> Iterator[list[Anchor]]:

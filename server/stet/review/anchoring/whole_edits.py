@@ -1,12 +1,13 @@
-"""Edits of several hunks that have arrived, as a whole: so their undo and redo in the editor are told.
+"""Edits that have arrived, as a whole: so their undo and redo in the editor are told.
 
-Of hunks that touch, or with lines that read alike between them, the editor's smallest difference does
-not tell which lines are whose. The stretch from the first hunk to the last does, as it reads exactly as
-before the edit once that is undone. A line on either side goes with it: what meets an edge is told.
-For the same reason hunks that wait within it are where they were: the same text, the same place.
+Of hunks that touch, or with lines that read alike between or beside them, the editor's smallest
+difference does not tell which lines are whose. The stretch of all lines that it may reach does, as it
+reads exactly as before the edit once that is undone. A line on either side goes with it: what meets an
+edge is told. For the same reason hunks that wait within it are where they were: the same text, the same
+place.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from stet.review.anchoring.sent import Plan
@@ -70,12 +71,13 @@ class WholeEdit:
         plan: Plan,
         before: Sequence[str],
         after: Sequence[str],
+        reach: tuple[int, int],
         waiting: Mapping[str, Waiting],
     ) -> None:
-        """`plan` has made the text `after` of `before`, in lines; `waiting` are the other hunks."""
-        _, (top, _, _) = plan.effects[-1]
-        _, (last, removed, _) = plan.effects[0]
-        bottom = last + removed
+        """`plan` has made the text `after` of `before`, in lines, of which the difference may reach
+        those of `reach`; `waiting` are the other hunks.
+        """
+        top, bottom = reach
         self._is_top, self._is_bottom = top == 0, bottom == len(before)
         self._first, end = max(top - 1, 0), min(bottom + 1, len(before))
         self._end = end + len(after) - len(before)
@@ -108,6 +110,11 @@ class WholeEdit:
         self._end += delta
         self._touched = True
         return first >= self._first and behind <= self._end - delta
+
+    def forget(self, hunks: Container[str]) -> bool:
+        """What these hunks write is no longer what they wrote here; False if there are no others."""
+        self._parts = tuple(part for part in self._parts if part.hunk not in hunks)
+        return bool(self._parts)
 
     def turned(self, lines: Sequence[str]) -> Iterator[Turned]:
         """Its hunks, if the last changes have made it read as before the edit, or as behind it.
@@ -166,13 +173,36 @@ def whole_edit(
         after: Those of the text that came.
         waiting: Where the hunks that it leaves alone stand in both.
     """
-    if plan.back or plan.settle or len(plan.effects) < 2:
+    if plan.back or plan.settle or not plan.effects:
         return None
-    (_, last), (_, top) = plan.effects[0], plan.effects[-1]
-    bottom = last.first + last.removed
+    (_, last), (_, first) = plan.effects[0], plan.effects[-1]
+    hunks = first.first, last.first + last.removed
+    reach = _reach(before, after, *hunks)
+    if len(plan.effects) < 2 and reach == hunks:
+        return None
     grown = sum(change.added - change.removed for _, change in plan.effects)
-    if bottom == len(before) and last.added == 0 and not after[-1]:
+    if hunks[1] == len(before) and last.added == 0 and not after[-1]:
         grown += 1  # behind the line end that is the last now stands a line that holds nothing
-    if bottom - top.first > _MAX_LINES or len(after) - len(before) != grown:
+    if reach[1] - reach[0] > _MAX_LINES or len(after) - len(before) != grown:
         return None
-    return WholeEdit(plan, before, after, waiting)
+    return WholeEdit(plan, before, after, reach, waiting)
+
+
+def _reach(before: Sequence[str], after: Sequence[str], top: int, bottom: int) -> tuple[int, int]:
+    """The lines of `before` that a smallest difference to `after` may touch.
+
+    All that differs lies between `top` and `bottom`. But where lines beside it read like those that
+    come or go, it can as well be said to lie further up or down.
+    """
+    n_before, n_after = len(before), len(after)
+    shorter = min(n_before, n_after)
+    alike_above, most = top, min(shorter, bottom + _MAX_LINES)
+    while alike_above < most and before[alike_above] == after[alike_above]:
+        alike_above += 1
+    alike_below, most = n_before - bottom, min(shorter, n_before - top + _MAX_LINES)
+    while alike_below < most and before[-1 - alike_below] == after[-1 - alike_below]:
+        alike_below += 1
+    return (
+        min(top, shorter - alike_below),
+        max(bottom, n_before - min(alike_below, shorter - alike_above)),
+    )

@@ -73,3 +73,35 @@ def test_an_insertion_behind_the_last_line_end_stands_before_the_line_that_holds
     anchor = Anchor("h1", lines, (2, 2), "", "b\n")
     assert (anchor.first, anchor.end) == (1, 1)
     assert anchor.merged == "b\n"
+
+
+def test_neighbours_that_come_as_one_change_behind_other_typing_are_known() -> None:
+    page = Page("a\nb\nc\n")
+    page.propose("a\nN\nb\nc\n", "t1")
+    page.propose("a\nB\nc\n", "t2")
+    page.send()
+    page.type(3, 0, 3, 0, "mine\n")
+    page.type(1, 0, 1, 1, "N\nB")
+    assert page.arrived()
+    assert (page.text, page.states) == ("a\nN\nB\nc\nmine\n", ["accepted", "accepted"])
+
+
+def test_half_of_what_neighbours_write_is_not_all_of_it() -> None:
+    page = Page("a\nb\nc\n")
+    page.propose("a\nN\nb\nc\n", "t1")
+    page.propose("a\nB\nc\n", "t2")
+    page.send()
+    page.type(3, 0, 3, 0, "mine\n")
+    page.type(1, 0, 1, 1, "N\nB typed")
+    assert not page.arrived()
+
+
+def test_a_message_that_leaves_the_text_as_it_was_leaves_hunks_among_alike_lines_alone() -> None:
+    page = Page("a\n\n\nb\n")
+    page.propose("a\n\nb\n", "t1")
+    page.propose("a\nN\n\n\nb\n", "t2")
+    before = page.hunks
+    page.apply(lines(1, 1, "\n"), lines(3, 4, ""))
+    assert (page.text, page.hunks) == ("a\n\n\nb\n", before)
+    page.apply(lines(2, 3, ""), lines(1, 1, "\n"))
+    assert (page.text, page.hunks) == ("a\n\n\nb\n", before)

@@ -110,3 +110,27 @@ def test_typing_into_what_stood_as_proposed_already_takes_nothing_back() -> None
     page.type(1, 1, 1, 1, " mine")
     page.replace("a\r\nB mine\r\n")
     assert page.states == ["accepted"]
+
+
+def test_undoing_a_hunk_accepted_within_another_leaves_that_accepted() -> None:
+    page = Page("\n")
+    outer = page.propose("\na\n", "t1")[0].id
+    page.accept(outer)
+    inner = page.propose("\n\n", "t2")[0].id
+    page.accept(inner)
+    page.replace("\na\n")
+    assert {hunk.id: hunk.state for hunk in page.hunks} == {outer: "accepted", inner: "undone"}
+
+
+def test_a_hunk_amended_after_an_undo_is_known_by_what_it_writes_now() -> None:
+    page = Page("a\nb\nc\n")
+    first = page.propose("A\nb\nC\n")[0].id
+    page.accept()
+    page.replace("a\nb\nc\n")
+    page.ledger.restore(first)
+    page.ledger.amend(first, "AA\nAAA\n")
+    page.accept()
+    page.replace("a\nb\nc\n")
+    assert page.states == ["undone", "undone"]
+    page.replace("AA\nAAA\nb\nc\n")
+    assert page.states == ["accepted", "undone"]
