@@ -86,6 +86,21 @@ async def test_a_hunk_that_is_deleted_is_rejected_and_one_that_is_edited_is_amen
         assert editor.text("a.txt") == TEXT.replace("five", "fünf\nV").replace("eight", "8")
 
 
+async def test_lines_that_are_added_on_the_page_end_as_those_of_the_file(
+    root: Path, tmp_path: Path
+) -> None:
+    (root / "b.txt").write_bytes(b"one\r\ntwo")
+    env = scripted(tmp_path, calls(edit("b.txt", "two", "2")), done())
+    async with FakeEditor.start(root, env=env) as editor:
+        await run(editor, "Digits", uri=editor.open("b.txt"))
+        uri, _ = await opened(editor)
+        save(editor, uri, lambda text: text.replace("+2\n", "+2\n+II\n"))
+        assert await editor.wait_for_message("1 hunk amended")
+        await editor.command("stet.accept", {"all": True})
+        await wait_for_states(editor, h1="accepted")
+        assert editor.text("b.txt") == "one\r\n2\r\nII"
+
+
 async def test_what_is_typed_counts_when_it_is_saved_and_only_once(
     root: Path, tmp_path: Path
 ) -> None:

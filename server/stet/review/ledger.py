@@ -9,6 +9,7 @@ import dataclasses
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 
+from stet.review.amending import as_document_has_it
 from stet.review.book import Book, is_of_lines
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.errors import OnItsWay, WrongState
@@ -154,7 +155,14 @@ class ReviewLedger:
         }
         now = [self._book.now(hunk) for hunk in found]
         # At one point the order of their anchors is that of the document.
-        now.sort(key=lambda h: (canonical(h.uri), h.range.start, order.get(h.id, -1)))
+        now.sort(
+            key=lambda h: (
+                canonical(h.uri),
+                (at := h.range.start).line,  # places would be compared by a method of their own
+                at.character,
+                order.get(h.id, -1),
+            )
+        )
         return tuple(now)
 
     def live(self, uri: str) -> tuple[Hunk, ...]:
@@ -207,13 +215,11 @@ class ReviewLedger:
         """
         return self.outbox.accepting(document, hunk_ids).edit
 
-    def undo_edit_of(self, document: TextDocument, hunk_ids: Iterable[str]) -> TextEdit:
-        """What undoing these accepted hunks does to `document`, which is the current text.
-
-        Raises:
-            CantUndo: If the user has written over one of them since.
-        """
-        return self.outbox.taking_back(document, hunk_ids).edit
+    def can_undo(self, hunk_id: str) -> bool:
+        """Whether an accepted hunk of lines can be taken back by itself, for the text as it is now."""
+        track = self._book.track(self._book[hunk_id].uri)
+        anchor = track.anchor(hunk_id) if track else None
+        return anchor is None or anchor.merged is not None
 
     def footing(self, uri: str) -> Footing | None:
         """The text of a file and where its hunks stand in it, for the journal."""
@@ -296,18 +302,22 @@ class ReviewLedger:
         self._book.changed(hunk.uri)
 
     def amend(self, hunk_id: str, new: str) -> Hunk:
-        """The user wants another text than the agent wrote; the hunk goes on waiting with that.
+        """The user wants another text than the agent wrote; the hunk goes on waiting with that, in the
+        line ends of its document.
 
         Raises:
             WrongState: If it does not wait, is on its way into the text, or about a file as such.
         """
         hunk = self._book[hunk_id]
         track = self._book.track(hunk.uri)
-        if track is None or hunk.state is not HunkState.PENDING:
+        if hunk.state is not HunkState.PENDING:
             raise WrongState(f"{hunk_id} can't be amended: it is {hunk.state}")
+        if track is None or not is_of_lines(hunk):
+            raise WrongState(f"{hunk_id} can't be amended: it is about a file as such")
         if self.blocks.is_whole(hunk_id):
             raise WrongState(f"{hunk_id} stands in the text: change it there")
         self._check_here(hunk_id)
+        new = as_document_has_it(new, self.hunk(hunk_id), track)
         if (anchor := track.remake(hunk_id, new)) is None:
             raise WrongState(f"{hunk_id} can't be changed yet: decide the hunk before it first")
         amended = dataclasses.replace(

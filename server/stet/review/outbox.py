@@ -30,14 +30,6 @@ class Outbox:
         live = self._book.track_for(document).live
         return accepting(document, [a for a in live if a.hunk in wanted and a.merged is not None])
 
-    def taking_back(self, document: TextDocument, hunk_ids: Iterable[str]) -> Plan:
-        """What undoing these accepted hunks does to `document`, which is the current text.
-
-        Raises:
-            CantUndo: If the user has written over one of them since.
-        """
-        return self._book.track_for(document).taking_back(document, hunk_ids)
-
     def send(
         self, document: TextDocument, hunk_ids: Sequence[str], *, back: bool = False
     ) -> TextEdit:

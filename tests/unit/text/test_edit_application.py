@@ -2,11 +2,14 @@
 
 import random
 import subprocess
+from collections import Counter
 from pathlib import Path
 
-from tests.bench.edits import ELSEWHERE, LEAST_RIGHT, MOST_WRONG, folder_of, table, tally
+from tests.bench.edits import ELSEWHERE, LEAST_RIGHT, MOST_WRONG, NEW_MARK, folder_of, table, tally
 from tests.bench.edits_apply import Verdict
 from tests.bench.edits_sources import Change, from_history, from_sources
+
+REFUSED = ("ours", Verdict.REFUSED)
 
 
 def test_made_up_edits_of_an_installed_package_end_right_or_refused() -> None:
@@ -14,9 +17,30 @@ def test_made_up_edits_of_an_installed_package_end_right_or_refused() -> None:
     shown = f"{table(result)}\n{result.bad[:3]}"
     assert result.share("ours", Verdict.WRONG) <= MOST_WRONG, shown
     assert result.share("ours", Verdict.RIGHT) >= LEAST_RIGHT, shown
-    assert result.share("ours", Verdict.RIGHT, ELSEWHERE) == 1, shown
+    assert result.elsewhere == 1, shown
     assert result.share("exact", Verdict.RIGHT) < 0.5, shown
     assert sum(result.ended.values()) > 1_000
+
+
+def test_an_edit_that_writes_the_mark_of_a_secret_is_refused_and_counted_so() -> None:
+    before = "".join(f"line {n}\n" for n in range(40))
+    change = Change("x", before, 20, ("line 20",), ("key = [redacted: AWS key #1]",))
+    result = tally([change], 1)
+    refused = [kind for way, kind, verdict in result.ended if (way, verdict) == REFUSED]
+    assert ELSEWHERE in refused
+    assert result.barred == Counter(refused)
+    assert {why for _, kind, _, why, _ in result.bad if kind in refused} == {NEW_MARK}
+    (other,) = {kind for way, kind, _ in result.ended if way == "ours"} - set(refused)
+    assert other == "typing in what changes", "the user's own word comes first"
+
+
+def test_an_edit_of_a_line_that_holds_the_words_of_a_mark_itself_loses_nothing() -> None:
+    lines = [f"line {n}" for n in range(40)]
+    lines[20] = "assert told == '[redacted: AWS key #1]'"
+    new = (lines[20].replace("told", "shown"), "and more")
+    result = tally([Change("x", "\n".join(lines) + "\n", 20, (lines[20],), new)], 1)
+    assert result.share("ours", Verdict.RIGHT) == 1, result.bad
+    assert result.elsewhere == 1
 
 
 def test_the_hunks_of_a_history_are_found_line_for_line(tmp_path: Path) -> None:

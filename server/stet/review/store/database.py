@@ -43,6 +43,10 @@ _KEEP_HUNK = """
         new = excluded.new, base = excluded.base, proposed = excluded.proposed
     WHERE owner = excluded.owner
 """
+_RESTATE_HUNK = """
+    UPDATE hunk SET live = ?3, kept = ?4, fields = ?5
+    WHERE id = ?1 AND owner = ?2 AND old = ?6 AND new = ?7 AND base = ?8 AND proposed = ?9
+"""
 _DROP_FOOTING = "DELETE FROM footing WHERE owner = ? AND file = ?"
 _RAISE_NUMBER = """
     INSERT INTO counter VALUES (?, ?)
@@ -125,8 +129,9 @@ class Database:
         Raises:
             StoreFault: If nothing was written.
         """
+        of_hunks: dict[str, Text] = {}
+        rows = [self._row_of(hunk, now, of_hunks) for hunk in batch.hunks.values()]
         texts: dict[str, Text] = {}
-        rows = [self._row_of(hunk, now, texts) for hunk in batch.hunks.values()]
         owner, footings = self._owner.run, []
         for file, footing in batch.footings.items():
             if footing.lines:
@@ -139,8 +144,11 @@ class Database:
             with transaction(self._connection):
                 self._write_texts(texts.values())
                 many = self._connection.executemany
-                n_kept = many(_KEEP_HUNK, rows).rowcount if rows else 0
-                lost = self._lost(batch.hunks) if n_kept < len(rows) else ()
+                lost: tuple[str, ...] = ()
+                if not self._restate(rows):
+                    self._write_texts(of_hunks.values())
+                    n_kept = many(_KEEP_HUNK, rows).rowcount
+                    lost = self._lost(batch.hunks) if n_kept < len(rows) else ()
                 many(_DROP_FOOTING, ((owner, file) for file in batch.footings))
                 many(
                     "INSERT INTO footing (owner, file, fields, text) VALUES (?, ?, ?, ?)", footings
@@ -246,8 +254,22 @@ class Database:
             self._synchronous = how
 
     def _row_of(self, hunk: Hunk, now: float, texts: dict[str, Text]) -> tuple[object, ...]:
-        names = [_noted(t, texts) for t in (hunk.old, hunk.new, hunk.base, hunk.proposed)]
-        return (hunk.id, self._owner.run, is_live(hunk), now, fields_of(hunk), *names)
+        old, new = _noted(hunk.old, texts), _noted(hunk.new, texts)
+        # As long as nobody has typed within it, the two are these.
+        base = old if hunk.base == hunk.old else _noted(hunk.base, texts)
+        proposed = new if hunk.proposed == hunk.new else _noted(hunk.proposed, texts)
+        is_kept = (hunk.id, self._owner.run, is_live(hunk), now, fields_of(hunk))
+        return (*is_kept, old, new, base, proposed)
+
+    def _restate(self, rows: Sequence[tuple[object, ...]]) -> bool:
+        """Write hunks that are there with these very texts, as most are that are decided; False if not
+        all of them are, and then it does not matter which were written.
+        """
+        # The first one alone tells, where they are new.
+        for some in (rows[:1], rows[1:]):
+            if some and self._connection.executemany(_RESTATE_HUNK, some).rowcount < len(some):
+                return False
+        return True
 
     def _write_texts(self, texts: Iterable[Text]) -> None:
         """Write those that are not there yet."""

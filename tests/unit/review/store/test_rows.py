@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stet.review.journal import Footing
-from stet.review.proposal import Hunk, HunkKind, HunkState
+from stet.review.proposal import Hunk, HunkKind, HunkState, but
 from stet.review.store.rows import (
     QUICK,
     SMALL,
@@ -51,6 +51,15 @@ def test_a_hunk_comes_back_as_it_was(hunk: Hunk) -> None:
     texts = tuple(Text.of(t) for t in (hunk.old, hunk.new, hunk.base, hunk.proposed))
     old, new, base, proposed = (unpack(text.hash, text.packed()) for text in texts)
     assert hunk_of(hunk.id, fields_of(hunk), (old, new, base, proposed)) == hunk
+
+
+@given(HUNKS, st.sampled_from(HunkState), ANY_TEXT)
+def test_a_copy_is_as_it_was_but_for_what_is_said_and_leaves_the_first_alone(
+    hunk: Hunk, state: HunkState, new: str
+) -> None:
+    before = dataclasses.replace(hunk)
+    assert but(hunk, state=state, new=new) == dataclasses.replace(hunk, state=state, new=new)
+    assert hunk == before
 
 
 @given(HUNKS, URIS)

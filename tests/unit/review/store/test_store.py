@@ -92,6 +92,24 @@ def test_the_latest_state_counts(tmp_path: Path) -> None:
         assert store.load().hunks == (accepted, second)
 
 
+@pytest.mark.parametrize("nth", [0, 1])
+def test_hunks_that_are_as_they_were_new_ones_and_others_with_other_texts_are_kept_together(
+    tmp_path: Path, nth: int
+) -> None:
+    first, second = two()
+    third = make_hunk(3, HunkKind.REMOVE, old="gone\n", state=HunkState.PENDING)
+    with store_in(tmp_path) as store:
+        store.keep([first, second], footing([first, second]))
+        decided = [
+            dataclasses.replace(hunk, state=HunkState.REJECTED, changed=9)
+            for hunk in (first, second)
+        ]
+        decided[nth] = dataclasses.replace(decided[nth], new=f"another {'text' * 99}\n", old="")
+        store.keep([*decided, third], decision=True)
+    with store_in(tmp_path) as store:
+        assert store.load().hunks == (*decided, third)
+
+
 def test_ranges_come_from_the_latest_footing(tmp_path: Path) -> None:
     [first, _] = two()
     with store_in(tmp_path) as store:
