@@ -1,6 +1,7 @@
 """`add_tags`: propose tags in a note's YAML front matter."""
 
-import asyncio
+from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from pydantic import Field
@@ -9,12 +10,11 @@ from stet.index.front_matter import find_front_matter
 from stet.index.links import NOTES, ending_of
 from stet.index.properties import BadYaml
 from stet.index.tags import BadTag, add_tags
-from stet.text.edit import TextEdit
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
+from stet.tools.found_edit import FoundEdit, find_edit
 
-_TRIES = 3
 MAX_TAGS = 100
 """How many one call may add."""
 MAX_TAG = 200
@@ -30,35 +30,38 @@ class AddTags(Params):
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _NewTags(FoundEdit):
+    """The edit that adds tags, and their names."""
+
+    names: str
+
+
 async def run(params: AddTags, desk: Desk) -> str:
     """What was proposed.
 
     Raises:
         ToolError: If one is no tag, the front matter can't be read, or the gate refuses.
     """
-    for _ in range(_TRIES):
-        live = await desk.live(params.file, position="tags")
-        edit, new = await asyncio.to_thread(_edit, params, live.text)
-        now = desk.workspace.shown(live.uri) or live
-        if now.text == live.text:
-            break
-    else:
-        raise ToolError(f"{params.file!r} is being changed. Try again later.")
-    names = ", ".join(new)
-    hunks = desk.propose(now, params.file, edit, f"Add tags: {names}", position="tags")
+    found, ready = await find_edit(
+        desk, params.file, lambda live: partial(_found, params, live.text), position="tags"
+    )
+    hunks = desk.propose_ready(ready, position="tags")
     if not hunks:
         return f"{params.file} has these tags already; nothing to do.\n"
     told = ", ".join(hunk.id for hunk in hunks)
-    return f"Proposed {told}: the tags {names} in {params.file}. They wait for the user.\n"
+    return f"Proposed {told}: the tags {found.names} in {params.file}. They wait for the user.\n"
 
 
-def _edit(params: AddTags, text: str) -> tuple[TextEdit, tuple[str, ...]]:
+def _found(params: AddTags, text: str) -> _NewTags:
     if ending_of(params.file) not in NOTES and find_front_matter(text) is None:
         raise ToolError(f"{params.file!r} is no Markdown note and has no front matter.")
     try:
-        return add_tags(text, params.tags)
+        edit, new = add_tags(text, params.tags)
     except (BadYaml, BadTag) as error:
         raise ToolError(f"{params.file!r}, {error}") from error
+    names = ", ".join(new)
+    return _NewTags(edit, f"Add tags: {names}", names)
 
 
 ADD_TAGS = Tool(

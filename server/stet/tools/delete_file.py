@@ -32,18 +32,20 @@ async def run(params: DeleteFile, desk: Desk) -> str:
         ToolError: If there is no such file, it may not be deleted, or nobody can be asked.
     """
     draft = await _draft(params, desk)
+    rules = await desk.looked_at(draft.uri)
     with desk.refusing(draft.name, "delete"):
         # Before the user is asked for what is refused anyway.
-        caution = admit(draft, desk.rules).caution
+        caution = admit(draft, rules).caution
     named = desk.heard.told((draft.name,), desk.user_words)
     cautions = " ".join(each for each in (caution, named) if each)
     question = _question(draft.name, _why(params), cautions)
     if await desk.ask("delete", question, (DELETE, KEEP)) != DELETE:
         raise UserDeclined(f"The user keeps {draft.name}. Go on without it, and do not ask again.")
     # The answer may have taken hours: what goes to the trash is what is there now.
+    rules = await desk.looked_at(draft.uri)
     draft = await _draft(params, desk)
     with desk.refusing(draft.name, "delete"):
-        hunk = desk.ledger.propose_remove(draft, desk.rules)
+        hunk = desk.ledger.propose_remove(draft, rules)
     if problem := await desk.hands.accept(hunk.id):
         return (
             f"The user says yes, but {draft.name} is not deleted yet: {problem} It waits for the "

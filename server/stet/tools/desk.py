@@ -145,6 +145,10 @@ class Desk:
             self.files_read.append(located.name)
         return document
 
+    async def looked_at(self, uri: str) -> EditRules:
+        """The turn's rules with a look at a place as it is now, taken in a worker thread."""
+        return await asyncio.to_thread(self.rules.looking_ahead((uri,)))
+
     async def ask(self, kind: QuestionKind, text: str, choices: Sequence[str] = ()) -> str:
         """Put a question to the user and wait for the answer.
 
@@ -167,7 +171,8 @@ class Desk:
             ToolError: If it exists, or may not be created.
         """
         located = self.locate_to_write(file, "create")
-        if refusal := self.rules.ground(located.uri).refusal:  # nor is told whether it is there
+        rules = await self.looked_at(located.uri)
+        if refusal := rules.ground(located.uri).refusal:  # nor is told whether it is there
             raise self.refuse(located.name, "create", refusal)
         if await asyncio.to_thread(self.snapshot().exists, located.uri):
             raise ToolError(f"{file!r} exists already. Change it with `edit_file`.")
@@ -185,7 +190,8 @@ class Desk:
             ToolError: If it is not there, or the user wants no files opened.
         """
         located = self.locate_to_write(file, "open")
-        if refusal := check_open(self.rules, located.name, located.uri):
+        rules = await self.looked_at(located.uri)
+        if refusal := check_open(rules, located.name, located.uri):
             raise self.refuse(located.name, "open", refusal)
         if not await asyncio.to_thread(self.snapshot().exists, located.uri):
             raise ToolError(f"There is no file {file!r}. `list_files` gives the names.")
@@ -296,18 +302,6 @@ class Desk:
             return None  # whoever asked for the file itself has said why
         return pending_file(self.ledger.live(uri), self.chat)
 
-    def propose(
-        self, live: TextDocument, name: str, edit: TextEdit, summary: str, *, position: str
-    ) -> tuple[Hunk, ...]:
-        """Propose an edit of `live`; the one way for a tool to change a file.
-
-        `position` says where, for the user who is told of a refusal.
-
-        Raises:
-            ToolError: If the gate or the ledger refuses.
-        """
-        return self.propose_draft(self.draft(live, name, edit, summary), position=position)
-
     def draft(self, live: TextDocument, name: str, edit: TextEdit, summary: str) -> EditDraft:
         """An edit of `live` as the ledger takes it, from this turn."""
         return EditDraft(
@@ -318,29 +312,6 @@ class Desk:
             name=name,
             edit=edit,
             summary=summary,
-        )
-
-    def propose_draft(
-        self,
-        draft: EditDraft,
-        *,
-        position: str,
-        amends: tuple[str, ...] = (),
-        rules: EditRules | None = None,
-    ) -> tuple[Hunk, ...]:
-        """Propose an edit; it takes the place of the own pending hunks `amends`, and holds them.
-
-        Args:
-            draft: The edit.
-            position: Where, for the user who is told of a refusal.
-            amends: Those.
-            rules: The turn's, with a look at the place taken ahead; by default it is taken now.
-
-        Raises:
-            ToolError: If the gate or the ledger refuses.
-        """
-        return self.propose_ready(
-            made_ready(draft, rules or self.rules), position=position, amends=amends
         )
 
     def propose_ready(

@@ -1,12 +1,12 @@
 """`link_files`: propose a link from one note to another file, in the note's own style."""
 
-import asyncio
 import dataclasses
 import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from pydantic import Field
 
@@ -23,10 +23,10 @@ from stet.text.outline import Outline, Style
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
+from stet.tools.found_edit import FoundEdit, find_edit
 from stet.workspace.paths import Located
 from stet.workspace.snapshot import Snapshot
 
-_TRIES = 3
 _WIKI = frozenset({LinkKind.WIKI, LinkKind.EMBED})
 _URL = frozenset({LinkKind.MARKDOWN, LinkKind.ANGLE})
 _NOT_IN_WIKI = re.compile(r"[\[\]|\r\n]")
@@ -51,10 +51,9 @@ class LinkFiles(Params):
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
-    """What is to be written, and of which text."""
+class _Plan(FoundEdit):
+    """The edit that puts a link in, as it is written."""
 
-    edit: TextEdit
     link: str
     already: int | None = None
     """The line (1-based) where such a link stands."""
@@ -73,21 +72,18 @@ async def run(params: LinkFiles, desk: Desk) -> str:
         )
     source = desk.locate_to_write(params.file, "link")
     target = desk.locate(params.to)
-    for _ in range(_TRIES):
-        live = await desk.live(params.file, position="link")
-        plan = await asyncio.to_thread(_plan, params, desk, (source, target, live), desk.snapshot())
-        now = desk.workspace.shown(live.uri) or live
-        if now.text == live.text:
-            break
-    else:
-        raise ToolError(f"{params.file!r} is being changed. Try again later.")
+    plan, ready = await find_edit(
+        desk,
+        params.file,
+        lambda live: partial(_plan, params, desk, (source, target, live), desk.snapshot()),
+        position="link",
+    )
     if plan.already is not None:
         return (
             f"{params.file} links to {params.to} there already, at line {plan.already}; nothing "
             "is proposed.\n"
         )
-    summary = f"Link {source.name} to {target.name}"
-    hunks = desk.propose(now, source.name, plan.edit, summary, position="link")
+    hunks = desk.propose_ready(ready, position="link")
     told = ", ".join(hunk.id for hunk in hunks)
     return f"Proposed {told}: {plan.link} in {source.name}. It waits for the user.\n"
 
@@ -110,13 +106,14 @@ def _plan(
     scan = scan_links(snapshot, desk.links)
     here, there = source.path.as_posix(), target.path.as_posix()
     link = _spelled(params, live, (here, there), scan)
+    summary = f"Link {source.name} to {target.name}"
     first, last = _section(params.after, live)
     for found in find_links(live.text, source.name):
         line = live.position_at(found.start).line
         meant = resolve(found, here, scan.files)
         if first <= line < last and meant is not None and there in meant.targets:
-            return _Plan(TextEdit(()), link, line + 1)
-    return _Plan(_placed(link, live, first, last), link)
+            return _Plan(TextEdit(()), summary, link, line + 1)
+    return _Plan(_placed(link, live, first, last), summary, link)
 
 
 def _spelled(

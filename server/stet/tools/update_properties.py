@@ -1,6 +1,6 @@
 """`update_properties`: propose a change of a note's YAML front matter."""
 
-import asyncio
+from functools import partial
 from typing import Any, Self
 
 from pydantic import Field, model_validator
@@ -8,12 +8,11 @@ from pydantic import Field, model_validator
 from stet.index.front_matter import find_front_matter
 from stet.index.links import NOTES, ending_of
 from stet.index.properties import BadYaml, edit_properties
-from stet.text.edit import TextEdit
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
+from stet.tools.found_edit import FoundEdit, find_edit
 
-_TRIES = 3
 MAX_PROPERTIES = 100
 """How many one call may set, and how many it may take out."""
 
@@ -52,27 +51,25 @@ async def run(params: UpdateProperties, desk: Desk) -> str:
     Raises:
         ToolError: If the front matter can't be read, or the gate refuses.
     """
-    for _ in range(_TRIES):
-        live = await desk.live(params.file, position="properties")
-        edit = await asyncio.to_thread(_edit, params, live.text)
-        now = desk.workspace.shown(live.uri) or live
-        if now.text == live.text:
-            break
-    else:
-        raise ToolError(f"{params.file!r} is being changed. Try again later.")
     names = ", ".join((*params.set, *params.remove))
-    hunks = desk.propose(now, params.file, edit, f"Properties: {names}", position="properties")
+    _, ready = await find_edit(
+        desk,
+        params.file,
+        lambda live: partial(_found, params, live.text, f"Properties: {names}"),
+        position="properties",
+    )
+    hunks = desk.propose_ready(ready, position="properties")
     if not hunks:
         return f"{params.file} already says so; nothing to do.\n"
     told = ", ".join(hunk.id for hunk in hunks)
     return f"Proposed {told}: properties of {params.file} ({names}). They wait for the user.\n"
 
 
-def _edit(params: UpdateProperties, text: str) -> TextEdit:
+def _found(params: UpdateProperties, text: str, summary: str) -> FoundEdit:
     if ending_of(params.file) not in NOTES and find_front_matter(text) is None:
         raise ToolError(f"{params.file!r} is no Markdown note and has no front matter.")
     try:
-        return edit_properties(text, params.set, params.remove)
+        return FoundEdit(edit_properties(text, params.set, params.remove), summary)
     except BadYaml as error:
         raise ToolError(f"{params.file!r}, {error}") from error
     except RecursionError as error:

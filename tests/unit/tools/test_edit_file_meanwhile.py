@@ -2,9 +2,7 @@
 
 import asyncio
 import dataclasses
-import gc
-from collections.abc import Awaitable, Callable
-from time import thread_time
+from collections.abc import Callable
 
 from stet.review.rules import MAX_HUNKS, MAX_LINES, MAX_TEXT
 from stet.tools.create_file import CREATE_FILE
@@ -12,6 +10,7 @@ from stet.tools.desk import Desk
 from stet.tools.edit_file import EDIT_FILE, EditFile, run_together
 from stet.tools.read_file import READ_FILE
 from stet.workspace.ground import Ground
+from tests.support.held import held
 from tests.support.turns import make_desk, type_into, use
 from tests.support.world import insertion, make_world
 
@@ -100,30 +99,6 @@ async def test_a_large_file_that_changes_all_the_time_is_not_looked_through_on_t
     (outcome,) = await run_together(CALLS[:1], desk)
     assert "is being changed by the user, and too large to follow" in str(outcome)
     assert desk.ledger.hunks() == ()
-
-
-async def held(work: Awaitable[str]) -> tuple[float, str]:
-    """The longest that the event loop works on one thing meanwhile, in seconds; and what came."""
-    # All that thousands of other tests have left would be looked through in between, which takes long.
-    gc.collect()
-    loop, longest, last, is_over = asyncio.get_running_loop(), 0.0, thread_time(), False
-
-    def tick() -> None:
-        nonlocal longest, last
-        now = thread_time()
-        longest, last = max(longest, now - last), now
-        if not is_over:
-            loop.call_soon(tick)
-
-    gc.disable()
-    try:
-        tick()
-        text = await work
-        is_over = True
-        tick()
-    finally:
-        gc.enable()
-    return longest, text
 
 
 LOOP = 0.2

@@ -3,6 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
+from stet.review.readying import made_ready
 from stet.settings.values import ContextSettings, Settings
 from stet.text.capped import MAX_CHARACTERS
 from stet.text.edit import Replacement, TextEdit
@@ -108,7 +109,8 @@ async def test_the_info_tells_open_unsaved_and_pending() -> None:
     live = await desk.live("a.md")
     at = live.text.index("Title")
     edit = TextEdit((Replacement(at, at + 5, "Topic"),))
-    [hunk] = desk.propose(live, "a.md", edit, "Rename", position="title")
+    ready = made_ready(desk.draft(live, "a.md", edit, "Rename"), desk.rules)
+    [hunk] = desk.propose_ready(ready, position="title")
     saved = await use(GET_FILE_INFO, desk, file="a.md")
     assert "state: open, saved\n" in saved
     assert f"pending hunks: 1, yours: {hunk.id}\n" in saved

@@ -20,7 +20,7 @@ _WISH = re.compile(
 )
 # What opens a line is structure, not prose: indent, quote marks, list marks, heading marks.
 _MARKS = re.compile(r"\s*+(?:>\s*+)*+(?:#{1,6}\s+|[-*+]\s+(?:\[.\]\s+)?|\d+[.)]\s+)?")
-_WORDS = re.compile(r"\w+\s+\w+")
+_WORDS = re.compile(r"\w\s++\w")
 # Tables, link definitions, tags, commands of LaTeX, directives of reStructuredText and Org.
 _NO_PROSE = re.compile(r".*\||\[[^\]]+\]:|<|\\|\.\. |:\w+:|#\+")
 _LEAST_ALIKE = 0.6

@@ -1,0 +1,112 @@
+"""What the gate asks the disk is asked in a worker thread: the event loop goes on meanwhile."""
+
+import asyncio
+import dataclasses
+from collections.abc import Callable
+
+import pytest
+
+from stet.agent.comments import SUMMARY, Taken, propose_removal
+from stet.agent.turn import Ask, Mode, Turn, TurnState
+from stet.context.builder import Place
+from stet.text.position import Position, Range
+from stet.tools.base import Tool
+from stet.tools.create_file import CREATE_FILE
+from stet.tools.delete_file import DELETE_FILE
+from stet.tools.desk import Desk
+from stet.tools.edit_file import EDIT_FILE
+from stet.tools.hands import Hands
+from stet.tools.open_file import OPEN_FILE
+from stet.tools.question import Question
+from stet.workspace.ground import Ground
+from stet.workspace.refusal import Refusal
+from tests.support.turns import make_desk, type_into, use
+from tests.support.world import insertion, make_world
+
+URI = "file:///ws/a.py"
+TEXT = "x = 1\n# ai! rename x\n"
+TAKEN = Taken(URI, "a.py", Range(Position(1, 0), Position(1, 14)), "# ai! rename x", 0)
+
+
+def desk_asked_in_a_worker(
+    meanwhile: Callable[[Desk], None] | None = None, refusal: Refusal | None = None
+) -> Desk:
+    """A desk whose disk can't be asked on the event loop; when it is, something happens on that."""
+    desk = make_desk(make_world(opened={"/ws/a.py": TEXT}))
+    loop = asyncio.get_running_loop()
+
+    async def happens() -> None:
+        if meanwhile is not None:
+            meanwhile(desk)
+
+    def bound() -> Callable[[str], Ground]:
+        def ground(uri: str) -> Ground:
+            # Waits for the event loop: on it, that would be for ever.
+            asyncio.run_coroutine_threadsafe(happens(), loop).result()
+            return Ground(refusal=refusal)
+
+        return ground
+
+    def on_the_loop(uri: str) -> Ground:
+        raise AssertionError(f"the disk is asked about {uri} on the event loop")
+
+    async def yes(question: Question) -> str:
+        return "Delete"
+
+    async def accepted(hunk_id: str) -> str:
+        return ""
+
+    desk.rules = dataclasses.replace(desk.rules, ground=on_the_loop, bound=bound)
+    desk.inquire, desk.hands = yes, Hands(accept=accepted)
+    return desk
+
+
+@pytest.mark.parametrize(
+    ("tool", "more", "told"),
+    [
+        (CREATE_FILE, {"file": "b.py", "content": "x"}, "Proposed h1: the new file b.py."),
+        (EDIT_FILE, {"file": "b.py", "position": "create", "content": "x"}, "Proposed h1"),
+        (EDIT_FILE, {"file": "a.py", "position": "open"}, "The user sees a.py now."),
+        (OPEN_FILE, {"file": "a.py"}, "a.py is shown to the user."),
+        (DELETE_FILE, {"file": "a.py"}, "The user says yes: a.py is in the trash (h1)"),
+    ],
+)
+async def test_tools_ask_the_disk_in_a_worker(
+    tool: Tool, more: dict[str, object], told: str
+) -> None:
+    assert (await use(tool, desk_asked_in_a_worker(), **more)).startswith(told)
+    refused = desk_asked_in_a_worker(refusal=Refusal("ignored", "No."))
+    assert await use(tool, refused, **more) == "Error: Refused by the rule ignored: No."
+
+
+async def removed(desk: Desk) -> Turn:
+    """How the turn ends that a comment has asked for."""
+    ask = Ask(prompt="rename x", mode=Mode.AGENT, place=Place(URI), chat="main")
+    turn = Turn(id="t1", ask=ask, state=TurnState.COMPLETED, summary="Done.")
+    return await propose_removal(turn, desk, TAKEN)
+
+
+async def test_the_comment_that_asked_is_taken_out_of_the_text_as_it_is_when_the_disk_has_answered() -> (
+    None
+):
+    left = iter(range(2))
+
+    def types(desk: Desk) -> None:
+        if next(left, None) is not None:
+            type_into(desk.workspace, desk.ledger, insertion(0, 0, "typed\n"), "/ws/a.py")
+
+    desk = desk_asked_in_a_worker(types)
+    assert (await removed(desk)).summary == "Done."
+    (hunk,) = desk.ledger.hunks()
+    assert (hunk.old, hunk.new, hunk.summary) == ("# ai! rename x\n", "", SUMMARY)
+    assert hunk.range.start.line == 3
+
+
+async def test_the_comment_stays_in_a_text_that_is_changed_all_the_time() -> None:
+    def types(desk: Desk) -> None:
+        type_into(desk.workspace, desk.ledger, insertion(0, 0, "typed\n"), "/ws/a.py")
+
+    desk = desk_asked_in_a_worker(types)
+    ended = await removed(desk)
+    assert ended.summary == "Done. The comment stays: The file is being changed all the time."
+    assert desk.ledger.hunks() == ()
