@@ -19,8 +19,10 @@ _GO = "go.mod"
 _SCRIPTS = ("tsconfig.json", "jsconfig.json")
 _FOR_SCRIPTS = re.compile(r"[tj]sconfig(?:\.[\w-]{1,50})?\.json")
 _MODULE = re.compile(r"^[ \t]*module[ \t]+\"?(?P<name>[^\s\"]+)", re.MULTILINE)
-_COMMENT = re.compile(r'(?P<string>"(?:[^"\\\r\n]|\\.)*+")|//[^\r\n]*|/\*(?:[^*]|\*(?!/))*+\*/')
-_LAST_COMMA = re.compile(r'(?P<string>"(?:[^"\\\r\n]|\\.)*+")|,(?=\s*[}\]])')
+# What is not closed is taken whole, else each quote in it would be tried anew.
+_STRING = r'(?P<string>"(?:[^"\\\r\n]|\\.)*+"?)'
+_COMMENT = re.compile(_STRING + r"|//[^\r\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)")
+_LAST_COMMA = re.compile(_STRING + r"|,(?=\s*[}\]])")
 
 
 @dataclass(frozen=True, slots=True)

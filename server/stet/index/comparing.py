@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from stet.index.files import folded
 
-_CONDITION = re.compile(r"\s*(?P<operator>>=|<=|!=|>|<|~|=?)\s*(?P<text>.*?)\s*\Z", re.DOTALL)
+_OPERATOR = re.compile(r">=|<=|!=|>|<|~|=?")
 _AGO = re.compile(r"(?P<n>\d{1,5})(?P<unit>[hdw])")
 _UNITS = MappingProxyType({"h": 1, "d": 24, "w": 168})
 """Hours in each."""
@@ -46,9 +46,10 @@ class Condition:
     @classmethod
     def parse(cls, value: str, now: datetime | None = None) -> "Condition":
         """A condition as a model writes it; without `now` there is no time ago."""
-        found = _CONDITION.match(value)
+        written = value.strip()
+        found = _OPERATOR.match(written)
         assert found is not None  # the pattern takes any text
-        operator, text = found["operator"], found["text"]
+        operator, text = found[0], written[found.end() :].lstrip()
         return cls("" if operator == "=" else operator, text, now and ago(text, now))
 
     def is_met(self, value: object) -> bool:

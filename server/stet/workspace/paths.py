@@ -13,6 +13,7 @@ from pathlib import Path
 from stet.system.system import FileStat, System
 from stet.text.document import TextDocument
 from stet.text.normal import normalized
+from stet.workspace.below import parts_below
 from stet.workspace.names import PathRefused, split_name
 from stet.workspace.roots import Root
 from stet.workspace.uris import canonical, path_of, scheme_of, untitled_name, uri_of
@@ -77,16 +78,14 @@ class Locator:
         """As `name_of`, for a path; the absolute path where it lies below no root."""
         for base_of in (lambda root: root.path, lambda root: self.system.real_path(root.path)):
             holders = [
-                (base, root)
+                (below, root)
                 for root in self.roots
-                if (base := base_of(root)) == path or base in path.parents
+                if (below := parts_below(path, base_of(root))) is not None
             ]
             if holders:
-                base, root = max(holders, key=lambda holder: len(holder[0].parts))
-                below = path.relative_to(base).as_posix()
-                if len(self.roots) == 1:
-                    return below
-                return root.name if below == "." else f"{root.name}/{below}"
+                below, root = min(holders, key=lambda holder: len(holder[0]))
+                own = () if len(self.roots) == 1 else (root.name,)
+                return "/".join((*own, *below)) or "."
         return path.as_posix()
 
     def _locate_untitled(self, name: str) -> Located:
@@ -146,8 +145,8 @@ class Locator:
             return Located(document.uri, path_of(document.uri), self.name_of(document.uri))
         real = self.system.real_path(path)
         bases = [self.system.real_path(root.path) for root in self.roots]
-        if not any(base == real or base in real.parents for base in bases):
-            is_below = any(root.path == path or root.path in path.parents for root in self.roots)
+        if not any(parts_below(real, base) is not None for base in bases):
+            is_below = any(parts_below(path, root.path) is not None for root in self.roots)
             if is_below:
                 raise PathRefused("link", f"{name!r} leads out of the workspace through a link.")
             raise PathRefused("outside", f"{name!r} lies outside the workspace.")
@@ -161,8 +160,9 @@ class Locator:
         """
         for root in self.roots:
             base = self.system.real_path(root.path)
-            if root.path in path.parents and base in real.parents:
-                spelled = root.path / real.relative_to(base)
+            below = parts_below(real, base)
+            if below and parts_below(path, root.path):
+                spelled = root.path.joinpath(*below)
                 if _folded(path) == _folded(spelled):
                     return spelled
         is_respelt = path.name != real.name and _folded(Path(path.name)) == _folded(Path(real.name))

@@ -28,6 +28,7 @@ from pathlib import Path
 
 from stet.settings.values import Settings
 from stet.system.system import System
+from stet.workspace.below import parts_below
 from stet.workspace.ignore import IgnoreRules, Verdict
 from stet.workspace.names import folded, loosest
 from stet.workspace.patterns import Patterns, parse_patterns
@@ -85,7 +86,9 @@ class PrivacyFilter:
         refusal = self._check_path(real, is_asked=is_asked) if real != path else None
         if refusal is not None:  # said without the real name, which nobody asked for
             return Refusal(refusal.rule, f"{str(path)!r} is a link to what may not be shown.")
-        if not is_open and not any(base in (real, *real.parents) for _, base in self._bases()):
+        if not is_open and not any(
+            parts_below(real, base) is not None for _, base in self._bases()
+        ):
             return Refusal("outside", f"{str(path)!r} lies outside the workspace.")
         return None
 
@@ -96,7 +99,7 @@ class PrivacyFilter:
             refusal = self._check_path(path, is_asked=False, is_folder=True)
             if refusal is not None:
                 return refusal
-        if not any(base == real or base in real.parents for _, base in self._bases()):
+        if not any(parts_below(real, base) is not None for _, base in self._bases()):
             return Refusal("outside", f"{str(folder)!r} lies outside the workspace.")
         return None
 
@@ -136,9 +139,9 @@ class PrivacyFilter:
             return _own(str(path))
         parts = path.parts[1:]
         holders = [
-            (root, base)
+            (root, below)
             for root, base in self._bases()
-            if base in path.parents or (is_folder and base == path)
+            if (below := parts_below(path, base)) or (is_folder and below is not None)
         ]
         if not holders:
             return self._check_outside(parts, str(path))
@@ -147,8 +150,7 @@ class PrivacyFilter:
             refusal = self._check_names(parts[:n_parts], str(path), is_folder=inner)
             if refusal is not None:
                 return refusal
-        for root, base in holders:
-            below = path.relative_to(base).parts
+        for root, below in holders:
             for n_parts in range(1, len(below) + 1):
                 inner = is_folder or n_parts < len(below)
                 refusal = self.check_level(

@@ -122,7 +122,7 @@ class Snapshot:
         # A link that has come in between leads to what was not asked about.
         if path is None or self.document(located.uri) or self.system.real_path(path) != path:
             return self.show(located.uri)
-        text = decode(self._read(located.uri, located.name, path))
+        text = decode(self._read(located.uri, path))
         self.redactor.learn_private_keys(text)
         document = TextDocument(located.uri, text)
         stripped = self._stripped(document)
@@ -155,10 +155,9 @@ class Snapshot:
         document = self.document(uri)
         if document is not None:
             return document
-        name = self.name_of(uri)
         if real is None:
-            raise NotShown(uri, "missing", f"No document {name!r} is open.")
-        return TextDocument(uri, decode(self._read(uri, name, real)))
+            raise NotShown(uri, "missing", f"No document {self.name_of(uri)!r} is open.")
+        return TextDocument(uri, decode(self._read(uri, real)))
 
     def locate(self, name: str) -> Located:
         """The file or folder that a model or a person means by `name`; it need not exist.
@@ -202,41 +201,48 @@ class Snapshot:
         """The filter on what may leave the machine, for this moment and this question."""
         asked = {canonical(uri) for uri in (self.activity.active, self.asked) if uri is not None}
         return PrivacyFilter(
-            self.system, self.roots, self.settings, self.rules, self.documents.keys(), asked
+            self.system,
+            self.roots,
+            self.settings,
+            self.rules.pinned(),
+            self.documents.keys(),
+            asked,
         )
 
     def _stripped(self, document: TextDocument) -> Stripped | None:
         return strip_blocks(document, self.blocks.get(canonical(document.uri), frozenset()))
 
-    def _read(self, uri: str, name: str, real: Path) -> bytes:
+    def _read(self, uri: str, real: Path) -> bytes:
         """The bytes of a text file, by its real path.
 
         Raises:
             NotShown: If it is not one, or a link has come in.
         """
+
+        def named() -> str:
+            return repr(self.name_of(uri))
+
         stat = self.system.stat(real)
         if stat is None:
-            raise NotShown(uri, "missing", f"There is no file {name!r}.")
+            raise NotShown(uri, "missing", f"There is no file {named()}.")
         if stat.kind is not FileKind.FILE:
-            raise NotShown(uri, "special", f"{name!r} is a folder or a device, not a file.")
+            raise NotShown(uri, "special", f"{named()} is a folder or a device, not a file.")
         try:
             data = self.system.read_real(real, MAX_FILE_BYTES + 1)
         except OSError as error:
-            raise NotShown(
-                uri, "unreadable", f"{name!r} can't be read: {error.strerror}."
-            ) from error
+            message = f"{named()} can't be read: {error.strerror}."
+            raise NotShown(uri, "unreadable", message) from error
         if is_binary(data):
-            raise NotShown(uri, "binary", f"{name!r} is not a text file.")
+            raise NotShown(uri, "binary", f"{named()} is not a text file.")
         if len(data) > MAX_FILE_BYTES:
             message = (
-                f"{name!r} has {stat.size:,} bytes; {MAX_FILE_BYTES:,} is the most that is shown."
+                f"{named()} has {stat.size:,} bytes; {MAX_FILE_BYTES:,} is the most that is shown."
             )
             raise NotShown(uri, "too-large", message)
         return data
 
     def _walk(self, *, only_text: bool = True) -> Walk:
-        privacy = replace(self.privacy(), rules=self.rules.pinned())
-        return Walk(self.system, self._locator(), privacy, only_text, self.walked)
+        return Walk(self.system, self._locator(), self.privacy(), only_text, self.walked)
 
     def _locator(self) -> Locator:
         return Locator(self.system, self.roots, self.documents)

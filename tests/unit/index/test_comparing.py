@@ -81,3 +81,19 @@ def test_a_condition_is_not_met(name: str, value: str) -> None:
 @pytest.mark.parametrize("text", ["", "soon", "2026-13-01", "20260101", "2026", "2026-05-10x"])
 def test_what_is_no_date_is_none(text: str) -> None:
     assert moment_of(text) is None
+
+
+@pytest.mark.parametrize(
+    ("written", "operator", "text"),
+    [
+        ("  >=  4 \n", ">=", "4"),
+        ("= In Progress ", "", "In Progress"),
+        ("a\n b", "", "a\n b"),
+        ("\t", "", ""),
+        ("!= = 1", "!=", "= 1"),
+    ],
+)
+def test_a_condition_is_an_operator_and_a_text_without_the_space_round_them(
+    written: str, operator: str, text: str
+) -> None:
+    assert Condition.parse(written) == Condition(operator, text)

@@ -7,6 +7,7 @@ from stet.index.search.cutter import Cutter
 from stet.index.search.engine import SearchEngine, entry_of
 from stet.index.search.ground import Ground
 from stet.index.search.outliner import Outliner
+from stet.index.search.spare import let_go
 from stet.index.search.state import STORM
 from stet.index.search.store import Entry, Source, Store
 from stet.workspace.paths import Located
@@ -157,6 +158,8 @@ class Builder:
             self._land()
             return True
         self._cutter.close()
+        if self._n_read > MANY_TO_READ:
+            let_go()
         self._n_read = 0
         if not self._is_whole:
             self._is_whole = True

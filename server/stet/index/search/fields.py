@@ -27,6 +27,8 @@ MAX_MEANT_WORDS = 32
 """Words of the body that are embedded: with more of them its names would count for less."""
 MAX_LOOKED_AT = 120
 """Words of the body that are looked at for them."""
+_A_FEW = 40
+"""Words that are looked at together: most passages have enough different ones in them."""
 _MAX_KNOWN = 300_000
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?![^\W_])|[^\W_]+")
@@ -68,12 +70,14 @@ def fields_of(
         lines: All of them.
         told: The same without secrets: what is embedded may be sent away. By default there are none.
     """
-    text = "".join(lines[chunk.first : chunk.end])[:MAX_CHARACTERS]
-    meant = text if told is None else "".join(told[chunk.first : chunk.end])[:MAX_CHARACTERS]
+    body = _words_in("".join(lines[chunk.first : chunk.end])[:MAX_CHARACTERS])
+    meant = body
+    if told is not None:
+        meant = _words_in("".join(told[chunk.first : chunk.end])[:MAX_CHARACTERS])
     path, path_words = _path_of(file)
     name = words(chunk.name)
     head = words(f"{chunk.scope} {chunk.signature}")
-    return Fields(path_words, name, head, words(text), _meant(path, chunk, meant))
+    return Fields(path_words, name, head, _compared(body), _meant(path, chunk, meant))
 
 
 @lru_cache(maxsize=4)  # the chunks of one file come together
@@ -85,8 +89,23 @@ def _path_of(file: str) -> tuple[str, str]:
 
 def words(text: str) -> str:
     """The words of `text` as they are compared, in order, with one space between."""
-    found = _ASCII_WORD.findall(text) if text.isascii() else _WORD.findall(normalized("NFC", text))
+    return _compared(_words_in(text))
+
+
+def _words_in(text: str) -> list[str]:
+    """The words of `text` as they are written."""
+    return _ASCII_WORD.findall(text) if text.isascii() else _WORD.findall(normalized("NFC", text))
+
+
+def _compared(found: list[str]) -> str:
     return " ".join([_known.get(word) or _forms(word) for word in found])
+
+
+def forget_words() -> None:
+    """Let go of what is kept of words, which is megabytes once many files were read."""
+    _known.clear()
+    _parts_of.cache_clear()
+    stem.cache_clear()
 
 
 def query_terms(text: str) -> dict[str, str]:
@@ -150,17 +169,18 @@ def _stretches(word: str) -> list[tuple[int, int]]:
     return [(start, end) for start, end in pairwise(cuts) if start < end]
 
 
-def _meant(path: str, chunk: Chunk, text: str) -> str:
+def _meant(path: str, chunk: Chunk, found: list[str]) -> str:
     """Names first, as they say most, then the words of the body, each once."""
     seen: dict[str, None] = {}
-    for match in islice(_WORD.finditer(text), MAX_LOOKED_AT):
-        for part in _parts_of(match[0]):
-            seen[part] = None
-        if len(seen) >= MAX_MEANT_WORDS:
+    for at in range(0, MAX_LOOKED_AT, _A_FEW):
+        some = found[at : at + _A_FEW]
+        seen.update(dict.fromkeys([part for word in some for part in _parts_of(word)]))
+        if len(seen) >= MAX_MEANT_WORDS or len(some) < _A_FEW:
             break
     names = " ".join(_PART.findall(f"{chunk.scope} {chunk.name}") or [chunk.name])
     folders = " ".join(_PART.findall(path)[-6:])
-    return " ".join(filter(None, [names, folders, names, *seen])).lower()
+    few = islice(seen, MAX_MEANT_WORDS)
+    return " ".join(filter(None, [names, folders, names, *few])).lower()
 
 
 @lru_cache(maxsize=50_000)

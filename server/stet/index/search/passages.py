@@ -72,9 +72,20 @@ def _best_line(document: TextDocument, first: int, end: int, terms: set[str]) ->
     best, n_best = first, -1
     for at in range(first, min(end, first + MAX_LOOKED_AT)):
         line = document.lines[at][:MAX_LINE]
-        if not line.strip():
+        if not line.strip() or (n_best >= 0 and _most(line, terms) <= n_best):
             continue
         n = len(terms.intersection(words(line).split()))
         if n > n_best:
             best, n_best = at, n
     return best
+
+
+def _most(line: str, terms: set[str]) -> int:
+    """How many of the words a line has at most, told without cutting it into words.
+
+    A word is compared by the beginnings of its parts, and by all of them put together.
+    """
+    if not line.isascii():
+        return len(terms)
+    text = line.lower().replace("_", "")
+    return sum([term in text for term in terms])

@@ -38,7 +38,7 @@ CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row);
 _PRAGMAS = """
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = OFF;
-PRAGMA cache_size = -32000;
+PRAGMA cache_size = -12000;
 PRAGMA temp_store = MEMORY;
 """
 _WEIGHTS = "1.0, 10.0, 3.0, 1.0"

@@ -1,0 +1,40 @@
+"""Where a path lies below another is told as `pathlib` tells it."""
+
+from pathlib import PurePath, PurePosixPath, PureWindowsPath
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stet.workspace.below import parts_below
+
+NAMES = st.lists(st.sampled_from(["a", "A", "b", "ß", "SS"]), max_size=4)
+
+
+def told_by_pathlib(path: PurePath, base: PurePath) -> tuple[str, ...] | None:
+    return path.relative_to(base).parts if base in (path, *path.parents) else None
+
+
+@given(NAMES, NAMES)
+def test_below_is_what_pathlib_says(path: list[str], base: list[str]) -> None:
+    for kind, top in ((PurePosixPath, "/"), (PureWindowsPath, "C:\\"), (PurePosixPath, "")):
+        one, other = kind(top, *path), kind(top, *base)
+        assert parts_below(one, other) == told_by_pathlib(one, other)
+
+
+@pytest.mark.parametrize(
+    ("path", "base", "below"),
+    [
+        (PurePosixPath("/ws/a/b"), PurePosixPath("/ws"), ("a", "b")),
+        (PurePosixPath("/ws"), PurePosixPath("/ws"), ()),
+        (PurePosixPath("/wsx/a"), PurePosixPath("/ws"), None),
+        (PurePosixPath("/ws"), PurePosixPath("/ws/a"), None),
+        (PurePosixPath("/WS/a"), PurePosixPath("/ws"), None),
+        (PureWindowsPath("C:/WS/a"), PureWindowsPath("c:/ws"), ("a",)),
+        (PureWindowsPath("D:/ws/a"), PureWindowsPath("C:/ws"), None),
+    ],
+)
+def test_a_path_below_another(
+    path: PurePath, base: PurePath, below: tuple[str, ...] | None
+) -> None:
+    assert parts_below(path, base) == below
