@@ -27,7 +27,7 @@ _PYTHON_FROM = _pattern(
 _PYTHON_MODULE = re.compile(r"(?P<name>[^\W\d][\w.]*)(?P<alias>[ \t]+as[ \t]+\w+)?")
 _PYTHON_NAME = re.compile(r"(?<![\w.])(?P<name>[^\W\d]\w*)(?P<alias>\s+as\s+\w+)?")
 _JAVASCRIPT = _pattern(
-    r"(?:\bfrom[ \t\r\n]*|\bimport[ \t\r\n]*\(?[ \t\r\n]*|\brequire(?:\.resolve)?[ \t]*\([ \t\r\n]*)"
+    r"(?:\bfrom[ \t\r\n]*|\bimport[ \t\r\n]*+(?:\([ \t\r\n]*+)?|\brequire(?:\.resolve)?[ \t]*\([ \t\r\n]*)"
     + _QUOTED
 )
 _C_INCLUDE = _pattern(_LINE + r"#[ \t]*(?:include|import)[ \t]*\"(?P<path>[^\"\r\n]+)\"")
@@ -41,8 +41,11 @@ _RUST_GROUP = _pattern(
     r"(?P<inner>[^;]{0,4000}+);"
 )
 _RUST_MEMBER = re.compile(r"(?P<path>\w+(?:::\w+)*)(?:\s+as\s+\w+)?(?P<open>::\{)?|\}")
-_GO = _pattern(_LINE + r"(?:import[ \t]+)?(?:[\w.]+[ \t]+)?\"(?P<path>[^\"\s]+/[^\"\s]+)\"")
-_GO_BLOCK = _pattern(_LINE + r"import[ \t]*(?:\([^)]*\)|[^\r\n(]*)")
+_GO = _pattern(
+    _LINE + r"(?:import[ \t]+)?(?:[\w.]+[ \t]+)?\"(?P<path>[^\"\s][^\"\s/]*+/[^\"\s]++)\""
+)
+# A block that is not closed goes to the end, else the next one would look for its end anew.
+_GO_BLOCK = _pattern(_LINE + r"import[ \t]*(?:\([^)]*+(?:\)|\Z)|[^\r\n(]*)")
 _JVM = _pattern(_LINE + r"import[ \t]+(?:static[ \t]+)?(?P<path>(?:\w++\.)++(?:\w++|\*))")
 _RUBY = _pattern(_LINE + r"(?:require_relative|load)[ \t(]+" + _QUOTED)
 _PHP = _pattern(r"\b(?:require|include)(?:_once)?[ \t(]+(?:__DIR__[ \t]*\.[ \t]*)?" + _QUOTED)
@@ -51,8 +54,8 @@ _CSS = _pattern(
     r"@(?:import|use|forward)[ \t]+(?:url\([ \t]*)?(?:[\"'](?P<path>[^\"'\r\n]+)[\"']|(?P<bare>[^\"'\s();]+))"
 )
 _LATEX = _pattern(
-    r"\\(?:input|include|subfile|includegraphics(?:\[[^\]\r\n]*\])?|addbibresource|lstinputlisting)"
-    r"[ \t]*\{[ \t]*(?P<path>[^{}\r\n]+?)[ \t]*\}"
+    r"\\(?:input|include|subfile|includegraphics(?:\[[^\[\]\r\n]*+\])?|addbibresource|lstinputlisting)"
+    r"[ \t]*+\{[ \t]*+(?P<path>[^{} \t\r\n]++(?:[ \t]++[^{} \t\r\n]++)*+)[ \t]*+\}"
 )
 
 

@@ -97,10 +97,16 @@ def _check_name(key: Node, line: int) -> None:
 def _composed(yaml: str, first_line: int) -> Node:
     # Only a turn that changes properties pays for the library.
     from ruamel.yaml import YAML
+    from ruamel.yaml.composer import MaxDepthExceededError
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
+    parser = YAML(typ="safe", pure=True)
+    # Each level costs as much as there are brackets before it: thousands of them take seconds.
+    parser.max_depth = MAX_DEPTH + 1
     try:
-        return YAML(typ="safe", pure=True).compose(yaml)
+        return parser.compose(yaml)
+    except MaxDepthExceededError as error:
+        raise BadYaml(f"line {first_line}: it is nested too deeply.") from error
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = first_line + (mark.line if mark else 0)

@@ -41,6 +41,7 @@ CASES = {
                ["x", "y", "z.css"]),
     "a.tex": ("\\input{ch/one} % \\input{no}\n\\include{two}\\includegraphics[width=1cm]{p.pdf}\n",
               ["ch/one", "two", "p.pdf"]),
+    "b.tex": ("\\input{ my file } \\input{ }\n", ["my file"]),
     "a.html": ('<link rel="x" href="a.css"><script src="b.js"></script>', ["a.css", "b.js"]),
 }  # fmt: skip
 

@@ -121,6 +121,7 @@ def test_a_property_goes_with_its_lines_only() -> None:
         ("a: \x07\n", "line 2: "),
         ("a: &a [*a]\n", "line 2: the front matter is too large"),
         ("a: " + "[ " * 3000 + "\n", "line 2: it is nested too deeply."),
+        ("a: " + "[" * 51 + "]" * 51 + "\n", "line 2: it is nested too deeply."),
         ("a: &a [1]\n" + "".join(
             f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]\n"
             for old, new in zip("abcdefg", "bcdefgh", strict=True)

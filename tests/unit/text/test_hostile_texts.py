@@ -7,10 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stet.agent.rewriting.passage import Passage
+from stet.agent.rewriting.prose import plan
 from stet.bridges.opencode.look import Seen, Selected
 from stet.bridges.opencode.reminder import reminder
 from stet.context.tags import harmless
+from stet.index.builds import read_build
+from stet.index.comparing import Condition
+from stet.index.front_matter import aliases_in
 from stet.index.link import Link, LinkKind
+from stet.index.links import find_links
 from stet.index.resolve import path_in
 from stet.index.search.fields import words
 from stet.text.entities import unescaped
@@ -21,6 +27,22 @@ from tests.support.doubling import grows_evenly
 
 def told_to_opencode(text: str) -> str:
     return reminder(Seen(("a.md",), selected=Selected("a.md", (text,))))
+
+
+def of_scripts(text: str) -> object:
+    return read_build(text, "tsconfig.json")
+
+
+def of_note(text: str) -> object:
+    return aliases_in(f"---\n{text}\n---\n")
+
+
+def corrected(text: str) -> object:
+    return plan(Passage("a.md", "markdown", 0, len(text), text, "fix the grammar", "\n", 1))
+
+
+def links_of(name: str) -> Callable[[str], object]:
+    return lambda text: find_links(text, name)
 
 
 @pytest.mark.parametrize(
@@ -35,10 +57,26 @@ def told_to_opencode(text: str) -> str:
         (words, lambda n: "a" + "\u0301\u0316" * (n // 2)),
         (lambda text: normalized("NFKC", text), lambda n: "a" + "\u0301\uff9e" * (n // 2)),
         (unescaped, lambda n: "&#" + "9" * n),
+        (of_scripts, lambda n: '"' + '\\"' * (n // 2)),
+        (of_scripts, lambda n: "/* " * (n // 3)),
+        (Condition.parse, lambda n: "a" + " " * n + "b"),
+        (of_note, lambda n: "aliases:\n" + "-  \t\n" * (n // 10)),
+        (of_note, lambda n: 'aliases: ["' + '\\"' * (n // 4)),
+        (links_of("a.js"), lambda n: "import" + " " * n),
+        (links_of("a.go"), lambda n: 'import "' + "a/" * (n // 2)),
+        (links_of("a.go"), lambda n: "import (\n" * (n // 9)),
+        (links_of("a.tex"), lambda n: "\\input{" + " " * n),
+        (links_of("a.tex"), lambda n: "\\input{a" + " " * n + "b"),
+        (links_of("a.tex"), lambda n: "\\includegraphics[" * (n // 17)),
+        (corrected, lambda n: "a" * n),
+        (corrected, lambda n: "a" + " " * n + "!"),
     ],
     ids=[
         "dashes in a password", "signs in a password", "blanks behind a bracket", "lines behind a bracket",
         "blanks for OpenCode", "dashes for OpenCode", "combining marks", "marks by compatibility", "digits",
+        "quotes in settings", "comments in settings", "blanks in a condition", "empty names of a note",
+        "quotes in a note", "blanks behind import", "slashes of an import", "open imports",
+        "blanks in LaTeX", "blanks behind a name in LaTeX", "brackets in LaTeX", "a long word", "blanks in prose",
     ],
 )  # fmt: skip
 def test_no_text_takes_the_square_of_its_length(

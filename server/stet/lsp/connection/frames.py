@@ -22,6 +22,7 @@ MIN_TAIL = 64
 # same line as the next header.
 LENGTH = re.compile(rb"content-length[ \t]*:\s*(\d{1,18})[ \t]*\r?\n", re.IGNORECASE)
 BLANK_LINE = re.compile(rb"\r?\n\r?\n")
+_BLANK_LINE_BYTES = 4
 
 
 class FrameReader:
@@ -33,6 +34,8 @@ class FrameReader:
         self._buffer = bytearray()
         self._needed: int | None = None
         self._length: int | None = None
+        self._looked = 0
+        """How many bytes of the buffer have been looked through for a blank line in vain."""
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes, split anywhere."""
@@ -56,12 +59,15 @@ class FrameReader:
         return True
 
     def _take_headers(self) -> bool:
-        end = BLANK_LINE.search(self._buffer)
+        # Not from the start again: bytes may come one at a time.
+        end = BLANK_LINE.search(self._buffer, max(0, self._looked - _BLANK_LINE_BYTES))
         if end is None:
             if len(self._buffer) > MAX_HEADERS:
                 self._note_length(len(self._buffer) - MIN_TAIL)
                 del self._buffer[:-MIN_TAIL]
+            self._looked = len(self._buffer)
             return False
+        self._looked = 0
         self._note_length(end.end())
         del self._buffer[: end.end()]
         length, self._length = self._length, None

@@ -1,10 +1,13 @@
 import json
+from collections.abc import Callable
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from stet.lsp.connection.frames import FrameReader
+from tests.support.doubling import grows_evenly
 from tests.support.raw import frame
 
 BODIES = st.lists(st.dictionaries(st.text(max_size=5), st.text(max_size=40)), min_size=1)
@@ -57,3 +60,24 @@ def test_a_good_message_is_read_after_any_rubbish_and_a_blank_line(
 def test_a_length_that_is_too_large_does_not_swallow_what_follows(excess: int) -> None:
     wrong = b"Content-Length: %d\r\n\r\n{}" % (2 + excess)
     assert read(wrong + frame('{"next": 1}') + frame("{}") * 20, [])[-20:] == [b"{}"] * 20
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        lambda n: "x" * n,
+        lambda n: "x: y\r\n" * (n // 6),
+        lambda n: "Content-Length: 1\n" * (n // 18),
+    ],
+    ids=["one line", "many headers", "many lengths"],
+)
+def test_headers_that_come_a_byte_at_a_time_take_no_longer_than_they_are_long(
+    text: Callable[[int], str],
+) -> None:
+    def feed(headers: str) -> None:
+        reader = FrameReader(lambda _: True)
+        for byte in headers.encode():
+            reader.feed(bytes((byte,)))
+
+    # Below what is kept of headers at most, behind which they are cut anyway.
+    assert grows_evenly(feed, text, 8_000)
