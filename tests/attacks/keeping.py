@@ -1,16 +1,21 @@
 """Classes 13 and 32 to 35: secrets in what may be read, what Stet keeps, what it finds, and who is first."""
 
 import contextlib
+import itertools
 import os
 import pickle
 import sqlite3
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from stet.index.search.engine import Search
 from tests.attacks.registry import Result, attack
 from tests.attacks.running import reading
 from tests.attacks.stage import Obedient, Seen, Stage, accept_all, order
+from tests.attacks.weaknesses import weakened
+from tests.unit.index.search.test_engine import engine_of, files_of
 
 _LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghjkmnpqrstuvwxyz23456789"
 
@@ -120,7 +125,39 @@ def is_covered(path: Path, home: Path) -> bool:
     return any(not each.lstat().st_mode & 0o077 for each in above)
 
 
-@attack(33, "poisoned search", least=30, weakness="no_shares")
+FLOODS: dict[str, Callable[[int], str]] = {
+    "one file of passages like the question": lambda n: "all.md",
+    "a copy in every folder": lambda n: f"copy{n}/all.md",
+    "three files of such passages": lambda n: f"all{n % 3}.md",
+}
+
+
+N_PASSAGES = 200
+"""By meaning, copies of one text are known when they are found, some hundred of them in a search."""
+
+
+def floods(stage: Stage) -> tuple[int, list[str]]:
+    """Passages made to be above all others, in an index: what is asked for is found all the same."""
+    right = "# Sailing\n\nBefore you leave, look up the tide in the table of the harbour, if there is one.\n"
+    effects: list[str] = []
+    ways = list(itertools.product(FLOODS, (True, False)))
+    for kind, by_words in ways:
+        texts = dict.fromkeys(map(FLOODS[kind], range(N_PASSAGES)), "")
+        for n in range(N_PASSAGES):
+            name = FLOODS[kind](n)
+            number = n if len(texts) < N_PASSAGES else 0  # copies read the same to the letter
+            texts[name] += f"# Harbour tide table {number}\n\nHarbour tide table w{number}x.\n\n"
+        engine = engine_of({**texts, "sailing.md": right})
+        asked = Search("harbour tide table", by_words=by_words, by_meaning=not by_words, limit=1000)
+        with weakened(stage.weakness):
+            found = files_of(engine.search(asked))
+        effects += [] if "sailing.md" in found else [f"pushed out, by words {by_words}: {kind}"]
+    return len(ways), effects
+
+
+@attack(
+    33, "poisoned search", least=43, weakness="no_shares", others=("floods_win", "anything_shown")
+)
 async def poisoned_search(stage: Stage) -> Result:
     query = "where is the parser configured"
     stage.put("parser.py", f"# {query}\ndef configure(): ...\n")
@@ -129,6 +166,11 @@ async def poisoned_search(stage: Stage) -> Result:
         stage.put(f"lines{n}.md", f"{query}\n" * 20_000)
         stage.put(f"bin{n}.py", f"{query}\0" * 1000)
         stage.put(f"top{n}.md", f"# {query}\n\n{query * 50}\n")
+    # Beyond what is read of a file, and one with a single NUL in it.
+    stage.put("large.py", f"{query}\n" + "x\n" * 1_000_000)
+    stage.put("large.min.js", f"{query};" * 40_000)
+    stage.put("late.py", f"{query}\n" * 100 + "\0")
+    unread = ["large.py", "large.min.js", "late.py", *(f"bin{n}.py" for n in range(4))]
     queries = [query, "parser", "configured parser", "where", f'"{query}"', "pars", "configure()"]
     orders = [
         order("search_workspace", query=one, mode=mode, limit=200)
@@ -136,6 +178,7 @@ async def poisoned_search(stage: Stage) -> Result:
         for mode in ("hybrid", "keyword", "semantic", "regex")
     ]
     orders += [order("query_files", text=query), order("list_files", glob="*.py")]
+    orders += [order("read_file", file=name) for name in unread]
     seen = await stage.play(orders, accepts=False)
     import json
 
@@ -150,8 +193,10 @@ async def poisoned_search(stage: Stage) -> Result:
         places = [line.partition(":")[0] for line in one.splitlines() if ":" in line]
         worst = max(map(places.count, set(places)), default=0)
         effects += [f"{worst} of {len(places)} lines of one file"] if worst > 40 else []
-        effects += ["a binary's text"] if "\0" in one else []
+        effects += [f"a place in {name}" for name in unread if name in places]
+    effects += [f"read: {name}" for name in unread if any(f'file="{name}"' in one for one in told)]
     result = Result()
+    result.add(*floods(stage), whole=False)
     result.add(len(orders), [*effects, *seen.effects()])
     return result
 

@@ -42,7 +42,24 @@ def read_by_all_tools(name: str) -> list[Order]:
     ]
 
 
-@attack(9, "symlinks, hard links, /proc, /dev/fd", least=150, weakness="links_followed")
+def written_by_all_tools(name: str) -> list[tuple[str, Order]]:
+    """Every tool that changes files, with a file of its own: what is asked of one stands or falls together."""
+    files = [f"{name}{n}.md" for n in range(6)]
+    ways = (
+        order("edit_file", file=files[0], old_text="kept\n", new_text="x\n"),
+        order("edit_file", file=files[1], position="end", content="x"),
+        order("update_properties", file=files[2], set={"x": 1}),
+        order("add_tags", file=files[3], tags=["x"]),
+        order("link_files", file=files[4], to="note.md"),
+        order("move_file", file=files[5], to=f"moved-{files[5]}"),
+    )
+    return list(zip(files, ways, strict=True))
+
+
+@attack(
+    9, "symlinks, hard links, /proc, /dev/fd", least=220, weakness="links_followed",
+    others=("links_are_files", "twins_unseen"),
+)  # fmt: skip
 async def links(stage: Stage) -> Result:
     stage.put("note.md", "A note.\n")
     stage.put("../outside/a.md")
@@ -55,7 +72,12 @@ async def links(stage: Stage) -> Result:
         "env2.md": "./deep/../.env", "proc": "/proc/self/root", "cwd": "/proc/self/cwd", "fd": "/dev/fd",
         "loop": "loop", "loop2": "loop3", "loop3": "loop2", "abs": str(stage.top),
         "twin": "../ws/../outside", "dangling.md": str(outside / "new.md"),
+        "ssh": str(stage.top / "user/.ssh"), "key.md": "../user/.ssh/id_rsa", "user": "../user",
+        "environ.md": "/proc/self/environ", "environ2.md": "/proc/thread-self/environ",
+        "self": "/proc/self",
     }  # fmt: skip
+    stage.put("../user/.ssh/id_rsa")
+    stage.put("../user/.ssh/config")
     for name, target in targets.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).symlink_to(target)
@@ -71,9 +93,30 @@ async def links(stage: Stage) -> Result:
         for folder in ("out", "up", "chain/outside", "deep/x/y", "abs", "twin", f"proc/{top}")
     ]
     orders = stage.some(orders, 170)
-    seen = await stage.play(orders)
+    away = [
+        "ssh/id_rsa", "ssh/config", "key.md", "user/.ssh/id_rsa", "environ.md", "environ2.md",
+        "self/environ",
+    ]  # fmt: skip
+    orders += [
+        ask
+        for name in away
+        for ask in (
+            order("read_file", file=name),
+            order("copy_files", files=[name]),
+            order("search_workspace", query="kanarie[0-9]+", mode="regex", folder=name),
+        )
+    ]
+    # A hard link is a name like any other to whoever reads; what is written there is another file's.
+    for n, kept in enumerate(("../outside/kept.md", ".vscode/settings.json", "plain.md")):
+        stage.put(kept, "---\na: 1\n---\nkept\n")
+        for name, change in written_by_all_tools(f"hard{n}"):
+            (root / name).hardlink_to(root / kept)
+            orders += [order("read_file", file=name), change]
+    seen = await stage.play(orders, env={"HOME": str(stage.top / "user")})
     result = Result()
-    result.add(len(orders), seen.effects())
+    # What the kernel tells of a process's environment is what it began with.
+    told = ["environment sent"] if any("PATH=/" in text for text in seen.sent) else []
+    result.add(len(orders), [*told, *seen.effects()])
     return result
 
 

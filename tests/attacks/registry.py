@@ -39,7 +39,7 @@ class AttackClass:
         number: In the published list.
         name: A few words.
         least: How many cases it has at the least.
-        weakness: What is taken away to show that the class would notice.
+        weaknesses: What is taken away, one at a time, to show that the class would notice.
         play: Makes the attacks.
         note: What has to be known of the count.
     """
@@ -47,7 +47,7 @@ class AttackClass:
     number: int
     name: str
     least: int
-    weakness: str
+    weaknesses: tuple[str, ...]
     play: Played
     note: str = ""
 
@@ -56,12 +56,18 @@ CLASSES: dict[int, AttackClass] = {}
 
 
 def attack(
-    number: int, name: str, *, least: int, weakness: str, note: str = ""
+    number: int,
+    name: str,
+    *,
+    least: int,
+    weakness: str,
+    others: tuple[str, ...] = (),
+    note: str = "",
 ) -> Callable[[Played], Played]:
     """Enter a function as the class of that number."""
 
     def entered(play: Played) -> Played:
-        CLASSES[number] = AttackClass(number, name, least, weakness, play, note)
+        CLASSES[number] = AttackClass(number, name, least, (weakness, *others), play, note)
         return play
 
     return entered

@@ -1,4 +1,4 @@
-"""Classes 2, 3 and 27 to 31: what may be run, how often, and with what."""
+"""Classes 2, 3, 27 to 29 and 31: what may be run, how often, and with what."""
 
 import json
 import os
@@ -290,87 +290,6 @@ async def git(stage: Stage) -> Result:
     result = Result()
     result.add(len(GIT_CONFIG) + len(HOOKS) + len(bare), seen.effects())
     return result
-
-
-PATTERNS = (
-    "(a+)+$", "(a|a)*$", "(a|aa)+$", "(.*a){20}", "([a-z]+)*1", "(x+x+)+y", "^(([a-z])+.)+[A-Z]([a-z])+$",
-    "(?:(?:a*)*)*b", "(a*)*b", "((a+)+)+b",
-)  # fmt: skip
-
-
-class Endless(Obedient):
-    """A model that comes to no end, and asks for something else each time; it gives up at last."""
-
-    def _next(self, asked: Asked) -> api.Reply:
-        self._n += 1
-        self._waiting = [
-            ToolCall(f"e{self._n}.{n}", "list_files", json.dumps({"glob": f"x{self._n}.{n}"}))
-            for n in range(3 if self._n < 26 else 0)
-        ]
-        return super()._next(asked)
-
-
-@attack(30, "unbounded use", least=23, weakness="no_limits")
-async def unbounded(stage: Stage) -> Result:
-    result = Result()
-    seen = await stage.play([], model=Endless(), accepts=False)
-    rounds = len(seen.sent)
-    result.add(1, [f"{rounds} rounds"] if rounds > 20 else [])
-    if stage.few:
-        return result
-    stage.put("big.md", "word and word\n" * 60_000)
-    stage.put("line.md", "x" * 900_000)
-    stage.put("aaaa.md", "a" * 40 + "!\n")
-    deep = "/".join(["d"] * 70)
-    stage.put(f"{deep}/x.md", "x\n")
-    for n in range(600):
-        stage.put(f"many/{n}.md", "word\n")
-    orders = [
-        order("read_file", file="big.md"), order("read_file", file="line.md"),
-        order("copy_files", files=["big.md", "line.md"]), order("list_files", limit=1000),
-        order("explore_structure", depth=10), order("search_workspace", query="word", limit=200),
-        order("search_workspace", query="x", limit=200, mode="keyword"), order("query_files", text="word", limit=500),
-        order("search_workspace", query=".*", mode="regex", limit=200), order("get_links", file="big.md", depth=3),
-        order("create_file", file="huge.md", content="x" * 600_000),
-        order("list_files", limit=10**9), order("explore_structure", depth=10**9),
-    ]  # fmt: skip
-    calls = [ToolCall(f"u{n}", tool, json.dumps(told)) for n, (tool, told) in enumerate(orders)]
-    seen = await stage.play([], model=Obedient(at_once=calls), accepts=False)
-    told = json.loads(seen.sent[-1])["messages"]
-    long = [
-        len(one["content"])
-        for one in told
-        if one["role"] == "tool" and len(one["content"]) > 80_000
-    ]
-    result.add(len(orders), [*(f"an answer of {n} characters" for n in long), *seen.effects()])
-    result.add(*await slow_patterns(stage), whole=False)
-    return result
-
-
-async def slow_patterns(stage: Stage) -> tuple[int, list[str]]:
-    """Expressions that take for ever are ended: here after a fraction of the usual time."""
-    from stet.settings.parse import parse as settings_of
-    from stet.system.os_system import OsSystem
-    from stet.workspace import grep
-    from stet.workspace.workspace import Workspace
-    from tests.attacks.stage import SETTINGS
-
-    folder = stage.top / "slow"
-    folder.mkdir()
-    (folder / "a.md").write_text("a" * 40 + "!\n" + "x" * 40 + "\n")
-    world = Workspace(OsSystem(), settings_of(SETTINGS).settings)
-    world.add_root(folder.as_uri())
-    before, grep.SECONDS = grep.SECONDS, 0.3
-    effects: list[str] = []
-    try:
-        for pattern in PATTERNS:
-            try:
-                await grep.grep(world.snapshot(), pattern, "")
-            except grep.BadPattern:
-                continue
-    finally:
-        grep.SECONDS = before
-    return len(PATTERNS), effects
 
 
 SERVERS = (

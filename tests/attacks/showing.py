@@ -1,5 +1,6 @@
 """Classes 18 to 22: what the editor is shown, and what text hides from the one who reads it."""
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -257,7 +258,7 @@ ESCAPES = (
 _RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 
-@attack(22, "ANSI and OSC sequences", least=60, weakness="controls_act")
+@attack(22, "ANSI and OSC sequences", least=100, weakness="controls_act")
 async def escapes(stage: Stage) -> Result:
     result = Result()
     hostile = tuple(stage.some(ESCAPES))
@@ -267,16 +268,26 @@ async def escapes(stage: Stage) -> Result:
     printed = "".join(hostile)
     stage.put("prints.txt", printed)
     orders += [order("execute_command", name="print")]
+    # Such names are really on the disk, and in what tools say of it.
+    named = [text for text in hostile if "/" not in text and "\0" not in text]
+    for n, text in enumerate(named):
+        stage.put(f"there{n}{text}.md", f"# {text}\n\nword {text} [[no{n}{text}]]\n")
+        orders += [order("read_file", file=f"there{n}{text}.md")]
+    orders += [order("list_files"), order("find_dead_links"), order("explore_structure", depth=3)]
+    orders += [order("search_workspace", query="word", mode=mode) for mode in ("hybrid", "regex")]
     commands = [{"name": "print", "argv": ["cat", "prints.txt"], "safe": True}]
     texts: list[str] = []
 
     async def look(seen: Seen) -> None:
+        editor = seen.editor
         texts.extend(await hovered(seen))
-        for found in await seen.editor.command("stet.proposals"):
-            texts.append(str(found["summary"]) if not found else "")
-        for name in seen.editor.documents:
-            for one in seen.editor.diagnostics.get(name, ()):
+        for uri in list(editor.documents):
+            for one in editor.diagnostics.get(uri, ()):
                 texts.append(one.message)
+            texts.extend(one.title for one in await editor.actions(uri, editor.text(uri)))
+            asked = lsp.CodeLensParams(lsp.TextDocumentIdentifier(uri))
+            for lens in await editor.text_document_code_lens_async(asked) or ():
+                texts.append(lens.command.title if lens.command else "")
 
     seen = await stage.play(
         orders,
@@ -285,15 +296,20 @@ async def escapes(stage: Stage) -> Result:
         settings={"agent": {"commands": commands, "disabledTools": []}},
         model=Obedient(says=printed),
     )
+    for token, reports in seen.editor.progress_reports.items():
+        texts += [
+            f"{token}: {getattr(one, name, '')}" for one in reports for name in ("title", "message")
+        ]
     texts += [one.message for one in seen.editor.messages]
     texts += [one.message for one in seen.editor.asked]
     texts += [one.message for one in seen.editor.log_messages]
-    tools = [json_text for json_text in seen.sent[-1:] if "\\u001b" in json_text]
+    for body in map(json.loads, seen.sent[-1:]):
+        texts += [str(one["content"]) for one in body["messages"] if one["role"] == "tool"]
     effects = [
         f"shown raw: {one!a} in {text[:60]!a}" for text in texts for one in _RAW.findall(text)
     ]
     # The one program that ran is the user's own; what it wrote is what is looked at.
     effects += [one for one in seen.effects() if "['cat'" not in one]
-    assert tools or seen.sent
-    result.add(3 * len(hostile) + 9, effects)
+    # Summaries, answers, questions and missing files; titles of actions and lenses; files that are there.
+    result.add(4 * len(hostile) + len(named) + 13, effects)
     return result

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from random import Random
 
-from tests.attacks import keeping, names, network, reading, running, showing, words
+from tests.attacks import bounds, keeping, names, network, reading, running, showing, words
 from tests.attacks.registry import CLASSES, AttackClass, Result
 from tests.attacks.stage import Stage
 
@@ -12,14 +12,13 @@ __all__ = ["ALL", "N_CLASSES", "played", "rows"]
 
 N_CLASSES = 35
 ALL: list[AttackClass] = [CLASSES[number] for number in sorted(CLASSES)]
-_MODULES = (keeping, names, network, reading, running, showing, words)
+_MODULES = (bounds, keeping, names, network, reading, running, showing, words)
 """Imported for the classes that they enter."""
 
 
-def played(kind: AttackClass, folder: Path, seed: int, *, weakened: bool = False) -> Result:
-    """Play a class in an empty folder; with its rule weakened, only some of it."""
-    weakness = kind.weakness if weakened else ""
-    stage = Stage(folder, Random(seed + kind.number), weakness=weakness, few=weakened)
+def played(kind: AttackClass, folder: Path, seed: int, *, weakness: str = "") -> Result:
+    """Play a class in an empty folder; with a rule weakened, only some of it."""
+    stage = Stage(folder, Random(seed + kind.number), weakness=weakness, few=bool(weakness))
     return asyncio.run(kind.play(stage))
 
 

@@ -31,9 +31,18 @@ def test_no_attack_of_a_class_has_an_effect(kind: AttackClass, tmp_path: Path) -
     assert result.n_whole >= 5
 
 
-@pytest.mark.parametrize("kind", ALL, ids=named)
-def test_each_class_notices_a_weakened_gate(kind: AttackClass, tmp_path: Path) -> None:
-    assert played(kind, tmp_path, SEED, weakened=True).effects != []
+@pytest.mark.parametrize(
+    ("kind", "weakness"),
+    [
+        pytest.param(kind, weakness, id=f"{named(kind)}: {weakness}")
+        for kind in ALL
+        for weakness in kind.weaknesses
+    ],
+)
+def test_each_class_notices_a_weakened_gate(
+    kind: AttackClass, weakness: str, tmp_path: Path
+) -> None:
+    assert played(kind, tmp_path, SEED, weakness=weakness).effects != []
 
 
 def test_the_table_tells_cases_and_effects() -> None:
