@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.bench import __main__ as bench
-from tests.bench.readme import BEGIN, END, README, write
-from tests.bench.table import Row, at_least, at_most, render, times_at_least
+from tests.bench.budgets import ROWS, amiss
+from tests.bench.readme import BEGIN, END, README, table, write
+from tests.bench.table import HEADINGS, Row, at_least, at_most, render, times_at_least
 
 
 def test_a_number_is_held_against_its_bars_alone_or_as_a_ratio() -> None:
@@ -34,6 +35,56 @@ def test_the_readme_has_a_place_for_the_table() -> None:
     text = README.read_text()
     assert (text.count(BEGIN), text.count(END)) == (1, 1)
     assert text.index(BEGIN) < text.index(END)
+
+
+def test_the_readmes_table_has_every_row_of_the_benchmarks_and_no_other() -> None:
+    headings, *rows = table()
+    assert tuple(headings) == HEADINGS
+    assert amiss([what for what, *_ in rows]) == []
+
+
+def test_a_written_table_is_read_back_by_what_was_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "README.md"
+    page.write_text(f"| not | ours |\n{BEGIN}| by hand | 1 |\n{END}| nor | this |\n")
+    monkeypatch.setattr("tests.bench.readme.README", page)
+    assert table() == []
+    write([Row("x", "ms", 4, must=at_most(5)), Row("y", "s", 1, 2, "peer")], minutes=6)
+    assert table() == [
+        list(HEADINGS),
+        ["x", "4 ms", "-", "-", "≤ 5: held", "-"],
+        ["y", "1 s", "2 (peer)", "0.5x", "-", "-"],
+    ]
+
+
+def test_a_row_that_is_lost_from_a_table_is_noticed_and_one_that_is_not_measured_too() -> None:
+    whole = [row.replace("*", "4,624") for rows in ROWS.values() for row in rows]
+    assert amiss([*whole, *whole]) == []
+    for row in whole:
+        (told,) = amiss([one for one in whole if one != row])
+        assert told.startswith("there is no row "), row
+    assert amiss([*whole, "tea", "tea"]) == ["no benchmark yields the row 'tea'"]
+    assert amiss(["memory, idle", "memory, 3 files indexed"], ["memory"]) == []
+
+
+def test_every_benchmark_has_its_rows_named() -> None:
+    assert ROWS.keys() == bench.BENCHMARKS.keys()
+
+
+def test_what_a_benchmark_yields_is_held_against_its_named_rows(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench.main(["retrieval"])
+    assert "row" not in capsys.readouterr().err
+    row = Row("memory, of late", "MB", 4)
+    detail = Row("no matter", "MB", 4, in_detail=True)
+    monkeypatch.setitem(bench.BENCHMARKS, "memory", lambda: iter([row, detail]))
+    assert bench.main(["memory"]) == 1
+    told = capsys.readouterr().err
+    assert "there is no row 'memory, idle'" in told
+    assert "no benchmark yields the row 'memory, of late'" in told
+    assert "no matter" not in told
 
 
 def test_the_readmes_table_is_of_all_benchmarks_or_none(capsys: pytest.CaptureFixture[str]) -> None:

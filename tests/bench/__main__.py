@@ -1,7 +1,7 @@
 """`python -m tests.bench [NAME ...] [--write]`: measure, print tables; 1 if a must is missed.
 
 Without names all is measured, and `--write` renews the README's table by it. A new row is a module with
-a function `rows`, and its line in `BENCHMARKS`.
+a function `rows`, its line in `BENCHMARKS`, and what it yields in `budgets.ROWS`.
 """
 
 import argparse
@@ -23,6 +23,7 @@ from tests.bench import (
     retrieval,
     search,
 )
+from tests.bench.budgets import amiss
 from tests.bench.peers import peers
 from tests.bench.table import Row, render
 
@@ -61,6 +62,9 @@ def main(arguments: list[str]) -> int:
     sys.stdout.write(render(main_rows) + "\n")
     if detail := [row for row in found if row.in_detail]:
         sys.stdout.write(f"\nIn detail:\n\n{render(detail)}\n")
+    if told := amiss([row.what for row in main_rows], given.names or tuple(BENCHMARKS)):
+        sys.stderr.write("".join(f"{one} (`tests/bench/budgets.py`)\n" for one in told))
+        return 1
     if given.write:
         readme.write(main_rows, minutes=(perf_counter() - begun) / 60)
     return 0 if all(row.holds for row in found) else 1

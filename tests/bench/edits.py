@@ -5,7 +5,8 @@ models and typing users do, applies it, and prints who ended right, refused or W
 Exits with 1 if a bar is missed: 85 % right, 0.1 % wrong, all right where the user types elsewhere.
 
 A conflict counts as right where the user typed into a line that the edit changes: there, nobody
-could know better.
+could know better. What the gate refuses counts as refused; a commit that writes the mark of a secret,
+which no edit may, says nothing of typing elsewhere.
 """
 
 import argparse
@@ -27,6 +28,8 @@ PACKAGES = ("rich", "pydantic")
 MOST_WRONG = 0.001
 LEAST_RIGHT = 0.85
 ELSEWHERE = "typing elsewhere"
+NEW_MARK = "privacy.redactSecrets"
+"""The rule against writing a mark that the file does not hold."""
 
 
 @dataclass(slots=True)
@@ -36,11 +39,13 @@ class Tally:
     Attributes:
         ended: How many, by way, kind and verdict.
         marked: How many refusals were counted as right, by way and kind.
+        barred: How many the gate refused for a mark that they would have written, by kind.
         bad: What was not right, for people: kind, verdict, why, and the draft.
     """
 
     ended: Counter[tuple[str, str, Verdict]] = field(default_factory=Counter)
     marked: Counter[tuple[str, str]] = field(default_factory=Counter)
+    barred: Counter[str] = field(default_factory=Counter)
     bad: list[tuple[str, str, Verdict, str, Draft]] = field(default_factory=list)
 
     def share(self, way: str, verdict: Verdict, kind: str | None = None) -> float:
@@ -50,12 +55,19 @@ class Tally:
         return n / max(1, sum(self.ended[way, one, any_] for one in kinds for any_ in Verdict))
 
     @property
+    def elsewhere(self) -> float:
+        """Which part ended right while the user typed elsewhere, 0 to 1, of those that may be made."""
+        n = sum(self.ended["ours", ELSEWHERE, verdict] for verdict in Verdict)
+        right = self.ended["ours", ELSEWHERE, Verdict.RIGHT]
+        return right / max(1, n - self.barred[ELSEWHERE])
+
+    @property
     def holds(self) -> bool:
         """Whether every bar is cleared."""
         return (
             self.share("ours", Verdict.RIGHT) >= LEAST_RIGHT
             and self.share("ours", Verdict.WRONG) <= MOST_WRONG
-            and self.share("ours", Verdict.RIGHT, ELSEWHERE) == 1
+            and self.elsewhere == 1
         )
 
 
@@ -72,7 +84,9 @@ def tally(changes: Iterable[Change], seed: int) -> Tally:
                 verdict, why = apply(draft)
                 if way == "ours" and verdict is not Verdict.RIGHT:
                     result.bad.append((change.origin, kind, verdict, why, draft))
-                if verdict is Verdict.REFUSED and touches_typing(draft):
+                if why == NEW_MARK:
+                    result.barred[kind] += 1
+                elif verdict is Verdict.REFUSED and touches_typing(draft):
                     verdict = Verdict.RIGHT
                     result.marked[way, kind] += 1
                 result.ended[way, kind, verdict] += 1
@@ -109,7 +123,7 @@ def rows() -> Iterator[Row]:
         result = tally(changes, 1)
         right, wrong = (100 * result.share("ours", v) for v in (Verdict.RIGHT, Verdict.WRONG))
         peer = 100 * result.share("exact", Verdict.RIGHT)
-        elsewhere = 100 * result.share("ours", Verdict.RIGHT, ELSEWHERE)
+        elsewhere = 100 * result.elsewhere
         bad = 100 * result.share("exact", Verdict.WRONG)
         rule = "exact and unique"
         bars = at_least(100 * LEAST_RIGHT), at_least(95)

@@ -5,6 +5,7 @@ from enum import Enum
 
 from stet.review.drafts import EditDraft
 from stet.review.proposal import HunkState
+from stet.review.rules import Refused
 from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange
 from stet.text.diff import unified_diff
@@ -20,7 +21,7 @@ class Verdict(Enum):
     RIGHT = "right"
     """As the perfect edit would have, with all that the user typed."""
     REFUSED = "refused"
-    """Not found, not clear, or marked as a conflict; the text is the user's."""
+    """Not found, not clear, against a rule of the gate, or a conflict; the text is the user's."""
     WRONG = "WRONG"
 
 
@@ -35,7 +36,10 @@ def ours(draft: Draft) -> tuple[Verdict, str]:
     proposal = EditDraft(
         turn="t", author="m", document=page.document, name="a.md", edit=match.edit, summary="s"
     )
-    page.ledger.propose_edit(proposal, rules())
+    try:
+        page.ledger.propose_edit(proposal, rules())
+    except Refused as error:
+        return Verdict.REFUSED, error.refusal.rule
     page.apply(*_typed(_shifted(draft.after, draft.before)))
     if any(hunk.state is not HunkState.PENDING for hunk in page.hunks):
         return Verdict.REFUSED, "conflict"

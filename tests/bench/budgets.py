@@ -1,0 +1,64 @@
+"""The rows that the benchmarks have to yield, so that none is lost from a table without a word.
+
+What is measured alone (`in_detail`) is not named: it only explains a row.
+"""
+
+from collections.abc import Collection, Mapping
+from fnmatch import fnmatchcase
+
+ROWS: Mapping[str, tuple[str, ...]] = {
+    "didchange": (
+        "didChange, 10,000 lines",
+        "didChange, 10,000 lines, ours alone",
+        "didChange, 100,000 lines",
+        "didChange, 100,000 lines, ours alone",
+        "a change at 100,000 lines",
+    ),
+    "keystrokes": (
+        "keystroke to the next answer, p99, busy",
+        "keystroke to the next answer, p99, idle",
+    ),
+    "initialize": ("start to the answer of `initialize`",),
+    "memory": ("memory, idle", "memory, * files indexed"),
+    "hunks": ("1,000 pending hunks: the most they add to a keystroke",),
+    "search": (
+        "* files, cold, to be found",
+        "a saved file is found",
+        "a hybrid query over * passages, p50",
+        "a hybrid query over * passages, p99",
+    ),
+    "links": ("link graph, one file changed", "link graph, depth 3 walk"),
+    "model_round": ("a model round: own overhead",),
+    "prefix": ("bytes of a prompt kept between rounds", "bytes of a prompt kept between turns"),
+    "cancel": ("cancel until no more effects, p99",),
+    "retrieval": (
+        "docstring to function, by tests/eval/scores.md",
+        "commit message to files, by tests/eval/scores.md",
+    ),
+    "edits": (
+        "edits applied right, history",
+        "edits applied wrong, history",
+        "edits applied right, rich",
+        "edits applied wrong, rich",
+        "edits applied right, pydantic",
+        "edits applied wrong, pydantic",
+    ),
+}
+"""By benchmark; a `*` stands for a number that is counted while it runs."""
+
+
+def amiss(found: Collection[str], names: Collection[str] = tuple(ROWS)) -> list[str]:
+    """What a table lacks, and what stands in it that no benchmark measures; a sentence each.
+
+    Args:
+        found: The rows of the table by what was measured; one that is there beside several peers
+            may come several times.
+        names: The benchmarks whose rows these should be.
+    """
+    wanted = [row for name in names for row in ROWS[name]]
+    lacking = [row for row in wanted if not any(fnmatchcase(one, row) for one in found)]
+    strange = [one for one in found if not any(fnmatchcase(one, row) for row in wanted)]
+    return [
+        *(f"there is no row {row!r}" for row in lacking),
+        *(f"no benchmark yields the row {one!r}" for one in dict.fromkeys(strange)),
+    ]
