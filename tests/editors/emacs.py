@@ -130,7 +130,7 @@ def start(given: Start, file: str) -> "Emacs":
     ready = given.home / "ready"
     ready.unlink(missing_ok=True)
     command = [*given.program.command, file]
-    terminal = Terminal(command, environment, given.root, given.home / "tmux", given.size)
+    terminal = Terminal(command, environment, given.root, given.size)
     terminal.wait(lambda _: ready.exists(), "Emacs has read its init file")
     return Emacs(terminal, given.home / "asked", given.root)
 

@@ -74,8 +74,7 @@ class Start:
     def open(self, *arguments: str) -> "HelixEditor":
         """Start it, for example with a file."""
         command = [*self.helix.command, *arguments]
-        socket = self.home / "tmux"
-        return HelixEditor(Terminal(command, self.environment(), self.root, socket, SIZE))
+        return HelixEditor(Terminal(command, self.environment(), self.root, SIZE))
 
 
 def record(series: str, folder: Path, programs: Path) -> None:

@@ -9,6 +9,7 @@ import os
 import select
 import shlex
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -32,7 +33,6 @@ class Terminal:
         command: The program and its arguments.
         environment: All of the program's environment; `TERM` is tmux's.
         folder: Where the program starts.
-        socket: A path for tmux's socket where nothing is; a short one, below 100 bytes.
         size: Columns and lines.
 
     Raises:
@@ -44,13 +44,16 @@ class Terminal:
         command: Sequence[str | Path],
         environment: Mapping[str, str],
         folder: Path,
-        socket: Path,
         size: tuple[int, int] = (120, 40),
     ) -> None:
+        program = tmux.ensure()
+        # Of its own: a tmux that ends still takes who comes to its socket, and ends them with it.
+        self._folder = tempfile.TemporaryDirectory(prefix="tmux-", ignore_cleanup_errors=True)
+        socket = Path(self._folder.name, "socket")
         columns, lines = map(str, size)
         session = ["new-session", "-x", columns, "-y", lines, shlex.join(map(str, command))]
         self._control = subprocess.Popen(
-            [*tmux.ensure(), "-u", "-S", socket, "-f", os.devnull, "-C", *session],
+            [*program, "-u", "-S", socket, "-f", os.devnull, "-C", *session],
             cwd=folder,
             env=dict(environment),
             stdin=subprocess.PIPE,
@@ -144,6 +147,7 @@ class Terminal:
             with contextlib.suppress(BrokenPipeError):
                 self._control.stdin.close()
             self._control.stdout.close()
+            self._folder.cleanup()
 
     def _run(self, *command: str) -> list[str]:
         """The lines a command of tmux's answers with."""

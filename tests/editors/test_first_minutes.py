@@ -158,7 +158,7 @@ def running_emacs(stranger: Stranger, script: Path | None) -> Iterator[Emacs]:
     helpers.write_text(emacs_driver.HELPERS)
     environment = stranger.environment(script) | {"TEST_FOLDER": str(asked)}
     line = (stranger.programs / "emacs", "--load", helpers, "a.py")
-    terminal = Terminal(line, environment, stranger.root, asked / "tmux")
+    terminal = Terminal(line, environment, stranger.root)
     try:
         terminal.wait(lambda _: (asked / "ready").exists(), "Emacs has read its files")
         yield Emacs(terminal, asked / "asked", stranger.root)
@@ -222,8 +222,7 @@ def running_helix(
     """Helix with what is in the home."""
     line = (stranger.programs / "hx", "a.py")
     environment = stranger.environment(script)
-    socket = own_folder(stranger, script) / "tmux"
-    terminal = Terminal(line, environment, stranger.root, socket, SIZE)
+    terminal = Terminal(line, environment, stranger.root, SIZE)
     try:
         editor = HelixEditor(terminal)
         if ready:
