@@ -90,7 +90,12 @@ def steer(editor: Editor, dice: Dice) -> None:
                 ({"text": "yes"}, {"choice": "one"}, {"choice": "no"}, {"text": "\ud800"})
             )
             given = said if dice.random() < 0.4 else {"question": question, **said}
-            editor.command("stet.answer", given)
+
+            def then(answer: Any) -> None:
+                if said == {"text": "yes"}:
+                    editor.agree(*answer["answered"])
+
+            editor.command("test.answer", given, then=then)
 
 
 def _decide(editor: Editor, dice: Dice, name: str, state: str, **more: object) -> None:

@@ -245,6 +245,11 @@ class Editor:
         while len(self._allowed) > MOST_ALLOWED:
             del self._allowed[next(iter(self._allowed))]
 
+    def agree(self, *questions: str) -> None:
+        """The user said yes to these; one whether a file may go is a yes to its removal."""
+        for asked in filter(None, map(_REMOVAL.search, questions)):
+            self._may_go.add(self.root / asked[1])
+
     def _check_allowed(
         self, document: Document, edited: dict[str, Any], changes: list[dict[str, Any]]
     ) -> None:
@@ -350,10 +355,9 @@ class Editor:
             self._answer(message, result=None)
 
     def _choose(self, message: Message, choice: Any) -> None:
-        """One of the buttons of a message; what a file's removal is asked by is a yes to it."""
-        asked = _REMOVAL.search(message["params"]["message"])
-        if asked is not None and choice == {"title": "Delete"}:
-            self._may_go.add(self.root / asked[1])
+        """One of the buttons of a message."""
+        if choice == {"title": "Delete"}:
+            self.agree(message["params"]["message"])
         self._answer(message, result=choice)
 
     def _answer(self, message: Message, **answer: object) -> None:

@@ -1,4 +1,4 @@
-"""The server as it is, with a model that answers anything, and two commands that look into it.
+"""The server as it is, with a model that answers anything, and commands that look into it.
 
 Run as a script. `--broken NAME` takes one piece out of it: proof that the fuzzer would notice.
 """
@@ -20,7 +20,7 @@ from stet.index.search import fields
 from stet.llm.model import Model
 from stet.lsp.connection.serving import serve
 from stet.lsp.delivering import arrival
-from stet.lsp.handlers import review, undo
+from stet.lsp.handlers import review, turns, undo
 from stet.lsp.routing import Router
 from stet.lsp.server import build_server
 from stet.lsp.state import ServerState
@@ -80,6 +80,18 @@ def decide(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     return {"listed": listed, "answer": DECISIONS[str(name)](state, tuple(arguments))}
 
 
+def answer(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+    """`test.answer`: `stet.answer`, and the questions that it answered; at once, as the oldest that
+    waits may be another by the next message."""
+    waiting: Any = state.agent.questions
+    before = {key: one.question.text for key, one in waiting._open.items()}
+    answered = turns.answer(state, given)
+    return {
+        "answered": [text for key, text in before.items() if key not in waiting._open],
+        "answer": answered,
+    }
+
+
 def documents_of(state: ServerState) -> list[tuple[str, TextDocument]]:
     """The user's open documents with their names, as the model is told them."""
     snapshot = state.workspace.snapshot()
@@ -117,6 +129,7 @@ def main() -> int:
     route.command("test.memory", memory)
     route.command("test.checksums", checksums)
     route.command("test.decide", decide)
+    route.command("test.answer", answer)
     return serve(server)
 
 
