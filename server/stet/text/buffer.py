@@ -132,7 +132,9 @@ class TextBuffer:
         if last + 1 < len(lines):
             made.pop()
         taken = lines[first : last + 1]
-        effects = line_changes(first, taken, made)
+        # A last line that is only reached is as it was, whatever reads alike before it.
+        n_kept = int(end_column == 0 and made[-1:] == taken[-1:])
+        effects = line_changes(first, taken[: len(taken) - n_kept], made[: len(made) - n_kept])
         lines[first : last + 1] = made
         self._text = None
         place = Range(Position(first, start_column), Position(last, end_column))

@@ -52,7 +52,8 @@ class BlockAnchor(Anchor):
         *,
         is_others: bool = False,  # noqa: ARG002 - see below
     ) -> bool:
-        """Move with a change; a block that is not whole is looked for after any change above it.
+        """Move with a change; a block that is not whole is looked for after any change above it, and
+        after one a few lines below: what comes back may be told of there, among marks that read alike.
 
         Args:
             change: In lines of the text before it.
@@ -61,9 +62,9 @@ class BlockAnchor(Anchor):
         """
         first, removed, added = change
         behind, delta = first + removed, added - removed
+        self._is_due |= self.is_sought_at(first)
         if first > self.end:
-            return False
-        self._is_due |= self.merged is None
+            return self._is_due
         if self._holds(first, behind):
             self._is_due = True
             self.first = max(min(self.first, first), floor)
@@ -73,6 +74,10 @@ class BlockAnchor(Anchor):
             self.end += delta
             return delta != 0 or self._is_due
         return self._is_due
+
+    def is_sought_at(self, line: int) -> bool:
+        """Whether lines put there may make it whole."""
+        return self.merged is None and line <= self.end + _NEAR
 
     def _holds(self, first: int, behind: int) -> bool:
         """Whether a change of these lines is one of the block's own."""

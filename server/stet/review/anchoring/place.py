@@ -198,6 +198,12 @@ class Place:
         self._is_due = True
         return True
 
+    def is_sought_at(self, line: int) -> bool:  # noqa: ARG002 - see below
+        """Whether a change that begins at `line`, below the place, may be one of its lines: never, for
+        what goes by lines alone.
+        """
+        return False
+
     def is_brought_back_by(self, change: LineChange) -> bool:
         """Whether a change looks like the inverse of the last one that is remembered.
 

@@ -182,6 +182,8 @@ class Track:
         first, removed, added = effect
         behind, delta = first + removed, added - removed
         at = bisect_left(self.live, first, key=_END)
+        while at and self.live[at - 1].is_sought_at(first):
+            at -= 1
         floor = self.live[at - 1].end if at else 0
         near = list(takewhile(lambda anchor: anchor.first <= behind, islice(self.live, at, None)))
         # A hunk may have been found anew below lines that had been taken for its own.

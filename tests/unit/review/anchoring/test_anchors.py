@@ -201,6 +201,26 @@ def test_the_whole_text_coming_anew_is_followed_by_its_difference() -> None:
     assert page.text == "zero\n" + REPLACED.replace("five", "5")
 
 
+@pytest.mark.parametrize(
+    ("typed", "accepted"),
+    [
+        ((1, 0, 2, 0, ""), "gap\nnew\ngap\n"),
+        ((2, 0, 3, 0, ""), "gap\ngap\nnew\n"),
+        ((0, 3, 1, 3, ""), "gap\nnew\ngap\n"),
+        ((1, 0, 1, 0, "gap\n"), "gap\ngap\ngap\nnew\ngap\n"),
+        ((1, 3, 1, 3, "\ngap"), "gap\ngap\nnew\ngap\ngap\n"),
+    ],
+)
+def test_an_insertion_among_lines_that_read_alike_stays_between_those_it_was_made_for(
+    typed: tuple[int, int, int, int, str], accepted: str
+) -> None:
+    page = Page("gap\ngap\ngap\n")
+    page.propose("gap\ngap\nnew\ngap\n")
+    page.type(*typed)
+    page.accept()
+    assert page.text == accepted
+
+
 def test_a_last_line_without_end_is_followed() -> None:
     page = Page("a\nb")
     page.propose("a\nB")
