@@ -1,7 +1,7 @@
 """An edit on its way to the editor: what it does, and how to tell that it has arrived."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from copy import copy
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
@@ -147,6 +147,20 @@ def _difference(document: TextDocument, lines: Sequence[str]) -> TextEdit:
     )
 
 
+class Run(NamedTuple):
+    """What an edit does on lines none of which it leaves alone.
+
+    Attributes:
+        first: The first of these lines, in the text the edit was made for.
+        end: The line behind the last.
+        hunks: Those of them, in order of place.
+    """
+
+    first: int
+    end: int
+    hunks: tuple[str, ...]
+
+
 class Sent:
     """One edit on its way; owned and changed by its `Track` only.
 
@@ -161,6 +175,7 @@ class Sent:
     __slots__ = (
         "_behind",
         "_effects",
+        "_runs",
         "_shadow",
         "_shifts",
         "before",
@@ -189,6 +204,7 @@ class Sent:
         self.expected = plan.edit.apply(document.text)
         self._shadow = TextBuffer(document.text)
         self._effects = plan.effects[::-1]
+        self._runs = {hunk: run for run in _runs(self._effects) for hunk in run.hunks if hunk}
         self._behind = [change.first + change.removed for _, change in self._effects]
         deltas = (change.added - change.removed for _, change in self._effects)
         self._shifts = list(accumulate(deltas, initial=0))
@@ -204,37 +220,23 @@ class Sent:
                 return count, self._shadow.lines
         return None
 
-    def touching(self, hunk: str) -> tuple[str, ...]:
-        """The hunks of the edit that have no line between them, one of which is `hunk`, in order of
-        place; none where all that is known of the edit is the difference.
+    def touching(self, hunk: str) -> Run | None:
+        """The hunks of the edit that have no line between them, one of which is `hunk`; None where all
+        that is known of the edit is the difference.
         """
-        run: list[str] = []
-        behind = None
-        for other, change in self._effects:
-            if change.first != behind:
-                if hunk in run:
-                    break
-                run = []
-            run.append(other)
-            behind = change.first + change.removed
-        return tuple(run) if hunk in run else ()
+        return self._runs.get(hunk)
 
-    def stands_at(
-        self, hunks: Sequence[str], lines: Sequence[str]
-    ) -> Mapping[str, tuple[int, int]]:
-        """Where in `lines` what these hunks write stands, if all of it does so once, and nowhere in
-        the place that they had when it was sent; none if not.
+    def stands_at(self, run: Run, lines: Sequence[str]) -> Mapping[str, tuple[int, int]]:
+        """Where in `lines` what the hunks of a run write stands, if all of it does so once, and nowhere
+        in the place that they had when it was sent; none if not.
         """
-        wanted = whole_lines("".join(self.plan.texts[hunk] for hunk in hunks))
-        changes = [change for hunk, change in self._effects if hunk in hunks]
-        behind = changes[-1].first + changes[-1].removed
+        texts = [whole_lines(self.plan.texts[hunk]) for hunk in run.hunks]
+        wanted = whole_lines("".join(self.plan.texts[hunk] for hunk in run.hunks))
         found = line_places(lines, wanted) if wanted else ()
-        if len(found) != 1 or line_places(self.lines[changes[0].first : behind], wanted):
+        if len(found) != 1 or line_places(self.lines[run.first : run.end], wanted):
             return {}
-        at = accumulate(
-            (len(whole_lines(self.plan.texts[hunk])) for hunk in hunks), initial=found[0]
-        )
-        return dict(zip(hunks, pairwise(at), strict=True))
+        at = accumulate(map(len, texts), initial=found[0])
+        return dict(zip(run.hunks, pairwise(at), strict=True))
 
     def moved(self, anchor: Anchor, earlier: Set[str]) -> Standing | None:
         """Where the edit itself takes another anchor: editors report the smallest difference, which
@@ -284,3 +286,19 @@ class Sent:
         back = standing.first - first - shift
         around = lines_around(self.lines, before.first, before.end)
         return Fold(was, anchor.current, removed, added, back, around)
+
+
+def _runs(effects: Sequence[tuple[str, LineChange]]) -> Iterator[Run]:
+    """Changes that touch, together; `effects` are in order of place, each with its hunk."""
+    hunks: list[str] = []
+    first = end = 0
+    for hunk, change in effects:
+        if hunks and change.first != end:
+            yield Run(first, end, tuple(hunks))
+            hunks = []
+        if not hunks:
+            first = change.first
+        hunks.append(hunk)
+        end = change.first + change.removed
+    if hunks:
+        yield Run(first, end, tuple(hunks))

@@ -322,12 +322,12 @@ class Track:
     def _arrived_with_others(self, hunk: str) -> tuple[int, int] | None:
         """The same for one that came in one change with those that it touches: its place may be theirs."""
         assert self.sent is not None, "nothing was sent"
-        hunks = self.sent.touching(hunk)
-        if len(hunks) < 2:
+        run = self.sent.touching(hunk)
+        if run is None or len(run.hunks) < 2:
             return None
-        anchors = [self._by_hunk[one] for one in hunks]
+        anchors = [self._by_hunk[one] for one in run.hunks]
         first, end = min(one.first for one in anchors), max(one.end for one in anchors)
-        place = self.sent.stands_at(hunks, self.lines[first:end]).get(hunk)
+        place = self.sent.stands_at(run, self.lines[first:end]).get(hunk)
         return None if place is None else (first + place[0], first + place[1])
 
     def taking_back(self, document: TextDocument, hunks: Iterable[str]) -> Plan:
