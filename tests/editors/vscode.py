@@ -379,9 +379,14 @@ def _read(path: Path) -> list[str]:
 
 
 def _prepare(start: Start) -> None:
-    user = start.home / "user" / "User"
-    user.mkdir(parents=True, exist_ok=True)
-    (user / "settings.json").write_text(json.dumps({**SETTINGS, **start.settings}))
+    # Stet's settings are a machine's: where VS Code serves a browser, as here, it takes them from the
+    # machine's own file, and drops them from the user's once it knows what they are.
+    stets = {key: value for key, value in start.settings.items() if key.startswith("stet.")}
+    others = {key: value for key, value in start.settings.items() if key not in stets}
+    for name, settings in {"User": {**SETTINGS, **others}, "Machine": stets}.items():
+        folder = start.home / "user" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "settings.json").write_text(json.dumps(settings))
     if start.script is not None:
         (start.home / "script.json").write_text(start.script)
 
