@@ -1,12 +1,14 @@
 """What changed between two texts: as hunks of lines, as sequential changes, as a unified diff."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from stet.text.change import LineChange, Splice, TextChange
-from stet.text.lines import end_of, split_lines
+from stet.text.lines import end_of, line_end, line_ends, split_lines, without_end
 from stet.text.position import Position, Range
 from stet.text.sequence import common_runs, n_common
+
+_ANY_END = "\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +57,11 @@ def line_changes(first: int, old: Sequence[str], new: Sequence[str]) -> tuple[Li
         return ()
     if set(old).isdisjoint(new):
         return (LineChange(first + head, len(old), len(new)),)
+    ends = [frozenset(map(line_end, lines)) for lines in (old, new)]
+    hunks = _converted(old, new) if _is_converted(*ends) else diff_lines(old, new)
     return tuple(
         LineChange(first + head + hunk.old_start, len(hunk.old), len(hunk.new))
-        for hunk in reversed(diff_lines(old, new))
+        for hunk in reversed(hunks)
     )
 
 
@@ -65,8 +69,52 @@ def changes_between(old: str, new: str) -> tuple[TextChange, ...]:
     """The changes that lead from `old` to `new`: sequential, bottom to top, as small as hunks of
     lines with their common ends cut off.
     """
-    hunks = diff_lines(split_lines(old), split_lines(new))
+    is_converted = _is_converted(line_ends(old), line_ends(new))
+    hunks = (_converted if is_converted else diff_lines)(split_lines(old), split_lines(new))
     return tuple(_change(hunk) for hunk in reversed(hunks))
+
+
+def _is_converted(old: Set[str], new: Set[str]) -> bool:
+    r"""Whether there are other line ends in a text than before; none of them a lone `\r`, which a line
+    put behind it might make another of.
+    """
+    return bool((old ^ new) - {""}) and "\r" not in old | new
+
+
+def _converted(old: Sequence[str], new: Sequence[str]) -> tuple[LineHunk, ...]:
+    """The hunks between texts with other line ends: each line is known by its words. Hunks may touch.
+
+    All that both have in common would else be what had the right line end already: empty lines, say,
+    any of which may be taken for any other.
+    """
+    hunks, i, j = [], 0, 0
+    # A line that ends in nothing is the last one, and no other.
+    words = [
+        [f"{without_end(line)}{line_end(line) and _ANY_END}" for line in lines]
+        for lines in (old, new)
+    ]
+    for start, new_start, n in (*common_runs(*words), (len(old), len(new), 0)):
+        if start > i or new_start > j:
+            hunks.append(LineHunk(i, tuple(old[i:start]), j, tuple(new[j:new_start])))
+        i, j = start + n, new_start + n
+        hunks += _respelt(old, new, (start, new_start, n))
+    return tuple(hunks)
+
+
+def _respelt(
+    old: Sequence[str], new: Sequence[str], run: tuple[int, int, int]
+) -> Iterator[LineHunk]:
+    """The hunks in a run of lines that are the same but for their ends."""
+    i, j, n = run
+    at = 0
+    while at < n:
+        begin = at
+        while at < n and old[i + at] != new[j + at]:
+            at += 1
+        if at > begin:
+            there, here = slice(i + begin, i + at), slice(j + begin, j + at)
+            yield LineHunk(i + begin, tuple(old[there]), j + begin, tuple(new[here]))
+        at += at == begin
 
 
 def _change(hunk: LineHunk) -> TextChange:

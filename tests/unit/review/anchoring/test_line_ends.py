@@ -56,6 +56,24 @@ def test_lines_come_back_with_the_ends_that_the_whole_text_has_got_since() -> No
     assert page.text == "a\nb\nc\n"
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("more", ["", "more\n"])
+@pytest.mark.parametrize("is_told_whole", [True, False])
+def test_a_hunk_stays_where_it_was_while_all_line_ends_are_made_alike(
+    end: str, more: str, *, is_told_whole: bool
+) -> None:
+    text = "top\n\n\r\none\ntwo\nthree\n\r\nfour\nfive\r\n"
+    page = Page(text)
+    page.propose(text.replace("two", "TWO"))
+    wanted = f"{more}{text}".replace("\r\n", "\n").replace("\n", end)
+    if is_told_whole:
+        page.replace(wanted)
+    else:
+        page.type(0, 0, len(page.buffer.lines) - 1, 0, wanted)
+    page.accept()
+    assert page.text == wanted.replace("two", "TWO")
+
+
 def in_crlf(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\n", "\r\n")
 
