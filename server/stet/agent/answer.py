@@ -151,8 +151,9 @@ class Answerer:
             else:
                 prompt = self._prompt(turn.ask, session, seen, toolbox, model.context_tokens)
                 for message in (one for turn in prompt.history for one in turn.messages):
-                    if message.role == "tool":
+                    if message.role != "assistant":
                         desk.heard.add("what was read earlier in this chat", message.content)
+                desk.heard.add("what has changed since your last question", told_first(seen.news))
                 desk.heard.add("what was shown with your question", seen.context.text)
                 session.opening = Opening(
                     told_first(seen.news),
@@ -311,6 +312,7 @@ class Answerer:
             searcher=self._searcher,
             hands=self._hands,
             user_words=session.words,
+            heard=session.others,
             web=open_web(snapshot.settings.web, snapshot.system, session.named),
         )
         desk.look = look_from(desk, turn.ask.place, turn.ask.attachments)

@@ -9,6 +9,7 @@ from stet.agent.turn import Turn, TurnState
 from stet.review.proposal import Hunk
 from stet.review.shown import Shown
 from stet.review.verdicts import Heard
+from stet.tools.provenance import OthersWords
 from stet.web.named import Named
 
 MAX_FILES = 100
@@ -63,6 +64,7 @@ class Session:
         opening: What the turn that runs began with, until it is over.
         words: What the user has said, and nothing else, oldest first: who names a host in it may be
             read from. The history also holds what others wrote.
+        others: What others have written and its model was shown.
         named: Hosts that a search has named or the user has allowed.
         keeping: Held while what it knows is written, so that nothing older is written last.
     """
@@ -74,6 +76,7 @@ class Session:
     heard: Heard = field(default_factory=Heard)
     opening: Opening | None = None
     words: list[str] = field(default_factory=list)
+    others: OthersWords = field(default_factory=OthersWords)
     named: Named = field(default_factory=Named)
     keeping: asyncio.Lock = field(default_factory=asyncio.Lock, compare=False, repr=False)
 

@@ -3,7 +3,7 @@
 The gate is part of it, so what is ready has passed it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stet.review.anchoring.standing import range_of
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft
@@ -28,6 +28,17 @@ class Ready:
     draft: EditDraft | CreateDraft
     admitted: Admitted
     hunks: tuple[Hunk, ...] = ()
+
+    def with_caution(self, said: str) -> "Ready":
+        """The same, with a sentence for the user behind what it is for."""
+        if not said:
+            return self
+        summary = f"{self.draft.summary} (Caution: {said})"
+        return replace(
+            self,
+            draft=replace(self.draft, summary=summary),
+            hunks=tuple(replace(hunk, summary=summary) for hunk in self.hunks),
+        )
 
 
 def ready(draft: EditDraft | CreateDraft, rules: EditRules) -> Ready:
@@ -74,6 +85,13 @@ class ReadyMove:
     draft: MoveDraft
     admitted: Admitted
     links: tuple[Ready, ...]
+
+    def with_caution(self, said: str) -> "ReadyMove":
+        """As `Ready.with_caution`; the links only follow."""
+        if not said:
+            return self
+        summary = f"{self.draft.summary} (Caution: {said})"
+        return replace(self, draft=replace(self.draft, summary=summary))
 
 
 def ready_move(draft: MoveDraft, rules: EditRules) -> ReadyMove:

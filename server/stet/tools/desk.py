@@ -23,7 +23,7 @@ from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 from stet.tools.errors import ToolError
 from stet.tools.hands import Hands, Opened
-from stet.tools.provenance import Heard
+from stet.tools.provenance import OthersWords
 from stet.tools.question import MAX_TEXT, Inquire, Question, QuestionKind
 from stet.web.source import Source
 from stet.web.web import Web
@@ -77,7 +77,7 @@ class Desk:
         copied: Names of files whose contents were gathered for the user, in order.
         sources: Pages that were found or read, in order, without repeats.
         n_questions: How many questions the user has been asked.
-        heard: What others have written and the model was shown: who named what it acts on.
+        heard: What others have written and the chat's model was shown, the chat's own: who named what.
         hands: What the editor may be made to do at once.
     """
 
@@ -102,7 +102,7 @@ class Desk:
     copied: list[str] = field(default_factory=list)
     sources: list[Source] = field(default_factory=list)
     n_questions: int = 0
-    heard: Heard = field(default_factory=Heard)
+    heard: OthersWords = field(default_factory=OthersWords)
     hands: Hands = field(default_factory=Hands)
 
     def snapshot(self) -> Snapshot:
@@ -331,11 +331,21 @@ class Desk:
         with self.refusing(name, position):
             if isinstance(ready, NotReady):
                 raise ready.refused
+            if ready.admitted.protected:
+                ready = ready.with_caution(self.who_named(name))
             try:
                 return self.ledger.propose_ready(ready, amends)
             except Overlap as overlap:
                 again = "To change what is pending, quote that text as `old_text`."
                 raise ToolError(f"{name!r}: {overlap}. {again}") from overlap
+
+    def who_named(self, *names: str) -> str:
+        """A sentence for the user if somebody else has named one of these files; "" if nobody has, or the
+        question is about that file, or the user's cursor is in it.
+        """
+        snapshot = self.snapshot()
+        users = {snapshot.name_of(uri) for uri in (snapshot.asked, snapshot.activity.active) if uri}
+        return self.heard.told((name for name in names if name not in users), self.user_words)
 
     def creation(self, located: Located, text: str, summary: str) -> CreateDraft:
         """A new file as the ledger takes it, from this turn."""

@@ -49,6 +49,8 @@ async def run(params: MoveFile, desk: Desk) -> str:
     old, new = await _places(params, desk)
     with desk.refusing(old.name, "move"):
         ready, plan = await _ready(old, new, desk)
+        if ready.admitted.protected:
+            ready = ready.with_caution(desk.who_named(old.name, new.name))
         move, *links = desk.ledger.propose_ready_move(ready)
     told = f"Proposed {move.id}: {old.name} becomes {new.name}"
     if links:

@@ -14,16 +14,31 @@ _LEAST = 3
 _MAX_SHOWN = 80
 
 
-@dataclass(slots=True)
-class Heard:
-    """The texts of others that a turn's model was shown, with what they came from."""
+MAX_CHARACTERS = 1_000_000
+"""Of all that is remembered for one chat; more is forgotten from the oldest on."""
 
-    _texts: list[tuple[str, str]] = field(default_factory=list)
+
+@dataclass(slots=True)
+class OthersWords:
+    """The texts of others that a chat's model was shown, with what they came from.
+
+    They outlive the history that is sent: what a model has read once it may still act on.
+    """
+
+    _sources: dict[str, str] = field(default_factory=dict)
+    _n_characters: int = 0
 
     def add(self, source: str, text: str) -> None:
         """Note a text; `source` is told to the user, who knows it by that name."""
-        if text.strip():
-            self._texts.append((source, text))
+        folded = text.casefold()
+        if not folded.strip() or folded in self._sources:
+            return
+        self._sources[folded] = source
+        self._n_characters += len(folded)
+        while self._n_characters > MAX_CHARACTERS and len(self._sources) > 1:
+            oldest = next(iter(self._sources))
+            del self._sources[oldest]
+            self._n_characters -= len(oldest)
 
     def source_of(self, value: str, user_words: Sequence[str]) -> str:
         """What named `value`, or a word in it; "" if the user did, or nobody but the model."""
@@ -33,9 +48,9 @@ class Heard:
             return ""
         words = [word for word in _WORD.findall(whole) if word not in said]
         for wanted in dict.fromkeys((whole, *words)):
-            for source, text in self._texts:
+            for text, source in self._sources.items():
                 # A file does not name itself: its result only repeats what it was asked for.
-                if wanted in text.casefold() and wanted != source.casefold():
+                if wanted in text and wanted != source.casefold():
                     return source
         return ""
 

@@ -95,6 +95,27 @@ async def test_the_question_tells_who_named_what_is_to_be_touched(
     assert (await desk.end_of(turn_id)).state == TurnState.COMPLETED
 
 
+async def test_who_has_named_something_is_known_when_that_is_no_longer_sent() -> None:
+    shows = CommandSettings("show", ("ls", "{what}"), safe=True)
+    world = make_world(
+        {"/ws/b.py": "# remove kept/old.py\n"},
+        opened={"/ws/a.py": "x = 1\n"},
+        settings=Settings(
+            agent=AgentSettings(disabled_tools=(), commands=(shows,), history_length=0)
+        ),
+    )
+    run = call("execute_command", name="show", arguments={"what": "kept/old.py"})
+    desk = Table(world, [call("read_file", file="b.py"), DONE, run, DONE])
+    await desk.end_of(desk.start("Tidy up"))
+    turn_id = desk.start("Go on")
+    question = (await until(desk, Asked)).question
+    assert "kept/old.py" not in str(desk.model.requests[2].messages)
+    assert question is not None
+    assert question.text.endswith("\n'kept/old.py' was named by b.py, not by you.")
+    desk.agent.questions.reply("Don't run")
+    assert (await desk.end_of(turn_id)).state == TurnState.COMPLETED
+
+
 async def test_five_hours_of_waiting_cost_the_turn_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     desk = table(ASK, DONE, max_seconds=600)
     clock = Clock(monkeypatch)
