@@ -24,7 +24,9 @@ from stet.lsp.handlers import review, turns, undo
 from stet.lsp.routing import Router
 from stet.lsp.server import build_server
 from stet.lsp.state import ServerState
+from stet.review.anchoring import track
 from stet.text.document import TextDocument
+from stet.tools import provenance
 from stet.workspace import redaction, sending
 from tests.fuzz.broken import broken
 from tests.fuzz.model import AnyModel
@@ -107,6 +109,8 @@ def keep_little() -> None:
     sending.MOST = 8
     redaction._MAX_CACHED = 20_000
     fields._MAX_KNOWN = 300
+    provenance.MAX_CHARACTERS = 3000
+    track.MAX_SETTLED = 40
 
 
 def main() -> int:

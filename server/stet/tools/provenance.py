@@ -14,7 +14,7 @@ _LEAST = 3
 _MAX_SHOWN = 80
 
 
-MAX_CHARACTERS = 1_000_000
+MAX_CHARACTERS = 300_000
 """Of all that is remembered for one chat; more is forgotten from the oldest on."""
 
 
