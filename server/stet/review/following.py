@@ -50,6 +50,19 @@ def follow(book: Book, track: Track, changes: Sequence[TextChange], lines: Seque
                 _expect(track, document, waiting)
             follow(book, track, changes, lines)
             return
+    is_other = _follow_changes(book, track, changes, lines)
+    # Where no hunk ever stood in the text itself, there is nothing to decide by hand.
+    by_hand = canonical(track.uri) in book.inline and after_change(book, track, changes)
+    if by_hand or is_other:
+        book.changed(track.uri)
+
+
+def _follow_changes(
+    book: Book, track: Track, changes: Sequence[TextChange], lines: Sequence[str]
+) -> bool:
+    """Move the hunks; whether anything about them may be another now."""
+    if track.sent is None:
+        track.returns.leave(changes, lines, track.live)
     is_other = track.sent is not None
     for step, now in along(changes, lines):
         track.lines = now
@@ -57,10 +70,9 @@ def follow(book: Book, track: Track, changes: Sequence[TextChange], lines: Seque
         told = _turn_edits(book, track)
         turned = _turn_round(book, track, [one for one in settled if one.hunk not in told])
         is_other |= moved or turned or bool(told)
-    # Where no hunk ever stood in the text itself, there is nothing to decide by hand.
-    by_hand = canonical(track.uri) in book.inline and after_change(book, track, changes)
-    if by_hand or is_other:
-        book.changed(track.uri)
+    if track.sent is None:
+        is_other |= track.returns.come_back(changes, lines, track.live)
+    return is_other
 
 
 def catch_up(book: Book, track: Track, text: str) -> None:

@@ -281,7 +281,11 @@ class Place:
     def _is_borne_out_by(self, lines: Sequence[str]) -> bool:
         fold = self._undone
         return fold is None or (
-            fold.is_undone_at(lines, self.first, self.end) and self._reads(lines, fold.current)
+            # What came back may be less than the whole message that led away.
+            self.first >= 0
+            and self.end <= len(lines)
+            and fold.is_undone_at(lines, self.first, self.end)
+            and self._reads(lines, fold.current)
         )
 
     def _reads(self, lines: Sequence[str], text: str) -> bool:

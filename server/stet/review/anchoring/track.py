@@ -7,6 +7,7 @@ from operator import attrgetter
 
 from stet.review.anchoring.anchors import Anchor
 from stet.review.anchoring.overdue import Overdue
+from stet.review.anchoring.returns import Returns
 from stet.review.anchoring.sent import Plan, Sent, taking_back
 from stet.review.anchoring.sweep import Sweep, from_the_bottom_up
 from stet.review.anchoring.whole_edits import MAX_EDITS, Waiting, WholeEdit, whole_edit
@@ -38,6 +39,7 @@ class Track:
         edits: Those that have arrived and that their hunks alone may not tell of; the last one last.
         sent: The edit that has not been confirmed yet; one at a time.
         overdue: Edits before it that were given up, as long as the text has not changed since.
+        returns: Texts that it had, and where hunks stood in them.
     """
 
     def __init__(self, uri: str, lines: Sequence[str], *, is_open: bool) -> None:
@@ -50,6 +52,7 @@ class Track:
         self.edits: list[WholeEdit] = []
         self.sent: Sent | None = None
         self.overdue: Overdue | None = None
+        self.returns = Returns()
         self._by_hunk: dict[str, Anchor] = {}
 
     @property
