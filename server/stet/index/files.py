@@ -5,6 +5,7 @@ and Unicode form where the exact name is not there: a note written on one machin
 """
 
 import posixpath
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -154,14 +155,17 @@ def joined(folder: str, path: str) -> str:
     return posixpath.normpath(f"{folder.rstrip('/')}/{path}")
 
 
-def nearest(candidates: Iterable[str], source: str) -> str | None:
-    """The one that a bare name means: in the folder of `source`, else the shortest path."""
-    candidates = tuple(candidates)
-    folder = posixpath.dirname(source).rstrip("/") + "/"
-    here = [
-        path for path in candidates if path.startswith(folder) and "/" not in path[len(folder) :]
-    ]
-    return _shortest(tuple(here) or candidates)
+def nearest(candidates: tuple[str, ...], source: str) -> str | None:
+    """The one of `candidates` (sorted) that a name means in the file `source`.
+
+    It shares the longest beginning of its folders with `source`; of those it has the shortest path.
+    """
+    start = posixpath.dirname(source).rstrip("/") + "/"
+    place = bisect_left(candidates, start)
+    # Whatever shares the most letters with the folder stands beside its place.
+    beside = candidates[max(0, place - 1) : place + 1]
+    shared = max((posixpath.commonprefix((start, path)) for path in beside), key=len, default="")
+    return _shortest(candidates, shared[: shared.rfind("/") + 1])
 
 
 def nearest_note(candidates: tuple[str, ...], source: str, tail: str = "") -> str | None:
@@ -187,9 +191,13 @@ def _shortest_text(candidates: tuple[str, ...], tail: str) -> str | None:
 
 
 @lru_cache(maxsize=256)
-def _shortest(candidates: tuple[str, ...]) -> str | None:
-    """The shortest path. Kept: a thousand notes may claim one name, and a thousand link to it."""
-    return min(candidates, key=lambda path: (path.count("/"), len(path), path), default=None)
+def _shortest(candidates: tuple[str, ...], start: str) -> str | None:
+    """The shortest path that begins with `start`.
+
+    Kept: a thousand files may have one name, and a thousand others of a folder link to it.
+    """
+    fitting = (path for path in candidates if path.startswith(start))
+    return min(fitting, key=lambda path: (path.count("/"), len(path), path), default=None)
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:

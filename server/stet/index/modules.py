@@ -55,17 +55,17 @@ def _python_bases(source: str, files: Files) -> Iterator[str]:
 
 def _python_anywhere(path: str, source: str, files: Files) -> _Found | None:
     """A top-level package of that name, wherever in the workspace its source folder is."""
-    endings = _PYTHON if "/" in path else _PYTHON[2:]
-    for ending in endings:
-        candidates = [
-            found
-            for found in files.ending_with(path + ending)
-            if f"{found[: -len(path + ending)]}__init__.py" not in files.paths
-        ]
-        best = nearest(candidates, source)
-        if best is not None:
-            return (best,), best[: -len(path + ending) - 1]
-    return None
+    tails = [path + ending for ending in (_PYTHON if "/" in path else _PYTHON[2:])]
+    bases = {
+        found: found[: -len(tail)].rstrip("/")
+        for tail in tails
+        for found in files.ending_with(tail)
+    }
+    best = nearest(
+        tuple(sorted(f for f, base in bases.items() if f"{base}/__init__.py" not in files.paths)),
+        source,
+    )
+    return None if best is None else ((best,), bases[best])
 
 
 def _python_file(path: str, files: Files) -> str | None:
@@ -165,10 +165,10 @@ def _jvm(link: Link, source: str, files: Files) -> _Found | None:
         return (found, None) if found else None
     for n_parts in range(len(parts), 1, -1):  # behind the class may stand one of its members
         path = "/".join(parts[:n_parts])
-        for ending in _JVM:
-            best = nearest(files.ending_with(path + ending), source)
-            if best is not None:
-                return (best,), best[: -len(path + ending) - 1]
+        candidates = (each for ending in _JVM for each in files.ending_with(path + ending))
+        best = nearest(tuple(sorted(candidates)), source)
+        if best is not None:
+            return (best,), posixpath.splitext(best)[0][: -len(path) - 1]
     return None
 
 

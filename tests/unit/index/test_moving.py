@@ -197,6 +197,17 @@ def test_what_can_not_be_written_anew_is_named() -> None:
     assert move(world, "j/a/b/C.java", "j/C.java")[1] == [("j/D.java", "a.b.*")]
 
 
+def test_a_module_of_another_project_with_the_same_name_is_not_followed() -> None:
+    world = {
+        f"{project}/src/lib/{name}.py": "" for project in ("p1", "p2") for name in ("__init__", "x")
+    }
+    world["p2/tests/t.py"] = "from lib.x import y\nimport lib.x\n"
+    after, left = move(world, "p1/src/lib/x.py", "p1/src/lib/xx.py")
+    assert (after["p2/tests/t.py"], left) == (world["p2/tests/t.py"], [])
+    after, left = move(world, "p2/src/lib/x.py", "p2/src/lib/xx.py")
+    assert (after["p2/tests/t.py"], left) == ("from lib.xx import y\nimport lib.xx\n", [])
+
+
 # Properties. Links are written as Stet itself writes them: another spelling of a path is not kept.
 FOLDERS = st.sampled_from(["", "x/", "x/y/", "z/"])
 WORLD_NAMES = ["a.md", "b.md", "c d.md", "\u00e9.md", "(f).md"]

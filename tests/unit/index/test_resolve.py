@@ -116,6 +116,33 @@ def test_an_import_means_a_file(source: str, text: str, files: list[str], meant:
     assert targets(source, text, *files) == meant
 
 
+@pytest.mark.parametrize(
+    ("source", "text", "files", "meant"),
+    [
+        ("proj2/tests/t.py", "from lib.x import y", ["{}/src/lib/__init__.py", "{}/src/lib/x.py"],
+         ["proj2/src/lib/x.py"]),
+        ("proj2/tests/t.py", "import lib", ["{}/src/lib/__init__.py"], ["proj2/src/lib/__init__.py"]),
+        ("proj2/src/y/U.java", "import com.x.Cfg;", ["{}/src/com/x/Cfg.java"],
+         ["proj2/src/com/x/Cfg.java"]),
+        ("proj2/web/a.php", "use App\\M\\U;", ["{}/a/src/M/U.php"], ["proj2/a/src/M/U.php"]),
+        ("proj2/more/a/b/t.py", "import lib.x", ["{}/in/lib/x.py", "{}/more/deep/er/lib/x.py"],
+         ["proj2/more/deep/er/lib/x.py"]),
+        ("proj3/t.py", "import lib.x", ["{}/lib/x.py", "b/lib/x.py"], ["b/lib/x.py"]),
+    ],
+)  # fmt: skip
+def test_of_modules_of_one_name_that_of_the_closest_folder_is_meant(
+    source: str, text: str, files: list[str], meant: list[str]
+) -> None:
+    names = [name.format(project) for project in ("proj1", "proj2") for name in files]
+    assert targets(source, text, *names) == meant
+    assert targets(source, text, *names, "proj10/z.py") == meant
+
+
+def test_the_closest_module_is_the_nearer_kind_of_file() -> None:
+    names = ["proj1/lib/x.py", "proj2/src/lib/x/__init__.py"]
+    assert targets("proj2/tests/t.py", "import lib.x", *names) == names[1:]
+
+
 def built(source: str, text: str, *files: str, **builds: str) -> list[str]:
     """As `targets`, with build files: `a__go_mod="..."` is `a/go.mod`."""
     read = {
