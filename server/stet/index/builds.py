@@ -1,4 +1,5 @@
-"""What build files say of names: the module of a `go.mod`, the `paths` of a `tsconfig.json`.
+"""What build files say of names: the module of a `go.mod`, the `paths` of a `tsconfig.json`,
+the main file of a `package.json`.
 
 Only what is needed to lead an import to a file, and only what stands in the file as plain text: no
 build is run. A build file that can't be read says nothing.
@@ -16,6 +17,8 @@ MAX_PATTERNS = 200
 """Patterns of `paths` that are kept of one file."""
 
 _GO = "go.mod"
+_PACKAGE = "package.json"
+_MAIN = ("main", "module", "types", "typings")
 _SCRIPTS = ("tsconfig.json", "jsconfig.json")
 _FOR_SCRIPTS = re.compile(r"[tj]sconfig(?:\.[\w-]{1,50})?\.json")
 _MODULE = re.compile(r"^[ \t]*module[ \t]+\"?(?P<name>[^\s\"]+)", re.MULTILINE)
@@ -35,12 +38,14 @@ class Build:
             own; None if it is not set.
         paths: Patterns of such names, at most one `*` in each, with what they stand for.
         extends: The build file that it adds to, as it is written; empty if there is none.
+        main: What the folder means as a script, relative to it, in the order in which it is tried.
     """
 
     module: str = ""
     base_url: str | None = None
     paths: tuple[tuple[str, tuple[str, ...]], ...] = ()
     extends: str = ""
+    main: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,7 @@ class Meant:
 def is_build(name: str) -> bool:
     """Whether a file of this name (with or without folders) is a build file that is read."""
     last = posixpath.basename(name)
-    return last == _GO or _FOR_SCRIPTS.fullmatch(last) is not None
+    return last in (_GO, _PACKAGE) or _FOR_SCRIPTS.fullmatch(last) is not None
 
 
 def read_build(text: str, name: str) -> Build:
@@ -77,6 +82,9 @@ def read_build(text: str, name: str) -> Build:
         said = json.loads(_LAST_COMMA.sub(_kept, _COMMENT.sub(_kept, text)))
     except (ValueError, RecursionError):  # not JSON, or nested without end
         return Build()
+    if posixpath.basename(name) == _PACKAGE:
+        named = (_mapping(said).get(key) for key in _MAIN)
+        return Build(main=tuple(each for each in named if each and isinstance(each, str)))
     options = _mapping(_mapping(said).get("compilerOptions"))
     base, extends = options.get("baseUrl"), _mapping(said).get("extends")
     patterns = tuple(

@@ -23,6 +23,7 @@ _ALWAYS = frozenset(
         LinkKind.ANGLE,
         LinkKind.LATEX,
         LinkKind.RUST_MOD,
+        LinkKind.RUST_PATH,
     }
 )
 _IF_RELATIVE = frozenset({LinkKind.JAVASCRIPT, LinkKind.CSS, LinkKind.PYTHON_FROM, LinkKind.RUBY})

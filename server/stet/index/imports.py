@@ -14,6 +14,12 @@ _LINE = r"^[ \t]*"
 _QUOTED = r"(?P<quote>[\"'])(?P<path>[^\"'\r\n]{1,1000})(?P=quote)"
 
 
+# A bundler's query or a fragment is no part of the path, but a name may begin with `#`.
+_IMPORTED = (
+    r"(?P<quote>[\"'])(?P<path>#?[^\"'\r\n?#]{1,1000}+)(?:[?#][^\"'\r\n]{0,1000}+)?(?P=quote)"
+)
+
+
 def _pattern(source: str) -> re.Pattern[str]:
     return re.compile(source, re.MULTILINE)
 
@@ -28,19 +34,9 @@ _PYTHON_MODULE = re.compile(r"(?P<name>[^\W\d][\w.]*)(?P<alias>[ \t]+as[ \t]+\w+
 _PYTHON_NAME = re.compile(r"(?<![\w.])(?P<name>[^\W\d]\w*)(?P<alias>\s+as\s+\w+)?")
 _JAVASCRIPT = _pattern(
     r"(?:\bfrom[ \t\r\n]*|\bimport[ \t\r\n]*+(?:\([ \t\r\n]*+)?|\brequire(?:\.resolve)?[ \t]*\([ \t\r\n]*)"
-    + _QUOTED
+    + _IMPORTED
 )
 _C_INCLUDE = _pattern(_LINE + r"#[ \t]*(?:include|import)[ \t]*\"(?P<path>[^\"\r\n]+)\"")
-_RUST_MOD = _pattern(_LINE + r"(?:pub(?:\([^)\r\n]*\))?[ \t]+)?mod[ \t]+(?P<path>\w+)[ \t]*;")
-_RUST_USE = _pattern(
-    _LINE
-    + r"(?:pub(?:\([^)\r\n]*\))?[ \t]+)?use[ \t]+(?P<path>(?:crate|self|super)(?:::\w+)+|super)"
-)
-_RUST_GROUP = _pattern(
-    _LINE + r"(?:pub(?:\([^)\r\n]*\))?[ \t]+)?use[ \t]+(?P<lead>(?:crate|self|super)(?:::\w+)*)::\{"
-    r"(?P<inner>[^;]{0,4000}+);"
-)
-_RUST_MEMBER = re.compile(r"(?P<path>\w+(?:::\w+)*)(?:\s+as\s+\w+)?(?P<open>::\{)?|\}")
 _GO = _pattern(
     _LINE + r"(?:import[ \t]+)?(?:[\w.]+[ \t]+)?\"(?P<path>[^\"\s][^\"\s/]*+/[^\"\s]++)\""
 )
@@ -51,7 +47,8 @@ _RUBY = _pattern(_LINE + r"(?:require_relative|load)[ \t(]+" + _QUOTED)
 _PHP = _pattern(r"\b(?:require|include)(?:_once)?[ \t(]+(?:__DIR__[ \t]*\.[ \t]*)?" + _QUOTED)
 _PHP_USE = _pattern(_LINE + r"use[ \t]+(?:function[ \t]+|const[ \t]+)?\\?(?P<path>\w+(?:\\\w+)+)")
 _CSS = _pattern(
-    r"@(?:import|use|forward)[ \t]+(?:url\([ \t]*)?(?:[\"'](?P<path>[^\"'\r\n]+)[\"']|(?P<bare>[^\"'\s();]+))"
+    r"@(?:import|use|forward)[ \t]+(?:url\([ \t]*)?"
+    r"(?:[\"'](?P<path>[^\"'\r\n?#]++)(?:[?#][^\"'\r\n]*+)?[\"']|(?P<bare>[^\"'\s();?#]++))"
 )
 _LATEX = _pattern(
     r"\\(?:input|include|subfile|includegraphics(?:\[[^\[\]\r\n]*+\])?|addbibresource|lstinputlisting)"
@@ -90,20 +87,6 @@ def _begins_statement(text: str, at: int) -> bool:
     return before[-1:] in ("\n", "\r", ";") or (not before and at <= 200)
 
 
-def find_rust_groups(text: str) -> Iterator[Link]:
-    """The members of `use crate::{a, b::{c, d}}`, each with the path that stands before it."""
-    for group in _RUST_GROUP.finditer(masking.mask_rust(text)):
-        leads = [group["lead"]]
-        for found in _RUST_MEMBER.finditer(group["inner"]):
-            if found["path"] is None:
-                leads = leads[:-1] or leads
-            elif found["open"]:
-                leads.append(f"{leads[-1]}::{found['path']}")
-            elif found["path"] != "self":
-                start = group.start("inner") + found.start("path")
-                yield Link(LinkKind.RUST_USE, found["path"], start, context=leads[-1])
-
-
 def find_go(text: str) -> Iterator[Link]:
     """Packages in the import declarations."""
     masked = masking.mask_script(text)
@@ -129,8 +112,6 @@ def _finder(
 
 find_javascript = _finder(LinkKind.JAVASCRIPT, masking.mask_script, _JAVASCRIPT)
 find_c = _finder(LinkKind.C_INCLUDE, masking.mask_c, _C_INCLUDE)
-find_rust_mods = _finder(LinkKind.RUST_MOD, masking.mask_rust, _RUST_MOD)
-find_rust_uses = _finder(LinkKind.RUST_USE, masking.mask_rust, _RUST_USE)
 find_jvm = _finder(LinkKind.JVM, masking.mask_c, _JVM)
 find_ruby = _finder(LinkKind.RUBY, masking.mask_hash, _RUBY)
 find_php_files = _finder(LinkKind.PHP, masking.mask_php, _PHP)

@@ -23,6 +23,8 @@ class LinkKind(StrEnum):
     C_INCLUDE = "c-include"
     RUST_MOD = "rust-mod"
     RUST_USE = "rust-use"
+    RUST_PATH = "rust-path"
+    """The file of a module, in the attribute before its `mod`."""
     GO = "go"
     """A package, which is all Go files of a folder."""
     JVM = "jvm"
@@ -45,6 +47,7 @@ class Link:
         context: What else is needed to know what is meant: for `PYTHON_NAME` the module behind
             `from`, for `RUST_USE` the path before a group; else empty.
         renamed: For Python, whether the code calls it by a name of its own (`import a.b as c`).
+        inside: For Rust, the inline modules around it, `a/b` for `mod a { mod b { ... } }`.
     """
 
     kind: LinkKind
@@ -52,6 +55,7 @@ class Link:
     start: int
     context: str = ""
     renamed: bool = False
+    inside: str = ""
 
     @property
     def end(self) -> int:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from stet.index import imports
 from stet.index.link import Link
 from stet.index.markdown import find_html_links, find_markdown_links
+from stet.index.rust_imports import find_rust
 from stet.text.document import MARKDOWN
 
 MAX_CHARACTERS = 1_000_000
@@ -27,7 +28,7 @@ _ENDINGS: tuple[tuple[str, tuple[_Finder, ...]], ...] = (
     ("vue svelte astro", _MARKUP),
     ("html htm", (find_html_links,)),
     ("c h cc cpp cxx hh hpp hxx inl m mm cu cuh", (imports.find_c,)),
-    ("rs", (imports.find_rust_mods, imports.find_rust_uses, imports.find_rust_groups)),
+    ("rs", (find_rust,)),
     ("go", (imports.find_go,)),
     ("java kt kts groovy scala", (imports.find_jvm,)),
     ("rb", (imports.find_ruby,)),

@@ -31,6 +31,7 @@ _C_LIKE = re.compile(rf"(?P<string>{_STRING})|//[^\r\n]*|{_C_COMMENT}")
 _SCRIPT = re.compile(rf"(?P<string>{_STRING})|//[^\r\n]*|{_C_COMMENT}|`(?:[^`\\]|\\[\s\S])*+`?")
 # A quote alone is a lifetime in Rust.
 _RUST = re.compile(
+    r"""\b[bc]?r(?P<marks>#*+)"(?:[^"]|"(?!(?P=marks)))*+(?:"|\Z)|"""
     rf"""//[^\r\n]*|{_C_COMMENT}|"(?:[^"\\]|\\[\s\S])*+"?|'(?:[^'\\\r\n]|\\[^\r\n]{{1,8}})'"""
 )
 _CSS = re.compile(rf"(?P<string>{_STRING})|{_C_COMMENT}")

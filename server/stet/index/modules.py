@@ -1,4 +1,6 @@
-"""From the name of a module to its file: Python, Rust, Go, Java and Kotlin, PHP's namespaces.
+"""From the name of a module to its file: Python, Go, Java and Kotlin, PHP's namespaces.
+
+Rust's modules are in `stet.index.crates`.
 
 Where a language looks for modules is said in build files that a scan does not read. So a name means
 the file that its parts lead to from a folder above, or from wherever exactly they are found.
@@ -8,6 +10,7 @@ import posixpath
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
+from stet.index import crates
 from stet.index.builds import go_folder
 from stet.index.files import Files, joined, nearest
 from stet.index.link import Link, LinkKind
@@ -15,7 +18,6 @@ from stet.index.link import Link, LinkKind
 _Found = tuple[tuple[str, ...], str | None]
 """The files, and the folder from which the name counts."""
 _PYTHON = (".py", ".pyi", "/__init__.py", "/__init__.pyi")
-_CRATE_ROOTS = ("lib.rs", "main.rs")
 _JVM = (".java", ".kt", ".kts", ".scala", ".groovy")
 
 
@@ -73,54 +75,10 @@ def _python_file(path: str, files: Files) -> str | None:
     return next((path + ending for ending in _PYTHON if path + ending in files.paths), None)
 
 
-def _rust_mod(link: Link, source: str, files: Files) -> _Found | None:
-    base = rust_folder(source)
-    found = _rust_file(f"{base}/{link.written}", files)
-    return None if found is None else ((found,), base)
-
-
-def _rust_use(link: Link, source: str, files: Files) -> _Found | None:
-    lead = link.context.split("::") if link.context else []
-    first, *parts = (*lead, *link.written.split("::"))
-    base = crate_folder(source, files) if first == "crate" else rust_folder(source)
-    if first == "super" and base is not None:
-        base = posixpath.dirname(base)
-    n_left = len(lead)
-    while parts and parts[0] == "super" and base is not None:
-        base = posixpath.dirname(base)
-        del parts[0]
-        n_left -= 1
-    if base is None:
-        return None
-    # What a member of a group shares with the others is a link of its own.
-    for n_parts in range(len(parts), max(0, n_left - 1), -1):
-        found = _rust_file(f"{base}/{'/'.join(parts[:n_parts])}", files)
-        if found is not None and found != source:
-            return (found,), base
-    return None
-
-
-def rust_folder(source: str) -> str:
-    """The folder of the modules inside the module `source`."""
-    folder, name = posixpath.split(source)
-    return folder if name in ("mod.rs", *_CRATE_ROOTS) else f"{folder}/{name.removesuffix('.rs')}"
-
-
-def crate_folder(source: str, files: Files) -> str | None:
-    """The folder of the crate that holds `source`; None if none is found above it."""
-    return next(
-        (
-            folder
-            for folder in files.ancestors(source)
-            if any(f"{folder}/{name}" in files.paths for name in _CRATE_ROOTS)
-        ),
-        None,
-    )
-
-
-def _rust_file(path: str, files: Files) -> str | None:
-    endings = (".rs", "/mod.rs")
-    return next((path + ending for ending in endings if path + ending in files.paths), None)
+def _rust(link: Link, source: str, files: Files) -> _Found | None:
+    find = crates.find_module if link.kind is LinkKind.RUST_MOD else crates.find_use
+    found = find(link, source, files)
+    return None if found is None else ((found[0],), found[1])
 
 
 def _go(link: Link, source: str, files: Files) -> _Found | None:
@@ -187,8 +145,8 @@ _RESOLVERS: Mapping[LinkKind, Callable[[Link, str, Files], _Found | None]] = Map
         LinkKind.PYTHON: _python,
         LinkKind.PYTHON_FROM: _python,
         LinkKind.PYTHON_NAME: _python,
-        LinkKind.RUST_MOD: _rust_mod,
-        LinkKind.RUST_USE: _rust_use,
+        LinkKind.RUST_MOD: _rust,
+        LinkKind.RUST_USE: _rust,
         LinkKind.GO: _go,
         LinkKind.JVM: _jvm,
         LinkKind.PHP_USE: _php,

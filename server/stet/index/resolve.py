@@ -21,15 +21,15 @@ from stet.text.entities import unescaped
 
 WIKI_ENDINGS = (".md", ".markdown", ".mdx", ".qmd", ".rmd")
 _SCRIPTS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts")
+_SCRIPT_NAMES = ("", *_SCRIPTS, ".json", ".vue", ".svelte", ".css", ".scss")
+_SCRIPT_INDEXES = tuple(f"/index{ending}" for ending in _SCRIPTS)
 PATH_ENDINGS: Mapping[LinkKind, tuple[str, ...]] = MappingProxyType(
     {
         LinkKind.MARKDOWN: ("", *WIKI_ENDINGS),
         LinkKind.ANGLE: ("", *WIKI_ENDINGS),
-        LinkKind.JAVASCRIPT: (
-            *("", *_SCRIPTS, ".json", ".vue", ".svelte", ".css", ".scss"),
-            *(f"/index{ending}" for ending in _SCRIPTS),
-        ),
+        LinkKind.JAVASCRIPT: (*_SCRIPT_NAMES, *_SCRIPT_INDEXES),
         LinkKind.C_INCLUDE: ("",),
+        LinkKind.RUST_PATH: ("",),
         LinkKind.RUBY: (".rb", ""),
         LinkKind.PHP: ("",),
         LinkKind.CSS: ("", ".css", ".scss", ".sass", ".less"),
@@ -38,7 +38,14 @@ PATH_ENDINGS: Mapping[LinkKind, tuple[str, ...]] = MappingProxyType(
 )
 """What may be left out of a path, by kind, in the order in which it is tried."""
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-_COMPILED = MappingProxyType({".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",)})
+_COMPILED = MappingProxyType(
+    {
+        ".js": (".ts", ".tsx", ".d.ts"),
+        ".jsx": (".tsx", ".d.ts"),
+        ".mjs": (".mts", ".d.mts"),
+        ".cjs": (".cts", ".d.cts"),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +109,7 @@ def _path(link: Link, source: str, files: Files) -> Resolved | None:
     if link.kind is LinkKind.JAVASCRIPT and not path.startswith((".", "/")):
         return _bare_script(path, source, files)
     for base, within in _bases(link.kind, path, source, files):
-        target = _at(
-            joined(base or posixpath.dirname(source), within), PATH_ENDINGS[link.kind], files
-        )
-        target = target or _other_name(
-            link.kind, joined(base or posixpath.dirname(source), within), files
-        )
+        target = _named(link.kind, joined(base or posixpath.dirname(source), within), files)
         if target is not None:
             return Resolved((target,), base)
     if link.kind is LinkKind.C_INCLUDE and not path.startswith("."):
@@ -120,10 +122,7 @@ def _path(link: Link, source: str, files: Files) -> Resolved | None:
 def _bare_script(name: str, source: str, files: Files) -> Resolved | None:
     """A script by the alias of a folder, or from the folder that the build says."""
     for meant in script_places(name, files.ancestors(source), files.builds):
-        place = joined(meant.folder, meant.within)
-        target = _at(place, PATH_ENDINGS[LinkKind.JAVASCRIPT], files) or _other_name(
-            LinkKind.JAVASCRIPT, place, files
-        )
+        target = _named(LinkKind.JAVASCRIPT, joined(meant.folder, meant.within), files)
         if target is not None:
             return Resolved((target,), None if meant.is_whole else meant.folder, meant.lead)
     return None
@@ -149,6 +148,24 @@ def _bases(
 
 def _at(path: str, endings: tuple[str, ...], files: Files) -> str | None:
     return next((found for ending in endings if (found := files.at(path + ending))), None)
+
+
+def _named(kind: LinkKind, path: str, files: Files) -> str | None:
+    """The file that a whole path means."""
+    if kind is LinkKind.JAVASCRIPT:
+        target = _at(path, _SCRIPT_NAMES, files) or main_script(path, files)
+        target = target or _at(path, _SCRIPT_INDEXES, files)
+    else:
+        target = _at(path, PATH_ENDINGS[kind], files)
+    return target or _other_name(kind, path, files)
+
+
+def main_script(folder: str, files: Files) -> str | None:
+    """The script that the folder of a package means, where its `package.json` names one."""
+    build = files.builds.get(f"{folder}/package.json")
+    mains = () if build is None else build.main
+    endings = PATH_ENDINGS[LinkKind.JAVASCRIPT]
+    return next((at for each in mains if (at := _at(joined(folder, each), endings, files))), None)
 
 
 def _other_name(kind: LinkKind, path: str, files: Files) -> str | None:

@@ -9,10 +9,10 @@ import posixpath
 import re
 from urllib.parse import quote
 
+from stet.index.crates import crate_folder, module_folders, module_path
 from stet.index.files import Files, is_below
 from stet.index.link import Link, LinkKind
-from stet.index.modules import crate_folder, rust_folder
-from stet.index.resolve import PATH_ENDINGS, WIKI_ENDINGS, Resolved, path_in, resolve
+from stet.index.resolve import PATH_ENDINGS, WIKI_ENDINGS, Resolved, main_script, path_in, resolve
 
 _IN_URL = re.compile(r"[\s%()<>#?\\\"'&\[\]\x00-\x1f]")
 _IN_ANGLE = re.compile(r"[%<>#?\\\r\n&\x00-\x1f]")
@@ -38,7 +38,7 @@ def respell(link: Link, old: Resolved, source: str, target: str, files: Files) -
     if link.kind in (LinkKind.WIKI, LinkKind.EMBED):
         return _wiki(link, source, target, files)
     if link.kind in PATH_ENDINGS:
-        return _path(link, old, source, target)
+        return _path(link, old, source, target, files)
     if link.kind is LinkKind.PYTHON:
         return dotted(link.written, old.base, source, target)
     if link.kind is LinkKind.JVM:
@@ -82,9 +82,10 @@ def _wiki(link: Link, source: str, target: str, files: Files) -> str | None:
     return None
 
 
-def _path(link: Link, old: Resolved, source: str, target: str) -> str | None:
+def _path(link: Link, old: Resolved, source: str, target: str, files: Files) -> str | None:
     written = path_in(link)
     folder = posixpath.dirname(source)
+    target = _package(written, old.targets[0], target, files) or target
     if old.base is not None and is_below(target, old.base):
         path = posixpath.relpath(target, old.base)
     else:
@@ -96,6 +97,22 @@ def _path(link: Link, old: Resolved, source: str, target: str) -> str | None:
         # The name of one file alone says nothing of its ending.
         path = path if old.base is not None else posixpath.splitext(path)[0]
     return _in_style(link, written, path)
+
+
+def _package(written: str, old: str, target: str, files: Files) -> str | None:
+    """The folder of a package that means the script `target`, if `written` named `old` by one."""
+    name = posixpath.basename(posixpath.normpath(written))
+    if name not in (".", "..") and (f"/{name}/" not in old or _parted(old)[0] == name):
+        return None
+    return next(
+        (folder for folder in files.ancestors(target) if main_script(folder, files) == target), None
+    )
+
+
+def _parted(path: str) -> tuple[str, str]:
+    """The name of a file and its ending, which for declarations of TypeScript has two parts."""
+    stem, ending = posixpath.splitext(posixpath.basename(path))
+    return (stem[:-2], f".d{ending}") if stem.endswith(".d") else (stem, ending)
 
 
 def _in_style(link: Link, written: str, path: str) -> str | None:
@@ -119,7 +136,7 @@ def _without_ending(path: str, written: str, old: str, kind: LinkKind) -> str:
         if left_out and _is_written(written, old, left_out):
             ending = posixpath.splitext(left_out)[1]
             return _cut(path, left_out) if f"/{path}".endswith(left_out) else _cut(path, ending)
-    old_stem, old_ending = posixpath.splitext(posixpath.basename(old))
+    old_stem, old_ending = _parted(old)
     stem, ending = posixpath.splitext(posixpath.basename(written))
     folder, name = posixpath.split(path)
     if f"_{stem}" == old_stem and name.startswith("_"):  # a partial of Sass
@@ -189,15 +206,20 @@ def _jvm(written: str, old: Resolved, target: str) -> str | None:
 
 
 def _rust(link: Link, old: Resolved, source: str, target: str, files: Files) -> str | None:
-    path = re.sub(r"(?:/mod)?\.rs\Z", "", target)
     if link.kind is LinkKind.RUST_MOD:
-        folder, name = posixpath.split(path)
-        return name if folder == rust_folder(source) and _NAME.match(name) else None
+        folder, name = posixpath.split(re.sub(r"(?:/mod)?\.rs\Z", "", target))
+        is_there = folder in module_folders(link, source, files)
+        return name if is_there and _NAME.match(name) else None
     crate = crate_folder(source, files)
-    if link.context or old.base is None or crate is None or not is_below(path, crate):
+    if old.base is None or crate is None:
         return None
-    was = re.sub(r"(?:/mod)?\.rs\Z", "", posixpath.relpath(old.targets[0], old.base))
-    n_parts = len(re.findall(r"\b(?:crate|self|super)\b", link.written)) + was.count("/") + 1
-    rest = link.written.split("::")[n_parts:]
-    name = posixpath.relpath(path, crate).replace("/", "::")
-    return "::".join(("crate", name, *rest))
+    was, now = module_path(old.targets[0], old.base), module_path(target, crate)
+    if was is None or now is None:
+        return None
+    lead = link.context.split("::") if link.context else []
+    parts = [*lead, *link.written.split("::")]
+    n_parts = sum(part in ("crate", "self", "super") for part in parts) + len(was)
+    full = ["crate", *now, *parts[n_parts:]]
+    # The path before a group belongs to its other members too.
+    same, name = full[: len(lead)], "::".join(full[len(lead) :])
+    return name if name and same == lead else None

@@ -137,7 +137,7 @@ def _resolved(path: str, links: tuple[Link, ...], files: Files, uris: Mapping[st
     edges, targets = [], []
     known: dict[tuple[object, ...], Resolved | None] = {}  # one file may hold a link many times
     for link in links:
-        alike = (link.kind, link.written, link.context, link.renamed)
+        alike = (link.kind, link.written, link.context, link.inside, link.renamed)
         if alike not in known:
             known[alike] = resolve(link, path, files)
         found = known[alike]

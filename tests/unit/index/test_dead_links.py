@@ -39,6 +39,40 @@ def test_only_imports_of_what_must_be_beside_are_dead() -> None:
     assert dead(files, "/ws/c.ts") == ["./gone"]
 
 
+def test_modules_of_rust_that_are_there_are_not_dead() -> None:
+    files: dict[str, str | bytes] = {
+        "/ws/Cargo.toml": "",
+        "/ws/build.rs": "mod made;\nmod gone;\n",
+        "/ws/made.rs": "",
+        "/ws/src/lib.rs": 'mod a { mod b; mod gone; }\n#[path = "x/y.rs"] mod z;\n'
+        '#[path = "x/gone.rs"] mod w;\n#[cfg_attr(unix, path = "x/y.rs")] mod u;\n',
+        "/ws/src/a/b.rs": "",
+        "/ws/src/x/y.rs": "",
+        "/ws/tests/it.rs": "mod common;\nmod gone;\n",
+        "/ws/tests/common/mod.rs": "",
+    }
+    assert dead(files, "/ws/build.rs") == ["gone"]
+    assert dead(files, "/ws/src/lib.rs") == ["gone", "x/gone.rs"]
+    assert dead(files, "/ws/tests/it.rs") == ["gone"]
+
+
+def test_scripts_and_styles_that_a_bundler_finds_are_not_dead() -> None:
+    files: dict[str, str | bytes] = {
+        "/ws/a.ts": "import './s.png?url'\nimport './gone.js?worker'\nimport './types.js'\n"
+        "import './x.cjs'\nimport './lib'\nimport './none'\n",
+        "/ws/s.png": b"\0",
+        "/ws/types.d.ts": "",
+        "/ws/x.cts": "",
+        "/ws/lib/package.json": '{"module": "m.js"}',
+        "/ws/lib/m.js": "",
+        "/ws/none/package.json": '{"module": "m.js"}',
+        "/ws/a.css": '@import "./x.css?v=1";\n@import "./y.css?v=1";\n',
+        "/ws/x.css": "",
+    }
+    assert dead(files, "/ws/a.ts") == ["./gone.js", "./none"]
+    assert dead(files, "/ws/a.css") == ["./y.css"]
+
+
 def test_nothing_is_told_of_what_may_not_be_shown_or_lies_outside() -> None:
     note = (
         "[a](private/x.md) [b](private/none.md) [c](.env) [d](/../etc/passwd) [e](/.env)\n"

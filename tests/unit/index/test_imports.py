@@ -5,6 +5,7 @@ import time
 import pytest
 
 from stet.index.links import find_links
+from tests.support.doubling import grows_evenly
 
 CASES = {
     "a.py": (
@@ -20,6 +21,9 @@ CASES = {
         "// from './no'\n/* from './no' */ x = `from './no'`\nimport {\n  e\n} from './e';\n",
         ["./a", "./side", "../b.js", "./c", "./d", "./e"],
     ),
+    "b.ts": ("import './s.svg?raw'; import './x.js?worker&inline'\nimport \"./y.js#part\"\n"
+             "import '#own/x'; import('./z?')\n",
+             ["./s.svg", "./x.js", "./y.js", "#own/x", "./z"]),
     "a.vue": ("<script>\nimport A from './A.vue'\n</script>\n", ["./A.vue"]),
     "a.c": ('#include "x/y.h"\n # include "z.h"\n#include <no.h>\n// #include "no.h"\n',
             ["x/y.h", "z.h"]),
@@ -28,7 +32,12 @@ CASES = {
              ["a", "b", "crate::x::Y", "super::z", "A"]),
     "lib.rs": ("use crate::{a, b::{self, c as d, e::F}, g};\npub use self::h::{i,\n    // no\n    j};\n"
                "use std::{k, l};\nuse crate::{m::{n}, o}; use crate::p;\n",
-               ["a", "c", "e::F", "g", "self::h", "i", "j", "n", "o"]),
+               ["a", "b", "c", "e::F", "g", "self::h", "i", "j", "m", "n", "o", "crate::p"]),
+    "b.rs": ("use super::*;\nuse crate::*;\nuse self::*;\n#[cfg(x)] mod a;\n"
+             "#[path = \"x/y.rs\"]\n#[cfg(test)] // why\npub mod b;\n#[path = r\"z.rs\"] mod c;\n"
+             "fn f() { use super::d; }\nmod t { use super::*; mod e; }\n// #[path = \"no\"] mod no;\n"
+             "const NO: &str = \"\nmod no;\n\";\nuse crate::{\n    g::h::{X},\n};\n",
+             ["super", "crate", "a", "x/y.rs", "z.rs", "super::d", "super", "e", "g::h", "X"]),
     "a.go": ('package x\nimport "fmt"\nimport (\n\t"a.org/b/c"\n\tq "a.org/d"\n)\nvar s = "x/y"\n',
              ["a.org/b/c", "a.org/d"]),
     "A.java": ("import a.b.C;\nimport static a.b.C.m;\nimport a.*;\n// import no.A;\n",
@@ -39,6 +48,8 @@ CASES = {
               ["/x.php", "App\\Models\\User"]),
     "a.scss": ('@import "x";\n@use \'y\';\n@import url(z.css);\n/* @import "no"; */\n',
                ["x", "y", "z.css"]),
+    "b.css": ('@import "./x.css?v=1";\n@import url(y.css#z);\n@import url("z.css?a");\n',
+              ["./x.css", "y.css", "z.css"]),
     "a.tex": ("\\input{ch/one} % \\input{no}\n\\include{two}\\includegraphics[width=1cm]{p.pdf}\n",
               ["ch/one", "two", "p.pdf"]),
     "b.tex": ("\\input{ my file } \\input{ }\n", ["my file"]),
@@ -74,3 +85,27 @@ def test_hostile_code_costs_no_more_than_its_length(name: str, piece: str) -> No
     find_links(piece * (30_000 // len(piece)), name)
     find_links("from " + piece[-1] * 30_000, name)
     assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize(
+    ("name", "piece"),
+    [
+        ("a.rs", "mod a {"),
+        ("a.rs", "mod a { mod b; "),
+        ("a.rs", "mod "),
+        ("a.rs", "use crate::{a::{"),
+        ("a.rs", "#[path="),
+        ("a.rs", "#[cfg_attr path"),
+        ("a.rs", 'r#"#'),
+        ("a.rs", "r#"),
+        ("a.ts", "import '?"),
+        ("a.ts", "import './"),
+        ("a.css", "@import '?"),
+        ("a.css", "@import url(?"),
+    ],
+)
+def test_hostile_code_takes_twice_as_long_when_it_is_twice_as_long(name: str, piece: str) -> None:
+    def text(n: int) -> str:
+        return piece * (n // len(piece)) + " " * n + piece[-1] * n
+
+    assert grows_evenly(lambda text: find_links(text, name), text, 20_000)

@@ -208,6 +208,62 @@ def test_a_module_of_another_project_with_the_same_name_is_not_followed() -> Non
     assert (after["p2/tests/t.py"], left) == ("from lib.xx import y\nimport lib.xx\n", [])
 
 
+RUST = {
+    "src/lib.rs": "mod a;\nmod util;\n",
+    "src/a/mod.rs": "mod b;\npub struct Foo;\n",
+    "src/a/b.rs": "use super::Foo;\nuse super::{Bar};\nuse super::super::util::x;\nuse crate::y;\n",
+    "src/util.rs": "use crate::{\n    a::{Foo as F},\n};\nuse crate::a::*;\n",
+}
+
+
+def test_what_a_module_of_rust_takes_from_those_above_follows() -> None:
+    after, left = move(RUST, "src/a/b.rs", "src/b.rs")
+    assert left == [("src/a/mod.rs", "b")]
+    assert after["src/b.rs"] == (
+        "use crate::a::Foo;\nuse crate::a::{Bar};\nuse crate::util::x;\nuse crate::y;\n"
+    )
+    after, left = move(RUST, "src/a/mod.rs", "src/c.rs")
+    assert left == [("src/a/mod.rs", "b")]
+    assert after["src/lib.rs"] == "mod c;\nmod util;\n"
+    assert after["src/a/b.rs"].startswith(
+        "use crate::c::Foo;\nuse crate::c::{Bar};\nuse super::super"
+    )
+    assert after["src/util.rs"] == "use crate::{\n    c::{Foo as F},\n};\nuse crate::c::*;\n"
+
+
+def test_a_module_of_rust_in_another_or_by_its_path_follows() -> None:
+    world = {
+        "src/lib.rs": 'mod in_ {\n    mod x;\n}\n#[path = "y/z.rs"] mod z;\n',
+        "src/in_/x.rs": "",
+        "src/y/z.rs": "",
+        "tests/it.rs": "mod common;\n",
+        "tests/common/mod.rs": "",
+    }
+    assert move(world, "src/in_/x.rs", "src/in_/w.rs")[0]["src/lib.rs"].startswith(
+        "mod in_ {\n    mod w;"
+    )
+    after, left = move(world, "src/y/z.rs", "src/other.rs")
+    assert (after["src/lib.rs"].splitlines()[-1], left) == ('#[path = "other.rs"] mod z;', [])
+    after, left = move(world, "tests/common/mod.rs", "tests/shared.rs")
+    assert (after["tests/it.rs"], left) == ("mod shared;\n", [])
+
+
+def test_scripts_by_another_name_or_with_a_query_follow() -> None:
+    world = {
+        "a.ts": "import './s.svg?raw'\nimport './types.js'\nimport './lib'\n",
+        "s.svg": "",
+        "types.d.ts": "",
+        "lib/package.json": '{"main": "m.js"}',
+        "lib/m.js": "",
+    }
+    assert move(world, "s.svg", "in/t.svg")[0]["a.ts"].startswith("import './in/t.svg?raw'\n")
+    assert "import './in/kinds.js'" in move(world, "types.d.ts", "in/kinds.d.ts")[0]["a.ts"]
+    assert move(world, "lib/m.js", "lib/n.js")[0]["a.ts"].endswith("import './lib/n.js'\n")
+    after, left = move(world, "a.ts", "in/a.ts")
+    assert left == []
+    assert after["in/a.ts"] == "import '../s.svg?raw'\nimport '../types.js'\nimport '../lib'\n"
+
+
 # Properties. Links are written as Stet itself writes them: another spelling of a path is not kept.
 FOLDERS = st.sampled_from(["", "x/", "x/y/", "z/"])
 WORLD_NAMES = ["a.md", "b.md", "c d.md", "\u00e9.md", "(f).md"]

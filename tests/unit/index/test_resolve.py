@@ -9,11 +9,11 @@ from stet.index.resolve import resolve
 
 
 def targets(source: str, text: str, *files: str, roots: tuple[str, ...] = ("/ws",)) -> list[str]:
-    """What the first link in `text`, the content of `source`, means; names are below `/ws`."""
-    paths = frozenset(f"/ws/{name}" for name in (source, *files))
-    link = find_links(text, source)[0]
-    found = resolve(link, f"/ws/{source}", Files(paths, roots))
-    return [] if found is None else [path.removeprefix("/ws/") for path in found.targets]
+    """What the links in `text`, the content of `source`, mean; names are below `/ws`."""
+    there = Files(frozenset(f"/ws/{name}" for name in (source, *files)), roots)
+    found = (resolve(link, f"/ws/{source}", there) for link in find_links(text, source))
+    meant = (path.removeprefix("/ws/") for each in found if each for path in each.targets)
+    return list(dict.fromkeys(meant))
 
 
 @pytest.mark.parametrize(
@@ -84,6 +84,12 @@ def test_a_markdown_link_is_a_path(target: str, files: list[str], meant: list[st
         ("a.ts", "import './b.js'", ["b.ts"], ["b.ts"]),
         ("a.ts", "import './b'", ["b/index.ts"], ["b/index.ts"]),
         ("x/a.ts", "import '..'", ["index.ts"], ["index.ts"]),
+        ("a.ts", "import './s.svg?raw'", ["s.svg"], ["s.svg"]),
+        ("a.ts", "import './x.cjs'", ["x.cts"], ["x.cts"]),
+        ("a.ts", "import './x.mjs'", ["x.mts"], ["x.mts"]),
+        ("a.ts", "import './x.mjs'", ["x.d.mts"], ["x.d.mts"]),
+        ("a.ts", "import './types.js'", ["types.d.ts"], ["types.d.ts"]),
+        ("a.ts", "import './types.js'", ["types.d.ts", "types.ts"], ["types.ts"]),
         ("a.ts", "import 'b'", ["b.ts"], []),
         ("a.c", '#include "x/b.h"', ["inc/x/b.h"], ["inc/x/b.h"]),
         ("a.c", '#include "b.h"', ["x/b.h", "y/b.h"], []),
@@ -141,6 +147,54 @@ def test_of_modules_of_one_name_that_of_the_closest_folder_is_meant(
 def test_the_closest_module_is_the_nearer_kind_of_file() -> None:
     names = ["proj1/lib/x.py", "proj2/src/lib/x/__init__.py"]
     assert targets("proj2/tests/t.py", "import lib.x", *names) == names[1:]
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "files", "meant"),
+    [
+        ("tests/it.rs", "mod common;", ["tests/common/mod.rs"], ["tests/common/mod.rs"]),
+        ("tests/it.rs", "mod common;", ["Cargo.toml", "tests/common.rs"], ["tests/common.rs"]),
+        ("benches/b.rs", "mod x;", ["benches/x.rs"], ["benches/x.rs"]),
+        ("examples/e.rs", "mod x;", ["examples/x.rs"], ["examples/x.rs"]),
+        ("src/bin/t.rs", "mod x;", ["src/main.rs", "src/bin/x.rs"], ["src/bin/x.rs"]),
+        ("src/bin/t.rs", "use crate::x::Y;", ["src/main.rs", "src/x.rs", "src/bin/x.rs"],
+         ["src/bin/x.rs"]),
+        ("tests/it.rs", "use crate::x::Y;", ["tests/x.rs"], ["tests/x.rs"]),
+        ("tests/common/mod.rs", "use crate::x::Y;", ["Cargo.toml", "tests/x.rs"], ["tests/x.rs"]),
+        ("src/tests/a.rs", "mod b;", ["src/lib.rs", "src/tests.rs", "src/tests/b.rs"], []),
+        ("src/tests/a.rs", "mod b;", ["src/tests/mod.rs", "src/tests/a/b.rs"], ["src/tests/a/b.rs"]),
+        ("build.rs", "mod gen;", ["Cargo.toml", "gen.rs"], ["gen.rs"]),
+        ("src/build.rs", "mod gen;", ["Cargo.toml", "src/build/gen.rs"], ["src/build/gen.rs"]),
+        ("src/a.rs", '#[path = "other/c.rs"] mod c;', ["src/other/c.rs"], ["src/other/c.rs"]),
+        ("src/lib.rs", "mod inline {\n    mod nested;\n}", ["src/inline/nested.rs"],
+         ["src/inline/nested.rs"]),
+        ("src/a.rs", "mod b { pub mod c { mod d; } fn f() { } mod e; }\nmod f;",
+         ["src/a/b/c/d.rs", "src/a/b/e.rs", "src/a/f.rs"],
+         ["src/a/b/c/d.rs", "src/a/b/e.rs", "src/a/f.rs"]),
+        ("src/b/deep.rs", "use super::Item;", ["src/lib.rs", "src/b/mod.rs"], ["src/b/mod.rs"]),
+        ("src/b/deep.rs", "use super::*;", ["src/lib.rs", "src/b.rs"], ["src/b.rs"]),
+        ("src/b/deep.rs", "use super::{Item, Other};", ["src/lib.rs", "src/b.rs"], ["src/b.rs"]),
+        ("src/b/deep.rs", "use super::super::x;", ["src/lib.rs", "src/b.rs"], ["src/lib.rs"]),
+        ("src/b/mod.rs", "use super::x;", ["src/main.rs"], ["src/main.rs"]),
+        ("src/b/mod.rs", "use self::c::D;", ["src/main.rs", "src/b/c.rs"], ["src/b/c.rs"]),
+        ("src/b/mod.rs", "use self::D;", ["src/main.rs"], []),
+        ("src/b/deep.rs", "use crate::Item;", ["src/lib.rs", "src/b.rs"], ["src/lib.rs"]),
+        ("src/b/deep.rs", "use crate::*;", ["src/main.rs"], ["src/main.rs"]),
+        ("src/b.rs", "mod tests { use super::*; use super::c::D; }", ["src/lib.rs", "src/b/c.rs"],
+         ["src/b/c.rs"]),
+        ("src/b.rs", "mod tests { use super::super::x; }", ["src/lib.rs"], ["src/lib.rs"]),
+        ("src/b.rs", "mod t { use super::{c, d::E}; }", ["src/lib.rs", "src/b/c.rs", "src/b/d.rs"],
+         ["src/b/c.rs", "src/b/d.rs"]),
+        ("src/c.rs", "use crate::{\n    a::{X},\n};", ["src/lib.rs", "src/a.rs"], ["src/a.rs"]),
+        ("src/c.rs", "use crate::{a::{self, b::{X}}};", ["src/lib.rs", "src/a.rs", "src/a/b.rs"],
+         ["src/a.rs", "src/a/b.rs"]),
+        ("src/c.rs", "use super::super::super::x;", ["src/lib.rs"], []),
+    ],
+)  # fmt: skip
+def test_a_module_of_rust_lies_where_cargo_looks(
+    source: str, text: str, files: list[str], meant: list[str]
+) -> None:
+    assert targets(source, text, *files) == meant
 
 
 def built(source: str, text: str, *files: str, **builds: str) -> list[str]:
@@ -213,6 +267,26 @@ def test_a_bare_name_of_a_script_means_what_the_build_says(name: str, meant: lis
         "app/a.ts", f"import '{name}'", *files, tsconfig_json=TSCONFIG, tsconfig_base_json=above
     )
     assert found == meant
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ('{"main": "in/m.js"}', ["lib/in/m.js"]),
+        ('{"main": "./in/index"}', ["lib/in/index.js"]),
+        ('{"main": "in"}', ["lib/in/index.js"]),
+        ('{"main": "gone.js", "module": "in/m.js"}', ["lib/in/m.js"]),
+        ('{"types": "in/m.d.ts"}', ["lib/in/m.d.ts"]),
+        ('{"main": "../../out.js"}', ["lib/index.js"]),
+        ('{"main": 3, "types": ""}', ["lib/index.js"]),
+        ("[]", ["lib/index.js"]),
+    ],
+)
+def test_a_folder_of_scripts_means_what_its_package_says(said: str, meant: list[str]) -> None:
+    files = ["lib/index.js", "lib/in/m.js", "lib/in/m.d.ts", "lib/in/index.js"]
+    assert built("a.ts", "import './lib'", *files, lib__package_json=said) == meant
+    assert built("lib/test/a.ts", "import '..'", *files, lib__package_json=said) == meant
+    assert built("a.ts", "import './lib'", *files, "lib.ts", lib__package_json=said) == ["lib.ts"]
 
 
 @pytest.mark.parametrize("said", ["", "{", "[" * 100_000, '{"compilerOptions": 3}', "null", "\0"])
