@@ -22,6 +22,7 @@ _ALWAYS = frozenset(
         LinkKind.MARKDOWN,
         LinkKind.ANGLE,
         LinkKind.LATEX,
+        LinkKind.LATEX_IMAGE,
         LinkKind.RUST_MOD,
         LinkKind.RUST_PATH,
     }

@@ -27,9 +27,10 @@ def _pattern(source: str) -> re.Pattern[str]:
 # They begin with letters, which are looked for ten times as fast as the beginning of a statement.
 _PYTHON_IMPORT = _pattern(r"import[ \t]+(?P<names>[^\r\n;]+)")
 _PYTHON_FROM = _pattern(
-    r"from[ \t]++(?P<module>\.*+(?:[ \t]*+(?!import\b)[\w.]++)?)[ \t]++import[ \t]++"
-    r"(?:\((?P<inner>[^()]*)\)|(?P<names>[^\r\n;(]+))"
+    r"from(?<![\w.]from)(?:[ \t]++|(?=\.))(?P<module>\.*+(?:[ \t]*+(?!import\b)[\w.]++)?)(?:[ \t]++|(?<=\.))import"
+    r"(?:[ \t]*+\((?P<inner>[^()]*)\)|(?:[ \t]++|(?=\*))(?P<names>[^\r\n;(]+))"
 )
+_PYTHON_CONTINUED = re.compile(r"\\(?:\r\n|\n|\r)")
 _PYTHON_MODULE = re.compile(r"(?P<name>[^\W\d][\w.]*)(?P<alias>[ \t]+as[ \t]+\w+)?")
 _PYTHON_NAME = re.compile(r"(?<![\w.])(?P<name>[^\W\d]\w*)(?P<alias>\s+as\s+\w+)?")
 _JAVASCRIPT = _pattern(
@@ -50,15 +51,14 @@ _CSS = _pattern(
     r"@(?:import|use|forward)[ \t]+(?:url\([ \t]*)?"
     r"(?:[\"'](?P<path>[^\"'\r\n?#]++)(?:[?#][^\"'\r\n]*+)?[\"']|(?P<bare>[^\"'\s();?#]++))"
 )
-_LATEX = _pattern(
-    r"\\(?:input|include|subfile|includegraphics(?:\[[^\[\]\r\n]*+\])?|addbibresource|lstinputlisting)"
-    r"[ \t]*+\{[ \t]*+(?P<path>[^{} \t\r\n]++(?:[ \t]++[^{} \t\r\n]++)*+)[ \t]*+\}"
-)
+_LATEX_NAME = r"[ \t]*+\{[ \t]*+(?P<path>[^{} \t\r\n]++(?:[ \t]++[^{} \t\r\n]++)*+)[ \t]*+\}"
+_LATEX = _pattern(r"\\(?:input|include|subfile|addbibresource|lstinputlisting)" + _LATEX_NAME)
+_LATEX_IMAGE = _pattern(r"\\includegraphics\*?(?:\[[^\[\]\r\n]*+\])?" + _LATEX_NAME)
 
 
 def find_python(text: str) -> Iterator[Link]:
     """`import a.b, c as d` and `from .a import b, c as d`."""
-    masked = masking.mask_python(text)
+    masked = _PYTHON_CONTINUED.sub(lambda end: " " * len(end[0]), masking.mask_python(text))
     for found in _PYTHON_IMPORT.finditer(masked):
         if not _begins_statement(masked, found.start()):
             continue
@@ -82,9 +82,9 @@ def find_python(text: str) -> Iterator[Link]:
 
 
 def _begins_statement(text: str, at: int) -> bool:
-    """Whether nothing but blanks stands between a line's beginning, or a `;`, and a place."""
+    """Whether nothing but blanks stands between a place and a line's beginning, a `;` or a `:`."""
     before = text[max(0, at - 200) : at].rstrip(" \t")
-    return before[-1:] in ("\n", "\r", ";") or (not before and at <= 200)
+    return before[-1:] in ("\n", "\r", ";", ":") or (not before and at <= 200)
 
 
 def find_go(text: str) -> Iterator[Link]:
@@ -118,3 +118,4 @@ find_php_files = _finder(LinkKind.PHP, masking.mask_php, _PHP)
 find_php_uses = _finder(LinkKind.PHP_USE, masking.mask_php, _PHP_USE)
 find_css = _finder(LinkKind.CSS, masking.mask_css, _CSS)
 find_latex = _finder(LinkKind.LATEX, masking.mask_latex, _LATEX)
+find_latex_images = _finder(LinkKind.LATEX_IMAGE, masking.mask_latex, _LATEX_IMAGE)

@@ -34,6 +34,7 @@ class LinkKind(StrEnum):
     PHP_USE = "php-use"
     CSS = "css"
     LATEX = "latex"
+    LATEX_IMAGE = "latex-image"
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ _ENDINGS: tuple[tuple[str, tuple[_Finder, ...]], ...] = (
     ("rb", (imports.find_ruby,)),
     ("php", (imports.find_php_files, imports.find_php_uses)),
     ("css scss sass less", (imports.find_css,)),
-    ("tex ltx sty cls", (imports.find_latex,)),
+    ("tex ltx sty cls", (imports.find_latex, imports.find_latex_images)),
 )
 _FINDERS: Mapping[str, tuple[_Finder, ...]] = MappingProxyType(
     {f".{ending}": finders for endings, finders in _ENDINGS for ending in endings.split()}

@@ -120,7 +120,9 @@ def _jvm(link: Link, source: str, files: Files) -> _Found | None:
             for path in files.in_folder(folder)
             if path.endswith(_JVM) and path != source
         )
-        return (found, None) if found else None
+        if found:
+            return found, None
+        del parts[-1]  # the members of a class
     for n_parts in range(len(parts), 1, -1):  # behind the class may stand one of its members
         path = "/".join(parts[:n_parts])
         candidates = (each for ending in _JVM for each in files.ending_with(path + ending))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from stet.index.files import Files
 from stet.index.link import Link, LinkKind
 from stet.index.modules import resolve_module
-from stet.index.resolve import PATH_ENDINGS, Exists, Resolved, lies_at, resolve
+from stet.index.resolve import FROM_ABOVE, PATH_ENDINGS, Exists, Resolved, lies_at, resolve
 from stet.index.respell import dotted, respell, respell_url
 from stet.text.edit import Replacement
 
@@ -122,7 +122,7 @@ def _same(link: Link, before: Resolved, after: Resolved | None, targets: tuple[s
         return False
     if link.kind not in PATH_ENDINGS or before.base == after.base:
         return True
-    return before.base is not None and after.base is None and link.kind is not LinkKind.LATEX
+    return before.base is not None and after.base is None and link.kind not in FROM_ABOVE
 
 
 def _is_detour(link: Link, before: Resolved, source: str, move: Move) -> bool:

@@ -32,11 +32,17 @@ PATH_ENDINGS: Mapping[LinkKind, tuple[str, ...]] = MappingProxyType(
         LinkKind.RUST_PATH: ("",),
         LinkKind.RUBY: (".rb", ""),
         LinkKind.PHP: ("",),
-        LinkKind.CSS: ("", ".css", ".scss", ".sass", ".less"),
+        LinkKind.CSS: (
+            *("", ".css", ".scss", ".sass", ".less"),
+            *("/_index.scss", "/_index.sass", "/index.scss", "/index.sass"),
+        ),
         LinkKind.LATEX: ("", ".tex", ".ltx", ".bib"),
+        LinkKind.LATEX_IMAGE: ("", ".pdf", ".png", ".jpg", ".jpeg", ".eps", ".svg"),
     }
 )
 """What may be left out of a path, by kind, in the order in which it is tried."""
+FROM_ABOVE = frozenset({LinkKind.LATEX, LinkKind.LATEX_IMAGE})
+"""Paths that may count from a folder above: that of the main file."""
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _COMPILED = MappingProxyType(
     {
@@ -140,7 +146,7 @@ def _bases(
     yield None, path.lstrip("/")
     if path.startswith("."):
         return
-    if kind is LinkKind.LATEX:  # from the main file, which may lie above
+    if kind in FROM_ABOVE:  # from the main file, which may lie above
         yield from ((folder, path) for folder in files.ancestors(source)[1:])
     elif kind in (LinkKind.MARKDOWN, LinkKind.ANGLE) and root is not None:
         yield root, path

@@ -73,6 +73,18 @@ def test_scripts_and_styles_that_a_bundler_finds_are_not_dead() -> None:
     assert dead(files, "/ws/a.css") == ["./y.css"]
 
 
+def test_pictures_of_latex_and_folders_of_sass_are_not_dead() -> None:
+    files: dict[str, str | bytes] = {
+        "/ws/a.tex": "\\includegraphics{fig}\n\\includegraphics{in/plot}\n\\includegraphics{gone}\n",
+        "/ws/fig.pdf": b"%PDF\0",
+        "/ws/in/plot.png": b"\0",
+        "/ws/a.scss": '@use "./mixins";\n@use "./gone";\n',
+        "/ws/mixins/_index.scss": "",
+    }
+    assert dead(files, "/ws/a.tex") == ["gone"]
+    assert dead(files, "/ws/a.scss") == ["./gone"]
+
+
 def test_nothing_is_told_of_what_may_not_be_shown_or_lies_outside() -> None:
     note = (
         "[a](private/x.md) [b](private/none.md) [c](.env) [d](/../etc/passwd) [e](/.env)\n"

@@ -15,6 +15,14 @@ CASES = {
         '"""\nimport no\n"""\nif x:\n    from e import *\ny = "import no"\n',
         ["os", "a.b", "d", ".", "x", "y", ".m.n", "p", "s", "e"],
     ),
+    "b.py": (
+        "from pkg import \\\n    a\nimport os, \\\r\n  pkg.b\nexcept ImportError: import pkg.c\n"
+        "if 1: from pkg import d\ndef f(): from . import e\nfrom . import*\nfrom .x import(y)\n"
+        "from..z import w\nfrom .import v\nx = {'a': 'import no'}; else:import u\n"
+        "reimport no\nyield from important\n",
+        ["pkg", "a", "os", "pkg.b", "pkg.c", "pkg", "d", ".", "e", ".", ".x", "y", "..z", "w", ".",
+         "v", "u"],
+    ),
     "a.ts": (
         "import a, {b} from './a';\nimport './side';\nexport * from \"../b.js\"\n"
         "const c = require('./c'), d = await import(\"./d\");\n"
@@ -99,6 +107,14 @@ def test_hostile_code_costs_no_more_than_its_length(name: str, piece: str) -> No
         ("a.rs", 'r#"#'),
         ("a.rs", "r#"),
         ("a.ts", "import '?"),
+        ("a.py", "\\\n"),
+        ("a.py", "import \\\n"),
+        ("a.py", "from.import"),
+        ("a.py", "from . import("),
+        ("a.py", ": from a import*"),
+        ("A.java", "import a.*"),
+        ("a.tex", "\\includegraphics["),
+        ("a.tex", "\\includegraphics{ "),
         ("a.ts", "import './"),
         ("a.css", "@import '?"),
         ("a.css", "@import url(?"),

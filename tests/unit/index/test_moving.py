@@ -157,6 +157,31 @@ def test_a_python_module_goes_to_another_package() -> None:
             {"j/a/D.java": "import a.E;\nimport static a.E.m;\n"},
         ),
         (
+            {"p/__init__.py": "", "p/a.py": "",
+             "m.py": "from p import \\\n    a\nimport os, \\\n    p.a\nif 1: from p.a import b\n"},
+            "p/a.py",
+            "p/z.py",
+            {"m.py": "from p import \\\n    z as a\nimport os, \\\n    p.z\nif 1: from p.z import b\n"},
+        ),
+        (
+            {"j/a/b/C.java": "", "j/a/D.java": "import static a.b.C.*;\n"},
+            "j/a/b/C.java",
+            "j/a/E.java",
+            {"j/a/D.java": "import static a.E.*;\n"},
+        ),
+        (
+            {"st/m/_index.scss": "", "st/a.scss": "@use './m';"},
+            "st/m/_index.scss",
+            "st/n/_index.scss",
+            {"st/a.scss": "@use './n';"},
+        ),
+        (
+            {"t/fig.svg": "", "t/a.tex": "\\includegraphics{fig}"},
+            "t/fig.svg",
+            "t/in/plot.svg",
+            {"t/a.tex": "\\includegraphics{in/plot}"},
+        ),
+        (
             {"st/_v.scss": "", "st/m.scss": "@use 'v';"},
             "st/_v.scss",
             "st/l/_w.scss",
