@@ -46,7 +46,8 @@ class Link:
         written: The part of the text that names the file, exactly as it stands there.
         start: Where that part begins, in code points of the text.
         context: What else is needed to know what is meant: for `PYTHON_NAME` the module behind
-            `from`, for `RUST_USE` the path before a group; else empty.
+            `from`, for `RUST_USE` the path before a group, for a wikilink the quote of the YAML
+            text that holds it; else empty.
         renamed: For Python, whether the code calls it by a name of its own (`import a.b as c`).
         inside: For Rust, the inline modules around it, `a/b` for `mod a { mod b { ... } }`.
     """

@@ -5,17 +5,20 @@ those of CommonMark 0.31 (sections 4.7 and 6.3) and, for wikilinks, those of Obs
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from stet.index.link import Link, LinkKind
 from stet.index.masking import mask_markdown
+from stet.index.yaml_quotes import quoted_in
 
 _FRONT_MATTER = re.compile(
     r"---[ \t]*(?:\r\n|\n|\r)(?:(?!---[ \t]*$|\.\.\.[ \t]*$).*+(?:\r\n|\n|\r|\Z))*+", re.MULTILINE
 )
-_WIKI = re.compile(
-    r"(?<!\\)(?P<mark>!?)\[\[[ \t]*(?P<name>[^\[\]|#\\\r\n]*?)[ \t]*(?:#[^\[\]|\r\n]*)?(?:\\?\|[^\[\]\r\n]*)?\]\]"
-)
+_IN_WIKI = r"[^\[\]|#\\\r\n]"
+_WIKI = r"(?<!\\)(?P<mark>!?)\[\[(?P<name>%s*+)(?:#[^\[\]|\r\n]*+)?(?:\\?\|[^\[\]\r\n]*+)?\]\]"
+_WIKI_IN_BODY = re.compile(_WIKI % _IN_WIKI)
+_WIKI_IN_YAML = re.compile(_WIKI % rf"(?:{_IN_WIKI}|\\[\"/])")
 _BRACKETS = re.compile(r"\\[^\r\n]|[\[\]]|(?:\r\n|\n|\r)[ \t>]*(?=[\r\n]|\Z)")
 _SPACE = r"[ \t]*(?:(?:\r\n|\n|\r)[ \t>]*)?"
 _PLAIN = r"(?P<plain>(?:[^\s()<\\]|\\[^\s]|\((?:[^\s()\\]|\\[^\s]|\([^\s()]*+\))*+\))(?:[^\s()\\]|\\[^\s]|\((?:[^\s()\\]|\\[^\s]|\([^\s()]*+\))*+\))*+)"
@@ -38,16 +41,35 @@ _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+:|//|[#?]|\s*$")
 def find_markdown_links(text: str) -> Iterator[Link]:
     """The links of a note, kind by kind; in its front matter only wikilinks."""
     masked = mask_markdown(text)
-    for found in _WIKI.finditer(masked):
-        if found["name"]:
-            kind = LinkKind.EMBED if found["mark"] else LinkKind.WIKI
-            yield Link(kind, found["name"], found.start("name"))
     front = _FRONT_MATTER.match(masked)
-    body = " " * front.end() + masked[front.end() :] if front else masked
+    n_front = front.end() if front else 0
+    yield from _wiki_in_yaml(text[:n_front], masked[:n_front])
+    body = " " * n_front + masked[n_front:]
+    for found in _WIKI_IN_BODY.finditer(body):
+        yield from _wiki(found)
     yield from _inline(body)
     for found in _DEFINITION.finditer(body):
         yield from _target(found)
     yield from find_html_links(body)
+
+
+def _wiki_in_yaml(text: str, masked: str) -> Iterator[Link]:
+    """The wikilinks of a front matter, each with the quote of the YAML text that it stands in."""
+    links = list(_WIKI_IN_YAML.finditer(masked))
+    quoted = list(quoted_in(text)) if links else []
+    starts = [each.start for each in quoted]
+    for found in links:
+        nth = bisect_right(starts, found.start()) - 1
+        is_quoted = nth >= 0 and found.start() < quoted[nth].end
+        yield from _wiki(found, quoted[nth].quote if is_quoted else "")
+
+
+def _wiki(found: re.Match[str], quote: str = "") -> Iterator[Link]:
+    name = found["name"].strip(" \t")
+    if name and (quote == '"' or "\\" not in name):
+        kind = LinkKind.EMBED if found["mark"] else LinkKind.WIKI
+        n_blanks = len(found["name"]) - len(found["name"].lstrip(" \t"))
+        yield Link(kind, name, found.start("name") + n_blanks, quote)
 
 
 def find_html_links(text: str) -> Iterator[Link]:

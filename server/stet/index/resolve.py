@@ -17,6 +17,7 @@ from stet.index.builds import script_places
 from stet.index.files import Files, folded, joined, nearest_note
 from stet.index.link import Link, LinkKind
 from stet.index.links import ending_of
+from stet.index.yaml_quotes import unquoted
 from stet.text.entities import unescaped
 
 WIKI_ENDINGS = (".md", ".markdown", ".mdx", ".qmd", ".rmd")
@@ -72,7 +73,7 @@ class Resolved:
 def resolve(link: Link, source: str, files: Files) -> Resolved | None:
     """The file that `link`, standing in the file `source`, means; None if there is none."""
     if link.kind in (LinkKind.WIKI, LinkKind.EMBED):
-        return _wiki(link.written, source, files)
+        return _wiki(path_in(link), source, files)
     if link.kind in PATH_ENDINGS:
         return _path(link, source, files)
     found = modules.resolve_module(link, source, files)
@@ -81,6 +82,8 @@ def resolve(link: Link, source: str, files: Files) -> Resolved | None:
 
 def path_in(link: Link) -> str:
     """The path that a link spells, without the escapes of its language."""
+    if link.kind in (LinkKind.WIKI, LinkKind.EMBED):
+        return unquoted(link.written, link.context)
     if link.kind not in (LinkKind.MARKDOWN, LinkKind.ANGLE):
         return link.written
     return unquote(unescaped(_ESCAPE.sub(r"\1", link.written)))

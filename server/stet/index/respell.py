@@ -13,6 +13,7 @@ from stet.index.crates import crate_folder, module_folders, module_path
 from stet.index.files import Files, is_below
 from stet.index.link import Link, LinkKind
 from stet.index.resolve import PATH_ENDINGS, WIKI_ENDINGS, Resolved, main_script, path_in, resolve
+from stet.index.yaml_quotes import in_quotes
 
 _IN_URL = re.compile(r"[\s%()<>#?\\\"'&\[\]\x00-\x1f]")
 _IN_ANGLE = re.compile(r"[%<>#?\\\r\n&\x00-\x1f]")
@@ -61,7 +62,7 @@ def relative(folder: str, target: str, written: str) -> str:
 
 
 def _wiki(link: Link, source: str, target: str, files: Files) -> str | None:
-    written = link.written
+    written = path_in(link)
     ending = next((end for end in WIKI_ENDINGS if target.lower().endswith(end)), "")
     if written.lower().endswith(ending):
         ending = ""
@@ -78,7 +79,7 @@ def _wiki(link: Link, source: str, target: str, files: Files) -> str | None:
             continue
         found = resolve(Link(link.kind, choice, link.start), source, files)
         if found is not None and found.targets == (target,):
-            return choice
+            return in_quotes(choice, link.context)
     return None
 
 

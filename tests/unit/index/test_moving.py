@@ -10,6 +10,7 @@ from stet.index.builds import is_build, read_build
 from stet.index.files import Files
 from stet.index.links import find_links
 from stet.index.moving import rewrite_links
+from stet.index.properties import properties_of
 from stet.index.resolve import resolve
 from stet.text.edit import TextEdit
 
@@ -59,6 +60,30 @@ def test_a_wikilink_stays_as_short_as_it_can() -> None:
     world = {"x/a.md": "", "y/c.md": "", "b.md": "[[a]] [[x/a]] [[c]]"}
     assert move(world, "x/a.md", "y/a.md")[0]["b.md"] == "[[a]] [[y/a]] [[c]]"
     assert move(world, "x/a.md", "z/c.md")[0]["b.md"] == "[[z/c]] [[z/c]] [[c]]"
+
+
+def test_a_link_in_quoted_yaml_keeps_the_yaml_whole() -> None:
+    front = """---
+up: '[[n]]'
+all: ["[[n|the 'n']]", '[[n#x]]', [[n]]]
+text: it's [[n]] # '[[n]]'
+---
+'[[n]]'
+"""
+    after, left = move({"n.md": "", "d.md": front}, "n.md", 'John\'s "n".md')
+    assert left == []
+    assert (
+        after["d.md"]
+        == """---
+up: '[[John''s "n"]]'
+all: ["[[John's \\"n\\"|the 'n']]", '[[John''s "n"#x]]', [[John's "n"]]]
+text: it's [[John's "n"]] # '[[John's "n"]]'
+---
+'[[John's "n"]]'
+"""
+    )
+    assert "up" in properties_of(after["d.md"])
+    assert move(after, 'John\'s "n".md', "n.md")[0]["d.md"] == front
 
 
 def test_a_link_that_the_new_name_would_capture_is_written_out() -> None:

@@ -68,6 +68,12 @@ def links_of(name: str) -> Callable[[str], object]:
         (links_of("a.tex"), lambda n: "\\input{" + " " * n),
         (links_of("a.tex"), lambda n: "\\input{a" + " " * n + "b"),
         (links_of("a.tex"), lambda n: "\\includegraphics[" * (n // 17)),
+        (links_of("a.md"), lambda n: "[[" + " " * n),
+        (links_of("a.md"), lambda n: "[[a" + " " * n),
+        (links_of("a.md"), lambda n: "---\na: [[b]]\n" + "c: '|\n " * (n // 8)),
+        (links_of("a.md"), lambda n: "---\na: [[b]]\n" + "c: |\n" * (n // 5)),
+        (links_of("a.md"), lambda n: "---\na: [[b]]\nc: " + "[{,:- " * (n // 6)),
+        (links_of("a.md"), lambda n: "---\na: [[b]]\nc: d" + "  #" * (n // 3)),
         (corrected, lambda n: "a" * n),
         (corrected, lambda n: "a" + " " * n + "!"),
     ],
@@ -76,7 +82,8 @@ def links_of(name: str) -> Callable[[str], object]:
         "blanks for OpenCode", "dashes for OpenCode", "combining marks", "marks by compatibility", "digits",
         "quotes in settings", "comments in settings", "blanks in a condition", "empty names of a note",
         "quotes in a note", "blanks behind import", "slashes of an import", "open imports",
-        "blanks in LaTeX", "blanks behind a name in LaTeX", "brackets in LaTeX", "a long word", "blanks in prose",
+        "blanks in LaTeX", "blanks behind a name in LaTeX", "brackets in LaTeX", "blanks in a wikilink",
+        "blanks behind a wikilink", "quotes in YAML", "blocks in YAML", "brackets in YAML", "signs in YAML", "a long word", "blanks in prose",
     ],
 )  # fmt: skip
 def test_no_text_takes_the_square_of_its_length(

@@ -1,0 +1,79 @@
+"""Quoted texts of a front matter, found without a parser, are those of a parser."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from stet.index.yaml_nodes import nodes_in
+from stet.index.yaml_quotes import Quoted, in_quotes, quoted_in, unquoted
+
+
+def by_parser(yaml: str) -> list[tuple[int, str]]:
+    """Where each ends, and its quote: a parser counts tags to the beginning."""
+    root = YAML(typ="safe", pure=True).compose(yaml)
+    found = [node for node in nodes_in(root) if node.id == "scalar" and node.style in ("'", '"')]
+    return sorted((node.end_mark.index, node.style) for node in found)
+
+
+def here(yaml: str) -> list[tuple[int, str]]:
+    found = list(quoted_in(yaml))
+    assert all(yaml[each.start] == yaml[each.end - 1] == each.quote for each in found)
+    return [(each.end, each.quote) for each in found]
+
+
+@pytest.mark.parametrize(
+    "yaml",
+    [
+        "a: 'x'\nb: \"y\"\n",
+        "- 'x'\n- y's\n- \"z\\\"'\"\n",
+        "a: it's 'not'\nb: 'is ''it'''\n",
+        "a: [x, 'y', {k: \"z\"}]\nb: p, 'q'\n",
+        "a: x # 'no'\n# \"no\"\nb: x#'no'\n",
+        "a: |\n  'no'\n\n  'no'\nb: 'yes'\n",
+        "- k: >-\n    'no'\n  j: 'yes'\n- |\n  'no'\n- 'yes'\n",
+        "'a': !!str 'x'\nb: &m \"y\"\n",
+        "a: 'over\n  lines'\nb: \"x\"\n",
+        "a: [it's, b's]\nc: 'x'\n",
+        "a: [x y 'z', \"w\" ]\nb: x] 'no'\nc: http://it's\n",
+        'a: ["x","y"]\nb:\n- "z"\n',
+    ],
+)
+def test_quoted_texts_are_those_of_a_parser(yaml: str) -> None:
+    assert here(yaml) == by_parser(yaml)
+
+
+VALUES = [
+    "'x'",
+    '"y"',
+    "it's",
+    "''''",
+    '"\\""',
+    "a b",
+    "[a, 'b']",
+    '{c: "d"}',
+    "|\n  'e'",
+    "x # 'f'",
+]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["{}: ", "'{}': ", "{}:\n  - "]), st.sampled_from(VALUES)))
+)
+def test_random_properties_are_read_as_by_a_parser(lines: list[tuple[str, str]]) -> None:
+    yaml = "".join(f"{key.format(f'k{n}')}{value}\n" for n, (key, value) in enumerate(lines))
+    try:
+        expected = by_parser(yaml) if lines else []
+    except YAMLError:
+        return
+    assert here(yaml) == expected
+
+
+def test_nothing_is_quoted_behind_a_quote_that_is_not_closed() -> None:
+    assert list(quoted_in("a: 'x'\nb: 'y\nc: \"z\"\n")) == [Quoted(3, 6, "'")]
+
+
+@given(st.text(st.sampled_from("a'\"\\/ "), max_size=20), st.sampled_from(["", "'", '"']))
+def test_a_name_in_quotes_says_the_name(name: str, quote: str) -> None:
+    assert unquoted(in_quotes(name, quote), quote) == name
