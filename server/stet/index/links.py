@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from stet.index import imports
 from stet.index.link import Link
-from stet.index.markdown import find_html_links, find_markdown_links
+from stet.index.markdown import find_html_links, find_markdown_links, find_mdx_links
 from stet.index.rust_imports import find_rust
 from stet.text.document import MARKDOWN
 
@@ -22,7 +22,8 @@ _SCRIPT = (imports.find_javascript,)
 _MARKUP = (imports.find_javascript, find_html_links)
 
 _ENDINGS: tuple[tuple[str, tuple[_Finder, ...]], ...] = (
-    (" ".join(ending[1:] for ending in MARKDOWN), (find_markdown_links,)),
+    (" ".join(ending[1:] for ending in MARKDOWN if ending != ".mdx"), (find_markdown_links,)),
+    ("mdx", (find_mdx_links,)),
     ("py pyi", (imports.find_python,)),
     ("js jsx mjs cjs ts tsx mts cts", _SCRIPT),
     ("vue svelte astro", _MARKUP),

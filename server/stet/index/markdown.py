@@ -8,6 +8,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from stet.index.indented_code import without_indented_code
 from stet.index.link import Link, LinkKind
 from stet.index.masking import mask_markdown
 from stet.index.yaml_quotes import quoted_in
@@ -38,9 +39,17 @@ _FILE_PART = re.compile(r"[^#?]*")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+:|//|[#?]|\s*$")
 
 
+def find_mdx_links(text: str) -> Iterator[Link]:
+    """As `find_markdown_links`, for MDX: there an indented line is never code."""
+    yield from _links(text, mask_markdown(text))
+
+
 def find_markdown_links(text: str) -> Iterator[Link]:
     """The links of a note, kind by kind; in its front matter only wikilinks."""
-    masked = mask_markdown(text)
+    yield from _links(text, mask_markdown(without_indented_code(text)))
+
+
+def _links(text: str, masked: str) -> Iterator[Link]:
     front = _FRONT_MATTER.match(masked)
     n_front = front.end() if front else 0
     yield from _wiki_in_yaml(text[:n_front], masked[:n_front])

@@ -8,28 +8,17 @@ import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, TypeAlias
 
+from stet.index.blocks import Token, block_parser, blocks_of
 from stet.index.front_matter import find_front_matter
 from stet.index.properties import BadYaml, properties_of
 from stet.index.tags import TAG_CHARACTER, tags_of
-from stet.text.lines import n_breaks, split_lines
 
-MAX_CHARACTERS = 1_000_000
-"""A longer note is not read: no person wrote it."""
-MAX_LINES = 30_000
-"""Nor is one of more lines: each may be a block of its own."""
-MAX_PIPES = 20_000
-"""In a note with more, tables are not told apart: each cell is a block of its own."""
 MAX_PARAGRAPH = 20_000
 """A longer paragraph is not searched for tags."""
 MAX_PARAGRAPHS = 100_000
 """Characters of all the paragraphs of a note that are parsed to find the tags in them."""
 MAX_TITLE = 200
-
-Token: TypeAlias = Any
-"""A token of the parser: `type`, `content`, `map` (first line and end, 0-based)."""
 
 _MAY_HOLD_TAG = re.compile(rf"#[\d/]*+{TAG_CHARACTER}")
 _TAG = re.compile(rf"(?:(?<=[\s(,;])|\A)#(?P<name>{TAG_CHARACTER}+)")
@@ -58,7 +47,7 @@ class Task:
 
 def headings_in(text: str) -> tuple[Heading, ...]:
     """The headings of a note, in order of place."""
-    tokens, above = _blocks(text)
+    tokens, above = blocks_of(text)
     return tuple(
         Heading(
             above + opening.map[0] + 1,
@@ -74,7 +63,7 @@ def tasks_in(text: str) -> tuple[Task, ...]:
     """The tasks of a note, in order of place."""
     if "[" not in text:
         return ()
-    tokens, above = _blocks(text)
+    tokens, above = blocks_of(text)
     found = []
     for item, _, inside in zip(tokens, tokens[1:], tokens[2:], strict=False):
         task = _TASK.match(inside.content) if item.type == "list_item_open" else None
@@ -106,7 +95,7 @@ def _inline_tags(text: str) -> Iterator[str]:
     if _MAY_HOLD_TAG.search(text) is None:
         return
     n_left = MAX_PARAGRAPHS
-    for token in _blocks(text)[0]:
+    for token in blocks_of(text)[0]:
         if token.type == "inline" and len(token.content) <= min(MAX_PARAGRAPH, n_left):
             if _MAY_HOLD_TAG.search(token.content) is None:
                 continue
@@ -119,7 +108,7 @@ def _inline_tags(text: str) -> Iterator[str]:
 def _plain(content: str) -> str:
     """A paragraph's text, with one mark in place of code, links, escapes and what else is no text."""
     tokens: list[Token] = []
-    parser = _parser()
+    parser = block_parser()
     parser.inline.parse(content, parser, {}, tokens)
     pieces: list[str] = []
     n_links = 0
@@ -134,26 +123,3 @@ def _plain(content: str) -> str:
         else:
             pieces.append("\ufffc")
     return "".join(pieces)
-
-
-def _blocks(text: str) -> tuple[list[Token], int]:
-    """The blocks of a note below its front matter, and how many lines stand above them."""
-    if len(text) > MAX_CHARACTERS or n_breaks(text) > MAX_LINES:
-        return [], 0
-    front = find_front_matter(text)
-    above = 0
-    if front is not None:
-        above = len(split_lines(text[: front.end]))
-        text = "".join(split_lines(text[front.end :])[1:])
-    parser = _parser(has_tables=text.count("|") <= MAX_PIPES)
-    return parser.parse(text.removeprefix("\ufeff")), above
-
-
-@lru_cache(maxsize=2)
-def _parser(*, has_tables: bool = True) -> Token:
-    """The parser for blocks; what is inside a paragraph is left as it is."""
-    # Only a turn that asks for notes pays for the library.
-    from markdown_it import MarkdownIt
-
-    parser = MarkdownIt("commonmark").disable(["inline", "text_join"])
-    return parser.enable("table") if has_tables else parser

@@ -93,6 +93,37 @@ def test_what_looks_like_code_and_is_none_hides_nothing() -> None:
     assert links_in("~~~\n```\n~~~\n[[b]]") == [("wikilink", "b")]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Example:\n\n    See [[n]] and [x](n.md)\n", "    [[n]]", "# H\n\t[x](n.md)", ">     [[n]]",
+        "a\r\n\r\n    [[n]]\r\n\r\n    ![](n.png)", "a\r\r    [[n]]", "- a\n\n      [[n]]",
+        "-     [[n]]", "1. a\n\n   b\n\n       [[n]]", "---\na: b\n---\n\n    [[n]]\n",
+        "\ufeffa\n\n    [x]: n.md", "a\n\n    <a href='n.md'>", "- a\n\nb\n\n    - [[n]]",
+        "[^1]: a\n\nb\n\n    [[n]]",
+    ],
+)  # fmt: skip
+def test_indented_code_holds_no_links(text: str) -> None:
+    assert links_in(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a\n    [[n]]", "- a\n\n    [[n]]", "- a\n    - b\n\n    [[n]]", "- a\n    - [[n]]",
+        "1.  a\n\n    [[n]]", "> a\n    [[n]]", "- a\n\n    - b\n\n        - [[n]]",
+        "```\n    x `\n```\n[[n]]", "    ```\n\n[[n]]", "    <!--\n\n[[n]]\n\n-->", "    `\n[[n]] `",
+        "[^1]: a\n\n    [[n]]", "[^a-b]: a\nb\n\n    c\n\n    [[n]]",
+    ],
+)  # fmt: skip
+def test_an_indented_line_of_a_list_a_paragraph_or_a_footnote_is_text(text: str) -> None:
+    assert links_in(text) == [("wikilink", "n")]
+
+
+def test_mdx_has_no_indented_code() -> None:
+    assert [link.written for link in find_links("<Tab>\n\n    [[n]]\n</Tab>", "a.mdx")] == ["n"]
+
+
 def test_front_matter_holds_wikilinks_only() -> None:
     text = '---\nup: "[[Home]]"\nx: [t](a.md)\n---\n[t](b.md)\n'
     assert links_in(text) == [("wikilink", "Home"), ("markdown", "b.md")]
@@ -130,6 +161,7 @@ def test_a_mask_keeps_every_place(text: str) -> None:
     [
         "[", "[[a", "[](", "` `` ", "<a ", "](", "[a]((", "<!--", "> ", "[a](<", "[a](b '",
         '[a](b "\n', "---\n", "[x]: <", "\\", "~~~\n",
+        "    [[a\n\n", "-     [[a\n", "[^1]:\n\n    [[\n", "\t> [[a\n", "- - [[a",
     ],
 )  # fmt: skip
 def test_a_hostile_note_costs_no_more_than_its_length(piece: str) -> None:

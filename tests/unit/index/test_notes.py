@@ -4,7 +4,8 @@ from time import thread_time
 
 import pytest
 
-from stet.index.notes import MAX_LINES, MAX_PIPES, Heading, Task, headings_in, tags_in, tasks_in
+from stet.index.blocks import MAX_LINES, MAX_PIPES
+from stet.index.notes import Heading, Task, headings_in, tags_in, tasks_in
 
 NOTE = """---
 tags: [Project/alpha, plan]
