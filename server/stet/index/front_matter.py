@@ -3,6 +3,9 @@
 import re
 from dataclasses import dataclass
 
+from stet.index.yaml_quotes import unquoted
+from stet.text.lines import split_lines
+
 MAX_CHARACTERS = 64 * 1024
 """A longer front matter is not read: no person wrote it."""
 
@@ -10,16 +13,19 @@ _OPENING = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\n|\r)")
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?$", re.MULTILINE)
 _QUOTED = r"\"(?P<double>(?:[^\"\\\r\n]|\\.){0,500}+)\"|'(?P<single>(?:[^'\r\n]|''){0,500}+)'"
 _IN_FLOW = re.sub(r"\?P<\w+>", "?:", _QUOTED)
+_LINE_END = r"(?:\r\n|\n|\r)"
 _ALIASES = re.compile(
-    rf"^[\"']?alias(?:es)?[\"']?:[ \t]*(?:\[(?P<flow>(?:{_IN_FLOW}|[^\]])*+)\]"
-    r"|(?P<one>[^\s\[#][^\r\n]*)"
-    r"|(?P<items>(?:#[^\r\n]*)?(?:(?:\r\n|\n|\r)[ \t]*-[ \t][^\r\n]*)*))",
+    rf"^[\"']?alias(?:es)?[\"']?[ \t]*:(?:[ \t]*+(?:(?:#[^\r\n]*)?{_LINE_END}[ \t]++)?"
+    rf"\[(?P<flow>(?:{_IN_FLOW}|[^\]])*+)\]"
+    rf"|(?P<lines>[^\r\n]*(?:{_LINE_END}(?:[ \t#-][^\r\n]*)?)*+))",
     re.MULTILINE | re.IGNORECASE,
 )
-_ITEM = re.compile(r"^[ \t]*-[ \t]+([^\r\n]+)", re.MULTILINE)
+_ITEM = re.compile(r"-(?:[ \t]+|\Z)")
+_BLOCK = re.compile(r"(?P<sign>[|>])[-+1-9]{0,2}(?:[ \t]+#.*)?[ \t]*\Z")
+_FOLD = re.compile(r"(?<!\n)\n(?!\n)")
+_BETWEEN = re.compile(r"[,\n]")
 _NAME = re.compile(rf"\s*(?:{_QUOTED})")
 _NAMES = re.compile(rf"\s*(?:{_QUOTED}|[^,]+)")
-_ESCAPED = re.compile(r"\\([\"\\/])")
 _COMMENT = re.compile(r"(?:^|[ \t])#.*")
 
 
@@ -61,12 +67,34 @@ def aliases_in(text: str) -> tuple[str, ...]:
     if found is None:
         return ()
     if found["flow"] is not None:
-        names = [each for piece in _NAMES.finditer(found["flow"]) if (each := _plain(piece[0]))]
-    elif found["one"] is not None:
-        names = _plain(found["one"]).split(",")
+        names = [_plain(piece[0]) for piece in _NAMES.finditer(found["flow"])]
     else:
-        names = [_plain(each) for each in _ITEM.findall(found["items"] or "")]
+        names = _names_on([line.strip() for line in split_lines(found["lines"])])
     return tuple(name for each in names if (name := each.strip()))
+
+
+def _names_on(lines: list[str]) -> list[str]:
+    """The names on the lines of a value: one a list item, or else with commas between them."""
+    if lines[0].startswith("["):
+        return []  # not closed
+    if lines[0] and not lines[0].startswith("#"):
+        return _BETWEEN.split(_text(lines))
+    items: list[list[str]] = []
+    for line in lines[1:]:
+        if (dash := _ITEM.match(line)) is not None:
+            items.append([line[dash.end() :]])
+        elif items:
+            items[-1].append(line)
+    return [_text(item) for item in items]
+
+
+def _text(lines: list[str]) -> str:
+    """What one text over several lines says; a block keeps those of its line ends that count."""
+    block = _BLOCK.match(lines[0])
+    if block is None:
+        return _plain(" ".join(line for line in lines if line and not line.startswith("#")))
+    text = "\n".join(lines[1:])
+    return text if block["sign"] == "|" else _FOLD.sub(" ", text)
 
 
 def _plain(name: str) -> str:
@@ -75,5 +103,5 @@ def _plain(name: str) -> str:
     if found is None:
         return _COMMENT.sub("", name).strip()
     if found["double"] is not None:
-        return _ESCAPED.sub(r"\1", found["double"])
-    return found["single"].replace("''", "'")
+        return unquoted(found["double"], '"')
+    return unquoted(found["single"], "'")

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stet.index.front_matter import aliases_in
 from stet.index.scan import LinkCache, ScannedLinks, scan_links
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
 from stet.system.memory_system import MemorySystem
@@ -92,6 +93,30 @@ def test_aliases_of_front_matter_are_names() -> None:
         ["b.md"],
         ["c.md"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("yaml", "names"),
+    [
+        ("aliases:\n  # the old name\n  - s\n  - t", ["s", "t"]),
+        ("aliases: # two\n- s\n\n  # more\n- t # u\nb: v", ["s", "t"]),
+        ("aliases:\r\n  - s\r\n\r\n  -\r\n  - t\r\nb: v", ["s", "t"]),
+        ("aliases : [s]", ["s"]),
+        ("'aliases' :\n  - s", ["s"]),
+        ("aliases: [s, # one\n  t]", ["s", "t"]),
+        ("aliases:\n  [s, t]", ["s", "t"]),
+        ("aliases: >-\n  a long\n  name\n\n  s, t\nb: v", ["a long name", "s", "t"]),
+        ("alias: | # lines\n    s\n    t: '\n", ["s", "t: '"]),
+        ("aliases:\n  - >-\n    a long\n    name\n  - t\n  - a plain\n    name", ["a long name", "t", "a plain name"]),
+        ("aliases: a plain\n  name\nb: v", ["a plain name"]),
+        ("aliases:\nb:\n- v", []),
+        ("aliases:\n  # nothing\n\nb: v", []),
+        ("aliases: 's, t'\nb: - v", ["s", "t"]),
+        ("aliases: '# s'", ["# s"]),
+    ],
+)  # fmt: skip
+def test_aliases_are_those_that_yaml_says(yaml: str, names: list[str]) -> None:
+    assert aliases_in(f"---\na: b\n{yaml}\n---\n") == tuple(names)
 
 
 def test_a_file_is_read_again_only_when_it_changed() -> None:
