@@ -82,6 +82,14 @@ def rewrite_links(
     return Rewriting(edits, tuple(left))
 
 
+def linking_to(target: str, links: Mapping[str, Sequence[Link]], files: Files) -> Iterator[str]:
+    """The files of `links`, by path, in which one of them means the file `target`."""
+    for source, found in links.items():
+        meant = (resolve(link, source, files) for link in found)
+        if any(each is not None and target in each.targets for each in meant):
+            yield source
+
+
 def _statements(links: Iterable[Link]) -> Iterator[list[Link]]:
     """Each link alone; a `from ... import` with its names."""
     part: list[Link] = []

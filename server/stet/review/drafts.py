@@ -73,12 +73,16 @@ class MoveDraft(Said):
         new_uri: Where it is to be.
         new_name: The same, for messages.
         links: Edits of the files that refer to it, the moved file itself perhaps among them.
+        holds_text: Whether there is text in it that could be read.
+        linked_from: If not, the URIs of all files that link to it.
     """
 
     uri: str
     new_uri: str
     new_name: str
     links: tuple[EditDraft, ...] = ()
+    holds_text: bool = True
+    linked_from: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

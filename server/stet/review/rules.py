@@ -135,14 +135,19 @@ def check_create(rules: EditRules, uri: str, name: str) -> Refusal | None:
 
 
 def check_move(rules: EditRules, draft: MoveDraft) -> Refusal | None:
-    """Whether a file may get another name; the edits of its links are drafts of their own."""
+    """Whether a file may get another name; the edits of its links are drafts of their own.
+
+    It must lie in the editable scope. What holds no text can't be read, and so never does in the
+    scope `context`: there it may be moved if it lies where new files may, and every file that links
+    to it has been read.
+    """
     ground, new = rules.ground(draft.uri), rules.ground(draft.new_uri)
     if new.real == ground.real and _is_respelt(draft):
         new = replace(new, against_new=None)  # the disk folds them: what lies there is the file
     return (
         _mode(rules)
         or _whole(ground, draft.name)
-        or _in_scope(rules, draft.uri, draft.name)
+        or (None if _is_known(rules, draft) else _in_scope(rules, draft.uri, draft.name))
         or _new(rules, draft.new_uri, draft.new_name, new)
     )
 
@@ -242,6 +247,16 @@ def _out(ground: Ground, name: str) -> Refusal | None:
     if ground.by_link:
         return Refusal("link", f"{name!r} leads out of the workspace by a link.")
     return Refusal("outside", f"{name!r} lies outside the workspace.")
+
+
+def _is_known(rules: EditRules, draft: MoveDraft) -> bool:
+    """Whether a file without text is known by all the files that link to it."""
+    return (
+        rules.settings.scope == "context"
+        and not draft.holds_text
+        and rules.may_create(draft.uri)
+        and all(map(rules.editable, draft.linked_from))
+    )
 
 
 def _is_respelt(draft: MoveDraft) -> bool:

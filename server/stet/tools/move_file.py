@@ -1,6 +1,7 @@
 """`move_file`: propose another name or folder for a file, with every link to it."""
 
 import asyncio
+import dataclasses
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -9,7 +10,7 @@ from pydantic import Field
 
 from stet.index.link import Link
 from stet.index.links import find_links
-from stet.index.moving import rewrite_links
+from stet.index.moving import linking_to, rewrite_links
 from stet.index.scan import ScannedLinks, scan_links
 from stet.review.drafts import EditDraft, MoveDraft
 from stet.review.readying import ReadyMove, ready_move
@@ -33,7 +34,8 @@ class MoveFile(Params):
 
     Links to it, and its own relative links, are changed in the same proposal: wikilinks, Markdown
     links, imports. Uses of an imported module in code stay as they are: look for them afterwards.
-    Nothing is moved until the user accepts.
+    A file without text needs no reading, only the files that link to it do. Nothing is moved until
+    the user accepts.
     """
 
     file: str = Field(description="Path relative to the workspace root.")
@@ -46,9 +48,10 @@ async def run(params: MoveFile, desk: Desk) -> str:
     Raises:
         ToolError: If there is no such file, or the move is refused.
     """
-    old, new = await _places(params, desk)
+    places = await _places(params, desk)
+    old, new = places.old, places.new
     with desk.refusing(old.name, "move"):
-        ready, plan = await _ready(old, new, desk)
+        ready, plan = await _ready(places, desk)
         if ready.admitted.protected:
             ready = ready.with_caution(desk.who_named(old.name, new.name))
         move, *links = desk.ledger.propose_ready_move(ready)
@@ -59,7 +62,16 @@ async def run(params: MoveFile, desk: Desk) -> str:
     return f"{told}. It waits for the user; until then the file keeps its name.\n{_about(plan)}"
 
 
-async def _places(params: MoveFile, desk: Desk) -> tuple[Located, Located]:
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where a file is, where it is to be, and whether it holds text that can be shown."""
+
+    old: Located
+    new: Located
+    holds_text: bool
+
+
+async def _places(params: MoveFile, desk: Desk) -> _Places:
     """Where the file is and where it is to be.
 
     Raises:
@@ -70,12 +82,13 @@ async def _places(params: MoveFile, desk: Desk) -> tuple[Located, Located]:
         raise ToolError(
             f"{params.file!r} has no place on the disk yet: the user must save it first."
         )
-    snapshot = desk.snapshot()
+    snapshot, holds_text = desk.snapshot(), True
     try:
         await asyncio.to_thread(snapshot.show, old.uri)
     except NotShown as refused:
         if refused.rule not in NO_TEXT:
             raise ToolError(str(refused)) from refused
+        holds_text = False
     to = params.to
     if to.endswith("/") or to in ("", "."):
         to = str(PurePosixPath(to) / old.path.name)
@@ -85,23 +98,25 @@ async def _places(params: MoveFile, desk: Desk) -> tuple[Located, Located]:
         raise ToolError(f"{params.file!r} is there already.")
     if new.uri == old.uri:  # the disk folds case, and only the case is to change
         path = old.path.with_name(name)
-        return old, Located(uri_of(path), path, snapshot.name_of(uri_of(path)))
+        new = Located(uri_of(path), path, snapshot.name_of(uri_of(path)))
+        return _Places(old, new, holds_text)
     if await asyncio.to_thread(snapshot.exists, new.uri):
         raise ToolError(f"{params.to!r} exists already. To move into a folder, end it with `/`.")
-    return old, new
+    return _Places(old, new, holds_text)
 
 
-async def _ready(old: Located, new: Located, desk: Desk) -> tuple[ReadyMove, "_Plan"]:
+async def _ready(places: _Places, desk: Desk) -> tuple[ReadyMove, "_Plan"]:
     """The move with the edits of all links, each of the text as it is now, as the gate lets it through.
 
     Raises:
         Refused: By the gate.
         ToolError: If the files change too fast, or files must be read first.
     """
+    old, new = places.old, places.new
     for _ in range(_TRIES):
         # The snapshot is taken here: the workspace belongs to the event loop.
-        plan = await asyncio.to_thread(_plan, desk.snapshot(), desk, old, new)
-        _check_scope(plan, old, desk)
+        plan = await asyncio.to_thread(_plan, desk.snapshot(), desk, places)
+        _check_scope(plan, places, desk)
         documents = {path: await desk.live_at(plan.scan.uris[path]) for path in sorted(plan.edits)}
         uris = [plan.scan.uris[path] for path in documents]
         look = desk.rules.looking_ahead([old.uri, new.uri, *uris])
@@ -119,6 +134,8 @@ async def _ready(old: Located, new: Located, desk: Desk) -> tuple[ReadyMove, "_P
             new_name=new.name,
             summary=f"Move {old.name} to {new.name}",
             links=links,
+            holds_text=places.holds_text,
+            linked_from=plan.linked_from,
         )
         ready = await asyncio.to_thread(ready_move, draft, rules)
         # Nothing is awaited from here on: what was looked at first may have changed meanwhile.
@@ -136,15 +153,18 @@ class _Plan:
         edits: By path, what is written anew.
         names: What models call the files of `edits`.
         left: Names of files and the links in them that can't be written anew.
+        linked_from: For a file without text, the URIs of all files that link to it.
     """
 
     scan: ScannedLinks
     edits: Mapping[str, tuple[Replacement, ...]]
     names: Mapping[str, str]
     left: tuple[tuple[str, Link], ...]
+    linked_from: tuple[str, ...]
 
 
-def _plan(snapshot: Snapshot, desk: Desk, old: Located, new: Located) -> _Plan:
+def _plan(snapshot: Snapshot, desk: Desk, places: _Places) -> _Plan:
+    old, new = places.old, places.new
     assert old.path is not None
     assert new.path is not None
     scan = scan_links(snapshot, desk.links)
@@ -152,15 +172,20 @@ def _plan(snapshot: Snapshot, desk: Desk, old: Located, new: Located) -> _Plan:
     def exists(path: str) -> bool:
         return snapshot.exists(uri_of(Path(path)))
 
-    rewriting = rewrite_links(
-        scan.links, scan.files, old.path.as_posix(), new.path.as_posix(), exists
-    )
+    here, files = old.path.as_posix(), scan.files
+    linked_from: tuple[str, ...] = ()
+    if not places.holds_text:  # such files are not among what was scanned
+        found = snapshot.walk(only_text=False)
+        paths = {each.path.as_posix() for each in found if each.path is not None}
+        files = dataclasses.replace(files, paths=files.paths | paths | {here})
+        linked_from = tuple(scan.uris[path] for path in linking_to(here, scan.links, files))
+    rewriting = rewrite_links(scan.links, files, here, new.path.as_posix(), exists)
     names = {path: snapshot.name_of(scan.uris[path]) for path in rewriting.edits}
     left = tuple((snapshot.name_of(scan.uris[path]), link) for path, link in rewriting.left)
-    return _Plan(scan, rewriting.edits, names, left)
+    return _Plan(scan, rewriting.edits, names, left, linked_from)
 
 
-def _check_scope(plan: _Plan, old: Located, desk: Desk) -> None:
+def _check_scope(plan: _Plan, places: _Places, desk: Desk) -> None:
     """Name at once all the files that must be read before their links may be changed.
 
     Raises:
@@ -168,15 +193,23 @@ def _check_scope(plan: _Plan, old: Located, desk: Desk) -> None:
     """
     if desk.rules.settings.scope != "context" or desk.rules.read_only:
         return
-    files = {old.uri: old.name} | {plan.scan.uris[path]: plan.names[path] for path in plan.edits}
+    files = {plan.scan.uris[path]: plan.names[path] for path in plan.edits}
+    old = places.old
+    if places.holds_text:
+        said = f"Moving {old.name!r} changes files that you have not read"
+        files = {old.uri: old.name} | files
+    else:
+        said = (
+            f"{old.name!r} holds no text and need not be read, but the files that link to it must "
+            "be, and these are not yet"
+        )
+        snapshot = desk.snapshot()
+        files |= {uri: snapshot.name_of(uri) for uri in plan.linked_from}
     unread = [name for uri, name in files.items() if not desk.rules.editable(uri)]
     if unread:
         names = ", ".join(map(repr, unread[:MAX_NAMED]))
         more = f" and {len(unread) - MAX_NAMED} more" if len(unread) > MAX_NAMED else ""
-        raise ToolError(
-            f"Moving {old.name!r} changes files that you have not read: {names}{more}. Read them, "
-            "then move it."
-        )
+        raise ToolError(f"{said}: {names}{more}. Read them, then move it.")
 
 
 def _look(

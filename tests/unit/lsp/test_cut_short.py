@@ -49,7 +49,14 @@ class Run:
             remove = RemoveDraft(uri=uri, name="a.txt", text=TEXT, **SAID)
             return self.ledger.propose_remove(remove, rules()).id
         move = MoveDraft(
-            uri=uri, name="a.txt", new_uri=new_uri, new_name="new/b.txt", links=(), **SAID
+            uri=uri,
+            name="a.txt",
+            new_uri=new_uri,
+            new_name="new/b.txt",
+            links=(),
+            holds_text=True,
+            linked_from=(),
+            **SAID,
         )
         return self.ledger.propose_move(move, rules())[0].id
 

@@ -102,6 +102,40 @@ def test_every_rule_of_moving_is_held(gate: EditRules, rule: str | None) -> None
 
 
 @pytest.mark.parametrize(
+    ("linked_from", "changed", "rule"),
+    [
+        ((), {}, None),
+        (("file:///ws/read.md",), {}, None),
+        (("file:///ws/read.md", "file:///ws/other.md"), {}, "edit.scope"),
+        ((), {"holds_text": True}, "edit.scope"),
+        ((), {"uri": "file:///elsewhere/a.png"}, "edit.scope"),
+        (("file:///ws/read.md",), {"scope": "linked"}, "edit.scope"),
+    ],
+)
+def test_a_file_without_text_moves_when_all_that_link_to_it_are_read(
+    linked_from: tuple[str, ...], changed: dict[str, object], rule: str | None
+) -> None:
+    changes = {"scope": "context"} | changed
+    gate = replace(
+        rules(scope=changes.pop("scope")),
+        editable=lambda uri: uri == "file:///ws/read.md",
+        may_create=lambda uri: uri.startswith("file:///ws/"),
+    )
+    draft = MoveDraft(
+        turn="t1",
+        author="m",
+        uri="file:///ws/a.png",
+        name="a.png",
+        new_uri="file:///ws/b.png",
+        new_name="b.png",
+        summary="s",
+        holds_text=False,
+        linked_from=linked_from,
+    )
+    assert rule_of(replace(draft, **changes), gate) == rule  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
     ("gate", "rule"),
     [
         (rules(), None),

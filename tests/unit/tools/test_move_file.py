@@ -47,9 +47,9 @@ def accepted(desk: Desk) -> dict[str, str]:
     """The texts of the files with hunks of lines, all of them accepted."""
     found = {}
     for uri in desk.ledger.live_uris():
-        document = desk.workspace.snapshot().show(uri)
         lines = [h.id for h in desk.ledger.live(uri) if h.kind is not HunkKind.MOVE]
         if lines:
+            document = desk.workspace.snapshot().show(uri)
             name = uri.removeprefix("file:///ws/")
             found[name] = desk.ledger.edit_of(document, lines).apply(document.text)
     return found
@@ -167,10 +167,55 @@ async def test_the_gate_is_asked_in_a_worker_and_again_if_a_text_changes_meanwhi
     assert asked == [False, False]
 
 
-async def test_a_binary_file_can_be_moved_with_the_notes_that_show_it() -> None:
-    desk = await desk_of()
+PICTURES: dict[str, str | bytes] = {
+    "/ws/img/p.png": b"\x89PNG\0", "/ws/img/q.png": b"\0", "/ws/old/p.png": b"\0",
+    "/ws/a.md": A, "/ws/sub/c.md": "![[img/p.png]] <img src='../img/p.png'>\n",
+    "/ws/d.md": "![[q.png]]\n",
+}  # fmt: skip
+
+
+def desk_with_pictures(**settings: object) -> Desk:
+    edit = EditSettings(**settings)  # type: ignore[arg-type]
+    return make_desk(make_world(PICTURES, settings=Settings(edit=edit)), asked=None)
+
+
+async def test_a_binary_file_is_moved_once_the_notes_that_show_it_are_read() -> None:
+    desk = desk_with_pictures()
     answer = await use(MOVE_FILE, desk, file="img/p.png", to="pic.png")
-    assert "have not read: 'img/p.png'" in answer
+    assert answer == (
+        "Error: 'img/p.png' holds no text and need not be read, but the files that link to it must "
+        "be, and these are not yet: 'a.md', 'sub/c.md'. Read them, then move it."
+    )
+    await use(READ_FILE, desk, file="a.md")
+    assert "not yet: 'sub/c.md'." in await use(MOVE_FILE, desk, file="img/p.png", to="pic.png")
+    assert desk.ledger.hunks() == ()
+    await use(READ_FILE, desk, file="sub/c.md")
+    answer = await use(MOVE_FILE, desk, file="img/p.png", to="pic.png")
+    assert "img/p.png becomes pic.png, with 2 changes of links (a.md, sub/c.md)." in answer
+    assert accepted(desk) == {
+        "a.md": "# A\n\n![p](pic.png) [c](sub/c.md)\n",
+        "sub/c.md": "![[pic.png]] <img src='../pic.png'>\n",
+    }
+
+
+async def test_a_note_that_shows_a_moved_binary_file_must_be_read_if_its_link_stays_too() -> None:
+    desk = desk_with_pictures()
+    assert "not yet: 'd.md'." in await use(MOVE_FILE, desk, file="img/q.png", to="new/q.png")
+    await use(READ_FILE, desk, file="d.md")
+    assert (await use(MOVE_FILE, desk, file="img/q.png", to="new/q.png")).startswith("Proposed")
+    assert accepted(desk) == {}
+
+
+async def test_a_binary_file_that_nothing_links_to_can_be_moved() -> None:
+    desk = desk_with_pictures()
+    answer = await use(MOVE_FILE, desk, file="old/p.png", to="new.png")
+    assert "old/p.png becomes new.png." in answer
+
+
+async def test_in_other_scopes_a_binary_file_stays() -> None:
+    desk = desk_with_pictures(scope="current")
+    answer = await use(MOVE_FILE, desk, file="old/p.png", to="old/n.png")
+    assert answer.startswith("Error: Refused by the rule edit.scope")
 
 
 async def test_a_link_that_can_not_be_written_anew_is_named() -> None:
