@@ -8,7 +8,7 @@ one case. A link that means the right file as it stands is not touched.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from stet.index.files import Files
+from stet.index.files import Files, folded
 from stet.index.link import Link, LinkKind
 from stet.index.modules import resolve_module
 from stet.index.resolve import FROM_ABOVE, PATH_ENDINGS, Exists, Resolved, lies_at, resolve
@@ -110,7 +110,11 @@ def _one(link: Link, source: str, move: Move) -> list[Replacement] | None:
         return _to_others(link, source, move)
     targets = tuple(move.moved(target) for target in before.targets)
     after = resolve(link, place, move.after)
-    if _same(link, before, after, targets) and not _is_detour(link, before, source, move):
+    if (
+        _same(link, before, after, targets)
+        and not _is_detour(link, before, source, move)
+        and not _is_misspelt(link, before, move)
+    ):
         return []
     if link.kind is LinkKind.GO or len(targets) > 1:
         # A package is a folder: it stays where it is unless it has lost its last file.
@@ -141,6 +145,15 @@ def _is_detour(link: Link, before: Resolved, source: str, move: Move) -> bool:
     if source != move.old or link.kind not in PATH_ENDINGS or before.base is not None:
         return False
     return respell(link, before, source, before.targets[0], move.before) == link.written
+
+
+def _is_misspelt(link: Link, before: Resolved, move: Move) -> bool:
+    """Whether a path leads to the moved file by the old case or Unicode form of its name only.
+
+    Here it means the file still; on other disks and on the web it would not.
+    """
+    same = folded(move.old) == folded(move.new)
+    return same and link.kind in PATH_ENDINGS and move.old in before.targets
 
 
 def _means(link: Link, source: str, target: str, files: Files) -> bool:

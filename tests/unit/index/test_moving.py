@@ -94,6 +94,26 @@ def test_a_link_that_the_new_name_would_capture_is_written_out() -> None:
     assert left == []
 
 
+def test_paths_follow_a_file_whose_name_changes_in_case_only() -> None:
+    world = {
+        "docs/a.md": "[self](a.md) [[a]]",
+        "b.md": "[x](docs/a.md#h) [y](docs/A.md) [z](Docs/a) [[docs/a]] [[a]] ![](</docs/a.md>)",
+        "s/m.ts": "import './n'\n",
+        "s/n.ts": "",
+    }
+    after, left = move(world, "docs/a.md", "docs/A.md")
+    assert left == []
+    assert after["b.md"] == (
+        "[x](docs/A.md#h) [y](docs/A.md) [z](docs/A) [[docs/a]] [[a]] ![](</docs/A.md>)"
+    )
+    assert after["docs/A.md"] == "[self](A.md) [[a]]"
+    after, left = move(world, "docs/a.md", "Docs/a.md")
+    assert after["b.md"].startswith("[x](Docs/a.md#h) [y](Docs/a.md) [z](Docs/a) ")
+    assert move(world, "s/n.ts", "s/N.ts")[0]["s/m.ts"] == "import './N'\n"
+    decomposed = move({"é.md": "", "b.md": "[x](é.md)"}, "é.md", "e\u0301.md")[0]
+    assert decomposed["b.md"] == "[x](e\u0301.md)"
+
+
 def test_a_link_out_of_the_workspace_stays_right() -> None:
     after, _ = move({"a.md": "[o](../other/x.md) [gone](nothing.md)"}, "a.md", "s/a.md")
     assert after["s/a.md"] == "[o](../../other/x.md) [gone](nothing.md)"
