@@ -17,6 +17,7 @@ from stet.index.respell import respell, respell_url
 from stet.index.scan import ScannedLinks, scan_links
 from stet.review.instruction import BadInstruction, Instruction, find_heading
 from stet.review.instruction import resolve as place_text
+from stet.system.system import FileKind
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 from stet.text.outline import Outline, Style
@@ -101,6 +102,12 @@ def _plan(
         raise ToolError(f"There is no file {params.to!r} to link to. `list_files` gives names.")
     if refusal := snapshot.privacy().check(target.uri):
         raise ToolError(f"{params.to!r} can't be linked to: {refusal.message}")
+    stat = snapshot.system.stat(snapshot.system.real_path(target.path))
+    if stat is not None and stat.kind is FileKind.FOLDER:
+        raise ToolError(
+            f"{params.to!r} is a folder, and a link leads to a file: name one in it, such as an index "
+            "or overview. `list_files` gives names."
+        )
     if source.path is None:
         raise ToolError(f"{params.file!r} has no place on the disk yet: the user must save it.")
     scan = scan_links(snapshot, desk.links)

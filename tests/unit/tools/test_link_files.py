@@ -96,6 +96,11 @@ async def test_what_can_not_be_linked_is_said_with_the_next_step() -> None:
     assert "no file 'c.md' to link to. `list_files`" in await use(
         LINK_FILES, desk, file="a.md", to="c.md"
     )
+    for folder in ("notes/", "notes", "."):
+        assert await use(LINK_FILES, desk, file="a.md", to=folder) == (
+            f"Error: {folder!r} is a folder, and a link leads to a file: name one in it, such as "
+            "an index or overview. `list_files` gives names."
+        )
     assert "looks like a secret" in await use(LINK_FILES, desk, file="a.md", to=".env")
     assert "There is no heading 'B'" in await use(
         LINK_FILES, desk, file="a.md", to="b.md", after="B"
