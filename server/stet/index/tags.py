@@ -46,9 +46,10 @@ def add_tags(text: str, tags: Sequence[str]) -> tuple[TextEdit, tuple[str, ...]]
         BadYaml: If the front matter can't be read or changed.
     """
     properties = properties_of(text)
-    name = next((each for each in _NAMES if each in properties), _NAMES[0])
+    names = [each for each in properties if each.casefold() in _NAMES]
+    name = min(names, key=lambda each: _NAMES.index(each.casefold()), default=_NAMES[0])
     there = _values(properties.get(name))
-    known = {str(each).casefold().removeprefix("#") for each in there}
+    known = {tag.casefold() for tag in tags_of(properties)}
     new = dict.fromkeys(tag for each in tags if (tag := cleaned(each)).casefold() not in known)
     if not new:
         return TextEdit(()), ()

@@ -1,5 +1,7 @@
 """`add_tags`: tags in the front matter of a note, as ordinary hunks."""
 
+import pytest
+
 from stet.tools.add_tags import ADD_TAGS
 from stet.tools.desk import Desk
 from tests.support.turns import make_desk, use
@@ -16,6 +18,23 @@ async def test_tags_are_proposed_once_and_without_their_mark() -> None:
     (hunk,) = desk.ledger.hunks()
     assert answer == f"Proposed {hunk.id}: the tags new in a.md. They wait for the user.\n"
     assert (hunk.kind, hunk.old, hunk.new) == ("add", "", "  - new\n")
+
+
+@pytest.mark.parametrize("name", ["Tags", "TAG", "tag"])
+async def test_tags_go_to_the_property_that_is_there_however_it_is_spelt(name: str) -> None:
+    desk = desk_of(f"---\n{name}: [a]\n---\n")
+    await use(ADD_TAGS, desk, file="a.md", tags=["A", "b"])
+    (hunk,) = desk.ledger.hunks()
+    assert (hunk.old, hunk.new) == (f"{name}: [a]\n", f"{name}: [a, b]\n")
+
+
+async def test_a_tag_of_either_property_is_there_already() -> None:
+    desk = desk_of("---\ntag: a\nTags: [b]\n---\n")
+    answer = await use(ADD_TAGS, desk, file="a.md", tags=["a", "B"])
+    assert answer == "a.md has these tags already; nothing to do.\n"
+    await use(ADD_TAGS, desk, file="a.md", tags=["a", "c"])
+    (hunk,) = desk.ledger.hunks()
+    assert (hunk.old, hunk.new) == ("Tags: [b]\n", "Tags: [b, c]\n")
 
 
 async def test_a_note_that_has_them_is_left_alone() -> None:
