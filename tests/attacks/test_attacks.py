@@ -6,7 +6,7 @@ import pytest
 
 from tests.attacks.registry import AttackClass, Result
 from tests.attacks.table import ALL, N_CLASSES, played, rows
-from tests.attacks.turning import turned
+from tests.attacks.turning import changed, turned
 
 SEED = 1
 AT_ALL = 1_000
@@ -61,3 +61,12 @@ def test_a_link_turned_all_the_time_is_never_read_through(tmp_path: Path) -> Non
     assert sum(read.values()) == 1_500
     assert "outside/a.md" not in read
     assert read["ws/folder/a.md"] > 0
+
+
+def test_a_folder_swapped_for_a_link_all_the_time_has_nothing_done_outside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    done = changed(tmp_path.resolve(), 4_000)
+    assert done["outside"] == 0
+    assert done["changed"] > 0

@@ -1,9 +1,16 @@
-"""`python -m tests.attacks.turning [TRIES]`: a file is read while somebody turns a link, 100,000 times."""
+"""`python -m tests.attacks.turning [TRIES]`: a file is read while somebody turns a link, 100,000 times.
 
+And as often one is made, moved or put into the trash while somebody swaps its folder for a link.
+"""
+
+import ctypes
+import multiprocessing
 import os
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from stet.settings.parse import parse
@@ -45,15 +52,95 @@ def turned(top: Path, tries: int) -> dict[str, int]:
     return read
 
 
+def changed(top: Path, tries: int) -> dict[str, int]:
+    """How often a file was changed, left alone, and one outside changed, while its folder is swapped.
+
+    What the folder is swapped for is a link that leads outside.
+    """
+    n = {"changed": 0, "refused": 0, "outside": 0}
+    folder = top / "ws/folder"
+    for each in (folder, top / "outside"):
+        each.mkdir(parents=True)
+    (top / "ws/link").symlink_to(top / "outside")
+    # By these the two are known, whatever their names lead to.
+    inside, outside = (os.open(each, os.O_RDONLY) for each in (folder, top / "outside"))
+    try:
+        with swapping(folder, top / "ws/link"):
+            for at in range(tries):
+                taken = folder / f"taken{at}"
+                for where in (inside, outside):
+                    os.close(os.open(taken.name, os.O_CREAT | os.O_EXCL, dir_fd=where))
+                n["changed" if _change(taken, at) else "refused"] += 1
+                n["outside"] += _emptied(outside) != [taken.name]
+                _emptied(inside)
+    finally:
+        os.close(inside)
+        os.close(outside)
+    return n
+
+
+def _change(taken: Path, at: int) -> bool:
+    """In turns make a file, move one there, move one from there, put one into the trash."""
+    system, new, beside = OsSystem(), taken.with_name(f"new{at}"), taken.parents[1] / f"beside{at}"
+    try:
+        if at % 4 == 0:
+            system.create_file(new, "new")
+        elif at % 4 == 1:
+            beside.write_text("beside")
+            system.move_file(beside, new)
+        elif at % 4 == 2:
+            system.move_file(taken, beside)
+        else:
+            system.trash(taken)
+    except OSError:
+        return False
+    return True
+
+
+def _emptied(folder: int) -> list[str]:
+    """What an open folder held; it is taken away."""
+    with os.scandir(folder) as entries:
+        names = [entry.name for entry in entries]
+    for name in names:
+        os.unlink(name, dir_fd=folder)
+    return names
+
+
+@contextmanager
+def swapping(one: Path, other: Path) -> Iterator[None]:
+    """Another process that has two names changed for each other all the time."""
+    process = multiprocessing.get_context("spawn").Process(target=_swap, args=(one, other))
+    before = one.is_symlink()
+    process.start()
+    try:
+        while one.is_symlink() == before:
+            pass  # it starts
+        yield
+    finally:
+        process.kill()
+        process.join()
+
+
+def _swap(one: Path, other: Path) -> None:
+    library, names = ctypes.CDLL(None), (os.fsencode(one), os.fsencode(other))
+    while True:
+        if sys.platform == "darwin":
+            library.renamex_np(*names, 2)
+        else:
+            library.renameat2(-100, names[0], -100, names[1], 2)
+
+
 def main() -> int:
-    """Print what was read; 1 if anything was from outside."""
+    """Print what was read and changed; 1 if anything of it was outside."""
     tries = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
     with tempfile.TemporaryDirectory() as folder:
-        read = turned(Path(os.path.realpath(folder)), tries)
-    n_outside = read.get("outside/a.md", 0)
-    told = ", ".join(f"{n:,} {text}" for text, n in read.items())
-    _ = sys.stdout.write(f"{tries:,} tries: {told}; {n_outside} reads outside\n")
-    return int(n_outside > 0)
+        top = Path(os.path.realpath(folder))
+        os.environ["XDG_STATE_HOME"] = str(top / "state")
+        read, done = turned(top / "read", tries), changed(top / "changed", tries)
+    for what, n in (("read", read), ("done", done)):
+        told = ", ".join(f"{times:,} {how}" for how, times in n.items())
+        _ = sys.stdout.write(f"{tries:,} tries, {what}: {told}\n")
+    return int("outside/a.md" in read or done["outside"] > 0)
 
 
 if __name__ == "__main__":

@@ -276,23 +276,27 @@ class MemorySystem:
         self._set(self._spelled(path), content, self.time if mtime is None else mtime)
 
     def _regular(self, path: Path) -> bytes:
-        """The bytes of what is a file itself, not a link to one."""
+        """The bytes of what is a file itself, not a link to one, and not behind one."""
         found = self.stat(path)
         if found is None:
             raise FileNotFoundError(errno.ENOENT, "No such file", str(path))
         if found.kind is not FileKind.FILE:
             raise OSError(errno.EINVAL, "Is no regular file", str(path))
+        self._check_no_link(path.parent)
         return self.read_bytes(path, found.size)
 
     def _enter_new(self, path: Path, data: bytes, mtime: float) -> None:
         """Put a file where nothing is, not through a link."""
         if self.stat(path) is not None:
             raise FileExistsError(errno.EEXIST, "File exists", str(path))
-        if self.real_path(path.parent) != path.parent:
-            raise OSError(errno.ELOOP, "A folder above it is a link", str(path.parent))
+        self._check_no_link(path.parent)
         if any(isinstance(self._entries.get(folder), bytes) for folder in path.parents):
             raise NotADirectoryError(errno.ENOTDIR, "Not a directory", str(path))
         self._enter(path, data, mtime)
+
+    def _check_no_link(self, folder: Path) -> None:
+        if self.real_path(folder) != folder:
+            raise OSError(errno.ELOOP, "A folder above it is a link", str(folder))
 
     def _set(self, path: Path, content: bytes | Path | None, mtime: float) -> None:
         self._entries[path] = content

@@ -12,8 +12,10 @@ times as long). Windows has neither: there the path is resolved once more behind
 import errno
 import functools
 import os
+import stat
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 _READ = (
@@ -25,13 +27,25 @@ _READ = (
     | getattr(os, "O_BINARY", 0)
 )
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
-_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW
+_FOLDER = (
+    getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+)
 _OPENAT2 = 437
 """The number of the call, the same on all machines."""
 _AT_FDCWD = -100
 _RESOLVE_NO_SYMLINKS = 0x04
 _NOT_THERE = frozenset({errno.ENOSYS, errno.EPERM})
 """An older kernel, or a sandbox that does not know the call."""
+
+HOLDS_FOLDERS = bool(_NOFOLLOW) and os.supports_dir_fd >= {
+    os.open,
+    os.stat,
+    os.mkdir,
+    os.link,
+    os.rename,
+    os.unlink,
+}
+"""Whether something can be done in a folder that is held open; not on Windows."""
 
 Open = Callable[[bytes], int]
 
@@ -42,35 +56,104 @@ def open_without_links(path: Path) -> int:
     Raises:
         OSError: If it can't be opened; with ELOOP, if a part of the path is a link.
     """
-    name = os.fsencode(path)
-    if b"\0" in name:
-        raise FileNotFoundError(errno.ENOENT, "No such file", str(path))
-    if (open_at_once := _openat2()) is not None:
-        descriptor = open_at_once(name)
-        if descriptor >= 0:
-            return descriptor
-        if -descriptor not in _NOT_THERE:
-            raise OSError(-descriptor, os.strerror(-descriptor), str(path))
-    if _NOFOLLOW and os.open in os.supports_dir_fd:
-        return open_by_folders(path)
-    return _open_and_look_again(path)
+    descriptor = _open_at_once(path, _READ)
+    if descriptor is not None:
+        return descriptor
+    return open_by_folders(path) if HOLDS_FOLDERS else _open_and_look_again(path)
 
 
 def open_by_folders(path: Path) -> int:
     """The same, folder by folder.
 
     Raises:
-        OSError: As `open_without_links`; a folder that is a link may also be reported as no folder.
+        OSError: As `open_without_links`.
     """
-    folder = os.open(path.anchor, _FOLDER)
+    folder = _folder_by_folder(path.parent)
     try:
-        for part in path.parts[1:-1]:
-            below = os.open(part, _FOLDER, dir_fd=folder)
-            os.close(folder)
-            folder = below
         return os.open(path.name, _READ | _NOFOLLOW, dir_fd=folder)
     finally:
         os.close(folder)
+
+
+def open_folder(path: Path, *, make: bool = False) -> int:
+    """A descriptor that stands for the folder at `path`, to do things in it; where `HOLDS_FOLDERS`.
+
+    Args:
+        path: As for `open_without_links`.
+        make: Whether it and those above it are made where they are missing.
+
+    Raises:
+        OSError: If it can't be opened or made; with ELOOP, if a part of the path is a link.
+    """
+    try:
+        try:
+            descriptor = _open_at_once(path, _FOLDER)
+        except FileNotFoundError:
+            if not make:
+                raise
+            descriptor = None
+        return _folder_by_folder(path, make=make) if descriptor is None else descriptor
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, "A folder above it is a link", str(path)) from error
+        error.filename = str(path)  # folder by folder it is a part of it
+        raise
+
+
+def _open_at_once(path: Path, flags: int) -> int | None:
+    """A descriptor of what is at `path`, by one call; None where the system has none.
+
+    Raises:
+        OSError: As `open_without_links`.
+    """
+    name = os.fsencode(path)
+    if b"\0" in name:
+        raise FileNotFoundError(errno.ENOENT, "No such file", str(path))
+    if (open_at_once := _openat2(flags)) is None:
+        return None
+    descriptor = open_at_once(name)
+    if descriptor >= 0:
+        return descriptor
+    if -descriptor in _NOT_THERE:
+        return None
+    raise OSError(-descriptor, os.strerror(-descriptor), str(path))
+
+
+def _folder_by_folder(path: Path, *, make: bool = False) -> int:
+    """A descriptor of the folder at `path`, each opened, or made, in the one above it.
+
+    Raises:
+        OSError: As `open_folder`.
+    """
+    folder = os.open(path.anchor, _FOLDER)
+    for part in path.parts[1:]:
+        try:
+            below = _folder_in(folder, part, make=make)
+        finally:
+            os.close(folder)
+        folder = below
+    return folder
+
+
+def _folder_in(folder: int, name: str, *, make: bool) -> int:
+    """A descriptor of a folder in an open one.
+
+    Raises:
+        OSError: As `open_folder`.
+    """
+    try:
+        return os.open(name, _FOLDER | _NOFOLLOW, dir_fd=folder)
+    except FileNotFoundError:
+        if not make:
+            raise
+    except NotADirectoryError as error:
+        # The system says so of a link too.
+        if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name) from error
+        raise
+    with suppress(FileExistsError):
+        os.mkdir(name, dir_fd=folder)
+    return os.open(name, _FOLDER | _NOFOLLOW, dir_fd=folder)
 
 
 def _open_and_look_again(path: Path) -> int:
@@ -90,14 +173,14 @@ def _open_and_look_again(path: Path) -> int:
 
 
 @functools.cache
-def _openat2() -> Open | None:
+def _openat2(flags: int) -> Open | None:
     """The call, giving a descriptor or the error's number below 0; None where there is none."""
     if sys.platform != "linux":
         return None
     import ctypes  # late: it takes 8 ms, and the first file is read in a worker thread
 
     library = ctypes.CDLL(None, use_errno=True)
-    how = (ctypes.c_uint64 * 3)(_READ, 0, _RESOLVE_NO_SYMLINKS)
+    how = (ctypes.c_uint64 * 3)(flags, 0, _RESOLVE_NO_SYMLINKS)
 
     def call(name: bytes) -> int:
         found = library.syscall(_OPENAT2, _AT_FDCWD, name, how, ctypes.sizeof(how))

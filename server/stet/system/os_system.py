@@ -167,7 +167,7 @@ class OsSystem:
             OSError: If it is no regular file or can't be copied.
         """
         place = self._trash_place(path)
-        user_files.copy(path, place)
+        user_files.copy(path, self._without_links(place))
         return place
 
     def trash(self, path: Path) -> Path:
@@ -177,7 +177,7 @@ class OsSystem:
             OSError: As `copy_to_trash`, or if it can't be removed.
         """
         place = self._trash_place(path)
-        user_files.take(path, place)
+        user_files.take(path, self._without_links(place))
         return place
 
     def trashed(self, path: Path) -> Iterator[Path]:
@@ -194,7 +194,7 @@ class OsSystem:
         Raises:
             OSError: As `create_file`, or if the trash holds it no more.
         """
-        user_files.bring_back(trashed, path)
+        user_files.bring_back(self._without_links(trashed), path)
 
     def empty_trash(self, before: float, kept: Collection[Path]) -> int:
         """Remove for good what came into the trash before; gives how many places were emptied."""
@@ -227,6 +227,10 @@ class OsSystem:
         folder = self.state_folder() / _TRASH
         folder.mkdir(mode=0o700, exist_ok=True)
         return user_files.trash_place(folder, path, self.now())
+
+    def _without_links(self, trashed: Path) -> Path:
+        """Where a place in the trash truly is: links may lead to the state folder, it is the user's."""
+        return self.real_path(trashed.parent) / trashed.name
 
 
 def _read(descriptor: int, path: Path, limit: int) -> bytes:

@@ -13,16 +13,16 @@ import shutil
 import stat
 import sys
 import time
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
+
+from stet.system.place import Place, check_regular, opened
 
 log = logging.getLogger(__name__)
 
 _STAMP_FORMAT = "%Y%m%dT%H%M%SZ"
 _STAMP = re.compile(r"([0-9]{8}T[0-9]{6}Z)(-[0-9]{4})?")
-_BINARY = getattr(os, "O_BINARY", 0)
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _CANT_LINK = frozenset({errno.EXDEV, errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK})
 """Another device, or a file system that knows no hard links: there is only the copy."""
 
@@ -34,27 +34,28 @@ def create(path: Path, data: bytes) -> None:
         OSError: If something is there, a folder above it is a link, or it can't be written; then
             nothing is left behind.
     """
-    _make_folders(path.parent)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK | _BINARY, 0o666)
-    with _gone_on_failure(path), os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+    with opened(path, make=True) as place:
+        descriptor = place.open_new(0o666)
+        with place.gone_on_failure(), os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
 
 
 def move(path: Path, new: Path) -> None:
     """Give a file another name, where nothing is; folders are made.
 
     Raises:
-        OSError: If there is no regular file, something has the new name, a folder above that is a
-            link, or it can't be done; then the file is where it was.
+        OSError: If there is no regular file, something has the new name, a folder above one of them
+            is a link, or it can't be done; then the file is where it was.
     """
-    _check_regular(path)
-    _make_folders(new.parent)
-    if _is_same_entry(path, new):
-        path.rename(new)
-    else:
-        take(path, new)
+    with opened(path) as source:
+        source.check_regular()
+        with opened(new, make=True) as target:
+            if _is_same_entry(source, target):
+                source.rename(target)
+            else:
+                _take(source, target)
 
 
 def take(path: Path, new: Path) -> None:
@@ -63,18 +64,8 @@ def take(path: Path, new: Path) -> None:
     Raises:
         OSError: As `move`.
     """
-    _check_regular(path)
-    if sys.platform == "win32":
-        path.rename(new)  # there it never overwrites
-        return
-    try:
-        os.link(path, new, follow_symlinks=False)
-    except OSError as error:
-        if error.errno not in _CANT_LINK:
-            raise
-        copy(path, new)
-    with _gone_on_failure(new):
-        path.unlink()
+    with opened(path) as source, opened(new) as target:
+        _take(source, target)
 
 
 def bring_back(path: Path, new: Path) -> None:
@@ -83,26 +74,69 @@ def bring_back(path: Path, new: Path) -> None:
     Raises:
         OSError: As `move`.
     """
-    _make_folders(new.parent)
-    copy(path, new)
+    with opened(path) as source, opened(new, make=True) as target:
+        _copy(source, target)
 
 
 def copy(path: Path, new: Path) -> None:
     """Copy a regular file with its mode and times to where nothing is; complete, or not at all.
 
     Raises:
-        OSError: If there is no regular file, something has the new name, or it can't be written.
+        OSError: As `move`.
     """
-    _check_regular(path)
-    with path.open("rb") as source:
-        mode = stat.S_IMODE(os.fstat(source.fileno()).st_mode)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK | _BINARY
-        descriptor = os.open(new, flags, mode | stat.S_IWUSR)
-        with _gone_on_failure(new), os.fdopen(descriptor, "wb") as target:
-            shutil.copyfileobj(source, target)
-            target.flush()
-            os.fsync(target.fileno())
-            shutil.copystat(path, new)
+    with opened(path) as source, opened(new) as target:
+        _copy(source, target)
+
+
+def _take(source: Place, target: Place) -> None:
+    source.check_regular()
+    if sys.platform == "win32":
+        source.rename(target)  # there it never overwrites
+        return
+    try:
+        source.link(target)
+    except OSError as error:
+        if error.errno not in _CANT_LINK:
+            raise
+        taken = _copy(source, target)
+    else:
+        taken = target.about()
+    with target.gone_on_failure():
+        check_regular(taken, source.path)
+        # What goes must be what is kept, also where another file has got its name just now.
+        if not os.path.samestat(taken, source.about()):
+            raise OSError(errno.EBUSY, "Another file has come in its place", str(source.path))
+        source.remove()
+
+
+def _copy(source: Place, target: Place) -> os.stat_result:
+    """Copy a file; gives what was copied."""
+    source.check_regular()
+    with os.fdopen(source.open(), "rb") as read:
+        about = os.fstat(read.fileno())
+        check_regular(about, source.path)
+        descriptor = target.open_new(stat.S_IMODE(about.st_mode) | stat.S_IWUSR)
+        with target.gone_on_failure(), os.fdopen(descriptor, "wb") as written:
+            shutil.copyfileobj(read, written)
+            written.flush()
+            os.fsync(written.fileno())
+            if target.folder is None:
+                shutil.copystat(source.path, target.path)
+            else:
+                _copy_about(read.fileno(), written.fileno(), about)
+    return about
+
+
+def _copy_about(source: int, target: int, about: os.stat_result) -> None:
+    """What `shutil.copystat` does, which knows paths only: a copied file's attributes, times and mode."""
+    if sys.platform == "linux":
+        # Not every file system has them, and not every one may be set.
+        with suppress(OSError):
+            for name in os.listxattr(source):
+                with suppress(OSError):
+                    os.setxattr(target, name, os.getxattr(source, name))
+    os.utime(target, ns=(about.st_atime_ns, about.st_mtime_ns))
+    os.fchmod(target, stat.S_IMODE(about.st_mode))
 
 
 def trash_place(folder: Path, path: Path, now: float) -> Path:
@@ -176,43 +210,13 @@ def _is_older(entry: os.DirEntry[str], before: float) -> bool:
     return max(put, entry.stat(follow_symlinks=False).st_mtime) < before
 
 
-@contextmanager
-def _gone_on_failure(path: Path) -> Iterator[None]:
-    """Take away the file that was just made if what follows fails."""
-    done = False
-    try:
-        yield
-        done = True
-    finally:
-        if not done:
-            with suppress(OSError):
-                path.unlink()
-
-
-def _make_folders(folder: Path) -> None:
-    """Make `folder` and those above it.
-
-    Raises:
-        OSError: If it can't be made, or leads elsewhere through a link.
-    """
-    _check_no_link(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    _check_no_link(folder)
-
-
-def _check_no_link(folder: Path) -> None:
-    if Path(os.path.realpath(folder)) != folder:
-        raise OSError(errno.ELOOP, "A folder above it is a link", str(folder))
-
-
-def _check_regular(path: Path) -> None:
-    if not stat.S_ISREG(path.lstat().st_mode):
-        raise OSError(errno.EINVAL, "Is no regular file", str(path))
-
-
-def _is_same_entry(path: Path, new: Path) -> bool:
+def _is_same_entry(source: Place, target: Place) -> bool:
     """Whether both are one name of one folder, spelled in two ways."""
-    if path.parent != new.parent or path.name == new.name or not os.path.lexists(new):
+    path, new = source.path, target.path
+    if path.parent != new.parent or path.name == new.name:
         return False
-    names = {entry.name for entry in path.parent.iterdir()}
-    return path.samefile(new) and not {path.name, new.name} <= names
+    try:
+        is_one = os.path.samestat(source.about(), target.about())
+    except FileNotFoundError:
+        return False
+    return is_one and not {path.name, new.name} <= source.names()

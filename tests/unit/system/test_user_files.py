@@ -2,13 +2,13 @@
 
 import errno
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from stet.system import user_files
+from stet.system import no_links, place, user_files
 from stet.system.memory_system import MemorySystem
 from stet.system.os_system import OsSystem
 from stet.system.system import FileKind, System
@@ -37,11 +37,15 @@ class Disk:
         return self.root / name
 
 
-@pytest.fixture(params=["real", "memory"])
+@pytest.fixture(params=["real", "folder by folder", "by path", "memory"])
 def disk(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Disk:
     if request.param == "memory":
         memory = MemorySystem({"/ws/": b""})
         return Disk(memory, Path("/ws"), memory.put)
+    if request.param == "folder by folder":  # as on macOS
+        monkeypatch.setattr(no_links, "_openat2", lambda _: None)
+    elif request.param == "by path":  # as on Windows
+        monkeypatch.setattr(place, "HOLDS_FOLDERS", False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     root = tmp_path.resolve() / "ws"
     root.mkdir()
@@ -76,15 +80,20 @@ def test_no_link_is_followed(disk: Disk) -> None:
     dangling, link = disk.link("dangling", "nowhere"), disk.link("link", "target")
     disk.put("folder/a", b"a")
     through = disk.link("through", "folder") / "b"
+    behind = through.with_name("a")
     with pytest.raises(FileExistsError):
         disk.system.create_file(dangling, "new")
     with pytest.raises(OSError, match="is a link"):
         disk.system.create_file(through, "new")
     with pytest.raises(OSError, match="is a link"):
         disk.system.move_file(target, through)
+    with pytest.raises(OSError, match="is a link"):
+        disk.system.move_file(behind, disk.root / "moved")
     for act in (disk.system.trash, disk.system.copy_to_trash):
         with pytest.raises(OSError, match="no regular file"):
             act(link)
+        with pytest.raises(OSError, match="is a link"):
+            act(behind)
     with pytest.raises(OSError, match="no regular file"):
         disk.system.move_file(link, disk.root / "moved")
     assert disk.read(target) == b"keep"
@@ -128,6 +137,36 @@ def test_what_is_restored_is_byte_for_byte_what_it_was_and_stays_in_the_trash(di
     assert (disk.read(path), disk.read(trashed)) == (b"\xef\xbb\xbfx\r\n\x00",) * 2
 
 
+def test_what_is_refused_is_told_by_its_whole_path(disk: Disk) -> None:
+    there, other = disk.put("there", b""), disk.put("sub/other", b"")
+    for act, told in (
+        (lambda: disk.system.create_file(there, ""), there),
+        (lambda: disk.system.move_file(other, there), there),
+        (lambda: disk.system.trash(disk.root / "gone"), disk.root / "gone"),
+        (lambda: disk.system.trash(disk.root / "gone/a"), disk.root / "gone"),
+        (lambda: disk.system.create_file(there / "a", ""), there),
+    ):
+        with pytest.raises(OSError, match=r"\[Errno") as refused:
+            act()
+        assert str(told) in str(refused.value)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+def test_the_state_folder_may_lie_behind_a_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "state").symlink_to("elsewhere")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    path, system = tmp_path.resolve() / "a", OsSystem()
+    path.write_text("x")
+    copied = system.copy_to_trash(path)
+    trashed = system.trash(path)
+    assert (copied.read_text(), trashed.read_text()) == ("x", "x")
+    system.restore(trashed, path)
+    assert path.read_text() == "x"
+
+
 def test_copying_to_the_trash_leaves_the_file(disk: Disk) -> None:
     path = disk.put("a", b"x")
     assert disk.read(disk.system.copy_to_trash(path)) == b"x"
@@ -155,22 +194,42 @@ def test_across_devices_a_file_is_copied_before_it_is_removed(
     path, new = tmp_path / "a", tmp_path / "b"
     path.write_bytes(b"x" * 100_000)
     path.chmod(0o640)
+    os.utime(path, (1e9, 1e9))
     user_files.take(path, new)
     assert not path.exists()
     assert new.read_bytes() == b"x" * 100_000
     assert new.stat().st_mode & 0o777 == 0o640
+    assert new.stat().st_mtime == 1e9
 
 
-@pytest.mark.parametrize("failing", ["fsync", "copystat"])
+def test_a_file_that_takes_the_name_of_one_being_moved_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, new = tmp_path.resolve() / "a", tmp_path.resolve() / "b"
+    path.write_text("old")
+    link = os.link
+
+    def link_and_replace(*args: Any, **options: Any) -> None:
+        link(*args, **options)
+        (tmp_path / "c").write_text("new")
+        (tmp_path / "c").replace(path)
+
+    monkeypatch.setattr(os, "link", link_and_replace)
+    with pytest.raises(OSError, match="come in its place"):
+        user_files.take(path, new)
+    assert path.read_text() == "new"
+    assert not new.exists()
+
+
+@pytest.mark.parametrize("failing", ["fsync", "fchmod"])
 def test_a_copy_that_fails_leaves_the_file_and_no_part_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
 ) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    owner = os if failing == "fsync" else shutil
     monkeypatch.setattr(os, "link", lambda *_, **__: other_device())
-    monkeypatch.setattr(owner, failing, full)
+    monkeypatch.setattr(os, failing, full)
 
     def other_device() -> None:
         raise OSError(errno.EXDEV, "Invalid cross-device link")
