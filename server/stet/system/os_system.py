@@ -8,6 +8,7 @@ import sys
 import time
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from subprocess import PIPE
 from types import MappingProxyType
@@ -23,6 +24,7 @@ _BINARY = getattr(os, "O_BINARY", 0)
 """Windows would translate line ends."""
 _TRASH = "trash"
 """Its folder in the state folder."""
+_TRIES = 1000
 _KINDS = {
     stat.S_IFREG: FileKind.FILE,
     stat.S_IFDIR: FileKind.FOLDER,
@@ -88,7 +90,7 @@ class OsSystem:
 
         Where the file system folds case, names are spelled as they are on the disk.
         """
-        resolved = Path(os.path.realpath(path))
+        resolved = _resolved(path)
         return _spelled_as_on_disk(resolved) if self.folds_case else resolved
 
     def now(self) -> float:
@@ -252,6 +254,17 @@ def _file_stat(found: os.stat_result) -> FileStat:
     """Our view of the system's answer."""
     kind = _KINDS.get(stat.S_IFMT(found.st_mode), FileKind.OTHER)
     return FileStat(kind, found.st_size, found.st_mtime, found.st_nlink)
+
+
+def _resolved(path: Path) -> Path:
+    """`path` with every link resolved.
+
+    A link that becomes a folder just then is an error up to Python 3.12: it is looked at again.
+    """
+    for _ in range(_TRIES):
+        with suppress(OSError):
+            return Path(os.path.realpath(path))
+    return path  # nobody turns that fast; what is opened by it is opened through no link
 
 
 def _spelled_as_on_disk(path: Path) -> Path:

@@ -11,6 +11,7 @@ import pytest
 
 from stet.system.no_links import open_by_folders, open_without_links
 from stet.system.os_system import OsSystem
+from tests.attacks.turning import swapping
 
 TRIES = 2_000
 WAYS: list[Callable[[Path], int]] = [open_without_links, open_by_folders]
@@ -106,3 +107,10 @@ def test_a_link_turned_while_it_is_resolved_and_opened_is_never_read_through(top
                 read.add(b"refused")
     assert b"outside/a.md" not in read
     assert b"ws/folder/a.md" in read
+
+
+def test_a_folder_that_becomes_a_link_while_it_is_resolved_is_one_or_the_other(top: Path) -> None:
+    (top / "ws/link").symlink_to(top / "outside")
+    with swapping(top / "ws/folder", top / "ws/link"):
+        found = {OsSystem().real_path(top / "ws/folder/a.md") for _ in range(10_000)}
+    assert found == {top / "ws/folder/a.md", top / "outside/a.md"}
