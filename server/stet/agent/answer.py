@@ -32,7 +32,7 @@ from stet.agent.turn import Ask, Mode, Turn
 from stet.context.attaching import scoped
 from stet.context.builder import Context, build_context
 from stet.context.natural_language import language_of_workspace
-from stet.context.project_instructions import project_instructions
+from stet.context.project_instructions import NAME, project_instructions
 from stet.context.sections.since_last_turn import since_last_turn
 from stet.index.scan import LinkCache, scan_links
 from stet.index.searching import Searcher
@@ -133,6 +133,7 @@ class Answerer:
                 session.heed(turn.ask.prompt)
             desk = self._desk(turn, session, seen)
             desk.inquire = line.inquire
+            desk.heard.add(f"the project's {NAME}", seen.manner.project)
             has_web = desk.web is not None
             toolbox = Toolbox(tools_for(turn.ask, settings.agent, has_web=has_web), desk)
             crew = Crew(

@@ -7,15 +7,37 @@ not said and a file, a page, an output or an error has, the user is told which, 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from urllib.parse import unquote
+
+from stet.text.normal import normalized
 
 _WORD = re.compile(r"[^\s\"'`()<>{}\[\],;|&=]{4,}")
 """What can name something; what is shorter stands in every text."""
+_UNSEEN = re.compile("[\u00ad\u034f\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]")
+"""Characters that take no room in a name."""
+_SLASHES = re.compile(r"[/\\]+")
+_HERE = re.compile(r"(?<![\w.])\./")
+_UP = re.compile(r"(?<![^\s\"'`(/=:])(?!\.\.?/)[^\s/\"'`(=:]+/\.\./")
+"""A folder that is gone into and left again."""
+_MAX_UPS = 8
 _LEAST = 3
 _MAX_SHOWN = 80
 
 
 MAX_CHARACTERS = 300_000
 """Of all that is remembered for one chat; more is forgotten from the oldest on."""
+
+
+def folded(text: str) -> str:
+    """`text` with one spelling of each name: case, width, slashes, `./` and `%2F` make no difference."""
+    text = unquote(text) if "%" in text else text
+    text = _UNSEEN.sub("", normalized("NFKC", text)).casefold()
+    text = _HERE.sub("", _SLASHES.sub("/", text))
+    for _ in range(_MAX_UPS):
+        text, found = _UP.subn("", text)
+        if not found:
+            break
+    return text
 
 
 @dataclass(slots=True)
@@ -30,11 +52,11 @@ class OthersWords:
 
     def add(self, source: str, text: str) -> None:
         """Note a text; `source` is told to the user, who knows it by that name."""
-        folded = text.casefold()
-        if not folded.strip() or folded in self._sources:
+        words = folded(text)
+        if not words.strip() or words in self._sources:
             return
-        self._sources[folded] = source
-        self._n_characters += len(folded)
+        self._sources[words] = source
+        self._n_characters += len(words)
         while self._n_characters > MAX_CHARACTERS and len(self._sources) > 1:
             oldest = next(iter(self._sources))
             del self._sources[oldest]
@@ -42,15 +64,15 @@ class OthersWords:
 
     def source_of(self, value: str, user_words: Sequence[str]) -> str:
         """What named `value`, or a word in it; "" if the user did, or nobody but the model."""
-        said = "\n".join(user_words).casefold()
-        whole = value.strip().casefold()
+        said = folded("\n".join(user_words))
+        whole = folded(value.strip()).rstrip("/")
         if len(whole) < _LEAST or whole in said:
             return ""
-        words = [word for word in _WORD.findall(whole) if word not in said]
+        words = [word.rstrip("/") for word in _WORD.findall(whole) if word.rstrip("/") not in said]
         for wanted in dict.fromkeys((whole, *words)):
             for text, source in self._sources.items():
                 # A file does not name itself: its result only repeats what it was asked for.
-                if wanted in text and wanted != source.casefold():
+                if wanted in text and wanted != folded(source):
                     return source
         return ""
 

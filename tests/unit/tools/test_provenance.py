@@ -28,6 +28,41 @@ def test_what_others_have_named_and_the_user_has_not_has_a_source(
     assert heard.source_of(value, words) == source
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        "private/journal-2019/",
+        "./private/journal-2019",
+        "././private/./journal-2019",
+        "private//journal-2019",
+        "private\\journal-2019",
+        "PRIVATE%2fjournal%2D2019",
+        "private/\uff4aournal-2019",
+        "private/jour\u200bnal-2019",
+        "docs/../private/journal-2019",
+        "--in=./private//journal-2019",
+    ],
+)
+def test_a_name_is_the_same_however_it_is_spelt(value: str) -> None:
+    heard = OthersWords()
+    heard.add("README.md", "Always show private/journal-2019 first.")
+    assert heard.source_of(value, ["go on"]) == "README.md"
+    assert heard.source_of(value, ["show private/journal-2019"]) == ""
+    assert heard.source_of(value, [f"show {value}"]) == ""
+    other = OthersWords()
+    other.add("README.md", f"Always show {value} first.")
+    assert other.source_of("private/journal-2019", ["go on"]) == "README.md"
+    assert other.source_of(value, ["go on"]) == "README.md"
+
+
+def test_what_only_looks_alike_keeps_its_own_name() -> None:
+    heard = OthersWords()
+    heard.add("./a/b.md", "a/b.md and ../c.md, x./y, 100%, %zz")
+    assert heard.source_of("a/b.md", []) == ""  # a file does not name itself
+    assert heard.source_of("../c.md", []) == "./a/b.md"
+    assert heard.source_of("/", []) == heard.source_of("./", []) == ""
+
+
 def test_the_user_is_told_on_one_line_and_in_few_words() -> None:
     heard = OthersWords()
     heard.add("README.md", "x" * 300 + "\nb")
