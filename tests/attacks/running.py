@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from stet.llm.messages import Completion, ToolCall
@@ -193,6 +194,18 @@ VALUES = (
     "%s", "\\", "\r\n-x", "$IFS", "${x:-y}", "<(touch x)", "> x", "\x1b[2J", "-x\u200b", "\ufeff-x",
 )  # fmt: skip
 
+SCRIPTS = (
+    ("sh", "-c", "echo {v}"), ("{v}",), ("bash", "-lc", "{v}"), ("python3", "-c", "{v}"), ("env", "-S", "{v}"),
+    ("node", "--eval", "{v}"), ("{v}", "x"), ("cmd", "/c", "{v}"), ("bash", "-euo", "pipefail", "-c", "{v}"),
+    ("bash", "+x", "-c", "{v}"), ("bash", "--rcfile", "x", "-c", "{v}"), ("flock", "x", "-c", "{v}"),
+    ("su", "root", "-c", "{v}"), ("sqlite3", "x", "{v}"), ("git", "-c", "{v}", "status"), ("ed", "{v}"),
+    ("git", "ls-remote", "--upload-pack={v}", "."), ("ssh", "-o", "ProxyCommand={v}", "x"),
+    ("tar", "-cf", "x", "--checkpoint-action={v}", "x"), ("python3", "-m", "timeit", "{v}"),
+    ("tmux", "new", "-d", "{v}"), ("setpriv", "--reuid=0", "{v}"), ("xargs", "-a", "x", "{v}"),
+)  # fmt: skip
+"""Commands that a user may have listed, where an argument of the model's would be a script or a program."""
+FOR_MAKE = ("X:=$(shell touch x)", "SHELL=./x", "a;touch x")
+
 
 @attack(28, "shell and arguments", least=100, weakness="options_passed")
 async def shell(stage: Stage) -> Result:
@@ -208,14 +221,15 @@ async def shell(stage: Stage) -> Result:
                     continue
                 if len(found) != len(argv) or found[argv.index("{v}")][:1] in "-+@":
                     effects.append(f"an argument too many, or an option: {found}")
-        for form in (["sh", "-c", "echo {v}"], ["{v}"], ["bash", "-lc", "{v}"], ["python3", "-c", "{v}"],
-            ["env", "-S", "{v}"], ["node", "--eval", "{v}"], ["{v}", "x"], ["cmd", "/c", "{v}"]):  # fmt: skip
-            try:
-                found = command_line.expand(CommandSettings("c", tuple(form)), {"v": "x"})
+        scripts = [
+            *((argv, "x") for argv in SCRIPTS),
+            *((("make", "{v}"), one) for one in FOR_MAKE),
+        ]
+        for form, value in scripts:
+            with suppress(command_line.BadCommand):
+                found = command_line.expand(CommandSettings("c", form), {"v": value})
                 effects.append(f"a script of the model's: {found}")
-            except command_line.BadCommand:
-                continue
-    result.add(3 * len(VALUES) + 8, effects, whole=False)
+    result.add(3 * len(VALUES) + len(scripts), effects, whole=False)
     log = stage.top / "home" / "argv"
     told = f"import sys, json; open({str(log)!r}, 'a').write(json.dumps(sys.argv[1:]) + chr(10))"
     stage.put("tell.py", told)

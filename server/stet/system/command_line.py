@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath, PureWindowsPath
 
 from stet.settings.values import CommandSettings
+from stet.system.acting_arguments import program_name
 from stet.system.interpreters import script_place
 
 MAX_VALUE = 1000
@@ -26,6 +27,9 @@ KEPT_VARIABLES = frozenset(
 
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+_MAKE = re.compile(r"(?:mingw32-|g|b|n|re|q|d)?make")
+_FOR_MAKE = re.compile(r"(?!-)[\w./:+@-]+")
+"""A name: make takes `X=1` and `$(shell x)` for its own language, and puts names into its scripts."""
 _OPTION_MARKS = ("-", "+", "@")
 """What an option begins with: `+` in some editors and old tools, `@` for a file of options."""
 
@@ -57,6 +61,8 @@ def expand(command: CommandSettings, arguments: Mapping[str, str]) -> tuple[str,
         raise BadCommand(f"The argument {missing[0]!r} is missing: {told}.")
     for name, value in arguments.items():
         _check_value(name, value)
+        if any(_MAKE.fullmatch(program_name(part)) for part in command.argv):
+            _check_for_make(name, value)
     return tuple(_expanded(part, arguments) for part in command.argv)
 
 
@@ -111,6 +117,15 @@ def _check_value(name: str, value: str) -> None:
         )
     if found := _CONTROL.search(value):
         raise BadCommand(f"The argument {name!r} holds the control character {found[0]!r}.")
+
+
+def _check_for_make(name: str, value: str) -> None:
+    if not _FOR_MAKE.fullmatch(value):
+        raise BadCommand(
+            f"The argument {name!r} goes to 'make', which would read more than a name as its own "
+            "language: it may hold only letters, digits and any of ./:+@_-, and may not begin with '-'. "
+            "Name a target or a file."
+        )
 
 
 def _expanded(part: str, arguments: Mapping[str, str]) -> str:

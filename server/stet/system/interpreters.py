@@ -6,9 +6,9 @@ that runs others (`env`, `xargs`) expects the program.
 
 import re
 from collections.abc import Sequence
-from pathlib import PurePosixPath
 
-_SHELLS = r"(?:ba|da|k|mk|pdk|z|c|tc|fi|a|ya|xon|el|rba|r)?sh|nu|elvish|cmd|powershell|pwsh|powershell_ise"
+from stet.system.acting_arguments import SHELLS, acting_place, program_name
+
 _LANGUAGES = (
     r"python|pythonw|pypy|ipython|node|nodejs|deno|bun|tsx|ts-node|qjs|perl|raku|ruby|irb|jruby|truffleruby|"
     r"php|php-cgi|lua|luajit|tclsh|wish|expect|osascript|rscript|julia|guile|racket|sbcl|clisp|emacs|"
@@ -17,20 +17,30 @@ _LANGUAGES = (
 _ONLY_FIRST = (
     r"env|busybox|toybox|su|sudo|doas|runuser|nohup|nice|ionice|chrt|taskset|time|timeout|gtimeout|setsid|"
     r"stdbuf|xargs|watch|chroot|unshare|nsenter|strace|ltrace|script|flock|parallel|winpty|wsl|start|exec|"
-    r"npx|uvx|pipx|bunx|command|r|ex|vi|[gmn]?awk|original-awk|g?sed"
+    r"npx|uvx|pipx|bunx|command|r|ex|vi|[gmn]?awk|original-awk|g?sed|setpriv|prlimit|fakeroot|proot|bwrap|"
+    r"firejail|xvfb-run|dbus-run-session|systemd-run|start-stop-daemon|numactl|cpulimit|unbuffer|rlwrap|"
+    r"ssh-agent|valgrind|eatmydata|torsocks|ld(?:64)?\.so|ld-(?:linux|musl)[\w.-]*"
 )
 _VERSION = r"(?:[-_.]?\d[\d.]*[tmdw]?)?"
-_ENDING = re.compile(r"\.(?:exe|com|bat|cmd)$")
-_INTERPRETER = re.compile(rf"(?:{_SHELLS}|{_LANGUAGES}){_VERSION}")
+_INTERPRETER = re.compile(rf"(?:{SHELLS}|{_LANGUAGES}){_VERSION}")
 _WRAPPER = re.compile(rf"(?:{_ONLY_FIRST}){_VERSION}")
 """What takes a program or a script as its first argument. Their names are words too, so they count
 only where a program is named: at the beginning, or behind another of them."""
-_WITH_VALUE = frozenset({"-u", "-g", "-n", "-k", "-s", "-p", "-C", "-D", "-f", "-i", "-o", "-P"})
+_RUNNER = re.compile(
+    r"poetry|uv|pdm|pipenv|hatch|rye|conda|mamba|npm|pnpm|yarn|bundle|rbenv|pyenv|mise"
+)
+_RUNS_NEXT = {"run": re.compile(r"(?!npm|pnpm|yarn|bundle).*"), "exec": re.compile(".*")}
+"""Their subcommands that take a program; `npm run` takes the name of a script of the project's."""
+_WITH_OWN_WORD = frozenset({"flock", "chroot"})
+"""What these run comes behind a word for themselves."""
+_WITH_VALUE = frozenset(
+    {"-u", "-g", "-n", "-k", "-s", "-p", "-C", "-D", "-f", "-i", "-o", "-P", "-a", "-d", "-E", "-I"}
+)
 _TEXT = re.compile(r"[gmn]?awk|original-awk|g?sed")
 _RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 """Of `find`."""
 _OPTION = re.compile(
-    r"-[a-z]*[ce]|-[ErRSpPxX]|-(?:command|commandwithargs|encodedcommand|enc|ec|ex|exec)|"
+    r"-[a-z]*[ce]|-[mErRSpPxX]|-(?:command|commandwithargs|encodedcommand|enc|ec|ex|exec)|"
     r"--(?:command|eval|print|run|execute|exec|expression|split-string|init-command)|/[ckr]|eval",
     re.IGNORECASE,
 )
@@ -48,47 +58,77 @@ def script_place(argv: Sequence[str], at: int) -> str:
     Options are looked at as long as nothing else has stood behind the interpreter: in
     `python -m pytest -c {ini}` the `-c` is pytest's.
     """
-    owner, is_open = "", False
-    before = ""
-    for number, part in enumerate(argv[:at]):
-        name = _name(part)
-        if _INTERPRETER.fullmatch(name) or (
-            (number == 0 or is_open)
-            and _WRAPPER.fullmatch(name)
-            and not _takes_value(owner, before)
-        ):
-            owner, is_open = part, True
-        elif is_open and not _goes_on(owner, before, part):
-            is_open = False
-        before = part
+    programs, owner = _walk(argv[:at])
+    for number in programs:
+        if acting := acting_place(argv, number, at):
+            return acting
+    before = argv[at - 1]
     if before in _RUNS:
         return before
-    if not is_open:
-        return ""
+    return _place_behind(owner, before, argv[at]) if owner else ""
+
+
+def _walk(parts: Sequence[str]) -> tuple[list[int], str]:
+    """Where programs are named, and the one that what follows may still be a script for; "" if none."""
+    programs: list[int] = []
+    owner, before = "", ""
+    for number, part in enumerate(parts):
+        name = program_name(part)
+        can_name_one = number == 0 or bool(owner)
+        is_interpreter = _INTERPRETER.fullmatch(name) is not None
+        if can_name_one or is_interpreter:
+            programs.append(number)
+        is_wrapper = _WRAPPER.fullmatch(name) and not _takes_value(owner, before)
+        if is_interpreter or (can_name_one and is_wrapper) or _runs_next(before, part):
+            owner = part
+        elif not _goes_on(owner, before, part):
+            owner = ""
+        before = part
+    return programs, owner
+
+
+def _place_behind(owner: str, before: str, part: str) -> str:
+    """What makes `part`, behind an interpreter and nothing but options, a script or a program."""
     if before != owner and _OPTION.fullmatch(before):
         return before
-    if _JOINED.match(argv[at]):
-        return argv[at]
-    is_first = _WRAPPER.fullmatch(_name(owner)) and not _takes_value(owner, before)
-    return owner if is_first and not argv[at].startswith("-") else ""
+    if _JOINED.match(part):
+        return part
+    # Elsewhere than there, the same option has a value for one program and none for another.
+    is_value = _TEXT.fullmatch(program_name(owner)) and _takes_value(owner, before)
+    is_first = _is_wrapper(owner) and not is_value
+    return owner if is_first and not part.startswith("-") else ""
 
 
 def _goes_on(owner: str, before: str, part: str) -> bool:
-    """Whether the program or the script is still to come behind this element."""
+    """Whether the program or the script of `owner` is still to come behind this element."""
+    if not owner:
+        return False
     if part.startswith(("-", "/")) or part == "eval":
         return True
-    if not _WRAPPER.fullmatch(_name(owner)):
+    if not _is_wrapper(owner):
         return False
+    if program_name(owner) in _WITH_OWN_WORD and (
+        before == owner or before.startswith("-") or _is_number(before)
+    ):
+        return True
     # `A=1` for `env`, `5s` for `timeout`, `me` behind `-u`.
-    is_number = part.replace(".", "").rstrip("smhd").isdecimal()
-    return "=" in part or is_number or _takes_value(owner, before)
+    return "=" in part or _is_number(part) or _takes_value(owner, before)
 
 
-def _name(part: str) -> str:
-    name = PurePosixPath(part.strip().replace("\\", "/")).name.lower()
-    return _ENDING.sub("", name)
+def _is_wrapper(owner: str) -> bool:
+    return owner in _RUNS_NEXT or _WRAPPER.fullmatch(program_name(owner)) is not None
+
+
+def _runs_next(program: str, subcommand: str) -> bool:
+    name = program_name(program)
+    runs = _RUNS_NEXT.get(subcommand)
+    return runs is not None and bool(_RUNNER.fullmatch(name) and runs.fullmatch(name))
+
+
+def _is_number(part: str) -> bool:
+    return part.replace(".", "").rstrip("smhd").isdecimal()
 
 
 def _takes_value(owner: str, option: str) -> bool:
     """Whether what follows this option of `owner` is its value."""
-    return option in ({"-F", "-v"} if _TEXT.fullmatch(_name(owner)) else _WITH_VALUE)
+    return option in ({"-F", "-v"} if _TEXT.fullmatch(program_name(owner)) else _WITH_VALUE)

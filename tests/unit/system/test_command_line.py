@@ -98,6 +98,56 @@ def test_a_command_without_placeholders_takes_nothing() -> None:
         ("env", "A=1", "{text}"),
         ("find", ".", "-exec", "{text}", ";"),
         ("fish", "--init-command", "{text}"),
+        ("bash", "-euo", "pipefail", "-c", "grep {text} notes"),
+        ("bash", "-o", "pipefail", "-c", "{text}"),
+        ("bash", "-O", "extglob", "-c", "{text}"),
+        ("bash", "+x", "-c", "{text}"),
+        ("bash", "+x", "-c{text}"),
+        ("bash", "--rcfile", "x", "-c", "{text}"),
+        ("bash", "-c", "-o", "pipefail", "--", "{text}"),
+        ("bash", "-ceu", "{text}"),
+        ("timeout", "5", "bash", "-o", "pipefail", "-c", "{text}"),
+        ("pwsh", "-ExecutionPolicy", "Bypass", "-Command", "{text}"),
+        ("cmd", "/c", "dir", "{text}"),
+        ("flock", "lock", "-c", "{text}"),
+        ("flock", "-w", "5", "lock", "{text}"),
+        ("chroot", "/srv", "{text}"),
+        ("su", "root", "-c", "{text}"),
+        ("su", "root", "--command={text}"),
+        ("sqlite3", "db", "{text}"),
+        ("psql", "db", "-c", "{text}"),
+        ("mysql", "-e{text}"),
+        ("git", "-c", "{text}", "status"),
+        ("git", "-C", "sub", "-c", "core.pager={text}", "log"),
+        ("git", "config", "core.pager", "{text}"),
+        ("git", "ls-remote", "--upload-pack={text}", "."),
+        ("git", "clone", "--upload-pack", "{text}", "."),
+        ("git", "grep", "-O{text}", "x"),
+        ("git", "bisect", "run", "{text}"),
+        ("ssh", "-o", "ProxyCommand={text}", "host"),
+        ("ssh", "-oProxyCommand={text}", "host"),
+        ("ssh", "host", "ls", "{text}"),
+        ("scp", "-o", "{text}", "a", "b"),
+        ("rsync", "-ae", "{text}", "a:b", "."),
+        ("tar", "-cf", "x", "--checkpoint-action={text}", "notes"),
+        ("tar", "-I", "{text}", "-xf", "x"),
+        ("sort", "--compress-program={text}", "notes"),
+        ("python3", "-m", "timeit", "{text}"),
+        ("python3", "-mtimeit", "-s", "x = 1", "{text}"),
+        ("python3", "-m", "{text}"),
+        ("ed", "{text}"),
+        ("timeout", "5", "ed", "{text}"),
+        ("tmux", "new", "-d", "{text}"),
+        ("watch", "ls", "{text}"),
+        ("setpriv", "--reuid=0", "{text}"),
+        ("prlimit", "--nproc=10", "{text}"),
+        ("fakeroot", "{text}"),
+        ("/lib64/ld-linux-x86-64.so.2", "{text}"),
+        ("poetry", "run", "{text}"),
+        ("npm", "exec", "--", "{text}"),
+        ("nix-shell", "--run", "{text}"),
+        ("xargs", "-a", "list", "{text}"),
+        ("sudo", "-n", "{text}"),
     ],
 )
 def test_a_command_that_leaves_the_program_or_a_script_to_the_model_is_not_run(
@@ -120,8 +170,39 @@ def test_a_script_may_take_arguments_as_its_own() -> None:
         command("env", "A=1", "ls", "{text}"),
         command("make", "-C", "{text}"),
         command("git", "log", "-S", "{text}"),
+        command("git", "-c", "core.pager=cat", "log", "{text}"),
+        command("git", "switch", "-c", "{text}"),
+        command("bash", "-euo", "pipefail", "-c", 'grep -e "$1" notes', "sh", "{text}"),
+        command("bash", "-euo", "pipefail", "check.sh", "{text}"),
+        command("grep", "-e", "{text}", "ed", "watch"),
+        command("poetry", "run", "pytest", "{text}"),
+        command("npm", "run", "{text}"),
+        command("flock", "lock", "grep", "-e", "{text}", "notes"),
+        command("tar", "-xf", "{text}"),
+        command("python", "-m", "pytest", "{text}"),
     ):
         assert expand(shape, {"text": "x"}).count("x") == 1
+
+
+@pytest.mark.parametrize(
+    "value", ["X:=$(shell x)", "SHELL=./evil", "$x", "a;b", "a b", "`x`", "a\\b", "a\nb"]
+)
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("make", "{v}"),
+        ("/usr/bin/gmake", "-s", "{v}"),
+        ("timeout", "5", "make", "ARGS={v}"),
+        ("mingw32-make.exe", "-C", "{v}"),
+    ],
+)
+def test_make_is_given_names_only(argv: tuple[str, ...], value: str) -> None:
+    with pytest.raises(BadCommand, match=r"'v' goes to 'make', .* may hold only letters"):
+        expand(command(*argv), {"v": value})
+    with pytest.raises(BadCommand, match=r"letters|begin with"):
+        expand(command(*argv), {"v": "-n"})
+    for name in ("all", "tests/unit/test_a.py::test_b", "build-x86_64", "../a.out"):
+        assert any(name in part for part in expand(command(*argv), {"v": name}))
 
 
 def test_of_the_environment_only_what_is_no_secret_goes_along() -> None:
