@@ -96,6 +96,7 @@ async def shown(stage: Stage, hostile: tuple[str, ...]) -> Result:
         hovers.extend(await hovered(seen))
 
     orders = dressed(stage, hostile)
+    orders += [order("ask_user", question=text, choices=["a", text]) for text in hostile[:4]]
     seen = await stage.play(orders, accepts=False, behind=look, client="vscode")
     assert len(hovers) >= len(hostile), "nothing was hovered over"
     effects = [f"acts: {one}" for text in hovers for one in acting(text)]

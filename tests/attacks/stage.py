@@ -165,6 +165,14 @@ class Seen:
         ]
         found += [f"look-up: {name}" for name in self.of("looks up")]
         found += [f"listens: {at}" for at in self.of("listens")]
+        found += [
+            f"a link in a message: {text}"
+            for text in (
+                *(shown.message for shown in self.editor.messages),
+                *(asked.message for asked in self.editor.asked),
+            )
+            if "](" in text
+        ]
         root = str(self.editor.root)
         found += [
             f"write: {path}"

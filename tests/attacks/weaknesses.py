@@ -212,6 +212,7 @@ def markdown_acts(put: Put) -> None:
     put("stet.lsp.showing.hunk_text", "fence_for", lambda text: "")
     for name in ("_PICTURE", "_LINK", "_HTML"):
         put("stet.lsp.chat.layout", name, _NEVER)
+    put("stet.lsp.client", "without_links", lambda text: text)
 
 
 @weakness

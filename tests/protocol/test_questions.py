@@ -262,3 +262,21 @@ async def test_a_question_without_a_place_is_answered_from_any_file(
         uri = editor.open("a.txt")
         await editor.choose(uri, "one", "Stet: Red (turn ")
         await heard(editor, turn)
+
+
+async def test_no_message_holds_a_link_that_a_click_would_run(root: Path, tmp_path: Path) -> None:
+    evil = "See [the report](command:workbench.action.terminal.new)"
+    asks = calls(("ask_user", {"question": evil, "choices": ["a", "b"]}))
+    env = scripted(tmp_path, {"text": evil}, asks, done(evil))
+    async with FakeEditor.start(root, env=env, client="vscode") as editor:
+        editor.answer_message = lambda params: (params.actions or [])[0].title
+        uri = editor.open("a.txt")
+        ended = await end_of(editor, await ask(editor, "What?", uri=uri, mode="ask"))
+        assert ended["answer"] == evil
+        ended = await end_of(editor, await ask(editor, "Do it", uri=uri))
+        assert ended["summary"] == evil
+        shown = [asked.message for asked in editor.asked]
+        shown += [message.message for message in editor.messages]
+        told = [text for text in shown if "the report] (command:" in text]
+        assert len(told) == 3
+        assert "](" not in "".join(shown)

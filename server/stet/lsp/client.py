@@ -18,7 +18,7 @@ from pygls.exceptions import JsonRpcException
 from stet.lsp.capabilities import HEADLESS
 from stet.lsp.connection.wire import Phase, StetLanguageServer
 from stet.lsp.progress import Progress
-from stet.text.escape import escape_line
+from stet.text.escape import escape_line, without_links
 
 log = logging.getLogger(__name__)
 
@@ -167,8 +167,9 @@ class Client:
             self.start(self._ask_and_log(method, None), method)
 
     def show_message(self, text: str, kind: lsp.MessageType = lsp.MessageType.Info) -> None:
-        """Put one message in front of the user."""
-        self._server.window_show_message(lsp.ShowMessageParams(type=kind, message=text))
+        """Put one message in front of the user; no link in it is one any more."""
+        params = lsp.ShowMessageParams(type=kind, message=without_links(text))
+        self._server.window_show_message(params)
 
     async def choose(self, text: str, choices: Sequence[str]) -> str | None:
         """Put a message with buttons in front of the user.
@@ -179,7 +180,7 @@ class Client:
         if not self._server.editor.message_requests:
             return None
         actions = [lsp.MessageActionItem(title=choice) for choice in choices]
-        params = lsp.ShowMessageRequestParams(lsp.MessageType.Info, text, actions)
+        params = lsp.ShowMessageRequestParams(lsp.MessageType.Info, without_links(text), actions)
         protocol, msg_id = self._server.protocol, str(uuid.uuid4())
         try:
             chosen = await protocol.ask(

@@ -24,6 +24,14 @@ def escape_line(text: str) -> str:
     return escape(text).replace("\n", " ").replace("\t", " ")
 
 
+def without_links(text: str) -> str:
+    """`text` without Markdown's links and pictures: editors make links of them in messages too.
+
+    One to `command:` would run anything at a click. The blank can be seen, and changes no word.
+    """
+    return text.replace("](", "] (")
+
+
 def _visible(match: re.Match[str]) -> str:
     code = ord(match[0])
     if code < 0x100:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.text.escape import escape, escape_line
+from stet.text.escape import escape, escape_line, without_links
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,9 @@ def test_no_control_character_comes_through(text: str) -> None:
         for letter in escape(text)
     )
     assert escape_line(text).count("\n") == 0
+
+
+@given(st.text("]([)! x"))
+def test_no_link_is_left_in_a_message(text: str) -> None:
+    assert "](" not in without_links(text)
+    assert without_links(text).replace(" ", "") == text.replace(" ", "")
