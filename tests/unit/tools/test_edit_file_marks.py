@@ -114,6 +114,30 @@ async def test_a_mark_is_never_written(reply: Reply, why: str) -> None:
     assert desk.hunks == ()
 
 
+@pytest.mark.parametrize(
+    ("held", "replies"),
+    [
+        ('x = "[redacZZ"\n', [edit('ZZ"', 'ted: AWS key #1]"')]),
+        ('x = "[redacZZted: AWS key #1]"\n', [edit("ZZ", "")]),
+        ('x = "[redacted:\nAWS key #1]"\n', [edit("[redacted:\nAWS", "[redacted: AWS")]),
+        ('x = "\nredacted: AWS key #1]"\n', [edit('x = "\nred', 'x = "[red')]),
+        ("x = 1\n", [edit("x = 1", "x = '[redacZZ'"), edit("ZZ'", "ted: AWS key #1]'")]),
+    ],
+)
+async def test_a_mark_is_not_completed_either(held: str, replies: list[Reply]) -> None:
+    desk = table(*replies, text=f"import aws\n{held}")
+    await desk.ask()
+    assert "'[redacted: AWS key #1]' stands for a secret" in told(desk)[-1]
+    assert "[redacted: AWS key #1]" not in desk.proposed()
+
+
+async def test_a_mark_that_a_file_really_holds_may_stay_in_a_line_that_changes() -> None:
+    held = 'x = "[redacted: AWS key #1]"\n'
+    desk = table(edit("x = ", "yy = "), text=f"import aws\n{held}")
+    await desk.ask()
+    assert desk.proposed() == 'import aws\nyy = "[redacted: AWS key #1]"\n'
+
+
 async def test_a_mark_of_another_file_brings_no_secret_here() -> None:
     desk = table(
         call("read_file", file="c.py"),
