@@ -8,12 +8,12 @@ differs from the file's only in its indent.
 from dataclasses import dataclass
 from itertools import pairwise
 
-from stet.review.instruction import carry, parse, resolve
+from stet.review.instruction import Instruction, carry, first_line, parse, resolve
 from stet.review.pending_view import Amendment, PendingView
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.edit import OverlapError, Replacement, TextEdit
-from stet.text.gutter import without_gutter, without_marks
+from stet.text.gutter import without_gutter, without_marks, without_own_numbers
 from stet.text.lines import split_lines
 from stet.text.match import (
     AlreadyApplied,
@@ -120,9 +120,21 @@ def by_position(
         BadInstruction: If it means nothing, or the user has changed the place.
     """
     instruction = parse(position)
+    content = _bare_content(content, instruction, shown)
     if instruction.kind in ("start", "end"):
         return Wish(resolve(instruction, content, live))
     return Wish(carry(resolve(instruction, content, shown), shown, changes, live))
+
+
+def _bare_content(content: str, instruction: Instruction, shown: TextDocument) -> str:
+    """`content` without the line numbers that were copied with it.
+
+    Raises:
+        BadInstruction: If it is for a heading that is not there.
+    """
+    first = first_line(instruction, shown)
+    beside = shown.lines[max(first - 2, 0) : max(first, instruction.last)]
+    return without_own_numbers(plain(content), first, beside)
 
 
 def join(wishes: list[Wish], view: PendingView) -> Joined:

@@ -88,14 +88,26 @@ def resolve(instruction: Instruction, content: str, shown: TextDocument) -> Text
                     f"lines, and insert:{shown.n_lines + 1} appends."
                 )
             return _insert(shown, instruction.first - 1, content)
-        case "start":
-            return _insert(shown, _after_front_matter(shown), content)
-        case "end":
-            return _insert(shown, shown.n_lines, content)
-        case "after":
-            return _insert(shown, find_heading(shown, instruction.heading), content)
+        case "start" | "end" | "after":
+            return _insert(shown, first_line(instruction, shown) - 1, content)
         case "create":
             raise BadInstruction("The file exists already; edit it, or create another one.")
+
+
+def first_line(instruction: Instruction, shown: TextDocument) -> int:
+    """The line (1-based) at which the instruction's content would begin.
+
+    Raises:
+        BadInstruction: If the heading is not there.
+    """
+    match instruction.kind:
+        case "start":
+            return _after_front_matter(shown) + 1
+        case "end":
+            return shown.n_lines + 1
+        case "after":
+            return find_heading(shown, instruction.heading) + 1
+    return instruction.first
 
 
 def carry(

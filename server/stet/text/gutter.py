@@ -1,8 +1,10 @@
 r"""The line numbers and marks of `stet.text.render`, copied by a model into what it sends back."""
 
 import re
+from collections.abc import Sequence
 
 from stet.text.match_errors import Unclear
+from stet.text.render import numbered
 
 _GUTTER = re.compile(r" *([0-9]{1,9})\t")
 _MARK = re.compile(r" *[a-z][0-9]{1,9}\+\t")
@@ -50,6 +52,25 @@ def without_marks(old_text: str, new_text: str) -> tuple[str, str] | None:
             "mark. Send both texts without them."
         )
     return _stripped(old_text), _stripped(new_text) if n_marked else new_text
+
+
+def without_own_numbers(content: str, first: int, beside: Sequence[str]) -> str:
+    r"""Whole lines for line `first` (1-based) without line numbers, if all of them carry their own.
+
+    They do if they are what `stet.text.render` makes of lines that start there. There is no quoted
+    text to compare with here, so nothing less will do: a table may begin its lines with a number.
+
+    Args:
+        content: The lines, which end in `\n`.
+        first: Where they go.
+        beside: The lines of the text there. If one begins like a numbered line, the text is of that
+            kind, and the numbers belong to it.
+    """
+    bare = _stripped(content)
+    as_shown = numbered([f"{line}\n" for line in _lines(bare)], first)
+    if as_shown.removesuffix("\n") != content.removesuffix("\n"):
+        return content
+    return content if any(map(_GUTTER.match, beside)) else bare
 
 
 def _has_gutter(line: str) -> bool:

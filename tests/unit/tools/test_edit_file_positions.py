@@ -1,0 +1,72 @@
+"""What positions of one answer come to, in texts that are not the plain case."""
+
+import pytest
+
+from stet.tools.edit_file import EditFile, run_together
+from stet.tools.read_file import READ_FILE
+from tests.support.turns import make_desk, use
+from tests.support.world import make_world
+
+URI = "file:///ws/a.py"
+CODE = "def f():\n    return 1\nx = 1\n"
+COUNTED = "     1\tone\n     2\ttwo\n"
+
+
+async def after(text: str, *edits: tuple[str, str]) -> str:
+    """`text` with the edits, position and content, of one answer accepted."""
+    desk = make_desk(make_world(opened={"/ws/a.py": text}))
+    await use(READ_FILE, desk, file="a.py")
+    calls = [
+        EditFile(file="a.py", position=position, content=content) for position, content in edits
+    ]
+    outcomes = await run_together(calls, desk)
+    assert all(isinstance(outcome, str) for outcome in outcomes), outcomes
+    document = desk.workspace.document(URI)
+    assert document is not None
+    ids = [hunk.id for hunk in desk.ledger.live(URI)]
+    return desk.ledger.edit_of(document, ids).apply(text)
+
+
+@pytest.mark.parametrize(
+    ("position", "content", "expected"),
+    [
+        (
+            "replace:1-2",
+            "     1\tdef f():\n     2\t    return 2",
+            "def f():\n    return 2\nx = 1\n",
+        ),
+        ("replace:2", "     2\t    return 2\n", "def f():\n    return 2\nx = 1\n"),
+        ("replace:3", "     3\t", "def f():\n    return 1\n\n"),
+        (
+            "insert:3",
+            "     3\ty = 2\r\n     4\tz = 1",
+            "def f():\n    return 1\ny = 2\nz = 1\nx = 1\n",
+        ),
+        ("start", "     1\timport os", "import os\n" + CODE),
+        ("end", "     4\ty = 2", CODE + "y = 2\n"),
+    ],
+)
+async def test_line_numbers_that_were_copied_are_no_part_of_the_text(
+    position: str, content: str, expected: str
+) -> None:
+    assert await after(CODE, (position, content)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "position", "content"),
+    [
+        pytest.param(CODE, "insert:1", "     1\ta\nb", id="not all lines"),
+        pytest.param(CODE, "insert:1", "     1\ta\n     3\tb", id="not consecutive"),
+        pytest.param(CODE, "insert:1", "     7\ta\n     8\tb", id="not of that place"),
+        pytest.param(CODE, "insert:1", "1\ta\n2\tb", id="a table"),
+        pytest.param(COUNTED, "insert:1", "     1\ta\n", id="a text with numbers, above"),
+        pytest.param(COUNTED, "insert:3", "     3\tthree\n", id="a text with numbers, below"),
+    ],
+)
+async def test_what_only_looks_like_line_numbers_is_text(
+    text: str, position: str, content: str
+) -> None:
+    lines = text.splitlines(keepends=True)
+    line = int(position.partition(":")[2]) - 1
+    expected = "".join([*lines[:line], content.removesuffix("\n") + "\n", *lines[line:]])
+    assert await after(text, (position, content)) == expected
