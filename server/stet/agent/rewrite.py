@@ -20,8 +20,9 @@ from stet.agent.rewriting.prose import wants_correction
 from stet.agent.rewriting.syntax import syntax_problem
 from stet.agent.turn import Ask, Turn, TurnState
 from stet.llm.tokens import estimate_prompt
+from stet.review.carrying import carry
 from stet.review.drafts import EditDraft
-from stet.review.instruction import BadInstruction, carry
+from stet.review.instruction import BadInstruction
 from stet.review.readying import NotReady, Ready, made_ready
 from stet.review.rules import EditRules
 from stet.text.document import TextDocument

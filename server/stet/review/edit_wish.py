@@ -8,7 +8,8 @@ differs from the file's only in its indent.
 from dataclasses import dataclass
 from itertools import pairwise
 
-from stet.review.instruction import Instruction, carry, first_line, parse, resolve
+from stet.review.carrying import carry
+from stet.review.instruction import Instruction, first_line, parse, resolve
 from stet.review.pending_view import Amendment, PendingView
 from stet.text.change import TextChange
 from stet.text.document import TextDocument

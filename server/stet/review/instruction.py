@@ -1,7 +1,7 @@
 """Edit instructions by position: `replace:3-5`, `after:## Setup`, `end`, and what they mean.
 
-Lines are 1-based, as `read_file` numbers them, and refer to the text the model was shown; `carry`
-takes the result forward to the text as it is now.
+Lines are 1-based, as `read_file` numbers them, and refer to the text the model was shown;
+`stet.review.carrying` takes the result forward to the text as it is now.
 """
 
 import re
@@ -9,12 +9,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from stet.review.anchoring.anchors import Anchor
-from stet.text.change import TextChange
-from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
-from stet.text.lines import dominant_line_end, line_end, split_lines
+from stet.text.lines import dominant_line_end, line_end
 from stet.text.position import Position
 
 POSITIONS = (
@@ -108,41 +105,6 @@ def first_line(instruction: Instruction, shown: TextDocument) -> int:
         case "after":
             return find_heading(shown, instruction.heading) + 1
     return instruction.first
-
-
-def carry(
-    edit: TextEdit, shown: TextDocument, changes: tuple[TextChange, ...], live: TextDocument
-) -> TextEdit:
-    """`edit`, made for the text that was shown, moved to the text as it is now.
-
-    Raises:
-        BadInstruction: If the user has changed the very lines since.
-    """
-    wanted = edit.apply(shown.text)
-    anchors = [
-        Anchor(
-            "",
-            shown.lines,
-            (hunk.old_start, hunk.old_start + len(hunk.old)),
-            "".join(hunk.old),
-            "".join(hunk.new),
-        )
-        for hunk in diff_lines(shown.lines, split_lines(wanted))
-    ]
-    for anchor in anchors:
-        for change in changes:
-            for effect in change.effects:
-                _ = anchor.follow(effect)
-        _ = anchor.look(live.lines)
-    return TextEdit(tuple(_replacement(anchor, live) for anchor in anchors))
-
-
-def _replacement(anchor: Anchor, live: TextDocument) -> Replacement:
-    if anchor.merged is None:
-        raise BadInstruction(
-            "The user has changed these lines since you were shown them. Read the file again."
-        )
-    return anchor.replacement(live, anchor.merged)
 
 
 def find_heading(shown: TextDocument, wanted: str) -> int:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from stet.review.instruction import BadInstruction, carry, parse, resolve
+from stet.review.carrying import carry
+from stet.review.instruction import BadInstruction, parse, resolve
 from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange
 from stet.text.document import TextDocument

@@ -70,3 +70,25 @@ async def test_what_only_looks_like_line_numbers_is_text(
     line = int(position.partition(":")[2]) - 1
     expected = "".join([*lines[:line], content.removesuffix("\n") + "\n", *lines[line:]])
     assert await after(text, (position, content)) == expected
+
+
+@pytest.mark.parametrize("final", ["", "\n"])
+@pytest.mark.parametrize(
+    ("edits", "expected"),
+    [
+        ([("end", "X"), ("insert:3", "Y")], "a\nb\nX\nY"),
+        ([("insert:3", "Y"), ("end", "X")], "a\nb\nY\nX"),
+        ([("insert:3", "X"), ("insert:3", "Y")], "a\nb\nX\nY"),
+        ([("insert:3", "Y"), ("insert:3", "b")], "a\nb\nY\nb"),
+        ([("insert:2", "Y"), ("insert:2", "a")], "a\nY\na\nb"),
+        ([("replace:2", "B"), ("insert:3", "Y")], "a\nB\nY"),
+        ([("insert:3", "Y"), ("replace:2", "B")], "a\nB\nY"),
+        ([("replace:1-2", "A"), ("insert:3", "Y")], "A\nY"),
+        ([("replace:1", "A"), ("insert:3", "Y"), ("end", "Z")], "A\nb\nY\nZ"),
+        ([("delete:1", ""), ("insert:3", "X"), ("insert:3", "Y")], "b\nX\nY"),
+    ],
+)
+async def test_lines_put_in_one_place_stand_in_their_order_with_a_final_line_end_or_without(
+    edits: list[tuple[str, str]], expected: str, final: str
+) -> None:
+    assert await after(f"a\nb{final}", *edits) == expected + final
