@@ -5,6 +5,7 @@ hunks (`stet.review.pending_view`), and only then leniently: a pending hunk may 
 differs from the file's only in its indent.
 """
 
+import dataclasses
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -26,7 +27,7 @@ from stet.text.match import (
     find_block,
 )
 from stet.text.seen import Seen
-from stet.text.view import plain
+from stet.text.view import BOM, plain
 
 Changes = tuple[TextChange, ...]
 
@@ -121,21 +122,40 @@ def by_position(
         BadInstruction: If it means nothing, or the user has changed the place.
     """
     instruction = parse(position)
+    # A byte order mark belongs to the file and not to its first line.
+    n_mark = len(live.text) - len(live.text.removeprefix(BOM))
+    live, shown = _unmarked(live), _unmarked(shown)
     content = _bare_content(content, instruction, shown)
     if instruction.kind in ("start", "end"):
-        return Wish(resolve(instruction, content, live))
-    return Wish(carry(resolve(instruction, content, shown), shown, changes, live))
+        edit = resolve(instruction, content, live)
+    else:
+        edit = carry(resolve(instruction, content, shown), shown, changes, live)
+    return Wish(
+        TextEdit(
+            tuple(
+                Replacement(one.start + n_mark, one.end + n_mark, one.text)
+                for one in edit.replacements
+            )
+        )
+    )
+
+
+def _unmarked(document: TextDocument) -> TextDocument:
+    """A text without its byte order mark."""
+    if not document.text.startswith(BOM):
+        return document
+    return dataclasses.replace(document, text=document.text.removeprefix(BOM))
 
 
 def _bare_content(content: str, instruction: Instruction, shown: TextDocument) -> str:
-    """`content` without the line numbers that were copied with it.
+    """`content` without the line numbers, and the byte order mark, that were copied with it.
 
     Raises:
         BadInstruction: If it is for a heading that is not there.
     """
     first = first_line(instruction, shown)
     beside = shown.lines[max(first - 2, 0) : max(first, instruction.last)]
-    return without_own_numbers(plain(content), first, beside)
+    return plain(without_own_numbers(plain(content), first, beside))
 
 
 def join(wishes: list[Wish], view: PendingView) -> Joined:
@@ -224,10 +244,10 @@ def _refuse_torn_end(replacements: list[Replacement], live: TextDocument) -> Non
         OverlapError: So it is: each of the two would be written for the line end that the other
             one makes or takes.
     """
-    end = len(live.text)
-    if live.lines[-1] == "":
+    end, last = len(live.text), live.lines[-1].removeprefix(BOM)
+    if not last:
         return
-    last_line = end - len(live.lines[-1])
+    last_line = end - len(last)
     gone = any(one.start <= last_line and one.end == end and not one.text for one in replacements)
     added = any(one.start == one.end == end for one in replacements)
     if gone and added:

@@ -92,3 +92,39 @@ async def test_lines_put_in_one_place_stand_in_their_order_with_a_final_line_end
     edits: list[tuple[str, str]], expected: str, final: str
 ) -> None:
     assert await after(f"a\nb{final}", *edits) == expected + final
+
+
+@pytest.mark.parametrize(
+    ("text", "edits", "expected"),
+    [
+        ("one\ntwo\n", [("start", "zero")], "zero\none\ntwo\n"),
+        ("one\ntwo\n", [("insert:1", "zero")], "zero\none\ntwo\n"),
+        ("one\ntwo\n", [("replace:1", "ONE")], "ONE\ntwo\n"),
+        ("one\ntwo\n", [("replace:1", "\ufeffONE")], "ONE\ntwo\n"),
+        ("one\ntwo\n", [("replace:1", "     1\t\ufeffONE")], "ONE\ntwo\n"),
+        ("one\ntwo\n", [("delete:1", "")], "two\n"),
+        ("one\ntwo\n", [("delete:1-2", "")], ""),
+        ("one\ntwo\n", [("end", "\ufeffthree")], "one\ntwo\nthree\n"),
+        (
+            "one\ntwo\n",
+            [("insert:1", "X"), ("insert:1", "one"), ("start", "Z")],
+            "X\none\nZ\none\ntwo\n",
+        ),
+        ("one\ntwo\n", [("replace:1", "ONE"), ("insert:1", "X")], "X\nONE\ntwo\n"),
+        ("one\ntwo\n", [("delete:1", ""), ("replace:2", "TWO")], "TWO\n"),
+        ("one", [("insert:2", "X"), ("end", "Y"), ("start", "Z")], "Z\none\nX\nY"),
+        ("", [("end", "X")], "X\n"),
+        ("", [("start", "X")], "X\n"),
+        ("---\nt: 1\n---\na\n", [("start", "X")], "---\nt: 1\n---\nX\na\n"),
+        ("# A\nb\n", [("after:# A", "X")], "# A\nX\nb\n"),
+    ],
+)
+async def test_a_byte_order_mark_stays_the_first_character(
+    text: str, edits: list[tuple[str, str]], expected: str
+) -> None:
+    assert await after(f"\ufeff{text}", *edits) == f"\ufeff{expected}"
+
+
+async def test_a_last_line_behind_a_byte_order_mark_is_not_torn_from_what_is_added() -> None:
+    with pytest.raises(AssertionError, match="overlap"):
+        await after("\ufeffone", ("delete:1", ""), ("end", "X"))
