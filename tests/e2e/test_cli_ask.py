@@ -116,6 +116,31 @@ def test_line_ends_and_a_missing_last_one_are_kept(shell: Shell) -> None:
     assert text(shell, "dos.txt") == "one\r\ntwo\r\nthree"
 
 
+@pytest.mark.parametrize("asked_from", ["dos.txt", "f.py"])
+@pytest.mark.parametrize(
+    ("edit", "after"),
+    [
+        ({"position": "start", "content": "zero"}, "zero\none\ntwo\n"),
+        ({"position": "delete:1"}, "two\n"),
+        ({"position": "replace:1", "content": "ONE"}, "ONE\ntwo\n"),
+        ({"old_text": "one", "new_text": "ONE"}, "ONE\ntwo\n"),
+    ],
+)
+def test_a_byte_order_mark_is_kept(
+    shell: Shell, edit: dict[str, str], after: str, asked_from: str
+) -> None:
+    shell.write("dos.txt", "\ufeffone\ntwo\n")
+    calls = [
+        {"name": "read_file", "arguments": {"file": "dos.txt"}},
+        {"name": "edit_file", "arguments": {"file": "dos.txt", **edit}},
+        {"name": "done", "arguments": {"summary": "Done."}},
+    ]
+    shell.script(*({"tool_calls": [call]} for call in calls))
+    done = shell.run("ask", "Change dos.txt.", "--file", asked_from, "--accept", "all")
+    assert done.returncode == 0, done.stderr
+    assert text(shell, "dos.txt") == f"\ufeff{after}"
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -13,6 +13,7 @@ from lsprotocol import types as lsp
 from stet.system.system import System
 from stet.text.buffer import TextBuffer
 from stet.text.encoding import Encoding
+from stet.text.view import BOM
 from stet.workspace.uris import canonical, path_of, uri_of
 
 MAX_FILE_BYTES = 50_000_000
@@ -44,7 +45,8 @@ class Document:
         path: Where it will be saved.
         buffer: Its text now.
         version: Counts its changes, as LSP wants.
-        on_disk: The text that was read from the disk; None for a file that is not there yet.
+        on_disk: What was read from the disk; None for a file that is not there yet.
+        mark: The byte order mark that its file begins with, or nothing: no part of the text.
     """
 
     uri: str
@@ -52,6 +54,19 @@ class Document:
     buffer: TextBuffer
     version: int
     on_disk: str | None
+    mark: str = ""
+
+    @classmethod
+    def read(cls, uri: str, path: Path, content: str) -> "Document":
+        """A file that holds `content`, as an editor loads it."""
+        text = content.removeprefix(BOM)
+        mark = content[: len(content) - len(text)]
+        return cls(uri, path, TextBuffer(text), 0, content, mark)
+
+    @property
+    def content(self) -> str:
+        """What its file would hold."""
+        return self.mark + self.buffer.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +105,8 @@ class EditorDocuments:
             UnicodeDecodeError: If it is not UTF-8.
         """
         uri = uri_of(path)
-        text = self._system.read_bytes(path, MAX_FILE_BYTES).decode()
-        return uri, [self._opened(Document(uri, path, TextBuffer(text), 0, text), language)]
+        content = self._system.read_bytes(path, MAX_FILE_BYTES).decode()
+        return uri, [self._opened(Document.read(uri, path, content), language)]
 
     def text(self, uri: str) -> str | None:
         """The text of an open document as it is now; None if it is not open."""
@@ -115,9 +130,9 @@ class EditorDocuments:
     def unsaved(self) -> tuple[Unsaved, ...]:
         """What differs from the disk, as it was read."""
         changed = (
-            Unsaved(document.path, document.on_disk, document.buffer.text)
+            Unsaved(document.path, document.on_disk, document.content)
             for document in self._open.values()
-            if document.buffer.text != document.on_disk
+            if document.content != document.on_disk
         )
         return (*self._gone.values(), *changed)
 
@@ -187,9 +202,10 @@ class EditorDocuments:
         elif isinstance(change, lsp.CreateFile):
             yield from self._create(change)
         elif isinstance(change, lsp.RenameFile):
-            text = self._found(change.old_uri).buffer.text
+            content = self._found(change.old_uri).content
             yield from self._remove(change.old_uri)
-            moved = Document(change.new_uri, _local(change.new_uri), TextBuffer(text), 0, None)
+            moved = Document.read(change.new_uri, _local(change.new_uri), content)
+            moved.on_disk = None
             yield self._opened(moved, "")
         else:
             yield from self._remove(change.uri)
@@ -254,10 +270,10 @@ class EditorDocuments:
             return document
         path = _local(uri)
         try:
-            text = self._system.read_bytes(path, MAX_FILE_BYTES).decode()
+            content = self._system.read_bytes(path, MAX_FILE_BYTES).decode()
         except (OSError, UnicodeDecodeError) as error:
             raise EditRefused(f"{uri} can't be opened: {error}") from error
-        return Document(uri, path, TextBuffer(text), 0, text)
+        return Document.read(uri, path, content)
 
 
 def _local(uri: str) -> Path:

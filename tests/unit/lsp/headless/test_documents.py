@@ -149,3 +149,31 @@ def test_the_server_can_follow_every_edit_from_what_it_is_told(
                 start.line, start.character, end.line, end.character, change.text, Encoding.UTF32
             )
     assert mirror.text == documents.text(uri)
+
+
+MARKED = "\ufeffone\ntwo\n"
+
+
+def test_a_byte_order_mark_is_the_files_and_no_text() -> None:
+    documents = EditorDocuments(MemorySystem({str(A): MARKED}))
+    uri, [(_, opened)] = documents.open(A)
+    assert isinstance(opened, lsp.DidOpenTextDocumentParams)
+    assert opened.text_document.text == documents.text(uri) == "one\ntwo\n"
+    assert documents.unsaved() == ()
+    documents.apply(workspace_edit(text_edit(A, (0, 0, 1, 0, ""), (0, 0, 0, 0, "zero\n"))))
+    (change,) = documents.unsaved()
+    assert change == Unsaved(A, MARKED, "\ufeffzero\ntwo\n")
+    assert documents.saved(change) == uri
+    assert documents.unsaved() == ()
+
+
+def test_a_byte_order_mark_of_a_file_that_was_not_open_stays() -> None:
+    documents = EditorDocuments(MemorySystem({str(A): MARKED}))
+    documents.apply(workspace_edit(text_edit(A, (0, 0, 1, 0, "ONE\n"))))
+    assert documents.unsaved() == (Unsaved(A, MARKED, "\ufeffONE\ntwo\n"),)
+
+
+def test_a_byte_order_mark_goes_with_its_file() -> None:
+    documents = EditorDocuments(MemorySystem({str(A): MARKED}))
+    documents.apply(workspace_edit(lsp.RenameFile(uri_of(A), uri_of(B))))
+    assert documents.unsaved() == (Unsaved(A, MARKED, None), Unsaved(B, None, MARKED))
