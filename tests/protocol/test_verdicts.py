@@ -8,7 +8,7 @@ import pytest
 
 from tests.support import openai_server as api
 from tests.support.editor import FakeEditor
-from tests.support.live_turns import provider, run, wait_for_states
+from tests.support.live_turns import provider, run, run_answering, wait_for_states
 from tests.support.openai_server import OpenAIServer
 
 TEXT = "one\ntwo\nthree\nfour\nfive\n"
@@ -188,3 +188,47 @@ async def test_a_hunk_that_stands_in_the_text_is_told_of_and_read_as_one_that_wa
         await wait_for_states(editor, **{first: "superseded", second: "pending"})
         await editor.wait_until(lambda: "\nII\n" in editor.text(uri))
         assert "\n2\n" not in editor.text(uri)
+
+
+async def test_a_file_that_was_moved_removed_or_taken_back_as_accepted_is_told_of_once(
+    root: Path,
+) -> None:
+    (root / "m.txt").write_text("em\n")
+    (root / "d.txt").write_text("dee\n")
+    replies = [
+        api.call("read_file", file="m.txt"),
+        api.call("read_file", file="d.txt"),
+        api.call("move_file", file="m.txt", to="n.txt"),
+        api.call("delete_file", file="d.txt"),
+        DONE,
+        *[DONE] * 4,
+    ]
+    settings = {"agent": {"disabledTools": []}}
+    async with (
+        OpenAIServer(replies) as server,
+        FakeEditor.start(root, settings=settings, env=provider(server)) as editor,
+    ):
+        turn = await run_answering(editor, "Tidy up", "Delete")
+        move, remove = turn["hunks"]
+        await editor.command("stet.accept", {"hunk": move})
+        await wait_for_states(editor, **{move: "accepted", remove: "accepted"})
+        await run(editor, "Go on")
+        assert question(server, 5) == (
+            "<since_last_turn>\n"
+            "What became of your proposals:\n"
+            f"- {remove} in d.txt: accepted\n"
+            f"- {move} in m.txt: accepted, the file is n.txt now\n"
+            "</since_last_turn>\n"
+        )
+        editor.write(root / "n.txt", "en\n")
+        await run(editor, "And on")
+        assert "- n.txt:\n    line 1:\n    - em\n    + en\n" in question(server, 6)
+
+        await editor.command("stet.undo", {"hunk": move})
+        await wait_for_states(editor, **{move: "undone"})
+        await run(editor, "And on and on")
+        assert "no such file" not in question(server, 7)
+        (root / "m.txt").unlink()
+        await run(editor, "Well")
+        assert "- m.txt: there is no such file any more\n" in question(server, 8)
+        editor.from_server("m.txt", "n.txt", "d.txt")

@@ -59,6 +59,7 @@ class Verdict:
         theirs: In conflict, the lines of the user that stand at the place; None otherwise.
         is_changed: Whether the user made something else of it, told now or before.
         inline: Whether it stands in the text as a block.
+        new_file: For an accepted move, what the file is called since.
     """
 
     hunk: str
@@ -71,11 +72,13 @@ class Verdict:
     theirs: tuple[str, ...] | None = None
     is_changed: bool = False
     inline: bool = False
+    new_file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class FileNews:
-    """What was changed in a file that the model was shown, but for what was accepted of its own.
+    """What was changed in a file that the model was shown, but for what was accepted of its own: edits,
+    another name, its removal.
 
     Attributes:
         file: As the model calls it.
@@ -140,11 +143,13 @@ def news_for(snapshot: Snapshot, hunks: Sequence[Hunk], heard: Heard) -> News:
     order = list(Fate)
     verdicts.sort(key=lambda verdict: order.index(verdict.fate))
     accepted = [hunk for hunk in hunks if hunk.state is HunkState.ACCEPTED]
-    found = [_file_news(before, look, accepted) for before in heard.shown.values()]
+    decided = [hunk for hunk in hunks if hunk.changed > upto]
+    known = [(before, _now_at(before.uri, look, decided)) for before in heard.shown.values()]
+    found = [_file_news(before, uri, look, accepted) for before, uri in known if uri]
     shown = {
-        key: now
-        for key, before in heard.shown.items()
-        if (now := look.at(before.uri).document) is not None
+        canonical(uri): now
+        for _, uri in known
+        if uri and (now := look.at(uri).document) is not None
     }
     files = tuple(one for one in found if one is not None)
     return News(tuple(verdicts), files, Heard(latest, shown))
@@ -215,7 +220,16 @@ def _verdict(hunk: Hunk, look: _Look, *, is_news: bool) -> Verdict:
         theirs=theirs,
         is_changed=is_changed,
         inline=hunk.inline,
+        new_file=_new_file(hunk, look),
     )
+
+
+def _new_file(hunk: Hunk, look: _Look) -> str:
+    """What a file is called by an accepted move; empty where it is none, or may not be named."""
+    is_moved = hunk.kind is HunkKind.MOVE and hunk.state is HunkState.ACCEPTED
+    if not is_moved or not look.at(hunk.new_uri).may_be_named:
+        return ""
+    return look.snapshot.name_of(hunk.new_uri)
 
 
 def _content(text: str) -> tuple[str, ...]:
@@ -223,15 +237,40 @@ def _content(text: str) -> tuple[str, ...]:
     return tuple(without_end(line) for line in whole_lines(text.strip("\r\n")))
 
 
-def _file_news(before: TextDocument, look: _Look, accepted: Sequence[Hunk]) -> FileNews | None:
-    """What was changed in a file since it was shown; None if nothing was, or it may not be shown."""
-    sight = look.at(before.uri)
+def _now_at(uri: str, look: _Look, decided: Iterable[Hunk]) -> str:
+    """Where a file that was shown is now, behind what was decided since; empty if that took it away.
+
+    What the verdicts tell is no news of the file: its move, its removal, a new file taken back.
+    """
+    # In the order it was decided: a file may have been moved twice.
+    for hunk in sorted(decided, key=lambda hunk: hunk.changed):
+        if not look.at(uri).is_missing:
+            break
+        here, is_undone = canonical(uri), hunk.state is HunkState.UNDONE
+        if not is_undone and hunk.state is not HunkState.ACCEPTED:
+            continue
+        came_from, went_to = (hunk.new_uri, hunk.uri) if is_undone else (hunk.uri, hunk.new_uri)
+        takes_away = HunkKind.CREATE if is_undone else HunkKind.REMOVE
+        if hunk.kind is HunkKind.MOVE and canonical(came_from) == here:
+            uri = went_to
+        elif hunk.kind is takes_away and canonical(hunk.uri) == here:
+            return ""
+    return uri
+
+
+def _file_news(
+    before: TextDocument, uri: str, look: _Look, accepted: Sequence[Hunk]
+) -> FileNews | None:
+    """What was changed in a file since it was shown, now at `uri`; None if nothing was, or it may not
+    be shown.
+    """
+    sight = look.at(uri)
     if sight.is_missing:
-        return FileNews(look.snapshot.name_of(before.uri), is_gone=True)
+        return FileNews(look.snapshot.name_of(uri), is_gone=True)
     now = sight.document
     if now is None or now.text == before.text:
         return None
-    key = canonical(before.uri)
+    key = canonical(uri)
     own = [hunk for hunk in accepted if canonical(hunk.uri) == key]
     changes = changes_beside(before, now, own)
-    return FileNews(look.snapshot.name_of(before.uri), changes) if changes else None
+    return FileNews(look.snapshot.name_of(uri), changes) if changes else None

@@ -65,17 +65,19 @@ def _verdicts(verdicts: Sequence[Verdict]) -> Iterator[_Item]:
     Decided ones that have nothing more to say share an item.
     """
     waiting = [verdict for verdict in verdicts if verdict.fate in _WAITING]
-    plain: dict[tuple[Fate, str], list[str]] = {}
+    plain: dict[tuple[Fate, str, str], list[str]] = {}
     for verdict in verdicts:
         if verdict.fate in _WAITING:
             continue
         if verdict.reason or verdict.diff or verdict.theirs is not None:
             yield _one(verdict)
         else:
-            plain.setdefault((verdict.fate, verdict.file), []).append(verdict.hunk)
-    for (fate, file), ids in plain.items():
+            alike = (verdict.fate, verdict.file, verdict.new_file)
+            plain.setdefault(alike, []).append(verdict.hunk)
+    for (fate, file, new_file), ids in plain.items():
         place = f" in {_short(file)}" if file else ""
-        yield (f"- {', '.join(_runs(ids))}{place}: {_SAID[fate]}",)
+        moved = f", the file is {_short(new_file)} now" if new_file else ""
+        yield (f"- {', '.join(_runs(ids))}{place}: {_SAID[fate]}{moved}",)
     yield from map(_one, waiting)
 
 
