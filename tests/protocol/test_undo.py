@@ -214,3 +214,62 @@ async def test_a_conflict_whose_place_is_anothers_says_what_is_to_be_decided_fir
         with pytest.raises(JsonRpcException, match=f"{last} can't be changed yet") as refused:
             await editor.command("stet.resolve", {"hunk": last, "how": "theirs"})
         assert refused.value.code == -32803
+
+
+@pytest.mark.parametrize("client", ["neovim", "vscode", "helix", "sublime", "eglot"])
+async def test_a_new_file_that_was_never_saved_is_taken_back_and_brought_back_with_its_turn(
+    root: Path, client: str
+) -> None:
+    async with FakeEditor.start(root, client=client, command=PROPOSING_SERVER) as editor:
+        uri = editor.open("a.txt")
+        hunks = await propose(
+            editor,
+            {"create": "new.txt", "text": "one\n"},
+            {"edit": "a.txt", "changes": [["two", "2"]]},
+        )
+        for _ in range(2):
+            await editor.command("stet.accept", {"turn": "t1"})
+            await wait_for_states(editor, **dict.fromkeys(hunks, "accepted"))
+            await editor.command("stet.undo", {"turn": "t1"})
+            await wait_for_states(editor, **dict.fromkeys(hunks, "undone"))
+            assert not (root / "new.txt").exists()
+            assert editor.text(uri) == TEXT
+            if editor.uri("new.txt") in editor.documents:
+                editor.close("new.txt")  # an editor may still show what was
+            restored = await editor.command("stet.restore", {"turn": "t1"})
+            assert sorted(restored["hunks"]) == sorted(hunks)
+            assert await states(editor) == dict.fromkeys(hunks, "pending")
+        editor.from_server("new.txt")
+        assert [message.message for message in editor.messages] == []
+
+
+async def test_a_new_file_that_was_taken_back_can_be_brought_back_after_a_restart(
+    root: Path, tmp_path: Path
+) -> None:
+    env = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    async with FakeEditor.start(root, command=PROPOSING_SERVER, env=env) as editor:
+        [hunk] = await propose(editor, {"create": "new.txt", "text": "one\n"})
+        await editor.command("stet.accept", {"hunk": hunk})
+        await wait_for_states(editor, **{hunk: "accepted"})
+        await editor.command("stet.undo", {"hunk": hunk})
+        await wait_for_states(editor, **{hunk: "undone"})
+        editor.from_server("new.txt")
+    async with FakeEditor.start(root, command=PROPOSING_SERVER, env=env) as editor:
+        assert await propose(editor) == []
+        await editor.command("stet.restore", {"hunk": hunk})
+        await editor.command("stet.accept", {"hunk": hunk})
+        await wait_for_states(editor, **{hunk: "accepted"})
+        editor.from_server("new.txt")
+
+
+async def test_what_is_in_the_way_of_an_undo_says_nothing_of_accepting(root: Path) -> None:
+    async with FakeEditor.start(root, client="kakoune", command=PROPOSING_SERVER) as editor:
+        [move] = await propose(editor, {"move": "a.txt", "to": "c.txt", "links": {}})
+        await editor.command("stet.accept", {"hunk": move})
+        await wait_for_states(editor, **{move: "accepted"})
+        editor.open("c.txt")
+        editor.type("c.txt", 0, 0, "typed\n")
+        await editor.command("stet.undo", {"hunk": move})
+        await editor.wait_for_message("save it, or take it back, and then try again")
+        assert await states(editor) == {move: "accepted"}
+        editor.from_server("a.txt", "c.txt")

@@ -64,7 +64,7 @@ async def test_each_kind_is_shown_at_the_first_line_of_its_file(root: Path, tmp_
         assert remove.range.start.line == 0
         assert remove.message.splitlines() == [
             "Delete old.md: outdated",
-            "(old.md has text that is not saved: save it, or take it back, and then accept again.)",
+            "(old.md has text that is not saved: save it, or take it back, and then try again.)",
             "(the file goes to Stet's trash; it can be brought back)",
             "-Older.",
         ]

@@ -3,11 +3,12 @@
 import dataclasses
 from collections.abc import Iterable, Sequence
 
+from stet.review.anchoring.anchors import Anchor
 from stet.review.anchoring.overdue import with_edit
 from stet.review.anchoring.sent import Plan, accepting
 from stet.review.book import Book
-from stet.review.following import confirm
-from stet.review.proposal import HunkState, but
+from stet.review.following import catch_up, confirm
+from stet.review.proposal import HunkKind, HunkState, but
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 
@@ -135,7 +136,16 @@ class Outbox:
     def undone_whole(self, hunk_id: str) -> None:
         """It was accepted and has been taken back."""
         hunk = self._book[hunk_id]
-        self._book.put(dataclasses.replace(hunk, state=HunkState.UNDONE, reason=""), decision=True)
+        undone = dataclasses.replace(hunk, state=HunkState.UNDONE, reason="")
+        if hunk.kind is HunkKind.CREATE:
+            # There is no text any more; from here on it is followed as if it had been rejected.
+            track = self._book.track_for(TextDocument(hunk.uri, ""))
+            if not track.is_open:
+                catch_up(self._book, track, "")
+            track.settle(Anchor(hunk_id, track.lines, (0, 0), "", hunk.new))
+            self._book.put(undone, decision=True, stands=hunk.uri)
+        else:
+            self._book.put(undone, decision=True)
         self._book.changed(hunk.uri)
 
     def _waits(self, hunk_id: str, reason: str) -> None:

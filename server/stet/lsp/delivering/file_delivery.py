@@ -131,7 +131,9 @@ class FileDelivery:
             await self._fill(hunk, opened, "")
         elif self._client.can("delete") or opened is None or found == text:
             assert path is not None, "it is on the disk"
-            await self._delete(hunk, path)
+            # The editor may hold what it was given and never saved. The hunk keeps that text, and brings
+            # it back; the trash gets what else the disk may have.
+            await self._delete(hunk, path, kept=hunk.new)
         else:
             raise NotDone(
                 f"{self._sight.name(hunk.uri)} is not saved: close it, and delete it yourself."
@@ -193,15 +195,15 @@ class FileDelivery:
         await self._sight.check_saved(hunk.uri)
         return await self._delete(hunk, path)
 
-    async def _delete(self, hunk: Hunk, path: Path) -> Path:
-        """Delete a file that has nothing unsaved but what we know; gives its place in the trash."""
+    async def _delete(self, hunk: Hunk, path: Path, kept: str | None = None) -> Path:
+        """Delete a file that has nothing unsaved but `kept`; gives its place in the trash."""
         real = self._sight.real(path)
         if not self._client.can("delete"):
             place = await asyncio.to_thread(self._sight.system.trash, real)
             self._say_stale(hunk.uri, "is in Stet's trash now")
             return place
         place = await asyncio.to_thread(self._sight.system.copy_to_trash, real)
-        await self._sight.check_same(hunk.uri, real, place)
+        await self._sight.check_same(hunk.uri, real, place, kept)
         outcome = await self._client.delete_file(_label(hunk), hunk.uri)
         await self._sight.wait(outcome, lambda: self._is_gone(real))
         return place

@@ -71,31 +71,37 @@ class FileSight:
         _, found = await self.look(uri)
         self._check_open(uri, found)
 
-    async def check_same(self, uri: str, path: Path, copy: Path) -> None:
+    async def check_same(self, uri: str, path: Path, copy: Path, kept: str | None = None) -> None:
         """Make sure that a copy of a document's file, at `path`, holds all there is of its text.
 
         Nothing may be waited for between this and what takes the file away.
 
+        Args:
+            uri: The document.
+            path: Its file.
+            copy: That.
+            kept: A text that is not lost with the document, as it is kept elsewhere.
+
         Raises:
-            NotDone: If the file is another by now, or its document has text that it does not have.
+            NotDone: If the file is another by now, or its document has text that neither has.
             OSError: If one of them can't be read.
         """
         read = self.system.read_bytes
         found = await asyncio.to_thread(read, path, MAX_FILE_BYTES)
         copied = await asyncio.to_thread(read, copy, MAX_FILE_BYTES)
-        self._check_open(uri, decode(copied))
+        self._check_open(uri, decode(copied), kept)
         if found != copied:
-            raise NotDone(f"{self.name(uri)} was written to just now: look, and accept again.")
+            raise NotDone(f"{self.name(uri)} was written to just now: look, and try again.")
 
-    def _check_open(self, uri: str, text: str | None) -> None:
-        """Make sure that a document, if it is open, has no other text than its file.
+    def _check_open(self, uri: str, *texts: str | None) -> None:
+        """Make sure that a document, if it is open, has no other text than one of `texts`.
 
         Raises:
             NotDone: If it has.
         """
         opened = self._workspace.document(uri)
-        if opened is not None and opened.text != text:
+        if opened is not None and opened.text not in texts:
             raise NotDone(
                 f"{self.name(uri)} has text that is not saved: save it, or take it back, and "
-                "then accept again."
+                "then try again."
             )
