@@ -203,7 +203,7 @@ async def test_a_file_that_was_moved_removed_or_taken_back_as_accepted_is_told_o
         DONE,
         *[DONE] * 4,
     ]
-    settings = {"agent": {"disabledTools": []}}
+    settings: dict[str, Any] = {"agent": {"disabledTools": []}}
     async with (
         OpenAIServer(replies) as server,
         FakeEditor.start(root, settings=settings, env=provider(server)) as editor,

@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 
+from stet.text.definitions import defined_name
 from stet.text.document import TextDocument
 from stet.text.indent import indent_of
 from stet.text.lines import split_lines
@@ -18,19 +19,21 @@ def section_of(document: TextDocument, place: Range, new: str = "") -> str:
     """What a hunk is in, the same for all hunks in one function or section: behind the id of their
     proposal it is their group.
 
-    `:Shape.area` names what encloses the hunk; `@12` is a hunk that nothing encloses, or more than
-    one thing, alone with its line (1-based).
+    `:Shape.area` names what encloses the hunk, `@2:Shape.area` the second of that name; nothing says
+    that nothing encloses it, or more than one thing: it is alone.
 
     Args:
         document: The text as it is.
         place: The whole lines that the hunk replaces; empty where it only adds.
         new: What it writes; its indent tells where an addition belongs.
     """
-    symbol = _enclosing(_outline(document), place, new)
+    sections = _sections(document)
+    symbol = _enclosing(sections.outline, place, new)
     if symbol is None:
-        return f"@{place.start.line + 1}"
-    separator = " > " if style_of(document) is Style.MARKDOWN else "."
-    return f":{separator.join(symbol.path)}"
+        return ""
+    separator = " > " if sections.outline.style is Style.MARKDOWN else "."
+    nth = sections.number(symbol)
+    return f"{f'@{nth}' if nth > 1 else ''}:{separator.join(symbol.path)}"
 
 
 def label_of(group: str) -> str | None:
@@ -50,9 +53,38 @@ def style_of(document: TextDocument) -> Style:
     return Style.CODE
 
 
+class _Sections:
+    """What there is in one text to be in."""
+
+    def __init__(self, document: TextDocument) -> None:
+        self.outline = Outline(document.lines, style_of(document))
+        self._numbers: dict[Symbol, int] = {}
+
+    def number(self, symbol: Symbol) -> int:
+        """Which one of that name it is, from 1: overloads, a property's two functions, headings.
+
+        Counted, as its line changes with every line that is typed above it.
+        """
+        if symbol not in self._numbers:
+            above = sum(self._is_namesake(line, symbol) for line in range(symbol.line))
+            self._numbers[symbol] = 1 + above
+        return self._numbers[symbol]
+
+    def _is_namesake(self, line: int, symbol: Symbol) -> bool:
+        """Whether something else of a symbol's name begins at a line."""
+        lines, name = self.outline.lines, symbol.path[-1]
+        if name.partition(" ")[0] not in lines[line]:  # most lines, at little cost
+            return False
+        is_code = self.outline.style is Style.CODE
+        if is_code and defined_name(lines[line], lines[line + 1]) != name:
+            return False
+        other = self.outline.enclosing(line)
+        return other is not None and (other.line, other.path) == (line, symbol.path)
+
+
 @lru_cache(maxsize=2)  # the hunks of one edit come together; a long page is read once for them
-def _outline(document: TextDocument) -> Outline:
-    return Outline(document.lines, style_of(document))
+def _sections(document: TextDocument) -> _Sections:
+    return _Sections(document)
 
 
 def _enclosing(outline: Outline, place: Range, new: str) -> Symbol | None:

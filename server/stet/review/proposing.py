@@ -80,7 +80,7 @@ def propose_lines(
             (outline := outlines[place]),
             id=hunk_id,
             proposal=proposal,
-            group=move.group if move else f"{proposal}{outline.group}",
+            group=move.group if move else f"{proposal}{outline.group or f'@{hunk_id}'}",
         )
         for place, hunk_id in in_order
     ]

@@ -11,7 +11,7 @@ from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.outline import Style
 from stet.text.position import Position, Range
-from tests.support.page import rules
+from tests.support.page import Page, rules
 
 SHAPES = dedent(
     """\
@@ -52,24 +52,24 @@ def test_another_proposal_has_groups_of_its_own() -> None:
             edit=TextEdit((Replacement(place, place + 1, "q"),)),
         )  # fmt: skip
         _ = ledger.propose_edit(draft, rules())
-    assert {hunk.group for hunk in ledger.hunks()} == {"p1@1", "p2:Shape.area"}
+    assert {hunk.group for hunk in ledger.hunks()} == {"p1@h1", "p2:Shape.area"}
 
 
 def test_a_hunk_in_nothing_is_alone() -> None:
-    assert section_of(document(), lines(0, 1)) == "@1"
-    assert label_of("p3@1") is None
+    assert section_of(document(), lines(0, 1)) == ""
+    assert label_of("p3@h1") is None
     assert label_of("p3") is None
 
 
 def test_a_hunk_over_two_functions_belongs_to_neither() -> None:
-    assert section_of(document(), lines(5, 8)) == "@6"
+    assert section_of(document(), lines(5, 8)) == ""
 
 
 def test_an_addition_belongs_where_its_indent_says() -> None:
     at = lines(6, 6)
     assert section_of(document(), at, "\n        # Done.\n") == ":Shape.area"
     assert section_of(document(), at, "    side = 1\n") == ":Shape"
-    assert section_of(document(), at, "def other():\n    pass\n") == "@7"
+    assert section_of(document(), at, "def other():\n    pass\n") == ""
 
 
 def test_a_section_of_markdown_is_one_decision() -> None:
@@ -95,3 +95,59 @@ def test_the_editors_language_decides_before_the_name(
     uri: str, language: str, style: Style
 ) -> None:
     assert style_of(document("", uri, language)) is style
+
+
+JAVA = """\
+class A {
+    void add(int x) {
+        one();
+    }
+
+    void sub(int x) {
+        two();
+    }
+
+    void add(String x) {
+        three();
+    }
+}
+"""
+PROPERTY = """\
+class A:
+    @property
+    def v(self):
+        return 1
+
+    def other(self):
+        return 0
+
+    @v.setter
+    def v(self, x):
+        self.x = 1
+"""
+INSTALL = "# T\n\n## Install\n\na\n\n## Use\n\nb\n\n## Install\n\nc\n"
+
+
+@pytest.mark.parametrize(
+    ("uri", "text", "first", "second", "label"),
+    [
+        ("file:///ws/A.java", JAVA, 2, 10, "A.add"),
+        ("file:///ws/a.py", PROPERTY, 3, 10, "A.v"),
+        ("file:///ws/a.md", INSTALL, 4, 12, "T > Install"),
+    ],
+)
+def test_what_has_the_same_name_is_another_group(
+    uri: str, text: str, first: int, second: int, label: str
+) -> None:
+    one, other = (section_of(document(text, uri), lines(n, n + 1)) for n in (first, second))
+    assert one == f":{label}"
+    assert other == f"@2:{label}"
+    assert label_of(f"p1{other}") == label
+
+
+def test_what_nothing_encloses_stays_alone_where_the_lines_have_moved() -> None:
+    page = Page("a\nb\nc\nd\ne\n", "file:///ws/a.py")
+    page.propose("a\nB\nc\nd\ne\n")
+    page.type(0, 0, 0, 0, "n1\nn2\n")
+    page.propose(page.text.replace("n2\n", "N2\n"))
+    assert len({hunk.group for hunk in page.hunks}) == 2

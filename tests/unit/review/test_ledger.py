@@ -37,7 +37,7 @@ def test_an_edit_becomes_a_hunk_for_every_stretch_of_lines() -> None:
         base="a\n",
         proposed="A\n",
         summary="s",
-        group="p1@1",
+        group="p1@h1",
         author="m",
         changed=1,
     )
