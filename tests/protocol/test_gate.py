@@ -70,10 +70,17 @@ async def test_every_attack_is_refused_and_told_to_the_model_and_the_user(tmp_pa
         proposed = await editor.command("stet.proposals")
         assert len(proposed) == len(attacks) - len(refused)
         assert all(hunk["protected"] and hunk["reason"] for hunk in proposed)
-        for which in ({"all": True, "protected": True}, {"turn": turn["turn"]}):
+        for which in (
+            {"all": True, "protected": True},
+            {"turn": turn["turn"], "protected": True},
+            {"turn": turn["turn"]},
+        ):
             answer = await editor.command("stet.accept", which)
             assert answer["hunks"] == []
             assert len(answer["refused"]) == len(proposed)
+        for name in ("uri", "group", "proposal"):
+            which = {name: proposed[0][name], "protected": True}
+            assert (await editor.command("stet.accept", which))["hunks"] == []
         with pytest.raises(JsonRpcException, match="protected"):
             await editor.command("stet.accept", {"hunk": proposed[0]["hunk"]})
 

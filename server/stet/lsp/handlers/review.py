@@ -36,8 +36,8 @@ def accept(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     """Take hunks; they are sent to the editor behind this answer."""
     arguments = Arguments("stet.accept", given, main="hunk")
     named = chosen(arguments, state.ledger, state.workspace)
-    # "All" is never a yes to what needs one of its own.
-    protected = arguments.flag("protected") and not named.by_all
+    # Many named at once are never a yes to one that needs its own.
+    protected = arguments.flag("protected") and named.alone
     arguments.finish()
     decided = decide(
         named, lambda hunk: _not_acceptable(hunk, protected=protected), what="accepted"

@@ -19,12 +19,10 @@ class Chosen:
 
     Attributes:
         hunks: In order of file and place; never empty.
-        by_all: Whether they were named by `all`.
         alone: Whether one hunk was named as such.
     """
 
     hunks: tuple[Hunk, ...]
-    by_all: bool = False
     alone: bool = False
 
 
@@ -76,7 +74,7 @@ def chosen(
         named_by = "".join(f" for {value!r}" for value in named.values())
         named_by += "" if line is None else f" in line {line}"
         raise InvalidParams(f"nothing is {what}{named_by}")
-    return Chosen(found, by_all=by_all, alone=line is not None and len(found) == 1)
+    return Chosen(found, alone=line is not None and len(found) == 1)
 
 
 def _line(number: int) -> Range:
