@@ -92,7 +92,9 @@ def _decided(hunk: Hunk, track: Track, anchor: BlockAnchor) -> Hunk:
     """A hunk whose block the user took away: what stands there tells what they meant."""
     left, before, after = anchor.left or "", anchor.current, anchor.proposed
     place = (anchor.first, anchor.end)
-    if _reads_as(left, before) and not _reads_as(left, after):
+    # Where the two differ only in a line end at the end, it counts.
+    is_old = left == before != after or not _reads_as(left, after)
+    if is_old and _reads_as(left, before):
         track.settle(Anchor(hunk.id, track.lines, place, left, after))
         return dataclasses.replace(hunk, state=HunkState.REJECTED, old=left, new=after, reason="")
     track.settle(Anchor(hunk.id, track.lines, place, left, before, stood=True))

@@ -567,3 +567,16 @@ def test_the_users_own_text_is_not_taken_while_the_markers_of_a_conflict_are_on_
     page.apply(*changes_between(page.text, edit.apply(page.text)))
     page.take_out("h1")
     assert page.text == "one\nzwei\nthree\nfour\nfive\n"
+
+
+@pytest.mark.parametrize("uri", [CODE, NOTE])
+@pytest.mark.parametrize(("old", "new"), [("b", "b\n"), ("b\n", "b")])
+def test_a_line_end_at_the_end_tells_the_old_text_from_the_new(
+    uri: str, old: str, new: str
+) -> None:
+    for left, state in ((old, HunkState.REJECTED), (new, HunkState.ACCEPTED)):
+        page = BlockPage(old, uri)
+        page.propose(new)
+        page.show()
+        page.apply(*changes_between(page.text, left))
+        assert (page.text, page.hunk(1).state) == (left, state)
