@@ -19,8 +19,9 @@ from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk, HunkKind
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
+from stet.workspace.below import parts_below
 from stet.workspace.disk_text import MAX_FILE_BYTES, decode
-from stet.workspace.uris import path_of
+from stet.workspace.uris import path_of, uri_of
 from stet.workspace.workspace import Workspace
 
 
@@ -103,9 +104,7 @@ class FileDelivery:
             outcome = await self._client.create_file(_label(hunk), hunk.uri, text)
             await self._sight.wait(outcome, lambda: self._stands(hunk.uri, hunk.new, outcome))
         else:
-            await asyncio.to_thread(
-                self._sight.system.create_file, self._sight.real(path), hunk.new
-            )
+            await asyncio.to_thread(self._sight.system.create_file, self._real(path), hunk.new)
             await self._client.show_document(hunk.uri)
 
     def _typed(self, text: str) -> str | None:
@@ -173,9 +172,7 @@ class FileDelivery:
             await self._sight.wait(outcome, lambda: self._is_moved(path, new))
         else:
             await self._sight.check_saved(uri)
-            await asyncio.to_thread(
-                self._sight.system.move_file, self._sight.real(path), self._sight.real(new)
-            )
+            await asyncio.to_thread(self._sight.system.move_file, self._real(path), self._real(new))
             self._say_stale(uri, f"is {self._sight.name(new_uri)} now")
         self._renames.carry(uri, new_uri)
 
@@ -197,7 +194,7 @@ class FileDelivery:
 
     async def _delete(self, hunk: Hunk, path: Path, kept: str | None = None) -> Path:
         """Delete a file that has nothing unsaved but `kept`; gives its place in the trash."""
-        real = self._sight.real(path)
+        real = self._real(path)
         if not self._client.can("delete"):
             place = await asyncio.to_thread(self._sight.system.trash, real)
             self._say_stale(hunk.uri, "is in Stet's trash now")
@@ -214,7 +211,7 @@ class FileDelivery:
     async def _from_trash(self, hunk: Hunk) -> None:
         path = path_of(hunk.uri)
         assert path is not None, "it was a file"
-        real = self._sight.real(path)
+        real = self._real(path)
         place = self._trashed.get(hunk.id) or await asyncio.to_thread(self._find, hunk, real)
         if place is None:
             raise NotDone(f"The trash holds {self._sight.name(hunk.uri)} no more.")
@@ -233,6 +230,21 @@ class FileDelivery:
             if decode(self._sight.system.read_bytes(place, MAX_FILE_BYTES)) == hunk.old:
                 return place
         return places[0] if places else None
+
+    def _real(self, path: Path) -> Path:
+        """Where a file is, judged as it is resolved: a link may have come in behind the gate.
+
+        Raises:
+            NotDone: If that is outside the workspace and its name is not.
+        """
+        real, roots = self._sight.real(path), self._workspace.snapshot().roots
+        bases = [self._sight.system.real_path(root.path) for root in roots]
+        if any(parts_below(path, root.path) for root in roots) and not any(
+            parts_below(real, base) for base in bases
+        ):
+            name = self._sight.name(uri_of(path))
+            raise NotDone(f"{name} leads out of the workspace by a link.")
+        return real
 
     def _say_stale(self, uri: str, what: str) -> None:
         """We did what the editor can't: tell the user where it still shows what was."""
