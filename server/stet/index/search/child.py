@@ -11,7 +11,7 @@ import queue
 import sqlite3
 import sys
 import threading
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from stet.index.search.embedding import Embedder, LocalEmbedder, can_embed
 from stet.index.search.engine import Search, SearchEngine
 from stet.index.search.grammars import installed_grammars
 from stet.index.search.ground import Ground, roots_of, settings_of
+from stet.index.search.index_file import check, remove
 from stet.index.search.slot import take_slot
 from stet.index.search.store import Store
 from stet.index.search.vectors import unpacked
@@ -46,13 +47,19 @@ class Worker:
         self._is_waiting = False
         self._ground = Ground.of(roots_of(begin["roots"]), settings_of(begin["settings"]))
         self._ground.is_sent = bool(self._endpoint)
-        self._store = self._opened()
         self._avoided: list[str] = begin["avoid"]
         self._first: list[str] = begin["first"]
-        self._make()
         self._n_steps = 0
         self._n_faults = 0
         self._n_rebuilt = 0
+        if begin["anew"]:
+            remove(self._path)
+        self._store = self._opened()
+        try:
+            self._make()
+        except sqlite3.DatabaseError as fault:
+            self._count(fault)
+            self._make_anew()
 
     def _make(self) -> None:
         self._engine = SearchEngine(self._store, self._embedder, is_embedded=bool(self._endpoint))
@@ -67,20 +74,16 @@ class Worker:
         # With an endpoint what is embedded lacks the secrets: an index of another kind.
         grammars = installed_grammars() + (" sent" if self._endpoint else "")
         try:
-            store = Store(self._path)
-            is_cut_so = store.meta("grammars") == grammars or store.counts()[0] == 0
-            if is_cut_so and (not model or (store.meta("vectors") or model) == model):
-                store.set_meta("vectors", store.meta("vectors") or model)
-                store.set_meta("grammars", grammars)
-                return store
-            store.close()
+            store = _kept(self._path, model, grammars)
         except sqlite3.DatabaseError as fault:
             tell("told", message=f"The search index could not be used ({fault}); it is built anew.")
-        for ending in ("", "-wal", "-shm"):
-            Path(f"{self._path}{ending}").unlink(missing_ok=True)
-        store = Store(self._path)
-        store.set_meta("vectors", model)
-        store.set_meta("grammars", grammars)
+            store = None
+        if store is None:
+            remove(self._path)
+            store = Store(self._path)
+            store.set_meta("vectors", model)
+            store.set_meta("grammars", grammars)
+        self._is_checked = False
         return store
 
     def handle(self, message: dict[str, Any]) -> None:
@@ -133,11 +136,14 @@ class Worker:
         Raises:
             DatabaseError: If that has been of no use before: the disk is full, say.
         """
+        self._count(fault)
+        self._rebuild()
+
+    def _count(self, fault: sqlite3.DatabaseError) -> None:
         self._n_faults += 1
         if self._n_faults > MAX_FAULTS:
             raise fault
         tell("told", message=f"The search index is broken ({fault}); it is built anew.")
-        self._rebuild()
 
     @property
     def seconds_left(self) -> float | None:
@@ -157,10 +163,12 @@ class Worker:
 
     def _rebuild(self) -> None:
         self._builder.close()
+        self._make_anew()
+
+    def _make_anew(self) -> None:
         with suppress(sqlite3.Error):
             self._store.close()
-        for ending in ("", "-wal", "-shm"):
-            Path(f"{self._path}{ending}").unlink(missing_ok=True)
+        remove(self._path)
         self._store = self._opened()
         self._make()
 
@@ -175,8 +183,20 @@ class Worker:
         except Exception as bug:  # one question's bug must not end the index
             tell("unanswered", id=message["id"], error=told(bug))
             code = getattr(bug, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
-            if code != sqlite3.SQLITE_ERROR:  # that one is about the question
+            if code != sqlite3.SQLITE_ERROR:
                 raise
+            self._check()
+
+    def _check(self) -> None:
+        """Look whether an error that may be the question's own came from damage.
+
+        Raises:
+            DatabaseError: If the index is broken.
+        """
+        if not self._is_checked:
+            self._is_checked = True  # it takes long, and a bug comes back
+            self._store.commit()
+            check(self._path)
 
     def _answer(self, message: dict[str, Any]) -> None:
         self._builder.catch_up()
@@ -210,6 +230,24 @@ class Worker:
             unread=n_unread,
             rebuilt=self._n_rebuilt,
         )
+
+
+def _kept(path: Path, model: str, grammars: str) -> Store | None:
+    """The index that is there, or a new one; None where it is of other vectors or grammars.
+
+    Raises:
+        DatabaseError: If it is broken.
+    """
+    store = Store(path)
+    with ExitStack() as unused:
+        unused.callback(store.close)
+        is_cut_so = store.meta("grammars") == grammars or store.counts()[0] == 0
+        if not is_cut_so or (model and (store.meta("vectors") or model) != model):
+            return None
+        store.set_meta("vectors", store.meta("vectors") or model)
+        store.set_meta("grammars", grammars)
+        unused.pop_all()
+    return store
 
 
 def tell(kind: str, **fields: Any) -> None:

@@ -252,10 +252,11 @@ class Indexer:
         self._begun = begin
         self._n_rebuilt = 0
         self._set(replace(self.state, stage=Stage.STARTING))
+        # What the file holds may be what ends it.
+        anew = self._n_deaths == MAX_DEATHS - 1
+        begin = {**begin, "anew": anew, "avoid": self._avoided, "first": first}
         try:
-            process = await IndexProcess.start(
-                self._system, {**begin, "avoid": self._avoided, "first": first}, self._heard
-            )
+            process = await IndexProcess.start(self._system, begin, self._heard)
         except OSError as fault:
             self._give_up(f"its process can't be started: {fault}")
             return

@@ -163,8 +163,10 @@ class Store:
 
     def close(self) -> None:
         """Close the file."""
-        self.commit()
-        self._db.close()
+        try:
+            self.commit()
+        finally:
+            self._db.close()
 
     def __enter__(self) -> Self:
         return self

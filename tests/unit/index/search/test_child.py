@@ -13,6 +13,9 @@ from stet.index.search.child import MAX_FAULTS, Worker
 from stet.index.search.engine import Hit, Search
 from stet.workspace.uris import uri_of
 
+PAGE = 4096
+"""Of the database, in bytes."""
+
 
 @pytest.fixture
 def worker(tmp_path: Path) -> Iterator[Worker]:
@@ -34,6 +37,7 @@ def begin(folder: Path) -> dict[str, Any]:
         "settings": {"excluded": [], "deny": [], "maxFileBytes": 1_000_000},
         "embeddings": "off",
         "endpoint": "",
+        "anew": False,
         "avoid": [],
         "first": [],
     }
@@ -135,6 +139,77 @@ def test_an_index_that_was_cut_by_other_grammars_is_made_anew(
     for grammars in ("c", "c", "c java"):
         monkeypatch.setattr(child, "installed_grammars", lambda grammars=grammars: grammars)
         worker = Worker(begin(tmp_path))
+        settle(worker)
+        worker.close()
+        n_read.append(sum(each["is"] == "reading" for each in told(capsys)))
+    assert n_read == [1, 0, 1]
+
+
+@pytest.mark.parametrize("damage", [b"\0", b"\xff"])
+def test_whichever_page_of_the_index_is_damaged_it_is_made_anew_where_that_shows(
+    tmp_path: Path, damage: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "ws").mkdir()
+    (tmp_path / "ws" / "harbour.py").write_text("def moor(): pass\n")
+    (tmp_path / "ws" / "quay.py").write_text("def land():\n    return 'ashore'\n" * 200)
+    worker = Worker(begin(tmp_path))
+    settle(worker)
+    worker.close()
+    path = tmp_path / "cache" / "index.db"
+    good = path.read_bytes()
+    for at in range(0, len(good), PAGE):
+        path.write_bytes(good[:at] + damage * PAGE + good[at + PAGE :])
+        told(capsys)
+        worker = Worker(begin(tmp_path))
+        while child._stepped(worker):
+            pass
+        child._guarded(worker, question(1))
+        while child._stepped(worker):
+            pass
+        child._guarded(worker, question(2))
+        (tmp_path / "ws" / "harbour.py").write_text(f"def moor(): return {at}\n")
+        changed = {"do": "changed", "uris": [uri_of(tmp_path / "ws" / "harbour.py")]}
+        child._guarded(worker, changed)
+        child._guarded(worker, question(3))
+        while child._stepped(worker):
+            pass
+        child._guarded(worker, question(4))
+        worker.close()
+        messages = told(capsys)
+        assert sum(each["is"] == "told" for each in messages) <= 1, at // PAGE
+        answers = [each for each in messages if each["is"] == "answer"]
+        assert {2, 4} <= {each["id"] for each in answers}, at // PAGE
+        assert [hit["file"] for hit in answers[-1]["hits"]] == ["harbour.py"], at // PAGE
+
+
+def test_damage_that_only_a_question_meets_is_told_from_a_bug(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "ws").mkdir()
+    (tmp_path / "ws" / "harbour.py").write_text("def moor(): pass\n")
+    worker = Worker(begin(tmp_path))
+    settle(worker)
+    worker.close()
+    path = tmp_path / "cache" / "index.db"
+    path.write_bytes(path.read_bytes().replace(b"words_content", b"words_contend"))
+    worker = Worker(begin(tmp_path))
+    settle(worker)
+    told(capsys)
+    child._guarded(worker, question(1))
+    settle(worker)
+    child._guarded(worker, question(2))
+    worker.close()
+    messages = [each for each in told(capsys) if each["is"] in ("unanswered", "told", "answer")]
+    assert [each["is"] for each in messages] == ["unanswered", "told", "answer"]
+    assert [hit["file"] for hit in messages[-1]["hits"]] == ["harbour.py"]
+
+
+def test_an_index_can_be_begun_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "ws").mkdir()
+    (tmp_path / "ws" / "harbour.py").write_text("def moor(): pass\n")
+    n_read = []
+    for is_anew in (False, False, True):
+        worker = Worker({**begin(tmp_path), "anew": is_anew})
         settle(worker)
         worker.close()
         n_read.append(sum(each["is"] == "reading" for each in told(capsys)))

@@ -3,7 +3,9 @@
 import asyncio
 import os
 import signal
+import sqlite3
 from collections.abc import AsyncIterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from stet.index.search import indexer as indexing
 from stet.index.search import process as processes
 from stet.index.search.process import IndexProcess
 from stet.index.search.state import Stage
+from stet.lsp.tasks import Tasks
 from stet.settings.values import SearchSettings, Settings
 from stet.system.system import System
 from tests.support.indexed import Desk
@@ -136,3 +139,45 @@ async def test_what_an_ended_process_says_of_itself_is_not_about_the_one_that_ru
     late = {"is": "state", "state": "ready", "files": 7, "total": 7, "chunks": 7, "unread": 0}
     desk.index._heard(old, {**late, "rebuilt": 0})
     assert desk.index.state == before
+
+
+async def killed(desk: Desk) -> None:
+    """Kill the process, and wait until there is one again that is ready."""
+    process = desk.index._process
+    assert process is not None
+    os.kill(process.pid, signal.SIGKILL)
+    await desk.until(lambda state: state.stage is Stage.STARTING)
+    await desk.until(lambda state: state.stage in (Stage.READY, Stage.FAILED))
+
+
+async def test_the_last_start_before_it_is_given_up_begins_with_a_new_index(desk: Desk) -> None:
+    await desk.ready()
+    (path,) = (desk.root.parent / "cache").rglob("index.db")
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("INSERT INTO meta VALUES ('old', 'yes')")
+    found = []
+    for _ in range(indexing.MAX_DEATHS - 1):
+        await killed(desk)
+        with closing(sqlite3.connect(path)) as database:
+            found += database.execute("SELECT count(*) FROM meta WHERE key = 'old'").fetchone()
+    assert found == [1, 0]
+
+
+async def test_damage_that_shows_when_the_index_is_opened_is_told_once(desk: Desk) -> None:
+    await desk.ready()
+    await desk.index.close()
+    await desk.tasks.close()
+    desk.tasks = Tasks()
+    (path,) = (desk.root.parent / "cache").rglob("index.db")
+    with closing(sqlite3.connect(path)) as database:
+        sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'chunks_meant'"
+        (page,) = database.execute(sql).fetchone()
+        (size,) = database.execute("PRAGMA page_size").fetchone()
+    with path.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(bytes(size))
+    desk.index = desk.new_index()
+    await desk.ready()
+    assert await desk.find("moor") == ["harbour.py"]
+    (told,) = desk.told
+    assert "built anew" in told
