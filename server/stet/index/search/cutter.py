@@ -25,6 +25,7 @@ class Cutter:
     def __init__(self) -> None:
         """Nothing runs yet."""
         self._process: PipedProcess | None = None
+        self._has_died = False
         self._under_way: deque[Sequence[Source]] = deque()
 
     @property
@@ -35,16 +36,23 @@ class Cutter:
     @property
     def has_done(self) -> bool:
         """Whether the oldest of them can be received without waiting."""
-        return self._process is not None and self._process.has_done
+        if self._process is None:
+            return bool(self._under_way)
+        return self._process.has_done
 
     def send(self, sources: Sequence[Source]) -> None:
-        """Have files cut, meanwhile; `receive` gives them."""
+        """Have files cut, meanwhile; `receive` gives them.
+
+        Where the process has died by itself there is no other until `close`: what it died of may
+        still be under way, and it would answer other batches than those that are waited for.
+        """
         if not sources:
             return
         self._under_way.append(sources)
-        if self._process is None:
+        if self._process is None and not self._has_died:
             self._process = PipedProcess(_MODULE)
-        self._process.send(list(sources))
+        if self._process is not None:
+            self._process.send(list(sources))
 
     def receive(self) -> list[Entry]:
         """The oldest batch under way; waits for it. Cut here where the process has died."""
@@ -57,12 +65,14 @@ class Cutter:
                 return entries
         except Ended:
             log.warning("the process that cuts files has ended by itself")
+            self._has_died = True
             self._end()
         return [entry_of(source) for source in sources]
 
     def close(self) -> None:
         """End the process; what is under way is lost."""
         self._under_way.clear()
+        self._has_died = False
         self._end()
 
     def _end(self) -> None:

@@ -46,6 +46,42 @@ def test_what_a_dead_process_leaves_is_cut_here(caplog: pytest.LogCaptureFixture
     cutter.close()
 
 
+def test_behind_a_death_batches_come_back_in_order_and_none_is_missing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    cutter = Cutter()
+    cutter.send(sources("moor"))
+    cutter.receive()
+    assert cutter._process is not None
+    os.kill(cutter._process.pid, signal.SIGKILL)
+    names = ["land", "sail", "row", "drift"]
+    cutter.send(sources("land"))
+    cutter.send(sources("sail"))
+    received = [cutter.receive()]
+    cutter.send(sources("row"))
+    received.append(cutter.receive())
+    cutter.send(sources("drift"))
+    assert cutter.has_done
+    received += [cutter.receive(), cutter.receive()]
+    assert received == [[entry_of(sources(name)[0])] for name in names]
+    assert (cutter.n_under_way, cutter.has_done) == (0, False)
+    assert caplog.text.count("ended by itself") == 1
+    cutter.close()
+
+
+def test_behind_the_end_of_a_walk_a_process_cuts_again() -> None:
+    cutter = Cutter()
+    cutter.send(sources("moor"))
+    assert cutter._process is not None
+    os.kill(cutter._process.pid, signal.SIGKILL)
+    cutter.receive()
+    cutter.close()
+    cutter.send(sources("land"))
+    assert cutter._process is not None
+    assert cutter.receive() == [entry_of(sources("land")[0])]
+    cutter.close()
+
+
 def test_closing_forgets_what_is_under_way() -> None:
     cutter = Cutter()
     cutter.send(sources("moor"))
