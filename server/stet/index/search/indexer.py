@@ -33,6 +33,9 @@ log = logging.getLogger(__name__)
 ANSWER_SECONDS = 5.0
 """How long an answer is waited for before the files are scanned instead."""
 MAX_DEATHS = 3
+"""So many ends in close succession are enough: between them it neither answered nor stayed ready."""
+STEADY_SECONDS = 60.0
+"""Who has been ready so long ends for a new reason."""
 RESTART_SECONDS = 1.0
 """Before the first restart; each one after that waits four times as long."""
 N_SPARE = 3
@@ -90,6 +93,9 @@ class Indexer:
         self._avoided: list[str] = []
         self._suspected: frozenset[str] = frozenset()
         self._n_deaths = 0
+        self._ready_since: float | None = None
+        self._has_answered = False
+        self._is_death_told = False
         self._n_rebuilt = 0
         self._is_closed = False
         self._search = SearchSettings()
@@ -144,6 +150,7 @@ class Indexer:
         """Have `keep_up` start an index again that was given up."""
         if self.state.stage is Stage.FAILED:
             self._n_deaths = 0
+            self._is_death_told = False
             self._avoided.clear()
             self._set(IndexState())
 
@@ -251,6 +258,7 @@ class Indexer:
         """Start a process; files beside the documents `first` are read before the others."""
         self._begun = begin
         self._n_rebuilt = 0
+        self._ready_since, self._has_answered = None, False
         self._set(replace(self.state, stage=Stage.STARTING))
         # What the file holds may be what ends it.
         anew = self._n_deaths == MAX_DEATHS - 1
@@ -273,7 +281,7 @@ class Indexer:
             return  # it was ended on purpose
         self._process = None
         _give_no_answer(self._asked.values())
-        self._n_deaths += 1
+        self._n_deaths = 1 if self._was_steady() else self._n_deaths + 1
         log.error(
             "the search index (process %s) ended by itself, reading %s: %s",
             process.pid,
@@ -286,11 +294,19 @@ class Indexer:
         if self._n_deaths >= MAX_DEATHS:
             self._give_up("its process ended by itself again and again; the log says more")
             return
-        if self._n_deaths == 1:
+        if not self._is_death_told:
+            self._is_death_told = True
             self._tell("Stet: the search index stopped unexpectedly; it is started again.")
         self._set(replace(self.state, stage=Stage.STARTING))
         await asyncio.sleep(RESTART_SECONDS * 4 ** (self._n_deaths - 1))
         await self._start_again()
+
+    def _was_steady(self) -> bool:
+        """Whether the process that has ended was of use: ready, and asked or left alone for a while."""
+        if self._ready_since is None:
+            return False
+        seconds = asyncio.get_running_loop().time() - self._ready_since
+        return self._has_answered or seconds >= STEADY_SECONDS
 
     async def _start_again(self) -> None:
         async with self._starting:
@@ -321,6 +337,8 @@ class Indexer:
                 )
                 if stage is Stage.READY:
                     self._reading = []
+                    if self._ready_since is None:
+                        self._ready_since = asyncio.get_running_loop().time()
             case "reading":
                 self._reading = message["uris"]
             case "answer" | "unanswered":
@@ -336,6 +354,7 @@ class Indexer:
 
     def _answered(self, message: dict[str, Any]) -> None:
         is_answer = message["is"] == "answer"
+        self._has_answered |= is_answer and self._ready_since is not None
         if not is_answer:
             log.error("the search index could not answer: %s", message["error"].strip())
         future = self._asked.get(message["id"])

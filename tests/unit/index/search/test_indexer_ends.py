@@ -146,7 +146,7 @@ async def killed(desk: Desk) -> None:
     process = desk.index._process
     assert process is not None
     os.kill(process.pid, signal.SIGKILL)
-    await desk.until(lambda state: state.stage is Stage.STARTING)
+    await desk.until(lambda state: state.stage in (Stage.STARTING, Stage.FAILED))
     await desk.until(lambda state: state.stage in (Stage.READY, Stage.FAILED))
 
 
@@ -181,3 +181,30 @@ async def test_damage_that_shows_when_the_index_is_opened_is_told_once(desk: Des
     assert await desk.find("moor") == ["harbour.py"]
     (told,) = desk.told
     assert "built anew" in told
+
+
+async def test_ends_between_which_it_has_answered_never_add_up(desk: Desk) -> None:
+    await desk.ready()
+    for _ in range(indexing.MAX_DEATHS + 1):
+        await killed(desk)
+        assert (await desk.ask("moor")).by_meaning  # the index has answered
+    assert desk.index.state.stage is Stage.READY
+    assert desk.told == ["Stet: the search index stopped unexpectedly; it is started again."]
+
+
+async def test_ends_long_after_it_was_ready_never_add_up(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "STEADY_SECONDS", 0.0)
+    await desk.ready()
+    for _ in range(indexing.MAX_DEATHS + 1):
+        await killed(desk)
+    assert desk.index.state.stage is Stage.READY
+
+
+async def test_ends_soon_after_it_was_ready_add_up(desk: Desk) -> None:
+    await desk.ready()
+    for _ in range(indexing.MAX_DEATHS):
+        assert desk.index.state.stage is Stage.READY
+        await killed(desk)
+    assert desk.index.state.stage is Stage.FAILED
