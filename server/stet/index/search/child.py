@@ -45,6 +45,7 @@ class Worker:
         self._embedder = _embedder(begin)
         self._endpoint: str = begin["endpoint"]
         self._is_waiting = False
+        self._refused: set[bytes] = set()
         self._ground = Ground.of(roots_of(begin["roots"]), settings_of(begin["settings"]))
         self._ground.is_sent = bool(self._endpoint)
         self._avoided: list[str] = begin["avoid"]
@@ -121,14 +122,18 @@ class Worker:
 
     def _ask_for_vectors(self) -> None:
         """The server has texts embedded; this process reaches no network."""
-        unread = self._engine.unread(BATCH)
+        # Those that were refused stay unread: another run asks for them again.
+        texts = self._engine.unread(BATCH + len(self._refused))
+        unread = [(meant, text) for meant, text in texts if meant not in self._refused][:BATCH]
         if unread:
             self._is_waiting = True
             tell("embed", items=[[meant.hex(), text] for meant, text in unread])
 
-    def _take(self, items: list[tuple[str, list[float]]]) -> None:
+    def _take(self, items: list[tuple[str, list[float] | None]]) -> None:
         self._is_waiting = False
-        self._engine.take((bytes.fromhex(meant), unpacked(vector)) for meant, vector in items)
+        given = [(bytes.fromhex(meant), vector) for meant, vector in items]
+        self._refused.update(meant for meant, vector in given if vector is None)
+        self._engine.take((each, unpacked(vector)) for each, vector in given if vector is not None)
 
     def recover(self, fault: sqlite3.DatabaseError) -> None:
         """The index turned out to be broken: begin again.

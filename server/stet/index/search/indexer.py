@@ -336,9 +336,7 @@ class Indexer:
                     )
                 )
                 if stage is Stage.READY:
-                    self._reading = []
-                    if self._ready_since is None:
-                        self._ready_since = asyncio.get_running_loop().time()
+                    self._note_ready()
             case "reading":
                 self._reading = message["uris"]
             case "answer" | "unanswered":
@@ -351,6 +349,11 @@ class Indexer:
             case "told":
                 log.warning("%s", message["message"])
                 self._tell(f"Stet: {message['message']}")
+
+    def _note_ready(self) -> None:
+        self._reading = []
+        if self._ready_since is None:
+            self._ready_since = asyncio.get_running_loop().time()
 
     def _answered(self, message: dict[str, Any]) -> None:
         is_answer = message["is"] == "answer"

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 from collections.abc import Callable, Sequence
 
 from stet.index.search.endpoint import EmbeddingEndpoint, NoVectors
@@ -14,6 +15,13 @@ QUESTION_SECONDS = 5.0
 """How long a question waits for its vector before words alone count."""
 RETRY_SECONDS = 60.0
 """Before an endpoint that gave no vectors is asked again."""
+PLAIN = "text"
+"""What any endpoint embeds that embeds at all."""
+
+_NONE = "the embedding endpoint answered what is no vector"
+
+_Given = list[list[object]]
+"""Pairs of the hash of a text and its vector, or None where the endpoint has none for it."""
 
 
 class Meanings:
@@ -35,7 +43,7 @@ class Meanings:
             return None
         try:
             async with asyncio.timeout(QUESTION_SECONDS):
-                (vector,) = await self._endpoint.embed([text], settings)
+                (vector,) = await self._vectors([text], settings)
         except (TimeoutError, NoVectors) as fault:
             # What it says may quote the question.
             log.warning("a question is searched by words alone: %s", type(fault).__name__)
@@ -50,14 +58,55 @@ class Meanings:
         settings: SearchSettings,
     ) -> None:
         """Have texts embedded that the process has read; it asks for more when it has these."""
-        assert self._endpoint is not None, "the process asks only where there is one"
-        vectors: Sequence[Sequence[float]] = ()
+        given: _Given = []
         try:
-            vectors = await self._endpoint.embed([text for _, text in items], settings)
+            await self._fill(given, items, settings)
         except NoVectors as fault:
             if str(fault) not in self._said:
                 self._said.add(str(fault))
                 self._tell(f"Stet: search goes by words alone: {fault}.")
             await asyncio.sleep(RETRY_SECONDS)
-        pairs = [[meant, list(each)] for (meant, _), each in zip(items, vectors, strict=False)]
-        await process.tell({"do": "vectors", "items": pairs})
+        await process.tell({"do": "vectors", "items": given})
+
+    async def _fill(
+        self, given: _Given, items: Sequence[tuple[str, str]], settings: SearchSettings
+    ) -> None:
+        """Add to `given` what the endpoint has for `items`; parts where it doesn't take all at once.
+
+        Raises:
+            NoVectors: If it has nothing for any text, now. What came before is in `given`.
+        """
+        try:
+            vectors = await self._vectors([text for _, text in items], settings)
+        except NoVectors as fault:
+            await self._vectors([PLAIN], settings)  # else it is not about these texts
+            if len(items) == 1:
+                # What it says may quote the text.
+                log.warning("a passage goes without its meaning: the endpoint has no vector for it")
+                log.debug("there was no vector: %s", fault)
+                given.append([items[0][0], None])
+                return
+            half = len(items) // 2
+            await self._fill(given, items[:half], settings)
+            await self._fill(given, items[half:], settings)
+        else:
+            pairs = zip(items, vectors, strict=False)
+            given += [[meant, list(vector)] for (meant, _), vector in pairs]
+
+    async def _vectors(
+        self, texts: Sequence[str], settings: SearchSettings
+    ) -> Sequence[Sequence[float]]:
+        """What the endpoint answers, if that is vectors.
+
+        Raises:
+            NoVectors: If it is not, or there is no answer.
+        """
+        assert self._endpoint is not None, "only where there is one anybody asks"
+        try:
+            vectors = await self._endpoint.embed(texts, settings)
+            are_numbers = all(math.isfinite(sum(vector)) for vector in vectors)
+        except (TypeError, OverflowError) as fault:  # null, or more digits than a number has
+            raise NoVectors(_NONE) from fault
+        if not are_numbers:
+            raise NoVectors(_NONE)
+        return vectors

@@ -1,7 +1,9 @@
 """Meaning by an endpoint: texts go there in batches, each once, and the index keeps what comes back."""
 
+import asyncio
 import dataclasses
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from stet.workspace.sending import To
 from stet.workspace.workspace import Workspace
 from tests.support.canaries import keys, private_key
 from tests.support.http_server import Asked
-from tests.support.indexed import Desk
+from tests.support.indexed import WAIT_SECONDS, Desk
 from tests.support.web_server import Reply, WebServer, found
 
 
@@ -25,6 +27,8 @@ class Embeddings(WebServer):
     def __init__(self) -> None:
         super().__init__({"/v1/embeddings": self._answer})
         self.status = 200
+        self.is_refused: Callable[[str], bool] = lambda text: False
+        self.altered: Callable[[str, list[object]], list[object]] = lambda text, vector: vector
         self._embedder = LocalEmbedder()
 
     @property
@@ -35,9 +39,16 @@ class Embeddings(WebServer):
     def _answer(self, asked: Asked) -> Reply:
         if self.status != 200:
             return found({"error": {"message": "no"}}, self.status)
-        vectors = self._embedder.embed(asked.body["input"])
+        texts = asked.body["input"]
+        if any(map(self.is_refused, texts)):
+            return found({"error": {"message": "input is too long"}}, 400)
+        vectors = self._embedder.embed(texts)
         data = [
-            {"object": "embedding", "index": place, "embedding": vector.tolist()}
+            {
+                "object": "embedding",
+                "index": place,
+                "embedding": self.altered(texts[place], vector.tolist()),
+            }
             for place, vector in enumerate(vectors)
         ]
         return found({"object": "list", "data": data[::-1], "model": asked.body["model"]})
@@ -109,6 +120,59 @@ async def test_an_endpoint_that_refuses_is_told_once_and_words_still_count(
             f"Stet: search goes by words alone: 127.0.0.1:{server.port} refused to embed (HTTP 401): "
             "look at the key in EMBED_KEY."
         ]
+        await desk.close()
+
+
+@pytest.mark.parametrize("odd", [None, float("nan"), 10**400])
+async def test_vectors_that_are_none_are_told_once_and_what_they_are_of_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, odd: object
+) -> None:
+    monkeypatch.setattr(meanings, "RETRY_SECONDS", 0.01)
+    async with Embeddings() as server:
+        server.altered = lambda text, vector: [odd, *vector[1:]]
+        desk = desk_for(tmp_path, server, monkeypatch)
+        await desk.ready()
+        while len(server.asked) < 8:  # the texts are sent beside the questions
+            assert await desk.find("moon") == ["tides.md"]
+        assert [told for told in desk.told if "words alone" in told] == [
+            "Stet: search goes by words alone: the embedding endpoint answered what is no vector."
+        ]
+        server.altered = lambda text, vector: vector
+        await desk.until(lambda state: state.chunks == 2 and state.unread == 0)
+        assert (await desk.ask("ocean and lunar gravity")).by_meaning
+        await desk.close()
+
+
+@pytest.mark.parametrize("how", ["refused", "null"])
+async def test_a_passage_that_gets_no_vector_stands_in_the_way_of_no_other(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    how: str,
+) -> None:
+    async with Embeddings() as server:
+        if how == "refused":
+            server.is_refused = lambda text: "poison" in text
+        else:
+            server.altered = lambda text, vector: [None] if "poison" in text else vector
+        desk = desk_for(tmp_path, server, monkeypatch)
+        for number in range(70):
+            about = "poison" if number in (3, 4, 50) else "gulls"
+            (desk.root / f"n{number}.md").write_text(f"# Note {number}\n\nOf {about} {number}.\n")
+        await desk.ready()
+        await desk.until(lambda state: state.chunks == 72 and state.unread == 3)
+        assert desk.told == []
+        n_logged = caplog.text.count("a passage goes without its meaning")
+        n_sent = sum("poison" in text for text in server.texts)
+        (desk.root / "poem.txt").write_text("A ship sails home.\n")
+        desk.index.changed([(desk.root / "poem.txt").as_uri()])
+        async with asyncio.timeout(WAIT_SECONDS):
+            while not any("sails" in text and "home" in text for text in server.texts):
+                await desk.ask("gulls")
+        await desk.until(lambda state: state.unread == 3)
+        assert n_logged == 3
+        assert sum("poison" in text for text in server.texts) == n_sent
+        assert (await desk.ask("birds of the sea")).by_meaning
         await desk.close()
 
 
