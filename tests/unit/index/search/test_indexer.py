@@ -193,6 +193,20 @@ async def test_for_an_editor_that_tells_of_no_files_the_index_watches_them_itsel
             pass
 
 
+async def test_a_workspace_below_a_folder_of_no_interest_is_watched_too(desk: Desk) -> None:
+    root = desk.root / "node_modules" / "pkg"
+    root.mkdir(parents=True)
+    (root / "mast.py").write_text("def step(): pass\n")
+    desk = Desk(root, watches=False)
+    await desk.ready()
+    async with asyncio.timeout(WAIT_SECONDS):
+        number = 0
+        while not await desk.find("land"):  # it may not watch yet when it is ready
+            number += 1
+            (root / f"pier{number}.py").write_text("def land(): pass\n")
+    await desk.close()
+
+
 async def test_between_questions_nothing_is_begun_as_long_as_folders_and_settings_are_the_same(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
