@@ -281,6 +281,8 @@ HIDDEN_FILES = (
 async def read_to_model(stage: Stage) -> Result:
     stage.put(".gitignore", "build/\n*.log\n")
     stage.put(".stetignore", "diary/\n")
+    taken_back = '[privacy]\ndeny = ["\uff01*.secret"]\n[context]\nexcludedFolders = ["\u200b!vault"]\n'
+    stage.put(".stet.toml", taken_back)
     for name in HIDDEN_FILES:
         stage.put(name)
     links = "".join(f"[x]({name}) [[{Path(name).stem}]] ![[{name}]]\n" for name in HIDDEN_FILES)

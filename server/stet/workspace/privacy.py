@@ -252,10 +252,20 @@ def _denied(name: str) -> Refusal:
 @lru_cache(maxsize=64)
 def _patterns(lines: tuple[str, ...], setting: str) -> Patterns:
     """Patterns of the settings, which hold whatever the case."""
-    patterns, bad = parse_patterns(map(folded, lines))
+    patterns, bad = parse_patterns(map(_folded_pattern, lines))
     if bad:
         log.warning("`%s` has entries that are no patterns: %r", setting, bad)
     return patterns
+
+
+def _folded_pattern(line: str) -> str:
+    """A pattern as names are compared. What only looks like a `!` or `#` in front is part of a name.
+
+    Else a project's settings could take back what the user's keep: they are searched for a plain `!`.
+    """
+    text = folded(line)
+    is_name = text.startswith(("!", "#")) and not line.startswith(text[0])
+    return f"\\{text}" if is_name else text
 
 
 def _named(

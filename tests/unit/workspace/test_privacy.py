@@ -100,6 +100,25 @@ def test_deny_holds_for_open_files_outside_the_roots() -> None:
     assert refusal_of(snapshot, "/home/me/note.md") is None
 
 
+@pytest.mark.parametrize("mark", ["\uff01", "\ufe57", "\u200b!", "\u2060\uff01", "\u3164!"])
+def test_only_a_plain_mark_takes_back_what_a_setting_names(mark: str) -> None:
+    # A project's settings are searched for it, in the letters that stand there.
+    privacy = PrivacySettings(deny=("*.secret", f"{mark}*.secret"))
+    context = ContextSettings(excluded_folders=("vault", f"{mark}vault"))
+    files = {"/ws/a.secret": "", "/ws/vault/b.md": "", f"/ws/{mark}vault/c.md": ""}
+    world = make_world(files, settings=Settings(privacy=privacy, context=context))
+    assert refusal_of(world.snapshot(), "/ws/a.secret") == "deny"
+    assert refusal_of(world.snapshot(), "/ws/vault/b.md") == "excluded"
+    assert refusal_of(world.snapshot(), f"/ws/{mark}vault/c.md") == "excluded"  # it is a name
+
+
+def test_a_plain_mark_takes_back_what_stands_before_it() -> None:
+    settings = Settings(privacy=PrivacySettings(deny=("*.secret", "!A.secret")))
+    world = make_world({"/ws/a.secret": "", "/ws/b.secret": ""}, settings=settings)
+    assert refusal_of(world.snapshot(), "/ws/a.secret") is None
+    assert refusal_of(world.snapshot(), "/ws/b.secret") == "deny"
+
+
 @pytest.mark.parametrize("folder", ["vault/private", "private", "/private/", "ws/vault"])
 def test_excluded_folders_are_walls(folder: str) -> None:
     settings = Settings(context=ContextSettings(excluded_folders=(folder,)))
