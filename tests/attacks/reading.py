@@ -281,7 +281,9 @@ HIDDEN_FILES = (
 async def read_to_model(stage: Stage) -> Result:
     stage.put(".gitignore", "build/\n*.log\n")
     stage.put(".stetignore", "diary/\n")
-    taken_back = '[privacy]\ndeny = ["\uff01*.secret"]\n[context]\nexcludedFolders = ["\u200b!vault"]\n'
+    taken_back = (
+        '[privacy]\ndeny = ["\uff01*.secret"]\n[context]\nexcludedFolders = ["\u200b!vault"]\n'
+    )
     stage.put(".stet.toml", taken_back)
     for name in HIDDEN_FILES:
         stage.put(name)

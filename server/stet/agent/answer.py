@@ -34,6 +34,7 @@ from stet.context.builder import Context, build_context
 from stet.context.natural_language import language_of_workspace
 from stet.context.project_instructions import NAME, project_instructions
 from stet.context.sections.since_last_turn import since_last_turn
+from stet.context.values import Section
 from stet.index.scan import LinkCache, scan_links
 from stet.index.searching import Searcher
 from stet.index.word_search import WordSearcher
@@ -62,6 +63,7 @@ class _Seen:
     Attributes:
         context: What is sent of the editor.
         news: What is new since the model was last told.
+        since: The same in words.
         linked: The files that the scope `linked` adds.
         manner: How the model is to be.
         active: The name of the active file; "" for none.
@@ -69,6 +71,7 @@ class _Seen:
 
     context: Context
     news: News
+    since: Section | None
     linked: tuple[str, ...]
     manner: Manner
     active: str
@@ -154,10 +157,10 @@ class Answerer:
                 for message in (one for turn in prompt.history for one in turn.messages):
                     if message.role != "assistant":
                         desk.heard.add("what was read earlier in this chat", message.content)
-                desk.heard.add("what has changed since your last question", told_first(seen.news))
+                desk.heard.add("what has changed since your last question", told_first(seen.since))
                 desk.heard.add("what was shown with your question", seen.context.text)
                 session.opening = Opening(
-                    told_first(seen.news),
+                    told_first(seen.since),
                     seen.news.heard,
                     desk.shown,
                     prompt,
@@ -176,7 +179,7 @@ class Answerer:
         """What a turn sends first: what never changes first, the state of the editor last."""
         settings = self._workspace.settings
         system = Message("system", system_prompt(ask.mode, toolbox.desk.rules, seen.manner))
-        question = Message("user", told_first(seen.news) + seen.context.text)
+        question = Message("user", told_first(seen.since) + seen.context.text)
         others = estimate_prompt((system, question), toolbox.definitions())
         history = recent(session.history, settings.agent.history_length)
         history = guarded(history, guard_of(settings))
@@ -217,7 +220,7 @@ class Answerer:
             *((message.role, _as_text(message)) for message in flat(prompt.history)),
             *(
                 (section.name, section.text)
-                for section in (since_last_turn(seen.news), *seen.context.sections)
+                for section in (seen.since, *seen.context.sections)
                 if section
             ),
         ]
@@ -252,9 +255,12 @@ class Answerer:
                 for document in context.shown:  # whole, as a part of a key can't be told by itself
                     snapshot.redactor.learn(document.text)
             active = ask.place.uri or snapshot.activity.active
+            news = news_for(snapshot, hunks, heard)
+            redactor = snapshot.redactor if settings.privacy.redact_secrets else None
             return _Seen(
                 context,
-                news_for(snapshot, hunks, heard),
+                news,
+                since_last_turn(news, redactor.beginning) if redactor else since_last_turn(news),
                 linked_with(ask.place.uri, graph),
                 self._manner(snapshot, active),
                 snapshot.name_of(active) if active else "",
@@ -326,7 +332,6 @@ def _as_text(message: Message) -> str:
     return "\n".join(part for part in (message.content, *calls) if part)
 
 
-def told_first(news: News) -> str:
+def told_first(section: Section | None) -> str:
     """What stands before a question: what became of the answers to those before."""
-    section = since_last_turn(news)
     return f"{section.text}\n" if section else ""

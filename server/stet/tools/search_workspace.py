@@ -1,21 +1,26 @@
 """`search_workspace`: find lines by words or by a regular expression."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
 
 from stet.index.searching import Found, Query, SearchMode
-from stet.text.capped import capped, quoted_line
+from stet.text.capped import MAX_LINE, capped, quoted_line
 from stet.text.escape import escape_line
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
 from stet.workspace.grep import BadPattern, grep
+from stet.workspace.grep_child import MAX_LINE as MAX_HIT
+from stet.workspace.redaction import Redactor
 
 MAX_QUERY = 1000
 """Characters: a longer one finds no more, and takes long to read."""
 
+_UNSEEN = 300
+"""Characters at the end of a hit that was cut, of which none is shown: they may begin a secret."""
 _GO_ON = "narrow the query or the folder, or raise limit"
 _NOT_ALL = "(There is too much: not all was searched. Name a folder.)\n"
 
@@ -53,7 +58,8 @@ async def run(params: SearchWorkspace, desk: Desk) -> str:
         return await _by_pattern(params, desk)
     query = Query(params.query, SearchMode(params.mode), params.folder, params.limit)
     found = await desk.searcher.search(desk.snapshot(), query)
-    lines = [_line(each.name, each.line, each.text) for each in found.passages]
+    hits = [(each.name, each.line, each.text) for each in found.passages]
+    lines = await asyncio.to_thread(_lines, hits, _redactor(desk))
     return _shown(params, lines, found.n_more) + _said(params, found)
 
 
@@ -62,7 +68,8 @@ async def _by_pattern(params: SearchWorkspace, desk: Desk) -> str:
         found = await grep(desk.snapshot(), params.query, params.folder)
     except BadPattern as error:
         raise ToolError(str(error)) from error
-    lines = [_line(hit.name, hit.line, hit.text) for hit in found.hits[: params.limit]]
+    hits = [(hit.name, hit.line, hit.text) for hit in found.hits[: params.limit]]
+    lines = await asyncio.to_thread(_lines, hits, _redactor(desk))
     text = _shown(params, lines, len(found.hits) - len(lines))
     return text + (_NOT_ALL if found.is_cut else "")
 
@@ -93,8 +100,26 @@ def _said(params: SearchWorkspace, found: Found) -> str:
     return told
 
 
-def _line(name: str, number: int, text: str) -> str:
-    return f"{escape_line(name)}:{number}: {quoted_line(text)}"
+def _redactor(desk: Desk) -> Redactor | None:
+    """What knows secrets; None where the user wants no marks in their places."""
+    wanted = desk.workspace.settings.privacy.redact_secrets
+    return desk.workspace.redactor if wanted else None
+
+
+def _lines(hits: Sequence[tuple[str, int, str]], redactor: Redactor | None) -> list[str]:
+    """Hits, by file, number and text, as they are shown."""
+    return [f"{escape_line(name)}:{line}: {_quoted(text, redactor)}" for name, line, text in hits]
+
+
+def _quoted(text: str, redactor: Redactor | None) -> str:
+    """A line that is short enough to be shown; a long one without what the cut leaves of a secret."""
+    quoted = quoted_line(text)
+    line = text.strip()
+    if redactor is None or len(quoted) <= MAX_LINE:
+        return quoted
+    most = min(MAX_LINE, len(line) - _UNSEEN) if len(text) >= MAX_HIT else MAX_LINE
+    told = quoted_line(redactor.beginning(line, max(0, most)))
+    return told if told.endswith(" …") else f"{told} …".lstrip()
 
 
 SEARCH_WORKSPACE = Tool(

@@ -27,6 +27,8 @@ _LOOSE = re.compile(r"\[\s*redacted\s*:[^\]\r\n]{0,60}\]?", re.IGNORECASE)
 _MAX_CACHED = 2_000_000
 """Characters of texts whose marks are remembered, so that sending one again costs nothing."""
 _MAX_LOOKS = 4
+_LOOKED_BEHIND = 1000
+"""Characters behind a cut: longer secrets are known by their beginning."""
 _NONE: Mapping[str, int] = MappingProxyType({})
 
 
@@ -90,6 +92,24 @@ class Redactor:
                 redacted = self._marked(text, [*stretches, *self._known.places(text)])
             self._remember(key, redacted)
         return redacted
+
+    def beginning(self, text: str, most: int) -> str:
+        """The first `most` characters of a line as they may be told: none of its secrets is cut in two.
+
+        Args:
+            text: The line, or what is known of it; one that reaches over the cut is looked for in the
+                next thousand characters.
+            most: Counted before marks are put in.
+        """
+        told = self.redact(text[: most + _LOOKED_BEHIND]).text
+        at = n_before = 0
+        for mark in MARK.finditer(told):
+            left = most - n_before
+            if mark.start() - at >= left:
+                break
+            n_before += mark.start() - at + len(self._secrets.get(mark.group(), mark.group()))
+            at = mark.end()
+        return told[: at + max(0, most - n_before)]
 
     def learn(self, text: str) -> None:
         """Get to know the secrets of a whole text, so that any part of it is told without them."""

@@ -6,7 +6,7 @@ like a line of ours.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from stet.context.tags import element, on_one_line
 from stet.context.values import Section
@@ -34,15 +34,27 @@ _SAID = {
 _WAITING = frozenset({Fate.PENDING, Fate.SENT})
 _ID = re.compile(r"([a-z]+)([0-9]+)")
 
+Beginning = Callable[[str, int], str]
+"""The first so many characters of a line, as they may be told."""
 _Item = tuple[str, ...]
 """Lines that are shown together or not at all."""
 
 
-def since_last_turn(news: News) -> Section | None:
-    """The section; None where there is nothing to tell."""
+def _plain(line: str, most: int) -> str:
+    return line[:most]
+
+
+def since_last_turn(news: News, beginning: Beginning = _plain) -> Section | None:
+    """The section; None where there is nothing to tell.
+
+    Args:
+        news: What is told.
+        beginning: Cuts lines of files: what is left of a secret is none by its look.
+    """
+    changed = [_file(file, beginning) for file in news.files]
     parts = (
-        ("What became of your proposals:", list(_verdicts(news.verdicts))),
-        ("Changed since you saw it, not by your proposals:", list(map(_file, news.files))),
+        ("What became of your proposals:", list(_verdicts(news.verdicts, beginning))),
+        ("Changed since you saw it, not by your proposals:", changed),
     )
     lines: list[str] = []
     room = MAX_CHARACTERS
@@ -59,7 +71,7 @@ def since_last_turn(news: News) -> Section | None:
     return Section(NAME, element(NAME, "\n".join(lines))) if lines else None
 
 
-def _verdicts(verdicts: Sequence[Verdict]) -> Iterator[_Item]:
+def _verdicts(verdicts: Sequence[Verdict], beginning: Beginning) -> Iterator[_Item]:
     """What was decided first: it is told only once, and what waits every time.
 
     Decided ones that have nothing more to say share an item.
@@ -70,7 +82,7 @@ def _verdicts(verdicts: Sequence[Verdict]) -> Iterator[_Item]:
         if verdict.fate in _WAITING:
             continue
         if verdict.reason or verdict.diff or verdict.theirs is not None:
-            yield _one(verdict)
+            yield _one(verdict, beginning)
         else:
             alike = (verdict.fate, verdict.file, verdict.new_file)
             plain.setdefault(alike, []).append(verdict.hunk)
@@ -78,10 +90,10 @@ def _verdicts(verdicts: Sequence[Verdict]) -> Iterator[_Item]:
         place = f" in {_short(file)}" if file else ""
         moved = f", the file is {_short(new_file)} now" if new_file else ""
         yield (f"- {', '.join(_runs(ids))}{place}: {_SAID[fate]}{moved}",)
-    yield from map(_one, waiting)
+    yield from (_one(verdict, beginning) for verdict in waiting)
 
 
-def _one(verdict: Verdict) -> _Item:
+def _one(verdict: Verdict, beginning: Beginning) -> _Item:
     said = _SAID[verdict.fate]
     if verdict.is_changed:
         said += ", as the user changed it" if verdict.diff else ", changed by the user"
@@ -96,25 +108,25 @@ def _one(verdict: Verdict) -> _Item:
         lines.append(f"    The user says: {_short(verdict.reason)}")
     if verdict.diff:
         lines.append("    From yours (-) to what they made of it (+):")
-        lines += _capped([mark for one in verdict.diff for mark in _changes(one)])
+        lines += _capped([mark for one in verdict.diff for mark in _changes(one, beginning)])
     if verdict.theirs is not None:
         lines.append("    There now:" if verdict.theirs else "    There now: nothing")
-        lines += _capped([f"    | {_short(line)}" for line in verdict.theirs])
+        lines += _capped([f"    | {_short(line, beginning)}" for line in verdict.theirs])
     return tuple(lines)
 
 
-def _file(file: FileNews) -> _Item:
+def _file(file: FileNews, beginning: Beginning) -> _Item:
     if file.is_gone:
         return (f"- {_short(file.file)}: there is no such file any more",)
     lines: list[str] = []
     for one in file.changes:
-        lines += [f"    line {one.new_start + 1}:", *_changes(one)]
+        lines += [f"    line {one.new_start + 1}:", *_changes(one, beginning)]
     return (f"- {_short(file.file)}:", *_capped(lines))
 
 
-def _changes(one: LineHunk) -> list[str]:
-    old = [f"    - {_short(line)}" for line in one.old if line]
-    return old + [f"    + {_short(line)}" for line in one.new if line]
+def _changes(one: LineHunk, beginning: Beginning) -> list[str]:
+    old = [f"    - {_short(line, beginning)}" for line in one.old if line]
+    return old + [f"    + {_short(line, beginning)}" for line in one.new if line]
 
 
 def _capped(lines: list[str]) -> list[str]:
@@ -124,11 +136,13 @@ def _capped(lines: list[str]) -> list[str]:
     return [*lines[:MAX_LINES], f"    (cut: {len(lines) - MAX_LINES} more lines)"]
 
 
-def _short(text: str) -> str:
+def _short(text: str, beginning: Beginning = _plain) -> str:
     """A line without its end, its start where it is long."""
     line = without_end(text)
     cut = len(line) - MAX_LINE
-    return on_one_line(line[:MAX_LINE]) + (f" (cut: {cut} more characters)" if cut > 0 else "")
+    if cut <= 0:
+        return on_one_line(line)
+    return f"{on_one_line(beginning(line, MAX_LINE))} (cut: {cut} more characters)"
 
 
 def _runs(ids: Iterable[str]) -> Iterator[str]:
