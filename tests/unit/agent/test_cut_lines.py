@@ -4,6 +4,7 @@ import pytest
 
 from stet.llm.scripted import call
 from stet.settings.values import PrivacySettings, Settings
+from stet.system.memory_system import MemorySystem
 from tests.support.turns import Table
 from tests.support.world import make_world
 
@@ -87,7 +88,9 @@ async def test_a_changed_line_is_cut_behind_a_mark(form: str, n_seen: int) -> No
     world = make_world(files, opened={"/ws/a.py": "x\n"})
     table = Table(world, [call("read_file", file="h.py"), DONE, DONE])
     await table.ask("Go")
-    world.snapshot().system.put("/ws/h.py", f"ok\n{line}", mtime=9e9)
+    system = world.snapshot().system
+    assert isinstance(system, MemorySystem)
+    system.put("/ws/h.py", f"ok\n{line}", mtime=9e9)
     await table.ask("Again")
     assert "+ kkk zzz" in sent(table)
     assert left not in sent(table)

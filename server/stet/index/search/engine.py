@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from stet.index.search.by_words import WordRanking
 from stet.index.search.chunks import chunks_of
 from stet.index.search.embedding import Embedder
-from stet.index.search.fields import fields_of, query_meant, query_terms
+from stet.index.search.fields import Told, fields_of, query_meant, query_terms
 from stet.index.search.flood import for_people, spread_out
 from stet.index.search.ranking import Asked, Ranks, Scored, ranked, value_of, why
 from stet.index.search.store import NOTHING, Entry, Row, Source, Store, Without
@@ -97,9 +97,8 @@ def entry_of(source: Source) -> Entry:
     name, text = _whole(name), _whole(text)
     lines = split_lines(text)
     chunks = chunks_of(text, name, outline)
-    # Looking for them costs nearly as much as all the rest.
-    secrets = find_secrets(text) if is_sent else ()
-    told = split_lines(_without(text, secrets)) if secrets else None
+    # Looking for secrets costs nearly as much as all the rest.
+    told = _told(name, text) if is_sent else None
     fields = [fields_of(name, chunk, lines, told) for chunk in chunks]
     meant = [digest(each.meant) for each in fields]
     return Entry(uri, name, stamp, chunks, fields, meant)
@@ -111,6 +110,14 @@ def _whole(text: str) -> str:
     Editors cut emoji in two, and the bytes of a name need not be text.
     """
     return text if text.isascii() else _HALVES.sub("\ufffd", text)
+
+
+def _told(name: str, text: str) -> Told | None:
+    """A file as it may be sent away; None where that is all of it."""
+    in_name, in_text = find_secrets(name), find_secrets(text)
+    if not in_name and not in_text:
+        return None
+    return Told.of(_without(name, in_name), _without(text, in_text))
 
 
 def _without(text: str, secrets: Sequence[Secret]) -> str:

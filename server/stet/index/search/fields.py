@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 
 from stet.index.search.chunk import Chunk
 from stet.index.words import STOP_WORDS, folded_text, stem
+from stet.text.lines import split_lines
 from stet.text.normal import normalized
 
 MAX_CHARACTERS = 40_000
@@ -59,25 +60,49 @@ class Fields:
     meant: str
 
 
-def fields_of(
-    file: str, chunk: Chunk, lines: Sequence[str], told: Sequence[str] | None = None
-) -> Fields:
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A file without its secrets: what is embedded may be sent away.
+
+    Attributes:
+        file: Its name.
+        lines: As many as there are with them.
+        words: All of those. A name is cut from the text, so a word of its that is none of them was a
+            secret, or a part of one.
+    """
+
+    file: str
+    lines: Sequence[str]
+    words: frozenset[str]
+
+    @classmethod
+    def of(cls, file: str, text: str) -> "Told":
+        """A file of that name and text, neither with a secret."""
+        return cls(file, split_lines(text), frozenset(_words_in(text)))
+
+    def without_secrets(self, name: str) -> str:
+        """A name that the text is said to hold, cut to the words it does."""
+        return " ".join(word for word in _words_in(name) if word in self.words)
+
+
+def fields_of(file: str, chunk: Chunk, lines: Sequence[str], told: Told | None = None) -> Fields:
     """The fields of `chunk`, which is cut from `lines` of the file called `file`.
 
     Args:
         file: Its name.
         chunk: Which lines.
         lines: All of them.
-        told: The same without secrets: what is embedded may be sent away. By default there are none.
+        told: The same without secrets; by default there are none.
     """
     body = _words_in("".join(lines[chunk.first : chunk.end])[:MAX_CHARACTERS])
-    meant = body
-    if told is not None:
-        meant = _words_in("".join(told[chunk.first : chunk.end])[:MAX_CHARACTERS])
+    meant, names = body, f"{chunk.scope} {chunk.name}"
     path, path_words = _path_of(file)
+    if told is not None:
+        meant = _words_in("".join(told.lines[chunk.first : chunk.end])[:MAX_CHARACTERS])
+        path, names = _path_of(told.file)[0], told.without_secrets(names)
     name = words(chunk.name)
     head = words(f"{chunk.scope} {chunk.signature}")
-    return Fields(path_words, name, head, _compared(body), _meant(path, chunk, meant))
+    return Fields(path_words, name, head, _compared(body), _meant(path, names, meant))
 
 
 @lru_cache(maxsize=4)  # the chunks of one file come together
@@ -169,7 +194,7 @@ def _stretches(word: str) -> list[tuple[int, int]]:
     return [(start, end) for start, end in pairwise(cuts) if start < end]
 
 
-def _meant(path: str, chunk: Chunk, found: list[str]) -> str:
+def _meant(path: str, named: str, found: list[str]) -> str:
     """Names first, as they say most, then the words of the body, each once."""
     seen: dict[str, None] = {}
     for at in range(0, MAX_LOOKED_AT, _A_FEW):
@@ -177,7 +202,7 @@ def _meant(path: str, chunk: Chunk, found: list[str]) -> str:
         seen.update(dict.fromkeys([part for word in some for part in _parts_of(word)]))
         if len(seen) >= MAX_MEANT_WORDS or len(some) < _A_FEW:
             break
-    names = " ".join(_PART.findall(f"{chunk.scope} {chunk.name}") or [chunk.name])
+    names = " ".join(_PART.findall(named)) or named.strip()
     folders = " ".join(_PART.findall(path)[-6:])
     few = islice(seen, MAX_MEANT_WORDS)
     return " ".join(filter(None, [names, folders, names, *few])).lower()

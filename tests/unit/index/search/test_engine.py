@@ -178,3 +178,37 @@ def test_whatever_came_and_went_answers_are_those_of_a_fresh_index(
 
 def _told(hits: Sequence[Hit]) -> dict[tuple[str, int], float]:
     return {(hit.file, hit.first): hit.score for hit in hits}
+
+
+SECRETS = ("akia", "iosfodnn", "hunter", "cret", "quiet")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("n.md", "# Keys\n\n## AWS AKIAIOSFODNN7EXAMPLE\n\nbody\n\n### sub\n\nmore\n"),
+        ("n.md", '# Login: password="hunter2S3cret"\n\nbody text\n'),
+        ("n.md", f"# {'x ' * 48} postgres://me:hunter2S3cret@db.example/x\n\nbody text\n"),
+        ("n.md", "# See postgres://me:quiet-hunter@db.example/x\n\nbody text\n"),
+        ("AKIAIOSFODNN7EXAMPLE.md", "body\n"),
+        ("AKIAIOSFODNN7EXAMPLE.md", '# Key\n\nbody password="hunter2S3cret"\n'),
+        ("c.ini", "[db postgres://me:hunter2S3cret@db/x]\nuser = 1\n"),
+        ("a.py", "def test_it():\n    x = {'AKIAIOSFODNN7EXAMPLE': 1}\n"),
+    ],
+)
+def test_what_is_embedded_elsewhere_has_no_secret_in_any_of_its_parts(name: str, text: str) -> None:
+    stamp = Stamp(None, len(text), digest(text))
+    made = entry_of(Source(f"file:///{name}", name, text, stamp, is_sent=True))
+    meant = " ".join(each.meant for each in made.fields)
+    assert [word for word in SECRETS if word in meant] == []
+    kept = entry_of(Source(f"file:///{name}", name, text, stamp))
+    assert any(word in each.meant for each in kept.fields for word in SECRETS)
+
+
+def test_what_is_sent_keeps_the_names_that_are_no_secrets() -> None:
+    text = '# Setup of the database\n\n## Login\n\npassword = "hunter2S3cret"\n'
+    stamp = Stamp(None, len(text), digest(text))
+    made = entry_of(Source("file:///docs/db.md", "docs/db.md", text, stamp, is_sent=True))
+    assert made.fields[-1].meant == (
+        "setup of the database login docs db setup of the database login login password"
+    )
