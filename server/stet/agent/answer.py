@@ -67,6 +67,8 @@ class _Seen:
         linked: The files that the scope `linked` adds.
         manner: How the model is to be.
         active: The name of the active file; "" for none.
+        guard: The rules of privacy (`stet.agent.guard`).
+        written: When an ignore file was last written, in seconds since the epoch.
     """
 
     context: Context
@@ -75,6 +77,8 @@ class _Seen:
     linked: tuple[str, ...]
     manner: Manner
     active: str
+    guard: str
+    written: float
 
 
 class Answerer:
@@ -166,7 +170,7 @@ class Answerer:
                     prompt,
                     len(session.history) if prompt.history else 0,
                     seen.active,
-                    guard_of(self._workspace.settings),
+                    seen.guard,
                 )
                 room = Room(model, prompt, limits, desk)
                 crew = dataclasses.replace(crew, make_room=room.make, keep_room=room.keep)
@@ -182,7 +186,7 @@ class Answerer:
         question = Message("user", told_first(seen.since) + seen.context.text)
         others = estimate_prompt((system, question), toolbox.definitions())
         history = recent(session.history, settings.agent.history_length)
-        history = guarded(history, guard_of(settings))
+        history = guarded(history, seen.guard, seen.written)
         return Prompt(system, fitted(history, room_for_history(settings, window, others)), question)
 
     async def preview(self, ask: Ask, session: Session) -> list[tuple[str, str]]:
@@ -248,6 +252,7 @@ class Answerer:
         settings = snapshot.settings
 
         def look() -> _Seen:
+            guard = guard_of(snapshot)  # first: what is written from now on is later
             scopes = (snapshot.settings.context.scope, snapshot.settings.edit.scope)
             graph = scan_links(snapshot, self.links) if "linked" in scopes else None
             context = build_context(snapshot, ask.place, ask.prompt, graph, attachments)
@@ -264,6 +269,9 @@ class Answerer:
                 linked_with(ask.place.uri, graph),
                 self._manner(snapshot, active),
                 snapshot.name_of(active) if active else "",
+                guard,
+                # What the conversation was shown has just been asked about, with its ignore files.
+                snapshot.rules.written(),
             )
 
         return look

@@ -6,27 +6,45 @@ from dataclasses import replace
 from hashlib import sha256
 
 from stet.agent.history import Exchange
-from stet.settings.values import Settings
+from stet.workspace.snapshot import Snapshot
 
 _NEWS = re.compile(r"<since_last_turn>.*</since_last_turn>\n?", re.DOTALL)
 
 
-def guard_of(settings: Settings) -> str:
-    """The rules of privacy as a short text that differs where they do."""
-    rules = repr((settings.privacy, settings.context.excluded_folders))
-    return sha256(rules.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+def guard_of(snapshot: Snapshot) -> str:
+    """The rules of privacy as a short text that differs where they do, and since when they held.
+
+    The ignore files of the roots are among the rules. Asks the disk.
+    """
+    settings = snapshot.settings
+    stamps = snapshot.rules.stamps(root.path for root in snapshot.roots)
+    rules = repr((settings.privacy, settings.context.excluded_folders, stamps))
+    digest = sha256(rules.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return f"{digest} {snapshot.system.now()}"
 
 
-def guarded(history: Sequence[Exchange], guard: str) -> tuple[Exchange, ...]:
+def guarded(history: Sequence[Exchange], guard: str, written: float) -> tuple[Exchange, ...]:
     """Earlier turns as they may be sent under `guard`.
 
     Those of other rules hold texts of files that may be out of bounds by now: of them only the
     user's words, the answer and the record are told.
+
+    Args:
+        history: Of the conversation.
+        guard: Of this turn.
+        written: When an ignore file, of any folder, was last written: what was sent before went out
+            without it. In seconds since the epoch.
     """
     return tuple(
-        one if one.guard == guard or one.record is None else _words_of(one, guard)
+        one if one.record is None or _holds(one.guard, guard, written) else _words_of(one, guard)
         for one in history
     )
+
+
+def _holds(earlier: str, guard: str, written: float) -> bool:
+    """Whether the rules of an earlier turn are those of this one."""
+    rules, _, sent = earlier.partition(" ")
+    return rules == guard.partition(" ")[0] and written <= float(sent or 0)
 
 
 def _words_of(one: Exchange, guard: str) -> Exchange:

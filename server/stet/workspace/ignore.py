@@ -13,7 +13,7 @@ Patterns are those of git (`stet.workspace.patterns`).
 """
 
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from enum import Enum
 from functools import lru_cache
 from pathlib import Path
@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 GIT_IGNORE = ".gitignore"
 STET_IGNORE = ".stetignore"
 _EXCLUDE = (".git", "info", "exclude")
+_IN_ROOT = ((STET_IGNORE,), (GIT_IGNORE,), _EXCLUDE)
 MAX_IGNORE_BYTES = 256_000
 """What is read of one ignore file."""
 
@@ -79,6 +80,16 @@ class IgnoreRules:
             for name in (STET_IGNORE, GIT_IGNORE)
         )
         return found if parts else (*found, self._spec(root, _EXCLUDE))
+
+    def stamps(self, roots: Iterable[Path]) -> tuple[tuple[int, float] | None, ...]:
+        """Length and time of the ignore files that lie in folders, None where there is none."""
+        files = (root.joinpath(*name) for root in roots for name in _IN_ROOT)
+        stats = map(self._system.stat, files)
+        return tuple(stat and (stat.size, stat.mtime) for stat in stats)
+
+    def written(self) -> float:
+        """When one of the ignore files that were read was last written, in seconds since the epoch."""
+        return max((stamp[1] for stamp, _ in list(self._compiled.values())), default=0.0)
 
     def _match(
         self,

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +12,7 @@ from stet.agent.turn import Ask, Mode, Turn, TurnState
 from stet.context.builder import Place
 from stet.llm.messages import Message, ToolCall, Usage
 from stet.llm.scripted import call
+from stet.system.memory_system import MemorySystem
 from stet.web.source import Source
 from tests.support.conversations import exchanges, is_well_formed
 from tests.support.turns import Table
@@ -142,6 +144,49 @@ async def test_rules_of_privacy_that_are_new_hold_for_what_was_said_before_too()
     assert "hunter2" not in third
     assert "First" in third
     assert "Second" in third
+
+
+@pytest.mark.parametrize(
+    ("ignore_file", "said"),
+    [
+        (".stetignore", "sub/b.txt\n"),
+        (".gitignore", "sub/\n"),
+        (".git/info/exclude", "b.txt\n"),
+        ("sub/.stetignore", "b.txt\n"),
+        ("sub/.gitignore", "*.txt\n"),
+    ],
+)
+async def test_what_an_ignore_file_names_since_is_not_sent_again(
+    ignore_file: str, said: str
+) -> None:
+    files = {"/ws/sub/b.txt": "hunter2\n", "/ws/.stetignore": "nothing\n"}
+    world = make_world(files, opened={"/ws/a.py": "a\n"})
+    table = Table(world, [call("read_file", file="sub/b.txt"), DONE, DONE, DONE, DONE])
+    system = world.snapshot().system
+    assert isinstance(system, MemorySystem)
+    await table.ask("First")
+    system.time += 60
+    await table.ask("Second")
+    system.time += 60
+    system.put(f"/ws/{ignore_file}", said)
+    await table.ask("Third")
+    system.time += 60
+    await table.ask("Fourth")
+    second, third, fourth = (str(request.messages) for request in table.model.requests[2:])
+    assert "hunter2" in second
+    assert "hunter2" not in third + fourth
+    assert "First" in third
+    assert "Second" in fourth
+
+
+async def test_an_ignore_file_that_is_met_later_takes_nothing_from_what_was_said() -> None:
+    files = {"/ws/b.txt": "hunter2\n", "/ws/sub/.gitignore": "x\n", "/ws/sub/c.txt": "c\n"}
+    world = make_world(files, opened={"/ws/a.py": "a\n"})
+    read = [call("read_file", file=name) for name in ("b.txt", "sub/c.txt")]
+    table = Table(world, [read[0], DONE, read[1], DONE, DONE])
+    for prompt in ("First", "Second", "Third"):
+        await table.ask(prompt)
+    assert "hunter2" in str(table.model.requests[-1].messages)
 
 
 async def test_without_a_history_nothing_is_sent_and_nothing_is_lost() -> None:
