@@ -19,7 +19,11 @@ _NAMES = (
     "password", "passwd", "passphrase", "pwd", "secret", "token", "api_key", "apikey", "api-key",
     "access_key", "accesskey", "access-key", "private_key", "privatekey", "auth_key", "authkey",
     "encryption_key", "signing_key", "account_key", "credential",
+    "become_pass", "db_pass",
 )  # fmt: skip
+_LEAST_SET = 8
+_BEFORE_SET = 90
+"""Characters in front of a name that may be the rest of its line."""
 _QUOTED = re.compile(
     r"[\w-]{0,24}\\?[\"']?\]?[ \t]{0,20}(?::[ \t]{0,3}\w{1,12}[ \t]{0,3}=|:=|=>|[:=(]|(?<=[\"'\]]),)[ \t]{0,20}"
     r"[bruf]{0,2}\\?(?P<quote>[\"'`])(?P<secret>[^\"'`\r\n\\]{6,200})\\?(?P=quote)"
@@ -32,6 +36,11 @@ _OPTION = re.compile(
     r"[ \t]{1,3}(?P<secret>[^\s\"'`,;(){}\[\]<>$|-][^\s\"'`,;(){}\[\]<>$|]{7,200})"
 )
 _BEFORE = re.compile(r"[A-Za-z0-9_.-]{0,24}\Z")
+_SETTING = re.compile(r"(?:^|[\r\n])[ \t]{0,20}(?:- |export )?[\w.-]{0,60}\Z")
+_TO_THE_END = re.compile(r"[ \t]{0,20}(?:[\r\n]|\Z)")
+_SIGN = re.compile(r"[!@#%^&*?+~]")
+_IN_WORDS = re.compile(r"[a-z]\d[a-z]|[A-Z]\d[a-z]|\d[A-Z]?[a-z].*\d")
+"""Digits in the place of letters, as passwords have them: in names they stand behind words."""
 _PLACE_HOLDER = re.compile(
     r"(?i)\$\{|\{\{|%\(|%s|<[\w -]+>|\{\w*\}|x{4,}|\*{3,}|\.\.\.|…|change.?me|example|your.|placeholder|dummy"
     r"|redacted"
@@ -52,7 +61,7 @@ def in_assignments(text: str) -> Iterator[tuple[int, int, str]]:
                 yield (*found.span("secret"), kind)
             continue
         before = text[max(0, start - 24) : start]
-        if (found := _BARE.match(text, end)) and _is_bare_secret(found, text[start:end], before):
+        if (found := _BARE.match(text, end)) and _is_bare_secret(found, start, before):
             yield (*found.span("secret"), kind)
         found = _OPTION.match(text, end) if before.endswith("-") else None
         if found and _is_secret(found["secret"], kind):
@@ -91,18 +100,34 @@ def _is_secret(value: str, kind: str) -> bool:
     return n_digits >= _DIGITS * len(value) or looks_random(value)
 
 
-def _is_bare_secret(found: re.Match[str], name: str, before: str) -> bool:
-    """Whether what stands without quotes is a secret.
+def _is_set(found: re.Match[str], text: str, start: int) -> bool:
+    """Whether a password is all that a line gives to its name, and looks like no name itself."""
+    value = found["secret"]
+    if len(value) < _LEAST_SET or not _TO_THE_END.match(text, found.end("secret")):
+        return False
+    if not _SETTING.search(text[max(0, start - _BEFORE_SET) : start]):
+        return False
+    if not re.search(r"\d", value):
+        return False
+    is_mixed = value.isalnum() and not value.islower() and _IN_WORDS.search(value) is not None
+    return _SIGN.search(value) is not None or is_mixed
+
+
+def _is_bare_secret(found: re.Match[str], start: int, before: str) -> bool:
+    """Whether what stands without quotes is a secret, for a name that begins at `start`.
 
     Code has names there. In a file of settings the name is in capitals and the sign close to it.
     """
-    value = found["secret"]
+    text, value = found.string, found["secret"]
+    name = text[start : found.start()]
     kind = _kind(name)
     if not _is_secret(value, kind):
         return False
     head = _BEFORE.search(before)
     whole = (head.group() if head else "") + name + found["name"]
     if (found["sign"] == "=" and whole.upper() == whole) or looks_random(value):
+        return True
+    if kind == _LOGIN and _is_set(found, text, start):
         return True
     n_digits = sum(map(str.isdigit, value))
     if kind == _LOGIN and found["sign"] == ": " and value.isalnum():

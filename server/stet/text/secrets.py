@@ -72,6 +72,9 @@ def _rule(kind: str, hints: str, pattern: str, *, is_inside: bool = False) -> _R
     return _Rule(kind, tuple(hints.split()), whole if is_inside else _BEGIN + whole)
 
 
+_TELLING = r"(?=[^\s<>]{0,60}[A-Za-z])(?=[^\s<>]{0,60}\d)"
+"""Of a secret in front of which little is said: it has letters and digits."""
+
 _RULES = (
     _rule("AWS key", "AKIA ASIA ABIA ACCA", r"A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
     _rule(
@@ -143,6 +146,32 @@ _RULES = (
         r"(?P<secret>(?![*x.]+@|(?:password|passwd|pass|pw|pwd|secret|token)@)"
         r"[^\s/@\"'<>{}$\[\]]{3,200})@(?=[\w\[])",
         is_inside=True,
+    ),
+    _rule(
+        "password", "://",
+        rf"://(?P<secret>{_TELLING}[A-Za-z0-9_-]{{16,200}})@(?=\w)",
+        is_inside=True,
+    ),
+    _rule(
+        "secret", "access_token= private_token=",
+        rf"(?<=[?&])(?:access|private)_token=(?P<secret>{_TELLING}[\w.~%-]{{12,200}})",
+        is_inside=True,
+    ),
+    _rule(
+        "password", "login",
+        rf"login[ \t]{{1,3}}[^\s]{{1,100}}[ \t]{{1,3}}password[ \t]{{1,3}}(?P<secret>{_TELLING}\S{{8,200}})",
+    ),
+    _rule(
+        "password", "assword>",
+        rf"assword>(?P<secret>{_TELLING}[^\s<>${{}}]{{8,200}})</", is_inside=True,
+    ),
+    _rule(
+        "password", "assword",
+        rf"assword\"[ \t]{{1,3}}value=\"(?P<secret>{_TELLING}[^\s\"<>${{}}]{{8,200}})\"", is_inside=True,
+    ),
+    _rule(
+        "password", "-u",
+        rf"-u[ \t]{{1,3}}[\"']?[\w.@-]{{1,60}}:(?P<secret>{_TELLING}[^\s\"'<>${{}}]{{8,200}})",
     ),
     _rule(
         "password", "earer asic EARER ASIC",

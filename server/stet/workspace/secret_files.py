@@ -12,7 +12,7 @@ from stet.workspace.names import folded, loosest
 
 SECRET_NAMES = (
     # environments
-    ".env", ".env.*", "*.env", ".envrc",
+    ".env", ".env.*", ".env[-_]*", "*.env", ".envrc",
     # keys and key stores
     "*.pem", "*.key", "*.p12", "*.pfx", "*.pkcs12", "*.p8", "*.jks", "*.keystore", "*.ppk",
     "*.kdbx", "*.kdb", "*.ovpn", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "secring.*",
@@ -20,12 +20,12 @@ SECRET_NAMES = (
     # logins of tools
     ".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", "pgpass.conf", ".my.cnf", ".mylogin.cnf",
     ".htpasswd", ".git-credentials", ".dockercfg", ".terraformrc", "terraform.rc", "kubeconfig",
-    ".s3cfg", ".boto", ".rclone.conf", "rclone.conf", ".authinfo", ".authinfo.gpg",
+    ".s3cfg", ".boto", ".rclone.conf", ".databrickscfg", "rclone.conf", ".authinfo", ".authinfo.gpg",
     "credentials", "credentials.json", "credentials.y*ml", "credentials.toml", "credentials.ini",
     "credentials.csv", "credentials.xml", "client_secret*.json", "service-account*.json",
     "service_account*.json", "secrets.json", "secrets.y*ml", "secrets.toml", "secrets.ini", ".secrets",
     # state that repeats them
-    "*.tfstate", "*.tfstate.backup", "terraform.tfvars", "*.auto.tfvars",
+    "*.tfstate", "*.tfstate.backup", "*.tfvars",
     ".bash_history", ".zsh_history", ".python_history", ".psql_history", ".mysql_history",
 )  # fmt: skip
 """Patterns of file names, folded."""
@@ -33,7 +33,7 @@ SECRET_NAMES = (
 SECRET_FOLDERS = frozenset({".ssh", ".gnupg", ".aws", ".azure", ".kube", ".password-store"})
 """Folders, folded, in which everything is secret."""
 
-SECRET_PATHS = (".docker/config.json", ".config/gcloud", ".config/gh/hosts.yml")
+SECRET_PATHS = (".docker/config.json", ".config/gcloud", ".config/gh/hosts.yml", ".m2/settings.xml")
 """Ends of paths, folded, of files and folders whose name alone says nothing."""
 
 _SAMPLE = re.compile(

@@ -24,7 +24,8 @@ def refusal_of(snapshot: Snapshot, path: str) -> str | None:
         "server.key", "id_rsa", "id_ed25519.pub", ".netrc", ".npmrc", ".pypirc", "credentials",
         "a.kdbx", ".ssh/config", "x/.ssh/deep/er/known_hosts", ".aws/config", ".docker/config.json",
         ".env.", ".env::$DATA", "\uff0eenv", ".e\u200bnv", "ID_RSA", "secrets.yaml", "infra.tfstate",
-        "home/.config/gcloud/db.json",
+        "home/.config/gcloud/db.json", ".env-prod", ".env_local", "prod.tfvars", ".databrickscfg",
+        "home/.m2/settings.xml",
     ],
 )  # fmt: skip
 def test_names_of_secrets_are_known(path: str) -> None:
