@@ -138,8 +138,8 @@ def check_move(rules: EditRules, draft: MoveDraft) -> Refusal | None:
     """Whether a file may get another name; the edits of its links are drafts of their own.
 
     It must lie in the editable scope. What holds no text can't be read, and so never does in the
-    scope `context`: there it may be moved if it lies where new files may, and every file that links
-    to it has been read.
+    scope `context`: there it may be moved if it lies where new files may, and if files link to it,
+    all of which have been read.
     """
     ground, new = rules.ground(draft.uri), rules.ground(draft.new_uri)
     if new.real == ground.real and _is_respelt(draft):
@@ -255,6 +255,7 @@ def _is_known(rules: EditRules, draft: MoveDraft) -> bool:
         rules.settings.scope == "context"
         and not draft.holds_text
         and rules.may_create(draft.uri)
+        and bool(draft.linked_from)
         and all(map(rules.editable, draft.linked_from))
     )
 

@@ -88,7 +88,8 @@ async def _places(params: MoveFile, desk: Desk) -> _Places:
     except NotShown as refused:
         if refused.rule not in NO_TEXT:
             raise ToolError(str(refused)) from refused
-        holds_text = False
+        # One that is too large holds text, which nobody has read.
+        holds_text = refused.rule != "binary"
     to = params.to
     if to.endswith("/") or to in ("", "."):
         to = str(PurePosixPath(to) / old.path.name)

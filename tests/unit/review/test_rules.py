@@ -104,11 +104,11 @@ def test_every_rule_of_moving_is_held(gate: EditRules, rule: str | None) -> None
 @pytest.mark.parametrize(
     ("linked_from", "changed", "rule"),
     [
-        ((), {}, None),
+        ((), {}, "edit.scope"),
         (("file:///ws/read.md",), {}, None),
         (("file:///ws/read.md", "file:///ws/other.md"), {}, "edit.scope"),
-        ((), {"holds_text": True}, "edit.scope"),
-        ((), {"uri": "file:///elsewhere/a.png"}, "edit.scope"),
+        (("file:///ws/read.md",), {"holds_text": True}, "edit.scope"),
+        (("file:///ws/read.md",), {"uri": "file:///elsewhere/a.png"}, "edit.scope"),
         (("file:///ws/read.md",), {"scope": "linked"}, "edit.scope"),
     ],
 )
