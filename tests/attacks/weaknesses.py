@@ -327,7 +327,7 @@ def open_to_all(put: Put) -> None:
 def no_shares(put: Put) -> None:
     """One file may fill the answer of a search."""
     put("stet.tools.search_workspace", "capped", lambda lines, *_: "\n".join(lines))
-    put("stet.tools.search_workspace", "quoted_line", lambda line: line)
+    put("stet.tools.search_workspace", "_quoted", lambda line, *_: line)
 
 
 @weakness
