@@ -61,7 +61,7 @@ def _follow_changes(
     book: Book, track: Track, changes: Sequence[TextChange], lines: Sequence[str]
 ) -> bool:
     """Move the hunks; whether anything about them may be another now."""
-    if track.sent is None:
+    if track.live and track.sent is None:
         track.returns.leave(changes, lines, track.live)
     is_other = track.sent is not None
     for step, now in along(changes, lines):
@@ -70,7 +70,7 @@ def _follow_changes(
         told = _turn_edits(book, track)
         turned = _turn_round(book, track, [one for one in settled if one.hunk not in told])
         is_other |= moved or turned or bool(told)
-    if track.sent is None:
+    if track.live and track.sent is None:
         is_other |= track.returns.come_back(changes, lines, track.live)
     return is_other
 

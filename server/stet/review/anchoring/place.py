@@ -198,7 +198,7 @@ class Place:
         self._is_due = True
         return True
 
-    def is_sought_at(self, line: int) -> bool:  # noqa: ARG002 - see below
+    def is_sought_at(self, line: int) -> bool:  # noqa: ARG002 - a block's is
         """Whether a change that begins at `line`, below the place, may be one of its lines: never, for
         what goes by lines alone.
         """
