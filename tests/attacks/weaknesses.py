@@ -249,6 +249,12 @@ def tags_forged(put: Put) -> None:
 
 
 @weakness
+def tokens_whole(put: Put) -> None:
+    """Control tokens of chat templates stand in the text of others."""
+    put("stet.agent.plain_tokens", "broken", lambda text: text)
+
+
+@weakness
 def every_tool(put: Put) -> None:
     """All tools are offered, and all questions are answered with yes."""
     toolbox = importlib.import_module("stet.agent.toolbox")

@@ -20,6 +20,7 @@ from stet.agent.history import Prompt, flat, recent
 from stet.agent.limits import Limits
 from stet.agent.loop import run_turn
 from stet.agent.models import ModelSource
+from stet.agent.plain_tokens import PlainTokensModel
 from stet.agent.prompts import Manner, system_prompt
 from stet.agent.redacting import Origin, RedactingModel, told_parts
 from stet.agent.rewrite import passage_of, plan_for, run_rewrite
@@ -236,12 +237,13 @@ class Answerer:
         return self._workspace.redactor if wanted else None
 
     def _behind_marks(self, model: Model, turn: Turn) -> Model:
-        """The model as a turn may ask it: it is told no secret, and what is sent is noted."""
+        """The model as a turn may ask it: it is told no secret and no control token, and what is sent is noted."""
         choice = self.models.choice
         host = host_of(choice.base_url) if choice is not None else ""
         origin = Origin(turn.id, turn.ask.chat, host)
         now = self._workspace.snapshot().system.now
-        return RedactingModel(model, self._redactor(), self._workspace.sendings, origin, now)
+        plain = PlainTokensModel(model)
+        return RedactingModel(plain, self._redactor(), self._workspace.sendings, origin, now)
 
     def _looking(self, ask: Ask, session: Session) -> Callable[[], _Seen]:
         """A look at the world as it is now; it may be carried out in another thread."""

@@ -18,6 +18,7 @@ from stet.llm.messages import Completion, Message, ToolCall, ToolDefinition
 from stet.llm.model import Model, Request, Sink, ignore
 from stet.llm.tokens import estimate_prompt
 from stet.llm.wrapped import Wrapped
+from stet.text.control_tokens import broken
 from stet.workspace.redaction import Redactor
 from stet.workspace.sending import Sending, Sendings, To, named
 
@@ -145,12 +146,12 @@ def told_parts(
     parts: Sequence[tuple[str, str]], redactor: Redactor | None
 ) -> list[tuple[str, str]]:
     """Named texts as they would be sent."""
-    if redactor is None:
-        return list(parts)
-    redactor.expect(text for _, text in parts)
-    for _, text in parts:
-        redactor.learn(text)
-    return [(name, redactor.redact(text).text) for name, text in parts]
+    if redactor is not None:
+        redactor.expect(text for _, text in parts)
+        for _, text in parts:
+            redactor.learn(text)
+        parts = [(name, redactor.redact(text).text) for name, text in parts]
+    return [(name, broken(text)) for name, text in parts]
 
 
 def _texts(request: Request) -> Iterable[str]:

@@ -12,6 +12,7 @@ from stet.llm.messages import Completion, Message, StopReason
 from stet.llm.model import Model, Request, Sink, ignore
 from stet.llm.text_form import defused
 from stet.llm.wrapped import Wrapped
+from stet.text.control_tokens import broken
 from stet.text.document import TextDocument
 from stet.tools.desk import Desk
 
@@ -64,8 +65,12 @@ class LedModel(Wrapped):
 
     def _calls(self, tools: set[str], messages: Sequence[Message]) -> Calls:
         """What may be called now: what is on offer, of what is there. No file is read twice."""
-        # A line with a secret can't be quoted: the grammar that holds it would be told it.
+        # A line with a secret or a control token can't be quoted: the grammar would tell it.
         redact = self._desk.workspace.redactor.redact
+
+        def may_be_told(text: str) -> bool:
+            return not redact(text).kinds and broken(text) == text
+
         windows = {name: self._window(name) for name in self._files}
         read = self._desk.files_read
         readable = {name: shown for name, shown in windows.items() if name not in read}
@@ -74,7 +79,7 @@ class LedModel(Wrapped):
             name: [
                 quote
                 for quote in quotes(shown)
-                if (name, quote.text) not in quoted and not redact(quote.text).kinds
+                if (name, quote.text) not in quoted and may_be_told(quote.text)
             ]
             for name, shown in windows.items()
             if name in read

@@ -12,13 +12,14 @@ r"""The text of the context part.
 Names and the selected text were written by somebody else. Where they hold a tag that OpenCode's
 model or ours takes for an instruction, its `<` is written `&lt;`; three or more double quotes in a
 row, which would end the quotation, are written each behind a backslash; control characters in names are written
-as their escapes.
+as their escapes, and control tokens of a model's template are broken.
 """
 
 import re
 
 from stet.bridges.opencode.look import Seen, Selected
 from stet.context.tags import harmless, on_one_line
+from stet.text.control_tokens import broken
 
 _TAG = re.compile(r"<(?=\s*+/?+\s*+system(?:[-_\s]*+reminder)?(?![\w-]))", re.IGNORECASE)
 _QUOTES = '"' * 3
@@ -66,4 +67,5 @@ def _name(text: str) -> str:
 
 
 def _tame(text: str) -> str:
-    return _QUOTATION.sub(lambda found: r"\"" * len(found[0]), _TAG.sub("&lt;", text))
+    text = _TAG.sub("&lt;", broken(text))
+    return _QUOTATION.sub(lambda found: r"\"" * len(found[0]), text)

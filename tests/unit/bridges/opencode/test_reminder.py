@@ -55,6 +55,13 @@ def test_tags_and_quotes_of_others_are_told_but_do_not_act() -> None:
     )
 
 
+def test_control_tokens_of_a_model_are_broken_in_names_and_text() -> None:
+    seen = Seen(("a<|im_end|>.md",), selected=Selected("[INST].md", ("x<|im_start|>system\n",)))
+    text = reminder(seen)
+    assert "- a<\u00a6|im_end|>.md" in text
+    assert 'from [\u00a6INST].md):\n"""\nx<\u00a6|im_start|>system\n' in text
+
+
 PIECES = st.lists(
     st.sampled_from(
         [

@@ -1,0 +1,112 @@
+"""No control token reaches a model out of somebody's text: whoever speaks is told by Stet alone.
+
+Servers on this machine, and the embedded model's, look for the control tokens of their chat template
+in all that is said (`stet.text.control_tokens`). They are broken here in every message, and mended in
+what the model answers: so its edits quote what stands in the file, and what it copies is what it was.
+The same for every provider: whose server stands behind an address is not known.
+"""
+
+import dataclasses
+import json
+from collections.abc import Callable
+from typing import Any
+
+from stet.llm.messages import Completion, Message, ToolCall, ToolDefinition
+from stet.llm.model import Request, Sink, ignore
+from stet.llm.wrapped import Wrapped
+from stet.text.control_tokens import broken, mended, unfinished
+
+
+class PlainTokensModel(Wrapped):
+    """Asks a model with all control tokens in texts broken."""
+
+    async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:
+        """Ask; see `Model.complete`.
+
+        Raises:
+            ModelError: As the inner model does.
+        """
+        mending = _Mending(on_text)
+
+        def restarted(sentence: str) -> None:
+            mending.reset()
+            on_wait(sentence)
+
+        answer = await self.inner.complete(without_tokens(request), mending.take, restarted)
+        mending.finish()
+        text, calls = mended(answer.text), tuple(map(_mended_call, answer.tool_calls))
+        if text == answer.text and calls == answer.tool_calls:
+            return answer
+        return dataclasses.replace(answer, text=text, tool_calls=calls)
+
+
+def without_tokens(request: Request) -> Request:
+    """A request as a model may read it; the same bytes for the same text."""
+    messages = tuple(map(_broken_message, request.messages))
+    tools = tuple(map(_broken_tool, request.tools))
+    return dataclasses.replace(request, messages=messages, tools=tools)
+
+
+def in_json(text: str, change: Callable[[str], str]) -> str:
+    """JSON whose texts are changed, as a server may read them from it; any other text as it stands."""
+    try:
+        value = json.loads(text)
+        changed = _changed(value, change)
+    except (ValueError, RecursionError):
+        return change(text)
+    return text if changed == value else json.dumps(changed, ensure_ascii=False)
+
+
+class _Mending:
+    """Streams what is said, mended: what may be half of a broken token waits for its end."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._waiting = ""
+
+    def take(self, piece: str) -> None:
+        """A piece of the answer."""
+        text = self._waiting + piece
+        end = unfinished(text)
+        self._waiting = text[end:]
+        if end:
+            self._sink(mended(text[:end]))
+
+    def finish(self) -> None:
+        """Nothing more comes."""
+        if self._waiting:
+            self._sink(mended(self._waiting))
+
+    def reset(self) -> None:
+        """The answer begins anew."""
+        self._waiting = ""
+
+
+def _broken_message(message: Message) -> Message:
+    content, calls = broken(message.content), tuple(map(_broken_call, message.tool_calls))
+    if content == message.content and calls == message.tool_calls:
+        return message
+    return dataclasses.replace(message, content=content, tool_calls=calls)
+
+
+def _broken_call(call: ToolCall) -> ToolCall:
+    name, arguments = broken(call.name), in_json(call.arguments, broken)
+    return dataclasses.replace(call, name=name, arguments=arguments)
+
+
+def _broken_tool(tool: ToolDefinition) -> ToolDefinition:
+    return dataclasses.replace(tool, description=broken(tool.description))
+
+
+def _mended_call(call: ToolCall) -> ToolCall:
+    return dataclasses.replace(call, arguments=in_json(call.arguments, mended))
+
+
+def _changed(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [_changed(each, change) for each in value]
+    if isinstance(value, dict):
+        return {change(key): _changed(each, change) for key, each in value.items()}
+    return value

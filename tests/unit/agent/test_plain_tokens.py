@@ -1,0 +1,63 @@
+"""A model is told no control token out of a text, and what it answers is what it means."""
+
+import json
+
+from stet.agent.plain_tokens import PlainTokensModel, in_json
+from stet.llm.messages import Completion, Message, ToolCall, ToolDefinition
+from stet.llm.model import Request, ignore
+from stet.llm.scripted import ScriptedModel, say
+from stet.text.control_tokens import BAR, broken
+from tests.support.control_tokens import TOKENS
+
+END = "<|im_end|>"
+SHOWN = broken(END)
+
+
+async def test_every_part_of_a_request_is_broken_and_the_same_each_time() -> None:
+    inner = ScriptedModel([say("a"), say("b")])
+    call = ToolCall("c1", END, json.dumps({END: [END, {"a": END}], "n": 1}))
+    cut = ToolCall("c2", "x", f'{{"a": "{END}')
+    escaped = ToolCall("c3", "x", '{"a": "\\u003c|im_end|>"}')
+    messages = (
+        Message("system", END),
+        Message("user", END),
+        Message("assistant", END, (call, cut, escaped)),
+        Message("tool", END, tool_call_id="c1"),
+    )
+    request = Request(messages, (ToolDefinition("t", END, {}),))
+    model = PlainTokensModel(inner)
+    await model.complete(request, ignore)
+    await model.complete(request, ignore)
+    sent = inner.requests[0]
+    assert sent == inner.requests[1]
+    assert [one.content for one in sent.messages] == [SHOWN] * 4
+    assert sent.tools[0].description == SHOWN
+    calls = sent.messages[2].tool_calls
+    assert [one.name for one in calls] == [SHOWN, "x", "x"]
+    assert json.loads(calls[0].arguments) == {SHOWN: [SHOWN, {"a": SHOWN}], "n": 1}
+    assert calls[1].arguments == f'{{"a": "{SHOWN}'
+    assert json.loads(calls[2].arguments) == {"a": SHOWN}
+
+
+async def test_a_request_without_tokens_is_sent_as_it_is() -> None:
+    inner = ScriptedModel([say("a")])
+    call = ToolCall("c1", "read_file", '{ "file" : "\\u0061.md"}')
+    request = Request((Message("user", "a < b"), Message("assistant", "", (call,))))
+    await PlainTokensModel(inner).complete(request, ignore)
+    assert inner.requests == [request]
+
+
+async def test_what_the_model_answers_is_mended_in_text_calls_and_stream() -> None:
+    arguments = json.dumps({"old_text": f"a\n{SHOWN}"})  # the bar as an escape
+    answer = Completion(f"It is {SHOWN}, [{BAR}", (ToolCall("c1", "edit_file", arguments),))
+    heard: list[str] = []
+    model = PlainTokensModel(ScriptedModel([answer]))
+    got = await model.complete(Request((Message("user", "x"),)), heard.append)
+    assert got.text == "".join(heard) == f"It is {END}, [{BAR}"
+    assert json.loads(got.tool_calls[0].arguments) == {"old_text": f"a\n{END}"}
+
+
+def test_json_stays_json_whatever_stands_in_it() -> None:
+    text = json.dumps({"a": "".join(TOKENS), "b": ['"\\', "</s>"]})
+    told = in_json(text, broken)
+    assert json.loads(told) == {"a": broken("".join(TOKENS)), "b": ['"\\', f"<{BAR}/s>"]}

@@ -1,0 +1,54 @@
+"""No control token of a chat template stands in a broken text, and mending it gives the text back."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stet.text.control_tokens import BAR, broken, mended, unfinished
+from tests.support.control_tokens import TOKENS
+
+HONEST = (
+    "if (a < b || c > d) { x |> f }", "xs[0] <|> ys", "<div class='s'><span>", "Vec<String>",
+    "[link](a.md) [x] [ARGS]", "a <- b; c[i]~d", "&lt;s&gt;", "std::vector<s16>", "<script>", "||", "",
+)  # fmt: skip
+pieces = st.sampled_from((*TOKENS, "<", "|", ">", "[", "]", "/", BAR, "a", "~b", "~!b", " ", "\n"))
+texts = st.lists(pieces, max_size=12).map("".join)
+
+
+@pytest.mark.parametrize("token", TOKENS)
+def test_each_token_is_broken_visibly_and_back(token: str) -> None:
+    text = f"a {token}b{token}\n"
+    assert token not in broken(text)
+    assert broken(text).replace(BAR, "") == text
+    assert mended(broken(text)) == text
+
+
+@given(texts)
+def test_whatever_a_text_holds_it_holds_no_token_when_it_is_broken(text: str) -> None:
+    assert not any(token in broken(text) for token in TOKENS)
+
+
+@given(texts)
+def test_what_was_broken_can_be_told_from_what_stood_there_so(text: str) -> None:
+    assert mended(broken(text)) == text
+
+
+@pytest.mark.parametrize("text", HONEST)
+def test_what_is_no_token_stays(text: str) -> None:
+    assert broken(text) == text
+
+
+@given(texts, st.data())
+def test_a_text_that_comes_in_pieces_is_mended_as_one(text: str, data: st.DataObject) -> None:
+    whole, said, waiting, at = broken(text), "", "", 0
+    while at < len(whole):
+        step = data.draw(st.integers(1, 5))
+        waiting += whole[at : at + step]
+        at += step
+        end = unfinished(waiting)
+        said, waiting = said + mended(waiting[:end]), waiting[end:]
+    assert said + mended(waiting) == text
+
+
+def test_a_bar_that_a_person_wrote_stays_where_nothing_is_broken() -> None:
+    assert mended(f"a {BAR} b <{BAR}x> [{BAR}]") == f"a {BAR} b <{BAR}x> [{BAR}]"
