@@ -16,7 +16,7 @@ from stet.lsp.delivering.file_sight import FileSight
 from stet.lsp.delivering.not_done import NotDone, problem_of
 from stet.lsp.renames import Renames
 from stet.review.ledger import ReviewLedger
-from stet.review.proposal import Hunk, HunkKind
+from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.workspace.below import parts_below
@@ -123,20 +123,29 @@ class FileDelivery:
         if text is None:
             raise NotDone(f"{self._sight.name(hunk.uri)} is gone already.")
         if text != hunk.new:
-            raise NotDone(
-                f"You have changed {self._sight.name(hunk.uri)} since; delete it yourself."
-            )
+            raise NotDone(self._changed_since(hunk))
         if found is None and opened is not None:
             await self._fill(hunk, opened, "")
-        elif self._client.can("delete") or opened is None or found == text:
+        else:
             assert path is not None, "it is on the disk"
             # The editor may hold what it was given and never saved. The hunk keeps that text, and brings
             # it back; the trash gets what else the disk may have.
             await self._delete(hunk, path, kept=hunk.new)
-        else:
-            raise NotDone(
-                f"{self._sight.name(hunk.uri)} is not saved: close it, and delete it yourself."
-            )
+
+    def _changed_since(self, hunk: Hunk) -> str:
+        """Why a new file that has another text by now is not taken back."""
+        name = self._sight.name(hunk.uri)
+        later = [
+            other.id
+            for other in self._ledger.hunks(uri=hunk.uri)
+            if other.state is HunkState.ACCEPTED and other.kind not in WHOLE_FILE
+        ]
+        if not later:
+            return f"You have changed {name} since; delete it yourself."
+        return (
+            f"{name} has another text since {', '.join(later)}: undo that first, or the whole turn; "
+            "or delete it yourself."
+        )
 
     async def _fill(self, hunk: Hunk, document: TextDocument, text: str) -> None:
         """Have the editor make `text` the whole text of a document."""

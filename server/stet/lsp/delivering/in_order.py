@@ -1,12 +1,13 @@
 """Several hunks on their way, in an order in which none pulls the file from under another.
 
 Accepting: moves, then edits and new files, then removals; the links to a file are changed behind its
-move, and only if it was moved. Taking back: removals, new files, moves, and then edits, which a move
-takes along: were they made first, the file would have unsaved text when it is to be moved.
+move, and only if it was moved. Taking back: what was done to whole files, the last of it first, so that
+each finds its file where it left it; and then edits, which a move takes along: were they made first,
+the file would have unsaved text when it is to be moved. But those in a new file go before it does.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from typing import Any
 
 from stet.lsp.delivering.delivery import Delivery
@@ -16,7 +17,6 @@ from stet.workspace.uris import canonical
 
 _LINES = frozenset(HunkKind) - WHOLE_FILE
 _ACCEPTING = ({HunkKind.MOVE}, {HunkKind.CREATE} | _LINES, {HunkKind.REMOVE})
-_UNDOING = ({HunkKind.REMOVE}, {HunkKind.CREATE}, {HunkKind.MOVE}, _LINES)
 _Carry = Callable[[str, Sequence[str]], Awaitable[None]]
 
 
@@ -42,10 +42,35 @@ async def _accept(ledger: ReviewLedger, delivery: Delivery, hunks: Sequence[Hunk
 async def undo_in_order(ledger: ReviewLedger, delivery: Delivery, hunk_ids: Iterable[str]) -> None:
     """Have the editor take these accepted hunks back; their states tell how it went."""
     hunks = [ledger.hunk(hunk_id) for hunk_id in hunk_ids]
-    for kinds in _UNDOING:
-        ready = [hunk for hunk in hunks if hunk.kind in kinds]
-        links = _without_stuck(ledger, ready, hunks, HunkState.UNDONE)
-        await _carry_out(ledger, delivery.undo, links)
+    lines = [hunk for hunk in hunks if hunk.kind in _LINES]
+    for steps in _backwards(ledger, hunks):
+        made = {canonical(ledger.hunk(one.id).uri) for one in steps if one.kind is HunkKind.CREATE}
+        within = [hunk for hunk in lines if canonical(ledger.hunk(hunk.id).uri) in made]
+        for ready in (within, steps):
+            links = _without_stuck(ledger, ready, hunks, HunkState.UNDONE)
+            await _carry_out(ledger, delivery.undo, links)
+        lines = [hunk for hunk in lines if hunk not in within]
+    links = _without_stuck(ledger, lines, hunks, HunkState.UNDONE)
+    await _carry_out(ledger, delivery.undo, links)
+
+
+def _backwards(ledger: ReviewLedger, hunks: Iterable[Hunk]) -> Iterator[list[Hunk]]:
+    """Those about whole files, the last first; at once only what has no file in common.
+
+    Each step is to be carried out before the next is asked for: it gives files their names back.
+    """
+    step: list[Hunk] = []
+    taken: set[str] = set()
+    whole = [hunk for hunk in hunks if hunk.kind not in _LINES]
+    for hunk in sorted(whole, key=lambda one: one.changed, reverse=True):
+        files = {canonical(uri) for uri in (ledger.hunk(hunk.id).uri, hunk.new_uri) if uri}
+        if taken & files:
+            yield step
+            step, taken = [], set()
+        step.append(hunk)
+        taken |= files
+    if step:
+        yield step
 
 
 def _without_stuck(
@@ -59,7 +84,7 @@ def _without_stuck(
     return [
         hunk.id
         for hunk in ready
-        if hunk.kind is HunkKind.MOVE
+        if hunk.kind in WHOLE_FILE
         or hunk.group not in moves
         or ledger.hunk(moves[hunk.group]).state is goal
     ]
