@@ -119,7 +119,7 @@ class Anchor(Place):
         """Read the lines that are its own, and those beside them."""
         self._is_due = self._is_touched = False
         self._see_neighbours(lines)
-        before, self.current = self.current, "".join(lines[self.first : self.end])
+        before, self.current = self.current, self._text_in(lines)
         self.merged = self._merged(lines, before)
 
     def _find_lines(self, lines: Sequence[str]) -> None:
@@ -246,7 +246,7 @@ class Anchor(Place):
         """Lines that were only put before or behind its own are not its inside."""
         own = [without_end(line) for line in self._base]
         while (n_lines := self.end - self.first) > len(own):
-            if self._reads(lines, self.proposed):
+            if self._text_in(lines) == self.proposed:
                 return
             hunks = diff_lines(own, [without_end(line) for line in lines[self.first : self.end]])
             if hunks and hunks[-1].old_start == len(own):

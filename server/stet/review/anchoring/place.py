@@ -12,6 +12,8 @@ from stet.review.anchoring.standing import (
     Fold,
     Standing,
     lines_around,
+    print_of,
+    prints_of,
     range_of,
     with_taken_back,
 )
@@ -257,7 +259,8 @@ class Place:
         """Note a change that the place has moved with, so that it can be told when it is undone."""
         first, removed, added = change
         back, again = self.first - first, self._again
-        fold = Fold(before, self.current, removed, added, back, around, again=again)
+        beside = None if around is None else prints_of(around)
+        fold = Fold(before, print_of(self.current), removed, added, back, beside, again=again)
         self._folds, self._again = (*self._folds[-_MAX_FOLDS:], fold), ()
 
     def _see_neighbours(self, lines: Sequence[str]) -> None:
@@ -285,11 +288,11 @@ class Place:
             self.first >= 0
             and self.end <= len(lines)
             and fold.is_undone_at(lines, self.first, self.end)
-            and self._reads(lines, fold.current)
+            and print_of(self._text_in(lines)) == fold.current
         )
 
-    def _reads(self, lines: Sequence[str], text: str) -> bool:
-        return "".join(lines[self.first : self.end]) == text
+    def _text_in(self, lines: Sequence[str]) -> str:
+        return "".join(lines[self.first : self.end])
 
     def grow(self) -> None:
         """From now on lines at the edges belong to it, until `rest`."""

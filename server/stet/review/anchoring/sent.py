@@ -8,7 +8,14 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from stet.review.anchoring.anchors import Anchor
-from stet.review.anchoring.standing import Fold, Standing, lines_around, range_of
+from stet.review.anchoring.standing import (
+    Fold,
+    Standing,
+    lines_around,
+    print_of,
+    prints_of,
+    range_of,
+)
 from stet.review.errors import CantUndo
 from stet.text.buffer import TextBuffer
 from stet.text.change import LineChange, TextChange
@@ -284,8 +291,8 @@ class Sent:
         [(shift, (first, removed, added))] = beside
         was = Standing(before.first - first, before.end - first, before.is_lost)
         back = standing.first - first - shift
-        around = lines_around(self.lines, before.first, before.end)
-        return Fold(was, anchor.current, removed, added, back, around)
+        around = prints_of(lines_around(self.lines, before.first, before.end))
+        return Fold(was, print_of(anchor.current), removed, added, back, around)
 
 
 def _runs(effects: Sequence[tuple[str, LineChange]]) -> Iterator[Run]:

@@ -21,22 +21,24 @@ class Fold(NamedTuple):
 
     Attributes:
         before: The place before it, in lines from where the change began.
-        current: What stood there.
+        current: What stood there, by its `print_of`: a place may hold a whole file, and many of its
+            changes are remembered.
         removed: How many lines the change took.
         added: How many it put there.
         back: How far behind the beginning of the change the anchor stood after it.
-        around: The lines round the place before it, where they tell whether its inverse has come.
+        around: The lines round the place before it, each by its `print_of` without its line end,
+            where they tell whether its inverse has come.
         as_sent: `back` and `before` by the edit that was sent, where the editor reported the change at
             another of several lines that read alike; Stet itself takes back what it sent.
         again: What had been taken back where its inverse leads to, so that it may be done again there.
     """
 
     before: Standing
-    current: str
+    current: int
     removed: int
     added: int
     back: int
-    around: tuple[str, str] | None
+    around: tuple[int, int] | None
     as_sent: tuple[int, Standing] | None = None
     again: "tuple[Fold, ...]" = ()
 
@@ -50,10 +52,21 @@ class Fold(NamedTuple):
         """Whether the lines that are back round these are those that were taken from there."""
         if self.around is None:
             return True
-        was, now = without_ends(self.around), without_ends(lines_around(lines, first, end))
+        was, now = self.around, prints_of(lines_around(lines, first, end))
         took_before = 0 < self.before.first <= self.removed
         took_behind = 0 <= self.before.end < self.removed
         return not (took_before and now[0] != was[0]) and not (took_behind and now[1] != was[1])
+
+
+def print_of(text: str) -> int:
+    """A number that tells a text from all others that could stand in its place."""
+    return hash(text)
+
+
+def prints_of(around: tuple[str, str]) -> tuple[int, int]:
+    """Those of the lines round a place, whose line ends may come and go."""
+    before, behind = without_ends(around)
+    return print_of(before), print_of(behind)
 
 
 def with_taken_back(again: tuple[Fold, ...], fold: Fold, most: int) -> tuple[Fold, ...]:

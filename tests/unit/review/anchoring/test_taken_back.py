@@ -1,6 +1,7 @@
 """What was taken back can be done again, though other changes were made and taken back since."""
 
 import random
+import tracemalloc
 
 import pytest
 
@@ -90,3 +91,20 @@ def test_what_is_remembered_has_a_bound_however_much_is_done_and_taken_back() ->
             undone.append(change(page, at, at, f"{number}\n" * dice.choice([1, 2])))
         most = max(most, *(n_folds(fold.again) for fold in anchor.folds), n_folds(anchor._again))
     assert 8 < most <= 130
+
+
+def test_changes_within_a_long_hunk_are_remembered_without_its_text() -> None:
+    long = "".join(f"line {n}\n" for n in range(10_000))
+    page = Page(long)
+    [hunk] = page.propose("".join(f"Line {n}\n" for n in range(10_000)))
+    tracemalloc.start()
+    page.type(1, 0, 1, 0, "z\n")
+    before, _ = tracemalloc.get_traced_memory()
+    for _ in range(60):
+        page.type(2, 0, 2, 0, "z\n")
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert grown < 5 * len(long)
+    for _ in range(61):
+        page.type(1, 0, 2, 0, "")
+    assert page.ledger.hunk(hunk.id) == hunk
