@@ -1,6 +1,9 @@
 """What was kept is there again, whoever ran before; `kill -9` is in `test_store_kill`."""
 
+import _sqlite3
+import ctypes
 import dataclasses
+import random
 import subprocess
 import sys
 import tempfile
@@ -232,6 +235,18 @@ def test_the_log_does_not_grow_for_ever(tmp_path: Path) -> None:
             sizes.append(store.file.with_name("state.db-wal").stat().st_size)
         assert max(sizes) <= 1.2 * sizes[TIDY_WRITES]
     assert not store.file.with_name("state.db-wal").exists()
+
+
+def test_much_that_is_written_is_not_held_in_memory(tmp_path: Path) -> None:
+    in_use = ctypes.CDLL(_sqlite3.__file__).sqlite3_memory_used
+    in_use.restype = ctypes.c_int64
+    dice = random.Random(1)
+    with store_in(tmp_path) as store:
+        before = in_use()
+        for number in range(1, 100):
+            text = dice.randbytes(40_000).hex()
+            store.keep([dataclasses.replace(numbered(number), new=text)])
+        assert in_use() - before < 600_000
 
 
 def test_what_comes_after_the_end_is_no_error(tmp_path: Path) -> None:
