@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types as lsp
 
+from stet.lsp.showing.review_pages import MAX_CLOSED
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import (
     calls,
@@ -205,3 +206,26 @@ async def test_a_page_of_nothing_is_refused(root: Path, tmp_path: Path) -> None:
             await editor.command("stet.review", {"turn": "t9"})
         with pytest.raises(Exception, match="there is no hunk 'h9'"):
             await editor.command("stet.review", {"hunk": "h9"})
+
+
+async def test_a_page_is_known_as_long_as_it_is_open_and_not_long_behind_that(
+    root: Path, tmp_path: Path
+) -> None:
+    async with reviewing(root, tmp_path) as (editor, first, _):
+        second, path = await another(editor, first, "+zwei\n")
+        text = editor.text(second)
+        editor.close(second)
+        for n in range(MAX_CLOSED):
+            editor.close((await another(editor, first, f"+at {n}\n"))[0])
+        path.write_text(text)
+        editor.open(second)
+        save(editor, second, lambda text: without(text, "h2"))
+        assert await editor.wait_for_message("This review is not of this session")
+        save(editor, first, lambda text: without(text, "h3"))
+        await wait_for_states(editor, h1="pending", h2="pending", h3="rejected")
+
+
+async def another(editor: FakeEditor, page: str, line: str) -> tuple[str, Path]:
+    """A page of the same hunks, behind one line of the first that is another."""
+    save(editor, page, lambda text: re.sub(r"(?m)^\+(?!\+\+ ).*\n", line, text, count=1))
+    return await opened(editor)

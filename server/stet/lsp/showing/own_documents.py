@@ -6,7 +6,7 @@ in no scope, and nobody's cursor: nothing of Stet's own is shown to a model or e
 
 import itertools
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
 
@@ -68,6 +68,10 @@ class OwnDocuments:
     def document(self, uri: str) -> TextDocument | None:
         """One of them as it is in the editor; None if it is not open."""
         return self.world.document(uri)
+
+    def documents(self) -> Iterable[TextDocument]:
+        """All of them that are open, as they are in the editor."""
+        return self.world.snapshot().documents.values()
 
     def focused(self, uri: str | None) -> None:
         """The editor says that the user is in this document now, whosever it is; None: in none."""

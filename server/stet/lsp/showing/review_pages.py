@@ -33,8 +33,13 @@ _KEPT = "The page keeps what you wrote: save it again to try once more"
 _MOVED_ON = "it is another one than the page shows by now; `stet.review` shows it anew"
 
 
+MAX_CLOSED = 8
+"""How many pages that are not open are known: one is shown before the editor opens it, and the file of
+one that was closed goes to the next."""
+
+
 class ReviewPages:
-    """All pages that were shown since the start, by the name in their first line."""
+    """The pages that are open and the last that were shown, by the name in their first line."""
 
     def __init__(
         self,
@@ -60,6 +65,8 @@ class ReviewPages:
         snapshot = self._workspace.snapshot()
         texts = {hunk.uri: self._text(hunk.uri) for hunk in hunks}
         page = overview([as_shown(hunk, snapshot) for hunk in hunks], texts, snapshot.name_of)
+        self._forget_closed()
+        _ = self._pages.pop(page.name, None)
         self._pages[page.name] = page
         file = self._free_name(page)
         uri = self._system.write_own(file, page.text).as_uri()
@@ -121,6 +128,13 @@ class ReviewPages:
             return hunks[0].uri, Range(first, first)
         behind = Position(max(spots[1].line_in(hunks[1]), first.line) + 1, 0)
         return hunks[0].uri, Range(first, behind)
+
+    def _forget_closed(self) -> None:
+        """Keep those that are open, and the latest of the others."""
+        opened = {page_name(one.text) for one in self._own.documents()}
+        closed = [name for name in self._pages if name not in opened]
+        for name in closed[: 1 - MAX_CLOSED]:
+            del self._pages[name]
 
     def _carry_out(self, page: ReviewPage, said: Verdicts) -> None:
         refused = list(said.refused)
