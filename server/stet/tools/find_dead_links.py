@@ -8,12 +8,13 @@ from pydantic import Field, model_validator
 from stet.index.dead_report import dead_links, files_below
 from stet.index.files import is_below
 from stet.index.scan import LinkCache, ScannedLinks, scan_links
-from stet.text.capped import capped, quoted_line
+from stet.text.capped import capped
 from stet.text.escape import escape_line
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
 from stet.workspace.paths import Located
+from stet.workspace.quoting import redactor_of, told_line
 from stet.workspace.snapshot import NotShown, Snapshot
 
 
@@ -60,13 +61,15 @@ def _report(
         except NotShown as refused:
             raise ToolError(f"{refused} `list_files` gives the names there are.") from refused
     scan = scan_links(snapshot, cache)
+    redactor = redactor_of(snapshot)
     lines = []
     for found in dead_links(snapshot, scan, _sources(scan, located, is_file=is_file)):
         name = escape_line(snapshot.name_of(found.edge.source))
         where = name if found.place is None else f"{name}:{found.place.line + 1}"
         alike = ", ".join(map(escape_line, found.near))
         hint = f" (like it: {alike})" if alike else ""
-        lines.append(f"{where}: '{quoted_line(found.edge.link.written)}' leads to no file{hint}")
+        written = told_line(found.edge.link.written, redactor)
+        lines.append(f"{where}: '{written}' leads to no file{hint}")
     if scan.is_cut:
         lines.append("(The workspace is too large to look through: not all files were read.)")
     return lines

@@ -1,8 +1,11 @@
 """`get_attached_context`: what the user has in front of them now."""
 
+import asyncio
+
 from stet.text.capped import MAX_CHARACTERS
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
+from stet.workspace.quoting import beginning, redactor_of
 
 
 class GetAttachedContext(Params):
@@ -20,7 +23,8 @@ async def run(params: GetAttachedContext, desk: Desk) -> str:  # noqa: ARG001 - 
     if len(text) <= MAX_CHARACTERS:
         return f"{text}\n"
     n_cut = len(text) - MAX_CHARACTERS
-    return f"{text[:MAX_CHARACTERS]}\n(cut: {n_cut} more characters; `read_file` shows each file)\n"
+    shown = await asyncio.to_thread(beginning, text, MAX_CHARACTERS, redactor_of(desk.snapshot()))
+    return f"{shown}\n(cut: {n_cut} more characters; `read_file` shows each file)\n"
 
 
 GET_ATTACHED_CONTEXT = Tool(

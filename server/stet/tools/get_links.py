@@ -12,11 +12,12 @@ from stet.index.dead import DeadLinks, is_local
 from stet.index.graph import Edge
 from stet.index.link_places import LinkPlaces
 from stet.index.scan import LinkCache, ScannedLinks, scan_links
-from stet.text.capped import capped, quoted_line
+from stet.text.capped import capped
 from stet.text.escape import escape_line
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
+from stet.workspace.quoting import redactor_of, told_line
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical
 
@@ -119,16 +120,19 @@ class _Report:
     def _written(self, edge: Edge) -> str:
         place = self.places.line_of(edge)
         return (
-            quoted_line(edge.link.written)
+            self._quoted(edge.link.written)
             if place is None
-            else f"{place[0]}: {quoted_line(place[1])}"
+            else f"{place[0]}: {self._quoted(place[1])}"
         )
 
     def _target(self, edge: Edge) -> str:
         if edge.targets:
             return ", ".join(map(self._name, edge.targets))
         told = "no file" if self.dead.is_dead(edge) else "a file without text, or one not shown"
-        return f"'{quoted_line(edge.link.written)}' ({told})"
+        return f"'{self._quoted(edge.link.written)}' ({told})"
+
+    def _quoted(self, text: str) -> str:
+        return told_line(text, redactor_of(self.snapshot))
 
     def _name(self, uri: str) -> str:
         return escape_line(self.snapshot.name_of(uri))

@@ -1,7 +1,7 @@
 """`query_files`: find files by what they say of themselves."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Literal, Self
 
@@ -10,7 +10,7 @@ from pydantic import Field, field_validator, model_validator
 from stet.index.comparing import Condition, ago, moment_of
 from stet.index.file_query import FileQuery, Match, asked_of_all
 from stet.index.scan import LinkCache, scan_links
-from stet.text.capped import capped, quoted_line
+from stet.text.capped import capped
 from stet.text.escape import escape_line
 from stet.text.iso import iso_time
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
@@ -18,6 +18,8 @@ from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
 from stet.workspace.paths import Located
 from stet.workspace.patterns import Patterns, parse_patterns
+from stet.workspace.quoting import redactor_of, told_line
+from stet.workspace.redaction import Redactor
 from stet.workspace.slices import gathered
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical
@@ -132,18 +134,23 @@ async def run(params: QueryFiles, desk: Desk) -> str:
         return "No file meets all of that. Leave a condition out; `list_tags` gives the tags.\n"
     if params.modified_after or params.modified_before:
         found.sort(key=lambda match: (-(match.mtime or 0.0), match.name))
-    lines = [line for match in found[: params.limit] for line in _lines(match)]
+    redactor = redactor_of(snapshot)
+    lines = await asyncio.to_thread(_all_lines, found[: params.limit], redactor)
     text = capped(lines, _GO_ON)
     if len(found) > params.limit:
         text += f"(cut: {len(found) - params.limit} more files; {_GO_ON})\n"
     return text
 
 
-def _lines(match: Match) -> Iterator[str]:
+def _all_lines(matches: Sequence[Match], redactor: Redactor | None) -> list[str]:
+    return [line for match in matches for line in _lines(match, redactor)]
+
+
+def _lines(match: Match, redactor: Redactor | None) -> Iterator[str]:
     """What is shown of a file."""
     written = None if match.mtime is None else iso_time(match.mtime)
     yield escape_line(match.name) + (f" (written {written})" if written else "")
-    yield from (f"  {number}: {quoted_line(line)}" for number, line in match.told)
+    yield from (f"  {number}: {told_line(line, redactor)}" for number, line in match.told)
     if match.n_more:
         yield f"  ({match.n_more} more in this file: `read_file` shows them)"
 

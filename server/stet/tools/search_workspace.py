@@ -7,13 +7,14 @@ from typing import Literal
 from pydantic import Field
 
 from stet.index.searching import Found, Query, SearchMode
-from stet.text.capped import MAX_LINE, capped, quoted_line
+from stet.text.capped import MAX_LINE, capped
 from stet.text.escape import escape_line
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
 from stet.workspace.grep import BadPattern, grep
 from stet.workspace.grep_child import MAX_LINE as MAX_HIT
+from stet.workspace.quoting import redactor_of, told_line
 from stet.workspace.redaction import Redactor
 
 MAX_QUERY = 1000
@@ -59,7 +60,7 @@ async def run(params: SearchWorkspace, desk: Desk) -> str:
     query = Query(params.query, SearchMode(params.mode), params.folder, params.limit)
     found = await desk.searcher.search(desk.snapshot(), query)
     hits = [(each.name, each.line, each.text) for each in found.passages]
-    lines = await asyncio.to_thread(_lines, hits, _redactor(desk))
+    lines = await asyncio.to_thread(_lines, hits, redactor_of(desk.snapshot()))
     return _shown(params, lines, found.n_more) + _said(params, found)
 
 
@@ -69,7 +70,7 @@ async def _by_pattern(params: SearchWorkspace, desk: Desk) -> str:
     except BadPattern as error:
         raise ToolError(str(error)) from error
     hits = [(hit.name, hit.line, hit.text) for hit in found.hits[: params.limit]]
-    lines = await asyncio.to_thread(_lines, hits, _redactor(desk))
+    lines = await asyncio.to_thread(_lines, hits, redactor_of(desk.snapshot()))
     text = _shown(params, lines, len(found.hits) - len(lines))
     return text + (_NOT_ALL if found.is_cut else "")
 
@@ -100,12 +101,6 @@ def _said(params: SearchWorkspace, found: Found) -> str:
     return told
 
 
-def _redactor(desk: Desk) -> Redactor | None:
-    """What knows secrets; None where the user wants no marks in their places."""
-    wanted = desk.workspace.settings.privacy.redact_secrets
-    return desk.workspace.redactor if wanted else None
-
-
 def _lines(hits: Sequence[tuple[str, int, str]], redactor: Redactor | None) -> list[str]:
     """Hits, by file, number and text, as they are shown."""
     return [f"{escape_line(name)}:{line}: {_quoted(text, redactor)}" for name, line, text in hits]
@@ -113,13 +108,9 @@ def _lines(hits: Sequence[tuple[str, int, str]], redactor: Redactor | None) -> l
 
 def _quoted(text: str, redactor: Redactor | None) -> str:
     """A line that is short enough to be shown; a long one without what the cut leaves of a secret."""
-    quoted = quoted_line(text)
-    line = text.strip()
-    if redactor is None or len(quoted) <= MAX_LINE:
-        return quoted
-    most = min(MAX_LINE, len(line) - _UNSEEN) if len(text) >= MAX_HIT else MAX_LINE
-    told = quoted_line(redactor.beginning(line, max(0, most)))
-    return told if told.endswith(" …") else f"{told} …".lstrip()
+    is_cut = len(text) >= MAX_HIT
+    most = min(MAX_LINE, len(text.strip()) - _UNSEEN) if is_cut else MAX_LINE
+    return told_line(text, redactor, most)
 
 
 SEARCH_WORKSPACE = Tool(

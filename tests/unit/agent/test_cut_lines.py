@@ -2,6 +2,7 @@
 
 import pytest
 
+from stet.context.project_instructions import MAX_CHARACTERS
 from stet.llm.scripted import call
 from stet.settings.values import PrivacySettings, Settings
 from stet.system.memory_system import MemorySystem
@@ -94,3 +95,52 @@ async def test_a_changed_line_is_cut_behind_a_mark(form: str, n_seen: int) -> No
     await table.ask("Again")
     assert "+ kkk zzz" in sent(table)
     assert left not in sent(table)
+
+
+@pytest.mark.parametrize("form", SECRETS)
+@pytest.mark.parametrize("n_seen", [6, 12])
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("get_links", {"file": "c.md"}),
+        ("query_files", {"text": "kkk"}),
+        ("query_files", {"task": "open"}),
+    ],
+)
+async def test_a_line_that_another_tool_quotes_is_cut_behind_a_mark(
+    form: str, n_seen: int, tool: str, arguments: dict[str, str]
+) -> None:
+    line, left = long_line(form, n_seen=n_seen)
+    text = line.replace("zzzzz", "[[a]]", 1)
+    if "task" in arguments:
+        text = "- [ ] " + text.replace("zzzz", "", 1)  # shown as `[ ] kkk ...`
+    files = {"/ws/c.md": text, "/ws/a.md": "x\n"}
+    world = make_world(files, opened={"/ws/a.md": "x\n"})
+    table = Table(world, [call(tool, **arguments), DONE])
+    await table.ask("Go")
+    assert "kkk " in sent(table)
+    assert left not in sent(table)
+
+
+@pytest.mark.parametrize("n_seen", [6, 12])
+async def test_nor_does_a_dead_link_end_in_one(n_seen: int) -> None:
+    key = SECRETS["x = %s"]
+    target = "z" * (200 - n_seen - 1) + "-" + key
+    world = make_world(
+        {"/ws/c.md": f"[[{target}]]\n", "/ws/a.md": "x\n"}, opened={"/ws/a.md": "x\n"}
+    )
+    table = Table(world, [call("find_dead_links"), call("get_links", file="c.md"), DONE])
+    await table.ask("Go")
+    assert "leads to no file" in sent(table)
+    assert key[:n_seen] not in sent(table)
+
+
+async def test_nor_do_instructions_of_the_project_that_are_too_long() -> None:
+    key = SECRETS["x = %s"]
+    text = "z" * (MAX_CHARACTERS - 13) + " " + key
+    world = make_world({"/ws/AGENTS.md": text, "/ws/a.py": "x\n"}, opened={"/ws/a.py": "x\n"})
+    table = Table(world, [DONE])
+    await table.ask("Go")
+    assert "zzzz" in sent(table)
+    assert "(cut: " in sent(table)
+    assert key[:12] not in sent(table)

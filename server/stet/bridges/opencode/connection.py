@@ -10,7 +10,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from stet.bridges.opencode.address import Address
 from stet.bridges.opencode.errors import NotOpenCode, Refused, Unreachable
-from stet.text.capped import quoted_line
+from stet.text.capped import MAX_LINE, quoted_line
+from stet.workspace.redaction import Redactor
 
 SECONDS = 15.0
 """For one request; the first message of a session takes OpenCode several seconds."""
@@ -58,7 +59,8 @@ class Connection:
         except TimeoutError as error:
             raise Unreachable(f"it did not answer within {SECONDS:g} s") from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise Unreachable(quoted_line(str(error) or type(error).__name__)) from error
+            said = Redactor().beginning(str(error) or type(error).__name__, MAX_LINE)
+            raise Unreachable(quoted_line(said)) from error
         if status in {401, 403}:
             raise Refused(status, f"it wants a password: set {self.address.password_env}")
         if status != 200:

@@ -1,0 +1,35 @@
+"""Lines and texts of files as they are quoted: in bounds, and without what a cut leaves of a secret.
+
+What is left of one has no look of its own, so nothing behind finds it any more.
+"""
+
+from stet.text.capped import MAX_LINE, quoted_line
+from stet.workspace.redaction import Redactor
+from stet.workspace.snapshot import Snapshot
+
+
+def redactor_of(snapshot: Snapshot) -> Redactor | None:
+    """What knows secrets; None where the user wants no marks in their places."""
+    return snapshot.redactor if snapshot.settings.privacy.redact_secrets else None
+
+
+def told_line(text: str, redactor: Redactor | None, most: int = MAX_LINE) -> str:
+    """A line that is short enough as it is, with nothing in it that acts; the beginning of a long one.
+
+    Args:
+        text: The line.
+        redactor: Of the workspace; see `redactor_of`.
+        most: Characters of a long one that may be shown.
+    """
+    quoted = quoted_line(text)
+    if redactor is None or len(quoted) <= MAX_LINE:
+        return quoted
+    told = quoted_line(redactor.beginning(text.strip(), max(0, most)))
+    return told if told.endswith(" …") else f"{told} …".lstrip()
+
+
+def beginning(text: str, most: int, redactor: Redactor | None) -> str:
+    """The first `most` characters of a text, marks for secrets not counted; all of a shorter one."""
+    if redactor is None or len(text) <= most:
+        return text[:most]
+    return redactor.beginning(text, most)
