@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import json
 import os
 import pickle
 import sqlite3
@@ -36,7 +37,53 @@ def keys(stage: Stage, n: int) -> list[str]:
     return [makers[at % len(makers)]() for at in range(n)]
 
 
-@attack(13, "secrets in content", least=90, weakness="nothing_redacted")
+GUESSES = (
+    ("search_workspace", {"mode": "regex", "query": "{}"}),
+    ("search_workspace", {"mode": "regex", "query": "guessed = .(?!{})"}),
+    ("search_workspace", {"mode": "regex", "query": "^(?=.*{})guessed"}),
+    ("search_workspace", {"mode": "keyword", "query": "{}"}),
+    ("search_workspace", {"mode": "keyword", "query": '"guessed = {}"'}),
+    ("query_files", {"text": "{}"}),
+    ("query_files", {"task": "open", "text": "{}"}),
+    ("query_files", {"property": "token", "value": "~{}"}),
+)
+
+
+async def guessed(stage: Stage) -> Result:
+    """Beginnings of a key, right ones and wrong: no answer may tell which is which."""
+    made = keys(stage, 12)
+    orders, wanted = [], []
+    for n, key in enumerate(made):
+        note = f"guessed = '{key}'\n- [ ] use {key}\n"
+        stage.put(f"g/{n}.md", f"---\ntoken: {key}\n---\n{note}")
+        right = key[: stage.random.randint(8, 14)]
+        wrong = right[:-1] + ("z" if right[-1] != "z" else "y")
+        for tool, given in GUESSES:
+            for guess in (right, wrong):
+                asked = {name: one.replace("{}", guess) for name, one in given.items()}
+                asked["folder"] = "g"  # the orders hold the guesses
+                orders.append(order(tool, **asked))
+                wanted.append((tool, guess, json.dumps(asked)))
+    seen = await stage.play(orders, accepts=False)
+    told: dict[str, str] = {}
+    calls: dict[str, str] = {}
+    for one in json.loads(seen.sent[-1])["messages"]:
+        for call in one.get("tool_calls") or ():
+            calls[call["id"]] = call["function"]["name"] + call["function"]["arguments"]
+        if one["role"] == "tool":
+            told[calls[one["tool_call_id"]]] = str(one["content"])
+    answers = [told[tool + asked].replace(guess, "GUESS") for tool, guess, asked in wanted]
+    effects = [
+        f"a guess is told from another: {wanted[at]}"
+        for at in range(0, len(answers), 2)
+        if answers[at] != answers[at + 1]
+    ]
+    result = Result()
+    result.add(len(answers) // 2, [*effects, *seen.effects()])
+    return result
+
+
+@attack(13, "secrets in content", least=180, weakness="nothing_redacted", others=("guesses_told",))
 async def secrets_in_content(stage: Stage) -> Result:
     made = keys(stage, 12 if stage.few else 48)
     forms = (
@@ -59,7 +106,7 @@ async def secrets_in_content(stage: Stage) -> Result:
         orders, settings={"agent": {"commands": commands, "disabledTools": []}}, accepts=False
     )
     sent = "\n".join(seen.sent)
-    result = Result()
+    result = await guessed(stage)
     effects = [f"sent: {key[:8]}..." for key in made if key in sent]
     result.add(2 * len(made), [*effects, *(one for one in seen.effects() if "'cat'" not in one)])
     return result
@@ -180,8 +227,6 @@ async def poisoned_search(stage: Stage) -> Result:
     orders += [order("query_files", text=query), order("list_files", glob="*.py")]
     orders += [order("read_file", file=name) for name in unread]
     seen = await stage.play(orders, accepts=False)
-    import json
-
     told = [
         one["content"] for one in json.loads(seen.sent[-1])["messages"] if one["role"] == "tool"
     ]

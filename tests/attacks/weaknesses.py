@@ -379,3 +379,11 @@ def nothing_redacted(put: Put) -> None:
     """Secrets are no secrets."""
     redaction = importlib.import_module("stet.workspace.redaction")
     put(redaction.__name__, "Redactor.redact", lambda self, text, **_: redaction.Redacted(text))
+
+
+@weakness
+def guesses_told(put: Put) -> None:
+    """Files are searched with the secrets that stand in them."""
+    put("stet.workspace.redaction", "Redactor.known", lambda self: None)
+    put("stet.index.word_search", "_told", lambda document, redactor: document)
+    put("stet.index.file_query", "_told", lambda text, redactor: text)

@@ -14,8 +14,10 @@ from stet.index.front_matter import find_front_matter
 from stet.index.notes import tags_in, tasks_in
 from stet.index.properties import BadYaml, properties_of
 from stet.text.document import TextDocument
+from stet.text.lines import split_lines
 from stet.workspace.paths import Located
 from stet.workspace.patterns import Patterns
+from stet.workspace.redaction import Redactor
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical
 
@@ -71,11 +73,14 @@ class Match:
 
 def asked_of_all(query: FileQuery, snapshot: Snapshot) -> Iterator[Match | None]:
     """The question put to every file; None for one that is not meant. Blocks on the disk."""
+    redactor = snapshot.redactor if snapshot.settings.privacy.redact_secrets else None
     for located in snapshot.walk(query.folder):
-        yield _match(query, snapshot, located)
+        yield _match(query, snapshot, located, redactor)
 
 
-def _match(query: FileQuery, snapshot: Snapshot, located: Located) -> Match | None:
+def _match(
+    query: FileQuery, snapshot: Snapshot, located: Located, redactor: Redactor | None
+) -> Match | None:
     is_timed = query.after is not None or query.before is not None
     mtime = snapshot.mtime(located.uri) if is_timed else None
     if not _is_named(query, located) or (is_timed and not _is_in_time(query, mtime)):
@@ -84,9 +89,9 @@ def _match(query: FileQuery, snapshot: Snapshot, located: Located) -> Match | No
         document = snapshot.show(located.uri)
     except NotShown:
         return None  # gone since it was listed
-    if not _has_tag(query.tag, document) or not _has_property(query, document):
+    if not _has_tag(query.tag, document) or not _has_property(query, document, redactor):
         return None
-    told = list(_telling(query, document))
+    told = list(_telling(query, document, redactor))
     if not told and (query.task or query.text):
         return None
     shown = tuple(told[:LINES_PER_FILE])
@@ -119,7 +124,7 @@ def _has_tag(tag: str, document: TextDocument) -> bool:
     return any(each == wanted or each.startswith(f"{wanted}/") for each in tags)
 
 
-def _has_property(query: FileQuery, document: TextDocument) -> bool:
+def _has_property(query: FileQuery, document: TextDocument, redactor: Redactor | None) -> bool:
     """Whether a property of that name is there and is what is wanted."""
     if not query.property:
         return True
@@ -132,17 +137,48 @@ def _has_property(query: FileQuery, document: TextDocument) -> bool:
     except BadYaml:
         return False
     values = [value for name, value in properties.items() if folded(name) == wanted]
-    return any(query.condition is None or query.condition.is_met(value) for value in values)
+    condition = query.condition
+    if condition is None or not values:
+        return bool(values)
+    if redactor is not None:
+        redactor.learn(document.text)
+        values = [_told_value(query.property, value, redactor) for value in values]
+    return any(map(condition.is_met, values))
 
 
-def _telling(query: FileQuery, document: TextDocument) -> Iterator[tuple[int, str]]:
-    """The lines with the tasks or the text; with both, the tasks that hold the text."""
+def _told_value(name: str, value: object, redactor: Redactor) -> object:
+    """A property's value, or what may be told of it: compared, a key would tell its letters."""
+    if isinstance(value, dict):
+        return {key: _told_value(str(key), each, redactor) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_told_value(name, each, redactor) for each in value]
+    if isinstance(value, tuple):  # its kind in YAML, and as it is written
+        return value[0], redactor.redact(f"{name}: {value[1]}").text.removeprefix(f"{name}: ")
+    return value
+
+
+def _telling(
+    query: FileQuery, document: TextDocument, redactor: Redactor | None
+) -> Iterator[tuple[int, str]]:
+    """The lines with the tasks or the text; with both, the tasks that hold the text.
+
+    They are looked for in what may be told: else the next letter of a key would be found, or not.
+    """
     text = folded(query.text)
+    if text not in folded(document.text):
+        return
     if query.task is not None:
         for task in tasks_in(document.text) if document.is_markdown else ():
-            if task.is_done == (query.task == "done") and text in folded(task.text):
+            if task.is_done == (query.task == "done") and text in folded(
+                _told(task.text, redactor)
+            ):
                 yield task.line, f"[{'x' if task.is_done else ' '}] {task.text}"
-    elif text and text in folded(document.text):
+    elif text:
+        told = split_lines(_told(document.text, redactor))
         for number, line in enumerate(document.lines, 1):
-            if text in folded(line):
+            if text in folded(told[number - 1]):
                 yield number, line
+
+
+def _told(text: str, redactor: Redactor | None) -> str:
+    return text if redactor is None else redactor.redact(text).text

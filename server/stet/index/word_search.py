@@ -18,6 +18,7 @@ from stet.index.words import folded_text, stems, terms
 from stet.text.definitions import defined_name
 from stet.text.document import TextDocument
 from stet.workspace.paths import Located
+from stet.workspace.redaction import Redactor
 from stet.workspace.slices import gathered
 from stet.workspace.snapshot import NotShown, Snapshot
 
@@ -134,6 +135,8 @@ def _scan(
     snapshot: Snapshot, folder: str, wanted: _Wanted, tally: _Tally
 ) -> Iterator[_File | None]:
     """Every file, None for one that says nothing. Blocks on the disk."""
+    is_marked = snapshot.settings.privacy.redact_secrets
+    redactor = snapshot.redactor if is_marked else None
     for located in snapshot.walk(folder):
         if tally.n_files >= MAX_FILES or tally.n_characters >= MAX_CHARACTERS:
             tally.is_cut = True
@@ -144,14 +147,24 @@ def _scan(
             continue  # gone since it was listed
         tally.n_files += 1
         tally.n_characters += len(document.text)
-        yield _weighed(located, document, wanted)
+        yield _weighed(located, document, wanted, redactor)
 
 
-def _weighed(located: Located, document: TextDocument, wanted: _Wanted) -> _File | None:
+def _told(document: TextDocument, redactor: Redactor) -> TextDocument:
+    """What may be told of a document; it has the same lines."""
+    text = redactor.redact(document.text).text
+    return document if text == document.text else TextDocument(document.uri, text)
+
+
+def _weighed(
+    located: Located, document: TextDocument, wanted: _Wanted, redactor: Redactor | None
+) -> _File | None:
     in_path = _path_weights(located.name, wanted)
     lines: tuple[_Line, ...] = ()
     if wanted.pattern.search(folded_text(document.text)) is not None:
-        lines = tuple(_lines(document, wanted))
+        # By what may be told: else the next letter of a key would be found, or not.
+        told = document if redactor is None else _told(document, redactor)
+        lines = tuple(_lines(told, document, wanted))
     weights = tuple(map(sum, zip(in_path, *(line.weights for line in lines), strict=True)))
     if not any(weights):
         return None
@@ -171,18 +184,19 @@ def _path_weights(name: str, wanted: _Wanted) -> tuple[float, ...]:
     )
 
 
-def _lines(document: TextDocument, wanted: _Wanted) -> Iterator[_Line]:
+def _lines(told: TextDocument, document: TextDocument, wanted: _Wanted) -> Iterator[_Line]:
     n_lines = 0
-    for number, line in enumerate(document.lines, 1):
+    for number, line in enumerate(told.lines, 1):
         text = line[:MAX_LINE]
         folded = folded_text(text)
         if wanted.pattern.search(folded) is None:
             continue
         weights = wanted.weigh(text)
         if any(weights):
-            factor = _IN_TITLE if _is_title(text, document) else 1.0
+            factor = _IN_TITLE if _is_title(text, told) else 1.0
             phrase = len(wanted.terms) > 1 and wanted.phrase in " ".join(folded.split())
-            yield _Line(number, text, tuple(factor * each for each in weights), phrase)
+            own = document.lines[number - 1][:MAX_LINE]
+            yield _Line(number, own, tuple(factor * each for each in weights), phrase)
             n_lines += 1
             if n_lines == MAX_LINES:
                 return

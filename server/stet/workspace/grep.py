@@ -91,7 +91,9 @@ def _lines(snapshot: Snapshot, pattern: str, folder: str, found: Grepped) -> byt
 
 
 def _input(snapshot: Snapshot, pattern: str, folder: str, found: Grepped) -> Iterator[str]:
-    yield json.dumps(pattern) + "\n"
+    wanted = snapshot.settings.privacy.redact_secrets
+    known = snapshot.redactor.known() if wanted else None
+    yield json.dumps({"pattern": pattern, "known": known}) + "\n"
     size = 0
     for count, located in enumerate(snapshot.walk(folder)):
         try:

@@ -1,8 +1,11 @@
 """The process that searches text, so that a slow pattern stalls nothing and can be killed.
 
-It reads a regular expression as JSON, then one JSON array `[name, text]` a line, and writes one JSON
-array `[name, line, text]` a hit; lines are 1-based. A pattern that is none is answered with
+It reads `{"pattern": "...", "known": [...]}`, then one JSON array `[name, text]` a line, and writes one
+JSON array `[name, line, text]` a hit; lines are 1-based. A pattern that is none is answered with
 `{"error": "..."}`.
+
+Where marks are wanted (`known` is no null), a line is found by what may be told of it: else a pattern
+that matches or not with the next letter of a key would spell it out.
 """
 
 import json
@@ -11,6 +14,8 @@ import sys
 from collections.abc import Iterator
 from itertools import islice
 
+from stet.workspace.redaction import Redactor
+
 HITS_PER_FILE = 20
 """One file may not fill the answer."""
 MAX_HITS = 2_000
@@ -18,11 +23,17 @@ MAX_HITS = 2_000
 MAX_LINE = 1000
 """How much of a line is given, in code points."""
 
+_LINE_END = re.compile(r"\r\n|\n|\r")
+
 
 def main() -> None:
     """Serve one search on the standard streams."""
+    asked = json.loads(sys.stdin.readline())
+    redactor = None if asked["known"] is None else Redactor()
+    if redactor is not None:
+        redactor.know(asked["known"])
     try:
-        pattern = re.compile(json.loads(sys.stdin.readline()))
+        pattern = re.compile(asked["pattern"])
     except (re.error, OverflowError, RecursionError) as error:
         sys.stdout.write(json.dumps({"error": str(error)}) + "\n")
         return
@@ -30,16 +41,20 @@ def main() -> None:
     for line in sys.stdin:
         name, text = json.loads(line)
         # All is read, even if no hit is wanted any more: who writes it waits for that.
-        for hit in islice(_hits(text, pattern), n_left):
+        for hit in islice(_hits(text, pattern, redactor), n_left):
             sys.stdout.write(json.dumps([name, *hit]) + "\n")
             n_left -= 1
 
 
-def _hits(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+def _hits(
+    text: str, pattern: re.Pattern[str], redactor: Redactor | None
+) -> Iterator[tuple[int, str]]:
+    told = text if redactor is None else redactor.redact(text).text
+    lines = _LINE_END.split(text)
     found = 0
-    for number, line in enumerate(re.split(r"\r\n|\n|\r", text), 1):
+    for number, line in enumerate(lines if told == text else _LINE_END.split(told), 1):
         if pattern.search(line) is not None:
-            yield number, line[:MAX_LINE]
+            yield number, lines[number - 1][:MAX_LINE]
             found += 1
             if found == HITS_PER_FILE:
                 return

@@ -15,6 +15,8 @@ PART = 16
 """Characters of a part of a secret by which it is known, wherever in the secret it stands."""
 _STEP = PART - LEAST + 1
 """A part of that length holds a piece that begins at a multiple of this."""
+_FEW = 64
+"""Pieces that are looked for one by one before every place of a text is looked at."""
 _MOST_ALIKE = 32
 """Secrets that are looked at for one piece: a stranger may write a thousand that begin alike."""
 
@@ -29,6 +31,9 @@ class KnownSecrets:
 
     def __len__(self) -> int:
         return len(self._order)
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(self._kinds.items())
 
     def add(self, secret: str, kind: str) -> None:
         """Know a secret from now on, if it is one that is not met by chance."""
@@ -55,7 +60,8 @@ class KnownSecrets:
 
     def places(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Start, end and kind of where secrets stand in a text, or parts of them that are long enough."""
-        if not self._pieces:
+        # As nearly always there are few and none is there: far sooner told than by every place.
+        if len(self._pieces) <= _FEW and not any(piece in text for piece in self._pieces):
             return
         behind = 0
         for at in range(len(text) - LEAST + 1):

@@ -13,7 +13,7 @@ Lines stay lines (`stet.text.secrets`), so line numbers mean the same with and w
 import re
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -110,6 +110,17 @@ class Redactor:
             n_before += mark.start() - at + len(self._secrets.get(mark.group(), mark.group()))
             at = mark.end()
         return told[: at + max(0, most - n_before)]
+
+    def known(self) -> list[tuple[str, str]]:
+        """Every secret that is looked for in all texts, with its kind: for another process of ours."""
+        with self._lock:
+            return list(self._known)
+
+    def know(self, secrets: Iterable[Sequence[str]]) -> None:
+        """Get to know what another one's `known` gave."""
+        with self._lock:
+            for secret, kind in secrets:
+                _ = self._mark(secret, kind)
 
     def learn(self, text: str) -> None:
         """Get to know the secrets of a whole text, so that any part of it is told without them."""

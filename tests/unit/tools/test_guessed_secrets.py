@@ -1,0 +1,92 @@
+"""Whoever guesses the letters of a secret learns from no search whether they are right."""
+
+from pathlib import Path
+
+import pytest
+
+from stet.settings.values import PrivacySettings, Settings
+from stet.system.os_system import OsSystem
+from stet.tools.base import Tool
+from stet.tools.query_files import QUERY_FILES
+from stet.tools.search_workspace import SEARCH_WORKSPACE
+from stet.workspace.workspace import Workspace
+from tests.support.turns import make_desk, use
+
+KEY = "ghp_zuqovarimolehkandibutesrogipwexyn4K7"
+FILES = {
+    "a.py": f'x = 1\napi_key = "{KEY}"\ny = 2\n',
+    "b.md": f"---\napi_key: {KEY}\n---\n- [ ] use {KEY}\nText {KEY}\n",
+}
+RIGHT, WRONG = KEY[4:10], "wyfiku"
+REGEX = (
+    'api_key = "ghp_{}', "(?i){}", 'api_key = "(?!ghp_{})', "^(?!.*{}).*api_key", "(?=.*{})api_key", "{}|nothing",
+)  # fmt: skip
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Workspace:
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    workspace = Workspace(OsSystem())
+    workspace.add_root(tmp_path.as_uri())
+    return workspace
+
+
+async def told(world: Workspace, tool: Tool, guess: str, arguments: dict[str, str]) -> str:
+    desk = make_desk(world, asked=None)
+    given = {name: value.replace("{}", guess) for name, value in arguments.items()}
+    return (await use(tool, desk, **given)).replace(KEY, "KEY").replace(guess, "GUESS")
+
+
+@pytest.mark.parametrize("query", REGEX)
+async def test_a_pattern_is_asked_of_what_may_be_told(world: Workspace, query: str) -> None:
+    asked = {"mode": "regex", "query": query}
+    right = await told(world, SEARCH_WORKSPACE, RIGHT, asked)
+    assert right == await told(world, SEARCH_WORKSPACE, WRONG, asked)
+
+
+@pytest.mark.parametrize("mode", ["keyword", "hybrid", "semantic"])
+@pytest.mark.parametrize("query", ["{}", '"ghp_{}"', "api_key {}", '"api_key = ghp_{}" text'])
+async def test_so_are_words(world: Workspace, query: str, mode: str) -> None:
+    asked = {"mode": mode, "query": query}
+    right = await told(world, SEARCH_WORKSPACE, RIGHT, asked)
+    assert right == await told(world, SEARCH_WORKSPACE, WRONG, asked)
+
+
+@pytest.mark.parametrize(
+    "conditions",
+    [
+        {"text": "{}"},
+        {"text": "{}", "task": "open"},
+        {"property": "api_key", "value": "~{}"},
+        {"property": "api_key", "value": ">ghp_{}"},
+        {"property": "api_key", "value": f"!={KEY}"},
+    ],
+)
+async def test_so_are_conditions(world: Workspace, conditions: dict[str, str]) -> None:
+    right = await told(world, QUERY_FILES, RIGHT, conditions)
+    assert right == await told(world, QUERY_FILES, WRONG, conditions)
+    whole = {name: value.replace(KEY, "ghp_{}") for name, value in conditions.items()}
+    assert await told(world, QUERY_FILES, KEY[4:], whole) == await told(
+        world, QUERY_FILES, WRONG, whole
+    )
+
+
+async def test_what_stands_around_a_secret_is_found_as_ever(world: Workspace) -> None:
+    desk = make_desk(world, asked=None)
+    line = f'a.py:2: api_key = "{KEY}"\n'  # the last door puts the mark in
+    assert await use(SEARCH_WORKSPACE, desk, mode="regex", query='^api_key = .*"$') == line
+    assert line in await use(SEARCH_WORKSPACE, desk, mode="keyword", query="api_key")
+    assert await use(QUERY_FILES, desk, property="api_key", glob="*.md") == "b.md\n"
+    assert f"  5: Text {KEY}\n" in await use(QUERY_FILES, desk, text="text")
+
+
+async def test_who_wants_no_marks_finds_everything(tmp_path: Path) -> None:
+    open_world = Workspace(OsSystem(), Settings(privacy=PrivacySettings(redact_secrets=False)))
+    open_world.add_root(tmp_path.as_uri())
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    desk = make_desk(open_world, asked=None)
+    assert "a.py:2" in await use(SEARCH_WORKSPACE, desk, mode="regex", query=RIGHT)
+    assert "a.py:2" in await use(SEARCH_WORKSPACE, desk, mode="keyword", query=RIGHT)
+    assert "b.md" in await use(QUERY_FILES, desk, text=RIGHT)
