@@ -132,7 +132,10 @@ class InlineStyle:
         def edit_of(document: TextDocument) -> TextEdit | None:
             edit = self._ledger.blocks.show(document, hunk_ids)
             if edit is None:
-                raise NotDone("These lines can't be shown with markers: their line ends are mixed.")
+                raise NotDone(
+                    "These lines can't be shown with markers: their line ends are mixed, or a line of "
+                    "the file reads like one of the marks."
+                )
             return edit
 
         return edit_of

@@ -11,7 +11,7 @@ from stet.review.anchoring.track import Track, overlap
 from stet.review.book import Book
 from stet.review.proposal import Hunk, HunkState
 from stet.text.block import Block
-from stet.text.blocks import find_blocks, may_hold_blocks
+from stet.text.blocks import find_blocks, is_rest, may_hold_blocks
 from stet.text.change import TextChange
 from stet.text.lines import line_end, whole_lines
 
@@ -90,8 +90,8 @@ def _in_conflict(hunk: Hunk, track: Track, anchor: BlockAnchor) -> Hunk | None:
 
 def _decided(hunk: Hunk, track: Track, anchor: BlockAnchor) -> Hunk:
     """A hunk whose block the user took away: what stands there tells what they meant."""
-    left, before, after = anchor.left or "", anchor.current, anchor.proposed
-    place = (anchor.first, anchor.end)
+    before, after = anchor.current, anchor.proposed
+    left, place = _all_that_is_left(track, anchor)
     # Where the two differ only in a line end at the end, it counts.
     is_old = left == before != after or not _reads_as(left, after)
     if is_old and _reads_as(left, before):
@@ -100,6 +100,24 @@ def _decided(hunk: Hunk, track: Track, anchor: BlockAnchor) -> Hunk:
     track.settle(Anchor(hunk.id, track.lines, place, left, before, stood=True))
     reason = "" if _reads_as(left, after) else _BY_HAND
     return dataclasses.replace(hunk, state=HunkState.ACCEPTED, old=before, new=left, reason=reason)
+
+
+def _all_that_is_left(track: Track, anchor: BlockAnchor) -> tuple[str, tuple[int, int]]:
+    """What stands where a block was, and on which lines.
+
+    Where the lines of the text read like the block's own, those may be told as what was left of it,
+    and the rest of the lines as put in beside it.
+    """
+    left, place = anchor.left or "", (anchor.first, anchor.end)
+    if any(map(is_rest, whole_lines(left))):
+        for text in (anchor.current, anchor.proposed):
+            n_lines = len(whole_lines(text))
+            for first in range(max(anchor.end - n_lines, 0), anchor.first + 1):
+                wider = (first, first + n_lines)
+                others = [a for a in track.overlapping(wider) if a is not anchor]
+                if not others and "".join(track.lines[first : first + n_lines]) == text:
+                    return text, wider
+    return left, place
 
 
 def _reads_as(text: str, other: str) -> bool:

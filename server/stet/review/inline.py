@@ -20,7 +20,7 @@ from stet.review.errors import WrongState
 from stet.review.following import catch_up
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkState
 from stet.text.block import BlockStyle
-from stet.text.blocks import form_for, render_block, style_for
+from stet.text.blocks import form_for, named_in, render_block, style_for
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
@@ -127,12 +127,14 @@ class InlineBlocks:
         """The pending hunks of a document that could stand in its text as blocks.
 
         Left out are those of protected files, which are not written to without a yes of their own,
-        and those in the front matter of a note, which would be none with a block in it.
+        those in the front matter of a note, which would be none with a block in it, and those that
+        the text itself names as a block does: theirs would not be told from it.
         """
         track = self._book.track(document.uri)
         top = 0
         if style_for(document) is BlockStyle.FENCE:
             top = behind_front_matter(document.lines)
+        named = named_in(document.text)
         return tuple(
             anchor.hunk
             for anchor in (track.live if track else ())
@@ -140,6 +142,7 @@ class InlineBlocks:
             and anchor.merged is not None
             and not anchor.is_done
             and anchor.first >= top
+            and anchor.hunk not in named
             and _is_showable(self._book[anchor.hunk])
         )
 
@@ -157,9 +160,12 @@ class InlineBlocks:
         """
         track = self._book.track_for(document)
         pieces, texts = [], {}
+        named = named_in(document.text)
         conflicts: dict[str, Anchor] = {}
         for anchor in track.live:
             if anchor.hunk not in hunk_ids or isinstance(anchor, BlockAnchor):
+                continue
+            if anchor.hunk in named:
                 continue
             end = anchor.first if anchor.is_gap else anchor.end
             before = stands_for(anchor)
@@ -167,7 +173,7 @@ class InlineBlocks:
             form = form_for(document, end, after)
             summary = self._book[anchor.hunk].summary
             text = render_block(anchor.hunk, before, after, form, summary)
-            if text is not None and before != after:
+            if text is not None and before != after and anchor.hunk not in named_in(after):
                 pieces.append(Piece(anchor.hunk, anchor.first, end, text))
                 texts[anchor.hunk] = before, after
                 if anchor.merged is None:

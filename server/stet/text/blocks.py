@@ -85,10 +85,24 @@ def find_blocks(lines: Sequence[str], known: Collection[str]) -> Found:
             blocks.append(block)
             behind = block.end
             continue
-        named = fenced_block.named_at(line) or marker_block.named_at(line)
-        if named is not None and named in known:
+        if (named := _named_at(line)) is not None and named in known:
             broken.add(named)
     return Found(tuple(blocks), frozenset(broken))
+
+
+def named_in(text: str) -> frozenset[str]:
+    """The ids that lines of a text name as those of a block do, whoever wrote them."""
+    lines = split_lines(text) if may_hold_blocks(text) else ()
+    return frozenset(found for line in lines if (found := _named_at(line)) is not None)
+
+
+def _named_at(line: str) -> str | None:
+    return fenced_block.named_at(line) or marker_block.named_at(line)
+
+
+def is_rest(line: str) -> bool:
+    """Whether a line reads as one of a block's own: of a fenced one, or one that names a hunk."""
+    return fenced_block.is_rest(line) or _named_at(line) is not None
 
 
 def may_hold_blocks(text: str) -> bool:
