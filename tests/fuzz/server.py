@@ -9,6 +9,7 @@ import gc
 import os
 import signal
 import sys
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from stet.agent import agent, models, session
 from stet.cli.serve import start_logging
+from stet.index import words
+from stet.index.blocks import block_parser
 from stet.index.search import fields
 from stet.llm.model import Model
 from stet.lsp.connection.serving import serve
@@ -25,6 +28,7 @@ from stet.lsp.routing import Router
 from stet.lsp.server import build_server
 from stet.lsp.state import ServerState
 from stet.review.anchoring import track
+from stet.review.store import rows
 from stet.text.document import TextDocument
 from stet.tools import provenance
 from stet.workspace import redaction, sending
@@ -109,13 +113,24 @@ def keep_little() -> None:
     sending.MOST = 8
     redaction._MAX_CACHED = 20_000
     fields._MAX_KNOWN = 300
+    of_words: Any = words
+    of_fields: Any = fields
+    of_words.stem = of_fields.stem = lru_cache(maxsize=300)(words.stem.__wrapped__)
+    of_rows: Any = rows
+    of_rows._known = lru_cache(maxsize=64)(rows._known.__wrapped__)
     provenance.MAX_CHARACTERS = 3000
-    track.MAX_SETTLED = 40
+    track.MAX_SETTLED, track.LATELY = 40, 4
+
+
+def import_all() -> None:
+    """What is imported once a text needs it comes at once: on its day it would look like a leak."""
+    _ = block_parser()
 
 
 def main() -> int:
     """Serve on standard input and output."""
     keep_little()
+    import_all()
     arrival.ARRIVAL_SECONDS, arrival.UNSEEN_SECONDS, arrival.SHOWN_SECONDS = 1.0, 0.5, 0.5
     start_logging("")
     faulthandler.register(signal.SIGUSR1)  # where it is, when it is silent

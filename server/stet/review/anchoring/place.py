@@ -20,7 +20,8 @@ from stet.review.anchoring.standing import (
 from stet.text.change import LineChange
 from stet.text.position import Range
 
-_MAX_FOLDS = 64
+MANY_FOLDS, FEW_FOLDS = 64, 8
+"""How many changes a place remembers: where its hunk waits or was decided lately, and long behind that."""
 _MAX_WAYS = 16
 """How many ways a place goes at once, while the lines that would tell them apart are not known."""
 
@@ -48,6 +49,7 @@ class Place:
         "_is_due",
         "_is_lost",
         "_is_touched",
+        "_most_folds",
         "_others",
         "_undone",
         "_was_filled",
@@ -81,6 +83,7 @@ class Place:
         self._is_due = False
         self._is_lost = is_lost
         self._is_touched = False
+        self._most_folds = MANY_FOLDS
         self._was_filled = False
 
     @property
@@ -154,7 +157,7 @@ class Place:
         else:
             self._folds, self._again = self._folds[:-1], fold.again
             for one in made:
-                self._again = with_taken_back(fold.again, one, _MAX_FOLDS)
+                self._again = with_taken_back(fold.again, one, self._most_folds)
         self._is_due = self._is_touched = True
 
     def _move(self, change: LineChange, floor: int, *, grows: bool) -> bool:
@@ -261,7 +264,7 @@ class Place:
         back, again = self.first - first, self._again
         beside = None if around is None else prints_of(around)
         fold = Fold(before, print_of(self.current), removed, added, back, beside, again=again)
-        self._folds, self._again = (*self._folds[-_MAX_FOLDS:], fold), ()
+        self._folds, self._again = (*self._folds[-self._most_folds :], fold), ()
 
     def _see_neighbours(self, lines: Sequence[str]) -> None:
         self._has_new_neighbour = False
@@ -310,6 +313,15 @@ class Place:
     def forget_undone(self) -> None:
         """What was taken back can't be done again any more: something else is on its way."""
         self._again = ()
+
+    def remember_few(self) -> None:
+        """Forget all changes but the last ones, and go on so."""
+        self._most_folds = FEW_FOLDS
+        self._folds, self._again = self._folds[-FEW_FOLDS:], ()
+
+    def remember_many(self) -> None:
+        """From now on more changes are remembered again."""
+        self._most_folds = MANY_FOLDS
 
     def move_to(self, first: int, end: int) -> None:
         """It stands on these lines now."""

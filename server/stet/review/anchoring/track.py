@@ -17,6 +17,8 @@ from stet.text.lines import line_end, without_end
 
 MAX_SETTLED = 5_000
 """How many decided hunks of a document are followed, so that they can be undone or restored."""
+LATELY = 100
+"""How many of these, the last ones, remember as much of what was changed in them as hunks that wait."""
 
 MANY = 16
 """Changes in one step from which on they are taken in one sweep."""
@@ -82,6 +84,8 @@ class Track:
         self.drop(anchor.hunk)
         self.settled.append(anchor)
         self._by_hunk[anchor.hunk] = anchor
+        if len(self.settled) > LATELY:
+            self.settled[-1 - LATELY].remember_few()
         if len(self.settled) > MAX_SETTLED:
             self.drop(self.settled[0].hunk)
 
@@ -98,6 +102,7 @@ class Track:
             return False
         self.drop(hunk)
         self.add(anchor)
+        anchor.remember_many()
         return True
 
     def remake(self, hunk: str, proposed: str) -> Anchor | None:

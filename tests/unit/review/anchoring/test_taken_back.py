@@ -5,7 +5,9 @@ import tracemalloc
 
 import pytest
 
+from stet.review.anchoring.place import FEW_FOLDS
 from stet.review.anchoring.standing import Fold
+from stet.review.anchoring.track import LATELY
 from stet.review.proposal import Hunk
 from stet.text.change import TextChange
 from stet.text.position import Position, Range
@@ -108,3 +110,23 @@ def test_changes_within_a_long_hunk_are_remembered_without_its_text() -> None:
     for _ in range(61):
         page.type(1, 0, 2, 0, "")
     assert page.ledger.hunk(hunk.id) == hunk
+
+
+def test_a_hunk_decided_long_ago_remembers_little_until_it_waits_again() -> None:
+    old, new = ("".join(f"{word} {n}\n\n" for n in range(LATELY + 1)) for word in ("a", "b"))
+    page = Page(old)
+    first, *others = page.propose(new)
+    for hunk in (first, *others):
+        page.ledger.reject(hunk.id)
+    track = page.ledger._book.track(page.uri)
+    assert track is not None
+    anchor = track.anchor(first.id)
+    assert anchor is not None
+    undone = [change(page, 0, 1, "a\nb\n"), *(change(page, 1, 1, "z\n") for _ in range(20))]
+    assert len(anchor.folds) == FEW_FOLDS + 1
+    for one in undone[: -1 - FEW_FOLDS : -1]:
+        page.apply(one)
+    assert len(anchor.folds) == 1
+    assert page.ledger.restore(first.id).range.line_behind == len(undone) - FEW_FOLDS + 1
+    _ = [change(page, 1, 1, "z\n") for _ in range(20)]
+    assert len(anchor.folds) == 21
