@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 
-from stet.agent.turn import Ask, Mode
+from stet.agent.turn import OVER, Ask, Mode
 from stet.context.builder import Place
 from stet.lsp.arguments import Arguments
 from stet.lsp.delivering.in_order import accept_in_order, undo_in_order
@@ -88,7 +88,7 @@ def resolve(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
         case Way.MARKERS:
             state.inline.markers(hunk.id)
         case Way.RETRY:
-            return {"hunks": [hunk.id], "turn": state.agent.ask(_again(state, hunk)).id}
+            return {"hunks": [hunk.id], "turn": _turn_that_retries(state, hunk)}
     return {"hunks": [hunk.id]}
 
 
@@ -114,11 +114,25 @@ def _not_undoable(state: ServerState, hunk: Hunk) -> str:
     return "" if state.ledger.can_undo(hunk.id) else str(CantUndo(hunk.id))
 
 
+def _turn_that_retries(state: ServerState, hunk: Hunk) -> str:
+    """The id of the turn that does a hunk again: the one that is at it, or about to be, or a new one."""
+    for turn in state.agent.turns():
+        ask = turn.ask
+        is_of_retry = not ask.is_users and ask.prompt.startswith(_opening(hunk))
+        if is_of_retry and turn.state not in OVER:
+            return turn.id
+    return state.agent.ask(_again(state, hunk)).id
+
+
+def _opening(hunk: Hunk) -> str:
+    return f"Your proposal {hunk.id} for "
+
+
 def _again(state: ServerState, hunk: Hunk) -> Ask:
     """What the agent is asked to do for a conflict."""
     name = state.workspace.snapshot().name_of(hunk.uri)
     prompt = (
-        f"Your proposal {hunk.id} for {escape_line(name)!r} ({escape_line(hunk.summary)}) no longer "
+        f"{_opening(hunk)}{escape_line(name)!r} ({escape_line(hunk.summary)}) no longer "
         "applies: I have changed these lines since you made it.\n\n"
         f"It was made for\n{_fenced(hunk.base)}\nand proposed\n{_fenced(hunk.proposed)}\n"
         f"The lines are now\n{_fenced(hunk.old)}\n"
@@ -126,7 +140,11 @@ def _again(state: ServerState, hunk: Hunk) -> Ask:
         "If it is not needed any more, say so and propose nothing."
     )
     return Ask(
-        prompt=prompt, mode=Mode.AGENT, place=Place(hunk.uri, hunk.range), chat=hunk.chat or "main"
+        prompt=prompt,
+        mode=Mode.AGENT,
+        place=Place(hunk.uri, hunk.range),
+        chat=hunk.chat or "main",
+        is_users=False,  # it quotes the file, whose words may be a stranger's
     )
 
 
