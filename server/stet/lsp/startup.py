@@ -17,6 +17,7 @@ from stet.lsp.client import Client
 from stet.lsp.keeper import Keeper
 from stet.lsp.operations import Operations
 from stet.review.ledger import ReviewLedger
+from stet.system.allocator import stay_small
 from stet.system.system import System
 from stet.tools.hands import Hands
 from stet.workspace.workspace import Workspace
@@ -150,6 +151,7 @@ class Startup:
         return read_layers(self._system, roots, editor=[options, editor])
 
     def _load(self) -> "Answerer":
+        stay_small()
         from stet.agent.answer import Answerer
         from stet.agent.models import ModelSource
 
