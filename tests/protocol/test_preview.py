@@ -8,6 +8,7 @@ from lsprotocol import types as lsp
 from tests.support.editor import FakeEditor
 from tests.support.editor_profiles import Quirk
 from tests.support.live_turns import calls, done, edit, run, scripted, states, wait_for_states
+from tests.support.proposing import PROPOSING_SERVER, propose
 
 TEXT = "one\ntwo\nthree\nfour\n"
 
@@ -98,3 +99,19 @@ async def test_no_other_editor_is_sent_such_an_edit(
         with pytest.raises(Exception, match="has no preview of edits"):
             await editor.command("stet.preview", {"turn": "t1"})
         assert editor.applied == []
+
+
+async def test_of_hunks_that_touch_the_one_that_is_not_ticked_waits_on(root: Path) -> None:
+    async with FakeEditor.start(root, client="vscode", command=PROPOSING_SERVER) as editor:
+        uri = editor.open("a.txt")
+        changes = (("one\n", "1\n"), ("two\n", "2\n2a\n"), ("three\n", ""))
+        hunks = []
+        for nth, change in enumerate(changes):
+            hunks += await propose(
+                editor, {"edit": "a.txt", "turn": f"t{nth}", "changes": [change]}
+            )
+        ticked = set(hunks[:2])
+        editor.ticks = lambda one: one.annotation_id in ticked
+        await editor.command("stet.preview", {"uri": uri})
+        await wait_for_states(editor, h1="accepted", h2="accepted", h3="pending")
+        assert editor.text(uri) == "1\n2\n2a\nthree\nfour\n"

@@ -63,6 +63,7 @@ class FakeEditor(LanguageClient):
         leaves_buttons: Whether its user leaves messages with buttons standing until the server takes
             them back.
         n_buttons: How many of them stand.
+        ticks: Whether its user leaves this part of an edit that they are shown in.
     """
 
     def __init__(self, profile: Profile, root: Path | None, quirk: Quirk | None) -> None:
@@ -74,6 +75,7 @@ class FakeEditor(LanguageClient):
         self.asked: list[lsp.ShowMessageRequestParams] = []
         self.registered: list[lsp.Registration] = []
         self.answer_message: Callable[[lsp.ShowMessageRequestParams], str | None] = lambda _: None
+        self.ticks: Callable[[Any], bool] = lambda _: True
         self.result: lsp.InitializeResult
         self.exit_code: int | None = None
         self._profile = profile
@@ -396,7 +398,9 @@ class FakeEditor(LanguageClient):
                 raise JsonRpcException("Edits require another version")
 
     def _edit_document(self, uri: str, edits: Sequence[Any]) -> None:
-        done = edits[:1] if self.quirk is Quirk.PARTIAL else edits
+        done = [edit for edit in edits if self.ticks(edit)]
+        if self.quirk is Quirk.PARTIAL:
+            done = done[:1]
         if uri in self.documents:
             self._change(self.documents[uri], done)
         elif self.quirk is Quirk.HIDDEN or self._profile.files_apart:

@@ -99,6 +99,7 @@ def resolve(params: lsp.InitializeParams) -> ClientCapabilities:
         # Others say that they know annotations, and apply the edit at once all the same.
         previews_edits=_value(said, "workspace.workspace_edit.change_annotation_support")
         is not None
+        and _flag(said, "workspace.workspace_edit.document_changes")
         and name.startswith(_WITH_PREVIEW),
         saves_later=name == HEADLESS,
         # Later ones send them at once.

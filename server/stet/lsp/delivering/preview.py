@@ -15,7 +15,7 @@ from stet.lsp.client import Client
 from stet.lsp.delivering.delivery import Delivery
 from stet.lsp.delivering.not_done import NotDone
 from stet.review.ledger import ReviewLedger
-from stet.review.proposal import Hunk
+from stet.review.proposal import Hunk, HunkState
 from stet.text.document import TextDocument
 from stet.text.encoding import Encoding
 from stet.text.escape import escape_line
@@ -52,10 +52,13 @@ class Preview:
             sent: list[str] = []
             try:
                 for hunks in by_file.values():
-                    document, edits = await self._set_out(hunks, encoding)
-                    sent.append(document.uri)
-                    changes.append(_document_edit(document, edits))
-                    annotations |= {hunk.id: _annotation(hunk) for hunk in hunks}
+                    document, edits, waiting = await self._set_out(hunks, encoding)
+                    if waiting:
+                        sent.append(document.uri)
+                        changes.append(_document_edit(document, edits))
+                        annotations |= {hunk.id: _annotation(hunk) for hunk in waiting}
+                if not changes:
+                    raise NotDone("Nothing of it waits any more.")  # noqa: TRY301 - as the others
                 await self._settle(sent, changes, annotations)
             except NotDone as reason:
                 self._client.show_message(f"Stet: no preview. {reason}", lsp.MessageType.Warning)
@@ -65,22 +68,27 @@ class Preview:
 
     async def _set_out(
         self, hunks: Sequence[Hunk], encoding: Encoding
-    ) -> tuple[TextDocument, Edits]:
-        """The edits of the hunks of one file, each named by its hunk; they count as sent then.
+    ) -> tuple[TextDocument, Edits, list[Hunk]]:
+        """The edits of the hunks of one file that still wait, each named by its hunk; they count as
+        sent then.
 
         Raises:
             NotDone: If one of them can't be.
         """
         document = await self._delivery.current(hunks)
+        # Something else may have decided them while the file was held.
+        now = [self._ledger.hunk(hunk.id) for hunk in hunks]
+        waiting = [hunk for hunk in now if hunk.state is HunkState.PENDING]
         edits: Edits = []
-        for hunk in hunks:
+        for hunk in waiting:
             one = self._ledger.edit_of(document, (hunk.id,))
             edits += [
                 lsp.AnnotatedTextEdit(hunk.id, edit.range, edit.new_text)
                 for edit in to_lsp.text_edits(one, document, encoding)
             ]
-        _ = self._ledger.outbox.send(document, [hunk.id for hunk in hunks])
-        return document, edits
+        if waiting:
+            _ = self._ledger.outbox.send(document, [hunk.id for hunk in waiting])
+        return document, edits, waiting
 
     async def _settle(
         self,

@@ -26,6 +26,8 @@ from stet.text.lines import whole_lines
 from stet.text.places import line_places
 from stet.text.position import Position
 
+_MAX_WAYS = 64
+"""How many readings of lines as hunks that came or did not are weighed."""
 Settle = Callable[[Mapping[str, tuple[int, int]]], None]
 
 
@@ -236,6 +238,8 @@ class Sent:
     def stands_at(self, run: Run, lines: Sequence[str]) -> Mapping[str, tuple[int, int]]:
         """Where in `lines` what the hunks of a run write stands, if all of it does so once, and nowhere
         in the place that they had when it was sent; none if not.
+
+        A hunk that writes nothing is left out where what it takes away stands beside that.
         """
         texts = [whole_lines(self.plan.texts[hunk]) for hunk in run.hunks]
         wanted = whole_lines("".join(self.plan.texts[hunk] for hunk in run.hunks))
@@ -243,7 +247,41 @@ class Sent:
         if len(found) != 1 or line_places(self.lines[run.first : run.end], wanted):
             return {}
         at = accumulate(map(len, texts), initial=found[0])
-        return dict(zip(run.hunks, pairwise(at), strict=True))
+        places = dict(zip(run.hunks, pairwise(at), strict=True))
+        beside = (*lines[: found[0]], *lines[found[0] + len(wanted) :])
+        taken = self._taken()
+        return {
+            hunk: place
+            for hunk, place in places.items()
+            if self.plan.texts[hunk] or not (taken[hunk] and line_places(beside, taken[hunk]))
+        }
+
+    def told_apart(
+        self, run: Run, lines: Sequence[str]
+    ) -> Mapping[str, tuple[int, int] | None] | None:
+        """Where in `lines` the hunks of a run stand, each as it was or as it is to be: None for one
+        that did not come. None where `lines` read otherwise, or so in more than one way.
+        """
+        taken, there = self._taken(), list(lines)
+        ways: list[tuple[int, tuple[tuple[int, int] | None, ...]]] = [(0, ())]
+        for hunk in run.hunks:
+            parts = (taken[hunk], False), (whole_lines(self.plan.texts[hunk]), True)
+            ways = [
+                (end, (*places, (at, end) if has_come else None))
+                for at, places in ways
+                for part, has_come in parts
+                if there[at : (end := at + len(part))] == list(part)
+            ]
+            if len(ways) > _MAX_WAYS:
+                return None
+        whole = [places for at, places in ways if at == len(there)]
+        return dict(zip(run.hunks, whole[0], strict=True)) if len(whole) == 1 else None
+
+    def _taken(self) -> Mapping[str, Sequence[str]]:
+        """The lines that each hunk takes the place of."""
+        return {
+            hunk: self.lines[one.first : one.first + one.removed] for hunk, one in self._effects
+        }
 
     def moved(self, anchor: Anchor, earlier: Set[str]) -> Standing | None:
         """Where the edit itself takes another anchor: editors report the smallest difference, which

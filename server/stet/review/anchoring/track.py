@@ -320,23 +320,28 @@ class Track:
         """The lines on which the text of a sent hunk stands, as far as that is certain."""
         assert self.sent is not None, "nothing was sent"
         anchor, text = self._by_hunk[hunk], self.sent.plan.texts[hunk]
+        run = self.sent.touching(hunk)
+        if run is None or len(run.hunks) < 2:
+            return self._arrived_alone(anchor, text)
+        # It may have come in one change with those that it touches: its place may be theirs.
+        anchors = [self._by_hunk[one] for one in run.hunks]
+        first, end = min(one.first for one in anchors), max(one.end for one in anchors)
+        lines = self.lines[first:end]
+        if (told := self.sent.told_apart(run, lines)) is not None:
+            place = told[hunk]
+        else:
+            if (found := self._arrived_alone(anchor, text)) or hunk in self.sent.stood:
+                return found
+            place = self.sent.stands_at(run, lines).get(hunk)
+        return None if place is None else (first + place[0], first + place[1])
+
+    def _arrived_alone(self, anchor: Anchor, text: str) -> tuple[int, int] | None:
+        """The same for one whose place nobody else's lines can have come into."""
+        assert self.sent is not None, "nothing was sent"
         if "".join(self.lines[anchor.first : anchor.end]) == text:
             return anchor.first, anchor.end
         # The user wrote at its edge, or the editor's smallest difference cut through it.
-        if hunk in self.sent.stood:
-            return None
-        return anchor.stands_at(self.lines, text) or self._arrived_with_others(hunk)
-
-    def _arrived_with_others(self, hunk: str) -> tuple[int, int] | None:
-        """The same for one that came in one change with those that it touches: its place may be theirs."""
-        assert self.sent is not None, "nothing was sent"
-        run = self.sent.touching(hunk)
-        if run is None or len(run.hunks) < 2:
-            return None
-        anchors = [self._by_hunk[one] for one in run.hunks]
-        first, end = min(one.first for one in anchors), max(one.end for one in anchors)
-        place = self.sent.stands_at(run, self.lines[first:end]).get(hunk)
-        return None if place is None else (first + place[0], first + place[1])
+        return None if anchor.hunk in self.sent.stood else anchor.stands_at(self.lines, text)
 
     def taking_back(self, document: TextDocument, hunks: Iterable[str]) -> Plan:
         """What undoing these accepted hunks does to `document`, which is the current text.

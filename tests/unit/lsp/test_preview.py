@@ -1,0 +1,23 @@
+"""What is decided while a preview waits for its turn."""
+
+import asyncio
+
+from stet.lsp.delivering.preview import Preview
+from stet.text.encoding import Encoding
+from tests.support.delivered import URI, World
+
+
+async def test_what_was_decided_meanwhile_is_not_shown() -> None:
+    world = World()
+    world.open()
+    (hunk,) = world.propose(("two", "2"))
+    preview = Preview(world.ledger, world.delivery, world.client)
+
+    async def decide() -> None:
+        async with world.delivery.held(URI):
+            await asyncio.sleep(0)  # the preview comes to wait for the file
+            world.ledger.reject(hunk)
+
+    await asyncio.gather(decide(), preview.show([hunk], Encoding.UTF16))
+    assert world.said == ["Stet: no preview. Nothing of it waits any more."]
+    assert str(world.ledger.hunk(hunk).state) == "rejected"
