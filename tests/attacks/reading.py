@@ -2,12 +2,13 @@
 
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from stet.settings.parse import parse
 from stet.system.os_system import OsSystem
+from stet.system.system import FileStat
 from stet.workspace.paths import PathRefused
 from stet.workspace.snapshot import NotShown
 from stet.workspace.uris import uri_of
@@ -149,13 +150,21 @@ class Turning(OsSystem):
         self._ask()
         return super().real_path(path)
 
+    def list_folder(self, path: Path) -> Iterator[tuple[str, FileStat]]:
+        self._ask()
+        return super().list_folder(path)
+
+    def list_real(self, path: Path) -> Iterator[tuple[str, FileStat]]:
+        self._ask()
+        return super().list_real(path)
+
 
 class Turned:
     """A workspace in which a place, a link or a folder, can be turned to lead outside."""
 
-    def __init__(self, top: Path, name: str) -> None:
+    def __init__(self, top: Path, name: str, outside: str = "outside") -> None:
         """`name` is the place's: `link` is one that leads to the folder `real`."""
-        self.root, self.outside, self.place = top / "ws", top / "outside", top / "ws" / name
+        self.root, self.outside, self.place = top / "ws", top / outside, top / "ws" / name
         for each in (self.root / "real", self.outside):
             each.mkdir(parents=True)
             (each / "a.md").write_text(str(each.relative_to(top)))
@@ -180,6 +189,29 @@ class Turned:
         except (NotShown, PathRefused):
             return "", system.n_asked
 
+    def walked(self, at: int) -> tuple[list[str], int]:
+        """What a walk comes to behind the place if it is turned before question `at`."""
+        (self.outside / "only.md").write_text("x\n")
+        system = Turning(self.turn, at)
+        world = Workspace(system, parse(SETTINGS).settings)
+        world.add_root(uri_of(self.root))
+        walked = [located.name for located in world.snapshot().walk(only_text=False)]
+        return [name for name in walked if name.endswith("only.md")], system.n_asked
+
+
+def turned_walks(top: Path) -> tuple[int, list[str]]:
+    """Every moment of a walk, with a folder turned just then: outside, or to what is kept from models."""
+    n_cases, effects = 0, []
+    for where in ("outside", "ws/vault"):
+        for at in range(200):
+            name = f"real{n_cases}"
+            found, n_asked = Turned(top / name, "real", where).walked(at)
+            n_cases += 1
+            effects += [f"{each} listed, turned to {where} at question {at}" for each in found]
+            if n_asked <= at:
+                break
+    return n_cases, effects
+
 
 def turned_reads(top: Path) -> tuple[int, list[str]]:
     """Every moment of reading a file, with its place turned just then; and what was read that must not be."""
@@ -196,14 +228,15 @@ def turned_reads(top: Path) -> tuple[int, list[str]]:
 
 
 @attack(
-    10, "time of check, time of use", least=40, weakness="opened_by_name",
+    10, "time of check, time of use", least=60, weakness="opened_by_name", others=("listed_by_name",),
     note="and 100,000 reads beside a thread that turns links: python -m tests.attacks.turning",
 )  # fmt: skip
 async def turned(stage: Stage) -> Result:
     result = Result()
     with weakened(stage.weakness):
-        n_cases, effects = turned_reads(stage.top / "turned")
-    result.add(n_cases, effects, whole=False)
+        for played in (turned_reads, turned_walks):
+            n_cases, effects = played(stage.top / played.__name__)
+            result.add(n_cases, effects, whole=False)
     n = 3 if stage.few else 12
     stage.put("../outside/keep.md")
     for at in range(n):

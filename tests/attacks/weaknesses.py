@@ -149,6 +149,13 @@ def opened_by_name(put: Put) -> None:
 
 
 @weakness
+def listed_by_name(put: Put) -> None:
+    """What is in a folder is listed by its name, through whatever link has come in."""
+    system = importlib.import_module("stet.system.os_system").OsSystem
+    put("stet.system.os_system", "OsSystem.list_real", system.list_folder)
+
+
+@weakness
 def anything_opened(put: Put) -> None:
     """Pipes and devices are read like files, and files of any size."""
     system = importlib.import_module("stet.system.system")

@@ -9,6 +9,7 @@ a link may have been turned elsewhere.
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
@@ -30,6 +31,7 @@ from stet.workspace.ground import Ground, survey
 from stet.workspace.redaction import new_marks
 from stet.workspace.refusal import Refusal
 from stet.workspace.snapshot import Snapshot
+from stet.workspace.uris import uri_of
 
 Draft = EditDraft | CreateDraft | MoveDraft | RemoveDraft
 
@@ -97,6 +99,14 @@ def still_allowed(snapshot: Snapshot, hunk: Hunk) -> Refusal | None:
     if old.is_link and hunk.kind in WHOLE_FILE:
         return Refusal("link", f"{old.names[0]!r} has become a link, and stays.")
     return new.against_new if new is not None and new.real != old.real else None
+
+
+def refused_at(snapshot: Snapshot, real: Path, hunk: Hunk) -> Refusal | None:
+    """Why what a hunk does must not be done at `real`, where its place leads at this very moment.
+
+    Asks the disk. Between this and what is done there a link may come in again, which is not followed.
+    """
+    return _changed_ground(survey(snapshot, uri_of(real), by_user=True), hunk, is_open=False)
 
 
 @dataclass(frozen=True, slots=True)

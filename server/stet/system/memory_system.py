@@ -211,6 +211,10 @@ class MemorySystem:
             if found is not None:
                 yield name, found
 
+    def list_real(self, path: Path) -> Iterator[tuple[str, FileStat]]:
+        """As `list_folder`, of a path that `real_path` gave; nothing where a link has come in."""
+        return self.list_folder(path) if self.real_path(path) == path else iter(())
+
     def real_path(self, path: Path) -> Path:
         """`path` with every link resolved; the part that does not exist stays as it is."""
         real = Path(path.anchor)

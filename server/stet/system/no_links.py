@@ -30,6 +30,7 @@ _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = (
     getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 )
+_LISTING = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _OPENAT2 = 437
 """The number of the call, the same on all machines."""
 _AT_FDCWD = -100
@@ -98,6 +99,22 @@ def open_folder(path: Path, *, make: bool = False) -> int:
             raise OSError(errno.ELOOP, "A folder above it is a link", str(path)) from error
         error.filename = str(path)  # folder by folder it is a part of it
         raise
+
+
+def open_to_list(path: Path) -> int:
+    """A descriptor to read the names in the folder at `path`; where `HOLDS_FOLDERS`.
+
+    Raises:
+        OSError: As `open_folder`.
+    """
+    descriptor = _open_at_once(path, _LISTING)
+    if descriptor is not None:
+        return descriptor
+    folder = _folder_by_folder(path)
+    try:
+        return os.open(".", _LISTING, dir_fd=folder)
+    finally:
+        os.close(folder)
 
 
 def _open_at_once(path: Path, flags: int) -> int | None:

@@ -14,7 +14,7 @@ from subprocess import PIPE
 from types import MappingProxyType
 
 from stet.system import user_files
-from stet.system.no_links import open_without_links
+from stet.system.no_links import HOLDS_FOLDERS, open_to_list, open_without_links
 from stet.system.program import Program, Ran, run
 from stet.system.system import FileKind, FileStat
 
@@ -84,6 +84,28 @@ class OsSystem:
             except OSError:
                 continue  # gone since
             yield name, about
+
+    def list_real(self, path: Path) -> Iterator[tuple[str, FileStat]]:
+        """As `list_folder`, of a path that `real_path` gave: a link that came in since is not followed."""
+        if not HOLDS_FOLDERS:
+            found = list(self.list_folder(path))
+            yield from found if _resolved(path) == path else ()
+            return
+        try:
+            folder = open_to_list(path)
+        except (OSError, ValueError):
+            return
+        try:
+            with os.scandir(folder) as entries:
+                names = sorted(entry.name for entry in entries)
+            for name in names:
+                with suppress(OSError):  # gone since
+                    about = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                    yield name, _file_stat(about)
+        except OSError:
+            return
+        finally:
+            os.close(folder)
 
     def real_path(self, path: Path) -> Path:
         """`path` with every link resolved; the part that does not exist stays as it is.

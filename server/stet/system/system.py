@@ -66,6 +66,10 @@ class System(Protocol):
         """Names and stats in a folder, sorted by name; nothing where it can't be read."""
         ...
 
+    def list_real(self, path: Path) -> Iterator[tuple[str, FileStat]]:
+        """As `list_folder`, of a path that `real_path` gave: a link that came in since is not followed."""
+        ...
+
     def real_path(self, path: Path) -> Path:
         """`path` with every link resolved; the part that does not exist stays as it is."""
         ...

@@ -44,11 +44,14 @@ class Walk:
     n_entries: int = 0
     found: set[str] = field(default_factory=set)
     """The open documents that were come to, by canonical URI."""
+    _bases: dict[Path, Path] = field(init=False)
+    """Where each root is, with every link above it resolved. Below it none is followed."""
 
     def __post_init__(self) -> None:
         settings = self.privacy.settings
+        self._bases = {root.path: self.system.real_path(root.path) for root in self.privacy.roots}
         if self.memory is not None:
-            bases = [self.system.real_path(root.path) for root in self.privacy.roots]
+            bases = list(self._bases.values())
             excluded = settings.context.excluded_folders
             self.memory.on((self.privacy.roots, bases, settings.privacy, excluded))
 
@@ -79,6 +82,10 @@ class Walk:
         found = [each.file for each in decided.values() if each.file is not None]
         found += self._only_open(lambda path: path is not None and path.parent == folder)
         yield from sorted(found, key=lambda located: located.name)
+
+    def _real(self, root: Root, path: Path) -> Path:
+        """Where a path below a root is, if no link has come in since the way there was looked at."""
+        return self._bases[root.path] / path.relative_to(root.path)
 
     def _is_walked(self, root: Root, start: Path) -> bool:
         """Whether a walk of `root` may begin at `start`."""
@@ -147,7 +154,7 @@ class Walk:
     def _listed(self, root: Root, folder: Path) -> list[tuple[str, FileStat]]:
         """The names in a folder, as long as there are not too many in the whole walk."""
         n_left = MAX_ENTRIES - 1 - self.n_entries
-        listed = list(islice(self.system.list_folder(folder), n_left + 1))
+        listed = list(islice(self.system.list_real(self._real(root, folder)), n_left + 1))
         if len(listed) > n_left >= 0:
             log.warning("%s: more than %d names, the rest is left out", root.path, MAX_ENTRIES)
         self.n_entries += len(listed)
@@ -172,13 +179,13 @@ class Walk:
             return Decided(stat, key)
         if is_folder:
             return Decided(stat, key, is_entered=self._innermost(path) == root)
-        return self._file(path, stat, key)
+        return self._file(root, path, stat, key)
 
-    def _file(self, path: Path, stat: FileStat, key: str) -> Decided:
+    def _file(self, root: Root, path: Path, stat: FileStat, key: str) -> Decided:
         """A file that may be shown, unless it holds no text where that is asked for."""
         document = self.locator.documents.get(key)
         if document is None and self.only_text:
-            is_text = self._is_text(path, stat)
+            is_text = self._is_text(self._real(root, path), stat)
             if not is_text:
                 return Decided(stat, key, is_passing=is_text is None)
         uri = uri_of(path) if document is None else document.uri
@@ -189,7 +196,7 @@ class Walk:
         if stat.size > MAX_FILE_BYTES or has_binary_ending(path.name):
             return False
         try:
-            return not is_binary(self.system.read_bytes(path, SNIFFED_BYTES))
+            return not is_binary(self.system.read_real(path, SNIFFED_BYTES))
         except OSError:
             return None  # gone or not ours to read: nothing to show
 

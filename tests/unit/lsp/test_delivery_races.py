@@ -370,26 +370,27 @@ async def test_a_yes_stays_one_when_its_user_goes_on_typing_in_the_lines() -> No
 
 @pytest.mark.parametrize("before", [True, False])
 @pytest.mark.parametrize("kind", ["create", "move"])
-async def test_a_folder_that_becomes_a_link_behind_the_gate_has_nothing_made_outside(
-    monkeypatch: pytest.MonkeyPatch, kind: str, before: bool
+@pytest.mark.parametrize("other", ["/outside", "/ws/.git", "/ws/.vscode"])
+async def test_a_folder_that_becomes_a_link_behind_the_gate_has_nothing_made_where_it_leads(
+    monkeypatch: pytest.MonkeyPatch, kind: str, before: bool, other: str
 ) -> None:
     told = set()
     for nth in count():
         world = world_with(frozenset())
-        world.system.put("/outside/", "")
+        world.system.put(f"{other}/", "")
         hunk = {"create": world.create, "move": world.move}[kind]()
 
         def swap(world: World = world) -> None:
             if world.disk("/ws/n/b.txt") is None:
                 world.system.remove("/ws/n")
-                world.system.link("/ws/n", "/outside")
+                world.system.link("/ws/n", other)
 
         with monkeypatch.context() as patch:
             interruption = Interruption(nth, swap, patch, before=before)
             [state] = await world.accept(hunk)
         if not interruption.came:
             break
-        assert world.disk("/outside/b.txt") is None, nth
+        assert world.disk(f"{other}/b.txt") is None, nth
         told.add(state)
     assert told >= {"pending"}
     assert 0 < nth < MOST

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from stet.system import no_links, os_system
 from stet.system.no_links import open_by_folders, open_without_links
 from stet.system.os_system import OsSystem
+from stet.system.system import FileKind
 from tests.attacks.turning import swapping
 
 TRIES = 2_000
@@ -114,3 +116,23 @@ def test_a_folder_that_becomes_a_link_while_it_is_resolved_is_one_or_the_other(t
     with swapping(top / "ws/folder", top / "ws/link"):
         found = {OsSystem().real_path(top / "ws/folder/a.md") for _ in range(10_000)}
     assert found == {top / "ws/folder/a.md", top / "outside/a.md"}
+
+
+@pytest.mark.parametrize("way", ["one call", "folder by folder", "by names"])
+def test_a_folder_is_listed_through_no_link(
+    top: Path, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if way == "folder by folder":
+        monkeypatch.setattr(no_links, "_openat2", lambda flags: None)
+    if way == "by names":
+        monkeypatch.setattr(os_system, "HOLDS_FOLDERS", False)
+    (top / "ws/link").symlink_to("../outside")
+    (top / "ws/folder/in").symlink_to("a.md")
+    system = OsSystem()
+
+    def listed(folder: str) -> list[tuple[str, FileKind]]:
+        return [(name, stat.kind) for name, stat in system.list_real(top / folder)]
+
+    assert listed("ws/folder") == [("a.md", FileKind.FILE), ("in", FileKind.LINK)]
+    assert [name for name, _ in listed("ws")] == ["folder", "link"]
+    assert listed("ws/link") == listed("ws/none") == listed("ws/folder/a.md") == []

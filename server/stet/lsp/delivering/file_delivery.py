@@ -15,6 +15,7 @@ from stet.lsp.client import ApplyOutcome, Client
 from stet.lsp.delivering.file_sight import FileSight
 from stet.lsp.delivering.not_done import NotDone, problem_of
 from stet.lsp.renames import Renames
+from stet.review.gate import refused_at
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
 from stet.text.document import TextDocument
@@ -104,7 +105,9 @@ class FileDelivery:
             outcome = await self._client.create_file(_label(hunk), hunk.uri, text)
             await self._sight.wait(outcome, lambda: self._stands(hunk.uri, hunk.new, outcome))
         else:
-            await asyncio.to_thread(self._sight.system.create_file, self._real(path), hunk.new)
+            await asyncio.to_thread(
+                self._sight.system.create_file, self._real(path, hunk), hunk.new
+            )
             await self._client.show_document(hunk.uri)
 
     def _typed(self, text: str) -> str | None:
@@ -181,7 +184,8 @@ class FileDelivery:
             await self._sight.wait(outcome, lambda: self._is_moved(path, new))
         else:
             await self._sight.check_saved(uri)
-            await asyncio.to_thread(self._sight.system.move_file, self._real(path), self._real(new))
+            old, real = self._real(path, hunk), self._real(new, hunk)
+            await asyncio.to_thread(self._sight.system.move_file, old, real)
             self._say_stale(uri, f"is {self._sight.name(new_uri)} now")
         self._renames.carry(uri, new_uri)
 
@@ -203,7 +207,7 @@ class FileDelivery:
 
     async def _delete(self, hunk: Hunk, path: Path, kept: str | None = None) -> Path:
         """Delete a file that has nothing unsaved but `kept`; gives its place in the trash."""
-        real = self._real(path)
+        real = self._real(path, hunk)
         if not self._client.can("delete"):
             place = await asyncio.to_thread(self._sight.system.trash, real)
             self._say_stale(hunk.uri, "is in Stet's trash now")
@@ -220,7 +224,7 @@ class FileDelivery:
     async def _from_trash(self, hunk: Hunk) -> None:
         path = path_of(hunk.uri)
         assert path is not None, "it was a file"
-        real = self._real(path)
+        real = self._real(path, hunk)
         place = self._trashed.get(hunk.id) or await asyncio.to_thread(self._find, hunk, real)
         if place is None:
             raise NotDone(f"The trash holds {self._sight.name(hunk.uri)} no more.")
@@ -240,19 +244,23 @@ class FileDelivery:
                 return place
         return places[0] if places else None
 
-    def _real(self, path: Path) -> Path:
+    def _real(self, path: Path, hunk: Hunk) -> Path:
         """Where a file is, judged as it is resolved: a link may have come in behind the gate.
 
         Raises:
-            NotDone: If that is outside the workspace and its name is not.
+            NotDone: If that is outside the workspace and its name is not, or the gate would not let the
+                hunk there.
         """
-        real, roots = self._sight.real(path), self._workspace.snapshot().roots
+        snapshot = self._workspace.snapshot()
+        real, roots = self._sight.real(path), snapshot.roots
         bases = [self._sight.system.real_path(root.path) for root in roots]
         if any(parts_below(path, root.path) for root in roots) and not any(
             parts_below(real, base) for base in bases
         ):
             name = self._sight.name(uri_of(path))
             raise NotDone(f"{name} leads out of the workspace by a link.")
+        if refusal := refused_at(snapshot, real, hunk):
+            raise NotDone(refusal.message)
         return real
 
     def _say_stale(self, uri: str, what: str) -> None:

@@ -2,9 +2,10 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import process_time
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from stet.index.search.builder import Builder
 from stet.index.search.engine import Search, SearchEngine
 from stet.index.search.ground import Ground, settings_of
 from stet.index.search.store import Store
+from stet.system.no_links import open_to_list
 from stet.system.os_system import OsSystem
 from stet.workspace.roots import Root
 from stet.workspace.uris import uri_of
@@ -360,13 +362,17 @@ def test_a_scan_asks_the_disk_about_unchanged_files_no_more_than_it_must(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    lstat = os.lstat
+    for name in ("lstat", "stat"):
+        ask = getattr(os, name)
 
-    def counted(path: str | Path) -> os.stat_result:
-        asked.append(Path(path).name)
-        return lstat(path)
+        def counted(
+            path: str | Path, *, ask: Callable[..., os.stat_result] = ask, **how: Any
+        ) -> os.stat_result:
+            asked.append(Path(path).name)
+            found: os.stat_result = ask(path, **how)
+            return found
 
-    monkeypatch.setattr(os, "lstat", counted)
+        monkeypatch.setattr(os, name, counted)
     library.scan()
     files = [name for name in asked if name.endswith((".py", ".md", ".txt"))]
     assert sorted(files) == ["harbour.py", "readme.txt", "tides.md"]
@@ -419,14 +425,13 @@ def test_a_folder_that_cannot_be_listed_hides_only_what_lies_in_it(
     library: Library, monkeypatch: pytest.MonkeyPatch, fault: type[OSError]
 ) -> None:
     """Whoever runs the tests: for root no folder is closed."""
-    scandir = os.scandir
 
-    def closed(path: Path) -> object:
+    def closed(path: Path) -> int:
         if str(path).endswith("/notes"):
             raise fault(5, "no")
-        return scandir(path)
+        return open_to_list(path)
 
-    monkeypatch.setattr(os, "scandir", closed)
+    monkeypatch.setattr("stet.system.os_system.open_to_list", closed)
     library.scan()
     assert library.find("moon") == []
     assert library.find("moor") == ["src/harbour.py"]
