@@ -26,8 +26,14 @@ if TYPE_CHECKING:
     from stet.agent.answer import Answerer
     from stet.llm.choose import Choice
     from stet.settings.layers import Layers
+    from stet.settings.parse import Problem
 
 log = logging.getLogger(__name__)
+
+_MOST_PROBLEMS = 10
+"""Of the settings that are told at once; a stranger's file may hold thousands."""
+_MOST_SAID = 500
+"""Characters of one."""
 
 
 class Startup:
@@ -84,7 +90,7 @@ class Startup:
         self._missing = ""
         self._layers: Layers | None = None
         self._is_ready = asyncio.Event()
-        self._said: set[str] = set()
+        self._said: set[Problem] = set()
 
     async def run(self) -> None:
         """Called once, when the editor says that it is initialised."""
@@ -163,12 +169,15 @@ class Startup:
         self._operations.settings_taken_over(layers.settings)
         if not self._log_level_given:
             logging.getLogger("stet").setLevel(layers.settings.log.level.upper())
-        fresh = [str(problem) for problem in layers.problems if str(problem) not in self._said]
+        fresh = [problem for problem in layers.problems if problem not in self._said]
         self._said.update(fresh)
-        for problem in fresh:
-            log.warning("setting %s", problem)
+        for problem in fresh[:_MOST_PROBLEMS]:
+            # What a project's file says is a stranger's word: the log holds none of it.
+            log.warning("setting %s", problem.bare)
+            log.debug("setting %s", problem)
         if fresh:
-            self._client.show_message(
-                "Stet: settings: " + "; ".join(fresh), lsp.MessageType.Warning
-            )
+            n_more = len(fresh) - _MOST_PROBLEMS
+            told = "; ".join(str(problem)[:_MOST_SAID] for problem in fresh[:_MOST_PROBLEMS])
+            more = f"; and {n_more} more: `stet doctor` tells all" if n_more > 0 else ""
+            self._client.show_message(f"Stet: settings: {told}{more}", lsp.MessageType.Warning)
         self.taken_over()

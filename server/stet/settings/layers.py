@@ -178,7 +178,7 @@ def _project_preset(preset: PresetSettings, settings: Settings) -> PresetSetting
 
 
 def _too_wide(name: str) -> str:
-    return f"the scope of the preset {name!r} is ignored: a project may only narrow what you allow"
+    return f"the scope of the preset {name[:60]!r} is ignored: a project may only narrow what you allow"
 
 
 def _only_adding(entries: tuple[str, ...]) -> tuple[str, ...]:

@@ -41,6 +41,14 @@ class Problem:
     def __str__(self) -> str:
         return f"{self.source}: {self.message}" if self.source else self.message
 
+    @property
+    def bare(self) -> str:
+        """The same for a log: of what was written, only the name of a setting that there is."""
+        named = next((name for name in _leaves() if _is_of(self.key, name)), "")
+        of_other = "an unknown one is ignored" if self.key else "the file is ignored"
+        what = f"{named!r} is not taken as it is written" if named else of_other
+        return f"{self.source}: {what}" if self.source else what
+
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
@@ -270,6 +278,11 @@ def _unknown(key: str) -> str:
         near = [known for known in keys if known.rpartition(".")[2] == last]
     hint = f": did you mean {near[0]!r}?" if near else ""
     return f"unknown setting {key!r} is ignored{hint}"
+
+
+def _is_of(key: str, setting: str) -> bool:
+    """Whether a key is a setting, or one of the items that it lists."""
+    return key == setting or key.startswith((f"{setting}.", f"{setting}["))
 
 
 def _show(value: object) -> str:

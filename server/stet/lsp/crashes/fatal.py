@@ -14,12 +14,15 @@ from pathlib import Path
 
 from stet.lsp.connection.lifetime import is_alive
 from stet.lsp.crashes.shelf import Shelf
-from stet.lsp.logs.file import make_private, owners_only
+from stet.lsp.logs.private import make_private, owners_only
 from stet.text.fault import place
 
 _PREFIX = "running-"
 _PATTERN = f"{_PREFIX}*.txt"
-_CALL = re.compile(r'File "(?P<path>[^"]*)", line (?P<line>\d+) in (?P<name>\S+)')
+_CALL = re.compile(r'\s*File "(?P<path>.*)", line (?P<line>\d+) in (?P<name>\S+)')
+_NATIVE_CALL = re.compile(r'\s*Binary file "(?P<path>.*)", at (?P<place>\S+)(?: \[0x[0-9a-f]+\])?')
+"""Since Python 3.14: the calls in C, each by the file of its library."""
+_PATH = re.compile(r"[/\\]")
 _MAX_BYTES = 100_000
 _MARKS = ("Fatal Python error", "Windows fatal exception")
 
@@ -75,11 +78,21 @@ class FatalNotes:
                 text = file.read(_MAX_BYTES).decode(errors="replace")
             if any(mark in text for mark in _MARKS):
                 heading = "Stet crash report. It holds no text of yours, no paths and no keys.\n"
-                self._shelf.put(heading + _CALL.sub(_told_call, text))
+                self._shelf.put(heading + _told(text))
                 n_found += 1
             path.unlink(missing_ok=True)
         return n_found
 
 
-def _told_call(call: re.Match[str]) -> str:
-    return f"{place(call['path'])}:{call['line']} in {call['name']}"
+def _told(text: str) -> str:
+    """A note as strangers may read it: of each file its place in its package, and no other path."""
+    start = min(text.find(mark) for mark in _MARKS if mark in text)
+    return text[:start] + "".join(map(_told_line, text[start:].splitlines(keepends=True)))
+
+
+def _told_line(line: str) -> str:
+    if call := _CALL.match(line):
+        return f"  {place(call['path'])}:{call['line']} in {call['name']}\n"
+    if call := _NATIVE_CALL.match(line):
+        return f"  {place(call['path'])} at {call['place']}\n"
+    return "  (a line with a path)\n" if _PATH.search(line) else line

@@ -4,7 +4,8 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 
-from stet.lsp.logs.file import log_file_path, make_private, owners_only
+from stet.lsp.logs.file import log_file_path
+from stet.lsp.logs.private import make_private, owners_only
 
 N_KEPT = 10
 _PREFIX = "crash-"

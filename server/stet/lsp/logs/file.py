@@ -1,10 +1,9 @@
 """The log file: made when the first record comes, private, rotated; and given up where it can't be."""
 
 import logging
-import os
-import sys
-from io import TextIOWrapper
 from pathlib import Path
+
+from stet.lsp.logs.private import make_private
 
 log = logging.getLogger(__name__)
 
@@ -16,7 +15,7 @@ _N_KEPT = 3
 class LazyLogFile(logging.Handler):
     """`stet.log` in the platform's log folder, for its owner's eyes only, rotated at 1 MB.
 
-    Where it can't be written, or not be rotated, that is said once on stderr and the file is given up.
+    Several servers write into it: each follows when another has begun a new one. Where it can't be written, or not be rotated, that is said once on stderr and the file is given up.
     """
 
     def __init__(self, path: Path | None = None, max_bytes: int = _MAX_BYTES) -> None:
@@ -55,23 +54,11 @@ class LazyLogFile(logging.Handler):
         Raises:
             OSError: If either can't be made.
         """
-        from logging.handlers import RotatingFileHandler  # late: it imports sockets and queues
-
-        class OwnersFile(RotatingFileHandler):
-            """Rotated files that only their owner can read."""
-
-            def _open(self) -> TextIOWrapper:
-                return open(self.baseFilename, "a", encoding="utf-8", opener=owners_only)
-
-            def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - logging's
-                """Leave it to `LazyLogFile`; logging itself prints it, to a stderr nobody may read."""
-                error = sys.exc_info()[1]
-                if isinstance(error, OSError):
-                    raise error
+        from stet.lsp.logs.owners_file import OwnersFile  # late: it imports sockets and queues
 
         path = self._path or log_file_path()
         make_private(path.parent)
-        target = OwnersFile(path, maxBytes=self._max_bytes, backupCount=_N_KEPT)
+        target = OwnersFile(str(path), maxBytes=self._max_bytes, backupCount=_N_KEPT)
         target.setFormatter(self.formatter)
         return target
 
@@ -81,19 +68,3 @@ def log_file_path() -> Path:
     import platformdirs  # late: most runs log nothing
 
     return platformdirs.user_log_path("stet") / "stet.log"
-
-
-def make_private(folder: Path) -> None:
-    """Make a folder, and those above it that are missing, for their owner alone.
-
-    Raises:
-        OSError: If one can't be made.
-    """
-    missing = [path for path in (folder, *folder.parents) if not path.exists()]
-    for path in reversed(missing):
-        path.mkdir(mode=0o700, exist_ok=True)  # `parents=True` would leave theirs to the umask
-
-
-def owners_only(path: str, flags: int) -> int:
-    """Opens a file that only its owner can read; for `open`."""
-    return os.open(path, flags, 0o600)

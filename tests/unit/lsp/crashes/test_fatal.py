@@ -73,3 +73,48 @@ def test_what_a_process_that_lives_has_there_stays(tmp_path: Path) -> None:
     assert notes.begin([]) == 0
     notes.end()
     assert other.exists()
+
+
+NOTE = """Stet 1.2.3
+editor: neovim 0.11/x
+
+Fatal Python error: Segmentation fault
+
+Current thread 0x00007f0c5e7fc740 (most recent call first):
+  File "/home/me/a "b"/site-packages/ctypes/__init__.py", line 515 in string_at
+  File "/home/me/.venv/lib/python3.14/site-packages/stet/cli/app.py", line 1 in <module>
+
+Current thread's C stack trace (most recent call first):
+  Binary file "/home/me/.pyenv/bin/python3.14", at _Py_DumpStack+0x31 [0x5b27f7d7147e]
+  Binary file "/home/me/.pyenv/lib/python3.14/lib-dynload/_ctypes.so", at +0x32698d [0x5b27f7d85e3c]
+  Binary file "/home/me/x.so" and more
+  <truncated rest of calls>
+
+Extension modules: _cffi_backend, yaml._yaml (total: 2)
+C:\\Users\\me\\x.dll
+"""
+
+
+def test_calls_in_c_are_told_without_the_paths_of_their_libraries(tmp_path: Path) -> None:
+    (tmp_path / "running-999999999.txt").write_text(NOTE)
+    shelf = Shelf(tmp_path)
+    notes = FatalNotes(shelf)
+    assert notes.begin([]) == 1
+    notes.end()
+    [report] = shelf.reports()
+    text = report.read_text()
+    assert "/home" not in text
+    assert text.endswith(
+        "Fatal Python error: Segmentation fault\n\n"
+        "Current thread 0x00007f0c5e7fc740 (most recent call first):\n"
+        "  ctypes/__init__.py:515 in string_at\n"
+        "  stet/cli/app.py:1 in <module>\n\n"
+        "Current thread's C stack trace (most recent call first):\n"
+        "  python3.14 at _Py_DumpStack+0x31\n"
+        "  python/lib-dynload/_ctypes.so at +0x32698d\n"
+        "  (a line with a path)\n"
+        "  <truncated rest of calls>\n\n"
+        "Extension modules: _cffi_backend, yaml._yaml (total: 2)\n"
+        "  (a line with a path)\n"
+    )
+    assert "editor: neovim 0.11/x" in text

@@ -1,5 +1,6 @@
 """The log file."""
 
+import fcntl
 import logging
 from pathlib import Path
 
@@ -69,3 +70,43 @@ def test_a_full_log_file_makes_way_and_only_three_older_ones_stay(tmp_path: Path
     assert all(one.stat().st_size <= 1_000 for one in tmp_path.iterdir())
     assert {one.stat().st_mode & 0o777 for one in tmp_path.iterdir()} == {0o600}
     assert path.read_text().splitlines()[-1].startswith("0099 ")
+
+
+def test_two_servers_that_write_one_log_lose_no_line_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "stet.log"
+    servers = [LazyLogFile(path, max_bytes=20_000) for _ in range(2)]
+    for number in range(300):
+        for n, server in enumerate(servers):
+            server.setFormatter(PrivateFormatter("%(message)s"))
+            server.handle(logging.makeLogRecord({"msg": f"{n}-{number:04} {'line ' * 20}"}))
+    for server in servers:
+        server.close()
+    files = sorted(tmp_path.iterdir())
+    assert len(files) == 4
+    assert all(one.stat().st_size <= 20_000 for one in files)
+    lines = [line.partition(" ")[0] for one in files for line in one.read_text().splitlines()]
+    assert sorted(lines) == sorted(f"{n}-{number:04}" for n in range(2) for number in range(300))
+
+
+def test_a_log_that_another_server_renews_just_now_is_written_on(tmp_path: Path) -> None:
+    path = tmp_path / "stet.log"
+    server = LazyLogFile(path, max_bytes=100)
+    server.handle(logging.makeLogRecord({"msg": "x" * 90}))
+    with path.open() as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        server.handle(logging.makeLogRecord({"msg": "y" * 90}))
+    assert [one.name for one in tmp_path.iterdir()] == ["stet.log"]
+    server.handle(logging.makeLogRecord({"msg": "z"}))
+    server.close()
+    assert path.read_text() == "z\n"
+    assert (tmp_path / "stet.log.1").read_text() == f"{'x' * 90}\n{'y' * 90}\n"
+
+
+def test_a_log_that_is_taken_away_is_begun_anew(tmp_path: Path) -> None:
+    path = tmp_path / "stet.log"
+    server = LazyLogFile(path)
+    server.handle(logging.makeLogRecord({"msg": "x"}))
+    path.unlink()
+    server.handle(logging.makeLogRecord({"msg": "y"}))
+    server.close()
+    assert path.read_text() == "y\n"
