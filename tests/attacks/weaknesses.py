@@ -239,8 +239,8 @@ def nothing_previewed(put: Put) -> None:
 @weakness
 def hidden_text(put: Put) -> None:
     """Characters that nobody sees are taken as they are."""
-    put("stet.review.gate", "suspicion", lambda new, old: "")
-    put("stet.context.tags", "visible", lambda text: text)
+    put("stet.review.gate", "suspicion", lambda new, old, name: "")
+    put("stet.text.control_tokens", "visible", lambda text: text)
 
 
 @weakness

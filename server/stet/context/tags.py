@@ -10,8 +10,6 @@ them, which could hide or move what follows, are written `\x1b`.
 import re
 from collections.abc import Mapping
 
-from stet.text.hidden import visible
-
 NAMES = (
     "additional_data",
     "current_file",
@@ -49,10 +47,11 @@ def empty_element(name: str, attributes: Mapping[str, str]) -> str:
 
 
 def harmless(text: str) -> str:
-    """`text` with our own tags, and what hides sentences, made visible text; a lone surrogate, which
-    can't be sent, as U+FFFD.
+    """`text` with our own tags made visible text; a lone surrogate, which can't be sent, as U+FFFD.
+
+    What hides sentences is shown where texts go out (`stet.text.control_tokens`).
     """
-    return _OWN_TAG.sub("&lt;", visible(_SURROGATE.sub("\ufffd", text)))
+    return _OWN_TAG.sub("&lt;", _SURROGATE.sub("\ufffd", text))
 
 
 def on_one_line(text: str) -> str:

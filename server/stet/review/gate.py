@@ -177,7 +177,7 @@ def _caution(
         # The draft's own name counts too: a name too many costs a question, one too few a machine.
         if said := _warning(replace(ground, names=(*ground.names, place.name))):
             return said
-    return suspicion(new, old)
+    return suspicion(new, old, places[0].name)
 
 
 def _warning(ground: Ground) -> str:

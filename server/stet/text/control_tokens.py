@@ -4,14 +4,16 @@ A local server makes one text of a conversation by its model's template and look
 in all of it: `<|im_end|>` in a file ends the user's message there and begins another in whatever role
 the file says. So a broken bar is put behind the first sign of each: `<¦|im_end|>`. Everybody can see
 it, no vocabulary holds it, and `mended` takes it out again: for any text, `mended(broken(text))` is
-that text, as one that stands broken in it already gets another bar.
+that text, as one that stands broken in it already gets another bar. What nobody sees is shown in the
+same go (`stet.text.hidden`).
 
 Templates that are nothing but words (`### Instruction:`, `USER:`) have no tokens to break.
 """
 
 import re
 
-BAR = "\u00a6"
+from stet.text.hidden import BAR, unseen, visible
+
 _WORD = rf"[^\s<>\[\]{BAR}]{{1,64}}"
 _ANGLED = "|".join(
     (
@@ -51,13 +53,13 @@ _LONGEST = 150
 
 
 def broken(text: str) -> str:
-    """`text` in which nothing is a control token any more; see `mended`."""
-    return _WHOLE.sub(rf"\g<0>{BAR}", text)
+    """`text` in which nothing is a control token any more, and nothing hidden; see `mended`."""
+    return _WHOLE.sub(rf"\g<0>{BAR}", visible(text))
 
 
 def mended(text: str) -> str:
     """What `broken` has made of a text, as it was; a text that quotes some of it likewise."""
-    return _BROKEN.sub(r"\1", text) if BAR in text else text
+    return unseen(_BROKEN.sub(r"\1", text)) if BAR in text else text
 
 
 def unfinished(text: str) -> int:

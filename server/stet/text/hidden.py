@@ -7,22 +7,45 @@ what honest writing has no use for is meant here.
 """
 
 import re
+import sys
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable
 
+BAR = "\u00a6"
+"""Stands in what is shown in another way than it is written; see `visible`."""
 _FLAG = re.compile("\U0001f3f4[\U000e0061-\U000e007a\U000e0030-\U000e0039]{2,6}\U000e007f")
 """England, Scotland, Wales: the one honest use of tag characters."""
+_IDEOGRAPHS = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_WITHOUT_SPACES = "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u19e0-\u1aaf\ua9e0-\uaa7f"
+"""Scripts that write no spaces, and mark words by a space without width: Thai, Tibetan, Khmer, ..."""
+_FORMED = "\u1000-\u109f\u2200-\u22ff\u2a00-\u2aff\ua840-\ua87f" + _IDEOGRAPHS
+"""Signs that have another form: of mathematics, of Burmese and 'Phags-pa, and ideographs."""
 _HIDES = re.compile(
-    "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u034f\u061c\u115f\u1160\u180b-\u180f\u200b\u202a-\u202e"
-    "\u2060-\u206f\u3164\ufe00-\ufe0d\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
+    "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u034f\u115f\u1160\u17b4\u17b5\u2028-\u202e"
+    "\u2060-\u206f\u3164\ufe03-\ufe0d\uffa0\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff]"
     "|(?<!\\A)\ufeff"
+    rf"|(?<![{_WITHOUT_SPACES}])\u200b"
+    # One form at a time, of a sign that has others.
+    rf"|(?<![{_FORMED}])[\ufe00-\ufe02]|(?<![{_IDEOGRAPHS}])[\U000e0100-\U000e01ef]"
+    "|(?<![\u1820-\u18aa])[\u180b-\u180f]"
+    # Direction is a matter of scripts that run from right to left.
+    "|(?<![\u0600-\u08ff])\u061c(?![\u0600-\u08ff])|(?<=[0-9A-Za-z_])[\u200e\u200f](?=[0-9A-Za-z_])"
+    "|(?<![\u2800-\u28ff])\u2800(?![\u2800-\u28ff])"
     # A joiner joins letters that have forms, one at a time; those of ASCII have none.
     r"|(?<=\w)(?<=[\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?=[A-Za-z0-9_\u200c\u200d])"
     # A selector chooses the form of the one sign before it; of ASCII, only a keycap's has any.
     r"|(?<=[!-~\ufe00-\ufe0f])(?<![#*0-9])[\ufe0e\ufe0f]|(?<=[#*0-9])\ufe0f(?!\u20e3)"
 )
-_CARRIES = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e0fff]")
-"""Of these, what can carry or reorder whole sentences."""
+_SOFT_HYPHEN = "\xad"
+_PROSE = (
+    ".md", ".markdown", ".mdx", ".txt", ".rst", ".adoc", ".org", ".tex", ".html", ".htm", ".xhtml",
+    ".xml", ".po", ".srt", ".vtt",
+)  # fmt: skip
+"""Endings of files in which a soft hyphen says where a long word may be parted; in code it hides."""
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f]")
+_SHOWN = re.compile(rf"<({BAR}+)U\+([0-9A-F]{{4,6}})>")
 LOOK_ALIKES = str.maketrans(
     "\u0430\u0435\u0455\u0456\u0458\u043a\u04cf\u043c\u043d\u043e"
     "\u0440\u0441\u0442\u0443\u0445\u0501\u04bb\u051b\u0461"
@@ -31,42 +54,70 @@ LOOK_ALIKES = str.maketrans(
     "aesijklmhopctyxdhqwaikvoptuxcigao",
 )
 """Cyrillic, Greek and other letters that look like a Latin one, all folded."""
+_CAPITALS = {
+    "\u0412": "b", "\u0392": "b", "\u0395": "e", "\u0396": "z", "\u0397": "h", "\u039c": "m",
+    "\u039d": "n", "\u0422": "t", "\u0474": "v",
+}  # fmt: skip
+"""Those that look like a Latin capital, while the small letter looks like another or none."""
+_LATIN_1 = 0xFF
+_LEAST_DOUBLE = 3
+"""Letters of a word that would be taken for another; shorter ones are met by chance."""
 _WORD = re.compile(r"\w+")
 _TWO_LATIN = re.compile(r"[A-Za-z][^A-Za-z]*[A-Za-z]")
 
 
-def suspicion(new: Iterable[str], old: Iterable[str]) -> str:
+def suspicion(new: Iterable[str], old: Iterable[str], name: str = "") -> str:
     """Why a person could be deceived by the texts `new` in place of `old`, as a sentence; "" if not.
 
-    What stands in `old` already may stay, as often as it stands there.
+    What stands in `old` already may stay, as often as it stands there. `name` is the file's.
     """
     new, old = tuple(new), tuple(old)
-    if all(map(str.isascii, new)) and not any(map(_HIDES.search, new)):
+    if all(map(str.isascii, new)) and not any(map(_CONTROLS.search, new)):
         return ""
-    if _count(_hidden, new) - _count(_hidden, old):
+    hides = _hidden if name.casefold().endswith(_PROSE) else _hidden_in_code
+    if _count(hides, new) - _count(hides, old):
         return (
             "The text holds invisible characters that can show another text than a machine reads."
         )
     if mixed := _count(_mixed, new) - _count(_mixed, old):
         word = next(iter(mixed))
-        return (
-            f"The word {word.translate(LOOK_ALIKES)!r} in the text has letters of another script."
-        )
+        return f"The word {_skeleton(word)!r} in the text has letters of another script."
+    doubles = _doubles_of((*new, *old))
+    if found := _count(doubles, new) - _count(doubles, old):
+        word = next(iter(found))
+        return f"The word {_skeleton(word)!r} stands in the text twice, once in another script."
     return ""
 
 
 def visible(text: str) -> str:
-    r"""`text` with what can carry or reorder hidden sentences as its escapes (`\u202e`)."""
-    if not _CARRIES.search(text):
+    """`text` with what nobody sees as its number: `<¦U+202E>`; see `unseen`."""
+    if text.isascii() and not _CONTROLS.search(text):
         return text
+    if BAR in text:
+        text = _SHOWN.sub(rf"<{BAR}\1U+\2>", text)
     flags = [found.span() for found in _FLAG.finditer(text)]
 
     def shown(found: re.Match[str]) -> str:
         if any(start <= found.start() < end for start, end in flags):
             return found[0]
-        return found[0].encode("unicode_escape").decode()
+        return f"<{BAR}U+{ord(found[0]):04X}>"
 
-    return _CARRIES.sub(shown, text)
+    return _HIDES.sub(shown, text).replace(_SOFT_HYPHEN, f"<{BAR}U+00AD>")
+
+
+def unseen(text: str) -> str:
+    """What `visible` has made of a text, as it was; a text that quotes some of it likewise."""
+    if BAR not in text:
+        return text
+    return _SHOWN.sub(_meant, text)
+
+
+def _meant(shown: re.Match[str]) -> str:
+    bars, code = shown[1], int(shown[2], 16)
+    if len(bars) > 1:
+        return f"<{bars[1:]}U+{shown[2]}>"
+    # A number that is none of a character was not made here.
+    return chr(code) if code <= sys.maxunicode and not 0xD800 <= code < 0xE000 else shown[0]
 
 
 def _count(find: Callable[[str], list[str]], texts: Iterable[str]) -> Counter[str]:
@@ -76,6 +127,10 @@ def _count(find: Callable[[str], list[str]], texts: Iterable[str]) -> Counter[st
 
 def _hidden(text: str) -> list[str]:
     return _HIDES.findall(_FLAG.sub("", text))
+
+
+def _hidden_in_code(text: str) -> list[str]:
+    return [*_hidden(text), *(_SOFT_HYPHEN * text.count(_SOFT_HYPHEN))]
 
 
 def _mixed(text: str) -> list[str]:
@@ -88,5 +143,36 @@ def _mixed(text: str) -> list[str]:
 def _is_mixed(word: str) -> bool:
     if word.isascii() or not _TWO_LATIN.search(word):
         return False
-    strange = [letter for letter in word if not letter.isascii()]
-    return all(letter.casefold().translate(LOOK_ALIKES).isascii() for letter in strange)
+    return all(letter.isascii() or _plain(letter) for letter in word)
+
+
+def _doubles_of(texts: Iterable[str]) -> Callable[[str], list[str]]:
+    """What finds words of another script that look like one of ASCII in these texts."""
+    words = {word.casefold() for text in texts for word in _WORD.findall(text) if word.isascii()}
+
+    def doubles(text: str) -> list[str]:
+        found = () if text.isascii() else _WORD.findall(text)
+        return [word for word in found if _is_other(word) and _skeleton(word) in words]
+
+    return doubles
+
+
+def _is_other(word: str) -> bool:
+    return len(word) >= _LEAST_DOUBLE and all(map(_plain, word))
+
+
+def _skeleton(word: str) -> str:
+    """What a word reads like."""
+    return "".join(
+        letter if letter.isascii() else _plain(letter) or letter for letter in word
+    ).casefold()
+
+
+def _plain(letter: str) -> str:
+    """The letter of ASCII that a letter of another script looks like; "" if it looks like none."""
+    if letter.isascii() or ord(letter) <= _LATIN_1:
+        return ""
+    found = _CAPITALS.get(letter) or letter.casefold().translate(LOOK_ALIKES)
+    if len(found) == 1 and not found.isascii():
+        found = unicodedata.normalize("NFKC", found)  # wide and mathematical letters
+    return found if len(found) == 1 and found.isascii() and found.isalpha() else ""

@@ -6,7 +6,8 @@ from stet.agent.plain_tokens import PlainTokensModel, in_json
 from stet.llm.messages import Completion, Message, ToolCall, ToolDefinition
 from stet.llm.model import Request, ignore
 from stet.llm.scripted import ScriptedModel, say
-from stet.text.control_tokens import BAR, broken
+from stet.text.control_tokens import broken
+from stet.text.hidden import BAR
 from tests.support.control_tokens import TOKENS
 
 END = "<|im_end|>"

@@ -4,14 +4,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.text.control_tokens import BAR, broken, mended, unfinished
+from stet.text.control_tokens import broken, mended, unfinished
+from stet.text.hidden import BAR
 from tests.support.control_tokens import TOKENS
 
 HONEST = (
     "if (a < b || c > d) { x |> f }", "xs[0] <|> ys", "<div class='s'><span>", "Vec<String>",
     "[link](a.md) [x] [ARGS]", "a <- b; c[i]~d", "&lt;s&gt;", "std::vector<s16>", "<script>", "||", "",
 )  # fmt: skip
-pieces = st.sampled_from((*TOKENS, "<", "|", ">", "[", "]", "/", BAR, "a", "~b", "~!b", " ", "\n"))
+pieces = st.sampled_from(
+    (
+        *TOKENS,
+        "<",
+        "|",
+        ">",
+        "[",
+        "]",
+        "/",
+        BAR,
+        "a",
+        "U+200B",
+        "\u200b",
+        "\u202e",
+        "~b",
+        "~!b",
+        " ",
+        "\n",
+    )
+)
 texts = st.lists(pieces, max_size=12).map("".join)
 
 

@@ -1,8 +1,10 @@
 """What a person can't see is told apart from what honest writing needs."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from stet.text.hidden import suspicion, visible
+from stet.text.hidden import suspicion, unseen, visible
 
 HONEST = [
     "plain\r\n\ttext\f\n",
@@ -11,12 +13,24 @@ HONEST = [
     "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f England",
     "\u0915\u094d\u200d\u0937 na\u00efve \u03b1 \u03b2x \u041f\u0440\u0438\u0432\u0435\u0442, admin \u03bcs",
     "\ufeffwith a mark at the top",
+    "\u0e44\u0e17\u0e22\u200b\u0e44\u0e17\u0e22 \u1798\u200b\u1793",
+    "\u845b\U000e0100\u57ce \u2229\ufe00 \u8fbb\ufe00",
+    "\u1828\u180b\u1820 \u1820\u180e\u1820",
+    "\u0627\u061c- \u05d0 (x)\u200e.",
+    "\u2840\u2800\u2801",
+    "\u0440\u043e\u0441\u0442 \u0438 \u043a\u043e\u0442",
+    "\u043a\u043e\u0442",
+    "\u03c1 = 1; \u03bd = 2 # p v",
+    "10\xb5sec, x\xb2y, \ufb01nd",
+    "caf\xe9 na\xefve \u010d\u0159\u017e \u1ec7 stra\xdfe \xc5ngstr\xf6m",
 ]
 DECEIVING = [
     "vic\U000e0061tim", "if \u202e\u2066x", "a\u200bb", "ad\u200dmin", "ad\u200cmin", "x\ufe0f", "y\ufe00",
     "\u3164 = 1", "a\uffa0", "a\u2060b", "text\ufeff", "a \u200d\u200c\u200d", "\u2764\ufe0f\ufe0f",
     "\U000e0101", "\x1b[8m", "a\x08", "\u0430dmin", "pass\u0445ord", "adm\u0456n", "st\u03bfp",
     "\U0001f3f4\U000e0067",
+    "x = 1 // \u2028evil()", "ad\u200emin", "\u2800= 1", "a\U000e0100", "\u845b\U000e0100\U000e0101", "a\u180e", "x\ufe00",
+    "\u17b4", "adm\uff49n", "p\U0001d41aypal", "\u0412ank of", "copy \u0441\u043e\u0440\u0443", "ad\xadmin",
 ]  # fmt: skip
 
 
@@ -32,6 +46,25 @@ def test_what_deceives_is_suspected_and_may_stay_where_it_stands(text: str) -> N
     assert suspicion([text, text], [text]) != ""
 
 
-def test_what_carries_sentences_is_shown_as_its_escapes() -> None:
-    assert visible("a\u202eb\U000e0041c\u200b") == "a\\u202eb\\U000e0041c\u200b"
+def test_what_nobody_sees_is_shown_as_its_number() -> None:
+    assert visible("a\u202eb\U000e0041c\u200b") == "a<\xa6U+202E>b<\xa6U+E0041>c<\xa6U+200B>"
     assert visible(HONEST[3]) == HONEST[3]
+
+
+def test_a_soft_hyphen_parts_words_of_prose_and_hides_in_code() -> None:
+    for name in ("a.md", "docs/A.HTML", "x.po"):
+        assert suspicion(["Donau\xaddampf"], [], name) == ""
+    assert suspicion(["ad\xadmin"], [], "a.py") != ""
+
+
+@given(st.text(alphabet="<>U+\xa6202E\u202e\u200b\xad a1F\U000e0041\ufeff", max_size=30))
+def test_what_is_shown_can_be_told_from_what_stood_there_so(text: str) -> None:
+    shown = visible(text)
+    assert unseen(shown) == text
+    assert not {"\u202e", "\u200b", "\xad", "\U000e0041"} & set(shown)
+
+
+def test_a_number_of_no_character_stays() -> None:
+    assert unseen("<\xa6U+FFFFFF> <\xa6U+D800> <\xa6U+12> <U+202E>") == (
+        "<\xa6U+FFFFFF> <\xa6U+D800> <\xa6U+12> <U+202E>"
+    )
