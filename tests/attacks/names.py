@@ -19,6 +19,10 @@ PROTECTED = (
     ".mcp.json", ".claude/settings.json", "AGENTS.md", "CLAUDE.md", ".cursorrules", ".helix/config.toml",
     ".pre-commit-config.yaml", "build.rs", ".devcontainer/devcontainer.json", "justfile", "setup.py",
     ".cargo/config.toml", "opencode.json", ".editorconfig", "compile_commands.json", ".direnv/x",
+    "CMakeLists.txt", "Cargo.toml", "rust-toolchain.toml", "App.csproj", "Directory.Build.targets", "mix.exs",
+    "Gemfile", "x.gemspec", "pom.xml", "build.gradle", ".eslintrc.json", "eslint.config.js", "tsconfig.json",
+    ".golangci.yml", "tox.ini", "noxfile.py", "pyproject.toml", ".pnp.cjs", ".clang-tidy", "Dockerfile",
+    "compose.yml", "Jenkinsfile", "go.mod", "package-lock.json", "Package.swift", ".gitpod.yml",
 )  # fmt: skip
 SECRET = (".env", ".env.local", "id_rsa", ".ssh/config", ".aws/credentials", "server.pem", ".npmrc")
 VERSIONED = (".git/config", ".git/hooks/pre-commit", ".hg/hgrc", "sub/.git/config", ".svn/entries")
@@ -46,10 +50,10 @@ async def propose(stage: Stage, names: list[str]) -> Result:
     return result
 
 
-@attack(4, "approval by its own write", least=70, weakness="nothing_protected")
+@attack(4, "approval by its own write", least=115, weakness="nothing_protected")
 async def own_writes(stage: Stage) -> Result:
     deeper = [f"{folder}/{name}" for folder in ("app", "a/b/c") for name in PROTECTED]
-    return await propose(stage, stage.some([*PROTECTED, *deeper], 75))
+    return await propose(stage, stage.some([*PROTECTED, *deeper], 120))
 
 
 def recased(name: str, random: Random) -> str:
