@@ -8,6 +8,8 @@ from stet.text.render import numbered
 
 _GUTTER = re.compile(r" *([0-9]{1,9})\t")
 _MARK = re.compile(r" *[a-z][0-9]{1,9}\+\t")
+_AS_SHOWN = re.compile(r"(?:(?=[ 0-9]{6}\t) +[0-9]+| *[a-z][0-9]{1,9}\+)\t")
+"""A number or a mark just as `stet.text.render` writes it; an unpadded number may begin a table's row."""
 
 
 def without_gutter(old_text: str, new_text: str) -> tuple[str, str] | None:
@@ -52,6 +54,27 @@ def without_marks(old_text: str, new_text: str) -> tuple[str, str] | None:
             "mark. Send both texts without them."
         )
     return _stripped(old_text), _stripped(new_text) if n_marked else new_text
+
+
+def refuse_if_only_new(old_text: str, new_text: str, text: str) -> None:
+    """See that no number or mark gets into a text with lines that were quoted without.
+
+    Args:
+        old_text: The lines to replace.
+        new_text: What is to stand there.
+        text: Where. If it has such lines itself, they belong to it.
+
+    Raises:
+        Unclear: Lines of the new text have numbers or marks, and none of the old text has.
+    """
+    if not any(map(_AS_SHOWN.match, _lines(new_text))) or any(map(_has_gutter, _lines(old_text))):
+        return
+    if any(map(_AS_SHOWN.match, text.split("\n"))):
+        return
+    raise Unclear(
+        "Lines of the new text begin with a line number or a mark, as the file was shown to you, and "
+        "the old text has none. Send both without them. Where they belong in the file, use `position`."
+    )
 
 
 def without_own_numbers(content: str, first: int, beside: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ what it has. Lines in results are counted from 1, offsets in code points from 0.
 """
 
 from stet.text.edit import Replacement, TextEdit
-from stet.text.gutter import without_gutter
+from stet.text.gutter import refuse_if_only_new, without_gutter
 from stet.text.match_errors import (
     AlreadyApplied,
     Ambiguous,
@@ -73,6 +73,7 @@ def find_block(
     _refuse_no_change(wish)
     if not wish.old:
         return _into_empty(view, wish.new)
+    refuse_if_only_new(wish.old, wish.new, view.text)
     search = Search(view, seen)
     try:
         return _found(search, wish, replace_all=replace_all)

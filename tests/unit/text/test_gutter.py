@@ -3,6 +3,7 @@
 import pytest
 
 from stet.text.gutter import without_marks
+from stet.text.match import find_block
 from stet.text.match_errors import Unclear
 from stet.text.render import marked, numbered
 
@@ -25,3 +26,30 @@ def test_text_without_marks_in_all_its_lines_is_text(text: str) -> None:
 def test_a_new_text_with_marks_in_some_lines_is_refused() -> None:
     with pytest.raises(Unclear, match="1 of 2 lines of the new text"):
         without_marks("  h1+\tx", "  h1+\ty\nz")
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        "     2\tbar\n",
+        "     2\tbar\n     3\tbaz\n",
+        "     9\tbar\n",
+        "bar\n     3\tbaz\n",
+        "  h12+\tbar\n",
+    ],
+)
+def test_numbers_and_marks_that_only_the_new_text_has_are_never_written(new: str) -> None:
+    with pytest.raises(Unclear, match="the old text has none"):
+        find_block("a\nfoo\nb\n", "foo\n", new)
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new"),
+    [
+        ("a\nfoo\nb\n", "foo\n", "2\tbar\n"),  # the row of a table
+        ("a\nfoo\n", "foo\n", "\tbar 2\tx\n"),
+        ("$ cat -n f\n     1\tx\nmore\n", "more\n", "     2\ty\n"),
+    ],
+)
+def test_numbers_that_belong_to_the_text_are_written(text: str, old: str, new: str) -> None:
+    assert find_block(text, old, new).edit.apply(text) == text.replace(old, new)
