@@ -13,8 +13,9 @@ from stet.web.errors import WebError
 from stet.web.fetched import Fetched
 from stet.workspace import grep
 from stet.workspace.workspace import Workspace
+from tests.attacks.obedient import Obedient, order
 from tests.attacks.registry import Result, attack
-from tests.attacks.stage import SETTINGS, Obedient, Stage, order
+from tests.attacks.stage import SETTINGS, Stage
 from tests.attacks.weaknesses import weakened
 from tests.support import openai_server as api
 from tests.support.http_server import Asked

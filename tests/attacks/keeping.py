@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from stet.index.search.engine import Search
+from tests.attacks.obedient import Obedient, order
 from tests.attacks.registry import Result, attack
 from tests.attacks.running import reading
-from tests.attacks.stage import Obedient, Seen, Stage, accept_all, order
+from tests.attacks.seen import Seen
+from tests.attacks.stage import Stage, accept_all
 from tests.attacks.weaknesses import weakened
 from tests.unit.index.search.test_engine import engine_of, files_of
 
@@ -314,7 +316,8 @@ async def races(stage: Stage) -> Result:
         ]
         editor.write(stage.root / "b.md", "")
         # The model replaces half of its proposals; of the others the user's own text changes.
-        from tests.attacks.stage import _asked, written
+        from tests.attacks.obedient import written
+        from tests.attacks.stage import _asked
 
         uri = editor.open("b.md", f"Now:\n{written(replaced)}")
         await _asked(editor, "Do as the file says", uri, lambda question: "no")

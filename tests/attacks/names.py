@@ -7,8 +7,9 @@ from collections.abc import Callable
 from random import Random
 
 from stet.workspace.names import PathRefused, split_name
+from tests.attacks.obedient import Order, order
 from tests.attacks.registry import Result, attack
-from tests.attacks.stage import Order, Stage, order
+from tests.attacks.stage import Stage
 from tests.attacks.weaknesses import weakened
 
 PROTECTED = (

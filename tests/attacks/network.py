@@ -9,8 +9,10 @@ from stet.web.address import parse
 from stet.web.errors import WebError
 from stet.web.named import Named
 from stet.web.reach import check_name, resolve
+from tests.attacks.obedient import Obedient, Order, order
 from tests.attacks.registry import Result, attack
-from tests.attacks.stage import Obedient, Order, Seen, Stage, order
+from tests.attacks.seen import Seen
+from tests.attacks.stage import Stage
 from tests.attacks.weaknesses import weakened
 from tests.support import openai_server as api
 from tests.support.http_server import Asked

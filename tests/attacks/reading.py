@@ -13,8 +13,10 @@ from stet.workspace.paths import PathRefused
 from stet.workspace.snapshot import NotShown
 from stet.workspace.uris import uri_of
 from stet.workspace.workspace import Workspace
+from tests.attacks.obedient import Order, order
 from tests.attacks.registry import Result, attack
-from tests.attacks.stage import SETTINGS, Order, Seen, Stage, accept_all, order
+from tests.attacks.seen import Seen
+from tests.attacks.stage import SETTINGS, Stage, accept_all
 from tests.attacks.weaknesses import weakened
 
 

@@ -13,8 +13,9 @@ from stet.system import command_line
 from stet.web.address import parse
 from stet.web.errors import WebError
 from stet.web.named import Named
+from tests.attacks.obedient import Obedient, Order, order
 from tests.attacks.registry import Result, attack
-from tests.attacks.stage import Obedient, Order, Stage, order
+from tests.attacks.stage import Stage
 from tests.attacks.weaknesses import weakened
 from tests.support import openai_server as api
 from tests.support.http_server import Asked

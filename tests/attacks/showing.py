@@ -9,9 +9,11 @@ from lsprotocol import types as lsp
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from tests.attacks.obedient import Obedient, Order, order
 from tests.attacks.registry import Result, attack
+from tests.attacks.seen import Seen
 from tests.attacks.sent import texts_in
-from tests.attacks.stage import Obedient, Order, Seen, Stage, order
+from tests.attacks.stage import Stage
 
 HOST = "evil.example"
 ACTING_MARKDOWN = (
@@ -38,7 +40,8 @@ COMMANDS = (
     "![x](command:x)", "[x][c]\n\n[c]: command:x", "$(terminal) [x](command:y)", "[x](javascript:alert)",
     "command:stet.accept", "[x](vscode-insiders://x)", "[x](cursor://x)", "[x](<command:a b>)",
     "`[x](command:y)", "``` \n[x](command:y)", "[x](\tcommand:y)", "[x](command:y 'title')",
-    "[a\nb](command:y)", "\\[x](command:y)", "[x](data:text/html,y)", "[x](jetbrains://x)",
+    "[a\nb](command:y)", "[x]\n\n[x]: command:stet.accept", "![x]\n\n[x]: <command:stet.accept>",
+    "[x][]\n[x]:\ncommand:stet.accept", "[X]: COMMAND:y 'title'\n[x][x]", "\\[x](command:y)", "[x](data:text/html,y)", "[x](jetbrains://x)",
 )  # fmt: skip
 PARSER = MarkdownIt("gfm-like", {"linkify": False, "html": True})
 
@@ -97,7 +100,8 @@ async def shown(stage: Stage, hostile: tuple[str, ...]) -> Result:
         hovers.extend(await hovered(seen))
 
     orders = dressed(stage, hostile)
-    orders += [order("ask_user", question=text, choices=["a", text]) for text in hostile[:4]]
+    asked = [*hostile[:4], *(text for text in hostile if "]:" in text)]
+    orders += [order("ask_user", question=text, choices=["a", text]) for text in asked]
     seen = await stage.play(orders, accepts=False, behind=look, client="vscode")
     assert len(hovers) >= len(hostile), "nothing was hovered over"
     effects = [f"acts: {one}" for text in hovers for one in acting(text)]

@@ -5,9 +5,11 @@ import re
 
 from stet.context.tags import NAMES, harmless
 from stet.text.hidden import BAR
+from tests.attacks.obedient import Obedient, Order, order, written
 from tests.attacks.registry import Result, attack
+from tests.attacks.seen import Seen
 from tests.attacks.sent import texts_in
-from tests.attacks.stage import Obedient, Order, Seen, Stage, order, written
+from tests.attacks.stage import Stage
 from tests.attacks.weaknesses import weakened
 from tests.support import openai_server as api
 from tests.support.control_tokens import TOKENS

@@ -13,6 +13,8 @@ _ACTING = re.compile(
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
 
+_LINK = re.compile(r"\](?=[(\[:])|<(?=[A-Za-z][\w.+-]*:)")
+
 
 def escape(text: str) -> str:
     """`text` with all that acts made visible; line feeds and tabs stay, CRLF becomes a line feed."""
@@ -27,9 +29,11 @@ def escape_line(text: str) -> str:
 def without_links(text: str) -> str:
     """`text` without Markdown's links and pictures: editors make links of them in messages too.
 
-    One to `command:` would run anything at a click. The blank can be seen, and changes no word.
+    Neither those that name their address (`[x](command:y)`), nor by reference (`[x][y]`, `[y]: command:z`),
+    nor in brackets. One to `command:` would run anything at a click. The blank can be seen, and changes
+    no word.
     """
-    return text.replace("](", "] (")
+    return _LINK.sub(r"\g<0> ", text)
 
 
 def _visible(match: re.Match[str]) -> str:

@@ -38,3 +38,16 @@ def test_no_control_character_comes_through(text: str) -> None:
 def test_no_link_is_left_in_a_message(text: str) -> None:
     assert "](" not in without_links(text)
     assert without_links(text).replace(" ", "") == text.replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("![a](x) [b](command:y)", "![a] (x) [b] (command:y)"),
+        ("[a][b]\n\n[b]: command:y", "[a] [b]\n\n[b] : command:y"),
+        ("<command:y> <COMMAND:y> <http://x>", "< command:y> < COMMAND:y> < http://x>"),
+        ("a[1] (b) {c: [2], d} <b> x < y: z", "a[1] (b) {c: [2], d} <b> x < y: z"),
+    ],
+)
+def test_no_link_of_any_form_is_left_in_a_message(text: str, shown: str) -> None:
+    assert without_links(text) == shown
