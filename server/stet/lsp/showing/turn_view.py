@@ -24,6 +24,7 @@ from stet.lsp.client import Client
 from stet.lsp.progress import Progress
 from stet.lsp.showing.publisher import Publisher
 from stet.lsp.showing.question_view import QuestionView
+from stet.lsp.showing.refusals import refusals
 from stet.lsp.showing.spending import spent
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState
@@ -157,6 +158,8 @@ class TurnView:
         hunks = self._ledger.hunks(turn=turn.id)
         pending = sum(hunk.state is HunkState.PENDING for hunk in hunks)
         notes = [f"{pending} hunk{'s' if pending != 1 else ''} to review"] if pending else []
+        if refused := refusals(turn):
+            notes.append(refused)
         if turn.rounds:
             notes.append(spent(turn))
         return f"{words} ({'; '.join(notes)})" if notes else words

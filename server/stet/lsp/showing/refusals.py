@@ -1,0 +1,26 @@
+"""What the gate refused in a turn, in a few words for its end."""
+
+from stet.agent.turn import Turn
+from stet.text.escape import escape_line
+
+_NAMED = 3
+"""So many files are named for each rule, each once."""
+_LENGTH = 60
+"""Of a name, in characters: the model may have made it up."""
+
+
+def refusals(turn: Turn) -> str:
+    """How many edits were refused, of which files and by which rule; nothing if none was."""
+    n_edits = len(turn.rejected)
+    if not n_edits:
+        return ""
+    by_rule: dict[str, dict[str, None]] = {}
+    for edit in turn.rejected:
+        by_rule.setdefault(edit.rule, {})[escape_line(edit.file)[:_LENGTH]] = None
+    told = ", ".join(f"{rule} for {_listed(list(files))}" for rule, files in by_rule.items())
+    return f"{n_edits} edit{'s' if n_edits != 1 else ''} refused by the rule {told}"
+
+
+def _listed(files: list[str]) -> str:
+    n_more = len(files) - _NAMED
+    return " and ".join((", ".join(files[:_NAMED]), *([f"{n_more} more"] if n_more > 0 else [])))
