@@ -208,7 +208,9 @@ SCRIPTS = (
 FOR_MAKE = ("X:=$(shell touch x)", "SHELL=./x", "a;touch x")
 
 
-@attack(28, "shell and arguments", least=100, weakness="options_passed")
+@attack(
+    28, "shell and arguments", least=130, weakness="options_passed", others=("anything_chosen",)
+)
 async def shell(stage: Stage) -> Result:
     result = Result()
     forms = (("grep", "-e", "x", "{v}"), ("git", "log", "{v}", "--"), ("find", "{v}", "-name", "x"))
@@ -244,6 +246,29 @@ async def shell(stage: Stage) -> Result:
         settings=settings,
         env=trapped_path(stage),
     )
+    stage.put("x", "touch ran")
+    stage.put("y", "import os; os.mkdir('ran')")
+    choosing = (
+        ("bash", "x"),
+        ("sh", "x"),
+        (sys.executable, "y"),
+        ("git", "st"),
+        ("npm", "i"),
+        ("npm run", "t"),
+    )
+    listed = [
+        {"name": f"c{n}", "argv": [*program.split(), "{v}"], "safe": True}
+        for n, (program, _) in enumerate(choosing)
+    ]
+    chosen = await stage.play(
+        [
+            order("execute_command", name=f"c{n}", arguments={"v": value})
+            for n, (_, value) in enumerate(choosing)
+        ],
+        settings={"agent": {"commands": listed, "disabledTools": []}},
+        env=trapped_path(stage),
+    )
+    result.add(len(choosing), chosen.effects())
     # Whoever lets a command run unasked is asked all the same where a file has named what it is given.
     result.add(len(plain), unasked.effects())
     seen = await stage.play(

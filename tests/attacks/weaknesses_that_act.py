@@ -58,3 +58,9 @@ def runs_what_it_finds(put: Put) -> None:
         return await run(self, call, **more)
 
     put("stet.agent.toolbox", "Toolbox.run", ran)
+
+
+@weakness
+def anything_chosen(put: Put) -> None:
+    """A standing yes to a command is one to whatever its argument has it run."""
+    put("stet.tools.execute_command", "chosen_by_argument", lambda command: "")

@@ -43,7 +43,7 @@ _BY_OPTION = tuple(
         ),
     )
 )
-_GIT_VALUES = frozenset({"-c", "-C", "--git-dir", "--work-tree", "--namespace"})
+GIT_VALUES = frozenset({"-c", "-C", "--git-dir", "--work-tree", "--namespace"})
 _MODULE = re.compile(r"-[a-zA-Z]*m(?:timeit|pdb)")
 _MODULES = frozenset({"timeit", "pdb"})
 """Python's own that run what they are given."""
@@ -100,7 +100,7 @@ def _of_shell(name: str, between: Sequence[str], part: str) -> str:
 def _of_git(between: Sequence[str]) -> str:
     """Settings name programs; `-c` is one only before the subcommand."""
     for before, one in pairwise(("", *between)):
-        if not one.startswith("-") and before not in _GIT_VALUES:
+        if not one.startswith("-") and before not in GIT_VALUES:
             return one if one == "config" else ""
     return "-c" if between and between[-1] == "-c" else ""
 

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 
 from stet.settings.values import CommandSettings
 from stet.system.acting_arguments import program_name
+from stet.system.chosen_program import chosen_by
 from stet.system.interpreters import script_place
 
 MAX_VALUE = 1000
@@ -43,6 +44,12 @@ def placeholders(command: CommandSettings) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys(name for part in command.argv for name in _PLACEHOLDER.findall(part))
     )
+
+
+def chosen_by_argument(command: CommandSettings) -> str:
+    """The element of `argv` by which an argument chooses what is run; "" if none does."""
+    has_argument = [_PLACEHOLDER.search(part) is not None for part in command.argv]
+    return chosen_by(command.argv, has_argument)
 
 
 def expand(command: CommandSettings, arguments: Mapping[str, str]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ that runs others (`env`, `xargs`) expects the program.
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from stet.system.acting_arguments import SHELLS, acting_place, program_name
 
@@ -58,7 +59,7 @@ def script_place(argv: Sequence[str], at: int) -> str:
     Options are looked at as long as nothing else has stood behind the interpreter: in
     `python -m pytest -c {ini}` the `-c` is pytest's.
     """
-    programs, owner = _walk(argv[:at])
+    programs, owner = programs_in(argv[:at])
     for number in programs:
         if acting := acting_place(argv, number, at):
             return acting
@@ -68,18 +69,30 @@ def script_place(argv: Sequence[str], at: int) -> str:
     return _place_behind(owner, before, argv[at]) if owner else ""
 
 
-def _walk(parts: Sequence[str]) -> tuple[list[int], str]:
+def is_interpreter(part: str) -> bool:
+    """Whether a program runs a file, or a text, that it is given."""
+    return _INTERPRETER.fullmatch(program_name(part)) is not None
+
+
+def has_script(parts: Sequence[str]) -> bool:
+    """Whether an option among these is followed by the script that it takes."""
+    return any(
+        _OPTION.fullmatch(one) and not behind.startswith("-") for one, behind in pairwise(parts)
+    )
+
+
+def programs_in(parts: Sequence[str]) -> tuple[list[int], str]:
     """Where programs are named, and the one that what follows may still be a script for; "" if none."""
     programs: list[int] = []
     owner, before = "", ""
     for number, part in enumerate(parts):
         name = program_name(part)
         can_name_one = number == 0 or bool(owner)
-        is_interpreter = _INTERPRETER.fullmatch(name) is not None
-        if can_name_one or is_interpreter:
+        runs_text = is_interpreter(part)
+        if can_name_one or runs_text:
             programs.append(number)
         is_wrapper = _WRAPPER.fullmatch(name) and not _takes_value(owner, before)
-        if is_interpreter or (can_name_one and is_wrapper) or _runs_next(before, part):
+        if runs_text or (can_name_one and is_wrapper) or _runs_next(before, part):
             owner = part
         elif not _goes_on(owner, before, part):
             owner = ""

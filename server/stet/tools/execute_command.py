@@ -7,7 +7,13 @@ from pathlib import Path
 from pydantic import Field
 
 from stet.settings.values import AgentSettings, CommandSettings
-from stet.system.command_line import BadCommand, environment, expand, placeholders
+from stet.system.command_line import (
+    BadCommand,
+    chosen_by_argument,
+    environment,
+    expand,
+    placeholders,
+)
 from stet.system.program import MAX_BYTES, Program, Ran
 from stet.text.escape import escape
 from stet.text.render import fence_for
@@ -50,12 +56,13 @@ async def run(params: ExecuteCommand, desk: Desk) -> str:
         raise ToolError(str(error)) from error
     folder = _folder(desk)
     named = desk.heard.told((params.arguments or {}).values(), desk.user_words)
-    if (
-        named or not command.safe
-    ):  # what a stranger's text wants is no part of the user's standing yes
+    chosen = chosen_by_argument(command)
+    # What a stranger's text wants is no part of the user's standing yes, nor is whatever can be chosen.
+    if named or chosen or not command.safe:
         # On one line: an argument can add none that reads as Stet's own words.
         line = shlex.join(argv).replace("\n", "\\n").replace("\t", "\\t")
-        text = f"Run {params.name!r} in {folder}?\n{line}" + (f"\n{named}" if named else "")
+        why = f"Its argument {chosen!r} chooses what is run." if chosen and command.safe else ""
+        text = "\n".join(filter(None, (f"Run {params.name!r} in {folder}?", line, named, why)))
         if await desk.ask("command", text, (RUN, DO_NOT_RUN)) != RUN:
             raise UserDeclined(f"The user does not want {params.name!r} to run. Go on without it.")
         if _command(params.name, desk) != command:

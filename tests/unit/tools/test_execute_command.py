@@ -200,3 +200,19 @@ async def test_a_cancel_reaches_the_program() -> None:
         async with asyncio.timeout(0.05):
             await box.run(call)
     assert ended.is_set()
+
+
+@pytest.mark.parametrize(
+    ("argv", "value"),
+    [(("bash", "{file}"), "x"), (("git", "{file}"), "co"), (("npm", "run", "{file}"), "t")],
+)
+async def test_an_argument_that_chooses_what_is_run_is_asked_about_whatever_is_allowed(
+    argv: tuple[str, ...], value: str
+) -> None:
+    command = CommandSettings("do", argv, safe=True)
+    settings = Settings(agent=AgentSettings(disabled_tools=(), commands=(command,)))
+    bench = Bench(answer="Don't run", settings=settings)
+    bench.desk.user_words.append(f"Run {value}")
+    await bench.use(name="do", arguments={"file": value})
+    assert bench.programs == []
+    assert bench.asked[0].text.endswith("\nIts argument '{file}' chooses what is run.")
