@@ -6,19 +6,28 @@ what the model answers: so its edits quote what stands in the file, and what it 
 The same for every provider: whose server stands behind an address is not known.
 """
 
+import asyncio
 import dataclasses
 import json
 from collections.abc import Callable
 from typing import Any
 
 from stet.llm.messages import Completion, Message, ToolCall, ToolDefinition
-from stet.llm.model import Request, Sink, ignore
+from stet.llm.model import Model, Request, Sink, ignore
 from stet.llm.wrapped import Wrapped
 from stet.text.control_tokens import broken, mended, unfinished
 
+_LARGE = 100_000
+"""Characters from which on it is done in a worker thread."""
+
 
 class PlainTokensModel(Wrapped):
-    """Asks a model with all control tokens in texts broken."""
+    """Asks a model with all control tokens in texts broken, and what nobody sees shown."""
+
+    def __init__(self, inner: Model) -> None:
+        super().__init__(inner)
+        self._sent: dict[Message, Message] = {}
+        """What the messages of the request before became: most of them are sent again."""
 
     async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:
         """Ask; see `Model.complete`.
@@ -32,19 +41,26 @@ class PlainTokensModel(Wrapped):
             mending.reset()
             on_wait(sentence)
 
-        answer = await self.inner.complete(without_tokens(request), mending.take, restarted)
+        asked = await self._without_tokens(request)
+        answer = await self.inner.complete(asked, mending.take, restarted)
         mending.finish()
         text, calls = mended(answer.text), tuple(map(_mended_call, answer.tool_calls))
         if text == answer.text and calls == answer.tool_calls:
             return answer
         return dataclasses.replace(answer, text=text, tool_calls=calls)
 
-
-def without_tokens(request: Request) -> Request:
-    """A request as a model may read it; the same bytes for the same text."""
-    messages = tuple(map(_broken_message, request.messages))
-    tools = tuple(map(_broken_tool, request.tools))
-    return dataclasses.replace(request, messages=messages, tools=tools)
+    async def _without_tokens(self, request: Request) -> Request:
+        """A request as a model may read it; the same bytes for the same text."""
+        new = [message for message in request.messages if message not in self._sent]
+        if sum(len(message.content) for message in new) > _LARGE:
+            broken_ones = await asyncio.to_thread(lambda: list(map(_broken_message, new)))
+        else:
+            broken_ones = list(map(_broken_message, new))
+        known = {**self._sent, **dict(zip(new, broken_ones, strict=True))}
+        self._sent = {message: known[message] for message in request.messages}
+        messages = tuple(known[message] for message in request.messages)
+        tools = tuple(map(_broken_tool, request.tools))
+        return dataclasses.replace(request, messages=messages, tools=tools)
 
 
 def in_json(text: str, change: Callable[[str], str]) -> str:

@@ -38,6 +38,12 @@ _HIDES = re.compile(
     # A selector chooses the form of the one sign before it; of ASCII, only a keycap's has any.
     r"|(?<=[!-~\ufe00-\ufe0f])(?<![#*0-9])[\ufe0e\ufe0f]|(?<=[#*0-9])\ufe0f(?!\u20e3)"
 )
+_MAY_HIDE = re.compile(
+    "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""All that may hide, found twenty times as fast; whether it does, `_HIDES` tells at that place."""
 _SOFT_HYPHEN = "\xad"
 _PROSE = (
     ".md", ".markdown", ".mdx", ".txt", ".rst", ".adoc", ".org", ".tex", ".html", ".htm", ".xhtml",
@@ -98,11 +104,14 @@ def visible(text: str) -> str:
     flags = [found.span() for found in _FLAG.finditer(text)]
 
     def shown(found: re.Match[str]) -> str:
-        if any(start <= found.start() < end for start, end in flags):
-            return found[0]
-        return f"<{BAR}U+{ord(found[0]):04X}>"
+        at, character = found.start(), found[0]
+        if character != _SOFT_HYPHEN and (
+            not _HIDES.match(text, at) or any(start <= at < end for start, end in flags)
+        ):
+            return character
+        return f"<{BAR}U+{ord(character):04X}>"
 
-    return _HIDES.sub(shown, text).replace(_SOFT_HYPHEN, f"<{BAR}U+00AD>")
+    return _MAY_HIDE.sub(shown, text)
 
 
 def unseen(text: str) -> str:

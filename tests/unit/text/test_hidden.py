@@ -1,5 +1,7 @@
 """What a person can't see is told apart from what honest writing needs."""
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,3 +70,17 @@ def test_a_number_of_no_character_stays() -> None:
     assert unseen("<\xa6U+FFFFFF> <\xa6U+D800> <\xa6U+12> <U+202E>") == (
         "<\xa6U+FFFFFF> <\xa6U+D800> <\xa6U+12> <U+202E>"
     )
+
+
+def test_all_that_is_suspected_is_also_shown() -> None:
+    codes = [
+        *(code for code in range(0x20000) if unicodedata.category(chr(code)) in _UNSEEN_KINDS),
+        *(0x2800, 0x3164, 0xFFA0, 0x115F, 0x1160, *range(0xFFF0, 0xFFFC), *range(0xE0000, 0xE1000)),
+    ]
+    lines = [f"a{chr(code)}b" for code in codes]
+    suspected = [line for line in lines if "invisible" in suspicion([line], [])]
+    assert len(suspected) > 4_000
+    assert [ascii(line) for line in suspected if visible(line) == line] == []
+
+
+_UNSEEN_KINDS = ("Cf", "Cc", "Zl", "Zp", "Mn")
