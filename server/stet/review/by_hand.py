@@ -6,8 +6,8 @@ from copy import copy
 
 from stet.review.anchoring.anchors import Anchor
 from stet.review.anchoring.block_anchor import BlockAnchor
-from stet.review.anchoring.standing import Standing
-from stet.review.anchoring.track import Track, overlap
+from stet.review.anchoring.standing import Standing, overlap
+from stet.review.anchoring.track import Track
 from stet.review.book import Book
 from stet.review.proposal import Hunk, HunkState
 from stet.text.block import Block

@@ -5,8 +5,10 @@ from collections.abc import Collection, Mapping, Sequence
 
 from stet.review.anchoring.along import along
 from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.cuts import blocks_of
 from stet.review.anchoring.overdue import Overdue
 from stet.review.anchoring.sent import Plan, accepting
+from stet.review.anchoring.standing import Standing
 from stet.review.anchoring.track import Track
 from stet.review.anchoring.turning import turned_round
 from stet.review.book import Book
@@ -34,9 +36,9 @@ def follow(book: Book, track: Track, changes: Sequence[TextChange], lines: Seque
     if track.sent is not None and (found := _arrival(track, changes, lines)) is not None:
         count, then = found
         settled: list[Anchor] = []
-        for step, now in along(changes[:count], then):
+        for effects, now, _ in along(changes[:count], then):
             track.lines = now
-            settled += track.follow(step, now)[1]
+            settled += track.follow(effects, now)[1]
         _turn_round(book, track, track.place_others(settled))
         confirm(book, track, track.sent.plan.places)
         # What comes behind it in the same message was typed into the edited text.
@@ -63,13 +65,18 @@ def _follow_changes(
     """Move the hunks; whether anything about them may be another now."""
     if track.live and track.sent is None:
         track.returns.leave(changes, lines, track.live)
+    track.cuts.begin()
     is_other = track.sent is not None
-    for step, now in along(changes, lines):
+    for effects, now, part in along(changes, lines):
         track.lines = now
-        moved, settled = track.follow(step, now)
+        blocks = blocks_of(part) if track.sent is None else ()
+        track.cuts.note(blocks, track.live, track.settled)
+        moved, settled = track.follow(effects, now)
+        led, gone = track.take_to_cuts(blocks)
         told = _turn_edits(book, track)
         turned = _turn_round(book, track, [one for one in settled if one.hunk not in told])
-        is_other |= moved or turned or bool(told)
+        turned |= _turn_back(book, track, gone)
+        is_other |= moved or led or turned or bool(told)
     if track.live and track.sent is None:
         is_other |= track.returns.come_back(changes, lines, track.live)
     return is_other
@@ -187,6 +194,20 @@ def _turn_edits(book: Book, track: Track) -> set[str]:
     book.put(*turned, stands=track.uri)
     _put_back_waiting(track)
     return told
+
+
+def _turn_back(book: Book, track: Track, pasted: Sequence[tuple[Anchor, Standing]]) -> bool:
+    """The user cut what was accepted, and has pasted it elsewhere; whether there was any of it."""
+    back = []
+    for anchor, standing in pasted:
+        hunk = book[anchor.hunk]
+        if hunk.state is HunkState.UNDONE and hunk.new == anchor.base:
+            back.append(dataclasses.replace(hunk, state=HunkState.ACCEPTED))
+            anchor.move_to(standing.first, standing.end)
+            track.settle(anchor)
+            track.cuts.forget(anchor.hunk)
+    book.put(*back, stands=track.uri)
+    return bool(back)
 
 
 def _put_back_waiting(track: Track) -> None:

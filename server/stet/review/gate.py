@@ -24,9 +24,10 @@ from stet.review.rules import (
     check_remove,
     check_text,
 )
-from stet.text.diff import LineHunk, diff_lines
+from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
 from stet.text.hidden import suspicion
+from stet.text.line_hunk import LineHunk
 from stet.workspace.ground import Ground, survey
 from stet.workspace.redaction import new_marks
 from stet.workspace.refusal import Refusal

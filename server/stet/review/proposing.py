@@ -7,7 +7,8 @@ from itertools import accumulate, islice, takewhile
 from typing import NamedTuple
 
 from stet.review.anchoring.anchors import Anchor
-from stet.review.anchoring.track import Track, overlap
+from stet.review.anchoring.standing import overlap
+from stet.review.anchoring.track import Track
 from stet.review.book import TOP, Book
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.errors import Overlap
@@ -15,8 +16,8 @@ from stet.review.following import catch_up
 from stet.review.gate import Admitted
 from stet.review.proposal import LIVE, Hunk, HunkKind, HunkState, but
 from stet.review.readying import Ready, ReadyMove
-from stet.text.diff import LineHunk
 from stet.text.document import TextDocument
+from stet.text.line_hunk import LineHunk
 
 _Place = tuple[int, int]
 

@@ -11,7 +11,7 @@ from stet.review.gate import Admitted, admit
 from stet.review.grouping import section_of
 from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.review.rules import EditRules, Refused
-from stet.text.diff import LineHunk
+from stet.text.line_hunk import LineHunk
 
 
 @dataclass(frozen=True, slots=True)

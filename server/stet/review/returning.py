@@ -117,7 +117,7 @@ def join(book: Book, came_back: Track, there: Track, text: str) -> None:
     book.put_on(there)
     if not there.is_open:
         catch_up(book, there, text)
-    for effects, lines in along(changes_between(came_back.text, there.text), there.lines):
+    for effects, lines, _ in along(changes_between(came_back.text, there.text), there.lines):
         came_back.lines = lines
         came_back.follow(effects, lines)
     for anchor in came_back.live:

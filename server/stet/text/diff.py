@@ -1,44 +1,29 @@
 """What changed between two texts: as hunks of lines, as sequential changes, as a unified diff."""
 
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
 
 from stet.text.change import LineChange, Splice, TextChange
+from stet.text.line_hunk import LineHunk
 from stet.text.lines import end_of, line_end, line_ends, split_lines, without_end
 from stet.text.position import Position, Range
 from stet.text.sequence import common_runs, n_common
+from stet.text.sliding import moved_as_one
 
 _ANY_END = "\n"
-
-
-@dataclass(frozen=True, slots=True)
-class LineHunk:
-    """The lines `old` became the lines `new`; lines are counted from 0 on both sides.
-
-    Attributes:
-        old_start: Where `old` starts; where `new` is put if `old` is empty.
-        old: What was there; between two hunks there is at least one line in common.
-        new_start: Where `new` starts, in the new lines.
-        new: What is there now.
-    """
-
-    old_start: int
-    old: tuple[str, ...]
-    new_start: int
-    new: tuple[str, ...]
 
 
 def diff_lines(old: Sequence[str], new: Sequence[str]) -> tuple[LineHunk, ...]:
     """The hunks that lead from `old` to `new`, in order.
 
-    Right for any input, though not always the shortest: see `stet.text.sequence`.
+    Right for any input, though not always the shortest: see `stet.text.sequence`. Lines that were moved
+    as one block are told as such: see `stet.text.sliding`.
     """
     hunks, i, j = [], 0, 0
     for start, new_start, n in (*common_runs(old, new), (len(old), len(new), 0)):
         if start > i or new_start > j:
             hunks.append(LineHunk(i, tuple(old[i:start]), j, tuple(new[j:new_start])))
         i, j = start + n, new_start + n
-    return tuple(hunks)
+    return moved_as_one(hunks, old, new)
 
 
 def line_changes(first: int, old: Sequence[str], new: Sequence[str]) -> tuple[LineChange, ...]:
@@ -173,7 +158,7 @@ def _groups(hunks: Sequence[LineHunk], context: int) -> Iterator[list[LineHunk]]
     """Hunks whose context would touch, together."""
     group: list[LineHunk] = []
     for hunk in hunks:
-        if group and hunk.old_start - _old_end(group[-1]) > 2 * context:
+        if group and hunk.old_start - group[-1].old_end > 2 * context:
             yield group
             group = []
         group.append(hunk)
@@ -181,22 +166,18 @@ def _groups(hunks: Sequence[LineHunk], context: int) -> Iterator[list[LineHunk]]
         yield group
 
 
-def _old_end(hunk: LineHunk) -> int:
-    return hunk.old_start + len(hunk.old)
-
-
 def _section(a: Sequence[str], b: Sequence[str], group: list[LineHunk], context: int) -> str:
     """One `@@` section: the hunks of `group` with `context` common lines round them."""
     first, last = group[0], group[-1]
     n_before = min(context, first.old_start)
-    start, end = first.old_start - n_before, min(_old_end(last) + context, len(a))
+    start, end = first.old_start - n_before, min(last.old_end + context, len(a))
     n_new = end - start + sum(len(hunk.new) - len(hunk.old) for hunk in group)
     lines, done = [], start
     for hunk in group:
         lines += [_shown(" ", line) for line in a[done : hunk.old_start]]
         lines += [_shown("-", line) for line in hunk.old]
         lines += [_shown("+", line) for line in b[hunk.new_start : hunk.new_start + len(hunk.new)]]
-        done = _old_end(hunk)
+        done = hunk.old_end
     lines += [_shown(" ", line) for line in a[done:end]]
     places = f"-{_span(start, end - start)} +{_span(first.new_start - n_before, n_new)}"
     return f"@@ {places} @@\n{''.join(lines)}"

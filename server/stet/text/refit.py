@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from stet.text.diff import LineHunk, diff_lines
+from stet.text.diff import diff_lines
 from stet.text.indent import Indent, indent_of
+from stet.text.line_hunk import LineHunk
 from stet.text.lines import line_end, whole_lines, without_end
 from stet.text.match_errors import Unclear
 from stet.text.pairing import pairs

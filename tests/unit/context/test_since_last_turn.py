@@ -6,7 +6,7 @@ import pytest
 
 from stet.context.sections.since_last_turn import MAX_CHARACTERS, MAX_LINES, since_last_turn
 from stet.review.verdicts import Fate, FileNews, Heard, News, Verdict
-from stet.text.diff import LineHunk
+from stet.text.line_hunk import LineHunk
 
 
 def text_of(*verdicts: Verdict, files: tuple[FileNews, ...] = ()) -> str:

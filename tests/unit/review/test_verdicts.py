@@ -12,9 +12,10 @@ from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState
 from stet.review.verdicts import Fate, FileNews, Heard, News, Verdict, news_for
 from stet.settings.values import PrivacySettings, Settings
-from stet.text.diff import LineHunk, changes_between
+from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
+from stet.text.line_hunk import LineHunk
 from stet.workspace.modification import WireEdit
 from stet.workspace.workspace import Workspace
 from tests.support.page import rules

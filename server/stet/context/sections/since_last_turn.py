@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from stet.context.tags import element, on_one_line
 from stet.context.values import Section
 from stet.review.verdicts import Fate, FileNews, News, Verdict
-from stet.text.diff import LineHunk
+from stet.text.line_hunk import LineHunk
 from stet.text.lines import without_end
 
 NAME = "since_last_turn"

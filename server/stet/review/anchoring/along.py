@@ -11,11 +11,23 @@ Changes that end where they began have changed nothing, whatever lines that read
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from stet.text.change import LineChange, Splice, TextChange
 
-Step = tuple[Sequence[LineChange], Sequence[str]]
-"""Changes that are taken at once, and the text behind them."""
+
+class Step(NamedTuple):
+    """Changes that are taken at once.
+
+    Attributes:
+        effects: Which whole lines changed, in order.
+        lines: The text behind them; good until the next step is asked for.
+        changes: The changes themselves.
+    """
+
+    effects: Sequence[LineChange]
+    lines: Sequence[str]
+    changes: Sequence[TextChange]
 
 
 def along(changes: Sequence[TextChange], lines: Sequence[str]) -> Iterator[Step]:
@@ -23,28 +35,27 @@ def along(changes: Sequence[TextChange], lines: Sequence[str]) -> Iterator[Step]
 
     Args:
         changes: What happened, in order.
-        lines: The text behind all of it. That of a step before the last is good until the next one is
-            asked for.
+        lines: The text behind all of it.
     """
     effects = [effect for change in changes for effect in change.effects]
     splices = [change.splice for change in changes if change.splice is not None]
     if len(changes) < 2 or len(splices) < len(changes):
-        yield effects, lines
+        yield Step(effects, lines, changes)
         return
     may_be_nothing = _may_be_nothing(splices)
     if not may_be_nothing and _are_apart(effects):
-        yield effects, lines
+        yield Step(effects, lines, changes)
         return
     text = list(lines)
     for splice in reversed(splices):
         _put(text, splice.first, splice.after, splice.before)
     if may_be_nothing and text == list(lines):
-        yield (), lines
+        yield Step((), lines, ())
         return
     for change, splice in zip(changes[:-1], splices, strict=False):
         _put(text, splice.first, splice.before, splice.after)
-        yield change.effects, text
-    yield changes[-1].effects, lines
+        yield Step(change.effects, text, (change,))
+    yield Step(changes[-1].effects, lines, changes[-1:])
 
 
 def _may_be_nothing(splices: Sequence[Splice]) -> bool:

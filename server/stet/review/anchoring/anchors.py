@@ -19,6 +19,7 @@ from stet.review.anchoring.standing import (
     in_turn,
     last_gap,
     lines_around,
+    says_enough,
     without_ends,
 )
 from stet.text.diff import diff_lines
@@ -141,14 +142,20 @@ class Anchor(Place):
         n = len(self._base)
         if self.merged is not None or not n or self._growing:
             return
-        # Only where all that it has by now is part of it.
-        starts = range(max(self.end - n, floor), min(self.first, ceiling - n) + 1)
+        # Only where all that it has by now is part of it, unless the lines can be told from others.
+        lower, upper = self.end - n, self.first
+        if says_enough(self._base):
+            lower, upper = min(lower, self.first - n), max(upper, self.end)
+        starts = range(max(lower, floor), min(upper, ceiling - n) + 1)
         found = [at for at in starts if self._base_stands_at(lines, at)]
         if len(found) == 1:
             self.put_back(Standing(found[0], found[0] + n, is_lost=False), lines)
 
     def _base_stands_at(self, lines: Sequence[str], first: int) -> bool:
-        return all(lines[first + at] == line for at, line in enumerate(self._base))
+        return all(
+            without_end(lines[first + at]) == without_end(line)
+            for at, line in enumerate(self._base)
+        )
 
     def _merged(self, lines: Sequence[str], before: str) -> str | None:
         """What is to stand there; None if it is a conflict.

@@ -1,4 +1,5 @@
-"""Texts that a document had before it was rewritten in several places at once, and where hunks stood then.
+"""Texts that a document had before it was rewritten in several places at once or lines were cut out, and
+where hunks stood then.
 
 An editor that tells whole texts, a file that is opened again: only the difference of two texts tells
 what has happened, and it need not be the inverse of the one that led away. A line moved up and down
@@ -8,6 +9,7 @@ was.
 
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
+from itertools import pairwise
 from typing import NamedTuple
 
 from stet.review.anchoring.anchors import Anchor
@@ -18,8 +20,13 @@ MAX_TEXTS = 16
 """How many texts of a document are known again."""
 
 
+_LAST = (1 << 30,)
 _TYPED = 3
 """Lines, those before and those behind, that one change of somebody who types touches."""
+
+
+_Key = tuple[int, bytes]
+"""How many lines a text has, and its hash."""
 
 
 class _Stood(NamedTuple):
@@ -34,10 +41,13 @@ class Returns:
     """The texts one document had; owned and changed by its `Track` only."""
 
     def __init__(self) -> None:
-        self._texts: dict[bytes, tuple[_Stood, ...]] = {}
+        self._texts: dict[_Key, tuple[_Stood, ...]] = {}
 
     def leave(
-        self, changes: Sequence[TextChange], lines: Sequence[str], anchors: Iterable[Anchor]
+        self,
+        changes: Sequence[TextChange],
+        lines: Sequence[str],
+        anchors: Iterable[Anchor],
     ) -> None:
         """Note where anchors stand in the text that these changes lead away from.
 
@@ -47,7 +57,7 @@ class Returns:
             anchors: Those that have not followed yet.
         """
         splices = [change.splice for change in changes if change.splice is not None]
-        if not _is_rewrite(changes) or len(splices) < len(changes):
+        if not (_is_rewrite(changes) or _is_cut(changes)) or len(splices) < len(changes):
             return
         before = list(lines)
         for splice in reversed(splices):
@@ -59,29 +69,50 @@ class Returns:
             del self._texts[next(iter(self._texts))]
 
     def come_back(
-        self, changes: Sequence[TextChange], lines: Sequence[str], live: Sequence[Anchor]
+        self, changes: Sequence[TextChange], lines: Sequence[str], live: list[Anchor]
     ) -> bool:
         """Put the live anchors that stood in this text before where they stood then; whether any moved.
 
         They stay where the changes have led them if another that has come since is in between.
+
+        Args:
+            changes: What has happened, in order.
+            lines: The text behind them.
+            live: In order of place, as they are left too.
         """
-        if not self._texts or not _is_rewrite(changes):
+        if not self._may_be_known(changes, lines):
             return False
-        known = {one.anchor: one for one in self._texts.get(_key(lines), ())}
-        floor = 0
-        for anchor in live:
-            first, end, _ = known[anchor].standing if anchor in known else anchor.standing
-            if first < floor:
-                return False
-            floor = end
+        stood = self._texts.get(_key(lines), ())
+        known = {one.anchor: (nth, one) for nth, one in enumerate(stood)}
+        # What is typed is followed exactly, whatever the text was before.
+        is_rewrite = _is_rewrite(changes)
         strayed = [
-            known[anchor]
-            for anchor in live
-            if anchor in known and known[anchor].standing != anchor.standing
+            known[one][1]
+            for one in live
+            if one in known
+            and known[one][1].standing != one.standing
+            and (is_rewrite or one.merged is None)
         ]
+        if not strayed:
+            return False
+        # At one point those that stood there then come first, in the order they had.
+        places = {one: (*one.standing[:2], known.get(one, _LAST)[0]) for one in live} | {
+            one.anchor: (*one.standing[:2], known[one.anchor][0]) for one in strayed
+        }
+        order = sorted(live, key=places.__getitem__)
+        if any(places[one][1] > places[other][0] for one, other in pairwise(order)):
+            return False
+        live[:] = order
         for anchor, standing, folds in strayed:
             anchor.put_back(standing, lines, folds)
-        return bool(strayed)
+        return True
+
+    def _may_be_known(self, changes: Sequence[TextChange], lines: Sequence[str]) -> bool:
+        """Whether it is worth reading all of a text: not while somebody types in a line."""
+        is_typed = all(e.removed == e.added == 1 for one in changes for e in one.effects)
+        if is_typed and not _is_rewrite(changes):
+            return False
+        return any(n_lines == len(lines) for n_lines, _ in self._texts)
 
 
 def _is_rewrite(changes: Sequence[TextChange]) -> bool:
@@ -93,5 +124,11 @@ def _is_rewrite(changes: Sequence[TextChange]) -> bool:
     )
 
 
-def _key(lines: Sequence[str]) -> bytes:
-    return blake2b("".join(lines).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+def _is_cut(changes: Sequence[TextChange]) -> bool:
+    """Whether whole lines were taken out, which may be pasted elsewhere."""
+    return any(e.removed and not e.added for change in changes for e in change.effects)
+
+
+def _key(lines: Sequence[str]) -> _Key:
+    text = "".join(lines).encode("utf-8", "surrogatepass")
+    return len(lines), blake2b(text, digest_size=16).digest()

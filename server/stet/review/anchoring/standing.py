@@ -1,10 +1,13 @@
 """Places in whole lines, as values: where an anchor stands, and what stands round it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from stet.text.lines import without_end
 from stet.text.position import Position, Range
+
+MIN_SAID = 6
+"""How many letters and digits tell lines from others: what a program ends a block with has fewer."""
 
 
 class Standing(NamedTuple):
@@ -124,3 +127,15 @@ def lines_around(lines: Sequence[str], first: int, end: int) -> tuple[str, str]:
 def without_ends(around: tuple[str, str]) -> tuple[str, str]:
     """The same without line ends, which may come and go."""
     return without_end(around[0]), without_end(around[1])
+
+
+def says_enough(lines: Iterable[str]) -> bool:
+    """Whether lines can be told from others like them, as they hold letters and digits enough."""
+    return sum(sum(map(str.isalnum, line)) for line in lines) >= MIN_SAID
+
+
+def overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether two places, in lines, can't both be decided alone: they share a line, or are one gap."""
+    if one[0] == one[1] and other[0] == other[1]:
+        return one == other
+    return one[0] < other[1] and other[0] < one[1]

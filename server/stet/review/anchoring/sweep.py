@@ -51,3 +51,20 @@ class Sweep:
                 anchor.shift(shift)
                 moved = True
         return touched, moved
+
+
+def all_followed(anchors: Sequence[Anchor], effect: LineChange) -> list[Anchor]:
+    """Move settled anchors, which may stand within one another; those that were touched."""
+    first, removed, added = effect
+    behind, delta = first + removed, added - removed
+    touched = []
+    if not delta:
+        anchors = [anchor for anchor in anchors if anchor.first <= behind and anchor.end >= first]
+    for anchor in anchors:
+        if anchor.end < first:
+            continue
+        if anchor.first > behind and not anchor.is_brought_back_by(effect):
+            anchor.shift(delta)
+        elif anchor.follow(effect):
+            touched.append(anchor)
+    return touched

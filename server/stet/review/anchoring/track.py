@@ -6,10 +6,12 @@ from itertools import islice, takewhile
 from operator import attrgetter
 
 from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.cuts import Block, Cuts
 from stet.review.anchoring.overdue import Overdue
 from stet.review.anchoring.returns import Returns
 from stet.review.anchoring.sent import Plan, Sent, taking_back
-from stet.review.anchoring.sweep import Sweep, from_the_bottom_up
+from stet.review.anchoring.standing import Standing, overlap
+from stet.review.anchoring.sweep import Sweep, all_followed, from_the_bottom_up
 from stet.review.anchoring.whole_edits import MAX_EDITS, Waiting, WholeEdit, whole_edit
 from stet.text.change import LineChange
 from stet.text.document import TextDocument
@@ -42,6 +44,7 @@ class Track:
         sent: The edit that has not been confirmed yet; one at a time.
         overdue: Edits before it that were given up, as long as the text has not changed since.
         returns: Texts that it had, and where hunks stood in them.
+        cuts: Lines that were taken out with hunks on them.
     """
 
     def __init__(self, uri: str, lines: Sequence[str], *, is_open: bool) -> None:
@@ -55,6 +58,7 @@ class Track:
         self.sent: Sent | None = None
         self.overdue: Overdue | None = None
         self.returns = Returns()
+        self.cuts = Cuts()
         self._by_hunk: dict[str, Anchor] = {}
 
     @property
@@ -174,12 +178,15 @@ class Track:
             touched, settled, moved = [], [], False
             for effect in effects:
                 moved |= self._follow_live(effect, touched)
-                settled += _followed(self.settled, effect)
+                settled += all_followed(self.settled, effect)
         for anchor in touched:
             _ = anchor.look(lines)
+        for anchor in touched:
             if anchor.merged is None:
                 anchor.find_base(lines, *self._room(anchor))
         changed = [anchor for anchor in settled if anchor.look(lines)]
+        for anchor in changed:
+            anchor.find_base(lines, 0, len(lines))
         if touched and (len(touched) > MANY or any(map(self._is_crowded, touched))):
             self.keep_apart(lines)
         # What only got other neighbours tells something beside those that have other text.
@@ -223,8 +230,12 @@ class Track:
     def _room(self, anchor: Anchor) -> tuple[int, int]:
         """From where on and up to where there is no other live anchor than this one."""
         at = self.live.index(anchor)
-        floor = self.live[at - 1].end if at else 0
-        ceiling = self.live[at + 1].first if at + 1 < len(self.live) else len(self.lines)
+        floor, n = self.live[at - 1].end if at else 0, len(self.lines)
+        below = islice(self.live, at + 1, None)
+        # One that has lost all its lines goes behind those of this one.
+        ceiling = next(
+            (one.first for one in below if one.first < one.end or one.merged is not None), n
+        )
         return floor, ceiling
 
     def _is_crowded(self, anchor: Anchor) -> bool:
@@ -241,6 +252,34 @@ class Track:
             if anchor.first < floor:
                 anchor.keep_behind(floor, lines)
             floor = anchor.end
+
+    def take_to_cuts(self, blocks: Sequence[Block]) -> tuple[bool, list[tuple[Anchor, Standing]]]:
+        """Put anchors where their lines have been put by a step.
+
+        Returns:
+            Whether there were live ones; and those that are no longer here, as their hunks have been
+            turned round when the lines went, with where these stand.
+        """
+        is_other, gone = False, []
+        for anchor, standing, folds in self.cuts.come_back(blocks, self.lines, self.live):
+            if self._by_hunk.get(anchor.hunk) is not anchor:
+                gone.append((anchor, standing))
+            elif anchor not in self.live:
+                anchor.put_back(standing, self.lines, folds)
+            elif set(self.overlapping((standing.first, standing.end))) <= {anchor}:
+                self.live.remove(anchor)
+                anchor.put_back(standing, self.lines, folds)
+                self.add(anchor)
+                is_other = True
+            else:
+                continue
+            self.cuts.forget(anchor.hunk)
+        for anchor in self.live if is_other else ():
+            if anchor.merged is None:
+                anchor.find_base(self.lines, *self._room(anchor))  # others are out of the way now
+        if is_other:
+            self.keep_apart(self.lines)
+        return is_other, gone
 
     # -- while the editor applies an edit --------------------------------------------------------
 
@@ -355,27 +394,3 @@ class Track:
         else:
             anchors = [anchor for anchor in reversed(self.settled) if anchor.hunk in wanted]
         return taking_back(document, anchors)
-
-
-def _followed(anchors: Sequence[Anchor], effect: LineChange) -> list[Anchor]:
-    """Move settled anchors, which may stand within one another; those that were touched."""
-    first, removed, added = effect
-    behind, delta = first + removed, added - removed
-    touched = []
-    if not delta:
-        anchors = [anchor for anchor in anchors if anchor.first <= behind and anchor.end >= first]
-    for anchor in anchors:
-        if anchor.end < first:
-            continue
-        if anchor.first > behind and not anchor.is_brought_back_by(effect):
-            anchor.shift(delta)
-        elif anchor.follow(effect):
-            touched.append(anchor)
-    return touched
-
-
-def overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Whether two places, in lines, can't both be decided alone: they share a line, or are one gap."""
-    if one[0] == one[1] and other[0] == other[1]:
-        return one == other
-    return one[0] < other[1] and other[0] < one[1]

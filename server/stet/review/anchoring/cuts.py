@@ -1,0 +1,259 @@
+"""Lines that were taken out with hunks on them, and come back elsewhere: moved by a key, cut and
+pasted, sorted.
+
+A hunk is a wish for its lines. Where all of them were taken out at once and are put in again at
+another place, it goes with them, and so does an insertion with the lines on both its sides. What else
+was taken out with them tells which of several places that read alike it is.
+"""
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import islice, pairwise, takewhile
+from operator import attrgetter
+from typing import NamedTuple
+
+from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.block_anchor import BlockAnchor
+from stet.review.anchoring.standing import Fold, Standing, says_enough
+from stet.text.change import TextChange
+from stet.text.lines import whole_lines, without_end
+
+MAX_CUTS = 1_000
+"""How many anchors whose lines were taken out a document knows."""
+_ROUND = 50
+"""How many of the lines taken out are known on each side of an anchor's own."""
+_FIRST = attrgetter("first")
+
+
+class Block(NamedTuple):
+    """Whole lines that a step has taken away, and those it has put there.
+
+    Attributes:
+        before: Where they stood in the text before the step, 0-based.
+        behind: Where they stand in the text behind it.
+        removed: The lines that are gone.
+        added: Those that are there now.
+    """
+
+    before: int
+    behind: int
+    removed: Sequence[str]
+    added: Sequence[str]
+
+
+class _Cut(NamedTuple):
+    """What was taken out at once, without line ends; where in it an anchor stood, what that remembered."""
+
+    lines: tuple[str, ...]
+    standing: Standing
+    anchor: Anchor
+    folds: tuple[Fold, ...]
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The lines that are the anchor's."""
+        return self.lines[self.standing.first : self.standing.end]
+
+    def is_missed(self, lines: Sequence[str]) -> bool:
+        """Whether the anchor stands on nothing of what was taken from it."""
+        anchor, own = self.anchor, self.own
+        if not own:
+            return anchor.standing.is_lost
+        is_open = not anchor.current or anchor.merged is None
+        return is_open and _words(lines[anchor.first : anchor.end]) != own
+
+    def place(
+        self, put: Mapping[str, Sequence[int]], lines: Sequence[str]
+    ) -> tuple[int | None, int]:
+        """Where the anchor's lines begin by now, None if that is in doubt; and how many lines tell that.
+
+        Args:
+            put: Where each line was put that was.
+            lines: The text.
+        """
+        found = {at: told for at in self._places(put) if (told := self._told_at(lines, at))}
+        most = max(map(len, found.values()), default=0)
+        best = [at for at, told in found.items() if len(told) == most]
+        return (
+            (best[0], most if says_enough(found[best[0]]) else 0) if len(best) == 1 else (None, 0)
+        )
+
+    def _places(self, put: Mapping[str, Sequence[int]]) -> Iterator[int]:
+        """Where the anchor's lines may begin: one at their edge was put there."""
+        first, end, _ = self.standing
+        for of in {first, max(end - 1, first)}:
+            yield from (at - of + first for at in put.get(self.lines[of], ()))
+
+    def _told_at(self, lines: Sequence[str], at: int) -> tuple[str, ...] | None:
+        """The lines at and round `at` that are those that were taken out; None if its own are not."""
+        first, end, _ = self.standing
+        behind = at + end - first
+        if at < 0 or _words(lines[at:behind]) != self.own:
+            return None
+        above = _as_long_as_same(self.lines[:first][::-1], lines[max(at - first, 0) : at][::-1])
+        below = _as_long_as_same(self.lines[end:], lines[behind : behind + len(self.lines) - end])
+        if first == end and not (above and below):
+            return None
+        return (*above[::-1], *self.own, *below)
+
+
+class Cuts:
+    """What was taken out of one document; owned and changed by its `Track` only."""
+
+    def __init__(self) -> None:
+        """Nothing yet."""
+        self._cuts: dict[str, _Cut] = {}
+        self._put: list[Block] = []
+        self._fresh: set[str] = set()
+
+    def begin(self) -> None:
+        """Another message comes: what stood in the text before it is nothing that is put there now."""
+        self._put.clear()
+        self._fresh.clear()
+
+    def note(
+        self, blocks: Sequence[Block], live: Sequence[Anchor], settled: Sequence[Anchor]
+    ) -> None:
+        """Note the anchors that lose all their lines.
+
+        Args:
+            blocks: What the next step does.
+            live: Those that wait, in order of place, as they stand before it.
+            settled: Those of decided hunks, in any order.
+        """
+        if not blocks:
+            return
+        is_move = len(blocks) > 1 or len(blocks[0].removed) > len(blocks[0].added)
+        for anchors in (live, sorted(settled, key=_FIRST) if is_move else ()):
+            for block in blocks:
+                for anchor in _within(anchors, block):
+                    if isinstance(anchor, BlockAnchor):
+                        continue  # it is found again by its hunk's id
+                    first, end, is_lost = anchor.standing
+                    a, b = first - block.before, end - block.before
+                    top = max(a - _ROUND, 0)
+                    place = Standing(a - top, b - top, is_lost)
+                    lines = _words(block.removed[top : b + _ROUND])
+                    _ = self._cuts.pop(anchor.hunk, None)
+                    self._cuts[anchor.hunk] = _Cut(lines, place, anchor, anchor.folds)
+                    self._fresh.add(anchor.hunk)
+        while len(self._cuts) > MAX_CUTS:
+            del self._cuts[next(iter(self._cuts))]
+
+    def come_back(
+        self, blocks: Sequence[Block], lines: Sequence[str], live: Iterable[Anchor]
+    ) -> Iterator[tuple[Anchor, Standing, tuple[Fold, ...]]]:
+        """The anchors whose lines were put in again elsewhere by a step, where, and what they remembered.
+
+        Args:
+            blocks: What the step did.
+            lines: The text behind it.
+            live: Those that wait.
+        """
+        if not blocks:
+            return
+        self._put = [*(_moved_on(one, blocks) for one in self._put), *filter(_puts, blocks)]
+        self._cuts = {hunk: one for hunk, one in self._cuts.items() if one.is_missed(lines)}
+        if not self._put:
+            return
+        put: dict[str, list[int]] = defaultdict(list)
+        for block in self._put:
+            for nth, line in enumerate(block.added, block.behind):
+                put[without_end(line)].append(nth)
+        wholes = {_words(block.added) for block in self._put if not block.removed}
+        torn = [_whole(one) for one in live if _is_torn(one, put)]
+        for cut in (*self._cuts.values(), *torn):
+            if not cut.is_missed(lines):
+                continue
+            at, n_told = cut.place(put, lines)
+            is_moved = cut.anchor.hunk in self._fresh and says_enough(cut.own)
+            if at is not None and (is_moved or n_told > 1 or cut.lines in wholes):
+                first, end, is_lost = cut.standing
+                yield cut.anchor, Standing(at, at + end - first, is_lost), cut.folds
+
+    def forget(self, hunk: str) -> None:
+        """The lines of `hunk` are its own again."""
+        _ = self._cuts.pop(hunk, None)
+
+
+def _within(anchors: Sequence[Anchor], block: Block) -> Iterator[Anchor]:
+    """Those, in order of place, all of whose lines a block takes away."""
+    behind = block.before + len(block.removed)
+    for anchor in islice(anchors, bisect_left(anchors, block.before, key=_FIRST), None):
+        if anchor.first >= behind:
+            return
+        # A gap at the edge has a neighbour who stays.
+        if anchor.end <= behind and not (anchor.first == anchor.end == block.before):
+            yield anchor
+
+
+def _is_torn(anchor: Anchor, put: Container[str]) -> bool:
+    """Whether an anchor is in conflict, and a line at the edge of what it was made against was put in."""
+    if anchor.merged is not None or isinstance(anchor, BlockAnchor):
+        return False
+    base = whole_lines(anchor.base)
+    return len(base) > 1 and any(without_end(line) in put for line in (base[0], base[-1]))
+
+
+def _whole(anchor: Anchor) -> _Cut:
+    """An anchor in conflict, as if all it was made against had been taken out: its lines may have been
+    put together again one by one.
+    """
+    lines = _words(whole_lines(anchor.base))
+    return _Cut(lines, Standing(0, len(lines), is_lost=False), anchor, anchor.folds)
+
+
+def _moved_on(put: Block, blocks: Sequence[Block]) -> Block:
+    """Where lines that were put stand behind another step that left them alone."""
+    shift = sum(
+        len(block.added) - len(block.removed) for block in blocks if block.before < put.behind
+    )
+    return put._replace(behind=put.behind + shift)
+
+
+def _puts(block: Block) -> bool:
+    return bool(block.added)
+
+
+def blocks_of(changes: Sequence[TextChange]) -> tuple[Block, ...]:
+    """What changes have done to whole lines; none where that is only typed in a line.
+
+    Args:
+        changes: Of one step: in order of place.
+    """
+    parts = [part for change in changes for part in _parts(change)]
+    if len(parts) < 2 and all(len(p[1]) == len(p[2]) == 1 for p in parts):
+        return ()
+    deltas = [len(added) - len(removed) for _, removed, added in parts]
+    done, total = 0, sum(deltas)
+    is_bottom_up = all(one[0] >= later[0] for one, later in pairwise(parts))
+    blocks = []
+    for (first, removed, added), delta in zip(parts, deltas, strict=True):
+        above = (0, total - done - delta) if is_bottom_up else (-done, 0)
+        blocks.append(Block(first + above[0], first + above[1], removed, added))
+        done += delta
+    return tuple(blocks)
+
+
+def _parts(change: TextChange) -> Iterator[tuple[int, Sequence[str], Sequence[str]]]:
+    """The first line of each effect of a change, the lines it has taken away and those it has put."""
+    if change.splice is None:
+        return
+    top, before, after = change.splice
+    below = sum(effect.added - effect.removed for effect in change.effects)
+    for first, removed, added in change.effects:
+        below -= added - removed
+        at = first - top
+        yield first, before[at : at + removed], after[at + below : at + below + added]
+
+
+def _words(lines: Sequence[str]) -> tuple[str, ...]:
+    """Without line ends: a last line gets one where it goes up."""
+    return tuple(map(without_end, lines))
+
+
+def _as_long_as_same(known: Sequence[str], lines: Sequence[str]) -> tuple[str, ...]:
+    """The lines both begin with."""
+    pairs = zip(known, _words(lines), strict=False)
+    return tuple(line for line, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
