@@ -1,12 +1,17 @@
-"""The save of an editor without a screen: accepted text to the disk, whole or not at all."""
+"""The save of an editor without a screen: accepted text to the disk, whole or not at all.
+
+It goes where the file was when it was opened: a folder that has become a link since is not followed.
+"""
 
 import os
+import secrets
 import stat
-import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from stet.cli.terminal import CliError
 from stet.lsp.headless.documents import Unsaved
+from stet.system.place import Place, opened
 
 
 def save(change: Unsaved) -> None:
@@ -15,43 +20,51 @@ def save(change: Unsaved) -> None:
     Raises:
         CliError: If the file has changed since it was opened, or can't be written.
     """
-    path = change.path.resolve()  # a link stays one
+    path = change.real or Path(os.path.realpath(change.path))  # a link stays one
     try:
-        before = path.read_bytes() if path.exists() else None
-        if before != (None if change.before is None else change.before.encode()):
-            raise CliError(f"{path} has changed since it was opened: nothing was written to it")
-        if change.after is None:
-            path.unlink()
-        else:
-            _replace(path, change.after.encode())
+        before = None if change.before is None else change.before.encode()
+        after = None if change.after is None else change.after.encode()
+        with opened(path, make=after is not None) as place:
+            if _read(place) != before:
+                raise CliError(f"{path} has changed since it was opened: nothing was written to it")
+            if after is None:
+                place.remove()
+            else:
+                _replace(place, after)
     except OSError as error:
         raise CliError(f"{path} can't be saved: {error.strerror or error}") from error
     except UnicodeEncodeError as error:
         raise CliError(f"{path} can't be saved: its text is no valid Unicode") from error
 
 
-def _replace(path: Path, content: bytes) -> None:
+def _read(place: Place) -> bytes | None:
+    """What is there; None if nothing is.
+
+    Raises:
+        OSError: If it can't be read.
+    """
+    try:
+        descriptor = place.open()
+    except FileNotFoundError:
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read()
+
+
+def _replace(place: Place, content: bytes) -> None:
     """Put a new file in the place of the old one; a reader sees one or the other.
 
     Raises:
         OSError: If it can't be done; the old file is untouched then.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    new = Path(name)
-    try:
+    mode = None
+    with suppress(FileNotFoundError):
+        mode = stat.S_IMODE(place.about().st_mode)
+    new = place.beside(f".{place.path.name[:60]}.{secrets.token_hex(6)}")
+    descriptor = new.open_new(0o666)
+    with new.gone_on_failure():
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
-        new.chmod(mode)
-        new.replace(path)
-    except OSError:
-        new.unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    """This process's file mask, which can only be read by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
+        if mode is not None:
+            os.chmod(new.name, mode, dir_fd=new.folder)
+        new.replace(place)

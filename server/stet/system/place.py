@@ -63,6 +63,15 @@ class Place(NamedTuple):
         """Give what is there another name; on Windows only where nothing is."""
         os.rename(self.name, new.name, src_dir_fd=self.folder, dst_dir_fd=new.folder)
 
+    def replace(self, new: "Place") -> None:
+        """Put what is there in the place of another, whatever that holds."""
+        os.replace(self.name, new.name, src_dir_fd=self.folder, dst_dir_fd=new.folder)
+
+    def beside(self, name: str) -> "Place":
+        """Another name in the same folder."""
+        path = self.path.with_name(name)
+        return Place(path, str(path) if self.folder is None else name, self.folder)
+
     def link(self, new: "Place") -> None:
         """Give what is there a second name, where nothing is."""
         os.link(

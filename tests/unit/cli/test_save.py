@@ -1,12 +1,15 @@
 """Accepted text goes to the disk whole, or not at all."""
 
+import os
 from pathlib import Path
 
 import pytest
+from lsprotocol import types as lsp
 
 from stet.cli.save import save
 from stet.cli.terminal import CliError
-from stet.lsp.headless.documents import Unsaved
+from stet.lsp.headless.documents import EditorDocuments, Unsaved
+from stet.system.os_system import OsSystem
 
 
 def test_a_file_is_replaced_with_its_mode_and_line_ends(tmp_path: Path) -> None:
@@ -59,3 +62,37 @@ def test_text_that_is_no_unicode_is_not_written(tmp_path: Path) -> None:
         save(Unsaved(file, "x", "\ud800"))
     assert file.read_text() == "x"
     assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("before", [None, "x"])
+def test_nothing_is_written_through_a_folder_that_has_become_a_link(
+    tmp_path: Path, before: str | None
+) -> None:
+    inside, outside = tmp_path / "ws" / "n", tmp_path / "outside"
+    for folder in (inside, outside):
+        folder.mkdir(parents=True)
+        if before is not None:
+            (folder / "a.txt").write_text(before)
+    real = Path(os.path.realpath(inside / "a.txt"))
+    inside.rename(tmp_path / "away")
+    inside.symlink_to(outside)
+    with pytest.raises(CliError, match="A folder above it is a link"):
+        save(Unsaved(inside / "a.txt", before, "mine", real))
+    held = {path.name: path.read_text() for path in outside.iterdir()}
+    assert held == ({} if before is None else {"a.txt": before})
+
+
+def test_where_a_file_is_saved_is_known_from_when_it_was_opened(tmp_path: Path) -> None:
+    folder = tmp_path / "n"
+    folder.mkdir()
+    (folder / "a.txt").write_text("x")
+    documents = EditorDocuments(OsSystem())
+    uri, _ = documents.open(folder / "a.txt")
+    folder.rename(tmp_path / "away")
+    folder.symlink_to(tmp_path / "away")
+    edit = lsp.TextEdit(lsp.Range(lsp.Position(0, 0), lsp.Position(0, 1)), "y")
+    documents.apply(lsp.WorkspaceEdit(changes={uri: [edit]}))
+    [change] = documents.unsaved()
+    with pytest.raises(CliError, match="A folder above it is a link"):
+        save(change)
+    assert (tmp_path / "away" / "a.txt").read_text() == "x"

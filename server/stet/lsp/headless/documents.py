@@ -5,7 +5,7 @@ commands, which ask for what is `unsaved`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lsprotocol import types as lsp
@@ -47,6 +47,7 @@ class Document:
         version: Counts its changes, as LSP wants.
         on_disk: What was read from the disk; None for a file that is not there yet.
         mark: The byte order mark that its file begins with, or nothing: no part of the text.
+        real: Where the path led when it was opened, with every link resolved.
     """
 
     uri: str
@@ -55,6 +56,7 @@ class Document:
     version: int
     on_disk: str | None
     mark: str = ""
+    real: Path | None = None
 
     @classmethod
     def read(cls, uri: str, path: Path, content: str) -> "Document":
@@ -77,11 +79,13 @@ class Unsaved:
         path: The file.
         before: What was read from it; None if it was not there.
         after: What it would hold; None if it would be gone.
+        real: Where that is by every link, as it was when it was opened; None: as it is now.
     """
 
     path: Path
     before: str | None
     after: str | None
+    real: Path | None = field(default=None, compare=False)
 
 
 class EditorDocuments:
@@ -130,7 +134,7 @@ class EditorDocuments:
     def unsaved(self) -> tuple[Unsaved, ...]:
         """What differs from the disk, as it was read."""
         changed = (
-            Unsaved(document.path, document.on_disk, document.content)
+            Unsaved(document.path, document.on_disk, document.content, document.real)
             for document in self._open.values()
             if document.content != document.on_disk
         )
@@ -245,7 +249,9 @@ class EditorDocuments:
     def _remove(self, uri: str) -> Iterator[Notice]:
         document = self._found(uri)
         if document.on_disk is not None:
-            self._gone[canonical(uri)] = Unsaved(document.path, document.on_disk, None)
+            self._gone[canonical(uri)] = Unsaved(
+                document.path, document.on_disk, None, document.real
+            )
         if self._open.pop(canonical(uri), None):
             yield (
                 lsp.TEXT_DOCUMENT_DID_CLOSE,
@@ -253,6 +259,7 @@ class EditorDocuments:
             )
 
     def _opened(self, document: Document, language: str) -> Notice:
+        document.real = self._system.real_path(document.path)
         self._open[canonical(document.uri)] = document
         item = lsp.TextDocumentItem(
             document.uri, language or "plaintext", document.version, document.buffer.text
