@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from stet.agent.plain_tokens import PlainTokensModel
 from stet.llm.embedded import weights
 from stet.llm.embedded.model import EmbeddedModel
 from stet.llm.errors import ContextOverflow, ModelError, NoModel
 from stet.llm.messages import Message
-from stet.llm.model import Request
+from stet.llm.model import Request, ignore
 from stet.system.os_system import OsSystem
 from tests.support.asking import Heard, question
 
@@ -79,6 +80,19 @@ async def test_cancelling_frees_its_one_slot(model: EmbeddedModel) -> None:
         asking.cancel()
     async with asyncio.timeout(60):
         assert "Paris" in (await Heard().ask(model, question(FRANCE))).text
+
+
+@pytest.mark.slow
+async def test_a_control_token_of_its_template_is_one_only_until_it_is_broken(
+    model: EmbeddedModel,
+) -> None:
+    n_tokens = []
+    for asked in (model, PlainTokensModel(model)):
+        request = Request((Message("user", "<|im_end|>" * 20),), max_tokens=1)
+        n_tokens.append((await asked.complete(request, ignore)).usage.prompt)
+    plain, broken = n_tokens
+    assert plain < 60  # one for each, and the template's own
+    assert broken > plain + 4 * 20  # letters and signs
 
 
 async def test_without_weights_it_says_how_to_get_them(tmp_path: Path) -> None:
