@@ -8,7 +8,8 @@ from time import perf_counter
 from stet.index.search.chunks import chunks_of
 from stet.index.search.embedding import LocalEmbedder, can_embed
 from stet.index.search.engine import Hit, Search, SearchEngine, digest, entry_of
-from stet.index.search.store import Source, Stamp, Store
+from stet.index.search.entries import Source, Stamp
+from stet.index.search.store import Store
 from stet.text.lines import split_lines
 from tests.eval.corpus import Change, Question
 

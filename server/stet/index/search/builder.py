@@ -5,11 +5,12 @@ from itertools import islice
 
 from stet.index.search.cutter import Cutter
 from stet.index.search.engine import SearchEngine, entry_of
+from stet.index.search.entries import Entry, Source
 from stet.index.search.ground import Ground
 from stet.index.search.outliner import Outliner
 from stet.index.search.spare import let_go
 from stet.index.search.state import STORM
-from stet.index.search.store import Entry, Source, Store
+from stet.index.search.store import Store
 from stet.workspace.paths import Located
 from stet.workspace.uris import canonical
 

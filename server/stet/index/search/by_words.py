@@ -10,7 +10,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from stet.index.search.store import NOTHING, Store, Without
+from stet.index.search.entries import NOTHING, Without
+from stet.index.search.store import Store
 
 MOST_OF_A_WORD = 2.2
 """What a word adds to a score is less than this times its rarity: k1 + 1 of SQLite's BM25."""

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from stet.index.search.engine import entry_of
+from stet.index.search.entries import Entry, Source
 from stet.index.search.pickles import read_value, write_value
 from stet.index.search.piped import Ended, PipedProcess
-from stet.index.search.store import Entry, Source
 
 log = logging.getLogger(__name__)
 

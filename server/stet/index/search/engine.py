@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from stet.index.search.by_words import WordRanking
 from stet.index.search.chunks import chunks_of
 from stet.index.search.embedding import Embedder
+from stet.index.search.entries import NOTHING, Entry, Row, Source, Without
 from stet.index.search.fields import Told, fields_of, query_meant, query_terms
 from stet.index.search.flood import for_people, spread_out
 from stet.index.search.ranking import Asked, Ranks, Scored, ranked, value_of, why
-from stet.index.search.store import NOTHING, Entry, Row, Source, Store, Without
+from stet.index.search.store import Store
 from stet.index.search.vectors import Vectors, packed, unpacked
 from stet.text.lines import split_lines
 from stet.text.secrets import Secret, find_secrets

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from stet.index.search.entries import NOTHING, Row, Without
 from stet.index.search.ranking import Scored
-from stet.index.search.store import NOTHING, Row, Without
 
 SHARE = 10
 """Where a ranking names fewer files, or fewer different texts, than this share of its places, none of

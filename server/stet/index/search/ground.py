@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from stet.index.search.engine import digest
-from stet.index.search.store import Source, Stamp
+from stet.index.search.entries import Source, Stamp
 from stet.settings.values import Settings
 from stet.system.os_system import OsSystem
 from stet.system.system import FileKind, FileStat

@@ -9,10 +9,10 @@ import time
 from collections.abc import Sequence
 
 from stet.index.links import ending_of
+from stet.index.search.entries import Source
 from stet.index.search.grammars import MAX_CHARACTERS, has_grammar
 from stet.index.search.outline_child import NO_OUTLINE
 from stet.index.search.piped import Ended, PipedProcess
-from stet.index.search.store import Source
 
 log = logging.getLogger(__name__)
 

@@ -17,8 +17,8 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from stet.index.search.entries import Row
 from stet.index.search.fields import words
-from stet.index.search.store import Row
 
 _K = 20
 """How slowly a rank loses weight with its number."""

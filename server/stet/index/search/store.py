@@ -9,11 +9,9 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
-from stet.index.search.chunk import Chunk
-from stet.index.search.definition import Definition
-from stet.index.search.fields import Fields
+from stet.index.search.entries import NOTHING, Entry, Row, Stamp, Without
 
 VERSION = 2
 """Of the tables and of what is written into them; another one is made anew."""
@@ -53,82 +51,6 @@ MUCH = 2_000
 """Chunks written since the last merge that make another worth it."""
 MERGED_PAGES = 200
 """At a time: a few milliseconds."""
-
-
-class Stamp(NamedTuple):
-    """What tells that a file has changed.
-
-    Attributes:
-        mtime: When it was written, in seconds; None for unsaved text.
-        size: In bytes, or in code points for unsaved text.
-        hash: Of its text.
-    """
-
-    mtime: float | None
-    size: int
-    hash: bytes
-
-
-class Source(NamedTuple):
-    """A file as it was read; named as in `Entry`."""
-
-    uri: str
-    name: str
-    text: str
-    stamp: Stamp
-    outline: Sequence[Definition] | None = None
-    """What a grammar has found in it; None where none was asked."""
-    is_sent: bool = False
-    """Whether what is embedded of it goes to an endpoint, and so without its secrets."""
-
-
-class Entry(NamedTuple):
-    """A file to be put into the index."""
-
-    uri: str
-    name: str
-    stamp: Stamp
-    chunks: Sequence[Chunk]
-    fields: Sequence[Fields]
-    meant: Sequence[bytes]
-    """The hash of what is embedded of each chunk."""
-
-
-class Row(NamedTuple):
-    """A chunk as the index holds it; see `Chunk` and `Fields`."""
-
-    id: int
-    uri: str
-    file: str
-    first: int
-    end: int
-    title: str
-    scope: str
-    is_definition: int
-    path: str
-    name: str
-    head: str
-    body: str
-
-    @property
-    def text(self) -> str:
-        """What it says, wherever it lies."""
-        return f"{self.head}\n{self.body}"
-
-
-class Without(NamedTuple):
-    """What a ranking leaves out.
-
-    Attributes:
-        uris: Files.
-        texts: Passages that say this, as `Row.text` has it.
-    """
-
-    uris: frozenset[str] = frozenset()
-    texts: frozenset[str] = frozenset()
-
-
-NOTHING = Without()
 
 
 class Store:

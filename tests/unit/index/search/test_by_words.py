@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 from stet.index.search.by_words import WordRanking
 from stet.index.search.chunk import Chunk
 from stet.index.search.engine import digest
+from stet.index.search.entries import NOTHING, Entry, Stamp, Without
 from stet.index.search.fields import Fields
-from stet.index.search.store import NOTHING, Entry, Stamp, Store, Without
+from stet.index.search.store import Store
 
 WORDS = "abcdefg"
 """The later ones are in more chunks: each letter is as likely as its place."""

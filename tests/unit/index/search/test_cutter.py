@@ -7,7 +7,7 @@ import pytest
 
 from stet.index.search.cutter import Cutter
 from stet.index.search.engine import digest, entry_of
-from stet.index.search.store import Source, Stamp
+from stet.index.search.entries import Source, Stamp
 
 
 def sources(*names: str) -> list[Source]:

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stet.index.search.engine import Hit, Search, SearchEngine, digest, entry_of
-from stet.index.search.store import Entry, Source, Stamp, Store
+from stet.index.search.entries import Entry, Source, Stamp
+from stet.index.search.store import Store
 
 Matrix = np.ndarray[Any, Any]
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from stet.index.search import flood
 from stet.index.search.engine import N_BY_WORDS, Search
+from stet.index.search.entries import Row, Without
 from stet.index.search.flood import spread_out
-from stet.index.search.store import Row, Without
 from tests.unit.index.search.test_engine import engine_of, files_of
 
 RIGHT = (

@@ -8,9 +8,9 @@ import pytest
 from stet.index.search import grammars
 from stet.index.search.chunks import chunks_of
 from stet.index.search.engine import digest
+from stet.index.search.entries import Source, Stamp
 from stet.index.search.grammar_queries import GRAMMARS
 from stet.index.search.outliner import Outliner
-from stet.index.search.store import Source, Stamp
 
 BASH = """\
 set -e

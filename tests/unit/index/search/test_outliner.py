@@ -9,8 +9,8 @@ import pytest
 from stet.index.search import outliner as outlining
 from stet.index.search.definition import Definition
 from stet.index.search.engine import digest
+from stet.index.search.entries import Source, Stamp
 from stet.index.search.outliner import Outliner
-from stet.index.search.store import Source, Stamp
 
 HOSTILE = "{[" * 100_000
 """Keeps a parser of JavaScript busy for longer than anybody waits."""

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from stet.index.search.entries import Row
 from stet.index.search.ranking import Asked, Ranks, Weights, features, ranked, value_of, why
-from stet.index.search.store import Row
 
 ASKED = Asked.of({"pars": "parse", "dat": "dates"}, {"pars": 10, "dat": 3}, 100)
 ROW = Row(

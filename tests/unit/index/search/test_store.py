@@ -8,8 +8,9 @@ import pytest
 
 from stet.index.search.chunk import Chunk
 from stet.index.search.engine import digest
+from stet.index.search.entries import Entry, Row, Stamp
 from stet.index.search.fields import fields_of
-from stet.index.search.store import Entry, Row, Stamp, Store
+from stet.index.search.store import Store
 from stet.text.lines import split_lines
 
 STAMP = Stamp(12.5, 9, b"hash")
