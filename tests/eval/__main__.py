@@ -26,6 +26,9 @@ KINDS: dict[str, Callable[[Sequence[Path]], list[Corpus]]] = {
     "links": lambda paths: [Links(path) for path in paths],
 }
 
+SHARES = {"docstrings": 2.0, "commits": 1.0, "links": 1.0}
+"""How much each kind counts in a fit, however many questions it has: code is asked for by passage too."""
+
 
 def main(arguments: Sequence[str]) -> int:
     """Measure or fit, and print."""
@@ -46,9 +49,10 @@ def main(arguments: Sequence[str]) -> int:
             kind, _, folder = path.partition(":")
             for corpus in KINDS[kind]([Path(folder)]):
                 of_kind.setdefault(kind, []).extend(examples_in(corpus, given.sample))
-        # Each kind counts the same, however many questions it has.
         examples = [
-            replace(each, share=1 / len(kind)) for kind in of_kind.values() for each in kind
+            replace(each, share=SHARES[kind] / len(found))
+            for kind, found in of_kind.items()
+            for each in found
         ]
         for weights in fit(examples):
             sys.stdout.write(f"{weights!r}\n")

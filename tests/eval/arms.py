@@ -46,15 +46,20 @@ class Ours:
     def arms(self) -> Mapping[str, Callable[[Question], list[Found]]]:
         return {
             HYBRID: self._hybrid,
-            WORDS: lambda asked: self._found(Search(asked.text, _LIMIT, by_meaning=False)),
-            MEANING: lambda asked: self._found(Search(asked.text, _LIMIT, by_words=False)),
+            WORDS: lambda asked: self._found(self._search(asked, by_meaning=False)),
+            MEANING: lambda asked: self._found(self._search(asked, by_words=False)),
         }
 
     def _hybrid(self, asked: Question) -> list[Found]:
         start = perf_counter()
-        found = self._found(Search(asked.text, _LIMIT))
+        found = self._found(self._search(asked))
         self.seconds.append(perf_counter() - start)
         return found
+
+    @staticmethod
+    def _search(asked: Question, *, by_words: bool = True, by_meaning: bool = True) -> Search:
+        """As the index's process asks for whoever searches, agent or person."""
+        return Search(asked.text, _LIMIT, by_words=by_words, by_meaning=by_meaning, for_people=True)
 
     def _found(self, search: Search) -> list[Found]:
         return [_found(hit) for hit in self.engine.search(search)]

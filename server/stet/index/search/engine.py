@@ -10,12 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from stet.index.search.by_file import FileRanking, Spans
 from stet.index.search.by_words import WordRanking
 from stet.index.search.chunks import chunks_of
 from stet.index.search.embedding import Embedder
 from stet.index.search.entries import NOTHING, Entry, Row, Source, Without
-from stet.index.search.fields import Told, fields_of, query_meant, query_terms
-from stet.index.search.flood import for_people, spread_out
+from stet.index.search.fields import Told, fields_of, query_meant, query_terms, subject_terms
+from stet.index.search.flood import for_people, spread_out, unlike
 from stet.index.search.ranking import Asked, Ranks, Scored, ranked, value_of, why
 from stet.index.search.store import Store
 from stet.index.search.vectors import Vectors, packed, unpacked
@@ -163,6 +164,7 @@ class SearchEngine:
         self._frequencies: dict[str, int] = {}
         self._n_changed = 0
         _, self.n_chunks, _ = store.counts()
+        self._spans = Spans(store.spans())
         if self._has_vectors:
             self._vectors.put(store.vectors())
 
@@ -173,22 +175,25 @@ class SearchEngine:
 
     def put(self, entries: Iterable[Entry]) -> None:
         """Put files in, each in place of what was there of it; all of them or, on an error, none."""
-        gone: list[int] = []
-        came: list[int] = []
         with self._store.writing():
-            for entry in entries:
-                went, put = self._store.put(entry)
-                gone += went
-                came += put
-        self._changed(gone, came)
+            changes = [self._store.put(entry) for entry in entries]
+        self._changed(changes)
 
     def drop(self, uris: Iterable[str]) -> None:
         """Take files out."""
         with self._store.writing():
-            gone = [chunk for uri in uris for chunk in self._store.drop(uri)]
-        self._changed(gone, ())
+            changes: list[tuple[list[int], list[int]]] = [
+                (self._store.drop(uri), []) for uri in uris
+            ]
+        self._changed(changes)
 
-    def _changed(self, gone: Sequence[int], came: Sequence[int]) -> None:
+    def _changed(self, changes: Sequence[tuple[list[int], list[int]]]) -> None:
+        """Of each file the chunks that went and those that came."""
+        for went, put in changes:
+            self._spans.drop(went)
+            self._spans.put(put)
+        gone = [chunk for went, _ in changes for chunk in went]
+        came = [chunk for _, put in changes for chunk in put]
         self.n_chunks += len(came) - len(gone)
         self._vectors.drop(gone)  # before: a number that is free again is given away again
         if self._has_vectors:
@@ -245,6 +250,7 @@ class SearchEngine:
         meant = self._beside.submit(self._by_meaning, search, only)
         try:
             by_words = self._by_words(asked, search) if search.by_words else []
+            files = self._by_file(asked, search)
         finally:
             vector, by_meaning = meant.result()
         rows = self._store.rows(list({each for each, _ in (*by_words, *by_meaning)}))
@@ -253,15 +259,19 @@ class SearchEngine:
             return self._by_words(asked, search, without)
 
         def others_by_meaning(without: Without) -> Scored:
-            return self._nearest(vector, self._not_in(without, rows, only))
+            return self._nearest(vector, self._not_in(without, only))
 
         fetch = self._store.rows
         words = spread_out(by_words, N_BY_WORDS, rows, fetch, others_by_words)
         meaning = spread_out(by_meaning, N_BY_MEANING, rows, fetch, others_by_meaning)
         put_up = {each for each, _ in (*words, *meaning)}
+        if search.by_words:
+            of_files = files.best(only)
+            rows.update(fetch([chunk for chunk in of_files if chunk not in rows]))
+            put_up.update(unlike(of_files, rows))
         rows = {chunk: row for chunk, row in rows.items() if chunk in put_up}
         cosines = {} if vector is None else self._vectors.cosines(list(rows), vector)
-        return asked, ranked(rows, words, meaning, cosines)
+        return asked, ranked(rows, words, meaning, cosines, files)
 
     def _frequency(self, term: str) -> int:
         known = self._frequencies.get(term)
@@ -269,13 +279,9 @@ class SearchEngine:
             known = self._frequencies[term] = self._store.frequency(term)
         return known
 
-    def _not_in(
-        self, without: Without, rows: Mapping[int, Row], only: Sequence[int] | None
-    ) -> list[int]:
-        """The chunks with a vector, of `only` where that is given, without some; of texts that are left
-        out those are known that have been found.
-        """
-        out = {chunk for chunk, row in rows.items() if row.text in without.texts}
+    def _not_in(self, without: Without, only: Sequence[int] | None) -> list[int]:
+        """The chunks with a vector, of `only` where that is given, without those of some files and texts."""
+        out = {chunk for text in without.texts for chunk in self._store.chunks_saying(text)}
         out.update(self._store.chunks_of(without.uris))
         among = self._vectors.chunks if only is None else only
         return [chunk for chunk in among if chunk not in out]
@@ -283,17 +289,26 @@ class SearchEngine:
     def _by_words(
         self, asked: Asked, search: Search, without: Without = NOTHING
     ) -> list[tuple[int, float]]:
-        telling: list[str] = []
-        n_found = 0
-        for term in sorted(asked.rarity, key=self._frequency):
-            n_found += self._frequency(term)
-            if len(telling) >= _MIN_TERMS and n_found > MAX_FOUND:
-                break
-            telling += [term] if self._frequency(term) else []
+        telling = self._telling(asked, at_least=_MIN_TERMS)
         if not telling:
             return []
         ranking = WordRanking(self._store, self.n_chunks, self._frequencies)
         return ranking.best(telling, N_BY_WORDS, search.folder, without)
+
+    def _by_file(self, asked: Asked, search: Search) -> FileRanking:
+        subject = subject_terms(search.text)
+        return FileRanking.of(self._store, self._spans, asked.rarity, self._telling(asked), subject)
+
+    def _telling(self, asked: Asked, at_least: int = 0) -> list[str]:
+        """The words of the question that are in few chunks, the rarest first; some in any case."""
+        telling: list[str] = []
+        n_found = 0
+        for term in sorted(asked.rarity, key=self._frequency):
+            n_found += self._frequency(term)
+            if len(telling) >= at_least and n_found > MAX_FOUND:
+                break
+            telling += [term] if self._frequency(term) else []
+        return telling
 
     def _vector_of(self, search: Search) -> "np.ndarray[Any, Any] | None":
         if not search.by_meaning or not len(self._vectors):

@@ -24,6 +24,10 @@ MAX_WORD = 64
 """Longer ones are data."""
 MAX_TERMS = 32
 """Words of a question."""
+MAX_SUBJECT = 120
+"""Characters in which a question says what it is about."""
+MIN_WITHOUT = 6
+"""Words of a question that say enough by themselves."""
 MAX_MEANT_WORDS = 32
 """Words of the body that are embedded: with more of them its names would count for less."""
 MAX_LOOKED_AT = 120
@@ -36,6 +40,12 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?![^\W_])|[^\W_]+")
 _ASCII_WORD = re.compile(r"\w+", re.ASCII)
 """The same, quicker, for texts that hold nothing else."""
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_ELSEWHERE = re.compile(
+    r"\w{2,12}://\S+|[\w.+-]+@[\w-]+\.[\w.-]+|\b(?=[0-9a-f]*[0-9])[0-9a-f]{7,64}\b"
+)
+"""What says where something else is: an address, a commit."""
+_SUBJECT = re.compile(r"(?:\[[^\]\n]*\] ?)?([\w./-]+(?:, ?[\w./-]+)*)(?:\(\))?: ")
+"""Before a colon: names and paths, behind a remark in brackets."""
 _UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 """Thai, Lao, kana and Han, which are written without spaces."""
 _known: dict[str, str] = {}
@@ -137,7 +147,7 @@ def query_terms(text: str) -> dict[str, str]:
     """What a question in words asks for, each with the word in which it does, without repeats and
     without words that say nothing.
     """
-    asked = _WORD.findall(normalized("NFC", text[:MAX_CHARACTERS]))
+    asked = _asked_words(text)
     telling = [word for word in asked if word.lower() not in STOP_WORDS]
     found: dict[str, str] = {}
     for word in telling or asked:
@@ -148,13 +158,26 @@ def query_terms(text: str) -> dict[str, str]:
     return found
 
 
+def _asked_words(text: str) -> list[str]:
+    """The words of a question as they are written; of a long one, such as a commit's message, without
+    the addresses, which say where others speak of the same.
+    """
+    text = normalized("NFC", text[:MAX_CHARACTERS])
+    without = _WORD.findall(_ELSEWHERE.sub(" ", text))
+    return without if len(without) >= MIN_WITHOUT else _WORD.findall(text)
+
+
+def subject_terms(text: str) -> dict[str, None]:
+    """What a question says it is about before it says anything else, as the messages of commits do:
+    `video/readers/png: Abort sooner` is about three words. Nothing where it says no such thing.
+    """
+    said = _SUBJECT.match(text[:MAX_SUBJECT])
+    return dict.fromkeys(words(said[1]).split()) if said is not None else {}
+
+
 def query_meant(text: str) -> str:
     """What is embedded of a question: words that say nothing pull all questions together."""
-    said = [
-        part.lower()
-        for word in _WORD.findall(text[:MAX_CHARACTERS])
-        for part in _PART.findall(word) or [word]
-    ]
+    said = [part.lower() for word in _asked_words(text) for part in _PART.findall(word) or [word]]
     return " ".join([word for word in said if word not in STOP_WORDS] or said)
 
 

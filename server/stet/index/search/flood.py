@@ -102,6 +102,14 @@ def _over(counted: Counter[str], most: int) -> frozenset[str]:
     return frozenset(each for each, n in counted.items() if n > most)
 
 
+def unlike(chunks: Iterable[int], rows: Mapping[int, Row]) -> list[int]:
+    """Some chunks, of those that read the same the first."""
+    first: dict[str, int] = {}
+    for chunk in chunks:
+        first.setdefault(rows[chunk].text, chunk)
+    return list(first.values())
+
+
 def for_people(rows: Iterable[Row]) -> Iterator[Row]:
     """Those of some chunks, the best first, that are an answer: few of one file, fewer that read the
     same.

@@ -17,6 +17,7 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from stet.index.search.by_file import FileRank, FileRanking
 from stet.index.search.entries import Row
 from stet.index.search.fields import words
 
@@ -56,6 +57,11 @@ class Weights(NamedTuple):
         first: Whether the question begins with a word of its name.
         size: The logarithm of its length.
         beside: How well other chunks of its file stand.
+        by_file: The place of its file in the ranking of files, as a reciprocal.
+        file_named: How much of the question its file's path holds, as a share of the one with most.
+        file_cover: Which share of the question is anywhere in its file, the path included.
+        subject: Which share of what the question says it is about is in its file's path.
+        file_size: The logarithm of how many chunks its file has.
         definition: Whether it defines something.
         hidden: Whether its name begins with an underscore.
         tests: Whether it is in a test, and the question is not about tests.
@@ -78,6 +84,11 @@ class Weights(NamedTuple):
     first: float
     size: float
     beside: float
+    by_file: float
+    file_named: float
+    file_cover: float
+    subject: float
+    file_size: float
     definition: float
     hidden: float
     tests: float
@@ -86,49 +97,59 @@ class Weights(NamedTuple):
 
 
 DEFINITIONS = Weights(
-    by_words=1.16,
-    by_meaning=0.32,
-    cosine=8.59,
-    relevance=0.97,
-    cover=4.63,
-    in_name=2.74,
-    name_in=1.25,
-    in_head=3.12,
-    in_path=-3.29,
-    file_in=0.69,
-    rarest=0.59,
-    phrase=1.1,
-    first=1.19,
-    size=0.08,
-    beside=0.34,
-    definition=0.37,
-    hidden=-0.29,
-    tests=-1.09,
-    vendored=-0.22,
+    by_words=1.05,
+    by_meaning=0.53,
+    cosine=9.44,
+    relevance=-0.17,
+    cover=4.6,
+    in_name=2.95,
+    name_in=1.29,
+    in_head=3.97,
+    in_path=-6.38,
+    file_in=-0.82,
+    rarest=-0.02,
+    phrase=2.01,
+    first=1.06,
+    size=-0.01,
+    beside=0.13,
+    by_file=0.62,
+    file_named=1.21,
+    file_cover=3.09,
+    subject=3.73,
+    file_size=-0.16,
+    definition=1.79,
+    hidden=-0.36,
+    tests=-0.6,
+    vendored=-0.3,
     generated=0.0,
 )
 """For a chunk that defines something."""
 OTHERS = Weights(
-    by_words=1.37,
-    by_meaning=-0.4,
-    cosine=8.2,
-    relevance=1.0,
-    cover=1.3,
-    in_name=1.16,
-    name_in=2.26,
-    in_head=-1.64,
-    in_path=2.04,
-    file_in=2.64,
-    rarest=-2.08,
-    phrase=2.21,
-    first=-0.42,
-    size=0.26,
-    beside=-0.07,
+    by_words=1.92,
+    by_meaning=0.98,
+    cosine=7.24,
+    relevance=1.15,
+    cover=1.35,
+    in_name=2.02,
+    name_in=2.27,
+    in_head=-2.5,
+    in_path=2.23,
+    file_in=1.33,
+    rarest=-4.19,
+    phrase=1.29,
+    first=-0.01,
+    size=0.22,
+    beside=-0.28,
+    by_file=-0.51,
+    file_named=0.83,
+    file_cover=-0.04,
+    subject=5.4,
+    file_size=0.24,
     definition=0.0,
-    hidden=-3.84,
-    tests=-0.71,
-    vendored=-0.82,
-    generated=-5.0,
+    hidden=-3.28,
+    tests=-0.61,
+    vendored=-1.22,
+    generated=-4.06,
 )
 """For all else: notes, and what stands between definitions."""
 
@@ -184,6 +205,7 @@ class Ranks(NamedTuple):
         cosine: How near in meaning it is.
         relevance: Its score by words, as a share of the best one.
         beside: How well other chunks of its file stand.
+        file: Where its file stands.
     """
 
     by_words: int | None
@@ -191,6 +213,7 @@ class Ranks(NamedTuple):
     cosine: float = 0.0
     relevance: float = 0.0
     beside: float = 0.0
+    file: FileRank = FileRank()
 
 
 Scored = Sequence[tuple[int, float]]
@@ -198,7 +221,11 @@ Scored = Sequence[tuple[int, float]]
 
 
 def ranked(
-    rows: Mapping[int, Row], by_words: Scored, by_meaning: Scored, cosines: Mapping[int, float]
+    rows: Mapping[int, Row],
+    by_words: Scored,
+    by_meaning: Scored,
+    cosines: Mapping[int, float],
+    files: FileRanking,
 ) -> list[tuple[Row, Ranks]]:
     """Where each of the chunks `rows` stands."""
     placed = {chunk: place for place, (chunk, _) in enumerate(by_words, 1)}
@@ -220,6 +247,7 @@ def ranked(
                 cosines.get(chunk, 0.0),
                 scores.get(chunk, 0.0) / best if best > 0 else 0.0,
                 math.log1p(of_file[row.uri] - alone[chunk]),
+                files.rank(chunk),
             ),
         )
         for chunk, row in rows.items()
@@ -264,6 +292,11 @@ def features(asked: Asked, row: Row, ranks: Ranks) -> tuple[float, ...]:
         float(asked.first in names),
         math.log(len(body) - 1),
         ranks.beside,
+        _reciprocal(ranks.file.place),
+        ranks.file.named,
+        ranks.file.cover,
+        ranks.file.subject,
+        math.log1p(ranks.file.n_chunks),
         float(row.is_definition),
         float(row.title.startswith("_")),
         float(tests and "test" not in asked.rarity),

@@ -13,7 +13,7 @@ from typing import Self
 
 from stet.index.search.entries import NOTHING, Entry, Row, Stamp, Without
 
-VERSION = 2
+VERSION = 3
 """Of the tables and of what is written into them; another one is made anew."""
 
 _TABLES = """
@@ -31,6 +31,7 @@ CREATE INDEX chunks_meant ON chunks (meant);
 CREATE TABLE vectors (meant BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID;
 CREATE TABLE unread (meant BLOB PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5 (path, name, head, body, tokenize = 'ascii');
+CREATE VIRTUAL TABLE names USING fts5 (path, tokenize = 'ascii', detail = 'none', columnsize = 0);
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row);
 """
 _PRAGMAS = """
@@ -47,6 +48,8 @@ WRITTEN_TOGETHER = 20
 """Times that something is written before the disk has to keep it."""
 
 
+_TELLING = 8
+"""Words that tell a text from nearly all others."""
 MUCH = 2_000
 """Chunks written since the last merge that make another worth it."""
 MERGED_PAGES = 200
@@ -182,6 +185,10 @@ class Store:
                 for each, fields in zip(came, entry.fields, strict=True)
             ],
         )
+        if entry.fields:
+            self._db.execute(
+                "INSERT INTO names (rowid, path) VALUES (?, ?)", (first, entry.fields[0].path)
+            )
         self._db.executemany(
             "INSERT OR IGNORE INTO unread SELECT ?1, ?2"
             " WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE meant = ?1)",
@@ -200,7 +207,9 @@ class Store:
         row = self._db.execute("SELECT id FROM files WHERE uri = ?", (uri,)).fetchone()
         if row is None:
             return []
-        ids = [each for (each,) in self._db.execute("SELECT id FROM chunks WHERE file = ?", row)]
+        sql = "SELECT id FROM chunks WHERE file = ? ORDER BY id"
+        ids = [each for (each,) in self._db.execute(sql, row)]
+        self._db.execute("DELETE FROM names WHERE rowid = ?", (ids[0] if ids else 0,))
         self._db.executemany("DELETE FROM words WHERE rowid = ?", [(each,) for each in ids])
         self._db.execute("DELETE FROM chunks WHERE file = ?", row)
         self._db.execute("DELETE FROM files WHERE id = ?", row)
@@ -288,6 +297,32 @@ class Store:
             f" WHERE {conditions} ORDER BY score DESC, words.rowid LIMIT {limit}"
         )
         return self._db.execute(sql, values).fetchall()
+
+    def chunks_with(self, term: str) -> list[int]:
+        """The chunks that a word is in, in order."""
+        sql = "SELECT rowid FROM words WHERE words MATCH ?"
+        return [each for (each,) in self._db.execute(sql, (f'"{term}"',))]
+
+    def chunks_saying(self, text: str) -> list[int]:
+        """The chunks whose `Row.text` this is, found by its longest words."""
+        told = sorted(dict.fromkeys(text.split()), key=len, reverse=True)[:_TELLING]
+        if not told:
+            return []
+        wanted = " AND ".join(f'"{word}"' for word in told)
+        sql = "SELECT rowid FROM words WHERE words MATCH ? AND head || char(10) || body = ?"
+        return [each for (each,) in self._db.execute(sql, (wanted, text))]
+
+    def files_named(self, term: str) -> list[int]:
+        """The files that a word is in the path of, each by its first chunk."""
+        sql = "SELECT rowid FROM names WHERE names MATCH ?"
+        return [each for (each,) in self._db.execute(sql, (f'"{term}"',))]
+
+    def spans(self) -> list[tuple[int, int]]:
+        """The first chunk of every file that has any, in order, and how many it has: they follow
+        each other.
+        """
+        sql = "SELECT min(id) AS first, count(*) FROM chunks GROUP BY file ORDER BY first"
+        return self._db.execute(sql).fetchall()
 
     def chunks_of(self, uris: Collection[str]) -> list[int]:
         """All chunks of some files."""

@@ -15,6 +15,7 @@ from stet.index.search.fields import (
     fields_of,
     query_meant,
     query_terms,
+    subject_terms,
     words,
 )
 from stet.text.lines import split_lines
@@ -92,3 +93,37 @@ def test_words_hold_nothing_that_a_query_language_could_read(text: str) -> None:
 @given(st.text(alphabet="aeoéèüöñç", min_size=1))
 def test_composed_and_decomposed_letters_are_one(text: str) -> None:
     assert words(unicodedata.normalize("NFD", text)) == words(unicodedata.normalize("NFC", text))
+
+
+@pytest.mark.parametrize(
+    ("asked", "about"),
+    [
+        ("video/readers/png: Abort sooner", ["video", "read", "png"]),
+        ("setopt(): clear it", ["setopt"]),
+        ("scp, sftp: quote names", ["scp", "sftp"]),
+        ("[PATCH 1/2] kern/dl: Fix a leak", ["kern", "dl"]),
+        ("Make the cfg readable: it holds no passwords", []),
+        ("where is std::string used", []),
+        ("https://example.org/ is gone", []),
+        ("a" * 500 + ": too long", []),
+        ("", []),
+    ],
+)
+def test_a_question_says_what_it_is_about_before_a_colon(asked: str, about: list[str]) -> None:
+    assert list(subject_terms(asked)) == about
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["https://gitlab.example.org/x/issues/3268", "who@lists.example.org", "47742c513e4e045ecc98"],
+)
+def test_addresses_in_a_long_question_are_not_looked_for(address: str) -> None:
+    said = "Keep a shutting down flag in the backend of the screen"
+    assert query_terms(f"{said} Origin: {address}").keys() == query_terms(f"{said} Origin").keys()
+    assert query_meant(f"{said} Origin: {address}") == query_meant(f"{said} Origin")
+
+
+def test_addresses_in_a_short_question_are_what_is_asked_for() -> None:
+    assert {"exampl", "org"} <= query_terms("what asks https://example.org/v1").keys()
+    assert "47742c5" in query_terms("commit 47742c5")
+    assert "deadbeef" in query_terms("where is the deadbeef mark set in the memory of a thread")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stet.index.search import flood
-from stet.index.search.engine import N_BY_WORDS, Search
+from stet.index.search.engine import N_BY_MEANING, N_BY_WORDS, Search
 from stet.index.search.entries import Row, Without
 from stet.index.search.flood import spread_out
 from tests.unit.index.search.test_engine import engine_of, files_of
@@ -37,12 +37,17 @@ def test_a_file_of_many_passages_that_differ_in_a_word_leaves_room_for_others(
     assert "sailing.md" in files_of(found)
 
 
-def test_a_text_that_was_copied_into_many_files_leaves_room_for_others() -> None:
+@pytest.mark.parametrize(
+    ("by_words", "places"), [(True, N_BY_WORDS), (False, N_BY_MEANING)], ids=["words", "meaning"]
+)
+def test_a_text_that_was_copied_into_many_files_leaves_room_for_others(
+    places: int, *, by_words: bool
+) -> None:
     copies = {f"copy{number}/tides.md": rows_of("", 1) for number in range(400)}
     engine = engine_of({**copies, "sailing.md": RIGHT})
-    found = engine.search(Search(ASKED, by_meaning=False, limit=1000))
+    found = engine.search(Search(ASKED, by_words=by_words, by_meaning=not by_words, limit=1000))
     assert "sailing.md" in files_of(found)
-    assert len(found) == N_BY_WORDS // flood.SHARE + 1
+    assert len(found) == places // flood.SHARE + 1
 
 
 def test_people_are_shown_few_passages_of_a_file_and_fewer_that_read_the_same() -> None:

@@ -1,9 +1,11 @@
 """Which of the passages found are the answer."""
 
+from collections import defaultdict
 from typing import Any
 
 import pytest
 
+from stet.index.search.by_file import FileRank, FileRanking, Spans
 from stet.index.search.entries import Row
 from stet.index.search.ranking import Asked, Ranks, Weights, features, ranked, value_of, why
 
@@ -12,7 +14,8 @@ ROW = Row(
     1, "file:///src/app.py", "src/app.py", 0, 9, "parse", "", 1, "src app", "pars", "def pars",
     "def pars text dat",
 )  # fmt: skip
-RANKS = Ranks(by_words=3, by_meaning=5, cosine=0.4, relevance=0.7)
+FILE = FileRank(place=3, named=0.7, cover=0.7, subject=1.0, n_chunks=9)
+RANKS = Ranks(by_words=3, by_meaning=5, cosine=0.4, relevance=0.7, file=FILE)
 
 
 def value(ranks: Ranks = RANKS, asked: Asked = ASKED, **changed: Any) -> float:
@@ -33,6 +36,9 @@ def test_a_rare_word_tells_more() -> None:
         {"ranks": RANKS._replace(by_words=30)},
         {"ranks": RANKS._replace(by_words=None, relevance=0.0)},
         {"ranks": RANKS._replace(cosine=0.1)},
+        {"ranks": RANKS._replace(file=FILE._replace(subject=0.0))},
+        {"ranks": RANKS._replace(file=FILE._replace(cover=0.1))},
+        {"ranks": RANKS._replace(file=FILE._replace(named=0.1))},
         {"body": "def pars text"},
         {"name": "read", "title": "read"},
         {"name": "pars mor things too", "title": "parse_more_things_too"},
@@ -71,8 +77,9 @@ def test_a_name_that_only_looks_alike_costs_nothing(file: str) -> None:
 
 def test_where_a_chunk_stands_is_told_of_each_ranking() -> None:
     rows = {chunk: ROW._replace(id=chunk, uri=uri) for chunk, uri in ((1, "a"), (2, "b"), (3, "a"))}
-    found = ranked(rows, [(2, 8.0), (1, 4.0)], [(3, 0.9), (1, 0.5)], {1: 0.5, 3: 0.9})
-    plain = {row.id: ranks._replace(beside=0.0) for row, ranks in found}
+    files = FileRanking(Spans([(1, 1), (2, 1), (3, 1)]), covered=defaultdict(float, {2: 0.5}))
+    found = ranked(rows, [(2, 8.0), (1, 4.0)], [(3, 0.9), (1, 0.5)], {1: 0.5, 3: 0.9}, files)
+    plain = {row.id: ranks._replace(beside=0.0, file=FileRank()) for row, ranks in found}
     assert plain == {
         1: Ranks(2, 2, 0.5, 0.5),
         2: Ranks(1, None, 0.0, 1.0),
@@ -80,6 +87,9 @@ def test_where_a_chunk_stands_is_told_of_each_ranking() -> None:
     }
     beside = {row.id: ranks.beside for row, ranks in found}
     assert beside[2] == 0.0 < beside[3]
+    of_file = {row.id: ranks.file for row, ranks in found}
+    assert of_file[2] == FileRank(cover=0.5, n_chunks=1)
+    assert of_file[1] == FileRank(n_chunks=1)
 
 
 def test_a_reason_says_with_the_words_of_the_question_where_they_are() -> None:
