@@ -1,6 +1,7 @@
 """Texts as vectors from an OpenAI-compatible endpoint: `POST BASE/embeddings`, many texts at once."""
 
 import asyncio
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ SECONDS = 60.0
 MAX_TEXTS = 64
 """In one request."""
 _KEY = "OPENAI_API_KEY"
+_NONE = "it answered what is no vector"
 
 
 class NoEmbedding(Exception):
@@ -72,8 +74,9 @@ async def embed(
         raise NoEmbedding(f"{endpoint.host} gave no vectors within {SECONDS:g} seconds") from error
     except openai.APIStatusError as error:
         raise NoEmbedding(endpoint.without_key(_refused(endpoint, error))) from error
-    except (openai.OpenAIError, ValueError) as error:
-        reason = endpoint.without_key(str(error))
+    except (openai.OpenAIError, ValueError, OverflowError) as error:
+        # The SDK counts with what it reads before anybody can look at it.
+        reason = _NONE if isinstance(error, OverflowError) else endpoint.without_key(str(error))
         raise NoEmbedding(f"{endpoint.host} can't be asked for vectors: {reason}") from error
     finally:
         await client.close()
@@ -95,12 +98,21 @@ def _checked(answer: Any, n_texts: int) -> list[list[float]]:
     Raises:
         ValueError: If it is no answer to so many texts.
     """
-    items = getattr(answer, "data", None) or []
-    by_place = {item.index: item.embedding for item in items}
-    vectors = [by_place.get(place) for place in range(n_texts)]
-    if any(not isinstance(vector, list) or not vector for vector in vectors):
-        raise ValueError(f"it answered {len(items)} vectors to {n_texts} texts")
-    return [[float(number) for number in vector or ()] for vector in vectors]
+    try:
+        by_place = {item.index: _vector(item.embedding) for item in answer.data}
+    # The SDK takes whatever comes: null for a list, a text for a number.
+    except (AttributeError, TypeError, ValueError) as error:
+        raise ValueError(_NONE) from error
+    if by_place.keys() != set(range(n_texts)):
+        raise ValueError(f"it answered {len(by_place)} vectors to {n_texts} texts")
+    return [by_place[place] for place in range(n_texts)]
+
+
+def _vector(numbers: Any) -> list[float]:
+    vector = [float(number) for number in numbers]
+    if not vector or isinstance(numbers, str) or not math.isfinite(sum(vector)):
+        raise ValueError(_NONE)
+    return vector
 
 
 def _refused(endpoint: Endpoint, error: Any) -> str:

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import math
 from collections.abc import Callable, Sequence
 
 from stet.index.search.endpoint import EmbeddingEndpoint, NoVectors
@@ -17,8 +16,6 @@ RETRY_SECONDS = 60.0
 """Before an endpoint that gave no vectors is asked again."""
 PLAIN = "text"
 """What any endpoint embeds that embeds at all."""
-
-_NONE = "the embedding endpoint answered what is no vector"
 
 _Given = list[list[object]]
 """Pairs of the hash of a text and its vector, or None where the endpoint has none for it."""
@@ -96,17 +93,10 @@ class Meanings:
     async def _vectors(
         self, texts: Sequence[str], settings: SearchSettings
     ) -> Sequence[Sequence[float]]:
-        """What the endpoint answers, if that is vectors.
+        """What the endpoint answers.
 
         Raises:
-            NoVectors: If it is not, or there is no answer.
+            NoVectors: If there is no answer, or one without vectors.
         """
         assert self._endpoint is not None, "only where there is one anybody asks"
-        try:
-            vectors = await self._endpoint.embed(texts, settings)
-            are_numbers = all(math.isfinite(sum(vector)) for vector in vectors)
-        except (TypeError, OverflowError) as fault:  # null, or more digits than a number has
-            raise NoVectors(_NONE) from fault
-        if not are_numbers:
-            raise NoVectors(_NONE)
-        return vectors
+        return await self._endpoint.embed(texts, settings)

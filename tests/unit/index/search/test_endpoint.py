@@ -10,6 +10,7 @@ import pytest
 
 from stet.index.search import meanings
 from stet.index.search.embedding import LocalEmbedder
+from stet.llm.embeddings import NoEmbedding, embed
 from stet.lsp.embedding_port import EmbeddingPort
 from stet.settings.values import SearchSettings, Settings
 from stet.system.os_system import OsSystem
@@ -123,7 +124,9 @@ async def test_an_endpoint_that_refuses_is_told_once_and_words_still_count(
         await desk.close()
 
 
-@pytest.mark.parametrize("odd", [None, float("nan"), 10**400])
+@pytest.mark.parametrize(
+    "odd", [None, float("nan"), 10**400, "much", {"a": 1}, []], ids=lambda odd: repr(odd)[:9]
+)
 async def test_vectors_that_are_none_are_told_once_and_what_they_are_of_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, odd: object
 ) -> None:
@@ -135,12 +138,41 @@ async def test_vectors_that_are_none_are_told_once_and_what_they_are_of_waits(
         while len(server.asked) < 8:  # the texts are sent beside the questions
             assert await desk.find("moon") == ["tides.md"]
         assert [told for told in desk.told if "words alone" in told] == [
-            "Stet: search goes by words alone: the embedding endpoint answered what is no vector."
+            f"Stet: search goes by words alone: 127.0.0.1:{server.port} can't be asked for vectors: "
+            "it answered what is no vector."
         ]
         server.altered = lambda text, vector: vector
         await desk.until(lambda state: state.chunks == 2 and state.unread == 0)
         assert (await desk.ask("ocean and lunar gravity")).by_meaning
         await desk.close()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"object": "list", "data": None},
+        {"object": "list", "data": [None]},
+        {"object": "list", "data": [{"index": 0}]},
+        {"object": "list", "data": [{"embedding": [1.0]}]},
+        {"object": "list", "data": [{"index": 0, "embedding": "12"}]},
+        {"object": "list", "data": [{"index": 0, "embedding": []}]},
+        {"object": "list", "data": [{"index": [], "embedding": [1.0]}]},
+        {"object": "list", "data": [{"index": 1, "embedding": [1.0]}]},
+        {},
+    ],
+    ids=str,
+)
+async def test_an_answer_of_another_shape_is_refused_with_the_name_of_the_host(
+    said: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EMBED_KEY", "canary-key")
+    async with WebServer({"/v1/embeddings": lambda asked: found(said)}) as server:
+        search = SearchSettings(
+            "endpoint", model="m", base_url=server.url("/v1"), api_key_env="EMBED_KEY"
+        )
+        with pytest.raises(NoEmbedding, match=f"^127.0.0.1:{server.port} can't be asked") as fault:
+            await embed(["moon"], search, OsSystem())
+        assert "canary" not in str(fault.value)
 
 
 @pytest.mark.parametrize("how", ["refused", "null"])
