@@ -5,6 +5,7 @@ still does. So links to the file, links of the file, and links that the new name
 one case. A link that means the right file as it stands is not touched.
 """
 
+import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -113,7 +114,7 @@ def _one(link: Link, source: str, move: Move) -> list[Replacement] | None:
     if (
         _same(link, before, after, targets)
         and not _is_detour(link, before, source, move)
-        and not _is_misspelt(link, before, move)
+        and not _is_misspelt(link, before, source, move)
     ):
         return []
     if link.kind is LinkKind.GO or len(targets) > 1:
@@ -147,13 +148,17 @@ def _is_detour(link: Link, before: Resolved, source: str, move: Move) -> bool:
     return respell(link, before, source, before.targets[0], move.before) == link.written
 
 
-def _is_misspelt(link: Link, before: Resolved, move: Move) -> bool:
-    """Whether a path leads to the moved file by the old case or Unicode form of its name only.
+def _is_misspelt(link: Link, before: Resolved, source: str, move: Move) -> bool:
+    """Whether a path leads to a file by the old case or Unicode form of a name only: to the moved one,
+    or from a folder whose own name has another form now.
 
     Here it means the file still; on other disks and on the web it would not.
     """
-    same = folded(move.old) == folded(move.new)
-    return same and link.kind in PATH_ENDINGS and move.old in before.targets
+    if folded(move.old) != folded(move.new) or link.kind not in PATH_ENDINGS:
+        return False
+    is_elsewhere = posixpath.dirname(move.old) != posixpath.dirname(move.new)
+    is_own = source == move.old and before.base is None and is_elsewhere
+    return is_own or move.old in before.targets
 
 
 def _means(link: Link, source: str, target: str, files: Files) -> bool:

@@ -109,7 +109,11 @@ def test_paths_follow_a_file_whose_name_changes_in_case_only() -> None:
     assert after["docs/A.md"] == "[self](A.md) [[a]]"
     after, left = move(world, "docs/a.md", "Docs/a.md")
     assert after["b.md"].startswith("[x](Docs/a.md#h) [y](Docs/a.md) [z](Docs/a) ")
+    assert after["Docs/a.md"].startswith("[self](a.md) ")
     assert move(world, "s/n.ts", "s/N.ts")[0]["s/m.ts"] == "import './N'\n"
+    assert move(world, "s/m.ts", "S/m.ts")[0]["S/m.ts"] == "import '../s/n'\n"
+    both = move(move(world, "s/m.ts", "S/m.ts")[0], "s/n.ts", "S/n.ts")[0]
+    assert both["S/m.ts"] == "import './n'\n"
     decomposed = move({"é.md": "", "b.md": "[x](é.md)"}, "é.md", "e\u0301.md")[0]
     assert decomposed["b.md"] == "[x](e\u0301.md)"
 
