@@ -20,6 +20,8 @@ _IN_WIKI = r"[^\[\]|#\\\r\n]"
 _WIKI = r"(?<!\\)(?P<mark>!?)\[\[(?P<name>%s*+)(?:#[^\[\]|\r\n]*+)?(?:\\?\|[^\[\]\r\n]*+)?\]\]"
 _WIKI_IN_BODY = re.compile(_WIKI % _IN_WIKI)
 _WIKI_IN_YAML = re.compile(_WIKI % rf"(?:{_IN_WIKI}|\\[\"/])")
+_BEFORE_VALUE = (":", "-", ",", "[", "\n", "\r")
+_MAX_BLANKS = 200
 _BRACKETS = re.compile(r"\\[^\r\n]|[\[\]]|(?:\r\n|\n|\r)[ \t>]*(?=[\r\n]|\Z)")
 _SPACE = r"[ \t]*(?:(?:\r\n|\n|\r)[ \t>]*)?"
 _PLAIN = r"(?P<plain>(?:[^\s()<\\]|\\[^\s]|\((?:[^\s()\\]|\\[^\s]|\([^\s()]*+\))*+\))(?:[^\s()\\]|\\[^\s]|\((?:[^\s()\\]|\\[^\s]|\([^\s()]*+\))*+\))*+)"
@@ -63,14 +65,18 @@ def _links(text: str, masked: str) -> Iterator[Link]:
 
 
 def _wiki_in_yaml(text: str, masked: str) -> Iterator[Link]:
-    """The wikilinks of a front matter, each with the quote of the YAML text that it stands in."""
+    """The wikilinks of a front matter, each with the quote of the YAML text that it stands in, or `[`
+    where its brackets are those of a list to YAML.
+    """
     links = list(_WIKI_IN_YAML.finditer(masked))
     quoted = list(quoted_in(text)) if links else []
     starts = [each.start for each in quoted]
     for found in links:
         nth = bisect_right(starts, found.start()) - 1
         is_quoted = nth >= 0 and found.start() < quoted[nth].end
-        yield from _wiki(found, quoted[nth].quote if is_quoted else "")
+        before = text[max(0, found.start() - _MAX_BLANKS) : found.start()].rstrip(" \t")
+        is_value = before.endswith(_BEFORE_VALUE)
+        yield from _wiki(found, quoted[nth].quote if is_quoted else "[" * is_value)
 
 
 def _wiki(found: re.Match[str], quote: str = "") -> Iterator[Link]:

@@ -13,7 +13,7 @@ from stet.index.crates import crate_folder, module_folders, module_path
 from stet.index.files import Files, is_below
 from stet.index.link import Link, LinkKind
 from stet.index.resolve import PATH_ENDINGS, WIKI_ENDINGS, Resolved, main_script, path_in, resolve
-from stet.index.yaml_quotes import in_quotes
+from stet.index.yaml_quotes import in_quotes, is_item
 
 _IN_URL = re.compile(r"[\s%()<>#?\\\"'&\[\]\x00-\x1f]")
 _IN_ANGLE = re.compile(r"[%<>#?\\\r\n&\x00-\x1f]")
@@ -75,7 +75,7 @@ def _wiki(link: Link, source: str, target: str, files: Files) -> str | None:
             path = posixpath.relpath(short, root)
             choices += [f"/{path}"] if written.startswith("/") else [path, f"/{path}"]
     for choice in choices:
-        if _NOT_IN_WIKI.search(choice):
+        if _NOT_IN_WIKI.search(choice) or (link.context == "[" and not is_item(choice)):
             continue
         found = resolve(Link(link.kind, choice, link.start), source, files)
         if found is not None and found.targets == (target,):

@@ -19,6 +19,7 @@ _IN_FLOW = re.compile(
     r"[\]},]|(?:[^\s:#,\[\]{}]|:(?![\s,\[\]{}]|\Z)|[ \t]++(?![#,:\[\]{}\r\n]|\Z))+"
 )
 _LINE = re.compile(r"(?P<indent>[ \t]*)(?P<text>[^\r\n]*)")
+_NO_ITEM = re.compile(r"[,{}]|:(?=\s|\Z)|\s#|\A[-?:](?=\s|\Z)|\A[\"'&*!%@`|>#]")
 _ESCAPED = re.compile(r"\\([\"\\/])")
 _TO_ESCAPE = re.compile(r"[\"\\]")
 
@@ -71,11 +72,16 @@ def unquoted(name: str, quote: str) -> str:
     """What a name says that is written between such quotes; none: as it stands."""
     if quote == "'":
         return name.replace("''", "'")
-    return _ESCAPED.sub(r"\1", name) if quote else name
+    return _ESCAPED.sub(r"\1", name) if quote == '"' else name
 
 
 def in_quotes(name: str, quote: str) -> str:
     """How a name is written between such quotes; none: as it is."""
     if quote == "'":
         return name.replace("'", "''")
-    return _TO_ESCAPE.sub(r"\\\g<0>", name) if quote else name
+    return _TO_ESCAPE.sub(r"\\\g<0>", name) if quote == '"' else name
+
+
+def is_item(name: str) -> bool:
+    """Whether YAML reads the whole name where it stands in brackets without quotes."""
+    return _NO_ITEM.search(name) is None

@@ -8,6 +8,7 @@ from ruamel.yaml.error import YAMLError
 
 from stet.index.yaml_nodes import nodes_in
 from stet.index.yaml_quotes import Quoted, in_quotes, quoted_in, unquoted
+from tests.unit.index.test_moving import move
 
 
 def by_parser(yaml: str) -> list[tuple[int, str]]:
@@ -77,3 +78,24 @@ def test_nothing_is_quoted_behind_a_quote_that_is_not_closed() -> None:
 @given(st.text(st.sampled_from("a'\"\\/ "), max_size=20), st.sampled_from(["", "'", '"']))
 def test_a_name_in_quotes_says_the_name(name: str, quote: str) -> None:
     assert unquoted(in_quotes(name, quote), quote) == name
+
+
+@pytest.mark.parametrize(
+    ("before", "name", "after"),
+    [
+        ("up: [[b]]", "b c", "up: [[b c]]"),
+        ("up: [[b]]", "b, c", None),
+        ("up: [[b]]", "b {c}", None),
+        ("up:\n  - [[b]]\n  - x", "b, c", None),
+        ("up: [x, [[b]]]", "b, c", None),
+        ('up: "[[b]]"', "b, c", 'up: "[[b, c]]"'),
+        ("up: see [[b]]", "b, c", "up: see [[b, c]]"),
+    ],
+)
+def test_a_name_in_bare_brackets_stays_one_name_to_yaml(
+    before: str, name: str, after: str | None
+) -> None:
+    world = {"a.md": f"---\n{before}\n---\n[[b]]\n", "b.md": ""}
+    found, left = move(world, "b.md", f"{name}.md")
+    assert found["a.md"] == f"---\n{before if after is None else after}\n---\n[[{name}]]\n"
+    assert left == ([("a.md", "b")] if after is None else [])
