@@ -1,5 +1,5 @@
-"""What build files say of names: the module of a `go.mod`, the `paths` of a `tsconfig.json`,
-the main file of a `package.json`.
+"""What build files say of names: the modules of a `go.mod`, the `paths` of a `tsconfig.json`, the
+name, the main file, the `exports` and `imports` of a `package.json`, the crate of a `Cargo.toml`.
 
 Only what is needed to lead an import to a file, and only what stands in the file as plain text: no
 build is run. A build file that can't be read says nothing.
@@ -10,22 +10,43 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
+
+from stet.text.lines import split_lines
 
 MAX_CHARACTERS = 200_000
 """A longer build file is not read: no person wrote it."""
 MAX_PATTERNS = 200
-"""Patterns of `paths` that are kept of one file."""
+"""Patterns of `paths`, `exports` and the like that are kept of one file."""
+MAX_TARGETS = 12
+"""Places that are kept of what one of them stands for."""
+MAX_DEPTH = 8
+"""Conditions in each other that are looked at."""
+MAX_PARTS = 16
+"""Other build files that are kept of what one names."""
 
+PACKAGE = "package.json"
+CARGO = "Cargo.toml"
 _GO = "go.mod"
-_PACKAGE = "package.json"
 _MAIN = ("main", "module", "types", "typings")
-_SCRIPTS = ("tsconfig.json", "jsconfig.json")
 _FOR_SCRIPTS = re.compile(r"[tj]sconfig(?:\.[\w-]{1,50})?\.json")
 _MODULE = re.compile(r"^[ \t]*module[ \t]+\"?(?P<name>[^\s\"]+)", re.MULTILINE)
+_REPLACED = re.compile(
+    r"^[ \t]*(?:replace[ \t]+)?\"?(?P<name>[^\s\"()]+)\"?(?:[ \t]+v\S+)?[ \t]*=>[ \t]*\"?(?P<to>\.{1,2}(?:/[^\s\"]*)?)",
+    re.MULTILINE,
+)
 # What is not closed is taken whole, else each quote in it would be tried anew.
 _STRING = r'(?P<string>"(?:[^"\\\r\n]|\\.)*+"?)'
+_TOML = re.compile(
+    r"[ \t]*+(?:\[(?P<table>[^\]\r\n]*+)"
+    r"|(?P<key>name|path)[ \t]*+=[ \t]*+(?P<mark>[\"'])(?P<value>[^\"'\\\r\n]{1,500}+)(?P=mark))"
+)
+_MADE = re.compile(r"\./(?:(?:dist|build|lib|out|output|es|esm|cjs|types)/)+")
 _COMMENT = re.compile(_STRING + r"|//[^\r\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)")
 _LAST_COMMA = re.compile(_STRING + r"|,(?=\s*[}\]])")
+
+
+Patterns = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,68 +55,127 @@ class Build:
 
     Attributes:
         module: How Go calls the folder of the file; empty for other build files.
+        replaced: Other modules of Go, each with the folder that stands for it, relative to the file.
         base_url: The folder from which bare names of scripts count, relative to the build file's
             own; None if it is not set.
         paths: Patterns of such names, at most one `*` in each, with what they stand for.
-        extends: The build file that it adds to, as it is written; empty if there is none.
-        main: What the folder means as a script, relative to it, in the order in which it is tried.
+        extends: The build files that it adds to, as they are written, the last one first.
+        references: The parts of the project, as they are written.
+        name: How a package of scripts is called, or a crate.
+        main: What the folder means as a script, relative to it, in the order in which it is tried;
+            of a crate its root.
+        exports: Patterns of what may be asked of a package, as `paths`, each beginning with `.`.
+        imports: The same for what it calls by names of its own, each beginning with `#`.
     """
 
     module: str = ""
+    replaced: tuple[tuple[str, str], ...] = ()
     base_url: str | None = None
-    paths: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    extends: str = ""
+    paths: Patterns = ()
+    extends: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    name: str = ""
     main: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Meant:
-    """What a bare name of a script may mean.
-
-    Attributes:
-        folder: Where it counts from.
-        within: The path from there, without an ending.
-        lead: What stands in the name before that path.
-        is_whole: Whether the name is one for this place alone, not a path from a folder.
-    """
-
-    folder: str
-    within: str
-    lead: str = ""
-    is_whole: bool = False
+    exports: Patterns = ()
+    imports: Patterns = ()
 
 
 def is_build(name: str) -> bool:
     """Whether a file of this name (with or without folders) is a build file that is read."""
     last = posixpath.basename(name)
-    return last in (_GO, _PACKAGE) or _FOR_SCRIPTS.fullmatch(last) is not None
+    return last in (_GO, PACKAGE, CARGO) or _FOR_SCRIPTS.fullmatch(last) is not None
 
 
 def read_build(text: str, name: str) -> Build:
     """What the build file called `name` says."""
     if len(text) > MAX_CHARACTERS:
         return Build()
-    if posixpath.basename(name) == _GO:
-        found = _MODULE.search(text)
-        return Build() if found is None else Build(module=found["name"])
+    last = posixpath.basename(name)
+    if last in (_GO, CARGO):
+        return _go(text) if last == _GO else _cargo(text)
     try:
-        said = json.loads(_LAST_COMMA.sub(_kept, _COMMENT.sub(_kept, text)))
+        said = _mapping(json.loads(_LAST_COMMA.sub(_kept, _COMMENT.sub(_kept, text))))
     except (ValueError, RecursionError):  # not JSON, or nested without end
         return Build()
-    if posixpath.basename(name) == _PACKAGE:
-        named = (_mapping(said).get(key) for key in _MAIN)
-        return Build(main=tuple(each for each in named if each and isinstance(each, str)))
-    options = _mapping(_mapping(said).get("compilerOptions"))
-    base, extends = options.get("baseUrl"), _mapping(said).get("extends")
+    return _package(said) if last == PACKAGE else _config(said)
+
+
+def _go(text: str) -> Build:
+    found = _MODULE.search(text)
+    replaced = tuple((each["name"], each["to"]) for each in _REPLACED.finditer(text))
+    return Build(module="" if found is None else found["name"], replaced=replaced[:MAX_PATTERNS])
+
+
+def _cargo(text: str) -> Build:
+    """Read line by line: a parser of TOML can be kept busy for minutes by a name of many parts."""
+    table, said = "", dict[tuple[str, str], str]()
+    for line in split_lines(text):
+        found = _TOML.match(line)
+        if found is not None and found["table"] is not None:
+            table = found["table"].strip()
+        elif found is not None:
+            said.setdefault((table, found["key"]), found["value"])
+    name = said.get(("lib", "name")) or said.get(("package", "name"), "").replace("-", "_")
+    return Build(name=name, main=(said.get(("lib", "path"), "src/lib.rs"),) if name else ())
+
+
+def _package(said: Mapping[str, object]) -> Build:
+    mains = tuple(text for key in _MAIN if (text := _text(said.get(key))))
+    exports = said.get("exports")
+    if not any(key.startswith(".") for key in _mapping(exports)):
+        exports = {".": exports}  # all of it is about the package as such
+    return Build(
+        name=_text(said.get("name")),
+        main=mains + tuple(filter(None, map(source_of, mains))),
+        exports=_patterns(exports, "."),
+        imports=_patterns(said.get("imports"), "#"),
+    )
+
+
+def _patterns(said: object, beginning: str) -> Patterns:
+    """Names with what each stands for under any condition, in order."""
+    found = []
+    for name, meant in _mapping(said).items():
+        if name.startswith(beginning) and name.count("*") <= 1:
+            targets = tuple(dict.fromkeys(islice(_targets(meant), MAX_TARGETS)))
+            sources = tuple(filter(None, map(source_of, targets)))
+            found.append((name, tuple(dict.fromkeys(targets + sources))))
+    return tuple(found[:MAX_PATTERNS])
+
+
+def _targets(meant: object, depth: int = MAX_DEPTH) -> Iterator[str]:
+    """The places in a package that conditions, in each other or not, lead to."""
+    if isinstance(meant, str):
+        yield from (meant,) if meant.startswith("./") else ()
+    elif isinstance(meant, dict | list) and depth:
+        for each in meant.values() if isinstance(meant, dict) else meant:
+            yield from _targets(each, depth - 1)
+
+
+def source_of(place: str) -> str:
+    """Where the source of what a build makes is most often: `./dist/esm/a.js` is made of `./src/a.js`."""
+    made = _MADE.match(place)
+    return "" if made is None else f"./src/{place[made.end() :]}"
+
+
+def _config(said: Mapping[str, object]) -> Build:
+    options = _mapping(said.get("compilerOptions"))
+    base, extends = options.get("baseUrl"), said.get("extends")
+    references = said.get("references")
     patterns = tuple(
         (pattern, tuple(each for each in meant if isinstance(each, str)))
         for pattern, meant in _mapping(options.get("paths")).items()
         if isinstance(meant, list) and pattern.count("*") <= 1
     )
+    above = extends if isinstance(extends, list) else [extends]
+    parts = references if isinstance(references, list) else []
     return Build(
         base_url=base if isinstance(base, str) else None,
         paths=patterns[:MAX_PATTERNS],
-        extends=extends if isinstance(extends, str) else "",
+        extends=tuple(filter(None, map(_text, reversed(above))))[:MAX_PARTS],
+        references=tuple(filter(None, (_text(_mapping(each).get("path")) for each in parts)))[
+            :MAX_PARTS
+        ],
     )
 
 
@@ -112,53 +192,13 @@ def go_folder(package: str, modules: Iterable[tuple[str, str]]) -> str | None:
     return None
 
 
-def script_places(name: str, folders: list[str], builds: Mapping[str, Build]) -> Iterator[Meant]:
-    """Where the bare `name` of a script may lead, as TypeScript looks for it.
-
-    Args:
-        name: As it is written behind `from`.
-        folders: Of the file with the name, and those above, the nearest first.
-        builds: The build files, by path.
-    """
-    config = next(
-        (path for folder in folders for each in _SCRIPTS if (path := f"{folder}/{each}") in builds),
-        None,
-    )
-    for _ in range(8):  # a build file may add to one that adds to it
-        if config is None:
-            return
-        build, home = builds[config], posixpath.dirname(config)
-        base = posixpath.normpath(f"{home}/{build.base_url or '.'}")
-        yield from _by_pattern(name, base, build)
-        if build.base_url is not None:
-            yield Meant(base, name)
-        extends = build.extends if build.extends.endswith(".json") else f"{build.extends}.json"
-        above = posixpath.normpath(f"{home}/{extends}")
-        config = above if build.extends.startswith(".") and above in builds else None
-
-
-def _by_pattern(name: str, base: str, build: Build) -> Iterator[Meant]:
-    """What the pattern with the longest beginning makes of `name`; one without `*` goes first."""
-    fitting = []
-    for pattern, meant in build.paths:
-        lead, star, rest = pattern.partition("*")
-        if name == pattern if not star else name.startswith(lead) and name.endswith(rest):
-            fitting.append((not star, len(lead), lead, rest, meant))
-    if not fitting:
-        return
-    is_whole, _, lead, rest, meant = max(fitting)
-    inner = name[len(lead) : len(name) - len(rest)]
-    for each in meant:
-        place = posixpath.normpath(f"{base}/{each.replace('*', inner, 1)}")
-        if is_whole or rest or not each.endswith("/*"):
-            yield Meant(posixpath.dirname(place), posixpath.basename(place), is_whole=True)
-        else:
-            yield Meant(posixpath.normpath(f"{base}/{each[:-2]}"), inner, lead)
-
-
 def _kept(found: re.Match[str]) -> str:
     return found[0] if found["string"] is not None else " "
 
 
 def _mapping(value: object) -> Mapping[str, object]:
     return value if isinstance(value, dict) else {}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -5,9 +5,11 @@ A module's own modules lie in a folder that has its name; those of a crate's roo
 
 import posixpath
 
-from stet.index.files import Files, is_below, joined
+from stet.index.files import Files, is_below, joined, nearest
 from stet.index.link import Link
 
+KEYWORDS = ("crate", "self", "super")
+"""What a path counts from that begins with no name."""
 _ROOTS = ("lib.rs", "main.rs")
 _TARGETS = ("tests", "benches", "examples")
 """Folders beside a `Cargo.toml` in which each file is the root of a crate."""
@@ -26,6 +28,8 @@ def find_use(link: Link, source: str, files: Files) -> tuple[str, str] | None:
     """The file with the last module that a path names, and the folder from which it counts."""
     lead = link.context.split("::") if link.context else []
     first, *parts = (*lead, *link.written.split("::"))
+    if first not in KEYWORDS:
+        return _by_name(link, source, files)
     crate = crate_folder(source, files)
     base = crate if first == "crate" else joined(_inner_folder(source, files), link.inside)
     n_up = next((n for n, part in enumerate(parts) if part != "super"), len(parts))
@@ -34,14 +38,41 @@ def find_use(link: Link, source: str, files: Files) -> tuple[str, str] | None:
     if base is None or (crate is not None and base != crate and not is_below(base, crate)):
         return None
     parts = parts[n_up:]
-    # What a member of a group shares with the others is a link of its own.
-    n_least = max(1, len(lead) - n_up) if lead else 0
+    # What a member of a group shares with the others is a link of its own, but for `crate`.
+    n_least = max(1, len(lead) - n_up) if lead and lead != ["crate"] else 0
+    if lead and parts and files.in_folder(joined(base, parts[0])):
+        n_least = max(1, n_least)  # a module whose file is not there
     for n_parts in range(len(parts), n_least - 1, -1):
         place = joined(base, "/".join(parts[:n_parts]))
         found = _root(crate, source, files) if place == crate else _file(place, files)
         if found is not None and found != source:
             return found, base
     return None
+
+
+def _by_name(link: Link, source: str, files: Files) -> tuple[str, str] | None:
+    """What a path means that begins with a module beside it, or with a crate of the workspace."""
+    lead = link.context.split("::") if link.context else []
+    first, *parts = (*lead, *link.written.split("::"))
+    # What a member of a group shares with the others is a link of its own.
+    n_least = len(lead)
+    beside = joined(_inner_folder(source, files), link.inside)
+    if _file(f"{beside}/{first}", files) is not None:
+        found = _deepest(beside, [first, *parts], max(n_least + bool(lead), 1), files)
+        return (found, beside) if found is not None and found != source else None
+    manifest = nearest(files.crates.get(first, ()), source)
+    if manifest is None:
+        return None
+    root = files.crate_root(manifest)
+    base = posixpath.dirname(root)
+    found = _deepest(base, parts, max(n_least, 1), files) or (None if lead else root)
+    return (found, base) if found is not None and found != source else None
+
+
+def _deepest(base: str, parts: list[str], n_least: int, files: Files) -> str | None:
+    """The file of the longest path of modules from `base`, with some parts at least."""
+    places = ("/".join((base, *parts[:n])) for n in range(len(parts), n_least - 1, -1))
+    return next((found for place in places if (found := _file(place, files))), None)
 
 
 def module_folders(link: Link, source: str, files: Files) -> tuple[str, ...]:

@@ -111,12 +111,41 @@ class Files:
     @cached_property
     def go_modules(self) -> tuple[tuple[str, str], ...]:
         """The names of Go's modules with their folders, longer names first."""
-        found = (
-            (build.module, posixpath.dirname(path))
-            for path, build in self.builds.items()
-            if build.module
-        )
+        homes = ((build, posixpath.dirname(path)) for path, build in self.builds.items())
+        found = [
+            each
+            for build, home in homes
+            for each in (
+                *([(build.module, home)] if build.module else []),
+                *((name, joined(home, to)) for name, to in build.replaced),
+            )
+        ]
         return tuple(sorted(found, key=lambda each: (-len(each[0]), each)))
+
+    @cached_property
+    def packages(self) -> dict[str, tuple[str, ...]]:
+        """The `package.json` of each name of a package of scripts, sorted."""
+        return self._named("package.json")
+
+    @cached_property
+    def crates(self) -> dict[str, tuple[str, ...]]:
+        """The `Cargo.toml` of each name of a crate that has a library here, sorted."""
+        return {
+            name: there
+            for name, found in self._named("Cargo.toml").items()
+            if (there := tuple(path for path in found if self.crate_root(path) in self.paths))
+        }
+
+    def crate_root(self, manifest: str) -> str:
+        """The file that a crate's library begins with, by the path of its `Cargo.toml`."""
+        return joined(posixpath.dirname(manifest), self.builds[manifest].main[0])
+
+    def _named(self, file: str) -> dict[str, tuple[str, ...]]:
+        return _grouped(
+            (build.name, path)
+            for path, build in self.builds.items()
+            if build.name and posixpath.basename(path) == file
+        )
 
     @cached_property
     def _outer_folders(self) -> frozenset[str]:

@@ -37,7 +37,13 @@ _JAVASCRIPT = _pattern(
     r"(?:\bfrom[ \t\r\n]*|\bimport[ \t\r\n]*+(?:\([ \t\r\n]*+)?|\brequire(?:\.resolve)?[ \t]*\([ \t\r\n]*)"
     + _IMPORTED
 )
-_C_INCLUDE = _pattern(_LINE + r"#[ \t]*(?:include|import)[ \t]*\"(?P<path>[^\"\r\n]+)\"")
+_REFERENCE = _pattern(
+    _LINE + r"///[ \t]*<reference[ \t][^<>\r\n]{0,200}?\bpath[ \t]*=[ \t]*" + _QUOTED
+)
+_C = _pattern(
+    _LINE + r"#[ \t]*(?:include|import)[ \t]*"
+    r"(?:\"(?P<path>[^\"\r\n]+)\"|<(?P<system>[^<>/\r\n]++/[^<>\r\n]++)>)"
+)
 _GO = _pattern(
     _LINE + r"(?:import[ \t]+)?(?:[\w.]+[ \t]+)?\"(?P<path>[^\"\s][^\"\s/]*+/[^\"\s]++)\""
 )
@@ -53,6 +59,10 @@ _CSS = _pattern(
 )
 _LATEX_NAME = r"[ \t]*+\{[ \t]*+(?P<path>[^{} \t\r\n]++(?:[ \t]++[^{} \t\r\n]++)*+)[ \t]*+\}"
 _LATEX = _pattern(r"\\(?:input|include|subfile|addbibresource|lstinputlisting)" + _LATEX_NAME)
+_LATEX_FOLDER = re.compile(r"\{[ \t]*([^{}\r\n]+?)[ \t]*\}")
+_LATEX_FOLDERS = re.compile(
+    r"\\graphicspath[ \t]*\{(?P<folders>(?:[ \t\r\n]*\{[^{}\r\n]{1,300}\}){1,50})"
+)
 _LATEX_IMAGE = _pattern(r"\\includegraphics\*?(?:\[[^\[\]\r\n]*+\])?" + _LATEX_NAME)
 
 
@@ -111,11 +121,33 @@ def _finder(
 
 
 find_javascript = _finder(LinkKind.JAVASCRIPT, masking.mask_script, _JAVASCRIPT)
-find_c = _finder(LinkKind.C_INCLUDE, masking.mask_c, _C_INCLUDE)
 find_jvm = _finder(LinkKind.JVM, masking.mask_c, _JVM)
 find_ruby = _finder(LinkKind.RUBY, masking.mask_hash, _RUBY)
 find_php_files = _finder(LinkKind.PHP, masking.mask_php, _PHP)
 find_php_uses = _finder(LinkKind.PHP_USE, masking.mask_php, _PHP_USE)
 find_css = _finder(LinkKind.CSS, masking.mask_css, _CSS)
 find_latex = _finder(LinkKind.LATEX, masking.mask_latex, _LATEX)
-find_latex_images = _finder(LinkKind.LATEX_IMAGE, masking.mask_latex, _LATEX_IMAGE)
+
+
+def find_c(text: str) -> Iterator[Link]:
+    """`#include "a.h"`, and `#include <lib/a.h>`, which may be of the workspace too."""
+    for found in _C.finditer(masking.mask_c(text)):
+        if found["path"] is not None:
+            yield Link(LinkKind.C_INCLUDE, found["path"], found.start("path"))
+        else:
+            yield Link(LinkKind.C_SYSTEM, found["system"], found.start("system"))
+
+
+def find_references(text: str) -> Iterator[Link]:
+    """`/// <reference path="a.d.ts" />`, which is a comment to all but TypeScript."""
+    for found in _REFERENCE.finditer(text):
+        yield Link(LinkKind.REFERENCE, found["path"], found.start("path"))
+
+
+def find_latex_images(text: str) -> Iterator[Link]:
+    r"""`\includegraphics{a}`, with the folders that a `\graphicspath{{b/}{c/}}` names."""
+    masked = masking.mask_latex(text)
+    said = _LATEX_FOLDERS.search(masked)
+    folders = "" if said is None else "\n".join(_LATEX_FOLDER.findall(said["folders"]))
+    for found in _LATEX_IMAGE.finditer(masked):
+        yield Link(LinkKind.LATEX_IMAGE, found["path"], found.start("path"), folders)

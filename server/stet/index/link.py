@@ -20,7 +20,11 @@ class LinkKind(StrEnum):
     PYTHON_NAME = "python-name"
     """A name behind a `from ... import`, which may be a module."""
     JAVASCRIPT = "javascript"
+    REFERENCE = "reference"
+    """Another file of TypeScript, in a comment at the beginning."""
     C_INCLUDE = "c-include"
+    C_SYSTEM = "c-system"
+    """A header between `<` and `>`, in a folder: where the path begins only the build knows."""
     RUST_MOD = "rust-mod"
     RUST_USE = "rust-use"
     RUST_PATH = "rust-path"
@@ -46,8 +50,9 @@ class Link:
         written: The part of the text that names the file, exactly as it stands there.
         start: Where that part begins, in code points of the text.
         context: What else is needed to know what is meant: for `PYTHON_NAME` the module behind
-            `from`, for `RUST_USE` the path before a group, for a wikilink the quote of the YAML
-            text that holds it; else empty.
+            `from`, for `RUST_USE` the path before a group, for `LATEX_IMAGE` the folders that
+            pictures are in, a line each, for a wikilink the quote of the YAML text that holds it, or
+            `[` where it is a value of YAML itself; else empty.
         renamed: For Python, whether the code calls it by a name of its own (`import a.b as c`).
         inside: For Rust, the inline modules around it, `a/b` for `mod a { mod b { ... } }`.
     """

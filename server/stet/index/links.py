@@ -18,7 +18,7 @@ MAX_CHARACTERS = 1_000_000
 """A longer text is not scanned: no person wrote it."""
 
 _Finder = Callable[[str], Iterator[Link]]
-_SCRIPT = (imports.find_javascript,)
+_SCRIPT = (imports.find_javascript, imports.find_references)
 _MARKUP = (imports.find_javascript, find_html_links)
 
 _ENDINGS: tuple[tuple[str, tuple[_Finder, ...]], ...] = (

@@ -84,12 +84,17 @@ def _rust(link: Link, source: str, files: Files) -> _Found | None:
 def _go(link: Link, source: str, files: Files) -> _Found | None:
     """The files of a package: of a module here; where no module is known, of a folder like it.
 
-    In that case the first part of its path, if it is ours, is a host's name.
+    In that case the first part of its path, if it is ours, is a host's name. What is copied into a
+    `vendor` folder above is taken from there.
     """
     if files.go_modules:
-        folder = go_folder(link.written, files.go_modules)
-        found = () if folder is None else _go_files(folder, source, files)
-        return (found, folder) if found else None
+        own = go_folder(link.written, files.go_modules)
+        copies = (f"{each}/vendor/{link.written}" for each in files.ancestors(source))
+        for folder in (*([own] if own is not None else []), *copies):
+            found = _go_files(folder, source, files)
+            if found:
+                return found, folder
+        return None
     parts = link.written.split("/")
     if "." not in parts[0]:
         return None

@@ -13,10 +13,10 @@ from types import MappingProxyType
 from urllib.parse import unquote
 
 from stet.index import modules
-from stet.index.builds import script_places
-from stet.index.files import Files, folded, joined, nearest_note
+from stet.index.files import Files, folded, joined, nearest, nearest_note
 from stet.index.link import Link, LinkKind
 from stet.index.links import ending_of
+from stet.index.packages import script_places
 from stet.index.yaml_quotes import unquoted
 from stet.text.entities import unescaped
 
@@ -29,7 +29,9 @@ PATH_ENDINGS: Mapping[LinkKind, tuple[str, ...]] = MappingProxyType(
         LinkKind.MARKDOWN: ("", *WIKI_ENDINGS),
         LinkKind.ANGLE: ("", *WIKI_ENDINGS),
         LinkKind.JAVASCRIPT: (*_SCRIPT_NAMES, *_SCRIPT_INDEXES),
+        LinkKind.REFERENCE: ("", ".ts", ".d.ts"),
         LinkKind.C_INCLUDE: ("",),
+        LinkKind.C_SYSTEM: ("",),
         LinkKind.RUST_PATH: ("",),
         LinkKind.RUBY: (".rb", ""),
         LinkKind.PHP: ("",),
@@ -115,9 +117,11 @@ def _path(link: Link, source: str, files: Files) -> Resolved | None:
     path = path_in(link)
     if not path:
         return None
+    if link.kind is LinkKind.C_SYSTEM:
+        return _header(path, source, files)
     if link.kind is LinkKind.JAVASCRIPT and not path.startswith((".", "/")):
         return _bare_script(path, source, files)
-    for base, within in _bases(link.kind, path, source, files):
+    for base, within in _bases(link, path, source, files):
         target = _named(link.kind, joined(base or posixpath.dirname(source), within), files)
         if target is not None:
             return Resolved((target,), base)
@@ -128,20 +132,24 @@ def _path(link: Link, source: str, files: Files) -> Resolved | None:
     return None
 
 
+def _header(path: str, source: str, files: Files) -> Resolved | None:
+    """A header of the workspace by the path that others include it by, which may begin in any folder."""
+    best = nearest(files.ending_with(path), source)
+    return None if best is None else Resolved((best,), best[: -len(path) - 1])
+
+
 def _bare_script(name: str, source: str, files: Files) -> Resolved | None:
     """A script by the alias of a folder, or from the folder that the build says."""
-    for meant in script_places(name, files.ancestors(source), files.builds):
+    for meant in script_places(name, source, files):
         target = _named(LinkKind.JAVASCRIPT, joined(meant.folder, meant.within), files)
         if target is not None:
             return Resolved((target,), None if meant.is_whole else meant.folder, meant.lead)
     return None
 
 
-def _bases(
-    kind: LinkKind, path: str, source: str, files: Files
-) -> Iterator[tuple[str | None, str]]:
+def _bases(link: Link, path: str, source: str, files: Files) -> Iterator[tuple[str | None, str]]:
     """The folders from which a path may count, None for the file's own, and the path from there."""
-    root = files.root_of(source)
+    kind, root = link.kind, files.root_of(source)
     if path.startswith("/") and kind is not LinkKind.PHP:
         if root is not None:
             yield root, path.lstrip("/")
@@ -150,7 +158,10 @@ def _bases(
     if path.startswith("."):
         return
     if kind in FROM_ABOVE:  # from the main file, which may lie above
-        yield from ((folder, path) for folder in files.ancestors(source)[1:])
+        above = files.ancestors(source)
+        if link.context:  # the folders of pictures
+            yield from ((joined(a, b), path) for a in above for b in link.context.split("\n"))
+        yield from ((folder, path) for folder in above[1:])
     elif kind in (LinkKind.MARKDOWN, LinkKind.ANGLE) and root is not None:
         yield root, path
 

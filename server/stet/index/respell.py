@@ -9,7 +9,7 @@ import posixpath
 import re
 from urllib.parse import quote
 
-from stet.index.crates import crate_folder, module_folders, module_path
+from stet.index.crates import KEYWORDS, crate_folder, module_folders, module_path
 from stet.index.files import Files, is_below
 from stet.index.link import Link, LinkKind
 from stet.index.resolve import PATH_ENDINGS, WIKI_ENDINGS, Resolved, main_script, path_in, resolve
@@ -211,16 +211,20 @@ def _rust(link: Link, old: Resolved, source: str, target: str, files: Files) -> 
         folder, name = posixpath.split(re.sub(r"(?:/mod)?\.rs\Z", "", target))
         is_there = folder in module_folders(link, source, files)
         return name if is_there and _NAME.match(name) else None
-    crate = crate_folder(source, files)
-    if old.base is None or crate is None:
-        return None
-    was, now = module_path(old.targets[0], old.base), module_path(target, crate)
-    if was is None or now is None:
-        return None
     lead = link.context.split("::") if link.context else []
     parts = [*lead, *link.written.split("::")]
-    n_parts = sum(part in ("crate", "self", "super") for part in parts) + len(was)
-    full = ["crate", *now, *parts[n_parts:]]
+    crates = files.crates.get(parts[0], ())
+    is_named = old.base in [posixpath.dirname(files.crate_root(each)) for each in crates]
+    base, names = old.base, parts[:1] if is_named else []
+    if parts[0] in KEYWORDS or base is None or module_path(target, base) is None:
+        base, names = crate_folder(source, files), ["crate"]
+    if old.base is None or base is None:
+        return None
+    was, now = module_path(old.targets[0], old.base), module_path(target, base)
+    if was is None or now is None:
+        return None
+    n_parts = sum(part in KEYWORDS for part in parts) + is_named + len(was)
+    full = [*names, *now, *parts[n_parts:]]
     # The path before a group belongs to its other members too.
     same, name = full[: len(lead)], "::".join(full[len(lead) :])
     return name if name and same == lead else None

@@ -14,7 +14,7 @@ _TOKEN = re.compile(
     r"(?P<open>\{)|(?P<close>\})"
     r"|(?<![\w#])mod\s++(?:(?P<file>\w++)\s*+;|(?P<inline>\w++)\s*+\{)"
     r"|#\[\s*+(?:cfg_attr\b[^\]#]{0,200}?\b)?path\s*+=(?P<path>\s++)[)\]]"
-    r"|(?<![\w#])use\s++(?P<use>(?:crate|self|super)\b(?:::\w++)*+)"
+    r"|(?<![\w#])use\s++(?:::)?(?!(?:std|core|alloc)\b)(?P<use>\w++(?:::\w++)*+)"
     r"(?:::(?:(?P<all>\*)|\{(?P<inner>[^;]{0,4000}+);))?"
 )
 _MEMBER = re.compile(r"(?P<path>\w+(?:::\w+)*)(?:\s+as\s+\w+)?(?P<open>::\{)?|\}")
@@ -22,7 +22,7 @@ _TEXT = re.compile(r"\s*+(?:r(?P<marks>#*+))?\"(?P<path>[^\"\\\r\n]++)\"")
 
 
 def find_rust(text: str) -> Iterator[Link]:
-    """`mod a;`, `#[path = "b.rs"] mod a;`, `use crate::a::B`, `use super::{a, b::{c, d}}`."""
+    """`mod a;`, `#[path = "b.rs"] mod a;`, `use crate::a::B`, `use other::{a, b::{c, d}}`."""
     inside: list[str | None] = [""]
     paths: list[Link] = []
     for found in _TOKEN.finditer(mask_rust(text)):
@@ -73,7 +73,7 @@ def _deeper(inside: str | None, name: str) -> str | None:
 def _uses(found: re.Match[str], inside: str) -> Iterator[Link]:
     """The path of a `use`, and the members of its group, each with the path that stands before it."""
     path = found["use"]
-    if "::" in path or path == "super" or (path == "crate" and found["all"] is not None):
+    if path not in ("crate", "self") or (path == "crate" and found["all"] is not None):
         yield Link(LinkKind.RUST_USE, path, found.start("use"), inside=inside)
     leads = [path]
     for member in _MEMBER.finditer(found["inner"] or ""):

@@ -1,0 +1,117 @@
+"""From the bare name of a script to where it may lie: aliases of the build, packages of the workspace.
+
+`npm`, `yarn` and `pnpm` link the packages of a workspace to each other under their names, and `exports`
+says what of one may be asked. What is built is rarely there to be found: then its source is meant.
+"""
+
+import posixpath
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from stet.index.builds import PACKAGE, Build, Patterns
+from stet.index.files import Files, nearest
+
+MAX_CONFIGS = 16
+"""Build files that are asked about one name."""
+_SCRIPTS = ("tsconfig.json", "jsconfig.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """What a bare name of a script may mean.
+
+    Attributes:
+        folder: Where it counts from.
+        within: The path from there, without an ending.
+        lead: What stands in the name before that path.
+        is_whole: Whether the name is one for this place alone, not a path from a folder.
+    """
+
+    folder: str
+    within: str
+    lead: str = ""
+    is_whole: bool = False
+
+
+def script_places(name: str, source: str, files: Files) -> Iterator[Meant]:
+    """Where the bare `name` that stands in the file `source` may lead, as TypeScript and Node look."""
+    folders = files.ancestors(source)
+    yield from _by_builds(name, folders, files.builds)
+    yield from _by_package(name, source, files)
+
+
+def _by_builds(name: str, folders: list[str], builds: Mapping[str, Build]) -> Iterator[Meant]:
+    """What the build files in `folders`, the nearest first, make of a name."""
+    if name.startswith("#"):
+        home = next((each for each in folders if f"{each}/{PACKAGE}" in builds), None)
+        if home is not None:
+            yield from _by_pattern(name, home, builds[f"{home}/{PACKAGE}"].imports)
+    for config in _configs(folders, builds):
+        build, home = builds[config], posixpath.dirname(config)
+        base = posixpath.normpath(f"{home}/{build.base_url or '.'}")
+        yield from _by_pattern(name, base, build.paths)
+        if build.base_url is not None:
+            yield Meant(base, name)
+
+
+def _configs(folders: list[str], builds: Mapping[str, Build]) -> Iterator[str]:
+    """The build files that say what names mean: the nearest, those it adds to, its parts."""
+    first = (
+        path for folder in folders for each in _SCRIPTS if (path := f"{folder}/{each}") in builds
+    )
+    left = list(islice(first, 1))
+    seen: set[str] = set()
+    while left and len(seen) < MAX_CONFIGS:
+        config = left.pop(0)
+        if config in seen or config not in builds:
+            continue
+        seen.add(config)
+        yield config
+        build, home = builds[config], posixpath.dirname(config)
+        left[:0] = [
+            posixpath.normpath(f"{home}/{each}{'' if each.endswith('.json') else '.json'}")
+            for each in build.extends
+            if each.startswith(".")
+        ]
+        for each in build.references:
+            place = posixpath.normpath(f"{home}/{each}")
+            left += [place] if each.endswith(".json") else [f"{place}/{one}" for one in _SCRIPTS]
+
+
+def _by_pattern(name: str, base: str, patterns: Patterns) -> Iterator[Meant]:
+    """What the pattern with the longest beginning makes of `name`; one without `*` goes first."""
+    fitting = []
+    for pattern, meant in patterns:
+        lead, star, rest = pattern.partition("*")
+        if name == pattern if not star else name.startswith(lead) and name.endswith(rest):
+            fitting.append((not star, len(lead), lead, rest, meant))
+    if not fitting:
+        return
+    is_whole, _, lead, rest, meant = max(fitting)
+    inner = name[len(lead) : len(name) - len(rest)]
+    for each in meant:
+        place = posixpath.normpath(f"{base}/{each.replace('*', inner, 1)}")
+        if is_whole or rest or not each.endswith("/*"):
+            yield Meant(posixpath.dirname(place), posixpath.basename(place), is_whole=True)
+        else:
+            yield Meant(posixpath.normpath(f"{base}/{each[:-2]}"), inner, lead)
+
+
+def _by_package(name: str, source: str, files: Files) -> Iterator[Meant]:
+    """What a name means that begins with that of a package of the workspace."""
+    n_parts = 2 if name.startswith("@") else 1
+    parts = name.split("/")
+    package, within = "/".join(parts[:n_parts]), "/".join(parts[n_parts:])
+    here = nearest(files.packages.get(package, ()), source)
+    if here is None:
+        return
+    folder = here.rpartition("/")[0]
+    for each in _by_pattern(f"./{within}" if within else ".", folder, files.builds[here].exports):
+        yield each if each.is_whole else replace(each, lead=package + each.lead[1:])
+    if within:
+        yield Meant(folder, within, f"{package}/")
+        yield Meant(f"{folder}/src", within, f"{package}/")
+    else:
+        yield Meant(*folder.rpartition("/")[::2], is_whole=True)
+        yield Meant(folder, "src", is_whole=True)
