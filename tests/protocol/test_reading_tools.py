@@ -12,6 +12,7 @@ from tests.support import openai_server as api
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import provider, run
 from tests.support.openai_server import OpenAIServer
+from tests.support.search_index import settled
 
 CANARY = "canary-5d1e"
 MOST = 20_000
@@ -72,6 +73,8 @@ async def answers(root: Path, *wanted: Call) -> tuple[list[str], Any]:
         OpenAIServer(replies) as server,
         FakeEditor.start(root, env=provider(server), settings=SETTINGS) as editor,
     ):
+        await editor.command("stet.reindex", {"rebuild": False})
+        assert (await settled(editor))["state"] == "ready"
         uri = editor.open("home.md", language_id="markdown")
         editor.change(uri, "- [x] think", "- [x] think\n\nUnsaved word, [app](app.py).")
         turn = await run(editor, "Read", uri=uri)
