@@ -59,6 +59,18 @@ def test_numbers_beyond_the_end_are_cut_as_editors_cut_them() -> None:
     assert found.text == "three\n"
 
 
+def test_an_edit_that_would_lead_back_to_an_earlier_text_is_found_too() -> None:
+    document = TextDocument("file:///a", "aaaa\n")
+    edit = TextEdit((Replacement(4, 5, ""),))  # the last line end
+    changes = (
+        TextChange(Range(Position(0, 4), Position(0, 4)), "x\n\n"),
+        TextChange(Range(Position(0, 4), Position(1, 0)), ""),
+    )
+    found = misplaced(document, edit, changes)
+    assert found is not None
+    assert found.text == "aaaax\n\n\n"
+
+
 _TEXT = st.text("ab\n", max_size=12)
 
 
@@ -81,6 +93,8 @@ def test_every_edit_that_went_astray_is_found_with_what_the_user_had(
     )
     now = astray.apply(user.text)
     assume(edit.apply(text) != text)  # what changes nothing is not sent
+    # What the user typed is all the edit would do: it has arrived.
+    assume(user.text != edit.apply(text))
     assume(now not in {user.text, edit.apply(text)})
     assume(at <= start or at >= end)
     is_of_lines = edit.replacements[0].text.endswith("\n")

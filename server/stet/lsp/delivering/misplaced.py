@@ -34,10 +34,10 @@ def misplaced(
     if not 2 <= len(changes) <= MAX_CHANGES:
         return None
     texts = list(accumulate(changes, _after, initial=document))
-    known = {text.text for text in texts}
-    for n, comes_first in product(range(len(texts)), (False, True)):
+    for n, comes_first in product(range(len(changes)), (False, True)):
         meant = _carried(edit, texts[:n], changes[:n], comes_first=comes_first)
-        if meant is not None and meant.apply(texts[n].text) in known:
+        later = {text.text for text in texts[n + 1 :]}
+        if meant is not None and meant.apply(texts[n].text) in later:
             return None  # it stood where it was meant to stand
     now = texts[-1].text
     found = (
