@@ -33,6 +33,8 @@ LEAST_COSINE = 0.25
 """What is less near in meaning has nothing to do with the question."""
 MAX_FOUND = 6000
 """Places of words that are weighed: common words find nothing by themselves where there are rarer ones."""
+MAX_FOUND_OF_FILES = 2500
+"""The same for the ranking of files, which adds to the others."""
 _MIN_TERMS = 3
 _MANY = 1000
 """Chunks with a word that take long to count, and whose number says the same if a few come and go."""
@@ -289,7 +291,7 @@ class SearchEngine:
     def _by_words(
         self, asked: Asked, search: Search, without: Without = NOTHING
     ) -> list[tuple[int, float]]:
-        telling = self._telling(asked, at_least=_MIN_TERMS)
+        telling = self._telling(asked, MAX_FOUND, at_least=_MIN_TERMS)
         if not telling:
             return []
         ranking = WordRanking(self._store, self.n_chunks, self._frequencies)
@@ -297,15 +299,21 @@ class SearchEngine:
 
     def _by_file(self, asked: Asked, search: Search) -> FileRanking:
         subject = subject_terms(search.text)
-        return FileRanking.of(self._store, self._spans, asked.rarity, self._telling(asked), subject)
+        return FileRanking.of(
+            self._store,
+            self._spans,
+            asked.rarity,
+            self._telling(asked, MAX_FOUND_OF_FILES),
+            subject,
+        )
 
-    def _telling(self, asked: Asked, at_least: int = 0) -> list[str]:
-        """The words of the question that are in few chunks, the rarest first; some in any case."""
+    def _telling(self, asked: Asked, most: int, at_least: int = 0) -> list[str]:
+        """The rarest words of the question, in so many chunks at most together; some in any case."""
         telling: list[str] = []
         n_found = 0
         for term in sorted(asked.rarity, key=self._frequency):
             n_found += self._frequency(term)
-            if len(telling) >= at_least and n_found > MAX_FOUND:
+            if len(telling) >= at_least and n_found > most:
                 break
             telling += [term] if self._frequency(term) else []
         return telling

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,6 +44,22 @@ def test_words_spread_over_a_file_count_together() -> None:
     engine = engine_of({**one, "src/all.py": parts})
     asked = "grant no ticket without a renewal in its realm"
     assert files_of(engine.search(Search(asked, by_meaning=False)))[0] == "src/all.py"
+
+
+def test_common_words_are_not_looked_for_in_all_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = engine_of({**NOISE, "tools/tiffcp.py": READER})
+    looked_for: list[str] = []
+    with_word = Store.chunks_with
+
+    def counted(store: Store, term: str) -> list[int]:
+        looked_for.append(term)
+        return with_word(store, term)
+
+    monkeypatch.setattr(Store, "chunks_with", counted)
+    monkeypatch.setattr("stet.index.search.engine.MAX_FOUND_OF_FILES", 3)
+    asked = "tiffcp data overflow memory"
+    assert "tools/tiffcp.py" in files_of(engine.search(Search(asked, by_meaning=False)))
+    assert looked_for == ["tiffcp", "data"]
 
 
 def test_only_files_below_the_folder_are_put_up() -> None:
