@@ -72,14 +72,14 @@ class CheckedPage(Page):
             return
         lines = [without_end(line) for line in self.buffer.lines]
         ends_text = hunk.proposed and not line_end(hunk.proposed)
-        # Another hunk may write its lines too, or has written them back; and an editor that applies an
+        # What is left of two words may be a third. Another hunk may write its lines too, or has written them back; and an editor that applies an
         # edit in part doubles them.
         others = [
             h.proposed + h.new + (h.old if h.state is HunkState.UNDONE else "")
             for h in self.journal.hunks.values()
             if h.id != hunk.id
         ]
-        copied = self._doubled | words_of("\n".join(others)).keys()
+        copied = self._doubled | self._composed | words_of("\n".join(others)).keys()
         if (
             ends_text
             or hunk.range.end.line >= len(lines) - 1

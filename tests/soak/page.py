@@ -31,6 +31,7 @@ class Page:
         self._is_mixed = seed % MIXED == MIXED - 1
         text = "".join(self._line() for _ in range(self._dice.randrange(12)))
         self.buffer = TextBuffer(text)
+        self._composed: set[str] = set()
 
     @property
     def _end(self) -> str:
@@ -99,6 +100,10 @@ class Page:
             place = Range(min(start, end), max(start, end))
             text = dice.choice(["", self._word(), self._line()])
         change = TextChange(place, text)
+        joined = lines[place.start.line][: place.start.character] + text
+        joined += lines[place.end.line][place.end.character :]
+        there = words_of("".join(lines[place.start.line : place.end.line + 1]) + text)
+        self._composed |= words_of(joined).keys() - there.keys()
         return self.buffer.apply(change) if apply else change
 
     def _as_one(self, wanted: str) -> TextChange:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from stet.review.anchoring.along import along
 from stet.review.anchoring.anchors import Anchor
-from stet.review.anchoring.cuts import blocks_of
+from stet.review.anchoring.cuts import blocks_of, is_typing
 from stet.review.anchoring.overdue import Overdue
 from stet.review.anchoring.sent import Plan, accepting
 from stet.review.anchoring.standing import Standing
@@ -66,10 +66,11 @@ def _follow_changes(
     if track.live and track.sent is None:
         track.returns.leave(changes, lines, track.live)
     track.cuts.begin()
+    moves = track.sent is None and not is_typing(changes)
     is_other = track.sent is not None
     for effects, now, part in along(changes, lines):
         track.lines = now
-        blocks = blocks_of(part) if track.sent is None else ()
+        blocks = blocks_of(part) if moves else ()
         track.cuts.note(blocks, track.live, track.settled)
         moved, settled = track.follow(effects, now)
         led, gone = track.take_to_cuts(blocks)

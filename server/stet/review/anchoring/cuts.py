@@ -162,7 +162,7 @@ class Cuts:
             for nth, line in enumerate(block.added, block.behind):
                 put[without_end(line)].append(nth)
         wholes = {_words(block.added) for block in self._put if not block.removed}
-        torn = [_whole(one) for one in live if _is_torn(one, put)]
+        torn = [_whole(one) for one in live if one.merged is None and _is_torn(one, put)]
         for cut in (*self._cuts.values(), *torn):
             if not cut.is_missed(lines):
                 continue
@@ -189,8 +189,8 @@ def _within(anchors: Sequence[Anchor], block: Block) -> Iterator[Anchor]:
 
 
 def _is_torn(anchor: Anchor, put: Container[str]) -> bool:
-    """Whether an anchor is in conflict, and a line at the edge of what it was made against was put in."""
-    if anchor.merged is not None or isinstance(anchor, BlockAnchor):
+    """Whether a line at the edge of what an anchor in conflict was made against was put in."""
+    if isinstance(anchor, BlockAnchor):
         return False
     base = whole_lines(anchor.base)
     return len(base) > 1 and any(without_end(line) in put for line in (base[0], base[-1]))
@@ -216,15 +216,15 @@ def _puts(block: Block) -> bool:
     return bool(block.added)
 
 
-def blocks_of(changes: Sequence[TextChange]) -> tuple[Block, ...]:
-    """What changes have done to whole lines; none where that is only typed in a line.
+def is_typing(changes: Sequence[TextChange]) -> bool:
+    """Whether a message does no more than change one line."""
+    effects = [effect for change in changes for effect in change.effects]
+    return all(effect.removed == effect.added == 1 for effect in effects) and len(effects) < 2
 
-    Args:
-        changes: Of one step: in order of place.
-    """
+
+def blocks_of(changes: Sequence[TextChange]) -> tuple[Block, ...]:
+    """What the changes of one step, which are in order of place, have done to whole lines."""
     parts = [part for change in changes for part in _parts(change)]
-    if len(parts) < 2 and all(len(p[1]) == len(p[2]) == 1 for p in parts):
-        return ()
     deltas = [len(added) - len(removed) for _, removed, added in parts]
     done, total = 0, sum(deltas)
     is_bottom_up = all(one[0] >= later[0] for one, later in pairwise(parts))

@@ -7,26 +7,23 @@ again may be told as another line moved. So the text itself tells: where it is t
 was.
 """
 
-from collections.abc import Iterable, Sequence
-from hashlib import blake2b
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.place import AS_IT_STANDS
 from stet.review.anchoring.standing import Fold, Standing
 from stet.text.change import TextChange
 
-MAX_TEXTS = 16
+MAX_TEXTS = 32
 """How many texts of a document are known again."""
-
-
-_LAST = (1 << 30,)
+MAX_LINES = 200_000
+"""How many lines they have together, at most: references to lines that the texts share."""
+_SHORT = 1_000
+"""Lines of a text that is noted whenever it gets more lines or fewer."""
 _TYPED = 3
 """Lines, those before and those behind, that one change of somebody who types touches."""
-
-
-_Key = tuple[int, bytes]
-"""How many lines a text has, and its hash."""
 
 
 class _Stood(NamedTuple):
@@ -35,38 +32,64 @@ class _Stood(NamedTuple):
     anchor: Anchor
     standing: Standing
     folds: tuple[Fold, ...]
+    is_conflict: bool
+
+    def is_better_than(self, now: Anchor) -> bool:
+        """Whether an anchor belongs here, not where it is by now."""
+        return self.standing != now.standing and (now.merged is None or not self.is_conflict)
+
+
+class _Text(NamedTuple):
+    """A text, and its anchors in order of place, as `AS_IT_STANDS` tells of each."""
+
+    lines: Sequence[str]
+    anchors: Sequence[Anchor]
+    stood: Sequence[tuple[int, int, bool, tuple[Fold, ...]]]
+    conflicts: frozenset[Anchor]
+
+    def known(self) -> dict[Anchor, _Stood]:
+        """The anchors, in order of place."""
+        return {
+            anchor: _Stood(anchor, Standing(first, end, is_lost), folds, anchor in self.conflicts)
+            for anchor, (first, end, is_lost, folds) in zip(self.anchors, self.stood, strict=True)
+        }
 
 
 class Returns:
     """The texts one document had; owned and changed by its `Track` only."""
 
     def __init__(self) -> None:
-        self._texts: dict[_Key, tuple[_Stood, ...]] = {}
+        """None yet."""
+        self._texts: list[_Text] = []
 
     def leave(
-        self,
-        changes: Sequence[TextChange],
-        lines: Sequence[str],
-        anchors: Iterable[Anchor],
+        self, changes: Sequence[TextChange], lines: Sequence[str], anchors: Sequence[Anchor]
     ) -> None:
         """Note where anchors stand in the text that these changes lead away from.
 
         Args:
             changes: What has happened to it, in order.
             lines: The text behind them.
-            anchors: Those that have not followed yet.
+            anchors: Those that have not followed yet, in order of place.
         """
         splices = [change.splice for change in changes if change.splice is not None]
-        if not (_is_rewrite(changes) or _is_cut(changes)) or len(splices) < len(changes):
+        if not (_is_rewrite(changes) or _moves_lines(changes, lines)) or len(splices) < len(
+            changes
+        ):
             return
         before = list(lines)
         for splice in reversed(splices):
             before[splice.first : splice.first + len(splice.after)] = splice.before
-        key = _key(before)
-        _ = self._texts.pop(key, None)
-        self._texts[key] = tuple(_Stood(one, one.standing, one.folds) for one in anchors)
-        while len(self._texts) > MAX_TEXTS:
-            del self._texts[next(iter(self._texts))]
+        conflicts = frozenset([one for one in anchors if one.merged is None])
+        text = _Text(before, tuple(anchors), tuple(map(AS_IT_STANDS, anchors)), conflicts)
+        if (known := self._find(before)) is not None:
+            self._texts.remove(known)
+            text = _with_those_before(known, text)
+        self._texts.append(text)
+        while (
+            len(self._texts) > MAX_TEXTS or sum(len(one.lines) for one in self._texts) > MAX_LINES
+        ):
+            del self._texts[0]
 
     def come_back(
         self, changes: Sequence[TextChange], lines: Sequence[str], live: list[Anchor]
@@ -80,39 +103,52 @@ class Returns:
             lines: The text behind them.
             live: In order of place, as they are left too.
         """
-        if not self._may_be_known(changes, lines):
+        is_typed = all(e.removed == e.added == 1 for one in changes for e in one.effects)
+        text = None if is_typed and not _is_rewrite(changes) else self._find(lines)
+        if text is None:
             return False
-        stood = self._texts.get(_key(lines), ())
-        known = {one.anchor: (nth, one) for nth, one in enumerate(stood)}
-        # What is typed is followed exactly, whatever the text was before.
-        is_rewrite = _is_rewrite(changes)
-        strayed = [
-            known[one][1]
-            for one in live
-            if one in known
-            and known[one][1].standing != one.standing
-            and (is_rewrite or one.merged is None)
-        ]
+        known = text.known()
+        strayed = [known[one] for one in live if one in known and known[one].is_better_than(one)]
         if not strayed:
             return False
         # At one point those that stood there then come first, in the order they had.
-        places = {one: (*one.standing[:2], known.get(one, _LAST)[0]) for one in live} | {
-            one.anchor: (*one.standing[:2], known[one.anchor][0]) for one in strayed
+        ranks = {one: nth for nth, one in enumerate(dict.fromkeys((*known, *live)))}
+        places = {one: (*one.standing[:2], ranks[one]) for one in live} | {
+            one.anchor: (*one.standing[:2], ranks[one.anchor]) for one in strayed
         }
         order = sorted(live, key=places.__getitem__)
-        if any(places[one][1] > places[other][0] for one, other in pairwise(order)):
+        moving = {one.anchor for one in strayed}
+        if any(
+            places[one][1] > places[other][0]
+            for one, other in pairwise(order)
+            if one in moving or other in moving
+        ):
             return False
         live[:] = order
-        for anchor, standing, folds in strayed:
+        for anchor, standing, folds, _ in strayed:
             anchor.put_back(standing, lines, folds)
         return True
 
-    def _may_be_known(self, changes: Sequence[TextChange], lines: Sequence[str]) -> bool:
-        """Whether it is worth reading all of a text: not while somebody types in a line."""
-        is_typed = all(e.removed == e.added == 1 for one in changes for e in one.effects)
-        if is_typed and not _is_rewrite(changes):
-            return False
-        return any(n_lines == len(lines) for n_lines, _ in self._texts)
+    def _find(self, lines: Sequence[str]) -> _Text | None:
+        """A text that it has had, if this is one."""
+        same = (one for one in self._texts if len(one.lines) == len(lines) and one.lines == lines)
+        return next(same, None)
+
+
+def _with_those_before(before: _Text, now: _Text) -> _Text:
+    """Where anchors stand in a text that was known already: where they stood first, unless in conflict.
+
+    What reads alike may have led them astray since.
+    """
+    stood = dict(zip(now.anchors, now.stood, strict=True))
+    kept = {
+        anchor: was
+        for anchor, was in zip(before.anchors, before.stood, strict=True)
+        if anchor in stood and (anchor in now.conflicts or anchor not in before.conflicts)
+    }
+    both = kept | {anchor: at for anchor, at in stood.items() if anchor not in kept}
+    conflicts = now.conflicts & before.conflicts | (now.conflicts - kept.keys())
+    return _Text(now.lines, tuple(both), tuple(both.values()), conflicts)
 
 
 def _is_rewrite(changes: Sequence[TextChange]) -> bool:
@@ -124,11 +160,13 @@ def _is_rewrite(changes: Sequence[TextChange]) -> bool:
     )
 
 
-def _is_cut(changes: Sequence[TextChange]) -> bool:
-    """Whether whole lines were taken out, which may be pasted elsewhere."""
-    return any(e.removed and not e.added for change in changes for e in change.effects)
-
-
-def _key(lines: Sequence[str]) -> _Key:
-    text = "".join(lines).encode("utf-8", "surrogatepass")
-    return len(lines), blake2b(text, digest_size=16).digest()
+def _moves_lines(changes: Sequence[TextChange], lines: Sequence[str]) -> bool:
+    """Whether lines were taken out, which may be pasted elsewhere; in a short text also if lines came:
+    what reads alike may come and go anywhere.
+    """
+    is_short = len(lines) <= _SHORT
+    return any(
+        effect.removed != effect.added and (is_short or not effect.added)
+        for change in changes
+        for effect in change.effects
+    )

@@ -181,9 +181,7 @@ class Track:
                 settled += all_followed(self.settled, effect)
         for anchor in touched:
             _ = anchor.look(lines)
-        for anchor in touched:
-            if anchor.merged is None:
-                anchor.find_base(lines, *self._room(anchor))
+        self._find_bases(touched)
         changed = [anchor for anchor in settled if anchor.look(lines)]
         for anchor in changed:
             anchor.find_base(lines, 0, len(lines))
@@ -238,6 +236,12 @@ class Track:
         )
         return floor, ceiling
 
+    def _find_bases(self, live: Iterable[Anchor]) -> None:
+        """End the conflicts of live anchors where what they were made against stands again."""
+        for anchor in live:
+            if anchor.merged is None:
+                anchor.find_base(self.lines, *self._room(anchor))
+
     def _is_crowded(self, anchor: Anchor) -> bool:
         """Whether a live anchor stands on lines of the one before or behind it."""
         at = self.live.index(anchor)
@@ -257,8 +261,8 @@ class Track:
         """Put anchors where their lines have been put by a step.
 
         Returns:
-            Whether there were live ones; and those that are no longer here, as their hunks have been
-            turned round when the lines went, with where these stand.
+            Whether there were live ones; and those that are gone, as their hunks were turned round
+            when the lines went, with where these stand.
         """
         is_other, gone = False, []
         for anchor, standing, folds in self.cuts.come_back(blocks, self.lines, self.live):
@@ -274,10 +278,8 @@ class Track:
             else:
                 continue
             self.cuts.forget(anchor.hunk)
-        for anchor in self.live if is_other else ():
-            if anchor.merged is None:
-                anchor.find_base(self.lines, *self._room(anchor))  # others are out of the way now
-        if is_other:
+        if is_other:  # and may be out of the way of another
+            self._find_bases(self.live)
             self.keep_apart(self.lines)
         return is_other, gone
 
@@ -321,6 +323,7 @@ class Track:
                     _ = self._place_beside(anchor, earlier)
                 earlier.add(anchor.hunk)
             self.keep_apart(self.lines)
+            self._find_bases(self.live)
             self._follow_as_a_whole(self.sent)
         return within
 
