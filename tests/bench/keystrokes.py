@@ -24,6 +24,8 @@ N_LINES = 10_000
 STROKES = 1_000
 PEER_STROKES = 300
 URI = "file:///bench.txt"
+SETTINGS = {"context": {"warnTokens": 100_000}}
+"""Two thousand lines of the document go with the question: nobody is here to say yes to that."""
 N_CHUNKS, PAUSE = 20_000, 0.005
 """Of the answer that streams meanwhile: two hundred a second, longer than anybody types here."""
 
@@ -50,7 +52,8 @@ def _ours() -> tuple[float, float]:
         make_workspace(root)
         there = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": base_url, "no_proxy": "*"}
         with running(STET, there) as server:
-            server.ask("initialize", {**INITIALIZE, "rootUri": root.as_uri()})
+            hello = {**INITIALIZE, "rootUri": root.as_uri(), "initializationOptions": SETTINGS}
+            server.ask("initialize", hello)
             server.notify("initialized", {})
             _open(server)
             index_is_ready(server)
@@ -58,7 +61,8 @@ def _ours() -> tuple[float, float]:
             idle = _p99(server, STROKES, STROKES)
             turn = command(server, "stet.ask", prompt="Tell me all")["turn"]
             while "writing" not in server.shown:
-                command(server, "stet.status")
+                state = command(server, "stet.turn", turn=turn)["state"]
+                assert state != "waiting", "the turn asks something before it streams"
             index_is_begun_anew(server)
             _p99(server, 2 * STROKES, 50)
             busy = _p99(server, 2 * STROKES + 50, STROKES)
