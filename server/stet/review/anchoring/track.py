@@ -324,6 +324,7 @@ class Track:
                 earlier.add(anchor.hunk)
             self.keep_apart(self.lines)
             self._find_bases(self.live)
+            self.keep_apart(self.lines)  # one that lost its lines may stand where those were found
             self._follow_as_a_whole(self.sent)
         return within
 
