@@ -1,0 +1,80 @@
+"""Drafts for places on the real disk, and what the gate says to them."""
+
+from pathlib import Path
+
+from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
+from stet.review.gate import Draft, admit
+from stet.review.rules import EditRules, Refused
+from stet.settings.parse import parse
+from stet.settings.values import EditSettings, Settings
+from stet.system.os_system import OsSystem
+from stet.text.document import TextDocument
+from stet.text.edit import Replacement, TextEdit
+from stet.workspace.ground import survey
+from stet.workspace.uris import uri_of
+from stet.workspace.workspace import Workspace
+from tests.support.hostile import SETTINGS, VICTIM
+
+
+def world_at(*roots: Path, settings: Settings | None = None, folds_case: bool = False) -> Workspace:
+    """The workspace of these folders on the real disk."""
+    settings = settings or parse(SETTINGS).settings
+    world = Workspace(OsSystem(folds_case=folds_case), settings)
+    for root in roots:
+        world.add_root(uri_of(root))
+    return world
+
+
+def rules_in(world: Workspace, **settings: object) -> EditRules:
+    """Rules under which only the disk and the ignore files matter."""
+    return EditRules(
+        EditSettings(**settings),  # type: ignore[arg-type]
+        editable=lambda uri: True,
+        may_create=lambda uri: True,
+        ground=lambda uri: survey(world.snapshot(), uri),
+    )
+
+
+def creation(path: Path, text: str = "x\n") -> CreateDraft:
+    return CreateDraft(
+        turn="t", author="m", uri=uri_of(path), name=path.name, text=text, summary="s"
+    )
+
+
+def edit_of(path: Path, new: str = "pwned\n") -> EditDraft:
+    return EditDraft(
+        turn="t",
+        author="m",
+        document=TextDocument(uri_of(path), VICTIM),
+        name=path.name,
+        edit=TextEdit((Replacement(0, len(VICTIM), new),)),
+        summary="s",
+    )
+
+
+def move(path: Path, new: Path, *links: EditDraft) -> MoveDraft:
+    return MoveDraft(
+        turn="t",
+        author="m",
+        uri=uri_of(path),
+        name=path.name,
+        new_uri=uri_of(new),
+        new_name=new.name,
+        summary="s",
+        links=links,
+    )
+
+
+def removal(path: Path) -> RemoveDraft:
+    return RemoveDraft(
+        turn="t", author="m", uri=uri_of(path), name=path.name, text=VICTIM, summary="s"
+    )
+
+
+def verdict(draft: Draft, rules: EditRules) -> str:
+    """The rule against a draft, `protected`, or nothing."""
+    try:
+        admitted = admit(draft, rules)
+    except Refused as refused:
+        return refused.refusal.rule
+    return "protected" if admitted.protected else ""

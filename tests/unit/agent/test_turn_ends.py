@@ -1,0 +1,127 @@
+"""How a turn ends that is not simply done: failed, cut off, limited."""
+
+import asyncio
+import dataclasses
+
+import pytest
+
+from stet.agent.toolbox import ALL_TOOLS
+from stet.agent.turn import TurnState
+from stet.llm.errors import ModelUnavailable
+from stet.llm.messages import Completion, StopReason, Usage
+from stet.llm.model import Request
+from stet.llm.scripted import call, say, together
+from stet.tools.base import ToolGroup
+from tests.support.one_file_turns import DONE, EDIT, table
+
+
+async def test_a_model_that_says_nothing_twice_fails_the_turn() -> None:
+    turn = await table(say(""), say(" \n")).ask()
+    assert (turn.state, turn.error) == (
+        TurnState.FAILED,
+        "The model said nothing, twice. Ask again, or choose another model.",
+    )
+
+
+async def test_text_without_done_is_reminded_once_and_then_ends_limited() -> None:
+    desk = table(say("I have done it."), say("Really."))
+    turn = await desk.ask()
+    assert (turn.state, turn.answer) == (TurnState.LIMITED, "I have done it.\n\nReally.")
+    assert "call `done`" in desk.model.requests[1].messages[-1].content
+
+
+async def test_a_model_that_goes_on_after_the_reminder_may_be_reminded_again() -> None:
+    turn = await table(say("Well."), EDIT, say("So."), DONE).ask()
+    assert turn.state is TurnState.COMPLETED
+
+
+async def test_a_refusal_fails_the_turn_in_the_models_words() -> None:
+    turn = await table(Completion("I will not.", (), StopReason.REFUSED)).ask()
+    assert (turn.state, turn.error) == (TurnState.FAILED, "The model refuses: I will not.")
+
+
+async def test_an_answer_cut_at_its_longest_ends_the_turn_limited() -> None:
+    turn = await table(Completion("And so", (), StopReason.LENGTH)).ask()
+    assert (turn.state, turn.answer) == (TurnState.LIMITED, "And so")
+
+
+async def test_a_call_that_was_cut_is_never_run_though_it_reads_as_whole() -> None:
+    cut = dataclasses.replace(together(call("read_file", file="b.py"), EDIT))
+    desk = table(dataclasses.replace(cut, stop_reason=StopReason.LENGTH), DONE)
+    turn = await desk.ask()
+    assert [run.state for run in turn.tool_calls] == ["completed", "error", "completed"]
+    assert desk.hunks == ()
+    assert "cut off" in desk.model.requests[1].messages[-1].content
+
+
+async def test_a_model_that_cannot_be_asked_fails_the_turn_and_its_proposals_stay() -> None:
+    desk = table(EDIT, ModelUnavailable("The host is down; try later."))
+    turn = await desk.ask()
+    assert (turn.state, turn.error) == (TurnState.FAILED, "The host is down; try later.")
+    assert [hunk.state for hunk in desk.hunks] == ["pending"]
+
+
+async def test_a_fault_of_our_own_fails_the_turn_and_the_chat_goes_on(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def fault(request: Request) -> Completion:
+        raise ZeroDivisionError
+
+    desk = table(fault, DONE)
+    first, second = desk.start(), desk.start()
+    turn = await desk.end_of(first)
+    assert (turn.state, turn.error) == (
+        TurnState.FAILED, "Stet failed inside (ZeroDivisionError); its log has the details.",
+    )  # fmt: skip
+    assert (await desk.end_of(second)).state is TurnState.COMPLETED
+    assert "ZeroDivisionError" in caplog.text
+
+
+async def test_a_package_that_cannot_be_imported_is_told_with_what_to_do(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def fault(request: Request) -> Completion:
+        raise ModuleNotFoundError("No module named 'openai'")
+
+    desk = table(fault, DONE)
+    first, second = desk.start(), desk.start()
+    turn = await desk.end_of(first)
+    assert (turn.state, turn.error) == (
+        TurnState.FAILED,
+        "A package that Stet needs can't be used (No module named 'openai'). Install "
+        "`stet-lsp` again where Stet is installed.",
+    )
+    assert (await desk.end_of(second)).state is TurnState.COMPLETED
+    assert "ModuleNotFoundError" in caplog.text
+
+
+async def test_rounds_are_limited_and_the_last_is_told_what_can_still_be_called() -> None:
+    read = call("read_file", file="b.py")
+    desk = table(read, read, read, max_iterations=2)
+    turn = await desk.ask()
+    assert (turn.state, len(turn.rounds)) == (TurnState.LIMITED, 2)
+    assert "agent.maxIterations" in turn.error
+    switched_off = {"delete_file", "execute_command", "web_search", "read_webpage"}
+    all_tools = [tool for tool in ALL_TOOLS if tool.name not in switched_off]
+    offered = [[tool.name for tool in request.tools] for request in desk.model.requests]
+    assert offered == [[tool.name for tool in all_tools]] * 2
+    last = [f"`{tool.name}`" for tool in all_tools if tool.group is ToolGroup.ACTION]
+    assert f"only {', '.join(last)} can be called" in desk.model.requests[1].messages[-1].content
+
+
+async def test_tokens_are_limited() -> None:
+    reading = dataclasses.replace(call("read_file", file="b.py"), usage=Usage(59_000, 2_000))
+    turn = await table(reading, DONE, max_tokens=60_000).ask()
+    assert (turn.state, turn.usage.total, len(turn.rounds)) == (TurnState.LIMITED, 61_000, 1)
+    assert "agent.maxTokens is 60000" in turn.error
+
+
+async def test_seconds_are_limited() -> None:
+    async def for_ever(request: Request) -> Completion:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    turn = await table(EDIT, for_ever, max_seconds=0.5).ask()
+    assert turn.state is TurnState.LIMITED
+    assert "agent.maxSeconds" in turn.error
+    assert len(turn.tool_calls) == 1

@@ -1,0 +1,119 @@
+"""The gate looks again at the moment of delivery: links that were turned, files that have come."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from stet.review.drafts import CreateDraft, EditDraft, MoveDraft
+from stet.review.gate import Draft, still_allowed
+from stet.review.ledger import ReviewLedger
+from stet.review.proposal import HunkState
+from stet.workspace.workspace import Workspace
+from tests.support.gate_drafts import creation, edit_of, move, removal, rules_in, world_at
+from tests.support.hostile import VICTIM, build
+
+
+def turned(link: Path, target: Path) -> Callable[[], None]:
+    """What lets a link, or a file that becomes one, lead elsewhere."""
+
+    def turn() -> None:
+        link.unlink(missing_ok=True)
+        link.symlink_to(target)
+
+    return turn
+
+
+def after(draft: Draft, world: Workspace, happens: Callable[[], object]) -> str:
+    """The rule that holds up the delivery of a draft's first hunk, for what happens meanwhile."""
+    ledger, rules = ReviewLedger(), rules_in(world)
+    if isinstance(draft, EditDraft):
+        (hunk,) = ledger.propose_edit(draft, rules)
+    elif isinstance(draft, CreateDraft):
+        hunk = ledger.propose_create(draft, rules)
+    elif isinstance(draft, MoveDraft):
+        hunk = ledger.propose_move(draft, rules)[0]
+    else:
+        hunk = ledger.propose_remove(draft, rules)
+    assert still_allowed(world.snapshot(), hunk) is None
+    happens()
+    refusal = still_allowed(world.snapshot(), hunk)
+    return refusal.rule if refusal else ""
+
+
+@pytest.mark.parametrize(
+    ("target", "rule"),
+    [
+        ("../outside", "link"),
+        (".git", "git"),
+        (".vscode", "protected"),
+        ("vault", "excluded"),
+        ("/proc/self/root", "link"),
+        ("notes", ""),
+    ],
+)
+def test_a_link_that_was_turned_meanwhile_holds_the_delivery_up(
+    target: str, rule: str, tmp_path: Path
+) -> None:
+    root = build(tmp_path)
+    world, link, new = world_at(root), root / "shelf", root / "shelf/new.md"
+    # Of the last, the user must give a yes of its own anyway: to that, the new place may be one too.
+    guarded = creation(new, "\u202e\n")
+    for draft in (creation(new), move(root / "a.md", new), guarded):
+        turned(link, root / "notes")()
+        expected = "" if draft is guarded and rule == "protected" else rule
+        assert after(draft, world, turned(link, root / target)) == expected
+
+
+@pytest.mark.parametrize(
+    ("target", "rule"),
+    [("../outside/victim.md", "link"), (".env", "secret"), ("pipe", "special")],
+)
+def test_a_file_that_became_a_link_is_not_written_where_that_leads(
+    target: str, rule: str, tmp_path: Path
+) -> None:
+    root = build(tmp_path)
+    path = root / "notes/b.md"
+    for draft in (edit_of(path), removal(path)):
+        path.unlink()
+        path.write_text(VICTIM)
+        assert after(draft, world_at(root), turned(path, root / target)) == rule
+
+
+def test_a_file_that_became_a_link_is_neither_moved_nor_removed(tmp_path: Path) -> None:
+    root = build(tmp_path)
+    path = root / "notes/b.md"
+    for draft in (move(path, root / "c.md"), removal(path)):
+        path.unlink()
+        path.write_text(VICTIM)
+        assert after(draft, world_at(root), turned(path, root / "a.md")) == "link"
+
+
+def test_a_file_that_got_another_name_is_not_written_without_a_word(tmp_path: Path) -> None:
+    root = build(tmp_path)
+    path, other = root / "notes/b.md", root / "notes/other.md"
+    assert after(edit_of(path), world_at(root), lambda: other.hardlink_to(path)) == "protected"
+
+
+def test_what_lies_at_a_new_place_meanwhile_holds_the_delivery_up(tmp_path: Path) -> None:
+    root = build(tmp_path)
+    world, new = world_at(root), root / "new.md"
+    for draft in (creation(new), move(root / "a.md", new)):
+        assert after(draft, world, lambda: new.write_text("theirs")) == "exists"
+        new.unlink()
+
+
+def test_rules_for_the_model_do_not_hold_up_a_users_yes(tmp_path: Path) -> None:
+    root = build(tmp_path)
+    world = world_at(root)
+    ignore = root / "notes/.gitignore"
+    assert after(edit_of(root / "notes/b.md"), world, lambda: ignore.write_text("*")) == ""
+
+
+def test_to_take_back_what_was_made_it_may_lie_there(tmp_path: Path) -> None:
+    root = build(tmp_path)
+    world, ledger = world_at(root), ReviewLedger()
+    made = ledger.propose_create(creation(root / "new.md"), rules_in(world))
+    (root / "new.md").write_text("x\n")
+    assert still_allowed(world.snapshot(), replace(made, state=HunkState.ACCEPTED)) is None
