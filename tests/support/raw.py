@@ -50,6 +50,11 @@ def changed(uri: str, version: object, *changes: object) -> Message:
     return notification("textDocument/didChange", params)
 
 
+def closed(uri: str) -> Message:
+    """`textDocument/didClose`."""
+    return notification("textDocument/didClose", {"textDocument": {"uri": uri}})
+
+
 def replaced(start: tuple[object, object], end: tuple[object, object], text: object) -> Message:
     """One incremental change."""
     places = [{"line": line, "character": column} for line, column in (start, end)]

@@ -1,0 +1,13 @@
+"""What all tests of faults around texts begin with."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.unharmed import three_files
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A workspace of three files."""
+    return three_files(tmp_path / "ws")

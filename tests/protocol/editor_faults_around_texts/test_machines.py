@@ -1,0 +1,85 @@
+"""Full disks, homes and logs that can not be written, E46 to E48 of the list that the project keeps.
+
+Behind each the server answers, holds every text as the editor does, to the byte, and the hunk that waits
+in `a.txt` can be accepted where it belongs.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.support.editor import FakeEditor
+from tests.support.live_turns import states
+from tests.support.proposing import PROPOSING_SERVER
+from tests.support.raw import connected, notification, opened
+from tests.support.restarts import ready
+from tests.support.unharmed import TEXT, at_fault, carried_out, checksum, own_home, proposed
+
+
+async def test_e46_a_full_disk_is_told_once_and_nothing_stops(root: Path, tmp_path: Path) -> None:
+    env = own_home(tmp_path)
+    async with at_fault(root, env=env) as scene:
+        await scene.editor.command("test.fillDisk", 100)
+        more = await proposed(scene.editor, "b.txt", "c.txt")
+        said = await scene.editor.wait_for_message("disk")
+        scene.editor.type(scene.uri, 0, 0, "typed\n")
+        await scene.holds(**dict.fromkeys(more, "pending"))
+        assert [one.message for one in scene.editor.messages].count(said) == 1
+        await scene.editor.command("test.fillDisk", -1)
+        await scene.editor.command("test.jump", 600)
+        await scene.survives(**dict.fromkeys(more, "pending"))
+        scene.editor.save(scene.uri)
+    async with FakeEditor.start(root, env=env, command=PROPOSING_SERVER) as editor:
+        await ready(editor)
+        wanted = {scene.hunk: "accepted", **dict.fromkeys(more, "pending")}
+        assert await states(editor) == wanted
+
+
+@pytest.mark.parametrize("home", ["/dev/null/home", "/proc/1/home"])
+async def test_e47_without_a_home_to_write_to_everything_works_until_the_end(
+    root: Path, home: str
+) -> None:
+    async with at_fault(root, env=own_home(home)) as scene:
+        await scene.editor.wait_for_message("can't keep its proposals")
+        await scene.survives()
+
+
+@pytest.mark.parametrize("can_rotate", [True, False], ids=["rotated", "can't be rotated"])
+async def test_e48_the_log_is_rotated_in_the_middle_of_a_session(
+    root: Path, tmp_path: Path, can_rotate: bool
+) -> None:
+    env = own_home(tmp_path)
+    folder = full_log(tmp_path, can_rotate=can_rotate)
+    async with at_fault(root, env=env) as scene:
+        # Each is refused, which is logged.
+        scene.send(*(notification("textDocument/didClose", {"n": n}) for n in range(1_000)))
+        await scene.survives()
+    assert (folder / "stet.log.1").is_file() == can_rotate
+
+
+def full_log(home: Path, *, can_rotate: bool) -> Path:
+    """A log that is due to be rotated; gives its folder."""
+    folder = home / "state" / "stet" / "log"
+    folder.mkdir(parents=True)
+    (folder / "stet.log").write_bytes(b"x" * 999_900)
+    if not can_rotate:
+        (folder / "stet.log.2").touch()
+        (folder / "stet.log.3").mkdir()
+    return folder
+
+
+async def test_e48_a_log_that_can_not_be_rotated_stops_no_server_whose_stderr_nobody_reads(
+    tmp_path: Path,
+) -> None:
+    env = own_home(tmp_path)
+    full_log(tmp_path, can_rotate=False)
+    unread, stderr = os.pipe()
+    try:
+        async with connected(PROPOSING_SERVER, env=env, stderr=stderr) as peer:
+            peer.send(opened("untitled:a", TEXT))
+            peer.send(*(notification("textDocument/didClose", {"n": n}) for n in range(500)))
+            assert await carried_out(peer, "test.checksums", "untitled:a") == [checksum(TEXT)]
+    finally:
+        os.close(unread)
+        os.close(stderr)

@@ -1,0 +1,16 @@
+"""What all tests of faults in texts begin with."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.unharmed import TEXT
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A workspace of one file."""
+    folder = tmp_path / "ws"
+    folder.mkdir()
+    (folder / "a.txt").write_text(TEXT)
+    return folder

@@ -1,0 +1,20 @@
+"""Turns that stand still in the middle of their work, until a test lets them go on."""
+
+from pathlib import Path
+
+from tests.support.live_turns import ask, calls, done, edit, scripted
+from tests.support.unharmed import Scene, until_read
+
+
+def held_back(folder: Path) -> tuple[dict[str, str], Path]:
+    """A model whose second answer, an edit of `b.txt`, waits for a file; its environment, the file."""
+    go = folder / "go"
+    reply = {**calls(edit("b.txt", "two\n", "2\n")), "hold": str(go)}
+    return scripted(folder, calls(("read_file", {"file": "b.txt"})), reply, done()), go
+
+
+async def at_work(scene: Scene) -> str:
+    """A turn that waits for its second answer."""
+    turn = await ask(scene.editor, "Digits", uri=scene.uri)
+    await until_read(scene.editor, turn)
+    return turn
