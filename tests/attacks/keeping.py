@@ -18,7 +18,7 @@ from tests.attacks.running import reading
 from tests.attacks.seen import Seen
 from tests.attacks.stage import Stage, accept_all
 from tests.attacks.weaknesses import weakened
-from tests.unit.index.search.test_engine import engine_of, files_of
+from tests.support.search_engine import engine_of, files_of
 
 _LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghjkmnpqrstuvwxyz23456789"
 

@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.bench.edits_apply import WAYS, Verdict, touches_typing
-from tests.bench.edits_kinds import KINDS, Draft, draft_of
+from tests.bench.edits_draft import Draft, draft_of
+from tests.bench.edits_kinds import KINDS
 from tests.bench.edits_sources import Change, from_history, from_sources
 from tests.bench.table import Row, at_least, at_most
 

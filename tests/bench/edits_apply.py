@@ -11,7 +11,7 @@ from stet.text.change import TextChange
 from stet.text.diff import unified_diff
 from stet.text.match import MatchError, Seen, find_block
 from stet.text.position import Position, Range
-from tests.bench.edits_kinds import MARK, Draft, Key
+from tests.bench.edits_draft import MARK, Draft, Key
 from tests.support.page import Page, rules
 
 

@@ -5,8 +5,8 @@ import time
 import pytest
 
 from stet.index.builds import Build, read_build
-from tests.unit.index.test_moving import move
-from tests.unit.index.test_resolve import built
+from tests.support.moved import move
+from tests.support.resolved import built
 
 PACKAGE = """{
   "name": "@org/kit",

@@ -6,6 +6,7 @@ from stet.index.builds import Build, read_build
 from stet.index.files import Files
 from stet.index.links import find_links
 from stet.index.resolve import resolve
+from tests.support.resolved import built
 
 
 def targets(source: str, text: str, *files: str, roots: tuple[str, ...] = ("/ws",)) -> list[str]:
@@ -228,19 +229,6 @@ def test_a_module_of_rust_lies_where_cargo_looks(
     source: str, text: str, files: list[str], meant: list[str]
 ) -> None:
     assert targets(source, text, *files) == meant
-
-
-def built(source: str, text: str, *files: str, **builds: str) -> list[str]:
-    """As `targets`, with build files: `a__go_mod="..."` is `a/go.mod`."""
-    read = {
-        f"/ws/{name}": read_build(said, name)
-        for key, said in builds.items()
-        for name in [key.replace("__", "/").replace("_", ".")]
-    }
-    paths = frozenset(f"/ws/{name}" for name in (source, *files)) | read.keys()
-    link = find_links(text, source)[0]
-    found = resolve(link, f"/ws/{source}", Files(paths, ("/ws",), builds=read))
-    return [] if found is None else [path.removeprefix("/ws/") for path in found.targets]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from ruamel.yaml.error import YAMLError
 
 from stet.index.yaml_nodes import nodes_in
 from stet.index.yaml_quotes import Quoted, in_quotes, quoted_in, unquoted
-from tests.unit.index.test_moving import move
+from tests.support.moved import move
 
 
 def by_parser(yaml: str) -> list[tuple[int, str]]:

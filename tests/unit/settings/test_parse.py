@@ -5,128 +5,19 @@ import subprocess
 import sys
 import tomllib
 from dataclasses import replace
-from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
 
 from stet.settings.parse import MAX_PROBLEMS, Parsed, Problem, parse
 from stet.settings.values import (
     AgentSettings,
     CommandSettings,
-    ContextSettings,
-    EditSettings,
-    InstructionSettings,
-    LogSettings,
     ModelSettings,
-    PresetSettings,
-    Price,
     PrivacySettings,
     PromptSettings,
-    SearchSettings,
     Settings,
-    WebSettings,
 )
-
-ALL: dict[str, Any] = {
-    "model": {
-        "provider": "ollama",
-        "name": "qwen3",
-        "baseUrl": "http://127.0.0.1:11434/v1",
-        "apiKeyEnv": "MY_KEY",
-        "apiVersion": "2",
-        "temperature": 0.5,
-        "maxOutputTokens": 900,
-        "toolCalls": "text",
-        "price": {"input": 1, "cachedInput": 0.1, "output": 4.0},
-    },
-    "context": {
-        "scope": "folder",
-        "linkDepth": 2,
-        "maxFiles": 3,
-        "headLines": 4,
-        "selectionLimit": 5,
-        "currentFileLines": 6,
-        "warnTokens": 7,
-        "excludedFolders": ["build"],
-        "presets": {
-            "api": {"files": ["a.py"], "folders": ["docs"], "scope": "linked", "linkDepth": 2},
-            "none": {},
-        },
-    },
-    "edit": {"scope": "current", "canAdd": False, "canDelete": False, "canCreate": False},
-    "agent": {
-        "maxIterations": 7,
-        "maxTokens": 8,
-        "maxSeconds": 9,
-        "historyLength": 0,
-        "disabledTools": ["search_workspace"],
-        "disabledGroups": ["web"],
-        "character": "You are dry.",
-        "commands": [
-            {"name": "test", "argv": ["pytest", "{file}"], "description": "Tests.", "safe": True},
-            {"name": "list", "argv": ["ls"]},
-        ],
-    },
-    "web": {"provider": "brave", "apiKeyEnv": "K", "baseUrl": "http://x", "allowHosts": ["wiki"]},
-    "search": {"embeddings": "endpoint", "model": "m", "baseUrl": "http://y", "maxFileBytes": 9},
-    "privacy": {"deny": ["*.pem"]},
-    "prompts": [
-        {"title": "Shorten", "prompt": "Shorten this", "mode": "rewrite"},
-        {"title": "Why", "prompt": "Why?", "kind": "source", "languages": ["go"], "mode": "ask"},
-    ],
-    "instructions": {"onSave": True},
-    "log": {"level": "debug"},
-}
-ALL_SETTINGS = Settings(
-    ModelSettings(
-        provider="ollama",
-        name="qwen3",
-        base_url="http://127.0.0.1:11434/v1",
-        api_key_env="MY_KEY",
-        api_version="2",
-        temperature=0.5,
-        max_output_tokens=900,
-        tool_calls="text",
-        price=Price(1, 0.1, 4.0),
-    ),
-    ContextSettings(
-        "folder",
-        2,
-        3,
-        4,
-        5,
-        6,
-        7,
-        ("build",),
-        (PresetSettings("api", ("a.py",), ("docs",), "linked", 2), PresetSettings("none")),
-    ),
-    EditSettings("current", can_add=False, can_delete=False, can_create=False),
-    AgentSettings(
-        7,
-        8,
-        9,
-        0,
-        ("search_workspace",),
-        ("web",),
-        "You are dry.",
-        (
-            CommandSettings("test", ("pytest", "{file}"), "Tests.", safe=True),
-            CommandSettings("list", ("ls",)),
-        ),
-    ),
-    WebSettings("brave", "K", "http://x", ("wiki",)),
-    PrivacySettings(("*.pem",)),
-    (
-        PromptSettings("Shorten", "Shorten this", mode="rewrite"),
-        PromptSettings("Why", "Why?", "source", ("go",), "ask"),
-    ),
-    InstructionSettings(on_save=True),
-    LogSettings("debug"),
-    search=SearchSettings("endpoint", "m", "http://y", max_file_bytes=9),
-)
+from tests.support.all_settings import ALL, ALL_SETTINGS
 
 
 @pytest.mark.parametrize("value", [ALL, {"stet": ALL}, {"stet": ALL, "pyright": {"x": 1}}])
@@ -281,95 +172,6 @@ def test_the_messages_of_a_hostile_file_are_few_short_and_escaped() -> None:
     assert all(len(problem.message) < 200 for problem in parsed.problems)
     assert all(problem.message.isprintable() for problem in parsed.problems)
     assert parsed.problems[-1].message == f"{1000 - MAX_PROBLEMS} more settings are wrong too"
-
-
-# A busy machine is no reason to fail.
-FEW = hypothesis_settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-SECTIONS = st.sampled_from(["stet", *ALL, "price", "web", "unknown"])
-KEYS = (
-    SECTIONS
-    | st.sampled_from(
-        [key for section in ALL.values() if isinstance(section, dict) for key in section]
-    )
-    | st.text()
-)
-JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text()
-    | st.just(10**4000)
-    | st.just("\udc80"),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
-    max_leaves=6,
-)
-
-
-@FEW
-@given(JSON)
-def test_any_json_gives_valid_settings(value: object) -> None:
-    assert_valid(parse(value))
-
-
-@FEW
-@given(st.dictionaries(SECTIONS, st.dictionaries(KEYS, JSON, max_size=4), max_size=3))
-def test_any_values_of_known_keys_give_valid_settings(value: object) -> None:
-    assert_valid(parse(value))
-
-
-def assert_valid(parsed: Parsed) -> None:
-    """Settings that go through JSON and come back the same, and readable messages."""
-    settings = parsed.settings
-    as_json = {
-        "model": {
-            **{key: getattr(settings.model, snake) for key, snake in MODEL_KEYS.items()},
-            "price": {
-                "input": settings.model.price.input,
-                "cachedInput": settings.model.price.cached_input,
-                "output": settings.model.price.output,
-            },
-        },
-        "context": {
-            "scope": settings.context.scope,
-            "linkDepth": settings.context.link_depth,
-            "maxFiles": settings.context.max_files,
-            "headLines": settings.context.head_lines,
-            "selectionLimit": settings.context.selection_limit,
-            "currentFileLines": settings.context.current_file_lines,
-            "excludedFolders": settings.context.excluded_folders,
-        },
-        "edit": {
-            "scope": settings.edit.scope,
-            "canAdd": settings.edit.can_add,
-            "canDelete": settings.edit.can_delete,
-            "canCreate": settings.edit.can_create,
-        },
-        "agent": {
-            "maxIterations": settings.agent.max_iterations,
-            "maxTokens": settings.agent.max_tokens,
-            "maxSeconds": settings.agent.max_seconds,
-            "historyLength": settings.agent.history_length,
-            "disabledTools": settings.agent.disabled_tools,
-            "disabledGroups": settings.agent.disabled_groups,
-        },
-        "privacy": {"deny": settings.privacy.deny},
-        "log": {"level": settings.log.level},
-    }
-    assert parse(as_json) == Parsed(settings)
-    assert all(str(problem).encode() for problem in parsed.problems)
-
-
-MODEL_KEYS = {
-    "provider": "provider",
-    "name": "name",
-    "baseUrl": "base_url",
-    "apiKeyEnv": "api_key_env",
-    "apiVersion": "api_version",
-    "temperature": "temperature",
-    "maxOutputTokens": "max_output_tokens",
-    "toolCalls": "tool_calls",
-}
 
 
 def test_json_and_toml_are_read_alike() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from stet.index.search.by_file import N_BY_FILE, Spans
 from stet.index.search.engine import N_BY_WORDS, Search, SearchEngine
 from stet.index.search.store import Store
-from tests.unit.index.search.test_engine import engine_of, entry, files_of
+from tests.support.search_engine import engine_of, entry, files_of
 
 OVERFLOW = "# Overflow\n\nHow an integer overflow is found, and what it does to memory.\n"
 NOISE = {f"notes/overflow{number}.md": OVERFLOW + f"Case {number}.\n" for number in range(120)}

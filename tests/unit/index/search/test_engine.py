@@ -1,9 +1,7 @@
 """Questions to the files that were put in."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,39 +9,7 @@ from hypothesis import strategies as st
 from stet.index.search.engine import Hit, Search, SearchEngine, digest, entry_of
 from stet.index.search.entries import Entry, Source, Stamp
 from stet.index.search.store import Store
-
-Matrix = np.ndarray[Any, Any]
-
-
-class Letters:
-    """An embedding whose meaning is how often each letter occurs."""
-
-    name = "letters"
-
-    def embed(self, texts: Sequence[str]) -> Matrix:
-        counts = np.array(
-            [[text.count(chr(97 + letter)) for letter in range(26)] for text in texts],
-            dtype=np.float32,
-        )
-        unit: Matrix = counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-9)
-        return unit
-
-
-def entry(name: str, text: str) -> Entry:
-    return entry_of(Source(f"file:///{name}", name, text, Stamp(None, len(text), digest(text))))
-
-
-def engine_of(files: dict[str, str]) -> SearchEngine:
-    engine = SearchEngine(Store(":memory:"), Letters())
-    engine.put(entry(name, text) for name, text in files.items())
-    while engine.embed():
-        pass
-    return engine
-
-
-def files_of(hits: Sequence[Hit]) -> list[str]:
-    return [hit.file for hit in hits]
-
+from tests.support.search_engine import Letters, engine_of, entry, files_of
 
 CODE = {
     "src/dates.py": "def parse_date(text):\n    return text.split('-')\n",

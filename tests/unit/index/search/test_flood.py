@@ -10,7 +10,7 @@ from stet.index.search import flood
 from stet.index.search.engine import N_BY_MEANING, N_BY_WORDS, Search
 from stet.index.search.entries import Row, Without
 from stet.index.search.flood import spread_out
-from tests.unit.index.search.test_engine import engine_of, files_of
+from tests.support.search_engine import engine_of, files_of
 
 RIGHT = (
     "# Sailing\n\nBefore you leave, look up the tide in the table of the harbour: the water is low"

@@ -1,0 +1,118 @@
+"""Every setting, as an editor or a file names it and as it is read."""
+
+from typing import Any
+
+from stet.settings.values import (
+    AgentSettings,
+    CommandSettings,
+    ContextSettings,
+    EditSettings,
+    InstructionSettings,
+    LogSettings,
+    ModelSettings,
+    PresetSettings,
+    Price,
+    PrivacySettings,
+    PromptSettings,
+    SearchSettings,
+    Settings,
+    WebSettings,
+)
+
+ALL: dict[str, Any] = {
+    "model": {
+        "provider": "ollama",
+        "name": "qwen3",
+        "baseUrl": "http://127.0.0.1:11434/v1",
+        "apiKeyEnv": "MY_KEY",
+        "apiVersion": "2",
+        "temperature": 0.5,
+        "maxOutputTokens": 900,
+        "toolCalls": "text",
+        "price": {"input": 1, "cachedInput": 0.1, "output": 4.0},
+    },
+    "context": {
+        "scope": "folder",
+        "linkDepth": 2,
+        "maxFiles": 3,
+        "headLines": 4,
+        "selectionLimit": 5,
+        "currentFileLines": 6,
+        "warnTokens": 7,
+        "excludedFolders": ["build"],
+        "presets": {
+            "api": {"files": ["a.py"], "folders": ["docs"], "scope": "linked", "linkDepth": 2},
+            "none": {},
+        },
+    },
+    "edit": {"scope": "current", "canAdd": False, "canDelete": False, "canCreate": False},
+    "agent": {
+        "maxIterations": 7,
+        "maxTokens": 8,
+        "maxSeconds": 9,
+        "historyLength": 0,
+        "disabledTools": ["search_workspace"],
+        "disabledGroups": ["web"],
+        "character": "You are dry.",
+        "commands": [
+            {"name": "test", "argv": ["pytest", "{file}"], "description": "Tests.", "safe": True},
+            {"name": "list", "argv": ["ls"]},
+        ],
+    },
+    "web": {"provider": "brave", "apiKeyEnv": "K", "baseUrl": "http://x", "allowHosts": ["wiki"]},
+    "search": {"embeddings": "endpoint", "model": "m", "baseUrl": "http://y", "maxFileBytes": 9},
+    "privacy": {"deny": ["*.pem"]},
+    "prompts": [
+        {"title": "Shorten", "prompt": "Shorten this", "mode": "rewrite"},
+        {"title": "Why", "prompt": "Why?", "kind": "source", "languages": ["go"], "mode": "ask"},
+    ],
+    "instructions": {"onSave": True},
+    "log": {"level": "debug"},
+}
+ALL_SETTINGS = Settings(
+    ModelSettings(
+        provider="ollama",
+        name="qwen3",
+        base_url="http://127.0.0.1:11434/v1",
+        api_key_env="MY_KEY",
+        api_version="2",
+        temperature=0.5,
+        max_output_tokens=900,
+        tool_calls="text",
+        price=Price(1, 0.1, 4.0),
+    ),
+    ContextSettings(
+        "folder",
+        2,
+        3,
+        4,
+        5,
+        6,
+        7,
+        ("build",),
+        (PresetSettings("api", ("a.py",), ("docs",), "linked", 2), PresetSettings("none")),
+    ),
+    EditSettings("current", can_add=False, can_delete=False, can_create=False),
+    AgentSettings(
+        7,
+        8,
+        9,
+        0,
+        ("search_workspace",),
+        ("web",),
+        "You are dry.",
+        (
+            CommandSettings("test", ("pytest", "{file}"), "Tests.", safe=True),
+            CommandSettings("list", ("ls",)),
+        ),
+    ),
+    WebSettings("brave", "K", "http://x", ("wiki",)),
+    PrivacySettings(("*.pem",)),
+    (
+        PromptSettings("Shorten", "Shorten this", mode="rewrite"),
+        PromptSettings("Why", "Why?", "source", ("go",), "ask"),
+    ),
+    InstructionSettings(on_save=True),
+    LogSettings("debug"),
+    search=SearchSettings("endpoint", "m", "http://y", max_file_bytes=9),
+)

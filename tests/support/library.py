@@ -1,0 +1,53 @@
+"""A folder of files with a search index that its tests drive step by step."""
+
+from pathlib import Path
+
+from stet.index.search.builder import Builder
+from stet.index.search.engine import Search, SearchEngine
+from stet.index.search.ground import Ground, settings_of
+from stet.index.search.store import Store
+from stet.workspace.roots import Root
+from stet.workspace.uris import uri_of
+
+
+class Library:
+    """A folder and its index."""
+
+    def __init__(self, root: Path, path: Path | str = ":memory:", **settings: object) -> None:
+        self.root = root
+        self.read: list[str] = []
+        told = {"excluded": [], "deny": [], "maxFileBytes": 1_000_000, **settings}
+        roots = (Root(uri_of(root), root, root.name),)
+        self.ground = Ground.of(roots, settings_of(told))
+        self.store = Store(path)
+        self.engine = SearchEngine(self.store)
+        self.builder = Builder(self.ground, self.store, self.engine, self.read.extend)
+
+    def uri(self, name: str) -> str:
+        return uri_of(self.root / name)
+
+    def write(self, name: str, text: str | bytes) -> None:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+    def close(self) -> None:
+        self.builder.close()
+        self.store.close()
+
+    def settle(self) -> None:
+        while self.builder.step():
+            pass
+
+    def scan(self) -> None:
+        self.read.clear()
+        self.builder.scan()
+        self.settle()
+
+    def change(self, *names: str) -> None:
+        self.read.clear()
+        self.builder.changed([self.uri(name) for name in names])
+        self.settle()
+
+    def find(self, text: str) -> list[str]:
+        return sorted({hit.file for hit in self.engine.search(Search(text))})

@@ -1,0 +1,19 @@
+"""Which files a link means in a workspace that has build files."""
+
+from stet.index.builds import read_build
+from stet.index.files import Files
+from stet.index.links import find_links
+from stet.index.resolve import resolve
+
+
+def built(source: str, text: str, *files: str, **builds: str) -> list[str]:
+    """What the first link of `text` means beside these files; `a__go_mod="..."` is `a/go.mod`."""
+    read = {
+        f"/ws/{name}": read_build(said, name)
+        for key, said in builds.items()
+        for name in [key.replace("__", "/").replace("_", ".")]
+    }
+    paths = frozenset(f"/ws/{name}" for name in (source, *files)) | read.keys()
+    link = find_links(text, source)[0]
+    found = resolve(link, f"/ws/{source}", Files(paths, ("/ws",), builds=read))
+    return [] if found is None else [path.removeprefix("/ws/") for path in found.targets]

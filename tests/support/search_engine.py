@@ -1,0 +1,42 @@
+"""A search engine over a few files, with an embedding that counts letters."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from stet.index.search.engine import Hit, SearchEngine, digest, entry_of
+from stet.index.search.entries import Entry, Source, Stamp
+from stet.index.search.store import Store
+
+Matrix = np.ndarray[Any, Any]
+
+
+class Letters:
+    """An embedding whose meaning is how often each letter occurs."""
+
+    name = "letters"
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        counts = np.array(
+            [[text.count(chr(97 + letter)) for letter in range(26)] for text in texts],
+            dtype=np.float32,
+        )
+        unit: Matrix = counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-9)
+        return unit
+
+
+def entry(name: str, text: str) -> Entry:
+    return entry_of(Source(f"file:///{name}", name, text, Stamp(None, len(text), digest(text))))
+
+
+def engine_of(files: dict[str, str]) -> SearchEngine:
+    engine = SearchEngine(Store(":memory:"), Letters())
+    engine.put(entry(name, text) for name, text in files.items())
+    while engine.embed():
+        pass
+    return engine
+
+
+def files_of(hits: Sequence[Hit]) -> list[str]:
+    return [hit.file for hit in hits]

@@ -1,0 +1,74 @@
+"""Edits of files that are not open, or became links."""
+
+from collections.abc import Sequence
+
+import pytest
+from lsprotocol import types as lsp
+
+from stet.lsp.client import ApplyOutcome
+from stet.lsp.delivering.not_done import NotDone
+from tests.support.delivered import TEXT, URI, YES, World
+from tests.support.editor_documents import with_edits
+
+
+async def test_a_closed_file_that_nobody_shows_is_not_believed_and_not_edited_twice() -> None:
+    world = World(acts=[lambda *_: YES, lambda *_: YES])
+    first, second = world.propose(("two", "2"), ("three", "3"))
+    assert await world.accept(first) == ["pending"]
+    assert world.shown == [URI]
+    assert "Open it, or save it" in world.said[-1]
+    assert await world.accept(second) == ["pending"]
+    assert "before, and it was not seen" in world.said[-1]
+    assert len(world.acts) == 1
+    world.open(text="one\n2\nand\nthree\n")
+    assert await world.accept(second) == ["pending"]
+    assert world.acts == []
+    assert await world.accept(second) == ["accepted"]
+    assert world.text() == "one\n2\nand\n3\n"
+    assert world.ledger.hunk(first).state == "accepted"
+
+
+async def test_a_closed_file_that_is_opened_and_left_alone_is_not_edited_again_by_itself() -> None:
+    def opens(world: World, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
+        world.open()
+        return YES
+
+    world = World(acts=[opens])
+    [hunk] = world.propose(("two", "2"))
+    assert await world.accept(hunk) == ["pending"]
+    assert world.shown == []
+    world.put("one\n2\nand\nthree\n")
+    assert world.ledger.hunk(hunk).state == "accepted"
+
+
+async def test_a_closed_file_that_the_editor_wrote_itself_is_seen_on_the_disk() -> None:
+    def writes(world: World, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
+        world.system.put("/ws/a.txt", with_edits(TEXT, edits[:1], "utf-16"))
+        return YES
+
+    world = World(acts=[writes])
+    hunks = world.propose(("two", "2"), ("three", "3"))
+    assert await world.accept(*hunks) == ["accepted", "pending"]
+
+
+async def test_no_block_is_written_through_a_link_put_in_the_place_of_a_file() -> None:
+    world = World({"/ws/a.txt": TEXT, "/etc/passwd": TEXT})
+    world.open()
+    [hunk] = world.propose(("two", "2"))
+    world.system.remove("/ws/a.txt")
+    world.system.link("/ws/a.txt", "/etc/passwd")
+    blocks = world.ledger.blocks
+    with pytest.raises(NotDone):
+        await world.delivery.write(URI, lambda text: blocks.show(text, [hunk]), "show")
+    assert (world.ledger.hunk(hunk).state, world.ledger.hunk(hunk).inline) == ("pending", False)
+    assert world.text() == TEXT
+
+
+async def test_a_link_put_in_the_place_of_a_file_is_not_written_through() -> None:
+    world = World({"/ws/a.txt": TEXT, "/etc/passwd": TEXT})
+    [hunk] = world.propose(("two", "2"))
+    world.system.remove("/ws/a.txt")
+    world.system.link("/ws/a.txt", "/etc/passwd")
+    assert await world.accept(hunk) == ["pending"]
+    assert len(world.said) == 1
+    assert world.disk("/etc/passwd") == TEXT

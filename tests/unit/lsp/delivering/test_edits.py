@@ -1,0 +1,105 @@
+"""Accepting and undoing with an editor that says what it likes, at once."""
+
+from collections.abc import Sequence
+
+from lsprotocol import types as lsp
+
+from stet.lsp.capabilities import ClientCapabilities
+from stet.lsp.client import ApplyOutcome
+from tests.support.delivered import NO, TEXT, YES, World, applies
+
+
+async def test_a_lie_is_found_out() -> None:
+    world = World(acts=[lambda *_: YES])
+    world.open()
+    [hunk] = world.propose(("two", "2"))
+    assert await world.accept(hunk) == ["pending"]
+    assert world.ledger.hunk(hunk).reason.startswith("The editor said that it applied the edit")
+    assert await world.accept(hunk) == ["accepted"]
+
+
+async def test_a_no_to_what_was_done_counts_as_done() -> None:
+    def grumbles(world: World, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
+        world.edit(uri, edits)
+        return NO
+
+    world = World(acts=[grumbles])
+    world.open()
+    [hunk] = world.propose(("two", "2"))
+    assert await world.accept(hunk) == ["accepted"]
+    assert world.said == []
+
+
+async def test_of_a_part_each_hunk_is_judged_by_its_own_text() -> None:
+    def half(world: World, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
+        world.edit(uri, edits[:1])
+        return YES
+
+    world = World(acts=[half])
+    world.open()
+    hunks = world.propose(("two", "2"), ("three", "3"))
+    assert await world.accept(*hunks) == ["accepted", "pending"]
+    assert world.text() == "one\n2\nand\nthree\n"
+    assert await world.accept(hunks[1]) == ["accepted"]
+    assert world.text() == "one\n2\nand\n3\n"
+
+
+async def test_an_edit_put_in_the_wrong_place_is_taken_back_and_done_again() -> None:
+    def outrun(world: World, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
+        world.put("zero\n" + world.text())
+        world.edit(uri, edits)
+        return YES
+
+    world = World(acts=[outrun])
+    world.open()
+    hunks = world.propose(("two", "2\n2b"), ("three", "3"))
+    assert await world.accept(*hunks) == ["accepted", "accepted"]
+    assert world.text() == "zero\none\n2\n2b\nand\n3\n"
+
+
+async def test_what_is_refused_twice_is_offered_as_a_page() -> None:
+    world = World(acts=[lambda *_: NO, lambda *_: NO])
+    world.open()
+    [hunk] = world.propose(("two", "2"))
+    assert await world.accept(hunk) == ["pending"]
+    assert world.shown == []
+    assert await world.accept(hunk) == ["pending"]
+    assert world.shown == [f"file:///state/refused-{hunk}.patch"]
+    page = f"/state/refused-{hunk}.patch"
+    assert world.said == [
+        "Stet: not applied. It does not want to.",
+        f"Stet: not applied. It does not want to. It is written down in {page}.",
+    ]
+    assert world.disk(page) == (
+        "--- a/a.txt\n+++ b/a.txt\n@@ -1,4 +1,4 @@\n one\n-two\n+2\n and\n three\n"
+    )
+
+
+async def test_an_editor_that_takes_no_edits_is_offered_the_page_at_once() -> None:
+    world = World(editor=ClientCapabilities(), acts=[lambda *_: NO])
+    world.open()
+    [hunk] = world.propose(("two", "2"))
+    assert await world.accept(hunk) == ["pending"]
+    assert len(world.shown) == 1
+
+
+async def test_an_undo_that_is_refused_leaves_the_hunk_accepted() -> None:
+    world = World(acts=[applies, lambda *_: NO])
+    world.open()
+    [hunk] = world.propose(("two", "2"))
+    await world.accept(hunk)
+    assert await world.undo(hunk) == ["accepted"]
+    assert world.said == ["Stet: not undone. It does not want to."]
+    assert await world.undo(hunk) == ["undone"]
+    assert world.text() == TEXT
+
+
+async def test_what_the_user_has_written_over_is_not_undone() -> None:
+    world = World()
+    world.open()
+    [hunk] = world.propose(("two", "2"))
+    await world.accept(hunk)
+    world.put("one\nmine\nand\nthree\n")
+    assert await world.undo(hunk) == ["accepted"]
+    assert "changed these lines since" in world.said[0]
+    assert world.text() == "one\nmine\nand\nthree\n"

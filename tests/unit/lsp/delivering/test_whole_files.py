@@ -1,0 +1,159 @@
+"""Files that are made, moved and removed, by an editor that says what it likes or by the server."""
+
+from pathlib import Path
+
+import pytest
+
+from stet.lsp.capabilities import ClientCapabilities
+from stet.lsp.delivering.in_order import accept_in_order
+from tests.support.delivered import ALL, TEXT, URI, World
+
+EDITORS = pytest.mark.parametrize("operations", [ALL, frozenset[str]()], ids=["editor", "server"])
+
+
+def with_operations(operations: frozenset[str]) -> ClientCapabilities:
+    return ClientCapabilities(
+        apply_edit=True, document_changes=True, resource_operations=operations
+    )
+
+
+@EDITORS
+async def test_a_new_file_is_made_and_taken_back(operations: frozenset[str]) -> None:
+    world = World(editor=with_operations(operations))
+    hunk = world.create()
+    assert await world.accept(hunk) == ["accepted"]
+    assert world.disk("/ws/n/b.txt") == "new\n"
+    assert world.shown == ([] if operations else ["file:///ws/n/b.txt"])
+    assert await world.undo(hunk) == ["undone"]
+    assert world.disk("/ws/n/b.txt") is None
+
+
+@EDITORS
+async def test_a_new_file_never_replaces_one_that_has_come(operations: frozenset[str]) -> None:
+    world = World(editor=with_operations(operations))
+    hunk = world.create()
+    world.system.put("/ws/n/b.txt", "theirs\n")
+    assert await world.accept(hunk) == ["pending"]
+    assert world.disk("/ws/n/b.txt") == "theirs\n"
+    assert world.operations == []
+    assert len(world.said) == 1
+
+
+@pytest.mark.parametrize("text", ["new", "new\r\n", ""])
+async def test_a_new_file_that_neovim_would_write_otherwise_is_made_for_it(text: str) -> None:
+    editor = ClientCapabilities(name="neovim", apply_edit=True, resource_operations=ALL)
+    world = World(editor=editor)
+    hunk = world.create(text)
+    assert await world.accept(hunk) == ["accepted"]
+    assert world.disk("/ws/n/b.txt") == text
+    assert (world.operations, world.shown) == ([], ["file:///ws/n/b.txt"])
+
+
+async def test_a_new_file_that_was_only_promised_is_still_pending() -> None:
+    world = World(editor=with_operations(ALL), lies=True)
+    hunk = world.create()
+    assert await world.accept(hunk) == ["pending"]
+    assert world.ledger.hunk(hunk).reason
+
+
+async def test_a_new_file_is_not_taken_back_once_the_user_has_written_in_it() -> None:
+    world = World()
+    hunk = world.create()
+    await world.accept(hunk)
+    world.system.put("/ws/n/b.txt", "new\nand mine\n")
+    assert await world.undo(hunk) == ["accepted"]
+    assert world.disk("/ws/n/b.txt") == "new\nand mine\n"
+
+
+@EDITORS
+async def test_a_file_is_moved_with_its_hunks_and_back(operations: frozenset[str]) -> None:
+    world = World(editor=with_operations(operations))
+    [other] = world.propose(("two", "2"))
+    hunk = world.move()
+    assert await world.accept(hunk) == ["accepted"]
+    assert (world.disk("/ws/a.txt"), world.disk("/ws/n/b.txt")) == (None, TEXT)
+    assert world.ledger.hunk(other).uri == "file:///ws/n/b.txt"
+    assert await world.accept(other) == ["accepted"]
+    assert world.text("file:///ws/n/b.txt") == "one\n2\nand\nthree\n"
+    world.system.put("/ws/n/b.txt", world.text("file:///ws/n/b.txt"))
+    assert await world.undo(hunk) == ["undone"]
+    assert world.disk("/ws/a.txt") == "one\n2\nand\nthree\n"
+    assert world.ledger.hunk(other).uri == URI
+
+
+@EDITORS
+async def test_a_file_is_not_moved_over_another(operations: frozenset[str]) -> None:
+    world = World(editor=with_operations(operations))
+    hunk = world.move()
+    world.system.put("/ws/n/b.txt", "theirs\n")
+    assert await world.accept(hunk) == ["pending"]
+    assert (world.disk("/ws/a.txt"), world.disk("/ws/n/b.txt")) == (TEXT, "theirs\n")
+    assert world.operations == []
+
+
+@pytest.mark.parametrize("kind", ["move", "remove"])
+async def test_a_file_with_unsaved_text_stays_and_the_user_is_told_what_to_do(kind: str) -> None:
+    world = World()
+    world.open()
+    world.put("one\ntyped\n")
+    hunk = world.move() if kind == "move" else world.remove()
+    assert await world.accept(hunk) == ["pending"]
+    assert "save it" in world.said[0]
+    assert world.disk("/ws/a.txt") == TEXT
+    world.system.put("/ws/a.txt", "one\ntyped\n")
+    assert await world.accept(hunk) == ["accepted"]
+    assert world.disk("/ws/a.txt") is None
+    assert "close its old buffer" in world.said[1]
+
+
+@EDITORS
+async def test_a_removed_file_lies_in_the_trash_and_comes_back(operations: frozenset[str]) -> None:
+    world = World({"/ws/a.txt": b"\xef\xbb\xbfx\r\n"}, editor=with_operations(operations))
+    hunk = world.remove("x\r\n")
+    assert await world.accept(hunk) == ["accepted"]
+    assert world.disk("/ws/a.txt") is None
+    assert await world.undo(hunk) == ["undone"]
+    assert world.system.read_bytes(Path("/ws/a.txt"), 100) == b"\xef\xbb\xbfx\r\n"
+    assert world.said == ["Stet: a.txt is back from the trash."]
+
+
+async def test_a_removal_that_was_only_promised_is_still_pending() -> None:
+    world = World(editor=with_operations(ALL), lies=True)
+    assert await world.accept(world.remove()) == ["pending"]
+    assert world.disk("/ws/a.txt") == TEXT
+
+
+async def test_a_removed_file_does_not_come_back_over_another() -> None:
+    world = World()
+    hunk = world.remove()
+    await world.accept(hunk)
+    world.system.put("/ws/a.txt", "another\n")
+    assert await world.undo(hunk) == ["accepted"]
+    assert world.disk("/ws/a.txt") == "another\n"
+    assert "/state/trash/" in world.said[0]
+
+
+async def test_a_file_removed_in_an_earlier_run_is_found_by_the_text_it_had() -> None:
+    world = World()
+    hunk = world.remove()
+    await world.accept(hunk)
+    world.system.put("/ws/a.txt", "another\n")
+    world.system.trash(Path("/ws/a.txt"))
+    world.delivery._files._trashed.clear()  # as in a process that has just begun
+    assert await world.undo(hunk) == ["undone"]
+    assert world.disk("/ws/a.txt") == TEXT
+
+
+async def test_our_own_client_is_believed_because_it_saves_later() -> None:
+    editor = ClientCapabilities(apply_edit=True, resource_operations=ALL, saves_later=True)
+    world = World(editor=editor, lies=True)
+    assert await world.accept(world.remove()) == ["accepted"]
+
+
+async def test_an_edit_of_a_file_that_can_not_be_moved_is_carried_out_all_the_same() -> None:
+    world = World()
+    world.open(text=TEXT + "not saved\n")
+    [edit] = world.propose(("two", "2"))
+    move = world.move()
+    await accept_in_order(world.ledger, world.delivery, [move, edit])
+    assert {h.id: h.state for h in world.ledger.hunks()} == {edit: "accepted", move: "pending"}

@@ -1,0 +1,87 @@
+"""Hunks of files: closed ones, other spellings of their names, their order, hashes and listeners."""
+
+import dataclasses
+
+import pytest
+
+from stet.review.drafts import EditDraft
+from stet.review.errors import UnknownHunk
+from stet.text.document import TextDocument
+from stet.text.edit import Replacement, TextEdit
+from stet.text.position import Position
+from tests.support.page import URI, Page, rules
+
+OLD = "a\nb\nc\nd\ne\n"
+
+
+def test_hunks_of_a_closed_file_follow_what_was_written_to_it_meanwhile() -> None:
+    page = Page(OLD)
+    page.propose("a\nb\nC\nd\ne\n")
+    page.ledger.closed(URI)
+    again = Page("zero\n" + OLD)
+    page.buffer = again.buffer
+    page.ledger.opened(URI, page.buffer.lines)
+    assert page.hunks[0].range.start == Position(3, 0)
+    page.accept()
+    assert page.text == "zero\na\nb\nC\nd\ne\n"
+
+
+def test_a_closed_files_hunks_follow_the_disk_before_new_ones_are_put_beside_them() -> None:
+    page = Page(OLD)
+    page.propose("a\nb\nC\nd\ne\n")
+    page.ledger.closed(URI)
+    on_disk = TextDocument(URI, "zero\n" + OLD)
+    edit = TextEdit((Replacement(9, 10, "CC"),))
+    draft = EditDraft(turn="t2", author="m", document=on_disk, name="a.md", edit=edit, summary="s")
+    (hunk,) = page.ledger.propose_edit(draft, rules())
+    assert (hunk.old, hunk.range.start) == ("c\n", Position(3, 0))
+    assert sorted(page.states) == ["pending", "superseded"]
+    assert page.ledger.base_text(URI) == on_disk.text
+
+
+def test_two_spellings_of_a_uri_are_one_file() -> None:
+    page = Page(OLD, "file:///ws/a%20b.md")
+    page.propose("a\nb\nC\nd\ne\n")
+    twin = "file:///ws/a%20%62.md"
+    assert page.ledger.follows(twin)
+    assert len(page.ledger.hunks(uri=twin)) == 1
+    page.uri = twin
+    page.accept()
+    assert page.states == ["accepted"]
+
+
+def test_hunks_come_in_order_of_file_and_place_and_as_made_at_one_place() -> None:
+    page = Page("\n".join(map(str, range(12))) + "\n")
+    for number in range(12):
+        lines = [str(n) for n in range(12)]
+        lines[11 - number] += "!"
+        page.propose("\n".join(lines) + "\n", turn=f"t{number}")
+    assert [hunk.old for hunk in page.hunks] == [f"{n}\n" for n in range(12)]
+
+
+def test_an_unknown_hunk_is_answered_with_the_nearest() -> None:
+    page = Page(OLD)
+    (hunk,) = page.propose("a\nb\nC\nd\ne\n")
+    with pytest.raises(UnknownHunk, match=f"did you mean '{hunk.id}'"):
+        page.ledger.hunk(f"{hunk.id}x")
+
+
+def test_the_hash_names_the_content_not_the_place() -> None:
+    page = Page(OLD)
+    (hunk,) = page.propose("a\nb\nC\nd\ne\n")
+    page.type(0, 0, 0, 0, "zero\n")
+    assert page.ledger.hunk(hunk.id).hash == hunk.hash
+    assert dataclasses.replace(hunk, new="CC\n").hash != hunk.hash
+    assert dataclasses.replace(hunk, old="cc\n").hash != hunk.hash
+
+
+def test_listeners_hear_of_every_file_that_changed() -> None:
+    page = Page(OLD)
+    heard: list[str] = []
+    page.ledger.listen(heard.append)
+    (hunk,) = page.propose("a\nb\nC\nd\ne\n")
+    page.type(4, 0, 4, 0, "below")
+    assert heard == [URI]
+    page.type(0, 0, 0, 0, "above\n")
+    page.ledger.reject(hunk.id)
+    assert heard == [URI] * 3

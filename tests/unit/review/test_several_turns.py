@@ -1,0 +1,64 @@
+"""A later turn proposes where an earlier one has: what is superseded, and what stays."""
+
+import pytest
+
+from stet.review.errors import Overlap
+from stet.review.proposal import HunkState
+from tests.support.page import Page
+
+OLD = "a\nb\nc\nd\ne\n"
+
+
+def test_a_later_turn_supersedes_in_the_same_place_and_leaves_the_rest() -> None:
+    page = Page(OLD)
+    first, second = page.propose("A\nb\nC\nd\ne\n")
+    (third,) = page.propose("a\nb\nCC\nd\ne\n", turn="t2")
+    found = {hunk.id: (hunk.state, hunk.reason) for hunk in page.hunks}
+    assert found == {
+        first.id: ("pending", ""),
+        second.id: ("superseded", f"replaced by {third.id}"),
+        third.id: ("pending", ""),
+    }
+
+
+def test_one_turn_may_not_propose_twice_for_the_same_place() -> None:
+    page = Page(OLD)
+    (hunk,) = page.propose("a\nb\nC\nd\ne\n")
+    with pytest.raises(Overlap, match=rf"lines 3-3 .*\({hunk.id}: s\).*one edit"):
+        page.propose("a\nB\nCC\nd\ne\n")
+    assert page.hunks == (hunk,)
+    page.type(2, 0, 2, 1, "mine")
+    page.propose("a\nb\nMINE\nd\ne\n")
+    assert sorted(page.states) == ["pending", "superseded"]
+
+
+def test_what_is_on_its_way_is_not_superseded() -> None:
+    page = Page(OLD)
+    page.propose("a\nb\nC\nd\ne\n")
+    page.send()
+    with pytest.raises(Overlap):
+        page.propose("a\nb\nCC\nd\ne\n", turn="t2")
+    page = Page("", "file:///ws/new.md")
+    page.create("text\n")
+    page.send()
+    with pytest.raises(Overlap):
+        page.create("other\n", turn="t2")
+
+
+def test_a_new_file_waits_as_one_hunk_and_a_second_wish_replaces_it() -> None:
+    page = Page("", "file:///ws/new.md")
+    first = page.create("text\n")
+    assert (first.kind, first.old, first.new, first.range.is_empty) == (
+        "create",
+        "",
+        "text\n",
+        True,
+    )
+    second = page.create("better\n", turn="t2")
+    assert {hunk.id: hunk.state for hunk in page.hunks} == {
+        first.id: "superseded",
+        second.id: "pending",
+    }
+    page.send()
+    page.ledger.outbox.confirm_whole(second.id)
+    assert page.ledger.hunk(second.id).state is HunkState.ACCEPTED
