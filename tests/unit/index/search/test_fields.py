@@ -1,5 +1,6 @@
 """Which words of a passage are compared with a question."""
 
+import time
 import unicodedata
 
 import pytest
@@ -127,3 +128,11 @@ def test_addresses_in_a_short_question_are_what_is_asked_for() -> None:
     assert {"exampl", "org"} <= query_terms("what asks https://example.org/v1").keys()
     assert "47742c5" in query_terms("commit 47742c5")
     assert "deadbeef" in query_terms("where is the deadbeef mark set in the memory of a thread")
+
+
+@pytest.mark.parametrize("run", ["a", "1", "a.", "a@", "a@a.", "é", "aa://", "abcdef"])
+def test_a_question_without_a_blank_is_read_in_good_time(run: str) -> None:
+    began = time.process_time()
+    query_terms(run * (40_000 // len(run)))
+    query_meant(run * (40_000 // len(run)))
+    assert time.process_time() - began < 1
