@@ -25,6 +25,9 @@ class Letters:
         unit: Matrix = counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-9)
         return unit
 
+    def forget_words(self) -> None:
+        """It keeps none."""
+
 
 def entry(name: str, text: str) -> Entry:
     return entry_of(Source(f"file:///{name}", name, text, Stamp(None, len(text), digest(text))))

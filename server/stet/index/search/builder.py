@@ -58,6 +58,7 @@ class Builder:
         self._outliner = Outliner()
         self._flying: set[str] = set()
         self._n_read = 0
+        self._has_read_many = False
         self._is_whole = store.meta(WHOLE) is not None
 
     def scan(self, first: Iterable[str] = ()) -> None:
@@ -71,6 +72,13 @@ class Builder:
         if not self._is_tidy:
             self._is_tidy = True
             self._store.tidy()
+
+    def let_go(self) -> None:
+        """Give memory back, once behind every walk that had many files read and embedded."""
+        if self._has_read_many:
+            self._has_read_many = False
+            self._engine.forget_words()
+            let_go()
 
     @property
     def n_files_so_far(self) -> int | None:
@@ -159,8 +167,7 @@ class Builder:
             self._land()
             return True
         self._cutter.close()
-        if self._n_read > MANY_TO_READ:
-            let_go()
+        self._has_read_many |= self._n_read > MANY_TO_READ
         self._n_read = 0
         if not self._is_whole:
             self._is_whole = True

@@ -117,6 +117,7 @@ class Worker:
             self._was_ready = True
             self._builder.tidy()
             self._store.commit()
+            self._builder.let_go()
             self._report(ready=True)
         return is_busy
 

@@ -32,6 +32,10 @@ class Embedder(Protocol):
         """A row of unit length for each text; zeros for one without words."""
         ...
 
+    def forget_words(self) -> None:
+        """Let go of what is kept to be quicker; the vectors stay the same."""
+        ...
+
 
 def can_embed() -> bool:
     """Whether what the local embedding needs is installed."""
@@ -58,7 +62,6 @@ class LocalEmbedder:
             ImportError: If the package is not installed.
             OSError, ValueError: If its files can't be read.
         """
-        import numpy as np
         from safetensors.numpy import load_file
         from tokenizers import Tokenizer
 
@@ -72,8 +75,8 @@ class LocalEmbedder:
             "embedding.weight"
         ]
         self._n_dimensions = self._tokens.shape[1]
-        self._sums = np.zeros((_MAX_KNOWN, self._n_dimensions), dtype=np.float32)
         self._known: dict[str, int] = {}
+        self.forget_words()
 
     def embed(self, texts: Sequence[str]) -> "np.ndarray[Any, Any]":
         """See `Embedder.embed`."""
@@ -90,6 +93,13 @@ class LocalEmbedder:
             vectors[filled] = np.add.reduceat(self._sums[places], first, axis=0)
             vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
         return vectors
+
+    def forget_words(self) -> None:
+        """See `Embedder.forget_words`; of a table of zeros only the rows that are filled take memory."""
+        import numpy as np
+
+        self._known.clear()
+        self._sums = np.zeros((_MAX_KNOWN, self._n_dimensions), dtype=np.float32)
 
     def _learn(self, words: Iterable[str]) -> None:
         """Take the sums of words into the table; all others are forgotten where it gets full."""

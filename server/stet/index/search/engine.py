@@ -217,6 +217,11 @@ class SearchEngine:
             self.take((meant, row) for (meant, _), row in zip(unread, vectors, strict=True))
         return len(unread)
 
+    def forget_words(self) -> None:
+        """Let go of what the embedder keeps of words, which is megabytes once many were embedded."""
+        if self._embedder is not None:
+            self._embedder.forget_words()
+
     def unread(self, limit: int) -> list[tuple[bytes, str]]:
         """Texts that are not embedded yet, each with its hash."""
         return self._store.unread(limit)

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from stet.index.search import child
+from stet.index.search import builder, child
 from stet.index.search.child import MAX_FAULTS, Worker
+from stet.index.search.embedding import LocalEmbedder
 from stet.index.search.engine import Hit, Search
 from stet.workspace.uris import uri_of
 
@@ -128,6 +129,31 @@ def test_an_answer_says_so_while_the_index_is_built_for_the_first_time(
     again.close()
     answers = [each for each in told(capsys) if each["is"] == "answer"]
     assert [each["files_so_far"] for each in answers] == [0, None, None, 0, None]
+
+
+def test_memory_is_given_back_once_behind_many_files_when_all_of_them_are_embedded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(builder, "MANY_TO_READ", 0)
+    (tmp_path / "ws").mkdir()
+    (tmp_path / "ws" / "harbour.py").write_text("def moor(): pass\n")
+    worker = Worker({**begin(tmp_path), "embeddings": "local"})
+    given_back = []
+
+    def let_go() -> None:
+        given_back.append((worker._engine.has_meaning, worker._store.counts()))
+
+    monkeypatch.setattr(builder, "let_go", let_go)
+    settle(worker)
+    worker.handle(question(1))
+    settle(worker)
+    assert given_back == [(True, (1, 1, 0))]
+    assert isinstance(worker._embedder, LocalEmbedder)
+    assert not worker._embedder._known
+    worker.handle({"do": "scan"})
+    settle(worker)
+    assert len(given_back) == 1  # nothing had to be read
+    worker.close()
 
 
 def test_an_index_that_was_cut_by_other_grammars_is_made_anew(
