@@ -9,7 +9,8 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
 from tests.support import openai_server as api
-from tests.support.editor import WAIT_SECONDS, FakeEditor
+from tests.support.editor import FakeEditor
+from tests.support.editor_session import WAIT_SECONDS
 from tests.support.live_turns import calls, done, provider, run, scripted
 from tests.support.openai_server import OpenAIServer
 

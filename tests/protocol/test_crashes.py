@@ -11,7 +11,8 @@ import pytest
 from pygls.exceptions import JsonRpcException
 
 from tests.support.canaries import keys
-from tests.support.editor import WAIT_SECONDS, FakeEditor
+from tests.support.editor import FakeEditor
+from tests.support.editor_session import WAIT_SECONDS
 from tests.support.live_turns import calls, done, edit, run, scripted
 from tests.support.raw import command, connected
 from tests.support.starting import start

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.editor import WAIT_SECONDS, FakeEditor
+from tests.support.editor import FakeEditor
+from tests.support.editor_session import WAIT_SECONDS
 from tests.support.live_turns import calls, done, run, scripted, wait_for_states
 
 FILES = {

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.editor import WAIT_SECONDS, FakeEditor
+from tests.support.editor import FakeEditor
+from tests.support.editor_session import WAIT_SECONDS
 from tests.support.live_turns import wait_for_states
 from tests.support.proposing import PROPOSING_SERVER, propose
 from tests.support.restarts import ready

@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.support.editor import WAIT_SECONDS, FakeEditor
+from tests.support.editor import FakeEditor
+from tests.support.editor_session import WAIT_SECONDS
 
 PROPOSING_SERVER = (sys.executable, "-I", str(Path(__file__).with_name("proposing_server.py")))
 HURRIED_SERVER = (*PROPOSING_SERVER, "--hurried")
