@@ -5,7 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.fuzz import nasty
-from tests.fuzz.editor import Editor, Hunk
+from tests.fuzz.allowed import Hunk
+from tests.fuzz.editor import Editor
 
 Dice = random.Random
 PROMPTS = (
@@ -25,7 +26,7 @@ MOST_WAITING = 40
 
 def _place(editor: Editor, dice: Dice) -> dict[str, Any]:
     """Where a question is about; mostly somewhere that is there."""
-    uris = [one.uri for one in editor.documents.values()] or [editor.uri_of("a.py")]
+    uris = [one.uri for one in editor.documents.values()] or [editor.folder.uri_of("a.py")]
     match dice.randrange(6):
         case 0:
             return {}
@@ -93,7 +94,7 @@ def steer(editor: Editor, dice: Dice) -> None:
 
             def then(answer: Any) -> None:
                 if said == {"text": "yes"}:
-                    editor.agree(*answer["answered"])
+                    editor.allowed.agree(*answer["answered"])
 
             editor.command("test.answer", given, then=then)
 
@@ -110,7 +111,7 @@ def _decide(editor: Editor, dice: Dice, name: str, state: str, **more: object) -
             editor.command("stet.reject", {"all": True})
 
     def then(answer: Any) -> None:
-        editor.allow(answer["listed"], answer["answer"])
+        editor.allowed.take(answer["listed"], answer["answer"])
 
     editor.command("stet.proposals", {"state": state}, then=hear)
     editor.command("test.decide", name, state, _named(editor, dice, state), more, then=then)
@@ -122,7 +123,7 @@ def _named(editor: Editor, dice: Dice, state: str) -> dict[str, Any]:
         case 0:
             return {"all": True}
         case 1:
-            return {"uri": editor.uri_of(dice.choice(("a.py", "b.md", "d.txt")))}
+            return {"uri": editor.folder.uri_of(dice.choice(("a.py", "b.md", "d.txt")))}
         case 2:
             return {"turn": _a_turn(editor, dice)}
     ids = [hunk for hunk, was in editor.known.hunks.items() if was == state]

@@ -4,18 +4,16 @@ It holds every text by the letter of the protocol, counts the answers it is owed
 edit: of the user's text only what the user said yes to may become another.
 """
 
-import json
-import os
 import random
-import re
-from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote_to_bytes
 
+from tests.fuzz.allowed import Allowed, Hunk
+from tests.fuzz.answers import Answers, Then
 from tests.fuzz.connection import Connection, Message
+from tests.fuzz.folder import Folder, decoded, place_of
 from tests.fuzz.reference import (
     Document,
     Violation,
@@ -29,17 +27,6 @@ from tests.fuzz.reference import (
     words_of,
 )
 from tests.support.editor_profiles import PROFILES, Profile, Stale
-
-CODES = {-32700, -32600, -32601, -32602, -32803, -32801, -32800, -32002}
-"""Errors that a server may answer with; an internal one (-32603) is a fault."""
-MOST_ALLOWED = 200
-"""Hunks; a yes to one further back has come about long ago."""
-MOST_READ = 8
-"""Texts of a file; an edit of a file that is not open may be for one that the server read just before
-another was saved."""
-_REMOVAL = re.compile(r"\bDelete (.+?)\?")
-Hunk = dict[str, Any]
-Then = Callable[[Any], None]
 
 
 @dataclass
@@ -65,18 +52,20 @@ class Editor:
     """One life's editor.
 
     Attributes:
-        root: The workspace folder.
+        folder: The workspace.
         settings: What it answers `workspace/configuration` with.
         documents: The open ones, by `key_of`.
         known: What it may speak of.
         dice: For what it does with what the server asks of it.
-        n_sent: How many messages it has sent.
-        owed: How many answers it is owed, by the id as JSON.
+        answers: What it is owed for what it has sent.
+        allowed: What its user said yes to.
         n_edits: How many edits it has applied for the server.
     """
 
     def __init__(self, root: Path, profile: str, seed: int) -> None:
-        self.root = root
+        self.folder = Folder(root)
+        self.answers = Answers()
+        self.allowed = Allowed()
         self.profile: Profile = PROFILES[profile]
         self.settings: Any = {}
         self.encoding = "utf-16"
@@ -84,16 +73,7 @@ class Editor:
         self.known = Known()
         self.dice = random.Random(seed)
         self.connection: Connection
-        self.n_sent = 0
         self.n_edits = 0
-        self.owed: Counter[str] = Counter()
-        self._then: dict[str, list[tuple[int, Then | None]]] = {}
-        self._n_taken = 0
-        self._allowed: dict[tuple[str, str], Hunk] = {}
-        self._may_go: set[Path] = set()
-        self._saved: dict[Path, bytes] = {}
-        self._on_disk: dict[Path, deque[str]] = {}
-        self._free: set[Path] = set()
         self._last_id = 0
         self._last_versions: dict[str, int] = {}
 
@@ -101,11 +81,7 @@ class Editor:
 
     def send(self, message: object, then: Then | None = None) -> None:
         """Send anything; what the answer to it must be is worked out here."""
-        self.n_sent += 1
-        if isinstance(message, dict):
-            self._note(message, then)
-        else:
-            self._owe(None, then)
+        self.answers.sent(message, then)
         self.connection.send(message)
 
     def request(self, method: str, params: object, then: Then | None = None) -> int:
@@ -125,31 +101,8 @@ class Editor:
 
     def write(self, data: bytes, *, owes_null: int = 0) -> None:
         """Send bytes; so many answers to nobody are owed for them."""
-        self.n_sent += 1
-        for _ in range(owes_null):
-            self._owe(None, None)
+        self.answers.sent_bytes(owes_null)
         self.connection.write(data)
-
-    def n_owed(self) -> int:
-        """How many answers are still to come."""
-        return self.owed.total()
-
-    def _note(self, message: Message, then: Then | None) -> None:
-        """What is owed for a message, by the letter of JSON-RPC."""
-        has_method, has_id = "method" in message, "id" in message
-        if not has_method and message.keys() & {"result", "error"} and _is_id(message.get("id")):
-            if message.get("jsonrpc") != "2.0":
-                self._owe(None, then)
-            return
-        if has_method and not has_id:
-            return
-        is_request = has_method and _is_id(message["id"])
-        self._owe(message["id"] if is_request else None, then)
-
-    def _owe(self, msg_id: object, then: Then | None) -> None:
-        key = json.dumps(msg_id)
-        self.owed[key] += 1
-        self._then.setdefault(key, []).append((self.n_sent, then))
 
     # --- texts ----------------------------------------------------------------------------------
 
@@ -162,7 +115,7 @@ class Editor:
         self.documents[key] = Document(uri, first, as_sent(text), is_doubtful=version is not None)
         item = {"uri": uri, "languageId": "python", "version": first, "text": text}
         self.notify("textDocument/didOpen", {"textDocument": item})
-        self.documents[key].opened_at = self.n_sent
+        self.documents[key].opened_at = self.answers.n_sent
 
     def close(self, document: Document) -> None:
         """Close it; what is not saved is gone."""
@@ -198,57 +151,20 @@ class Editor:
 
     def save(self, document: Document, *, with_text: bool) -> None:
         """Write a document to the disk, if it has a place there."""
-        path = self.path_of(document.uri)
+        path = self.folder.path_of(document.uri)
         if path is not None and path.parent.is_dir():
-            self.write_file(path, document.text.encode("utf-8", "surrogatepass"))
+            self.folder.write(path, document.text.encode("utf-8", "surrogatepass"))
         params: dict[str, Any] = {"textDocument": {"uri": document.uri}}
         if with_text:
             document.text = as_sent(document.text)
             params["text"] = document.text
         self.notify("textDocument/didSave", params)
 
-    def path_of(self, uri: str) -> Path | None:
-        """Where a document of the workspace lies."""
-        path = _place(uri)
-        return path if path is not None and self.root in path.parents else None
-
-    def uri_of(self, name: str) -> str:
-        """Of a name in the workspace."""
-        return "file://" + quote(str(self.root / name), errors="surrogateescape")
-
-    def write_file(self, path: Path, data: bytes) -> None:
-        """Write a file that the server must leave as it is then."""
-        path.write_bytes(data)
-        self._saved[path] = data
-        self._on_disk.setdefault(path, deque(maxlen=MOST_READ)).append(_decoded(data))
-
     def is_own(self, document: Document) -> bool:
         """Whether it is one of the server's own pages."""
-        return not (document.uri.startswith("untitled:") or self.path_of(document.uri))
+        return not (document.uri.startswith("untitled:") or self.folder.path_of(document.uri))
 
     # --- what is allowed ------------------------------------------------------------------------
-
-    def allow(self, hunks: list[Hunk], answer: Any) -> None:
-        """The user said yes to those of these hunks that the answer names."""
-        if isinstance(answer, dict):
-            named = set(answer.get("hunks", ()))
-            self.allow_all([hunk for hunk in hunks if hunk["hunk"] in named])
-
-    def allow_all(self, hunks: list[Hunk]) -> None:
-        """The user may have said yes to any of these, as by saving a page.
-
-        Each is kept as it was then: one that waits for its turn may be another by the next yes.
-        """
-        for hunk in hunks:
-            key = hunk["hunk"], hunk["hash"]
-            self._allowed = {k: h for k, h in self._allowed.items() if k != key} | {key: hunk}
-        while len(self._allowed) > MOST_ALLOWED:
-            del self._allowed[next(iter(self._allowed))]
-
-    def agree(self, *questions: str) -> None:
-        """The user said yes to these; one whether a file may go is a yes to its removal."""
-        for asked in filter(None, map(_REMOVAL.search, questions)):
-            self._may_go.add(self.root / asked[1])
 
     def _check_allowed(
         self, document: Document, edited: dict[str, Any], changes: list[dict[str, Any]]
@@ -266,13 +182,13 @@ class Editor:
         if self.is_own(document) or document.is_doubtful:
             return
         is_for_disk = "version" in edited and edited["version"] is None
-        if is_for_disk and document.opened_at <= self._n_taken:
+        if is_for_disk and document.opened_at <= self.answers.n_taken:
             raise Violation(
                 f"this edit of {document.uri} is for the disk, but it is open: {changes}"
             )
-        if not self._allowed:
+        if not self.allowed.hunks():
             raise Violation(f"nobody said yes to this edit of {document.uri}: {changes}")
-        allowed = words_of(*(h[side] for h in self._allowed.values() for side in ("old", "new")))
+        allowed = self.allowed.words()
         texts = self._texts_on_disk(document) if is_for_disk else [document.text]
         others = [self._words_changed(text, changes) - allowed for text in texts]
         if all(others):
@@ -280,11 +196,8 @@ class Editor:
 
     def _texts_on_disk(self, document: Document) -> list[str]:
         """Those that its file has or had; where there is no file, the document's."""
-        path = self.path_of(document.uri)
-        if path is None:
-            return [document.text]
-        now = [_decoded(path.read_bytes())] if path.is_file() else []
-        return [*self._on_disk.get(path, ()), *now] or [document.text]
+        path = self.folder.path_of(document.uri)
+        return (self.folder.texts_of(path) if path is not None else []) or [document.text]
 
     def _words_changed(self, text: str, changes: list[dict[str, Any]]) -> set[str]:
         """Those that go or come with `changes`."""
@@ -300,29 +213,11 @@ class Editor:
         if message.get("jsonrpc") != "2.0":
             raise Violation(f"this is no message: {message}")
         if "method" not in message:
-            self._take_answer(message)
+            self.answers.take(message)
         elif "id" in message:
             self._take_request(message)
         else:
             self._take_notification(message["method"], message.get("params"))
-
-    def _take_answer(self, message: Message) -> None:
-        key = json.dumps(message.get("id", "none"))
-        if not self.owed[key]:
-            raise Violation(f"nobody is owed this answer: {str(message)[:500]}")
-        self.owed[key] -= 1
-        thens = self._then[key]
-        n_sent, then = thens.pop(0)
-        self._n_taken = max(self._n_taken, n_sent)
-        if not thens:
-            del self._then[key], self.owed[key]
-        if ("error" in message) == ("result" in message):
-            raise Violation(f"an answer is a result or an error: {str(message)[:500]}")
-        error = message.get("error")
-        if error is not None and (error["code"] not in CODES or not error["message"]):
-            raise Violation(f"the server answers with a fault of its own: {error}")
-        if then is not None and error is None:
-            then(message["result"])
 
     def _take_notification(self, method: str, params: Any) -> None:
         if method == "$/progress" and params["value"].get("kind") == "begin":
@@ -357,16 +252,16 @@ class Editor:
     def _choose(self, message: Message, choice: Any) -> None:
         """One of the buttons of a message."""
         if choice == {"title": "Delete"}:
-            self.agree(message["params"]["message"])
+            self.allowed.agree(message["params"]["message"])
         self._answer(message, result=choice)
 
     def _answer(self, message: Message, **answer: object) -> None:
         self.send({"jsonrpc": "2.0", "id": message["id"], **answer})
 
     def _show(self, uri: str) -> None:
-        path = _place(uri)
+        path = place_of(uri)
         if key_of(uri) not in self.documents and path is not None and path.is_file():
-            self.open(uri, _decoded(path.read_bytes()))
+            self.open(uri, decoded(path.read_bytes()))
 
     # --- edits ----------------------------------------------------------------------------------
 
@@ -395,8 +290,8 @@ class Editor:
         uri = edited["uri"]
         document = self.documents.get(key_of(uri))
         if document is None:
-            path = _place(uri)
-            self.open(uri, _decoded(path.read_bytes()) if path and path.is_file() else "")
+            path = place_of(uri)
+            self.open(uri, decoded(path.read_bytes()) if path and path.is_file() else "")
             document = self.documents[key_of(uri)]
         ordered = sorted(
             enumerate(edits),
@@ -416,18 +311,15 @@ class Editor:
         """Create, rename or delete a file; whether it was done."""
         uri = change.get("oldUri") or change["uri"]
         uris = [uri, change.get("newUri") or uri]
-        old, new = (self.path_of(one) for one in uris)
-        named = {hunk[name] for hunk in self._allowed.values() for name in ("uri", "newUri")}
+        old, new = (self.folder.path_of(one) for one in uris)
+        named = {hunk[name] for hunk in self.allowed.hunks() for name in ("uri", "newUri")}
         is_named = {key_of(one) for one in named if one} & {key_of(one) for one in uris}
-        if not is_named and not (change["kind"] == "delete" and old in self._may_go):
+        if not is_named and not (change["kind"] == "delete" and old in self._may_go()):
             raise Violation(f"nobody said yes to this: {change}")
         if old is None or new is None:
             return False
-        self._free.update((old, new))
-        if not _operated(change["kind"], old, new):
+        if not self.folder.operate(change["kind"], old, new):
             return False
-        if change["kind"] == "rename":
-            self._on_disk[new] = self._on_disk.pop(old, deque(maxlen=MOST_READ))
         if change["kind"] != "create" and (held := self.documents.get(key_of(uri))) is not None:
             self.close(held)
             if change["kind"] == "rename":
@@ -439,7 +331,7 @@ class Editor:
     def check_texts(self) -> None:
         """Ask for what the server holds: it must be what is held here now."""
         held = [one for one in self.documents.values() if not self.is_own(one)]
-        uris = [*(one.uri for one in held), "git:/a", self.uri_of("never")]
+        uris = [*(one.uri for one in held), "git:/a", self.folder.uri_of("never")]
         wanted = [checksum(one.text) if is_held(one.uri) else None for one in held]
 
         def then(answer: Any) -> None:
@@ -472,46 +364,14 @@ class Editor:
 
     def check_disk(self) -> None:
         """No file is another than what was saved, or what the user said yes to."""
-        for hunk in self._allowed.values():
-            for uri in (hunk["uri"], hunk["newUri"]):
-                if (
-                    uri
-                    and hunk["kind"] in ("create", "move", "remove")
-                    and (p := self.path_of(uri))
-                ):
-                    self._free.add(p)
-        self._free |= self._may_go
-        there = {path: path.read_bytes() for path in self.root.rglob("*") if path.is_file()}
-        for path in there.keys() | self._saved.keys():
-            if path not in self._free and there.get(path) != self._saved.get(path):
-                raise Violation(f"{path} has changed on the disk")
+        named = [
+            self.folder.path_of(uri)
+            for hunk in self.allowed.hunks()
+            if hunk["kind"] in ("create", "move", "remove")
+            for uri in (hunk["uri"], hunk["newUri"])
+            if uri
+        ]
+        self.folder.check({*filter(None, named), *self._may_go()})
 
-
-def _operated(kind: str, old: Path, new: Path) -> bool:
-    """Create, rename or delete on the disk; never over another file."""
-    if kind == "create" and not old.exists() and old.parent.is_dir():
-        old.write_bytes(b"")
-    elif kind == "rename" and old.exists() and not new.exists() and new.parent.is_dir():
-        old.rename(new)
-    elif kind == "delete" and old.exists():
-        old.unlink()
-    else:
-        return False
-    return True
-
-
-def _decoded(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
-
-
-def _is_id(value: object) -> bool:
-    return isinstance(value, str | int) and not isinstance(value, bool)
-
-
-def _place(uri: str) -> Path | None:
-    """The path that a URI of a file stands for."""
-    if not uri.startswith("file:///"):
-        return None
-    return Path(
-        os.fsdecode(unquote_to_bytes(uri.removeprefix("file://").encode("utf-8", "replace")))
-    )
+    def _may_go(self) -> set[Path]:
+        return {self.folder.root / name for name in self.allowed.may_go}

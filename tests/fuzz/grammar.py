@@ -25,7 +25,7 @@ N_OPEN = 5
 def a_document(editor: Editor, dice: Dice) -> Document:
     """One that is open; there always is one."""
     if not editor.documents:
-        editor.open(editor.uri_of("a.py"), nasty.lines(dice, 8))
+        editor.open(editor.folder.uri_of("a.py"), nasty.lines(dice, 8))
     held = list(editor.documents.values())
     return held[dice.randrange(len(held))]
 
@@ -108,7 +108,9 @@ def malformed_change(editor: Editor, dice: Dice) -> None:
 
 def change_unknown(editor: Editor, dice: Dice) -> None:
     """A change of what is not open."""
-    uri = dice.choice((*nasty.URIS, editor.uri_of("never.py"), editor.uri_of("no/such")))
+    uri = dice.choice(
+        (*nasty.URIS, editor.folder.uri_of("never.py"), editor.folder.uri_of("no/such"))
+    )
     identifier = {"uri": uri, "version": dice.choice(nasty.NUMBERS)}
     change = {"range": nasty.stretch(dice, 5), "text": nasty.text(dice, 2)}
     editor.tell_change({"textDocument": identifier, "contentChanges": [change]})
@@ -119,7 +121,7 @@ def open_document(editor: Editor, dice: Dice) -> None:
     if len(editor.documents) > N_OPEN:
         return close_document(editor, dice)
     name = dice.choice(NAMES)
-    uri = editor.uri_of(name)
+    uri = editor.folder.uri_of(name)
     if dice.random() < 0.15:
         uri = uri[:-1] + "%" + format(ord(uri[-1]), dice.choice(("02x", "02X")))
     if dice.random() < 0.1:
@@ -136,7 +138,7 @@ def close_document(editor: Editor, dice: Dice) -> None:
 
 def close_unknown(editor: Editor, dice: Dice) -> None:
     """What is not open is closed or saved."""
-    uri = dice.choice((editor.uri_of("never2.py"), "git:/never", "untitled:never", ""))
+    uri = dice.choice((editor.folder.uri_of("never2.py"), "git:/never", "untitled:never", ""))
     method = dice.choice(("textDocument/didClose", "textDocument/didSave"))
     editor.notify(method, {"textDocument": {"uri": uri}})
 
@@ -146,8 +148,8 @@ def save(editor: Editor, dice: Dice) -> None:
     document = a_document(editor, dice)
     if editor.is_own(document):
         # What was changed in a page is a decision about any hunk.
-        editor.command("stet.proposals", {"state": "pending"}, then=editor.allow_all)
-        editor.command("stet.proposals", {"state": "conflict"}, then=editor.allow_all)
+        editor.command("stet.proposals", {"state": "pending"}, then=editor.allowed.take_all)
+        editor.command("stet.proposals", {"state": "conflict"}, then=editor.allowed.take_all)
     editor.save(document, with_text=dice.random() < 0.3)
 
 
@@ -180,7 +182,7 @@ def focus(editor: Editor, dice: Dice) -> None:
 
 def watched(editor: Editor, dice: Dice) -> None:
     """Files have changed on the disk, it is said."""
-    uris = [editor.uri_of(dice.choice(NAMES)), dice.choice(nasty.URIS)]
+    uris = [editor.folder.uri_of(dice.choice(NAMES)), dice.choice(nasty.URIS)]
     changes: Any = [{"uri": uri, "type": dice.choice((1, 2, 3, 9, None))} for uri in uris]
     params = {"changes": changes}
     if dice.random() < 0.2:
@@ -190,7 +192,12 @@ def watched(editor: Editor, dice: Dice) -> None:
 
 def files_told(editor: Editor, dice: Dice) -> None:
     """Files were renamed or deleted, it is said."""
-    files = [{"oldUri": editor.uri_of(dice.choice(NAMES)), "newUri": editor.uri_of("x9.py")}]
+    files = [
+        {
+            "oldUri": editor.folder.uri_of(dice.choice(NAMES)),
+            "newUri": editor.folder.uri_of("x9.py"),
+        }
+    ]
     if dice.random() < 0.5:
         params: Any = {"files": [{"uri": one["oldUri"]} for one in files]}
         method = "workspace/didDeleteFiles"
@@ -213,7 +220,7 @@ def configuration(editor: Editor, dice: Dice) -> None:
 
 def folders(editor: Editor, dice: Dice) -> None:
     """A folder comes and goes."""
-    folder = {"uri": editor.uri_of("notes"), "name": "notes"}
+    folder = {"uri": editor.folder.uri_of("notes"), "name": "notes"}
     event: Any = {"added": [folder], "removed": []}
     editor.notify("workspace/didChangeWorkspaceFolders", {"event": event})
     gone: Any = {"event": {"added": [], "removed": [folder]}}
@@ -286,7 +293,7 @@ def cancel(editor: Editor, dice: Dice) -> None:
         made = editor.request("workspace/symbol", {"query": "?u"})
         editor.notify("$/cancelRequest", {"id": made})
         return
-    ids: tuple[Any, ...] = (editor.n_sent, 1, -1, "x", 2**70, None, [], {})
+    ids: tuple[Any, ...] = (editor.answers.n_sent, 1, -1, "x", 2**70, None, [], {})
     editor.notify(
         "$/cancelRequest", {"id": dice.choice(ids)} if dice.random() < 0.9 else nasty.odd(dice)
     )

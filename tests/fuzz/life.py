@@ -83,7 +83,7 @@ async def play(
             life.violation = f"{violation}\n{editor.profile.file}; the end of its log:\n{log}"
         finally:
             await editor.connection.close()
-    life.n_messages, life.n_edits = editor.n_sent, editor.n_edits
+    life.n_messages, life.n_edits = editor.answers.n_sent, editor.n_edits
     return life
 
 
@@ -93,7 +93,7 @@ def _editor(root: Path, seed: int) -> Editor:
     editor = Editor(root, CLIENTS[seed % len(CLIENTS)], seed)
     dice = random.Random(seed)
     for name in ("a.py", "b.md", "notes/c.md", "d.txt", "e\u0301.txt"):
-        editor.write_file(root / name, nasty.lines(dice, 6).encode("utf-8", "surrogatepass"))
+        editor.folder.write(root / name, nasty.lines(dice, 6).encode("utf-8", "surrogatepass"))
     editor.settings = {
         "search": {"embeddings": "off"},
         "agent": {"maxIterations": 8, "maxSeconds": 20, "disabledTools": ["execute_command"]},
@@ -108,12 +108,12 @@ async def _begin(editor: Editor) -> None:
     """Say hello, with a few words too early."""
     for method in ("textDocument/hover", "workspace/executeCommand", "shutdown"):
         editor.request(method, {"command": "stet.status"})
-    editor.notify("textDocument/didOpen", {"textDocument": {"uri": editor.uri_of("a.py")}})
+    editor.notify("textDocument/didOpen", {"textDocument": {"uri": editor.folder.uri_of("a.py")}})
     hello = {
         **editor.profile.recorded(),
         "processId": None,
-        "rootUri": editor.uri_of(""),
-        "workspaceFolders": [{"uri": editor.uri_of("").rstrip("/"), "name": "ws"}],
+        "rootUri": editor.folder.uri_of(""),
+        "workspaceFolders": [{"uri": editor.folder.uri_of("").rstrip("/"), "name": "ws"}],
         "initializationOptions": editor.settings,
     }
 
@@ -121,7 +121,7 @@ async def _begin(editor: Editor) -> None:
         editor.encoding = answer["capabilities"].get("positionEncoding") or "utf-16"
 
     editor.request("initialize", hello, hear)
-    await editor.connection.until(lambda: not editor.n_owed(), "answer to initialize")
+    await editor.connection.until(lambda: not editor.answers.n_owed(), "answer to initialize")
     editor.notify("initialized", {})
 
 
@@ -133,7 +133,7 @@ async def _live(editor: Editor, ops: Sequence[Op], life: Life, *, counts_memory:
         await editor.connection.drain()
         if start % BATCH == 0:
             await _look(editor)
-        await editor.connection.until(lambda: editor.n_owed() < MOST_OWED, "answer in time")
+        await editor.connection.until(lambda: editor.answers.n_owed() < MOST_OWED, "answer in time")
         if marks & set(range(start, start + CHUNK)):
             life.figures.append(await _measure(editor))
     await _look(editor)
@@ -147,13 +147,13 @@ async def _look(editor: Editor) -> None:
     for _ in range(TURNS_LEFT_ALONE):
         editor.command("stet.status", then=status.update)
         await editor.connection.until(
-            lambda: not editor.n_owed(), f"answer to {sorted(editor.owed)[:5]}"
+            lambda: not editor.answers.n_owed(), f"answer to {sorted(editor.answers.owed)[:5]}"
         )
         if not status["turns"]:
             break
     editor.check_texts()
     editor.check_hunks()
-    await editor.connection.until(lambda: not editor.n_owed(), "answer about texts")
+    await editor.connection.until(lambda: not editor.answers.n_owed(), "answer about texts")
 
 
 async def _measure(editor: Editor) -> Figures:
@@ -168,17 +168,19 @@ async def _measure(editor: Editor) -> Figures:
     while status["turns"]:
         editor.command("stet.cancel")
         editor.command("stet.status", then=status.update)
-        await editor.connection.until(lambda: not editor.n_owed(), "answer to status")
+        await editor.connection.until(lambda: not editor.answers.n_owed(), "answer to status")
     found: list[Figures] = []
 
     def then(answer: Any) -> None:
         found.append(
-            Figures(editor.n_sent, answer["inUse"], answer["resident"], answer["descriptors"])
+            Figures(
+                editor.answers.n_sent, answer["inUse"], answer["resident"], answer["descriptors"]
+            )
         )
 
     for _ in range(LOOKS):
         editor.command("test.memory", then=then)
-        await editor.connection.until(lambda: not editor.n_owed(), "figures")
+        await editor.connection.until(lambda: not editor.answers.n_owed(), "figures")
     return Figures(
         found[-1].n_messages,
         min(one.in_use for one in found),
@@ -194,7 +196,7 @@ async def _end(editor: Editor, dice: random.Random) -> None:
     editor.request("shutdown", None)
     for name in ("type", "ask", "look", "odd id", "ask oddly"):
         WORDS[name][1](editor, dice)
-    await editor.connection.until(lambda: not editor.n_owed(), "answer behind shutdown")
+    await editor.connection.until(lambda: not editor.answers.n_owed(), "answer behind shutdown")
     editor.notify("exit", None)
     code = await editor.connection.ended()
     if code != 0:
