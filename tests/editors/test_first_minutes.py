@@ -27,7 +27,9 @@ from tests.editors.helix import SIZE, HelixEditor
 from tests.editors.neovim import Neovim
 from tests.editors.scripts import GREET, GREET_FILE, greet_script
 from tests.editors.terminal import Terminal
-from tests.editors.vscode import Installed, Screen, Start, VSCode
+from tests.editors.vscode import VSCode
+from tests.editors.vscode_install import Installed, Start
+from tests.editors.vscode_screen import Screen
 from tests.parts import code_server, emacs, helix, npm, vscode_extension
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]

@@ -9,7 +9,9 @@ import pytest
 from tests.editors import scenario as given
 from tests.editors.scenario import ADD, AMOUNT, EMPTY, LABEL, NAMES, ROUNDED, SHOWN, Change
 from tests.editors.shown import Shown
-from tests.editors.vscode import CANCEL, STATUS, Installed, Screen, Start, VSCode
+from tests.editors.vscode import CANCEL, STATUS, VSCode
+from tests.editors.vscode_install import Installed, Start
+from tests.editors.vscode_screen import Screen
 from tests.parts.code_server import VSCODE as VERSION
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]

@@ -1,151 +1,25 @@
-"""One real VS Code with Stet in it: code-server in a headless Chromium, driven by keys and clicks.
-
-Playwright's own event loop lives in a thread of its own, since pytest's would not start beside it.
-"""
+"""One real VS Code with Stet in it: code-server in a headless Chromium, driven by keys and clicks."""
 
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
-import sys
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Self
 
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, Playwright
+from playwright.sync_api import BrowserContext, Locator, Page
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import TimeoutError as Late
 
-from tests.parts.chromium import FLAGS, Chromium
+from tests.editors.vscode_install import Start, command_line, environment, prepare
+from tests.editors.vscode_screen import DEADLINE, Screen, T
 
-T = TypeVar("T")
-DEADLINE = 60.0
-"""Seconds until a condition counts as missed; a start on a busy machine takes the longest."""
 STATUS = '[id="stet.stet.stet.status"]'
 FOCUSED = ".editor-instance .monaco-editor.focused"
 CANCEL = '[id="stet.stet.stet.cancel"]'
-SETTINGS: Mapping[str, object] = {
-    "security.workspace.trust.enabled": False,
-    "workbench.startupEditor": "none",
-    "workbench.secondarySideBar.defaultVisibility": "hidden",
-    "workbench.enableExperiments": False,
-    "chat.disableAIFeatures": True,
-    "extensions.webWorker": False,
-    "telemetry.telemetryLevel": "off",
-    # A page saves by itself a moment later, and shows nothing of it.
-    "files.autoSave": "off",
-    # What is typed is what is in the file.
-    "editor.quickSuggestions": {"other": "off", "comments": "off", "strings": "off"},
-    "editor.autoClosingBrackets": "never",
-    "editor.autoClosingQuotes": "never",
-    "editor.minimap.enabled": False,
-    "editor.cursorBlinking": "solid",
-    "editor.lightbulb.enabled": "off",
-}
-"""The user's settings in every test; a test's own come on top."""
-
-
-@dataclass(frozen=True, slots=True)
-class Installed:
-    """What every test starts: made once a session.
-
-    Attributes:
-        node: The program.
-        entry: The script that it runs as code-server.
-        extensions: The folder our extension is installed in.
-    """
-
-    node: Path
-    entry: Path
-    extensions: Path
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """What an editor starts with.
-
-    Attributes:
-        installed: The editor.
-        home: A folder of the test's own; becomes home, XDG folders and the user's settings.
-        root: The workspace.
-        script: What the model says, as the text of a `STET_SCRIPTED_MODEL` file; None is the model that
-            is found.
-        settings: The user's, beside `SETTINGS`.
-        path: The folders that programs are looked for in; Stet's own is one of them.
-    """
-
-    installed: Installed
-    home: Path
-    root: Path
-    script: str | None = "[]"
-    settings: Mapping[str, object] = field(default_factory=dict)
-    path: str = ""
-
-
-class Screen:
-    """One Chromium for many editors, in a thread of its own."""
-
-    def __init__(self, browser: Chromium) -> None:
-        self._thread = ThreadPoolExecutor(1, "playwright")
-        self._playwright, self._browser = self.run(lambda: _launch(browser))
-
-    def run(self, work: Callable[[], T]) -> T:
-        """Do something in the browser's thread."""
-        return self._thread.submit(work).result()
-
-    def window(self) -> tuple[BrowserContext, Page]:
-        """A window that remembers nothing; to be used in the browser's thread."""
-        context = self._browser.new_context(viewport={"width": 1200, "height": 900})
-        context.set_default_timeout(DEADLINE * 1000)
-        return context, context.new_page()
-
-    def close(self) -> None:
-        """End the browser."""
-        self.run(self._browser.close)
-        self.run(self._playwright.stop)
-        self._thread.shutdown()
-
-
-def _launch(browser: Chromium) -> tuple[Playwright, Browser]:
-    from playwright.sync_api import sync_playwright
-
-    playwright = sync_playwright().start()
-    flags = [flag for flag in FLAGS if flag != "--headless"]
-    launched = playwright.chromium.launch(
-        executable_path=str(browser.program),
-        args=flags,
-        env={**os.environ, **browser.environment},
-    )
-    return playwright, launched
-
-
-def install(node: Path, entry: Path, vsix: Path, home: Path) -> Installed:
-    """Have code-server install our extension, as a person would."""
-    installed = Installed(node, entry, home / "extensions")
-    command = _command(installed, home)
-    done = subprocess.run(
-        [*command, "--install-extension", str(vsix)],
-        env={"HOME": str(home), "PATH": os.environ["PATH"]},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert "successfully installed" in done.stdout, f"{done.stdout}\n{done.stderr}"
-    return installed
-
-
-def _command(installed: Installed, home: Path) -> list[str]:
-    return [
-        str(installed.node), str(installed.entry),
-        "--user-data-dir", str(home / "user"), "--extensions-dir", str(installed.extensions),
-        "--config", str(home / "config.yaml"), "--auth", "none", "--bind-addr", "127.0.0.1:0",
-        "--disable-telemetry", "--disable-update-check",
-    ]  # fmt: skip
 
 
 class VSCode:
@@ -161,10 +35,10 @@ class VSCode:
         self.console: list[tuple[str, str]] = []
         self._screen = screen
         self._home = start.home
-        _prepare(start)
+        prepare(start)
         self._process = subprocess.Popen(
-            _command(start.installed, start.home),
-            env=_environment(start),
+            command_line(start.installed, start.home),
+            env=environment(start),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -376,34 +250,3 @@ def _spaced(text: str) -> re.Pattern[str]:
 
 def _read(path: Path) -> list[str]:
     return path.read_text(errors="replace").splitlines()
-
-
-def _prepare(start: Start) -> None:
-    # Stet's settings are a machine's: where VS Code serves a browser, as here, it takes them from the
-    # machine's own file, and drops them from the user's once it knows what they are.
-    stets = {key: value for key, value in start.settings.items() if key.startswith("stet.")}
-    others = {key: value for key, value in start.settings.items() if key not in stets}
-    for name, settings in {"User": {**SETTINGS, **others}, "Machine": stets}.items():
-        folder = start.home / "user" / name
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "settings.json").write_text(json.dumps(settings))
-    if start.script is not None:
-        (start.home / "script.json").write_text(start.script)
-
-
-def _environment(start: Start) -> dict[str, Any]:
-    home = start.home / "home"
-    home.mkdir(exist_ok=True)
-    kinds = ("CONFIG", "DATA", "STATE", "CACHE")
-    script = str(start.home / "script.json")
-    return {
-        "HOME": str(home),
-        "PATH": start.path
-        or os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
-        "LANG": "C.UTF-8",
-        "SHELL": shutil.which("sh") or "/bin/sh",
-        # As when it is started from a terminal: the login shell is not asked for another PATH.
-        "VSCODE_CLI": "1",
-        **({} if start.script is None else {"STET_SCRIPTED_MODEL": script}),
-        **{f"XDG_{kind}_HOME": str(home / kind.lower()) for kind in kinds},
-    }

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     # Not at run time: the driver of the browser is for these tests only.
     from tests.conftest import Part
-    from tests.editors.vscode import Installed, Screen, VSCode
+    from tests.editors.vscode import VSCode
+    from tests.editors.vscode_install import Installed
+    from tests.editors.vscode_screen import Screen
 
 
 class Starts(Protocol):
@@ -29,7 +31,7 @@ class Starts(Protocol):
 @pytest.fixture(scope="session")
 def screen(part: Part) -> Iterator[Screen]:
     """A browser; it remembers nothing from one window to the next."""
-    from tests.editors.vscode import Screen
+    from tests.editors.vscode_screen import Screen
 
     made = Screen(part(chromium.ensure))
     yield made
@@ -39,7 +41,7 @@ def screen(part: Part) -> Iterator[Screen]:
 @pytest.fixture(scope="session")
 def vscode_installed(part: Part, tmp_path_factory: pytest.TempPathFactory) -> Installed:
     """VS Code and our extension."""
-    from tests.editors.vscode import install
+    from tests.editors.vscode_install import install
 
     node, entry, vsix = part(npm.node), part(code_server.ensure), part(vscode_extension.ensure)
     return install(node, entry, vsix, tmp_path_factory.mktemp("vscode"))
@@ -48,7 +50,8 @@ def vscode_installed(part: Part, tmp_path_factory: pytest.TempPathFactory) -> In
 @pytest.fixture
 def vscode(screen: Screen, vscode_installed: Installed, tmp_path: Path) -> Iterator[Starts]:
     """`vscode(files, script=…)` starts one in a fresh workspace and home, with a file open."""
-    from tests.editors.vscode import Start, VSCode
+    from tests.editors.vscode import VSCode
+    from tests.editors.vscode_install import Start
 
     started: list[VSCode] = []
 
@@ -72,7 +75,9 @@ def vscode(screen: Screen, vscode_installed: Installed, tmp_path: Path) -> Itera
 
 def record(folder: Path, programs: Path) -> None:
     """VS Code, started as `tests.editors.profiles` has it."""
-    from tests.editors.vscode import Screen, Start, VSCode, install
+    from tests.editors.vscode import VSCode
+    from tests.editors.vscode_install import Start, install
+    from tests.editors.vscode_screen import Screen
 
     made = Screen(chromium.ensure())
     try:

@@ -1,0 +1,111 @@
+"""One server and the editor that it talks to, in one process, for the benchmark of hunks.
+
+The server is the whole one; only the pipe to the editor is missing. The editor in here applies what it
+is asked to and reports it as changes from the bottom up, as most do.
+"""
+
+import asyncio
+import gc
+import json
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+from stet.lsp.server import build_server
+from stet.lsp.showing.publisher import DELAY
+from stet.lsp.state import ServerState
+from tests.bench.process import INITIALIZE
+
+
+class Desk:
+    """One server, and the editor that it talks to.
+
+    Attributes:
+        state: What the server owns.
+        lasting: The tasks that stay as long as it does, and the one that measures.
+    """
+
+    def __init__(self) -> None:
+        self._server = build_server()
+        first: Any = self._server.documents
+        self._state: Callable[[], ServerState] = first._state
+        self._server.protocol.set_writer(self)
+        self._ids = count(1)
+        self._versions = count(1)
+        self._answers: dict[object, Any] = {}
+        self.lasting: set[asyncio.Task[Any]] = set()
+
+    @property
+    def state(self) -> ServerState:
+        return self._state()
+
+    async def begin(self) -> None:
+        """Say hello, and wait until the server is ready."""
+        self.ask("initialize", INITIALIZE)
+        self._notify("initialized", {})
+        _ = await self.state.startup.answerer()
+        self.lasting = asyncio.all_tasks()
+
+    async def end(self) -> None:
+        """Let go of everything."""
+        await self._server.tasks.close()
+        assert self._server.closing is not None
+        await self._server.closing()
+
+    # -- from the server -------------------------------------------------------------------------
+
+    def write(self, data: bytes) -> None:
+        """Take a message; a request is answered once the server has done what it is doing."""
+        message = json.loads(data.partition(b"\r\n\r\n")[2])
+        method = message.get("method")
+        if method is None:
+            self._answers[message["id"]] = message["result"]
+        elif "id" in message:
+            asyncio.get_running_loop().call_soon(self._answer, message)
+
+    def close(self) -> None:
+        """Nothing is to be closed."""
+
+    def _answer(self, message: dict[str, Any]) -> None:
+        result: object = None
+        if message["method"] == "workspace/configuration":
+            result = [None]
+        elif message["method"] == "workspace/applyEdit":
+            for change in message["params"]["edit"]["documentChanges"]:
+                edits = [{"range": e["range"], "text": e["newText"]} for e in change["edits"]]
+                self.change(change["textDocument"]["uri"], *reversed(edits))
+            result = {"applied": True}
+        self._receive({"id": message["id"], "result": result})
+
+    # -- to the server ---------------------------------------------------------------------------
+
+    def ask(self, method: str, params: object) -> Any:
+        """The result of a request, which is answered at once."""
+        number = next(self._ids)
+        self._receive({"id": number, "method": method, "params": params})
+        return self._answers.pop(number)
+
+    def command(self, name: str, **arguments: object) -> Any:
+        """The result of a command."""
+        return self.ask("workspace/executeCommand", {"command": name, "arguments": [arguments]})
+
+    def open(self, uri: str, text: str) -> None:
+        """Open a document."""
+        document = {"uri": uri, "languageId": "plaintext", "version": 0, "text": text}
+        self._notify("textDocument/didOpen", {"textDocument": document})
+
+    def change(self, uri: str, *changes: dict[str, Any]) -> None:
+        """Change a document by one message."""
+        document = {"uri": uri, "version": next(self._versions)}
+        self.state.documents.change({"textDocument": document, "contentChanges": list(changes)})
+
+    async def rests(self) -> None:
+        """Wait until what has changed is published; then nothing is left over from before."""
+        await asyncio.sleep(2 * DELAY)
+        gc.collect()
+
+    def _notify(self, method: str, params: object) -> None:
+        self._receive({"method": method, "params": params})
+
+    def _receive(self, message: dict[str, Any]) -> None:
+        assert self._server.protocol.receive(json.dumps({"jsonrpc": "2.0", **message}).encode())

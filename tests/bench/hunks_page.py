@@ -1,0 +1,78 @@
+"""A document with hunks at even distances, for the benchmark of hunks."""
+
+import asyncio
+from itertools import count
+from typing import Any
+
+from stet.review.drafts import EditDraft
+from stet.text.edit import Replacement, TextEdit
+from tests.bench.hunks_desk import Desk
+from tests.support.page import rules
+
+N_LINES = 10_000
+MANY, FEW = 1_000, 10
+LINE = "the quick brown fox jumps over the lazy dog"
+
+
+class Page:
+    """One document with hunks at even distances.
+
+    Attributes:
+        waiting: The first lines of the hunks proposed last, but for those that only add lines.
+    """
+
+    _numbers = count(1)
+
+    def __init__(self, desk: Desk, n_hunks: int) -> None:
+        self.desk = desk
+        self.number = next(self._numbers)
+        self.uri = f"file:///bench/{self.number}.txt"
+        self.step = N_LINES // max(n_hunks, 1)
+        self.lines = [f"{LINE} {number}\n" for number in range(N_LINES)]
+        desk.open(self.uri, "".join(self.lines))
+        self.waiting: list[int] = []
+        if n_hunks:
+            self.propose(2)
+
+    def propose(self, at: int) -> None:
+        """Propose another line on every so manieth, from line `at` of each stretch."""
+        document = self.desk.state.workspace.document(self.uri)
+        assert document is not None
+        starts, offset = [], 0
+        for line in document.lines:
+            starts.append(offset)
+            offset += len(line)
+        edit = TextEdit(
+            tuple(
+                Replacement(starts[n], starts[n + 1], f"proposal {n}\nand more\n")
+                for n in range(at, N_LINES, self.step)
+            )
+        )
+        draft = EditDraft(
+            turn=f"t{self.number}.{at}",
+            author="m",
+            document=document,
+            name="a.txt",
+            edit=edit,
+            summary="Change a line",
+        )
+        hunks = self.desk.state.ledger.propose_edit(draft, rules())
+        assert len(hunks) == len(edit.replacements)
+        self.waiting = [hunk.range.start.line for hunk in hunks if hunk.old]
+
+    def inside(self, number: int) -> int:
+        """A line of a hunk that waits, another one each time; any where there is none."""
+        return self.waiting[2 * number] if self.waiting else 20 * number + 2
+
+    async def becomes(self, state: str, n: int = MANY) -> None:
+        """Wait until all work is done; its last `n` hunks are in that state then."""
+        while tasks := asyncio.all_tasks() - self.desk.lasting:
+            await asyncio.wait(tasks)
+        found = [str(hunk.state) for hunk in self.desk.state.ledger.hunks(uri=self.uri)]
+        assert found.count(state) >= n, found[:3]
+
+
+def change(line: int, column: int, text: str, end: int | None = None) -> dict[str, Any]:
+    """A change as an editor reports it."""
+    behind = {"line": line if end is None else end, "character": column}
+    return {"range": {"start": {"line": line, "character": column}, "end": behind}, "text": text}

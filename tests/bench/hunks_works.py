@@ -1,0 +1,124 @@
+"""What a person does with all the hunks of a document: how long it takes, and holds the loop."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from time import perf_counter
+
+from tests.bench.hunks_desk import Desk
+from tests.bench.hunks_page import N_LINES, Page, change
+
+
+async def _timed(work: Callable[[], Awaitable[None]]) -> tuple[float, float]:
+    """Milliseconds it takes, and the longest the event loop stands still meanwhile."""
+    loop, longest, over = asyncio.get_running_loop(), 0.0, False
+    last = started = perf_counter()
+
+    def tick() -> None:
+        nonlocal longest, last
+        now = perf_counter()
+        longest, last = max(longest, now - last), now
+        if not over:
+            loop.call_soon(tick)
+
+    loop.call_soon(tick)
+    await work()
+    total = perf_counter() - started
+    tick()
+    over = True
+    return total * 1000, longest * 1000
+
+
+async def _page(desk: Desk, n: int) -> Page:
+    """A document with so many hunks, whose diagnostics are out."""
+    page = Page(desk, n)
+    await desk.rests()
+    return page
+
+
+async def _propose(desk: Desk, n: int) -> tuple[float, float]:
+    page = await _page(desk, 0)
+    page.step = N_LINES // n
+
+    async def work() -> None:
+        page.propose(2)
+
+    return await _timed(work)
+
+
+async def _accept_one(desk: Desk, n: int) -> tuple[float, float]:
+    page = await _page(desk, n)
+    hunk = desk.state.ledger.live(page.uri)[0].id
+
+    async def work() -> None:
+        desk.command("stet.accept", hunk=hunk)
+        await page.becomes("accepted", 1)
+
+    return await _timed(work)
+
+
+async def _accept_all(desk: Desk, n: int) -> tuple[float, float]:
+    page = await _page(desk, n)
+
+    async def work() -> None:
+        desk.command("stet.accept", uri=page.uri)
+        await page.becomes("accepted", n)
+
+    return await _timed(work)
+
+
+async def _reject_all(desk: Desk, n: int) -> tuple[float, float]:
+    page = await _page(desk, n)
+
+    async def work() -> None:
+        desk.command("stet.reject", uri=page.uri)
+        await page.becomes("rejected", n)
+
+    return await _timed(work)
+
+
+async def _undo_all(desk: Desk, n: int) -> tuple[float, float]:
+    page = await _page(desk, n)
+    desk.command("stet.accept", uri=page.uri)
+    await page.becomes("accepted", n)
+    await desk.rests()
+
+    async def work() -> None:
+        desk.command("stet.undo", uri=page.uri)
+        await page.becomes("undone", n)
+
+    return await _timed(work)
+
+
+async def _many_changes(desk: Desk, n: int) -> tuple[float, float]:
+    page = await _page(desk, n)
+    page.propose(page.step // 2)
+    await desk.rests()
+    changes = [change(n, 0, "new line\n") for n in range(N_LINES - 2, 0, -5)]
+
+    async def work() -> None:
+        desk.change(page.uri, *changes)
+
+    return await _timed(work)
+
+
+async def _many_from_the_top(desk: Desk, n: int) -> tuple[float, float]:
+    page = await _page(desk, n)
+    page.propose(page.step // 2)
+    await desk.rests()
+    changes = [change(n, 0, "new line\n") for n in range(2, N_LINES - 2, 5)]
+
+    async def work() -> None:
+        desk.change(page.uri, *changes)
+
+    return await _timed(work)
+
+
+WORKS: dict[str, Callable[[Desk, int], Awaitable[tuple[float, float]]]] = {
+    "proposed at once": _propose,
+    "one accepted": _accept_one,
+    "all accepted": _accept_all,
+    "all rejected": _reject_all,
+    "a turn undone": _undo_all,
+    "2,000 changes in one message": _many_changes,
+    "2,000 changes from the top down": _many_from_the_top,
+}
