@@ -111,8 +111,9 @@ def start(given: Start, file: str) -> "Emacs":
     (config / "init.el").write_text(
         f";; -*- lexical-binding: t -*-\n{given.before}{readme_lines()}{given.init}{HELPERS}"
     )
-    with contextlib.suppress(FileExistsError):
-        (config / "stet.el").symlink_to(CONFIG / "stet.el")
+    for lisp in CONFIG.glob("*.el"):
+        with contextlib.suppress(FileExistsError):
+            (config / lisp.name).symlink_to(lisp)
     folders = [*map(str, given.path), "/usr/bin", "/bin"]
     environment = {
         "HOME": str(given.home),

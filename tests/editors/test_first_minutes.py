@@ -75,7 +75,10 @@ def test_an_installation_has_all_that_stet_config_gives(stranger: Stranger) -> N
     there = stranger.stet.parent
     (shipped,) = there.glob("lib/python*/site-packages/stet/cli/clients")
     files = {path.relative_to(shipped) for path in shipped.rglob("*") if path.is_file()}
-    others = ("emacs/stet.el", "helix/config.toml", "helix/config-25.01.toml", "neovim/stet.lua")
+    others = (
+        *(f"emacs/{name}.el" for name in ("stet", "stet-hunk", "stet-server")),
+        *("helix/config.toml", "helix/config-25.01.toml", "neovim/stet.lua"),
+    )
     extension = {path.relative_to(PAGES) for path in vscode_extension.sources()}
     assert files == (extension | set(map(Path, others))) - {Path("vscode/.gitignore")}
     assert [
@@ -135,10 +138,14 @@ def test_emacs(stranger: Stranger, part: Part) -> None:
     paths = {"EMACSLOADPATH": f"{site}:{program.environment['EMACSLOADPATH']}"}
     stranger.has("emacs", program.command, {**program.environment, **paths})
     said = stranger.runs(config_command("Emacs"))
-    assert "Put these lines into ~/config/emacs/init.el and restart Emacs:\n" in said
+    wrote, _, lines = said.partition(
+        "Put these lines into ~/config/emacs/init.el and restart Emacs:\n"
+    )
+    parts = ("stet-server", "stet-hunk", "stet")
+    assert wrote.splitlines() == [f"wrote ~/config/emacs/{name}.el" for name in parts]
     init = stranger.home / "config" / "emacs" / "init.el"
     init.write_text(emacs_driver.readme_lines())
-    assert [line.strip() for line in said.splitlines()[2:]] == init.read_text().splitlines()
+    assert [line.strip() for line in lines.splitlines()] == init.read_text().splitlines()
     prefix = spans(PAGES / "emacs" / "README.md", "After the prefix,")[0]
     ask, accept = (f"{prefix} {key('emacs', does)}" for does in ("ask,", "accept the"))
     with running_emacs(stranger, None) as editor:

@@ -14,6 +14,8 @@ from stet.system.os_system import OsSystem
 
 _SHIPPED = Path(__file__).with_name("clients")
 _CHECKOUT = Path(__file__).parents[3] / "client-configs"
+_LISP = ("stet-server.el", "stet-hunk.el", "stet.el")
+"""Each needs those before it, so that all of them printed are one file that works."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,7 @@ def _emacs() -> Configuration:
         "  (stet-mode)",
         '  (keymap-global-set "C-c s" \'stet-command-map)',
     )
-    return Configuration((File(folder / "stet.el", _text("emacs/stet.el")),), then)
+    return Configuration(tuple(File(folder / n, _text(f"emacs/{n}")) for n in _LISP), then)
 
 
 def _helix(keys_file: str) -> Configuration:
