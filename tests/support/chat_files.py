@@ -4,6 +4,7 @@ from pathlib import Path
 
 
 def on_disk(uri: str) -> str:
+    """What stands in the document on the disk."""
     return Path(uri.removeprefix("file://")).read_text()
 
 
@@ -14,4 +15,5 @@ def append(uri: str, text: str) -> None:
 
 
 def mode_of(uri: str) -> int:
+    """Who may read and write it, as the bits of its mode."""
     return Path(uri.removeprefix("file://")).stat().st_mode & 0o777

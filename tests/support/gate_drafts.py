@@ -36,12 +36,14 @@ def rules_in(world: Workspace, **settings: object) -> EditRules:
 
 
 def creation(path: Path, text: str = "x\n") -> CreateDraft:
+    """A new file there."""
     return CreateDraft(
         turn="t", author="m", uri=uri_of(path), name=path.name, text=text, summary="s"
     )
 
 
 def edit_of(path: Path, new: str = "pwned\n") -> EditDraft:
+    """All of the text of a file there replaced by another."""
     return EditDraft(
         turn="t",
         author="m",
@@ -53,6 +55,7 @@ def edit_of(path: Path, new: str = "pwned\n") -> EditDraft:
 
 
 def move(path: Path, new: Path, *links: EditDraft) -> MoveDraft:
+    """A file there moved, with edits of the links to it."""
     return MoveDraft(
         turn="t",
         author="m",
@@ -66,6 +69,7 @@ def move(path: Path, new: Path, *links: EditDraft) -> MoveDraft:
 
 
 def removal(path: Path) -> RemoveDraft:
+    """A file there removed."""
     return RemoveDraft(
         turn="t", author="m", uri=uri_of(path), name=path.name, text=VICTIM, summary="s"
     )

@@ -24,30 +24,37 @@ class Library:
         self.builder = Builder(self.ground, self.store, self.engine, self.read.extend)
 
     def uri(self, name: str) -> str:
+        """Of a file by its name below the folder."""
         return uri_of(self.root / name)
 
     def write(self, name: str, text: str | bytes) -> None:
+        """Put a file on the disk; the index is not told."""
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
 
     def close(self) -> None:
+        """Let go of both."""
         self.builder.close()
         self.store.close()
 
     def settle(self) -> None:
+        """Do all that is left to do."""
         while self.builder.step():
             pass
 
     def scan(self) -> None:
+        """Look at the whole folder."""
         self.read.clear()
         self.builder.scan()
         self.settle()
 
     def change(self, *names: str) -> None:
+        """Tell the index of files that have changed."""
         self.read.clear()
         self.builder.changed([self.uri(name) for name in names])
         self.settle()
 
     def find(self, text: str) -> list[str]:
+        """The names of the files in which something is found."""
         return sorted({hit.file for hit in self.engine.search(Search(text))})

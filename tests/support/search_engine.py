@@ -18,6 +18,7 @@ class Letters:
     name = "letters"
 
     def embed(self, texts: Sequence[str]) -> Matrix:
+        """One row for each text, of length 1."""
         counts = np.array(
             [[text.count(chr(97 + letter)) for letter in range(26)] for text in texts],
             dtype=np.float32,
@@ -30,10 +31,12 @@ class Letters:
 
 
 def entry(name: str, text: str) -> Entry:
+    """A file as the index takes it."""
     return entry_of(Source(f"file:///{name}", name, text, Stamp(None, len(text), digest(text))))
 
 
 def engine_of(files: dict[str, str]) -> SearchEngine:
+    """An engine that knows these texts by name, and all their meanings."""
     engine = SearchEngine(Store(":memory:"), Letters())
     engine.put(entry(name, text) for name, text in files.items())
     while engine.embed():
@@ -42,4 +45,5 @@ def engine_of(files: dict[str, str]) -> SearchEngine:
 
 
 def files_of(hits: Sequence[Hit]) -> list[str]:
+    """The names of the files found, best first."""
     return [hit.file for hit in hits]
