@@ -4,11 +4,8 @@ The document has ten thousand lines. Peers are asked idle: they have neither tur
 refuses the request, as it does not know it, in its place behind the keystroke.
 """
 
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from statistics import quantiles
 from time import perf_counter
@@ -17,6 +14,7 @@ from tests.bench.corpus import make_workspace
 from tests.bench.didchange import LINE
 from tests.bench.peers import peers_here
 from tests.bench.process import INITIALIZE, STET, ServerProcess, running
+from tests.bench.provider import provided
 from tests.bench.statuses import command, index_is_begun_anew, index_is_ready
 from tests.bench.table import Row, at_most
 
@@ -47,10 +45,9 @@ def rows() -> Iterator[Row]:
 
 
 def _ours() -> tuple[float, float]:
-    with tempfile.TemporaryDirectory() as scratch, _provider() as base_url:
+    with tempfile.TemporaryDirectory() as scratch, provided(1, N_CHUNKS, PAUSE) as there:
         root = Path(scratch) / "ws"
         make_workspace(root)
-        there = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": base_url, "no_proxy": "*"}
         with running(STET, there) as server:
             hello = {**INITIALIZE, "rootUri": root.as_uri(), "initializationOptions": SETTINGS}
             server.ask("initialize", hello)
@@ -76,21 +73,6 @@ def _is_busy(server: ServerProcess, turn: str) -> None:
     assert index == "building", f"the index was {index} before all keys were typed"
     state = command(server, "stet.turn", turn=turn)["state"]
     assert state == "running", f"the turn was {state} before all keys were typed"
-
-
-@contextmanager
-def _provider() -> Iterator[str]:
-    """A provider that answers one question slowly; its address."""
-    argv = [sys.executable, "-m", "tests.bench.provider", "1", str(N_CHUNKS), str(PAUSE)]
-    with subprocess.Popen(
-        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as provider:
-        assert provider.stdin is not None
-        assert provider.stdout is not None
-        try:
-            yield provider.stdout.readline().strip()
-        finally:
-            provider.kill()
 
 
 def _open(server: ServerProcess) -> None:

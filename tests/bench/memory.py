@@ -1,4 +1,7 @@
-"""Memory of a whole server with all its processes: idle, and when a large workspace is indexed."""
+"""Memory of a whole server with all its processes: idle, and when a large workspace is indexed.
+
+Ours has a model and has answered a question, so that all is there that a user's server comes to hold.
+"""
 
 import tempfile
 from collections.abc import Iterator
@@ -8,7 +11,8 @@ from tests.bench.corpus import make_workspace
 from tests.bench.didchange import LINE
 from tests.bench.peers import Peer, peers_here
 from tests.bench.process import INITIALIZE, STET, ServerProcess, running
-from tests.bench.statuses import index_is_ready, megabytes_at_rest
+from tests.bench.provider import provided
+from tests.bench.statuses import SECONDS_BETWEEN, command, index_is_ready, megabytes_at_rest
 from tests.bench.table import Row, at_most
 
 N_LINES = 1_000
@@ -16,7 +20,7 @@ N_LINES = 1_000
 
 def rows() -> Iterator[Row]:
     """Megabytes, each shared page counted once."""
-    ours = _idle(Peer("Stet", STET))
+    ours = _ours(None)
     for peer in peers_here():
         bars = (at_most(90), at_most(45)) if peer.name == "bare pygls" else (None, None)
         yield Row("memory, idle", "MB", ours, _idle(peer), peer.name, *bars)
@@ -24,24 +28,30 @@ def rows() -> Iterator[Row]:
         root = Path(scratch) / "ws"
         n_files = len(make_workspace(root))
         what = f"memory, {n_files:,} files indexed"
-        yield Row(what, "MB", _indexed(root), must=at_most(300), aim=at_most(150))
+        yield Row(what, "MB", _ours(root), must=at_most(300), aim=at_most(150))
 
 
-def _idle(kind: Peer) -> float:
+def _idle(peer: Peer) -> float:
     """With one document open and nothing to do."""
-    with running(kind.argv) as server:
-        server.ask("initialize", kind.hello)
+    with running(peer.argv) as server:
+        server.ask("initialize", peer.hello)
         server.notify("initialized", {})
         _open(server)
         return megabytes_at_rest(server)
 
 
-def _indexed(root: Path) -> float:
-    with running(STET) as server:
-        server.ask("initialize", {**INITIALIZE, "rootUri": root.as_uri()})
+def _ours(root: Path | None) -> float:
+    """The same, behind a question; with the whole workspace indexed where there is one."""
+    with provided(1) as model, running(STET, model) as server:
+        server.ask("initialize", {**INITIALIZE, "rootUri": root and root.as_uri()})
         server.notify("initialized", {})
         _open(server)
-        index_is_ready(server)
+        if root is not None:
+            index_is_ready(server)
+        turn = command(server, "stet.ask", prompt="Tell me all")["turn"]
+        while (ended := command(server, "stet.turn", turn=turn))["state"] in {"queued", "running"}:
+            server.is_quiet(SECONDS_BETWEEN)
+        assert ended["answer"], ended["error"]
         return megabytes_at_rest(server)
 
 

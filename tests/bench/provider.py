@@ -5,12 +5,36 @@ each in so many chunks with so many seconds between them, and ends with its stan
 """
 
 import asyncio
+import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from tests.support import openai_server as api
 from tests.support.openai_server import OpenAIServer, Reply
 
 CHUNKS = 300
+
+
+@contextmanager
+def provided(n_replies: int, n_chunks: int = CHUNKS, pause: float = 0) -> Iterator[dict[str, str]]:
+    """Have the provider run; the environment in which a server takes it for the model.
+
+    Args:
+        n_replies: How many requests it answers.
+        n_chunks: Of each answer.
+        pause: Seconds between two of them.
+    """
+    argv = [sys.executable, "-m", "tests.bench.provider", *map(str, (n_replies, n_chunks, pause))]
+    with subprocess.Popen(
+        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as provider:
+        assert provider.stdout is not None
+        try:
+            address = provider.stdout.readline().strip()
+            yield {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": address, "no_proxy": "*"}
+        finally:
+            provider.kill()
 
 
 async def main(n_replies: int, n_chunks: int = CHUNKS, pause: float = 0) -> None:

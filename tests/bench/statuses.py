@@ -5,7 +5,8 @@ from typing import Any
 from tests.bench.process import ServerProcess
 from tests.support.processes import held_by
 
-_SECONDS_BETWEEN = 0.05
+SECONDS_BETWEEN = 0.05
+"""Two looks at what is not done yet."""
 _SECONDS_QUIET = 1.0
 _MEGABYTES_QUIET = 0.5
 
@@ -24,7 +25,7 @@ def is_ready(server: ServerProcess) -> None:
 def index_is_ready(server: ServerProcess) -> None:
     """Wait until the whole workspace can be searched."""
     while command(server, "stet.status")["index"]["state"] != "ready":
-        server.is_quiet(_SECONDS_BETWEEN)
+        server.is_quiet(SECONDS_BETWEEN)
 
 
 def index_is_begun_anew(server: ServerProcess) -> None:
