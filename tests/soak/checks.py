@@ -40,8 +40,17 @@ class CheckedPage(Page):
         words = Counter(WORD.findall(self.buffer.text))
         self._doubled |= {word for word, n in words.items() if n > 1}
 
+    def _is_in_order(self) -> bool:
+        """Places are searched by halving."""
+        track = self.ledger._book.track(URI)  # nothing else shows it until much later
+        places = [] if track is None else [(one.first, one.end) for one in track.live]
+        bounds = [line for place in places for line in place]
+        return bounds == sorted(bounds) and max(bounds, default=0) <= len(self.buffer.lines)
+
     def _check(self) -> None:
         self.n_checks += 1
+        if not self._is_in_order():
+            raise Violation("places of hunks are out of order")
         document, end = self._document(), 0
         words = Counter(WORD.findall(document.text))
         self._doubled |= {word for word, n in words.items() if n > 1}

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from stet.review.anchoring.along import along
 from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.apart import keep_apart
 from stet.review.anchoring.cuts import blocks_of, is_typing
 from stet.review.anchoring.overdue import Overdue
 from stet.review.anchoring.sent import Plan, accepting
@@ -222,7 +223,7 @@ def _put_back_waiting(track: Track) -> None:
             anchor.put_back(standing, track.lines)
         known.add(hunk)
     if known:
-        track.keep_apart(track.lines)
+        keep_apart(track.live, track.lines)
 
 
 def _turn_round(book: Book, track: Track, touched: Sequence[Anchor]) -> bool:

@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 
 from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.apart import keep_apart
 from stet.review.anchoring.overdue import with_edit
 from stet.review.anchoring.sent import Plan, accepting
 from stet.review.book import Book
@@ -95,7 +96,7 @@ class Outbox:
                 anchor.rest(track.lines)
                 if not back:
                     self._waits(hunk_id, reason)
-        track.keep_apart(track.lines)
+        keep_apart(track.live, track.lines)
         if not back and settle is None:
             late = [hunk_id for hunk_id, place in places.items() if place is None]
             now = TextDocument(track.uri, track.text)

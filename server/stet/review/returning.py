@@ -6,6 +6,8 @@ from collections.abc import Collection, Mapping
 from stet.review.anchoring.along import along
 from stet.review.anchoring.anchors import Anchor
 from stet.review.anchoring.block_anchor import BlockAnchor
+from stet.review.anchoring.elsewhere import elsewhere
+from stet.review.anchoring.standing import Standing
 from stet.review.anchoring.track import Track
 from stet.review.book import Book, is_of_lines
 from stet.review.following import catch_up
@@ -14,11 +16,7 @@ from stet.review.journal import Footing, Kept
 from stet.review.proposal import LIVE, Hunk, HunkState
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
-from stet.text.lines import whole_lines
-from stet.text.places import line_places
 
-MIN_SAID = 8
-"""How many letters and digits lines need to be told from others like them."""
 _TAKEN = "something else was proposed in its place"
 _STOOD = frozenset({HunkState.ACCEPTED, HunkState.UNDONE})
 """What would be written for these has stood there before."""
@@ -154,18 +152,11 @@ def _within(place: tuple[int, int], n_lines: int) -> tuple[int, int]:
 
 
 def _look_elsewhere(track: Track, anchor: Anchor) -> None:
-    """Move a hunk whose lines are gone to where they stand now, if that is beyond doubt: they say
-    something, stand there once, and nobody else is there.
-    """
-    wanted = whole_lines(anchor.base)
-    says = sum(map(str.isalnum, anchor.base))
-    if anchor.is_gap or anchor.current or says < MIN_SAID:
-        return
-    places = line_places(track.lines, wanted)
-    if len(places) == 1 and not track.overlapping((places[0], places[0] + len(wanted))):
+    """Move a hunk whose lines are gone to where they stand now, if they do and nobody else is there."""
+    place = None if anchor.current else elsewhere(anchor, track.lines)
+    if place is not None and not track.overlapping(place):
         track.drop(anchor.hunk)
-        anchor.move_to(places[0], places[0] + len(wanted))
-        anchor.put_back(anchor.standing, track.lines)
+        anchor.put_back(Standing(*place, is_lost=False), track.lines)
         track.add(anchor)
 
 

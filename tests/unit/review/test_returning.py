@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from stet.review.journal import Footing, Kept
 from stet.review.ledger import ReviewLedger
-from stet.review.proposal import Hunk
+from stet.review.proposal import Hunk, HunkState
 from stet.text.diff import changes_between
 from tests.support.page import URI, Page
 from tests.support.stored import TestedStore, store_in
@@ -219,3 +221,28 @@ def test_a_hunk_that_ends_the_text_keeps_what_was_typed_in_its_last_line_after_a
         [before] = page.hunks
     [after] = restarted(tmp_path, page.text).hunks()
     assert (after.range, after.old, after.new) == (before.range, before.old, before.new)
+
+
+@pytest.mark.parametrize("instead", ["other words\n", ""])
+def test_a_rejected_hunk_that_is_restored_stands_where_its_line_was_typed_anew(
+    instead: str,
+) -> None:
+    page = Page("alpha beta\ngamma\ndelta epsilon\n")
+    [hunk] = page.propose("alpha beta\ngamma\n")
+    page.ledger.reject(hunk.id)
+    page.type(2, 0, 3, 0, instead)
+    page.type(0, 0, 0, 0, "delta epsilon\n")
+    waiting = page.ledger.restore(hunk.id)
+    assert (waiting.state, waiting.range.start.line) == (HunkState.PENDING, 0)
+    page.accept()
+    assert page.text == f"alpha beta\ngamma\n{instead}"
+
+
+def test_a_rejected_hunk_is_restored_in_its_place_if_its_line_stands_twice_elsewhere() -> None:
+    page = Page("alpha beta\ngamma\ndelta epsilon\n")
+    [hunk] = page.propose("alpha beta\ngamma\n")
+    page.ledger.reject(hunk.id)
+    page.type(2, 0, 2, 13, "other words")
+    page.type(0, 0, 0, 0, "delta epsilon\ndelta epsilon\n")
+    waiting = page.ledger.restore(hunk.id)
+    assert (waiting.state, waiting.old) == (HunkState.CONFLICT, "other words\n")

@@ -224,9 +224,8 @@ class Anchor(Place):
     def _look_at_gap(self, lines: Sequence[str], around: tuple[str, str]) -> None:
         """Find an insertion's place again, and see whether the text was put there by hand."""
         last = last_gap(lines)
-        # A lost one may be behind another hunk that has the last line too: the order stays.
-        if self.first > (end := len(lines) if self._is_lost else last):
-            self.first = self.end = end
+        if self.first > last:
+            self.first = self.end = last
         if self._is_lost:
             known = without_ends(around)
             places = range(self.first, min(self.end, last) + 1)

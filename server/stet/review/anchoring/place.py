@@ -346,6 +346,10 @@ class Place:
         shift = self.first - fold.back
         return shift + fold.before.first, shift + fold.before.end
 
+    def end_at_most(self, line: int) -> None:
+        """It does not reach beyond the beginning of `line`, where no text of its own stands."""
+        self.first, self.end = min(self.first, line), min(self.end, line)
+
     def shift(self, n_lines: int) -> None:
         """Lines were put in, or taken out, before it."""
         self.first += n_lines

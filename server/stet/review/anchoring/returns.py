@@ -7,7 +7,7 @@ again may be told as another line moved. So the text itself tells: where it is t
 was.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -108,31 +108,44 @@ class Returns:
         if text is None:
             return False
         known = text.known()
-        strayed = [known[one] for one in live if one in known and known[one].is_better_than(one)]
-        if not strayed:
-            return False
-        # At one point those that stood there then come first, in the order they had.
-        ranks = {one: nth for nth, one in enumerate(dict.fromkeys((*known, *live)))}
-        places = {one: (*one.standing[:2], ranks[one]) for one in live} | {
-            one.anchor: (*one.standing[:2], ranks[one.anchor]) for one in strayed
-        }
-        order = sorted(live, key=places.__getitem__)
-        moving = {one.anchor for one in strayed}
-        if any(
-            places[one][1] > places[other][0]
-            for one, other in pairwise(order)
-            if one in moving or other in moving
-        ):
-            return False
-        live[:] = order
-        for anchor, standing, folds, _ in strayed:
-            anchor.put_back(standing, lines, folds)
-        return True
+        moving = {one for one in live if one in known and known[one].is_better_than(one)}
+        while moving:
+            order, in_the_way = _put_back(live, known, moving)
+            if not in_the_way:
+                live[:] = order
+                for one in order:
+                    if one in moving:
+                        one.put_back(known[one].standing, lines, known[one].folds)
+                return True
+            # One in conflict here has found its lines since, but they are another's too.
+            if not (also := {one for one in in_the_way if one in known} - moving):
+                return False
+            moving |= also
+        return False
 
     def _find(self, lines: Sequence[str]) -> _Text | None:
         """A text that it has had, if this is one."""
         same = (one for one in self._texts if len(one.lines) == len(lines) and one.lines == lines)
         return next(same, None)
+
+
+def _put_back(
+    live: Sequence[Anchor], known: Mapping[Anchor, _Stood], moving: Set[Anchor]
+) -> tuple[list[Anchor], set[Anchor]]:
+    """The live anchors in order of place once `moving` are back where they stood, and which of them
+    would have lines with others.
+    """
+    # At one point those that stood there then come first, in the order they had.
+    ranks = {one: nth for nth, one in enumerate(dict.fromkeys((*known, *live)))}
+    stands = {one: known[one].standing if one in moving else one.standing for one in live}
+    order = sorted(live, key=lambda one: (*stands[one][:2], ranks[one]))
+    in_the_way = {
+        anchor
+        for pair in pairwise(order)
+        if stands[pair[0]].end > stands[pair[1]].first and not moving.isdisjoint(pair)
+        for anchor in pair
+    }
+    return order, in_the_way
 
 
 def _with_those_before(before: _Text, now: _Text) -> _Text:

@@ -6,7 +6,9 @@ from itertools import islice, takewhile
 from operator import attrgetter
 
 from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.apart import is_crowded, keep_apart
 from stet.review.anchoring.cuts import Block, Cuts
+from stet.review.anchoring.elsewhere import elsewhere
 from stet.review.anchoring.overdue import Overdue
 from stet.review.anchoring.returns import Returns
 from stet.review.anchoring.sent import Plan, Sent, taking_back
@@ -102,9 +104,18 @@ class Track:
     def revive(self, hunk: str) -> bool:
         """A decided hunk waits again; False if its place is not known, or another's by now."""
         anchor = self._by_hunk.get(hunk)
-        if anchor is None or self.overlapping((anchor.first, anchor.end)):
+        if anchor is None:
+            return False
+        # Nobody has seen where its lines were taken while it was decided.
+        is_astray = anchor.merged is None or not anchor.current
+        place = elsewhere(anchor, self.lines) if is_astray else None
+        if place is None or self.overlapping(place):
+            place = (anchor.first, anchor.end)
+        if self.overlapping(place):
             return False
         self.drop(hunk)
+        if place != (anchor.first, anchor.end):
+            anchor.put_back(Standing(*place, is_lost=False), self.lines)
         self.add(anchor)
         anchor.remember_many()
         return True
@@ -185,8 +196,8 @@ class Track:
         changed = [anchor for anchor in settled if anchor.look(lines)]
         for anchor in changed:
             anchor.find_base(lines, 0, len(lines))
-        if touched and (len(touched) > MANY or any(map(self._is_crowded, touched))):
-            self.keep_apart(lines)
+        if touched and (len(touched) > MANY or any(is_crowded(self.live, one) for one in touched)):
+            keep_apart(self.live, lines)
         # What only got other neighbours tells something beside those that have other text.
         return moved or bool(touched), settled if changed else []
 
@@ -242,21 +253,6 @@ class Track:
             if anchor.merged is None:
                 anchor.find_base(self.lines, *self._room(anchor))
 
-    def _is_crowded(self, anchor: Anchor) -> bool:
-        """Whether a live anchor stands on lines of the one before or behind it."""
-        at = self.live.index(anchor)
-        return (at > 0 and self.live[at - 1].end > anchor.first) or (
-            at + 1 < len(self.live) and anchor.end > self.live[at + 1].first
-        )
-
-    def keep_apart(self, lines: Sequence[str]) -> None:
-        """Where changes have led two to the same lines, the first one keeps them."""
-        floor = 0
-        for anchor in self.live:
-            if anchor.first < floor:
-                anchor.keep_behind(floor, lines)
-            floor = anchor.end
-
     def take_to_cuts(self, blocks: Sequence[Block]) -> tuple[bool, list[tuple[Anchor, Standing]]]:
         """Put anchors where their lines have been put by a step.
 
@@ -280,7 +276,7 @@ class Track:
             self.cuts.forget(anchor.hunk)
         if is_other:  # and may be out of the way of another
             self._find_bases(self.live)
-            self.keep_apart(self.lines)
+            keep_apart(self.live, self.lines)
         return is_other, gone
 
     # -- while the editor applies an edit --------------------------------------------------------
@@ -322,9 +318,10 @@ class Track:
                 else:
                     _ = self._place_beside(anchor, earlier)
                 earlier.add(anchor.hunk)
-            self.keep_apart(self.lines)
+            keep_apart(self.live, self.lines)
             self._find_bases(self.live)
-            self.keep_apart(self.lines)  # one that lost its lines may stand where those were found
+            # One that lost its lines may stand where those of another were found.
+            keep_apart(self.live, self.lines)
             self._follow_as_a_whole(self.sent)
         return within
 
