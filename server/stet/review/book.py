@@ -275,8 +275,7 @@ class Book:
         """A file has another name now: its hunks go with it."""
         old_key, key = canonical(uri), canonical(new_uri)
         ids = self._files.pop(old_key, {})
-        # The move that did it stays what it was: undoing it goes back from there.
-        stays = {hunk_id for hunk_id in ids if canonical(self._hunks[hunk_id].new_uri) == key}
+        stays = {hunk_id for hunk_id in ids if not goes_with(self._hunks[hunk_id], new_uri)}
         if stays:
             self._files[old_key] = dict.fromkeys(stays)
         moved = [
@@ -311,3 +310,10 @@ def _seen_at(hunk: Hunk, anchor: Anchor, place: Range) -> Hunk:
 def is_of_lines(hunk: Hunk) -> bool:
     """Whether a hunk stands on lines of its file, or will."""
     return hunk.kind is HunkKind.CREATE or hunk.kind not in WHOLE_FILE
+
+
+def goes_with(hunk: Hunk, new_uri: str) -> bool:
+    """Whether a hunk of a file that is called `new_uri` now gets that name too."""
+    # The move that did it stays what it was: undoing it goes back from there. And so does what is
+    # about another file, that had the name before or is to have it.
+    return canonical(hunk.new_uri) != canonical(new_uri) and not hunk.is_of_absent_file

@@ -93,6 +93,23 @@ class Hunk:
     changed: int = 0
 
     @property
+    def number(self) -> int:
+        """Which of all hunks that were made it is: tells of two which was made first."""
+        return int(self.id.removeprefix("h"))
+
+    @property
+    def is_of_absent_file(self) -> bool:
+        """Whether it makes a file that is not there yet, or again, or has removed one: a file that
+        has the name is another.
+        """
+        if self.kind is HunkKind.REMOVE:
+            return self.state is HunkState.ACCEPTED
+        return self.kind is HunkKind.CREATE and self.state not in {
+            HunkState.SENT,
+            HunkState.ACCEPTED,
+        }
+
+    @property
     def shown_at(self) -> Range:
         """Where a reader sees it: what it replaces, or the line that an addition goes below."""
         line = self.range.start.line

@@ -1,12 +1,14 @@
 """A file gets another name, perhaps that of another file: what waits in either goes on waiting."""
 
+from stet.review.anchoring.anchors import Anchor
 from stet.review.anchoring.track import Track
-from stet.review.book import Book
+from stet.review.book import Book, goes_with
 from stet.review.following import catch_up
 from stet.review.inline import InlineBlocks
 from stet.review.outbox import Outbox
-from stet.review.proposal import OPEN, HunkKind, HunkState
+from stet.review.proposal import LIVE, OPEN, Hunk, HunkKind, HunkState
 from stet.review.returning import join
+from stet.text.document import TextDocument
 
 _MOVED = "its file got another name meanwhile: accept it again"
 _REPLACED = "another file has taken the name of this one"
@@ -16,21 +18,32 @@ def rename(book: Book, outbox: Outbox, uri: str, new_uri: str) -> None:
     """The file `uri` is called `new_uri` now: its hunks go with it.
 
     Hunks of a file that had that name before follow to the text that it has now, as they would if the
-    file had been written anew; what was to become of that file as such is of no use any more.
+    file had been written anew; what was to become of that file as such is of no use any more. A new
+    file that is to be made as `uri` is another: that has room now.
     """
+    to_make = [
+        hunk
+        for hunk in book.of_file(uri)
+        if hunk.kind is HunkKind.CREATE and hunk.is_of_absent_file
+    ]
     for one, reason in ((uri, _MOVED), (new_uri, _REPLACED)):
         # What is on its way goes to a document that there is no more; if it comes, it is known.
         outbox.unsend(one, reason)
     moved, there = book.track(uri), book.track(new_uri)
-    if moved is not None or book.of_file(uri):
-        _drop_whole(book, new_uri)
+    if moved is not None or any(goes_with(hunk, new_uri) for hunk in book.of_file(uri)):
+        _drop_whole(book, new_uri)  # but if it is told again what is known
+    if moved is not None:
+        for hunk in to_make:
+            moved.drop(hunk.id)
     if moved is None or there is None:
         book.renamed(uri, new_uri)
-        return
-    _become(book, there, moved.text)
-    _ = book.take_off(new_uri)
-    book.renamed(uri, new_uri)
-    join(book, there, moved, moved.text)
+    else:
+        _become(book, there, moved.text)
+        _ = book.take_off(new_uri)
+        book.renamed(uri, new_uri)
+        join(book, there, moved, moved.text)
+    for hunk in to_make:
+        _wait_for_file(book, hunk)
 
 
 def _drop_whole(book: Book, uri: str) -> None:
@@ -41,6 +54,16 @@ def _drop_whole(book: Book, uri: str) -> None:
         if hunk.kind in {HunkKind.MOVE, HunkKind.REMOVE} and hunk.state in OPEN
     ]
     book.put(*gone)
+
+
+def _wait_for_file(book: Book, hunk: Hunk) -> None:
+    """A new file that is not there yet, or was taken back, has a name of its own again."""
+    track = book.track_for(TextDocument(hunk.uri, ""))
+    anchor = Anchor(hunk.id, track.lines, (0, 0), "", hunk.new)
+    if hunk.state in LIVE:
+        track.add(anchor)
+    else:
+        track.settle(anchor)
 
 
 def _become(book: Book, track: Track, text: str) -> None:

@@ -1,13 +1,15 @@
 """Several hunks on their way, in an order in which none pulls the file from under another.
 
-Accepting: moves, then edits and new files, then removals; the links to a file are changed behind its
-move, and only if it was moved. Taking back: what was done to whole files, the last of it first, so that
+Accepting: what is done to whole files, the first that was made first, so that each finds its file where
+the one before leaves it; then edits, and then removals of files that nothing else is done to behind it.
+The links to a file are changed behind its move, and only if it was moved. Taking back: what was done to whole files, the last of it first, so that
 each finds its file where it left it; and then edits, which a move takes along: were they made first,
 the file would have unsaved text when it is to be moved. But those in a new file go before it does.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import Any
 
 from stet.lsp.delivering.delivery import Delivery
@@ -16,7 +18,7 @@ from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
 from stet.workspace.uris import canonical
 
 _LINES = frozenset(HunkKind) - WHOLE_FILE
-_ACCEPTING = ({HunkKind.MOVE}, {HunkKind.CREATE} | _LINES, {HunkKind.REMOVE})
+_NUMBER, _CHANGED = attrgetter("number"), attrgetter("changed")
 _Carry = Callable[[str, Sequence[str]], Awaitable[None]]
 
 
@@ -33,17 +35,25 @@ async def _accept(ledger: ReviewLedger, delivery: Delivery, hunks: Sequence[Hunk
     async def carry(uri: str, hunk_ids: Sequence[str]) -> None:
         await delivery.deliver(uri, [agreed[hunk_id] for hunk_id in hunk_ids])
 
-    for kinds in _ACCEPTING:
-        ready = [hunk for hunk in hunks if hunk.kind in kinds]
-        links = _without_stuck(ledger, ready, hunks, HunkState.ACCEPTED)
-        await _carry_out(ledger, carry, links)
+    whole = sorted((hunk for hunk in hunks if hunk.kind in WHOLE_FILE), key=_NUMBER)
+    last = [hunk for nth, hunk in enumerate(whole) if _is_last(hunk, whole[nth + 1 :])]
+    lines = [hunk for hunk in hunks if hunk.kind in _LINES]
+    for ready in (*_steps(ledger, [one for one in whole if one not in last]), lines, last):
+        await _carry_out(ledger, carry, _without_stuck(ledger, ready, hunks, HunkState.ACCEPTED))
+
+
+def _is_last(hunk: Hunk, later: Iterable[Hunk]) -> bool:
+    """Whether a removal is of a file whose name nothing that was made later takes up."""
+    files = {canonical(uri) for one in later for uri in (one.uri, one.new_uri) if uri}
+    return hunk.kind is HunkKind.REMOVE and canonical(hunk.uri) not in files
 
 
 async def undo_in_order(ledger: ReviewLedger, delivery: Delivery, hunk_ids: Iterable[str]) -> None:
     """Have the editor take these accepted hunks back; their states tell how it went."""
     hunks = [ledger.hunk(hunk_id) for hunk_id in hunk_ids]
     lines = [hunk for hunk in hunks if hunk.kind in _LINES]
-    for steps in _backwards(ledger, hunks):
+    whole = sorted((one for one in hunks if one.kind in WHOLE_FILE), key=_CHANGED, reverse=True)
+    for steps in _steps(ledger, whole):
         made = {canonical(ledger.hunk(one.id).uri) for one in steps if one.kind is HunkKind.CREATE}
         within = [hunk for hunk in lines if canonical(ledger.hunk(hunk.id).uri) in made]
         for ready in (within, steps):
@@ -54,15 +64,14 @@ async def undo_in_order(ledger: ReviewLedger, delivery: Delivery, hunk_ids: Iter
     await _carry_out(ledger, delivery.undo, links)
 
 
-def _backwards(ledger: ReviewLedger, hunks: Iterable[Hunk]) -> Iterator[list[Hunk]]:
-    """Those about whole files, the last first; at once only what has no file in common.
+def _steps(ledger: ReviewLedger, whole: Iterable[Hunk]) -> Iterator[list[Hunk]]:
+    """Hunks about whole files, in their order; at once only what has no file in common.
 
-    Each step is to be carried out before the next is asked for: it gives files their names back.
+    Each step is to be carried out before the next is asked for: it gives files other names.
     """
     step: list[Hunk] = []
     taken: set[str] = set()
-    whole = [hunk for hunk in hunks if hunk.kind not in _LINES]
-    for hunk in sorted(whole, key=lambda one: one.changed, reverse=True):
+    for hunk in whole:
         files = {canonical(uri) for uri in (ledger.hunk(hunk.id).uri, hunk.new_uri) if uri}
         if taken & files:
             yield step

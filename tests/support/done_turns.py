@@ -1,0 +1,41 @@
+"""Turns whose hunks were accepted one by one, and what becomes of them as a whole."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.support.editor import FakeEditor
+from tests.support.live_turns import wait_for_states
+from tests.support.proposing import propose
+
+TEXT = "one\ntwo\nthree\n"
+
+
+def two_files(folder: Path) -> Path:
+    """A new workspace: one file of three lines, and one that names another."""
+    folder.mkdir()
+    (folder / "a.txt").write_text(TEXT)
+    (folder / "index.txt").write_text("see c.txt\n")
+    return folder
+
+
+async def do(editor: FakeEditor, *wishes: Mapping[str, Any], saves: bool = True) -> list[str]:
+    """Have each proposed, accepted and saved before the next is; gives the hunks."""
+    hunks: list[str] = []
+    for wish in wishes:
+        made = await propose(editor, dict(wish))
+        for hunk in made:
+            await editor.command("stet.accept", {"hunk": hunk})
+            await wait_for_states(editor, **{hunk: "accepted"})
+        hunks += made
+        for name in tuple(editor.documents) if saves else ():
+            editor.save(name)
+    return hunks
+
+
+async def undo(editor: FakeEditor, hunks: list[str]) -> None:
+    """Take the turn back, in one step."""
+    answer = await editor.command("stet.undo", {"turn": "t1"})
+    assert (sorted(answer["hunks"]), answer["refused"]) == (sorted(hunks), [])
+    await editor.wait_until(lambda: not any("not undone" in m.message for m in editor.messages))
+    await wait_for_states(editor, **dict.fromkeys(hunks, "undone"))
