@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection
+from pathlib import Path
 from typing import Any
 
 from tests.fuzz.reference import words_of
@@ -13,14 +14,10 @@ Hunk = dict[str, Any]
 
 
 class Allowed:
-    """The user's yeses.
-
-    Attributes:
-        may_go: The names of files that the user said may be deleted.
-    """
+    """The user's yeses."""
 
     def __init__(self) -> None:
-        self.may_go: set[str] = set()
+        self._may_go: set[str] = set()
         self._hunks: dict[tuple[str, str], Hunk] = {}
 
     def take(self, hunks: list[Hunk], answer: Any) -> None:
@@ -42,7 +39,11 @@ class Allowed:
 
     def agree(self, *questions: str) -> None:
         """The user said yes to these; one whether a file may go is a yes to its removal."""
-        self.may_go.update(asked[1] for asked in filter(None, map(_REMOVAL.search, questions)))
+        self._may_go.update(asked[1] for asked in filter(None, map(_REMOVAL.search, questions)))
+
+    def may_go(self, root: Path) -> set[Path]:
+        """The files of this folder that the user said may be deleted."""
+        return {root / name for name in self._may_go}
 
     def hunks(self) -> Collection[Hunk]:
         """Those that the user said yes to."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.fuzz.allowed import Allowed, Hunk
+from tests.fuzz.allowed import Allowed
 from tests.fuzz.answers import Answers, Then
 from tests.fuzz.connection import Connection, Message
 from tests.fuzz.folder import Folder, decoded, place_of
@@ -18,12 +18,9 @@ from tests.fuzz.reference import (
     Document,
     Violation,
     as_sent,
-    checksum,
-    is_held,
     is_malformed,
     key_of,
     replaced,
-    slice_of,
     words_of,
 )
 from tests.support.editor_profiles import PROFILES, Profile, Stale
@@ -314,7 +311,9 @@ class Editor:
         old, new = (self.folder.path_of(one) for one in uris)
         named = {hunk[name] for hunk in self.allowed.hunks() for name in ("uri", "newUri")}
         is_named = {key_of(one) for one in named if one} & {key_of(one) for one in uris}
-        if not is_named and not (change["kind"] == "delete" and old in self._may_go()):
+        if not is_named and not (
+            change["kind"] == "delete" and old in self.allowed.may_go(self.folder.root)
+        ):
             raise Violation(f"nobody said yes to this: {change}")
         if old is None or new is None:
             return False
@@ -325,53 +324,3 @@ class Editor:
             if change["kind"] == "rename":
                 self.open(change["newUri"], held.text)
         return True
-
-    # --- checks ---------------------------------------------------------------------------------
-
-    def check_texts(self) -> None:
-        """Ask for what the server holds: it must be what is held here now."""
-        held = [one for one in self.documents.values() if not self.is_own(one)]
-        uris = [*(one.uri for one in held), "git:/a", self.folder.uri_of("never")]
-        wanted = [checksum(one.text) if is_held(one.uri) else None for one in held]
-
-        def then(answer: Any) -> None:
-            if answer != [*wanted, None, None]:
-                wrong = [
-                    u for u, a, b in zip(uris, answer, [*wanted, None, None], strict=True) if a != b
-                ]
-                raise Violation(f"the server holds another text of {wrong}")
-
-        self.command("test.checksums", *uris, then=then)
-
-    def check_hunks(self) -> None:
-        """Ask for what waits: it must stand where it says it does."""
-        texts = {key: one.text for key, one in self.documents.items()}
-
-        def then(answer: Any) -> None:
-            for hunk in answer:
-                self._check_hunk(hunk, texts.get(key_of(hunk["uri"])))
-
-        self.command("stet.proposals", {"state": "pending"}, then=then)
-
-    def _check_hunk(self, hunk: Hunk, text: str | None) -> None:
-        if text is None or hunk["kind"] in ("create", "move", "remove") or hunk["inline"]:
-            return
-        stands = slice_of(text, hunk["range"], self.encoding)
-        if as_sent(stands) != as_sent(hunk["old"]):
-            raise Violation(
-                f"{hunk['hunk']} says that {hunk['old']!r} stands there, not {stands!r}"
-            )
-
-    def check_disk(self) -> None:
-        """No file is another than what was saved, or what the user said yes to."""
-        named = [
-            self.folder.path_of(uri)
-            for hunk in self.allowed.hunks()
-            if hunk["kind"] in ("create", "move", "remove")
-            for uri in (hunk["uri"], hunk["newUri"])
-            if uri
-        ]
-        self.folder.check({*filter(None, named), *self._may_go()})
-
-    def _may_go(self) -> set[Path]:
-        return {self.folder.root / name for name in self.allowed.may_go}

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.fuzz import nasty
+from tests.fuzz.checks import check_hunks, check_texts
 from tests.fuzz.commands import COMMANDS
 from tests.fuzz.editor import Editor
 from tests.fuzz.reference import Document
@@ -347,8 +348,8 @@ def stop_progress(editor: Editor, dice: Dice) -> None:
 
 def check(editor: Editor, dice: Dice) -> None:
     """What the server holds is asked for, in the middle of all."""
-    editor.check_texts()
-    editor.check_hunks()
+    check_texts(editor)
+    check_hunks(editor)
 
 
 WORDS: dict[str, tuple[int, Word]] = {

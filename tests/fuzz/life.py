@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.fuzz import nasty
+from tests.fuzz.checks import check_disk, check_hunks, check_texts
 from tests.fuzz.connection import Connection
 from tests.fuzz.editor import Editor
 from tests.fuzz.grammar import WORDS
@@ -151,8 +152,8 @@ async def _look(editor: Editor) -> None:
         )
         if not status["turns"]:
             break
-    editor.check_texts()
-    editor.check_hunks()
+    check_texts(editor)
+    check_hunks(editor)
     await editor.connection.until(lambda: not editor.answers.n_owed(), "answer about texts")
 
 
@@ -201,4 +202,4 @@ async def _end(editor: Editor, dice: random.Random) -> None:
     code = await editor.connection.ended()
     if code != 0:
         raise Violation(f"the server ended with {code}")
-    editor.check_disk()
+    check_disk(editor)
