@@ -103,6 +103,7 @@ def _composed(yaml: str, first_line: int) -> Node:
     parser = YAML(typ="safe", pure=True)
     # Each level costs as much as there are brackets before it: thousands of them take seconds.
     parser.max_depth = MAX_DEPTH + 1
+    parser.composer.warn_double_anchors = False  # YAML allows them, and a warning quotes the note
     try:
         return parser.compose(yaml)
     except MaxDepthExceededError as error:

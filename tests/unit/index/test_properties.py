@@ -1,5 +1,6 @@
 """Properties: what is asked for changes, and nothing else does."""
 
+import warnings
 from collections.abc import Mapping
 
 import pytest
@@ -199,3 +200,10 @@ def test_tags_are_added_in_the_form_that_is_there(text: str, new: str) -> None:
 def test_what_is_no_tag_is_refused(tag: str, message: str) -> None:
     with pytest.raises(BadTag, match=message):
         add_tags("", [tag])
+
+
+def test_an_anchor_that_is_there_twice_is_no_reason_to_quote_the_note() -> None:
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert properties_of("---\na: &x hidden\nb: &x two\nc: *x\n---\n")["c"] == ("str", "two")
+    assert [str(each.message) for each in told] == []
