@@ -42,7 +42,7 @@ _REFERENCE = _pattern(
 )
 _C = _pattern(
     _LINE + r"#[ \t]*(?:include|import)[ \t]*"
-    r"(?:\"(?P<path>[^\"\r\n]+)\"|<(?P<system>[^<>/\r\n]++/[^<>\r\n]++)>)"
+    r"(?:\"(?P<path>[^\"\r\n]+)\"|<(?P<system>[^<>\r\n]++)>)"
 )
 _GO = _pattern(
     _LINE + r"(?:import[ \t]+)?(?:[\w.]+[ \t]+)?\"(?P<path>[^\"\s][^\"\s/]*+/[^\"\s]++)\""
@@ -130,7 +130,7 @@ find_latex = _finder(LinkKind.LATEX, masking.mask_latex, _LATEX)
 
 
 def find_c(text: str) -> Iterator[Link]:
-    """`#include "a.h"`, and `#include <lib/a.h>`, which may be of the workspace too."""
+    """`#include "a.h"`, and `#include <a.h>`, which may be of the workspace too."""
     for found in _C.finditer(masking.mask_c(text)):
         if found["path"] is not None:
             yield Link(LinkKind.C_INCLUDE, found["path"], found.start("path"))

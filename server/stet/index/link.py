@@ -24,7 +24,7 @@ class LinkKind(StrEnum):
     """Another file of TypeScript, in a comment at the beginning."""
     C_INCLUDE = "c-include"
     C_SYSTEM = "c-system"
-    """A header between `<` and `>`, in a folder: where the path begins only the build knows."""
+    """A header between `<` and `>`: where the path begins only the build knows."""
     RUST_MOD = "rust-mod"
     RUST_USE = "rust-use"
     RUST_PATH = "rust-path"

@@ -133,8 +133,15 @@ def _path(link: Link, source: str, files: Files) -> Resolved | None:
 
 
 def _header(path: str, source: str, files: Files) -> Resolved | None:
-    """A header of the workspace by the path that others include it by, which may begin in any folder."""
-    best = nearest(files.ending_with(path), source)
+    """A header of the workspace by the path that others include it by, which may begin in any folder.
+
+    A bare name is most often one of the system's. Ours is only the one of that name that lies where
+    others are meant to find it.
+    """
+    found = files.ending_with(path)
+    if "/" not in path and (len(found) != 1 or not found[0].endswith(f"/include/{path}")):
+        return None
+    best = nearest(found, source)
     return None if best is None else Resolved((best,), best[: -len(path) - 1])
 
 

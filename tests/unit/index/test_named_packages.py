@@ -205,10 +205,15 @@ def test_pictures_and_headers_follow_from_the_folder_they_count_from() -> None:
         "im/x.png": "",
         "s/a.c": "#include <lib/b.h>\n",
         "include/lib/b.h": "",
+        "s/b.c": "#include <k.h>\n#include <stdio.h>\n",
+        "include/k.h": "",
         "s/a.ts": '/// <reference path="t.d.ts" />',
         "s/t.d.ts": "",
     }
     assert move(world, "im/x.png", "im/in/y.png")[0]["a.tex"].endswith("{in/y}")
     assert move(world, "include/lib/b.h", "include/lib/c.h")[0]["s/a.c"] == "#include <lib/c.h>\n"
+    after, left = move(world, "include/k.h", "include/lib/k.h")
+    assert (after["s/b.c"], left) == ("#include <lib/k.h>\n#include <stdio.h>\n", [])
+    assert move(world, "include/k.h", "s/k.h")[1] == [("s/b.c", "k.h")]
     after, left = move(world, "s/t.d.ts", "u.d.ts")
     assert (after["s/a.ts"], left) == ('/// <reference path="../u.d.ts" />', [])
