@@ -23,6 +23,7 @@ _ALIASES = re.compile(
 _ITEM = re.compile(r"-(?:[ \t]+|\Z)")
 _BLOCK = re.compile(r"(?P<sign>[|>])[-+1-9]{0,2}(?:[ \t]+#.*)?[ \t]*\Z")
 _FOLD = re.compile(r"(?<!\n)\n(?!\n)")
+_WRAP = re.compile(r"(?<![ \t\r\n])[ \t]*+[\r\n]\s*+")
 _BETWEEN = re.compile(r"[,\n]")
 _NAME = re.compile(rf"\s*(?:{_QUOTED})")
 _NAMES = re.compile(rf"\s*(?:{_QUOTED}|[^,]+)")
@@ -67,7 +68,7 @@ def aliases_in(text: str) -> tuple[str, ...]:
     if found is None:
         return ()
     if found["flow"] is not None:
-        names = [_plain(piece[0]) for piece in _NAMES.finditer(found["flow"])]
+        names = [_WRAP.sub(" ", _plain(piece[0])) for piece in _NAMES.finditer(found["flow"])]
     else:
         names = _names_on([line.strip() for line in split_lines(found["lines"])])
     return tuple(name for each in names if (name := each.strip()))

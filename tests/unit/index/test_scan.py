@@ -104,6 +104,7 @@ def test_aliases_of_front_matter_are_names() -> None:
         ("aliases : [s]", ["s"]),
         ("'aliases' :\n  - s", ["s"]),
         ("aliases: [s, # one\n  t]", ["s", "t"]),
+        ("aliases: [a long\n  name, a\r\n \tb ,\n  c]", ["a long name", "a b", "c"]),
         ("aliases:\n  [s, t]", ["s", "t"]),
         ("aliases: >-\n  a long\n  name\n\n  s, t\nb: v", ["a long name", "s", "t"]),
         ("alias: | # lines\n    s\n    t: '\n", ["s", "t: '"]),
