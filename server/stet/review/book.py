@@ -114,6 +114,7 @@ class Book:
         track = self._tracks.get(canonical(hunk.uri))
         anchor = track.anchor(hunk.id) if track else None
         if track is None or anchor is None:
+            self._views.pop(hunk.id, None)
             return hunk
         lines = track.lines
         # Only behind the last line a place depends on the text itself.

@@ -2,6 +2,7 @@
 
 import pytest
 
+from stet.review.anchoring import track
 from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.text.position import Position, Range
 from tests.support.page import URI, Page
@@ -97,3 +98,17 @@ def test_insertions_that_end_at_one_point_keep_their_order_one_by_one() -> None:
     page.accept(first.id)
     page.accept(second.id)
     assert page.text == "a\n1\n2\nc\n"
+
+
+def test_where_a_hunk_was_seen_is_forgotten_once_it_is_not_followed_any_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(track, "MAX_SETTLED", 2)
+    page = Page(OLD)
+    for number in range(5):
+        (hunk,) = page.propose(f"{page.text}{number}\n")
+        page.ledger.reject(hunk.id, "")
+        page.type(0, 0, 0, 0, "x\n")
+        assert page.hunks[-1].range.start.line == 6 + number  # seen elsewhere than it is kept
+    assert len(page.hunks) == 5
+    assert len(page.ledger._book._views) == 2
