@@ -213,6 +213,14 @@ FOR_MAKE = ("X:=$(shell touch x)", "SHELL=./x", "a;touch x")
 )
 async def shell(stage: Stage) -> Result:
     result = Result()
+    expand(stage, result)
+    await choose_a_program(stage, result)
+    await give_arguments(stage, result)
+    return result
+
+
+def expand(stage: Stage, result: Result) -> None:
+    """What becomes of an argument in a command line: one element, no option, no script."""
     forms = (("grep", "-e", "x", "{v}"), ("git", "log", "{v}", "--"), ("find", "{v}", "-name", "x"))
     effects = []
     with weakened(stage.weakness):
@@ -233,19 +241,10 @@ async def shell(stage: Stage) -> Result:
                 found = command_line.expand(CommandSettings("c", form), {"v": value})
                 effects.append(f"a script of the model's: {found}")
     result.add(3 * len(VALUES) + len(scripts), effects, whole=False)
-    log = stage.top / "home" / "argv"
-    told = f"import sys, json; open({str(log)!r}, 'a').write(json.dumps(sys.argv[1:]) + chr(10))"
-    stage.put("tell.py", told)
-    commands = [{"name": "tell", "argv": [sys.executable, "-I", "tell.py", "{v}"], "safe": True}]
-    some = stage.some(VALUES, 16)
-    orders = [order("execute_command", name="tell", arguments={"v": value}) for value in some]
-    settings = {"agent": {"commands": commands, "disabledTools": []}}
-    plain = [one for one in some if json.dumps(one) == f'"{one}"' and len(one) > 2]
-    unasked = await stage.play(
-        [order("execute_command", name="tell", arguments={"v": value}) for value in plain],
-        settings=settings,
-        env=trapped_path(stage),
-    )
+
+
+async def choose_a_program(stage: Stage, result: Result) -> None:
+    """Have commands that may run unasked be given what chooses a program."""
     stage.put("x", "touch ran")
     stage.put("y", "import os; os.mkdir('ran')")
     choosing = (
@@ -269,6 +268,23 @@ async def shell(stage: Stage) -> Result:
         env=trapped_path(stage),
     )
     result.add(len(choosing), chosen.effects())
+
+
+async def give_arguments(stage: Stage, result: Result) -> None:
+    """Have a command that tells its arguments be given odd ones, and look at what it got."""
+    log = stage.top / "home" / "argv"
+    told = f"import sys, json; open({str(log)!r}, 'a').write(json.dumps(sys.argv[1:]) + chr(10))"
+    stage.put("tell.py", told)
+    commands = [{"name": "tell", "argv": [sys.executable, "-I", "tell.py", "{v}"], "safe": True}]
+    some = stage.some(VALUES, 16)
+    orders = [order("execute_command", name="tell", arguments={"v": value}) for value in some]
+    settings = {"agent": {"commands": commands, "disabledTools": []}}
+    plain = [one for one in some if json.dumps(one) == f'"{one}"' and len(one) > 2]
+    unasked = await stage.play(
+        [order("execute_command", name="tell", arguments={"v": value}) for value in plain],
+        settings=settings,
+        env=trapped_path(stage),
+    )
     # Whoever lets a command run unasked is asked all the same where a file has named what it is given.
     result.add(len(plain), unasked.effects())
     seen = await stage.play(
@@ -285,7 +301,6 @@ async def shell(stage: Stage) -> Result:
     ]
     others = [one for one in seen.effects() if "tell.py" not in one]
     result.add(len(orders), [*effects, *others])
-    return result
 
 
 GIT_CONFIG = (
