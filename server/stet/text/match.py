@@ -76,12 +76,16 @@ def find_block(
     refuse_if_only_new(wish.old, wish.new, view.text)
     search = Search(view, seen)
     try:
-        return _found(search, wish, replace_all=replace_all)
+        found = _found(search, wish, replace_all=replace_all)
     except ChangedByUser:
         merged = _merged(view.source, seen, wish) if seen else None
         if merged is None:
             raise
         return merged
+    if seen and found.how in {MatchKind.EXACT, MatchKind.SEEN} and not replace_all:
+        # What the user has typed before or behind it, in its lines, stays in those lines.
+        return _merged_if_torn(found, view.source, seen, wish) or found
+    return found
 
 
 def _merged(live: str, seen: Seen, wish: Wish) -> Match | None:
@@ -96,6 +100,22 @@ def _merged(live: str, seen: Seen, wish: Wish) -> Match | None:
         return None
     edit = rebased(shown.edit, seen, live)
     return Match(edit, MatchKind.MERGED) if edit else None
+
+
+def _merged_if_torn(found: Match, live: str, seen: Seen, wish: Wish) -> Match | None:
+    """The same as `_merged` where a block of whole lines is now only a part of them; else None."""
+    if not seen.changes or all(_ends_lines(live, found.edit)):
+        return None
+    shown = Search(seen.view, None).exact(wish, replace_all=False)
+    if shown is None or _ends_lines(seen.text, shown.edit) == _ends_lines(live, found.edit):
+        return None
+    return _merged(live, seen, wish)
+
+
+def _ends_lines(text: str, edit: TextEdit) -> tuple[bool, bool]:
+    """Whether what an edit replaces begins at the beginning of a line, and ends at the end of one."""
+    start, end = edit.replacements[0].start, edit.replacements[-1].end
+    return start == 0 or text[start - 1] in "\r\n", end == len(text) or text[end] in "\r\n"
 
 
 def _found(search: Search, wish: Wish, *, replace_all: bool) -> Match:

@@ -197,3 +197,23 @@ def test_a_blank_last_line_is_one_though_only_its_number_says_so() -> None:
     live = "a\n\nb\n"
     assert replaced(live, "     1\ta\n     2\t\n", "     1\tA\n     2\t") == (EXACT, "A\n\nb\n")
     assert replaced(live, "     1\ta\n     2\t", "     1\tA\n     2\t") == (EXACT, "A\n\nb\n")
+
+
+@pytest.mark.parametrize(
+    ("column", "key", "old", "new", "wanted"),
+    [
+        (1, " # why", "b", "b\nB", "a\nb # why\nB\nc\n"),
+        (0, "# ", "b", "A\nb", "a\nA\n# b\nc\n"),
+        (0, "  ", "b\nc", "b\nX\nc", "a\n  b\nX\nc\n"),
+    ],
+)
+def test_what_was_typed_at_the_edge_of_a_quoted_line_stays_in_that_line(
+    column: int, key: str, old: str, new: str, wanted: str
+) -> None:
+    live, seen = typed("a\nb\nc\n", (1, column, 1, column, key))
+    assert replaced(live, old, new, seen) == (MERGED, wanted)
+
+
+def test_a_quoted_part_of_a_line_is_exchanged_in_that_line() -> None:
+    live, seen = typed("a\none two three\nc\n", (1, 7, 1, 7, ","))
+    assert replaced(live, "two", "2", seen) == (EXACT, "a\none 2, three\nc\n")
