@@ -21,20 +21,14 @@ def rename(book: Book, outbox: Outbox, uri: str, new_uri: str) -> None:
     file had been written anew; what was to become of that file as such is of no use any more. A new
     file that is to be made as `uri` is another: that has room now.
     """
-    to_make = [
-        hunk
-        for hunk in book.of_file(uri)
-        if hunk.kind is HunkKind.CREATE and hunk.is_of_absent_file
-    ]
     for one, reason in ((uri, _MOVED), (new_uri, _REPLACED)):
         # What is on its way goes to a document that there is no more; if it comes, it is known.
         outbox.unsend(one, reason)
     moved, there = book.track(uri), book.track(new_uri)
+    # An editor may tell of a move that Stet itself has asked for: then all have gone already.
     if moved is not None or any(goes_with(hunk, new_uri) for hunk in book.of_file(uri)):
-        _drop_whole(book, new_uri)  # but if it is told again what is known
-    if moved is not None:
-        for hunk in to_make:
-            moved.drop(hunk.id)
+        _drop_whole(book, new_uri)
+    to_make = [] if moved is None else _take_off_new(book, moved)
     if moved is None or there is None:
         book.renamed(uri, new_uri)
     else:
@@ -54,6 +48,15 @@ def _drop_whole(book: Book, uri: str) -> None:
         if hunk.kind in {HunkKind.MOVE, HunkKind.REMOVE} and hunk.state in OPEN
     ]
     book.put(*gone)
+
+
+def _take_off_new(book: Book, track: Track) -> list[Hunk]:
+    """Take new files that are not there out of the track of the file that has their name; gives them."""
+    hunks = [book[anchor.hunk] for anchor in track.anchors()]
+    found = [hunk for hunk in hunks if hunk.kind is HunkKind.CREATE and hunk.is_of_absent_file]
+    for hunk in found:
+        track.drop(hunk.id)
+    return found
 
 
 def _wait_for_file(book: Book, hunk: Hunk) -> None:

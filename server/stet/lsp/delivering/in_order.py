@@ -1,10 +1,12 @@
 """Several hunks on their way, in an order in which none pulls the file from under another.
 
-Accepting: what is done to whole files, the first that was made first, so that each finds its file where
-the one before leaves it; then edits, and then removals of files that nothing else is done to behind it.
-The links to a file are changed behind its move, and only if it was moved. Taking back: what was done to whole files, the last of it first, so that
-each finds its file where it left it; and then edits, which a move takes along: were they made first,
-the file would have unsaved text when it is to be moved. But those in a new file go before it does.
+Accepting: what is done to whole files, what was made first first, so that each finds its file where the
+one before leaves it; then edits, and then removals of files that nothing else is done to behind it. The
+links to a file are changed behind its move, and only if it was moved.
+
+Taking back: what was done to whole files, the last of it first, so that each finds its file where it
+left it; and then edits, which a move takes along: were they made first, the file would have unsaved text
+when it is to be moved. But those in a new file go before it does.
 """
 
 import asyncio

@@ -106,11 +106,12 @@ class Track:
         anchor = self._by_hunk.get(hunk)
         if anchor is None:
             return False
+        place = (anchor.first, anchor.end)
         # Nobody has seen where its lines were taken while it was decided.
         is_astray = anchor.merged is None or not anchor.current
-        place = elsewhere(anchor, self.lines) if is_astray else None
-        if place is None or self.overlapping(place):
-            place = (anchor.first, anchor.end)
+        found = elsewhere(anchor, self.lines) if is_astray else None
+        if found is not None and not self.overlapping(found):
+            place = found
         if self.overlapping(place):
             return False
         self.drop(hunk)

@@ -1,0 +1,25 @@
+"""Hunks of a new file that is not there, where another file with its name gets another one."""
+
+from stet.review.proposal import HunkState
+from tests.support.page import Page
+
+NEW, OTHER = "file:///ws/new.md", "file:///ws/other.md"
+
+
+def test_a_new_file_can_be_restored_where_another_has_given_its_name_up() -> None:
+    page = Page("text\n")
+    made = page.create("x\n")
+    page.ledger.reject(made.id)
+    page.ledger.renamed(NEW, OTHER)
+    waiting = page.ledger.restore(made.id)
+    assert (waiting.uri, waiting.state, waiting.new) == (NEW, HunkState.PENDING, "x\n")
+
+
+def test_a_new_file_that_another_proposal_has_replaced_is_followed_no_more() -> None:
+    page = Page("text\n")
+    replaced, made = page.create("x\n"), page.create("y\n", turn="t2")
+    assert page.ledger.hunk(replaced.id).state is HunkState.SUPERSEDED
+    page.ledger.renamed(NEW, OTHER)
+    track = page.ledger._book.track(NEW)
+    assert track is not None
+    assert [anchor.hunk for anchor in track.anchors()] == [made.id]
