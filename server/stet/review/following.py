@@ -66,7 +66,6 @@ def _follow_changes(
     """Move the hunks; whether anything about them may be another now."""
     if track.live and track.sent is None:
         track.returns.leave(changes, lines, track.live)
-    track.cuts.begin()
     moves = track.sent is None and not is_typing(changes)
     is_other = track.sent is not None
     for effects, now, part in along(changes, lines):
@@ -79,6 +78,7 @@ def _follow_changes(
         turned = _turn_round(book, track, [one for one in settled if one.hunk not in told])
         turned |= _turn_back(book, track, gone)
         is_other |= moved or led or turned or bool(told)
+    track.cuts.end()
     if track.live and track.sent is None:
         is_other |= track.returns.come_back(changes, lines, track.live)
     return is_other

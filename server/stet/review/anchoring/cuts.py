@@ -21,6 +21,8 @@ from stet.text.lines import whole_lines, without_end
 
 MAX_CUTS = 1_000
 """How many anchors whose lines were taken out a document knows."""
+MAX_LINES = 120_000
+"""How many lines it knows with them, each counted with every anchor; the oldest are forgotten first."""
 _ROUND = 50
 """How many of the lines taken out are known on each side of an anchor's own."""
 _FIRST = attrgetter("first")
@@ -107,11 +109,6 @@ class Cuts:
         self._put: list[Block] = []
         self._fresh: set[str] = set()
 
-    def begin(self) -> None:
-        """Another message comes: what stood in the text before it is nothing that is put there now."""
-        self._put.clear()
-        self._fresh.clear()
-
     def note(
         self, blocks: Sequence[Block], live: Sequence[Anchor], settled: Sequence[Anchor]
     ) -> None:
@@ -127,19 +124,23 @@ class Cuts:
         is_move = len(blocks) > 1 or len(blocks[0].removed) > len(blocks[0].added)
         for anchors in (live, sorted(settled, key=_FIRST) if is_move else ()):
             for block in blocks:
-                for anchor in _within(anchors, block):
+                within = tuple(_within(anchors, block))
+                removed = _words(block.removed) if within else ()
+                for anchor in within:
                     if isinstance(anchor, BlockAnchor):
                         continue  # it is found again by its hunk's id
                     first, end, is_lost = anchor.standing
                     a, b = first - block.before, end - block.before
                     top = max(a - _ROUND, 0)
                     place = Standing(a - top, b - top, is_lost)
-                    lines = _words(block.removed[top : b + _ROUND])
                     _ = self._cuts.pop(anchor.hunk, None)
-                    self._cuts[anchor.hunk] = _Cut(lines, place, anchor, anchor.folds)
+                    cut = _Cut(removed[top : b + _ROUND], place, anchor, anchor.folds)
+                    self._cuts[anchor.hunk] = cut
                     self._fresh.add(anchor.hunk)
-        while len(self._cuts) > MAX_CUTS:
-            del self._cuts[next(iter(self._cuts))]
+        n_lines = sum(len(cut.lines) for cut in self._cuts.values())
+        while len(self._cuts) > MAX_CUTS or n_lines > MAX_LINES:
+            oldest = next(iter(self._cuts))
+            n_lines -= len(self._cuts.pop(oldest).lines)
 
     def come_back(
         self, blocks: Sequence[Block], lines: Sequence[str], live: Iterable[Anchor]
@@ -171,6 +172,11 @@ class Cuts:
             if at is not None and (is_moved or n_told > 1 or cut.lines in wholes):
                 first, end, is_lost = cut.standing
                 yield cut.anchor, Standing(at, at + end - first, is_lost), cut.folds
+
+    def end(self) -> None:
+        """A message has been followed: what it has put into the text is nothing that the next one puts."""
+        self._put.clear()
+        self._fresh.clear()
 
     def forget(self, hunk: str) -> None:
         """The lines of `hunk` are its own again."""

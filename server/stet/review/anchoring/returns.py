@@ -18,8 +18,6 @@ from stet.text.change import TextChange
 
 MAX_TEXTS = 32
 """How many texts of a document are known again."""
-MAX_LINES = 200_000
-"""How many lines they have together, at most: references to lines that the texts share."""
 _SHORT = 1_000
 """Lines of a text that is noted whenever it gets more lines or fewer."""
 _TYPED = 3
@@ -40,9 +38,14 @@ class _Stood(NamedTuple):
 
 
 class _Text(NamedTuple):
-    """A text, and its anchors in order of place, as `AS_IT_STANDS` tells of each."""
+    """A text, and its anchors in order of place, as `AS_IT_STANDS` tells of each.
 
-    lines: Sequence[str]
+    The text is known by how many lines it has and by a hash of them, which has 64 bits and a key of this
+    process: whole texts that share no line would take megabytes.
+    """
+
+    n_lines: int
+    fingerprint: int
     anchors: Sequence[Anchor]
     stood: Sequence[tuple[int, int, bool, tuple[Fold, ...]]]
     conflicts: frozenset[Anchor]
@@ -81,15 +84,14 @@ class Returns:
         for splice in reversed(splices):
             before[splice.first : splice.first + len(splice.after)] = splice.before
         conflicts = frozenset([one for one in anchors if one.merged is None])
-        text = _Text(before, tuple(anchors), tuple(map(AS_IT_STANDS, anchors)), conflicts)
-        if (known := self._find(before)) is not None:
+        stood = tuple(map(AS_IT_STANDS, anchors))
+        text = _Text(len(before), _fingerprint(before), tuple(anchors), stood, conflicts)
+        known = next((one for one in self._texts if one[:2] == text[:2]), None)
+        if known is not None:
             self._texts.remove(known)
             text = _with_those_before(known, text)
         self._texts.append(text)
-        while (
-            len(self._texts) > MAX_TEXTS or sum(len(one.lines) for one in self._texts) > MAX_LINES
-        ):
-            del self._texts[0]
+        del self._texts[:-MAX_TEXTS]
 
     def come_back(
         self, changes: Sequence[TextChange], lines: Sequence[str], live: list[Anchor]
@@ -125,8 +127,13 @@ class Returns:
 
     def _find(self, lines: Sequence[str]) -> _Text | None:
         """A text that it has had, if this is one."""
-        same = (one for one in self._texts if len(one.lines) == len(lines) and one.lines == lines)
-        return next(same, None)
+        as_long = [one for one in self._texts if one.n_lines == len(lines)]
+        fingerprint = _fingerprint(lines) if as_long else 0
+        return next((one for one in as_long if one.fingerprint == fingerprint), None)
+
+
+def _fingerprint(lines: Sequence[str]) -> int:
+    return hash(tuple(lines))
 
 
 def _put_back(
@@ -161,7 +168,7 @@ def _with_those_before(before: _Text, now: _Text) -> _Text:
     }
     both = kept | {anchor: at for anchor, at in stood.items() if anchor not in kept}
     conflicts = now.conflicts & before.conflicts | (now.conflicts - kept.keys())
-    return _Text(now.lines, tuple(both), tuple(both.values()), conflicts)
+    return now._replace(anchors=tuple(both), stood=tuple(both.values()), conflicts=conflicts)
 
 
 def _is_rewrite(changes: Sequence[TextChange]) -> bool:

@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
+from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.cuts import Block, Cuts
 from stet.review.proposal import HunkState
 from stet.text.change import TextChange
 from stet.text.position import Position, Range
@@ -128,3 +130,22 @@ def test_what_is_undone_after_a_move_stands_where_it_stood() -> None:
     assert page.hunks[0].state is HunkState.PENDING
     page.accept()
     assert page.text == TEXT.replace("total = b", "total = 2 * b")
+
+
+@pytest.mark.parametrize("move", MOVES)
+def test_a_thousand_hunks_go_with_their_lines(move: Move) -> None:
+    lines = [f"{word} {n}\n" for n in range(1_000) for word in ("one", "two")]
+    page = Page("".join(("head\n", *lines, "tail\n")))
+    page.propose(page.text.replace("two", "2"))
+    move(page, 1, 2_000, 2)
+    page.accept()
+    assert page.text == "".join(("head\n", "tail\n", *lines)).replace("two", "2")
+
+
+def test_what_was_taken_out_has_a_bound_however_much_it_was() -> None:
+    cuts = Cuts()
+    for nth in range(9):
+        lines = [f"line {at} of {nth}\n" for at in range(20_000)]
+        anchor = Anchor(f"h{nth}", lines, (0, len(lines)), "".join(lines), "one\n")
+        cuts.note((Block(0, 0, lines, ()),), [anchor], ())
+    assert [*cuts._cuts] == ["h3", "h4", "h5", "h6", "h7", "h8"]

@@ -1,11 +1,13 @@
 """A text that comes back as a whole brings its hunks back to where they stood."""
 
+import tracemalloc
 from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stet.review.anchoring.returns import MAX_TEXTS
 from stet.text.buffer import TextBuffer
 from tests.support.page import Page
 
@@ -100,3 +102,20 @@ def test_a_hunk_stands_in_its_text_whatever_the_text_becomes(
             assert 0 <= hunk.range.start.line <= hunk.range.end.line < len(page.buffer.lines)
             assert page.document.text_in(hunk.range) == hunk.old
     page.accept()
+
+
+def test_texts_that_are_known_again_take_little_however_large_they_were() -> None:
+    page = Page(TEXT)
+    _ = page.propose(PROPOSALS["a replacement"])
+
+    tracemalloc.start()
+    page.replace("x\n")
+    before, _ = tracemalloc.get_traced_memory()
+    for nth in range(MAX_TEXTS - 2):
+        page.replace("".join(f"line {at} of text {nth}\n" for at in range(3_000)))
+    page.replace("x\n")
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert grown < 500_000, "less than three of these texts"
+    page.replace(TEXT)
+    assert [hunk.range.start.line for hunk in page.hunks] == [2]
