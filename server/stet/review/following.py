@@ -8,7 +8,7 @@ from stet.review.anchoring.anchors import Anchor
 from stet.review.anchoring.apart import keep_apart
 from stet.review.anchoring.cuts import blocks_of, is_typing
 from stet.review.anchoring.overdue import Overdue
-from stet.review.anchoring.sent import Plan, accepting
+from stet.review.anchoring.plan import Plan, accepting
 from stet.review.anchoring.standing import Standing
 from stet.review.anchoring.track import Track
 from stet.review.anchoring.turning import turned_round

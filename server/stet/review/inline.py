@@ -12,7 +12,8 @@ from typing import Protocol
 from stet.review.amending import as_document_has_it
 from stet.review.anchoring.anchors import Anchor
 from stet.review.anchoring.block_anchor import BlockAnchor
-from stet.review.anchoring.sent import Piece, Settle, writing
+from stet.review.anchoring.plan import Settle, writing
+from stet.review.anchoring.seams import Piece
 from stet.review.anchoring.track import Track
 from stet.review.book import Book
 from stet.review.by_hand import as_block, become_block, replace_anchor, stands_for

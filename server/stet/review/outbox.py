@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from stet.review.anchoring.anchors import Anchor
 from stet.review.anchoring.apart import keep_apart
 from stet.review.anchoring.overdue import with_edit
-from stet.review.anchoring.sent import Plan, accepting
+from stet.review.anchoring.plan import Plan, accepting
 from stet.review.book import Book
 from stet.review.following import catch_up, confirm
 from stet.review.proposal import HunkKind, HunkState, but

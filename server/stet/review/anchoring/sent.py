@@ -1,159 +1,21 @@
-"""An edit on its way to the editor: what it does, and how to tell that it has arrived."""
+"""An edit on its way to the editor: how to tell that it has arrived, and where it takes the others."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from copy import copy
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from stet.review.anchoring.anchors import Anchor
-from stet.review.anchoring.standing import (
-    Fold,
-    Standing,
-    lines_around,
-    print_of,
-    prints_of,
-    range_of,
-)
-from stet.review.errors import CantUndo
+from stet.review.anchoring.plan import Plan
+from stet.review.anchoring.standing import Fold, Standing, lines_around, print_of, prints_of
 from stet.text.buffer import TextBuffer
 from stet.text.change import LineChange, TextChange
-from stet.text.diff import diff_lines, line_changes
 from stet.text.document import TextDocument
-from stet.text.edit import Replacement, TextEdit
-from stet.text.lines import whole_lines
+from stet.text.lines import n_breaks, whole_lines
 from stet.text.places import line_places
-from stet.text.position import Position
 
 _MAX_WAYS = 64
 """How many readings of lines as hunks that came or did not are weighed."""
-Settle = Callable[[Mapping[str, tuple[int, int]]], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What an edit of some hunks does, before it is sent.
-
-    Attributes:
-        edit: All of it, for the text it was made for.
-        texts: What each hunk writes, by hunk.
-        places: The lines that stands on afterwards, if nothing else happens.
-        effects: What it does to the lines, bottom to top, each with its hunk where that is known.
-        back: Whether it takes accepted hunks back.
-        settle: What becomes of its hunks once it has arrived, by the lines they stand on then, where
-            that is neither that they are accepted nor that they are undone.
-    """
-
-    edit: TextEdit
-    texts: Mapping[str, str]
-    places: Mapping[str, tuple[int, int]]
-    effects: tuple[tuple[str, LineChange], ...]
-    back: bool = False
-    settle: Settle | None = None
-
-
-class Piece(NamedTuple):
-    """What an edit writes for one hunk: `text`, over the lines from `first` to before `end`."""
-
-    hunk: str
-    first: int
-    end: int
-    text: str
-
-
-def accepting(document: TextDocument, anchors: Sequence[Anchor]) -> Plan:
-    """What accepting hunks does; `anchors` are theirs, in order of place and none in conflict."""
-    pieces = []
-    for anchor in anchors:
-        assert anchor.merged is not None, "a conflict can't be accepted"
-        pieces.append(Piece(anchor.hunk, anchor.first, anchor.end, anchor.merged))
-    return writing(document, pieces)
-
-
-def writing(document: TextDocument, pieces: Sequence[Piece], settle: Settle | None = None) -> Plan:
-    """What writing `pieces` does; they are in order of place, and none overlaps another."""
-    replacements, texts, places, effects, shift = [], {}, {}, [], 0
-    for hunk, first, end, text in pieces:
-        place = range_of(document.lines, first, end)
-        start, stop = document.offset_at(place.start), document.offset_at(place.end)
-        replacements.append(Replacement(start, stop, text))
-        texts[hunk] = text
-        n_old, n_new = end - first, len(whole_lines(text))
-        if n_old and end == len(document.lines) and text[-1:] in ("\n", "\r"):
-            n_new += 1  # the text ends with a line that holds nothing
-        places[hunk] = (first + shift, first + shift + n_new)
-        effects.append((hunk, LineChange(first, n_old, n_new)))
-        shift += n_new - n_old
-    effects.reverse()
-    return Plan(TextEdit(tuple(replacements)), texts, places, tuple(effects), settle=settle)
-
-
-def taking_back(document: TextDocument, anchors: Sequence[Anchor]) -> Plan:
-    """What undoing accepted hunks does; `anchors` are theirs, the one accepted last first.
-
-    Where each stands by itself, that is to write what was there before. Else it is played through on
-    a copy: a later hunk may stand within an earlier one.
-
-    Raises:
-        CantUndo: If the user has written over one of them.
-    """
-    in_order = sorted(anchors, key=lambda anchor: anchor.first)
-    if all(one.end < other.first for one, other in pairwise(in_order)):
-        return _taking_back_apart(document, in_order)
-    return _taking_back_within(document, [copy(anchor) for anchor in anchors])
-
-
-def _taking_back_within(document: TextDocument, ghosts: Sequence[Anchor]) -> Plan:
-    """The same for `ghosts`, copies of the anchors, the one accepted last first."""
-    buffer = TextBuffer(document.text)
-    texts: dict[str, str] = {}
-    for ghost in ghosts:
-        if ghost.merged is None:
-            raise CantUndo(ghost.hunk)
-        texts[ghost.hunk] = ghost.merged
-        n_before, n_old = len(buffer.lines), ghost.end - ghost.first
-        _ = buffer.apply(TextChange(ghost.range_in(buffer.lines), ghost.merged))
-        n_new = n_old + len(buffer.lines) - n_before
-        # Not the smallest difference: that may cut through another one.
-        effect = LineChange(ghost.first, n_old, n_new)
-        for other in ghosts:
-            if other is not ghost:
-                _ = other.follow(effect)
-                _ = other.look(buffer.lines)
-        ghost.move_to(ghost.first, ghost.first + n_new)
-    effects = line_changes(0, document.lines, buffer.lines)
-    return Plan(
-        _difference(document, buffer.lines),
-        texts,
-        {ghost.hunk: (ghost.first, ghost.end) for ghost in ghosts},
-        tuple(("", effect) for effect in effects),
-        back=True,
-    )
-
-
-def _taking_back_apart(document: TextDocument, anchors: Sequence[Anchor]) -> Plan:
-    """The same for `anchors` in order of place, with lines between them."""
-    pieces = []
-    for anchor in anchors:
-        if anchor.merged is None:
-            raise CantUndo(anchor.hunk)
-        pieces.append(Piece(anchor.hunk, anchor.first, anchor.end, anchor.merged))
-    return replace(writing(document, pieces), back=True)
-
-
-def _difference(document: TextDocument, lines: Sequence[str]) -> TextEdit:
-    """The edit that makes the text consist of `lines`."""
-    return TextEdit(
-        tuple(
-            Replacement(
-                document.offset_at(Position(hunk.old_start, 0)),
-                document.offset_at(Position(hunk.old_start + len(hunk.old), 0)),
-                "".join(hunk.new),
-            )
-            for hunk in diff_lines(document.lines, lines)
-        )
-    )
 
 
 class Run(NamedTuple):
@@ -184,6 +46,7 @@ class Sent:
     __slots__ = (
         "_behind",
         "_effects",
+        "_n_lines",
         "_runs",
         "_shadow",
         "_shifts",
@@ -211,6 +74,7 @@ class Sent:
             if anchor.stands_at(document.lines, plan.texts[anchor.hunk])
         )
         self.expected = plan.edit.apply(document.text)
+        self._n_lines = n_breaks(self.expected) + 1
         self._shadow = TextBuffer(document.text)
         self._effects = plan.effects[::-1]
         self._runs = {hunk: run for run in _runs(self._effects) for hunk in run.hunks if hunk}
@@ -305,7 +169,8 @@ class Sent:
                 break
             if removed or first < end or hunk in earlier:
                 shift += added - removed
-        return Standing(first + shift, end + shift, is_lost)
+        # A last line that held nothing is gone where text without a line end came to stand in it.
+        return Standing(first + shift, end + shift, is_lost).within(self._n_lines)
 
     def fold_beside(self, anchor: Anchor, standing: Standing) -> Fold | None:
         """What the edit itself did at the edge of another anchor's place; None if that is nothing, or

@@ -17,6 +17,12 @@ class Standing(NamedTuple):
     end: int
     is_lost: bool
 
+    def within(self, n_lines: int) -> "Standing":
+        """The same in a text that has so many lines."""
+        if self.end <= n_lines:
+            return self
+        return self._replace(first=min(self.first, n_lines), end=n_lines)
+
 
 class Fold(NamedTuple):
     """A change that reached into the place, or met its edge where that tells nothing by itself, so that

@@ -10,8 +10,9 @@ from stet.review.anchoring.apart import is_crowded, keep_apart
 from stet.review.anchoring.cuts import Block, Cuts
 from stet.review.anchoring.elsewhere import elsewhere
 from stet.review.anchoring.overdue import Overdue
+from stet.review.anchoring.plan import Plan, taking_back
 from stet.review.anchoring.returns import Returns
-from stet.review.anchoring.sent import Plan, Sent, taking_back
+from stet.review.anchoring.sent import Sent
 from stet.review.anchoring.standing import Standing, overlap
 from stet.review.anchoring.sweep import Sweep, all_followed, from_the_bottom_up
 from stet.review.anchoring.whole_edits import MAX_EDITS, Waiting, WholeEdit, whole_edit

@@ -10,7 +10,7 @@ place.
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from stet.review.anchoring.sent import Plan
+from stet.review.anchoring.plan import Plan
 from stet.review.anchoring.standing import Standing
 from stet.text.change import LineChange
 

@@ -1,0 +1,56 @@
+"""What an edit writes stays lines of its own, whatever line ends the user has taken away or mixed."""
+
+from collections.abc import Sequence
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from stet.review.proposal import HunkState
+from stet.text.lines import whole_lines, without_end
+from tests.support.page import Page
+
+ENDS = st.sampled_from(["\n", "\r", "\r\n"])
+WORDS = st.sampled_from(["", "a", "b", "c"])
+LINES = st.lists(st.builds(str.__add__, WORDS, ENDS), max_size=6).map("".join)
+TEXTS = st.builds(str.__add__, LINES, st.sampled_from(["", "x"]))
+TYPED = st.tuples(
+    *(st.integers(0, 6), st.integers(0, 2), st.integers(0, 6), st.integers(0, 2)),
+    st.sampled_from(["", "q", "\n", "\r", "\r\n", "\nz\r"]),
+)
+
+
+def words(text: str) -> list[str]:
+    return [without_end(line) for line in whole_lines(text)]
+
+
+def accepted(page: Page, hunks: Sequence[str]) -> list[str]:
+    """What the text must read once these hunks are in it, without line ends."""
+    track = page.ledger._book.track(page.uri)
+    assert track is not None
+    read: list[str] = []
+    at = 0
+    for anchor in track.live:
+        if anchor.hunk in hunks and anchor.merged is not None:
+            read += words("".join(track.lines[at : anchor.first])) + words(anchor.merged)
+            at = anchor.end
+    return read + words("".join(track.lines[at:]))
+
+
+@given(TEXTS, TEXTS, TEXTS, st.lists(TYPED, max_size=3), st.data())
+def test_lines_are_those_of_the_hunks_and_of_the_user(
+    text: str, first: str, second: str, typed: Sequence[tuple[int | str, ...]], data: st.DataObject
+) -> None:
+    page = Page(text)
+    page.propose(first)
+    page.propose(second, turn="t2")
+    for one in typed:
+        page.type(*one)
+    waiting = [hunk.id for hunk in page.hunks if hunk.state is HunkState.PENDING]
+    assume(waiting)
+    hunks = data.draw(st.sets(st.sampled_from(waiting), min_size=1))
+    wanted = accepted(page, [*hunks])
+    page.accept(*hunks)
+    assert words(page.text) == wanted
+    track = page.ledger._book.track(page.uri)
+    assert track is not None
+    assert all(one.end <= len(track.lines) for one in track.anchors())
