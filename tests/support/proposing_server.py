@@ -117,13 +117,16 @@ def checksums(state: ServerState, given: tuple[object, ...]) -> list[int | None]
 
 
 def jump(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
-    """`test.jump`: the machine has slept; all its clocks are ahead by so many seconds."""
+    """`test.jump`: the machine has slept; all its clocks are ahead by so many seconds. Below 0: its clock
+    was set back; the monotonic ones never are.
+    """
     [seconds] = given
     assert isinstance(seconds, float | int)
     machine: Any = state.system
-    _ahead(asyncio.get_running_loop(), "time", seconds)
     _ahead(machine, "now", seconds)
-    _ahead(machine, "monotonic", seconds)
+    if seconds > 0:
+        _ahead(asyncio.get_running_loop(), "time", seconds)
+        _ahead(machine, "monotonic", seconds)
     return {}
 
 
