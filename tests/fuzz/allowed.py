@@ -19,6 +19,7 @@ class Allowed:
     def __init__(self) -> None:
         self._may_go: set[str] = set()
         self._hunks: dict[tuple[str, str], Hunk] = {}
+        self._renames: set[tuple[str, str]] = set()
 
     def take(self, hunks: list[Hunk], answer: Any) -> None:
         """The user said yes to those of these hunks that the answer names."""
@@ -40,6 +41,16 @@ class Allowed:
     def agree(self, *questions: str) -> None:
         """The user said yes to these; one whether a file may go is a yes to its removal."""
         self._may_go.update(asked[1] for asked in filter(None, map(_REMOVAL.search, questions)))
+
+    def renamed(self, uri: str, new_uri: str) -> None:
+        """The user has renamed a file: what they said yes to, and is not done yet, goes with it."""
+        self._renames.add((uri, new_uri))
+
+    def made_or_moved(self) -> set[str]:
+        """The files that the user said may come or go, by the names they had then or got since."""
+        whole = [h for h in self._hunks.values() if h["kind"] in ("create", "move", "remove")]
+        named = {uri for hunk in whole for uri in (hunk["uri"], hunk["newUri"]) if uri}
+        return named | {new for old, new in self._renames if old in named}
 
     def may_go(self, root: Path) -> set[Path]:
         """The files of this folder that the user said may be deleted."""

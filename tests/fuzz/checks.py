@@ -44,11 +44,5 @@ def _check_hunk(hunk: Hunk, text: str | None, encoding: str) -> None:
 
 def check_disk(editor: Editor) -> None:
     """No file is another than what was saved, or what the user said yes to."""
-    named = [
-        editor.folder.path_of(uri)
-        for hunk in editor.allowed.hunks()
-        if hunk["kind"] in ("create", "move", "remove")
-        for uri in (hunk["uri"], hunk["newUri"])
-        if uri
-    ]
+    named = map(editor.folder.path_of, editor.allowed.made_or_moved())
     editor.folder.check({*filter(None, named), *editor.allowed.may_go(editor.folder.root)})

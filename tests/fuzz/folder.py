@@ -61,7 +61,8 @@ class Folder:
         there = {path: path.read_bytes() for path in self.root.rglob("*") if path.is_file()}
         for path in there.keys() | self._saved.keys():
             if path not in self._free and there.get(path) != self._saved.get(path):
-                raise Violation(f"{path} has changed on the disk")
+                now, saved = (repr(one.get(path))[:200] for one in (there, self._saved))
+                raise Violation(f"{path} has changed on the disk: it is {now}, not {saved}")
 
 
 def place_of(uri: str) -> Path | None:

@@ -204,6 +204,7 @@ def files_told(editor: Editor, dice: Dice) -> None:
         method = "workspace/didDeleteFiles"
     else:
         params, method = {"files": files}, "workspace/didRenameFiles"
+        editor.allowed.renamed(files[0]["oldUri"], files[0]["newUri"])
     if dice.random() < 0.3:
         params = nasty.spoiled(dice, params)
     editor.notify(method, params)
