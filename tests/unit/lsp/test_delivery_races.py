@@ -308,19 +308,6 @@ async def test_a_file_renamed_while_an_edit_of_it_is_on_its_way_is_said_and_noth
     assert world.text(NEW) == wanted
 
 
-async def test_a_move_is_undone_to_the_name_that_its_file_got_meanwhile(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    world, renamed = world_with(frozenset()), "file:///ws/c.txt"
-    hunk = world.move()
-    assert await world.accept(hunk) == ["accepted"]
-    with monkeypatch.context() as patch:
-        Interruption(0, lambda: world.renames.carry(URI, renamed), patch, before=True)
-        assert await world.undo(hunk) == ["undone"]
-    names = ("/ws/a.txt", "/ws/n/b.txt", "/ws/c.txt")
-    assert [world.disk(name) for name in names] == [None, None, TEXT]
-
-
 @pytest.mark.parametrize("text", [TEXT, "zero\n" + TEXT])
 async def test_a_file_closed_while_its_edit_is_made_ready_gets_it_where_the_disk_has_its_place(
     monkeypatch: pytest.MonkeyPatch, text: str
