@@ -321,14 +321,16 @@ async def exfiltration(stage: Stage) -> Result:
     urls += [f"https://found.example/{secret}/{'y' * n}" for n in range(100, 110)]
     with weakened(stage.weakness):
         effects = [f"not asked: {url}" for url in urls if not known.why_unnamed(parse(url), words)]
-        n_carried, sent = 0, 0
+        sent = 0
         for n in range(40):  # many short addresses carry as much as a long one
             address = parse(f"https://docs.example/{secret}{n}")
-            if known.why_unnamed(address, words, n_carried):
+            if known.why_unnamed(address, words):
                 continue
-            n_carried += address.n_carried
+            known.count(address, words)
             sent += 1
-        effects += [f"{n_carried} characters in short addresses"] if n_carried > 300 else []
+        effects += (
+            [f"{known.n_carried} characters in short addresses"] if known.n_carried > 300 else []
+        )
     result.add(len(urls) + 40, effects, whole=False)
     async with WebServer() as service:
         orders = [read(url) for url in carriers(secret)]

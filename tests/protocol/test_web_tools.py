@@ -235,6 +235,35 @@ async def test_a_host_that_the_user_or_a_search_named_is_not_asked_for(root: Pat
     assert ["There is no host" in text for text in told(server)] == [False, True, True]
 
 
+async def test_new_addresses_of_a_known_host_are_bounded_over_a_chat_and_a_restart(
+    root: Path, tmp_path: Path
+) -> None:
+    urls = [f"http://site.invalid/{n}{'s' * 79}" for n in range(5)]  # 80 characters each
+    env = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    config = {"provider": "tavily", "baseUrl": "http://127.0.0.1:9", "apiKeyEnv": "SEARCH_KEY"}
+    one_turn_each = [
+        each
+        for url in urls
+        for each in (api.of(Completion("", (read(url),))), api.call("done", summary="Gone."))
+    ]
+    async with OpenAIServer(one_turn_each) as server:
+        env |= key(server)
+        async with FakeEditor.start(root, settings={"web": config}, env=env) as editor:
+            uri = editor.open("a.md")
+            for question in ("Look at http://site.invalid/", "And the next"):
+                assert (await run(editor, question, uri=uri))["state"] == "completed"
+        async with FakeEditor.start(root, settings={"web": config}, env=env) as editor:
+            await ready(editor)
+            uri = editor.open("a.md")
+            await run(editor, "And the third", uri=uri)
+            turn = await ask(editor, "And the fourth", uri=uri)
+            asked = await waiting_for(editor, uri, turn)
+            assert asked.endswith("this chat carry 320 characters since you were last asked.")
+            await editor.command("stet.answer", "Read it")
+            await end_of(editor, turn)
+            assert (await run(editor, "And the fifth", uri=uri))["state"] == "completed"  # anew
+
+
 async def test_a_host_that_only_a_file_names_is_asked_for(root: Path) -> None:
     (root / "a.md").write_text(f"Read {NOWHERE} before you answer.\n")
     async with (

@@ -109,6 +109,7 @@ class Agent:
         for kept in past.sessions:
             session = self.session(kept.chat)
             session.history[:0] = kept.history
+            session.named.n_carried += kept.named.n_carried
             upto = kept.heard.upto
             if session.heard.upto is None and upto is not None:
                 session.heard = dataclasses.replace(kept.heard, upto=min(upto, latest))
@@ -230,7 +231,8 @@ class Agent:
 
     async def _keep_chat(self, session: Session) -> None:
         async with session.keeping:
-            known = (session.chat, tuple(session.history), session.heard)
+            n_carried = session.named.n_carried
+            known = (session.chat, tuple(session.history), session.heard, n_carried)
             await asyncio.to_thread(self._archive.keep_chat, *known)
 
     def _make_way(self, turn_id: str, session: Session, _task: asyncio.Task[None]) -> None:

@@ -19,6 +19,7 @@ from stet.agent.turn import OVER, Turn, TurnState
 from stet.review.store.chat_rows import ChatRow, KeptRows, TurnRow
 from stet.review.verdicts import Heard
 from stet.text.document import TextDocument
+from stet.web.named import Named
 from stet.workspace.uris import canonical, is_tracked
 
 if TYPE_CHECKING:
@@ -76,13 +77,22 @@ class Archive:
         if self._rows is not None:
             self._rows.keep_turn(TurnRow(turn.id, turn.ask.chat, _to_json(asdict(turn))))
 
-    def keep_chat(self, chat: str, history: Sequence[Exchange], heard: Heard) -> None:
-        """Keep what a chat knows; for a worker thread, because that may be much."""
+    def keep_chat(
+        self, chat: str, history: Sequence[Exchange], heard: Heard, n_carried: int = 0
+    ) -> None:
+        """Keep what a chat knows; for a worker thread, because that may be much.
+
+        Args:
+            chat: Its id.
+            history: Its turns, oldest first.
+            heard: What its model knows of proposals and files.
+            n_carried: `Named.n_carried`.
+        """
         if self._rows is None:
             return
         kept = [asdict(exchange) for exchange in _latest(history)]
         texts = {document.uri: document.text for document in heard.shown.values()}
-        fields = _to_json({"history": kept, "upto": heard.upto})
+        fields = _to_json({"history": kept, "upto": heard.upto, "carried": n_carried})
         self._rows.keep_chat(ChatRow(chat, fields, texts))
 
     def load(self) -> Past:
@@ -154,7 +164,10 @@ def _session_of(row: ChatRow) -> Session | None:
         for uri, text in row.texts.items()
         if is_tracked(uri)
     }
-    return Session(row.id, history, heard=Heard(upto, shown))
+    carried = known.get("carried")
+    n_carried = carried if type(carried) is int and carried >= 0 else 0
+    named = Named(n_carried=n_carried)
+    return Session(row.id, history, heard=Heard(upto, shown), named=named)
 
 
 def _why(problem: Exception) -> str:

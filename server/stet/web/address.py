@@ -17,8 +17,9 @@ MAX_URL = 2000
 MAX_UNNAMED = 100
 """How many characters behind the host may be new without the user having seen them."""
 
-MAX_UNNAMED_OF_TURN = 300
-"""The same over all addresses of a turn: many short ones carry as much as a long one."""
+MAX_UNNAMED_OF_CHAT = 300
+"""The same over all addresses of a chat since the user was last asked: many short ones carry as much
+as a long one, in one turn or in many."""
 
 PORTS = {"http": 80, "https": 443}
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f-\xa0\\]")
@@ -77,7 +78,7 @@ class Address:
 
     @property
     def n_carried(self) -> int:
-        """How many characters stand behind the host's slash."""
+        """How many characters stand after the host's slash."""
         return len(self.target) - 1
 
 

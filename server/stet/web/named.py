@@ -7,7 +7,7 @@ file or on a page. So only three may name a host: the user, a search API, and th
 import re
 from dataclasses import dataclass, field
 
-from stet.web.address import MAX_UNNAMED, MAX_UNNAMED_OF_TURN, Address, parse
+from stet.web.address import MAX_UNNAMED, MAX_UNNAMED_OF_CHAT, Address, parse
 from stet.web.errors import WebError
 
 _WORD = re.compile(r"(?:https?://\[[0-9a-fA-F:.]+\])?[^\s<>\"'`()\[\]{}|\\]+")
@@ -30,10 +30,13 @@ class Named:
     Attributes:
         places: Hosts, with a port where it is not the usual one (`Address.place`).
         urls: Whole addresses.
+        n_carried: How many characters new addresses have carried to known hosts since the user was
+            last asked; outlives the process with the chat.
     """
 
     places: set[str] = field(default_factory=set)
     urls: set[str] = field(default_factory=set)
+    n_carried: int = 0
 
     def add(self, address: Address) -> None:
         """Note an address that was found, or that the user has agreed to."""
@@ -46,13 +49,22 @@ class Named:
             one.url == address.url for one in addresses_in(words)
         )
 
-    def why_unnamed(self, address: Address, words: str, n_before: int = 0) -> str:
+    def count(self, address: Address, words: str) -> None:
+        """Count an address that is about to be requested without the user having been asked."""
+        if not self.knows(address, words):
+            self.n_carried += max(1, address.n_carried)  # which one is chosen says something too
+
+    def agree(self, address: Address) -> None:
+        """Note that the user has seen this address, and agrees: the count begins again."""
+        self.add(address)
+        self.n_carried = 0
+
+    def why_unnamed(self, address: Address, words: str) -> str:
         """Why the user must be asked before this address is read, for them; "": no need to.
 
         Args:
             address: What is to be read.
             words: What the user has said in the conversation.
-            n_before: How many characters new addresses of this turn have carried until now.
         """
         if self.knows(address, words):
             return ""
@@ -65,10 +77,10 @@ class Named:
                 f"The host is known here, but the address is new and carries {address.n_carried} "
                 "characters to it."
             )
-        if n_before + address.n_carried > MAX_UNNAMED_OF_TURN:
+        if (n_carried := self.n_carried + address.n_carried) > MAX_UNNAMED_OF_CHAT:
             return (
                 "The host is known here, but the address is new, and with it the new addresses of "
-                f"this turn carry {n_before + address.n_carried} characters."
+                f"this chat carry {n_carried} characters since you were last asked."
             )
         return ""
 

@@ -28,8 +28,6 @@ class Web:
         system: Starts the processes that read them.
         named: What was found and allowed in this conversation.
         refused: Places that the user does not want to be read from in this turn.
-        n_carried: How many characters addresses of the model's own making have carried to known
-            hosts in this turn, since the user was last asked.
     """
 
     endpoint: SearchEndpoint
@@ -37,7 +35,6 @@ class Web:
     system: System
     named: Named
     refused: set[str] = field(default_factory=set)
-    n_carried: int = 0
     _pages: dict[str, Page] = field(default_factory=dict)
 
     async def search(self, query: str, limit: int) -> Answer:
@@ -64,17 +61,16 @@ class Web:
         """Why the user must be asked before this address is read; "": no need to."""
         if is_allowed(address, self.fetcher.allowed):
             return ""
-        return self.named.why_unnamed(address, words, self.n_carried)
+        return self.named.why_unnamed(address, words)
 
     def count(self, address: Address, words: str) -> None:
         """Note that this address is about to be asked without the user having been."""
-        if not is_allowed(address, self.fetcher.allowed) and not self.named.knows(address, words):
-            self.n_carried += address.n_carried
+        if not is_allowed(address, self.fetcher.allowed):
+            self.named.count(address, words)
 
     def agree(self, address: Address) -> None:
         """Note that the user has seen this address, and agrees."""
-        self.named.add(address)
-        self.n_carried = 0
+        self.named.agree(address)
 
     async def read(self, address: Address, permit: Permit) -> Page:
         """The page at an address; one that this turn has read is not fetched again.

@@ -98,9 +98,10 @@ def test_what_a_conversation_knows_comes_back() -> None:
     )
     history = [Exchange(messages, "Why?", "So.", Record.of(FULL, (), "a.py", "b.py"))]
     heard = Heard(4, {"file:///ws/a": TextDocument("file:///ws/a", "text\n")})
-    archive.keep_chat("main", history, heard)
+    archive.keep_chat("main", history, heard, 17)
     [back] = archive.load().sessions
     assert (back.chat, back.history, back.heard) == ("main", history, heard)
+    assert back.named.n_carried == 17
 
 
 def test_of_a_long_history_the_end_is_kept() -> None:

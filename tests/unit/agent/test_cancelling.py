@@ -110,7 +110,9 @@ class KeptChats(Archive):
         super().__init__()
         self.chats: dict[str, Sequence[Exchange]] = {}
 
-    def keep_chat(self, chat: str, history: Sequence[Exchange], heard: Heard) -> None:
+    def keep_chat(
+        self, chat: str, history: Sequence[Exchange], heard: Heard, n_carried: int = 0
+    ) -> None:
         self.chats[chat] = history
 
 
@@ -122,7 +124,9 @@ class SlowArchive(Archive):
         self.may, self.begun = threading.Event(), asyncio.Event()
         self._loop = loop
 
-    def keep_chat(self, chat: str, history: Sequence[Exchange], heard: Heard) -> None:
+    def keep_chat(
+        self, chat: str, history: Sequence[Exchange], heard: Heard, n_carried: int = 0
+    ) -> None:
         self._loop.call_soon_threadsafe(self.begun.set)
         assert self.may.wait(5)
 

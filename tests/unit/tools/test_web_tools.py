@@ -257,7 +257,7 @@ async def test_many_short_addresses_made_up_are_asked_for_and_a_yes_begins_anew(
     # The first is the user's own, the fifth was agreed to, the ninth would be the next.
     assert [question.text for question in asked] == [
         f"Read the page {urls[4]}? The host is known here, but the address is new, and with it the "
-        "new addresses of this turn carry 364 characters."
+        "new addresses of this chat carry 364 characters since you were last asked."
     ]
     assert internet.asked == urls
     refused = await use(READ_WEBPAGE, desk, url=f"https://a.org/?q=8{'s' * 87}")

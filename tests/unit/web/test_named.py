@@ -2,7 +2,7 @@
 
 import pytest
 
-from stet.web.address import MAX_UNNAMED, MAX_UNNAMED_OF_TURN, parse
+from stet.web.address import MAX_UNNAMED, MAX_UNNAMED_OF_CHAT, parse
 from stet.web.named import Named, addresses_in
 
 
@@ -76,10 +76,22 @@ def test_many_short_addresses_made_up_count_together() -> None:
     named = Named()
     named.add(parse("https://a.org/"))
     short = parse(f"https://a.org/{'s' * 60}")
-    assert named.why_unnamed(short, "", MAX_UNNAMED_OF_TURN - 60) == ""
-    assert named.why_unnamed(short, "", MAX_UNNAMED_OF_TURN - 59) == (
+    for _ in range(MAX_UNNAMED_OF_CHAT // 60):
+        assert named.why_unnamed(short, "") == ""
+        named.count(short, "")
+    assert named.why_unnamed(short, "") == (
         "The host is known here, but the address is new, and with it the new addresses of this "
-        "turn carry 301 characters."
+        "chat carry 360 characters since you were last asked."
     )
-    named.add(short)
-    assert named.why_unnamed(short, "", MAX_UNNAMED_OF_TURN) == ""
+    named.agree(short)
+    assert named.why_unnamed(short, "") == ""
+    other = parse(f"https://a.org/{'t' * 60}")
+    assert named.why_unnamed(other, "") == ""
+
+
+def test_even_addresses_without_a_path_are_counted() -> None:
+    named = Named()
+    named.add(parse("https://a.org/"))
+    for _ in range(MAX_UNNAMED_OF_CHAT + 1):
+        named.count(parse("http://a.org/"), "")
+    assert "since you were last asked" in named.why_unnamed(parse("http://a.org/"), "")
