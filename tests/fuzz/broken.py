@@ -1,6 +1,6 @@
 """Pieces of the server taken out or turned round: proof that the fuzzer would notice."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 
@@ -93,6 +93,19 @@ def _forgetful() -> None:
     changed.receive = wrong
 
 
+def _raw_calls() -> None:
+    """What a model calls goes back to its provider as it came."""
+    from stet.llm import wire
+    from stet.llm.messages import Message
+
+    changed: Any = wire
+
+    def wrong(messages: Iterable[Message], model: str) -> list[Message]:
+        return list(messages)
+
+    changed.paired, changed.valid_name = wrong, str
+
+
 BROKEN: dict[str, Callable[[], None]] = {
     "past the line": _past_the_line,
     "no answer": _no_answer,
@@ -100,4 +113,5 @@ BROKEN: dict[str, Callable[[], None]] = {
     "fault": _fault,
     "noisy": _noisy,
     "forgetful": _forgetful,
+    "raw calls": _raw_calls,
 }

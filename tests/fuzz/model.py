@@ -5,6 +5,7 @@ What it says follows from what it is asked, so that a life can be played again.
 
 import asyncio
 import json
+import logging
 import random
 import zlib
 from collections.abc import Callable
@@ -14,8 +15,11 @@ from stet.llm.errors import ModelError
 from stet.llm.messages import Completion, StopReason, ToolCall
 from stet.llm.model import Request, Sink, ignore
 from stet.llm.tokens import estimate_usage
+from stet.llm.wire import wire_messages
 from stet.text.document import TextDocument
+from tests.support.strict_provider import refusal_of
 
+log = logging.getLogger(__name__)
 ODD = (
     "",
     " ",
@@ -58,6 +62,11 @@ OTHERS = (
     "delete",
     "ask",
 )
+NAMES = (
+    "nothing", "", " ", "edit_fil", "\x00", "\ud800", "é", "x" * 65, "make.coffee",
+    "functions.read_file", "default_api:read_file", "read_file<|channel|>commentary", "ReadFile",
+)  # fmt: skip
+IDS = ("", "call_0", "call_" + "0" * 70, "é", "a.b:1", "\ud800", "abcdef123")
 ENDS = ("done", "done", "done", "done", "say", "say", "nothing", "fault", "long")
 MOST_ROUNDS = 7
 
@@ -79,6 +88,7 @@ class AnyModel:
 
     async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:
         """Anything, in pieces, after a while."""
+        _refuse_as_providers_do(request)
         dice = random.Random(_key(request))
         for _ in range(dice.choice((0, 1, 5, 40))):
             await asyncio.sleep(0)  # other messages come in between
@@ -111,13 +121,14 @@ class AnyModel:
                 return Completion("long " * 2000, stop_reason=StopReason.LENGTH)
             case "fault":
                 raise ModelError("The model is ill.")
-        return _calls(*self._calls(kind, dice, request))
+        ids = dice.choice(IDS) if dice.random() < 0.3 else "c"
+        return _calls(*self._calls(kind, dice, request), ids=ids)
 
     def _calls(
         self, kind: str, dice: random.Random, request: Request
     ) -> list[tuple[str, dict[str, Any] | str]]:
         file, made = dice.choice(FILES), f"made{dice.randrange(20)}.py"
-        no_name = dice.choice(("nothing", "", "edit_fil", "\x00"))
+        no_name = dice.choice(NAMES)
         no_json = dice.choice(("{", "[]", "null", '{"file": 3}', "x" * 500, '"a"'))
         named: dict[str, tuple[str, dict[str, Any] | str]] = {
             "create": ("create_file", {"file": made, "content": _new(dice)}),
@@ -215,9 +226,21 @@ def _value(kind: object, dice: random.Random, text: str) -> Any:
     return kinds.get(str(kind), text)
 
 
-def _calls(*wanted: tuple[str, dict[str, Any] | str]) -> Completion:
+def _refuse_as_providers_do(request: Request) -> None:
+    """Report in the log, which the life looks at, what a provider that checks would refuse."""
+    if refusal := refusal_of(wire_messages(request.messages, AnyModel.name)):
+        log.error("a provider refuses the conversation: %s", refusal)
+        raise ModelError(refusal)
+
+
+def _calls(*wanted: tuple[str, dict[str, Any] | str], ids: str = "c") -> Completion:
+    """Calls as they come from a provider: with one id for all where `ids` is odd."""
     calls = tuple(
-        ToolCall(f"c{n}", name, given if isinstance(given, str) else json.dumps(given))
+        ToolCall(
+            f"c{n}" if ids == "c" else ids,
+            name,
+            given if isinstance(given, str) else json.dumps(given),
+        )
         for n, (name, given) in enumerate(wanted)
     )
     return Completion("", calls, StopReason.TOOL_CALLS if calls else StopReason.STOP)

@@ -151,6 +151,7 @@ class _Work:
                 f"(agent.maxTokens is {crew.limits.tokens}); nothing of it was carried out. {_STAYS}"
             ) from flood
         completion, self._n_dropped = within_bounds(completion)
+        completion = crew.toolbox.understood(completion)
         self._turn = before.with_round(completion)
         crew.emit(Answered(self._turn))
         check_refusal(completion)

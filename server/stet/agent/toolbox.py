@@ -3,7 +3,7 @@
 import json
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from pydantic import ValidationError
@@ -11,7 +11,8 @@ from pydantic import ValidationError
 from stet.agent.errors import told_of
 from stet.agent.lifecycle import Course, ToolRun
 from stet.agent.turn import Ask, Mode
-from stet.llm.messages import ToolCall, ToolDefinition
+from stet.llm.messages import Completion, ToolCall, ToolDefinition
+from stet.llm.tool_names import MAX_NAME, meant_tool
 from stet.settings.values import AgentSettings
 from stet.tools.add_tags import ADD_TAGS
 from stet.tools.ask_user import ASK_USER
@@ -161,6 +162,20 @@ class Toolbox:
     def last_names(self) -> str:
         """The tools that may be called in the last round: what acts and what ends the turn."""
         return ", ".join(f"`{tool.name}`" for tool in self._offered(last_round=True))
+
+    def understood(self, completion: Completion) -> Completion:
+        """Return an answer whose calls name the tools that they mean, of those that are offered.
+
+        What means none keeps its name, at most `MAX_NAME` characters of it.
+        """
+        names = [tool.name for tool in self.tools]
+        calls = tuple(
+            replace(call, name=meant_tool(call.name, names) or call.name[:MAX_NAME])
+            for call in completion.tool_calls
+        )
+        return (
+            completion if calls == completion.tool_calls else replace(completion, tool_calls=calls)
+        )
 
     async def run(self, call: ToolCall, *, last_round: bool = False) -> Outcome:
         """Run a call; whatever it is, the model gets a text to go on with."""

@@ -18,7 +18,7 @@ from stet.llm.quirks import Quirks
 from stet.llm.retry import Failure, Retries, RetryPolicy
 from stet.llm.stream import Accumulator
 from stet.llm.tokens import CHARACTERS_PER_TOKEN, estimate_usage
-from stet.llm.wire import wire_message, wire_tool
+from stet.llm.wire import wire_messages, wire_tool
 from stet.system.system import System
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ class OpenAIModel:
         """The request in the API's words; what no server needs to hear is left out."""
         body: dict[str, Any] = {
             "model": self.endpoint.model,
-            "messages": [wire_message(message) for message in request.messages],
+            "messages": wire_messages(request.messages, self.endpoint.model),
             "stream": True,
             "stream_options": {"include_usage": True},
         }

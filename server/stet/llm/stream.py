@@ -16,6 +16,9 @@ from stet.llm.messages import Completion, StopReason, ToolCall, Usage
 CALL_ID_LENGTH = 9
 """Of ids of our making: letters and digits, as many as the strictest provider (Mistral) wants."""
 
+MAX_ID = 64
+"""Characters of an id that is kept: it names a call here, and goes back in a form of its own."""
+
 _REASONING = ("reasoning_content", "reasoning", "reasoning_details")
 _LENGTH = {"length", "max_tokens", "model_length", "max_output_tokens"}
 _REFUSED = {"refusal"}
@@ -142,6 +145,7 @@ class Accumulator:
         # A name may come in parts before the arguments; some servers repeat it whole in each chunk.
         if name and not call.arguments and name != call.name:
             call.name += name
+            self.n_characters += len(name)
         arguments = function.get("arguments")
         if arguments is not None and not isinstance(arguments, str):
             arguments = json.dumps(arguments, ensure_ascii=False)
@@ -163,6 +167,7 @@ class Accumulator:
             other_id = bool(call_id and known.id and call_id != known.id)
             if not (other_id and name):
                 return known
+        self.n_characters += 1  # calls without end are an answer without end
         call = _Call(len(self._calls) if number is None else number)
         self._calls.append(call)
         self._by_index[call.index] = call
@@ -173,7 +178,8 @@ class Accumulator:
         calls: list[ToolCall] = []
         used: set[str] = set()
         for call in sorted(self._calls, key=lambda one: one.index):
-            unique = call.id if call.id and call.id not in used else new_call_id()
+            is_usable = call.id not in used and 0 < len(call.id) <= MAX_ID and call.id.isprintable()
+            unique = call.id if is_usable else new_call_id()
             used.add(unique)
             # Servers send nothing at all, or "null", for a tool without arguments.
             arguments = "".join(call.arguments).strip()

@@ -14,6 +14,7 @@ from typing import Any
 from stet.llm.messages import Message, ToolCall, ToolDefinition
 from stet.llm.model import Sink
 from stet.llm.stream import new_call_id
+from stet.llm.tool_names import meant_tool
 
 OPEN, CLOSE = "<tool_call>", "</tool_call>"
 
@@ -121,7 +122,9 @@ def _bare_call(text: str, tools: Sequence[ToolDefinition]) -> ToolCall | None:
     data = _object(body)
     if data is None or not ({"arguments", "parameters"} & data.keys()):
         return None
-    return _call(body) if data.get("name") in {tool.name for tool in tools} else None
+    name = data.get("name")
+    named = isinstance(name, str) and meant_tool(name, [tool.name for tool in tools])
+    return _call(body) if named else None
 
 
 def _object(text: str) -> dict[str, Any] | None:

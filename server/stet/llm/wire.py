@@ -5,9 +5,29 @@ requests of a conversation share their beginning byte for byte (providers' promp
 """
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from stet.llm.messages import Message, ToolCall, ToolDefinition
+from stet.llm.paired import paired
+from stet.llm.tool_names import valid_name
+
+MAX_ARGUMENTS = 100_000
+"""Characters of a call's arguments that are sent back; OpenAI takes a million, gateways less."""
+MAX_DEPTH = 32
+"""Levels of JSON in them: converters to other formats refuse a hundred."""
+_KEPT = 2000
+"""Characters that stay of each text in arguments that are too long."""
+
+
+def wire_messages(messages: Iterable[Message], model: str) -> list[dict[str, Any]]:
+    """Return a conversation as every provider takes it, whatever a model or a kept chat put there.
+
+    Args:
+        messages: The conversation.
+        model: The name of the model that is asked.
+    """
+    return [wire_message(message) for message in paired(messages, model)]
 
 
 def wire_message(message: Message) -> dict[str, Any]:
@@ -18,7 +38,8 @@ def wire_message(message: Message) -> dict[str, Any]:
     if not message.tool_calls:
         return {"role": message.role, "content": content}
     calls = [_wire_call(call) for call in message.tool_calls]
-    return {"role": message.role, "content": content or None, "tool_calls": calls}
+    said = content if content.strip() else None
+    return {"role": message.role, "content": said, "tool_calls": calls}
 
 
 def wire_tool(tool: ToolDefinition) -> dict[str, Any]:
@@ -41,14 +62,56 @@ def encodable(text: str) -> str:
 
 
 def _wire_call(call: ToolCall) -> dict[str, Any]:
-    function = {"name": call.name or "unknown", "arguments": _sendable(call.arguments)}
+    function = {"name": valid_name(call.name), "arguments": sendable(call.arguments)}
     return {"id": call.id, "type": "function", "function": function}
 
 
-def _sendable(arguments: str) -> str:
-    """Arguments as a JSON object: one bad call in the history would be refused for ever after."""
+def sendable(arguments: str) -> str:
+    """Return arguments as a JSON object of bounded size.
+
+    A provider refuses a conversation with one call that has others, for ever after.
+    """
     try:
-        whole = isinstance(json.loads(arguments), dict)
+        value = json.loads(arguments, parse_constant=_no_json)
     except (ValueError, RecursionError):
-        whole = False
-    return encodable(arguments if whole else json.dumps({"invalid": arguments}))
+        value = None
+    if not isinstance(value, dict) or _depth(value) > MAX_DEPTH:
+        return json.dumps({"invalid": _shortened(encodable(arguments))}, ensure_ascii=False)
+    if _has_surrogates(arguments):
+        arguments = encodable(json.dumps(value, ensure_ascii=False))
+    if len(arguments) <= MAX_ARGUMENTS:
+        return arguments
+    shorter = json.dumps(
+        {key: _shortened(one) if isinstance(one, str) else one for key, one in value.items()},
+        ensure_ascii=False,
+    )
+    if len(shorter) <= MAX_ARGUMENTS:
+        return encodable(shorter)
+    return json.dumps({"cut": _shortened(encodable(arguments))}, ensure_ascii=False)
+
+
+def _shortened(text: str) -> str:
+    n_more = len(text) - _KEPT
+    return text if n_more <= 0 else f"{text[:_KEPT]} (cut: {n_more} more characters)"
+
+
+def _depth(value: object) -> int:
+    """How many levels a value of JSON has, its own included."""
+    depth, level = 0, [value]
+    while level := [each for one in level if isinstance(one, dict | list) for each in _each(one)]:
+        depth += 1
+    return depth + 1
+
+
+def _each(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value
+
+
+def _has_surrogates(arguments: str) -> bool:
+    """Whether a lone surrogate may be in it, as such or by its number."""
+    return "\\ud" in arguments.lower() or any("\ud800" <= c <= "\udfff" for c in arguments)
+
+
+def _no_json(constant: str) -> object:
+    """Refuse `NaN` and `Infinity`, which Python reads and a provider does not."""
+    raise ValueError(f"{constant} is no JSON")

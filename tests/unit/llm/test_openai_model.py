@@ -115,11 +115,11 @@ async def test_a_conversation_with_a_bad_call_is_sent_in_a_form_no_server_refuse
     server: OpenAIServer, model: OpenAIModel, heard: Heard
 ) -> None:
     server.add(say("ok"))
-    broken = ToolCall("call_1", "", '{"path": "a')
+    broken = ToolCall("callnr001", "", '{"path": "a')
     messages = (
         Message("user", "lone \ud800 surrogate"),
         Message("assistant", "", (broken,)),
-        Message("tool", "That was no JSON.", tool_call_id="call_1"),
+        Message("tool", "That was no JSON.", tool_call_id="callnr001"),
     )
     await heard.ask(model, Request(messages))
     assert server.requests[0].body["messages"] == [
@@ -129,7 +129,7 @@ async def test_a_conversation_with_a_bad_call_is_sent_in_a_form_no_server_refuse
             "content": None,
             "tool_calls": [
                 {
-                    "id": "call_1",
+                    "id": "callnr001",
                     "type": "function",
                     "function": {
                         "name": "unknown",
@@ -138,7 +138,7 @@ async def test_a_conversation_with_a_bad_call_is_sent_in_a_form_no_server_refuse
                 }
             ],
         },
-        {"role": "tool", "tool_call_id": "call_1", "content": "That was no JSON."},
+        {"role": "tool", "tool_call_id": "callnr001", "content": "That was no JSON."},
     ]
 
 
