@@ -150,6 +150,11 @@ class Peer:
         async with asyncio.timeout(60):
             return await self.process.wait()
 
+    def stop_reading(self) -> None:
+        """Close the reading end of the server's standard output."""
+        transport = self.process._transport  # type: ignore[attr-defined]
+        transport.get_pipe_transport(1).close()
+
     def hang_up(self) -> None:
         """Close the server's standard input."""
         assert self.process.stdin is not None

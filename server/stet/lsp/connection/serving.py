@@ -2,11 +2,14 @@
 
 import asyncio
 import gc
+import logging
 
 from stet.lsp.connection import stdio
 from stet.lsp.connection.frames import FrameReader
 from stet.lsp.connection.lifetime import CLOSING_SECONDS, HARD_EXIT_SECONDS, leave_within
 from stet.lsp.connection.wire import Phase, StetLanguageServer
+
+log = logging.getLogger(__name__)
 
 LAST_WORDS_SECONDS = 1.0
 """How long the last messages may take to be read, once the session is over."""
@@ -17,6 +20,9 @@ def serve(server: StetLanguageServer) -> int:
 
     The code is 0 after `shutdown`, 1 if the editor left without it, 128 + n after signal n.
     """
+    if missing := stdio.missing_stream():
+        log.error("Stet can't serve: its standard %s is closed", missing)
+        return 1
     return asyncio.run(_serve(server))
 
 

@@ -34,6 +34,22 @@ class Output(Protocol):
         ...
 
 
+def missing_stream() -> str:
+    """Name the standard stream, "input" or "output", that was closed when the process began; else "".
+
+    Whatever is opened next would take its number, and be taken for the editor. A closed standard error
+    is replaced by the null device, so that no line of the log is written into such a file.
+    """
+    if sys.stdin is None or sys.stdout is None:
+        return "input" if sys.stdin is None else "output"
+    if sys.stderr is None:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        if nowhere != 2:
+            os.dup2(nowhere, 2)
+            os.close(nowhere)
+    return ""
+
+
 def claim_streams() -> tuple[int, int]:
     """Take standard input and output for the protocol; gives their new descriptors.
 
@@ -118,7 +134,9 @@ class _PipeOutput(asyncio.BaseProtocol):
             self._transport.write(data)
 
     def close(self) -> None:
-        self._transport.abort()
+        # An editor that quits closes its side first; a transport that has lost its pipe can't be aborted.
+        if not self._transport.is_closing():
+            self._transport.abort()
 
     async def drain(self, seconds: float) -> None:
         try:

@@ -242,12 +242,19 @@ class StetProtocol(LanguageServerProtocol):
         """Run a handler as pygls does, then forget it.
 
         Overridden because pygls keeps one future for ever for each notification that it handles with
-        a generator and each step of a command.
+        a generator and each step of a command, and because it leaves an error unread where the command
+        was cancelled meanwhile, which asyncio then reports as a bug.
         """
+
+        def forget(future: Future[Any]) -> None:
+            self._request_futures.pop(msg_id, None)
+            if not future.cancelled():
+                future.exception()
+
         super()._execute_handler(msg_id, handler, callback, args, kwargs)
         future = self._request_futures.get(msg_id)
         if future is not None:
-            future.add_done_callback(lambda _: self._request_futures.pop(msg_id, None))
+            future.add_done_callback(forget)
 
     # --- built-in methods -----------------------------------------------------------------------
 
