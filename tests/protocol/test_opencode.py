@@ -110,6 +110,28 @@ async def test_behind_a_message_of_others_the_old_part_is_hidden_and_a_new_one_p
     assert not [one.path for one in wire.asked if "revert" in one.path]
 
 
+async def test_a_refused_part_is_hidden_and_posted_anew_and_where_that_is_refused_it_stops(
+    server: OpenCode, wire: Wire, root: Path
+) -> None:
+    session = await server.session(root)
+    async with FakeEditor.start(root, settings=settings(wire), env=ENVIRONMENT) as editor:
+        editor.open("src/app.py")
+        await wire.wait_for("- src/app.py")
+        wire.refuses = lambda asked: asked.method == "PATCH" and not asked.body.get("ignored")
+        editor.open("notes.md")
+        await wire.wait_for("- notes.md")
+        assert [is_hidden for _, is_hidden in await server.ours(session, root)] == [True, False]
+        wire.refuses = lambda asked: asked.method == "PATCH"
+        editor.focus("src/app.py")
+        refused = len(wire.asked)
+        await wire.wait_until(lambda: sum(map(wire.refuses, wire.asked[refused:])) == 1)
+        shape: dict[str, str] = {}
+        while shape.get("state") != "stopped":  # after the refusal it looks for the part
+            shape = (await editor.command("stet.status"))["bridges"]["opencode"]
+        assert session in shape["why"]
+        assert len(await server.live(session, root)) == 1
+
+
 async def test_nothing_of_a_secret_or_ignored_file_is_sent_not_even_its_name(
     server: OpenCode, wire: Wire, root: Path
 ) -> None:

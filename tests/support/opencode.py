@@ -134,6 +134,7 @@ class Wire(HttpServer):
         asked: What was asked, oldest first.
         told: What was then written, oldest first: requests other than GET that were answered.
         hides: Paths that it answers with 404 in the server's place.
+        refuses: Requests that it answers with 400 in the server's place.
     """
 
     def __init__(self, port: int) -> None:
@@ -141,6 +142,7 @@ class Wire(HttpServer):
         self.asked: list[Asked] = []
         self.told: list[Asked] = []
         self.hides: Callable[[str], bool] = lambda _: False
+        self.refuses: Callable[[Asked], bool] = lambda _: False
         self._news = asyncio.Event()
         self._client = httpx2.AsyncClient(
             base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=WAIT_SECONDS
@@ -182,6 +184,8 @@ class Wire(HttpServer):
     async def _answer(self, asked: Asked) -> tuple[int, bytes]:
         if self.hides(asked.path):
             return 404, b"{}"
+        if self.refuses(asked):
+            return 400, b"{}"
         headers = {"authorization": asked.headers.get("authorization", "")}
         try:
             response = await self._client.request(

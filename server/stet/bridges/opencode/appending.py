@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from stet.bridges.opencode import wire
 from stet.bridges.opencode.connection import Connection
-from stet.bridges.opencode.errors import Busy, Refused
+from stet.bridges.opencode.errors import Busy, Refused, Stopped
 from stet.bridges.opencode.wish import Wish
 
 SECONDS_BETWEEN = 30.0
@@ -27,30 +27,45 @@ class Appending:
         self._now = now
         self._told: dict[str, str] = {}
         self._told_at: dict[str, float] = {}
+        self._stopped: dict[str, str] = {}
+        """Sessions that are told nothing more, and why."""
 
-    async def keep(self, wish: Wish) -> None:
+    async def keep(self, wish: Wish) -> bool:
         """Tell the session what has changed.
+
+        Returns:
+            False if there is no session.
 
         Raises:
             OpenCodeError: If it can't be told now.
+            Stopped: If the session has refused a message.
         """
         session = await self._session(wish)
         if session is None:
-            return
+            return False
+        if session.id in self._stopped:
+            raise Stopped(self._stopped[session.id])
         known = self._told.get(session.id, "")
         if wish.text == known:
-            return
+            return True
         if self._now() - self._told_at.get(session.id, float("-inf")) < SECONDS_BETWEEN:
             raise Busy("the session was told a moment ago")
         text = wish.text or NOTHING_OPEN
         if known and wish.text:
             text = text.replace("<system-reminder>\n", INSTEAD, 1)
         body = {"prompt": {"text": text}, "resume": False}
-        await self._connection.ask(
-            "POST", f"/api/session/{session.id}/prompt", wire.NOTHING, body=body
-        )
+        path = f"/api/session/{session.id}/prompt"
+        try:
+            await self._connection.ask("POST", path, wire.NOTHING, body=body)
+        except Refused as refused:
+            if not refused.is_final:
+                raise
+            why = f"the session {session.id} takes no message from Stet ({refused})"
+            self._stopped[session.id] = why
+            raise Stopped(why) from refused
         self._told[session.id] = wish.text
         self._told_at[session.id] = self._now()
+        return True
 
     async def leave(self) -> None:
         """Nothing can be taken back."""

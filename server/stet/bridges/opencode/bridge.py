@@ -3,7 +3,8 @@
 What the user does is waited for until it has been quiet for `debounceSeconds`. One piece of work at a
 time then tells the server how things stand at that moment; what happens meanwhile is told after it.
 A server that is down is tried again, less and less often, and at once when the user does something;
-the log has one line about it. Where there is no session nothing is done.
+the log has one line about it. Where there is no session nothing is done. A session that refuses
+whatever could be tried is left alone. `shape` says how it is, for `stet.status`.
 
 When Stet leaves, or is told to leave this server, the part is hidden: the editor is gone then, no
 file is open in it, and nobody would put right what the part says. A server that does not answer within
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from stet.bridges.opencode.address import Address, BadSetting, address_of
-from stet.bridges.opencode.errors import Busy, NotOpenCode, OpenCodeError, Refused
+from stet.bridges.opencode.errors import Busy, NotOpenCode, OpenCodeError, Refused, Stopped
 from stet.bridges.opencode.look import look
 from stet.bridges.opencode.reminder import reminder
 from stet.bridges.opencode.wish import Wish
@@ -38,6 +39,10 @@ MOST_AWAY = 30.0
 """Between two tries while the server is down."""
 MOST_BUSY = 5.0
 """The same while its agent is at work."""
+
+OFF, CONNECTING, TOLD, NO_SESSION = "off", "connecting", "told", "no session"
+WAITING, RETRYING, STOPPED = "waiting", "retrying", "stopped"
+NOT_AGAIN = "Nothing more is sent to that session; begin another, or start OpenCode anew"
 
 Start = Callable[[Coroutine[Any, Any, None], str], None]
 
@@ -69,6 +74,12 @@ class OpenCodeBridge:
         self._news = asyncio.Event()
         self._said: set[str] = set()
         self._noted = ("", "")
+        self._how = (OFF, "")
+
+    def shape(self) -> dict[str, str]:
+        """How it is: `state` (off, connecting, told, no session, waiting, retrying, stopped) and `why`."""
+        state, why = self._how
+        return {"state": state, "why": why}
 
     def moved(self) -> None:
         """The focus, a selection or the open files have changed; on the hot path."""
@@ -84,6 +95,9 @@ class OpenCodeBridge:
             if str(bad) not in self._said:
                 self._said.add(str(bad))
                 self._warn(f"Stet: settings: {bad}.")
+            self._how = (OFF, str(bad))
+        else:
+            self._how = (OFF, "") if address is None else (CONNECTING, "")
         is_change = address is not None or self._address is not None
         self._address = address
         if is_change:
@@ -112,6 +126,9 @@ class OpenCodeBridge:
                 self._news.clear()
                 try:
                     await self._tell()
+                except Stopped as error:
+                    self._failed(error)
+                    wait = 0.0
                 except OpenCodeError as error:
                     self._failed(error)
                     most = MOST_BUSY if isinstance(error, Busy) else MOST_AWAY
@@ -157,7 +174,8 @@ class OpenCodeBridge:
         keeper = await self._connected(address)
         session = self._workspace.settings.bridges.opencode.session.strip()
         text, sending = await asyncio.to_thread(self._told, reminder(seen), address)
-        await keeper.keep(Wish(text, seen.folders, session))
+        is_told = await keeper.keep(Wish(text, seen.folders, session))
+        self._how = (TOLD, "") if is_told else (NO_SESSION, "")
         if text and (sending.host, text) != self._noted:
             self._noted = (sending.host, text)
             self._workspace.sendings.add(sending)
@@ -213,20 +231,29 @@ class OpenCodeBridge:
         kind = type(error).__name__
         if isinstance(error, NotOpenCode) or (isinstance(error, Refused) and error.status == 404):
             self._keeper = None  # perhaps it speaks another API now
+        self._how = _how(error)
         if isinstance(error, Busy) or kind in self._said or self._address is None:
             return
         self._said.add(kind)
         log.warning(
-            "OpenCode at %s is not told of the editor: %s. It is tried again",
+            "OpenCode at %s is not told of the editor: %s. %s",
             self._address.url,
             error,
+            NOT_AGAIN if isinstance(error, Stopped) else "It is tried again",
         )
 
     def _succeeded(self, address: Address) -> None:
-        faults = self._said & {"Unreachable", "NotOpenCode", "Refused"}
+        faults = self._said & {"Unreachable", "NotOpenCode", "Refused", "Stopped"}
         if faults:
             self._said -= faults
             log.info("OpenCode at %s is told of the editor again", address.url)
+
+
+def _how(error: OpenCodeError) -> tuple[str, str]:
+    """The state that an error leaves, and why."""
+    if isinstance(error, Stopped):
+        return STOPPED, f"{error}. {NOT_AGAIN}"
+    return WAITING if isinstance(error, Busy) else RETRYING, str(error)
 
 
 def _connect(address: Address) -> "Connection":

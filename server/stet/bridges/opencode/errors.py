@@ -4,8 +4,12 @@ OpenCodeError
 ├── Unreachable       nothing answers
 │   └── NotOpenCode   something else than OpenCode does
 ├── Refused           it answers, and says no
+├── Stopped           it says no to whatever could be tried: nothing is tried again
 └── Busy              not now: it is waited for
 """
+
+_PASSING = frozenset({401, 408, 425, 429})
+"""Statuses of the 400s after which the same request may succeed."""
 
 
 class OpenCodeError(Exception):
@@ -30,6 +34,15 @@ class Refused(OpenCodeError):
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the same request would be refused again: not for want of a login or of patience."""
+        return 400 <= self.status < 500 and self.status not in _PASSING
+
+
+class Stopped(OpenCodeError):
+    """The session's part can be neither kept nor replaced, so the session is told nothing more."""
 
 
 class Busy(OpenCodeError):

@@ -49,8 +49,9 @@ def _files(seen: Seen) -> str:
 def _selection(selected: Selected | None) -> str:
     if selected is None or not selected.texts:
         return ""
-    # Ranges apart from each other; each begins on a line of its own.
-    text = "\n".join(_quotable(text) for text in selected.texts)
+    # Ranges apart from each other; each begins on a line of its own. Joined first: a tag may begin in
+    # one and end in the next.
+    text = _quotable("\n".join(selected.texts))
     quoted = text if text.endswith("\n") else f"{text}\n"
     cut = f"(cut: {selected.n_cut} more characters are selected)\n" if selected.n_cut else ""
     return f"Selected text (from {_name(selected.source)}):\n{_QUOTES}\n{quoted}{_QUOTES}\n{cut}".rstrip(

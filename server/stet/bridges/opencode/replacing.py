@@ -10,16 +10,21 @@ A message that comes while the session's agent is at work makes it go on for ano
 is posted then. Nor is one without the agent that the session is in: OpenCode takes `build` for it
 where the user is in `plan`.
 
+A server may refuse to replace a part although it is there. Then the part is hidden at once and every
+later text of that session is posted anew. Where hiding or posting is refused too, the session is told
+nothing more (`Stopped`) until the server has been away.
+
 Which parts are ours their metadata says. After a restart of either side, or an answer that was lost,
 they are found by it.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from stet.bridges.opencode import wire
 from stet.bridges.opencode.connection import Connection
-from stet.bridges.opencode.errors import Busy, NotOpenCode, Refused
+from stet.bridges.opencode.errors import Busy, NotOpenCode, Refused, Stopped, Unreachable
 from stet.bridges.opencode.wish import Wish
 
 METADATA = {"kind": "editor_context", "source": "stet"}
@@ -57,16 +62,27 @@ class Replacing:
         self._live: Live | None = None
         self._told: wire.Session | None = None
         self._is_searched = False  # whether all of ours in that session are known
+        self._not_replaced: set[str] = set()
+        """Sessions in which a part could not be replaced."""
+        self._stopped: dict[str, str] = {}
+        """Sessions that are told nothing more, and why."""
 
-    async def keep(self, wish: Wish) -> None:
+    async def keep(self, wish: Wish) -> bool:
         """See to it that the session holds one part, the one wished for, or none.
+
+        Returns:
+            False if there is no session.
 
         Raises:
             OpenCodeError: If it can't be done now; what is known is looked for anew the next time.
+            Stopped: If the session takes no part of ours.
         """
         try:
-            await self._keep(wish)
+            return await self._keep(wish)
         except BaseException as error:
+            if isinstance(error, Unreachable):  # another server may come back
+                self._not_replaced.clear()
+                self._stopped.clear()
             if not isinstance(error, Busy):
                 self._is_searched = False  # a request may have been carried out unseen
             raise
@@ -77,7 +93,7 @@ class Replacing:
         Raises:
             OpenCodeError: If the server can't be asked.
         """
-        if self._told is None:
+        if self._told is None or self._told.id in self._stopped:
             return
         try:
             if not self._is_searched:
@@ -89,31 +105,50 @@ class Replacing:
                 raise
             self._live = None  # the session is gone, and the part with it
 
-    async def _keep(self, wish: Wish) -> None:
+    async def _keep(self, wish: Wish) -> bool:
         session = await self._session(wish)
         if session is None:
-            return
+            return False
         if self._told is None or self._told.id != session.id:
-            await self.leave()
-            self._told, self._is_searched = session, False
+            with suppress(Stopped):  # that concerns the session that is left
+                await self.leave()
+            self._told, self._live, self._is_searched = session, None, False
+        if session.id in self._stopped:
+            raise Stopped(self._stopped[session.id])
         if not self._is_searched:
             await self._find(session)
         if wish.text != ("" if self._live is None else self._live.text):
             await self._change(session, wish.text)
+        return True
 
     async def _change(self, session: wire.Session, text: str) -> None:
         """Have the part say something else; "": hide it."""
         live = self._live
-        if live is not None and text and await self._is_last(live):
-            await self._write(live, text)
-            self._live = replace(live, text=text)
-            return
+        may_replace = live is not None and text and session.id not in self._not_replaced
+        if live is not None and may_replace and await self._is_last(live):
+            if await self._replace(live, text):
+                return
+            await self._hide(live)  # at once: what it says is no longer true
+            live = None
         if text:
             await self._check_idle(session)
         if live is not None:
             await self._hide(live)
         if text:
             await self._post(session, text)
+
+    async def _replace(self, live: Live, text: str) -> bool:
+        """Have a part say something else; False where the server refuses, or the part is gone."""
+        try:
+            await self._write(live, text)
+        except Refused as refused:
+            if not refused.is_final:
+                raise
+            if await self._exists(live):
+                self._not_replaced.add(live.session)
+            return False
+        self._live = replace(live, text=text)
+        return True
 
     async def _session(self, wish: Wish) -> wire.Session | None:
         """The session to tell; None where there is none."""
@@ -181,7 +216,12 @@ class Replacing:
         if session.model.variant:
             body["variant"] = session.model.variant
         path, query = f"/session/{session.id}/message", {"directory": session.folder}
-        made = await self._connection.ask("POST", path, wire.MESSAGE, query=query, body=body)
+        try:
+            made = await self._connection.ask("POST", path, wire.MESSAGE, query=query, body=body)
+        except Refused as refused:
+            if not refused.is_final:
+                raise
+            raise self._stop(session.id, "takes no message from Stet", refused) from refused
         part = made.parts[0].id if made.parts else ""
         self._live = Live(session.id, made.info.id, part, text, session.folder)
         if not part:
@@ -191,21 +231,29 @@ class Replacing:
         """Take a part from the model's view; one that is gone needs nothing."""
         try:
             await self._write(live, live.text, ignored=True)
-        except Refused:
+        except Refused as refused:
             if await self._exists(live):
-                raise
+                if not refused.is_final:
+                    raise
+                why = "lets Stet neither replace nor hide what it has told"
+                raise self._stop(live.session, why, refused) from refused
         if live == self._live:
             self._live = None
+
+    def _stop(self, session: str, why: str, refused: Refused) -> Stopped:
+        """Note that a session is told nothing more."""
+        self._stopped[session] = f"the session {session} {why} ({refused})"
+        return Stopped(self._stopped[session])
 
     async def _exists(self, live: Live) -> bool:
         path, query = f"/session/{live.session}/message/{live.message}", {"directory": live.folder}
         try:
-            await self._connection.ask("GET", path, wire.NOTHING, query=query)
+            found = await self._connection.ask("GET", path, wire.MESSAGE, query=query)
         except Refused as refused:
             if refused.status in _GONE:
                 return False
             raise
-        return True
+        return any(part.id == live.part for part in found.parts)
 
     async def _write(self, live: Live, text: str, *, ignored: bool = False) -> None:
         """Replace a part; OpenCode wants the whole of it, with the ids of its address."""

@@ -107,6 +107,7 @@ def status(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
         "provider": choice.provider if choice else None,
         "why": choice.why if choice else "no turn has needed a model yet",
         "index": state.index_view.shape(),
+        "bridges": {"opencode": state.opencode.shape()},
         "turns": [turn.id for turn in state.agent.turns() if turn.state not in OVER],
         "pending": sum(hunk.state is HunkState.PENDING for hunk in hunks),
         "conflicts": sum(hunk.state is HunkState.CONFLICT for hunk in hunks),

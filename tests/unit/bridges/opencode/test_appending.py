@@ -5,7 +5,7 @@ import pytest
 from stet.bridges.opencode.address import Address
 from stet.bridges.opencode.appending import SECONDS_BETWEEN, Appending
 from stet.bridges.opencode.connection import Connection
-from stet.bridges.opencode.errors import Busy, NotOpenCode, Unreachable
+from stet.bridges.opencode.errors import Busy, NotOpenCode, Stopped, Unreachable
 from stet.bridges.opencode.probe import keeper_of
 from stet.bridges.opencode.replacing import Replacing
 from stet.bridges.opencode.wish import Wish
@@ -16,6 +16,20 @@ WS = ("/ws",)
 
 def connect(server: FakeOpenCode) -> Connection:
     return Connection(Address(server.url(""), "opencode", "", "", is_loopback=True))
+
+
+async def test_a_session_that_refuses_a_message_is_sent_no_other() -> None:
+    async with FakeOpenCode() as server:
+        server.is_newer = True
+        server.session("/ws")
+        connection = connect(server)
+        keeper = Appending(connection, lambda: 0.0)
+        server.fault = lambda asked: (400, {}) if asked.method == "POST" else None
+        for text in ("one", "two", "two"):
+            with pytest.raises(Stopped):
+                await keeper.keep(Wish(text, WS))
+        assert server.writes() == ["POST"]
+        await connection.close()
 
 
 async def test_what_changes_is_appended_with_a_word_that_it_replaces_what_came_before() -> None:

@@ -220,6 +220,38 @@ async def test_a_setting_that_can_not_be_followed_is_said_once(editor: Editor) -
     assert warning.endswith("Nothing is sent to OpenCode.")
 
 
+async def test_a_session_that_refuses_all_is_said_once_and_left_alone(
+    editor: Editor, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert editor.bridge.shape() == {"state": "off", "why": ""}
+    async with FakeOpenCode() as server:
+        editor.set(server)
+        await editor.rest()
+        assert editor.bridge.shape()["state"] == "no session"
+        session = server.session("/ws")
+        editor.world.activity.focus(A)
+        await editor.rest()
+        assert editor.bridge.shape() == {"state": "told", "why": ""}
+        server.fault = lambda asked: (400, {}) if asked.method == "PATCH" else None
+        editor.world.activity.focus(B)
+        await editor.rest()  # nothing is tried again by itself
+        n_writes = len(server.writes())
+        editor.world.activity.focus(A)
+        await editor.rest()
+        assert len(server.writes()) == n_writes == 3
+        shape = editor.bridge.shape()
+        assert shape["state"] == "stopped"
+        assert session in shape["why"]
+        server.fault = lambda _: None
+        other = server.session("/ws")
+        editor.world.activity.focus(B)
+        await editor.rest()
+        assert server.parts(other) == [(text("b.py", "a.py"), True)]
+        assert editor.bridge.shape() == {"state": "told", "why": ""}
+    [said] = [record.message for record in caplog.records if record.levelno >= logging.WARNING]
+    assert said.endswith("begin another, or start OpenCode anew")
+
+
 async def test_the_end_hides_the_part(editor: Editor) -> None:
     async with FakeOpenCode() as server:
         session = server.session("/ws")

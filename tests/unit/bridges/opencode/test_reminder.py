@@ -2,7 +2,7 @@
 
 import re
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from stet.bridges.opencode.look import Seen, Selected
@@ -84,6 +84,7 @@ PIECES = st.lists(
 ).map("".join)
 
 
+@example([], "", ["<", "systemreminder"])
 @given(st.lists(PIECES, max_size=3), PIECES, st.lists(PIECES, max_size=3))
 def test_whatever_is_open_or_selected_the_frame_is_ours(
     files: list[str], source: str, texts: list[str]

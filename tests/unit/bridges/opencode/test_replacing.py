@@ -7,7 +7,14 @@ import pytest_asyncio
 
 from stet.bridges.opencode.address import Address
 from stet.bridges.opencode.connection import Connection
-from stet.bridges.opencode.errors import Busy, NotOpenCode, OpenCodeError, Refused, Unreachable
+from stet.bridges.opencode.errors import (
+    Busy,
+    NotOpenCode,
+    OpenCodeError,
+    Refused,
+    Stopped,
+    Unreachable,
+)
 from stet.bridges.opencode.replacing import METADATA, Replacing
 from stet.bridges.opencode.wish import Wish
 from tests.support.fake_opencode import FakeOpenCode
@@ -222,6 +229,95 @@ async def test_a_part_that_can_not_be_hidden_is_not_joined_by_another(
     with pytest.raises(Refused):
         await keeper.keep(Wish("two", WS))
     assert server.parts(session) == [("one", True), ("a question", True)]
+
+
+def refuses_texts(asked: Asked) -> tuple[int, object] | None:
+    """Hiding is allowed, another text is not."""
+    return (400, {}) if asked.method == "PATCH" and not asked.body.get("ignored") else None
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 405, 409, 413, 422])
+async def test_a_part_that_can_not_be_replaced_is_hidden_and_the_next_posted_anew(
+    server: FakeOpenCode, keeper: Replacing, status: int
+) -> None:
+    session = server.session("/ws")
+    await keeper.keep(Wish("one", WS))
+    server.fault = lambda asked: (status, {}) if refuses_texts(asked) else None
+    for text in ("two", "three", "three"):
+        assert await keeper.keep(Wish(text, WS))
+    assert server.parts(session) == [("one", False), ("two", False), ("three", True)]
+    # The refused one, then hidden and posted; it is not tried a second time in that session.
+    assert server.writes() == ["POST", "PATCH", "PATCH", "POST", "PATCH", "POST"]
+    other = server.session("/ws")
+    server.fault = lambda _: None
+    for text in ("four", "five"):
+        await keeper.keep(Wish(text, WS))
+    assert server.parts(other) == [("five", True)]
+
+
+async def test_a_part_that_can_not_be_replaced_is_hidden_at_once_while_the_agent_works(
+    server: FakeOpenCode, keeper: Replacing
+) -> None:
+    session = server.session("/ws")
+    await keeper.keep(Wish("one", WS))
+    server.fault = refuses_texts
+    server.status = {session: {"type": "busy"}}
+    with pytest.raises(Busy):
+        await keeper.keep(Wish("two", WS))
+    assert server.parts(session) == [("one", False)]
+    server.status = {}
+    await keeper.keep(Wish("two", WS))
+    assert server.parts(session) == [("one", False), ("two", True)]
+
+
+@pytest.mark.parametrize("refused", ["PATCH", "POST"])
+async def test_where_all_is_refused_nothing_more_is_written_to_that_session(
+    server: FakeOpenCode, keeper: Replacing, refused: str
+) -> None:
+    session = server.session("/ws")
+    if refused == "PATCH":
+        await keeper.keep(Wish("one", WS))
+    server.fault = lambda asked: (400, {}) if asked.method == refused else None
+    with pytest.raises(Stopped):
+        await keeper.keep(Wish("two", WS))
+    n_writes = len(server.writes())
+    for text in ("three", "four"):
+        with pytest.raises(Stopped, match=session):
+            await keeper.keep(Wish(text, WS))
+    await keeper.leave()
+    assert len(server.writes()) == n_writes <= 3
+    server.fault = lambda _: None
+    other = server.session("/ws")
+    await keeper.keep(Wish("five", WS))
+    assert server.parts(other) == [("five", True)]
+
+
+async def test_a_server_that_was_away_is_tried_with_all_again(
+    server: FakeOpenCode, keeper: Replacing
+) -> None:
+    session = server.session("/ws")
+    await keeper.keep(Wish("one", WS))
+    server.fault = lambda asked: (400, {}) if asked.method == "PATCH" else None
+    with pytest.raises(Stopped):
+        await keeper.keep(Wish("two", WS))
+    server.fault = lambda _: None
+    server.loses = lambda _: True
+    with pytest.raises(Unreachable):
+        await keeper.keep(Wish("two", WS))
+    server.loses = lambda _: False
+    await keeper.keep(Wish("two", WS))
+    assert server.parts(session) == [("two", True)]
+
+
+async def test_a_refused_part_that_is_gone_from_its_message_is_posted_again(
+    server: FakeOpenCode, keeper: Replacing
+) -> None:
+    session = server.session("/ws")
+    await keeper.keep(Wish("one", WS))
+    server.messages[session][0]["parts"] = []
+    server.fault = lambda asked: (404, {}) if asked.method == "PATCH" else None
+    await keeper.keep(Wish("two", WS))
+    assert server.parts(session) == [("two", True)]
 
 
 async def test_a_session_too_long_to_read_is_searched_in_its_last_messages(
