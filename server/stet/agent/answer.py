@@ -201,8 +201,9 @@ class Answerer:
         seen = await asyncio.to_thread(looking)
         if ask.mode is Mode.REWRITE:
             shown = next((d for d in seen.context.shown if ask.place.uri == d.uri), None)
-            passage = passage_of(ask, shown, self._workspace.snapshot())
-            plan = plan_for(passage, small=self.models.is_small)
+            small, snapshot = self.models.is_small, self._workspace.snapshot()
+            passage = await asyncio.to_thread(passage_of, ask, shown, snapshot, small=small)
+            plan = plan_for(passage, small=small)
             parts = [
                 (f"request {number} {message.role}", message.content)
                 for number, request in enumerate(plan.requests, 1)

@@ -1,8 +1,8 @@
-"""A turn in the mode `rewrite`: the selected lines become other lines, as a proposal.
+"""A turn in the mode `rewrite`: exactly the selected characters become other text, as a proposal.
 
-A model of ordinary size gets the lines and the instruction and answers with the new lines. One so
-small that it loses lines on the way (the embedded one) is given less to do: see
-`stet.agent.rewriting`.
+A model of ordinary size gets the selection, what is around it and the instruction, and answers with
+the selection's new text. One so small that it loses lines on the way (the embedded one) is given less
+to do: see `stet.agent.rewriting`.
 """
 
 import asyncio
@@ -17,6 +17,7 @@ from stet.agent.rewriting import documentation, oneshot, prose
 from stet.agent.rewriting.documentation import wants_documentation
 from stet.agent.rewriting.passage import Passage, Plan, Writer
 from stet.agent.rewriting.prose import wants_correction
+from stet.agent.rewriting.selected import passage_at
 from stet.agent.rewriting.syntax import syntax_problem
 from stet.agent.turn import Ask, Turn, TurnState
 from stet.llm.tokens import estimate_prompt
@@ -25,7 +26,9 @@ from stet.review.drafts import EditDraft
 from stet.review.instruction import BadInstruction
 from stet.review.readying import NotReady, Ready, made_ready
 from stet.review.rules import EditRules
+from stet.text.change import Bias, TextChange, map_position
 from stet.text.document import TextDocument
+from stet.text.edit import Replacement, TextEdit
 from stet.text.position import Position, Range
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
@@ -34,7 +37,8 @@ from stet.workspace.snapshot import Snapshot
 
 _CALL = "rewrite"
 _TRIES = 10
-_WRITTEN_OVER = "You have changed the selected lines meanwhile, so nothing is proposed. Ask again."
+_SELECT = "Select the text to rewrite, then ask again."
+_WRITTEN_OVER = "You have changed the selected text meanwhile, so nothing is proposed. Ask again."
 
 
 async def run_rewrite(turn: Turn, crew: Crew) -> Turn:
@@ -46,9 +50,10 @@ async def run_rewrite(turn: Turn, crew: Crew) -> Turn:
     """
     desk = crew.toolbox.desk
     shown = desk.was_shown(turn.ask.place.uri) if turn.ask.place.uri else None
-    passage = passage_of(turn.ask, shown, desk.snapshot())
+    small, snapshot = crew.model.constrained, desk.snapshot()
+    passage = await asyncio.to_thread(passage_of, turn.ask, shown, snapshot, small=small)
     assert shown is not None, "there is no passage without its document"
-    plan = plan_for(passage, small=crew.model.constrained)
+    plan = plan_for(passage, small=small)
     await crew.confirm(turn, sum(estimate_prompt(request.messages) for request in plan.requests))
     writer = Writer(turn, crew.model, crew.emit)
     text = _restored(await writer.carry_out(plan), shown, desk)
@@ -81,24 +86,40 @@ def plan_for(passage: Passage, *, small: bool) -> Plan:
     return oneshot.plan(passage, small=small)
 
 
-def passage_of(ask: Ask, shown: TextDocument | None, snapshot: Snapshot) -> Passage:
-    """The selected lines, whole, of the document as it was when the turn began.
+def passage_of(ask: Ask, shown: TextDocument | None, snapshot: Snapshot, *, small: bool) -> Passage:
+    """Find the selected characters in the document as it was when the turn began.
+
+    It looks for secrets, which takes long in a long selection: call it in a worker thread.
+
+    Args:
+        ask: The question, with its place.
+        shown: The document as the model may see it; None if there is none.
+        snapshot: The world.
+        small: Whether the model is the embedded one.
 
     Raises:
-        TurnFailed: If there is no such document or nothing is selected.
+        TurnFailed: If there is no such document, nothing is selected, or part of a secret is.
     """
     place = ask.place
     if shown is None:
         raise TurnFailed("There is no file to rewrite in, or it may not be shown to a model.")
     if place.range is None or place.range.is_empty:
-        raise TurnFailed("Select the lines to rewrite, then ask again.")
+        raise TurnFailed(_SELECT)
     real = snapshot.document(shown.uri) or shown
     selected = snapshot.shown_range(real, place.range)
-    start = shown.clamp(Position(selected.start.line, 0))
-    end = shown.clamp(Position(selected.last_line + 1, 0))
-    if start == end:
-        raise TurnFailed("Select the lines to rewrite, then ask again: there are none there.")
-    return Passage.of(shown, snapshot.name_of(shown.uri), Range(start, end), ask.prompt)
+    selected = Range(shown.clamp(selected.start), shown.clamp(selected.end))
+    if selected.is_empty:
+        raise TurnFailed(f"{_SELECT} There is none there.")
+    name = snapshot.name_of(shown.uri)
+    redactor = snapshot.redactor if snapshot.settings.privacy.redact_secrets else None
+    passage = passage_at(shown, name, selected, ask.prompt, redactor)
+    if small and not wants_correction(passage) and wants_documentation(passage):
+        # Lines are put in beside whole lines; what is selected stays as it is.
+        whole = Range(
+            Position(selected.start.line, 0), shown.clamp(Position(selected.last_line + 1, 0))
+        )
+        passage = passage_at(shown, name, whole, ask.prompt, redactor)
+    return passage
 
 
 def _restored(text: str, shown: TextDocument, desk: Desk) -> str:
@@ -127,12 +148,35 @@ async def _made_ready(
         view, changes = desk.pending_in(live), desk.changes_since_shown(live)
         look = desk.rules.looking_ahead((live.uri,))
         # Comparing a long file takes long.
-        edit = await asyncio.to_thread(carry, passage.edit(text), shown, changes, live)
+        edit = await asyncio.to_thread(_carried, passage, text, shown, changes, live)
         draft = desk.draft(live, passage.name, edit, summary)
         ready = await asyncio.to_thread(_looked, draft, look)
         if desk.is_current(live, view):
             return ready
     raise ToolError("The file is being changed all the time. Ask again when it rests.")
+
+
+def _carried(
+    passage: Passage,
+    text: str,
+    shown: TextDocument,
+    changes: tuple[TextChange, ...],
+    live: TextDocument,
+) -> TextEdit:
+    """Return the edit that puts `text` in the passage's place, for the text as it is now.
+
+    Raises:
+        BadInstruction: If the user has written over it.
+    """
+    if passage.is_part_of_line:
+        start, end = passage.place.start, passage.place.end
+        for change in changes:
+            start = map_position(start, change, Bias.RIGHT)
+            end = max(start, map_position(end, change))
+        first, last = live.offset_at(start), live.offset_at(end)
+        if live.text[first:last] == passage.text:
+            return TextEdit((Replacement(first, last, text),))
+    return carry(passage.edit(text), shown, changes, live)
 
 
 def _looked(draft: EditDraft, look: Callable[[], EditRules]) -> Ready | NotReady:

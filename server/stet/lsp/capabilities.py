@@ -42,6 +42,7 @@ class ClientCapabilities:
         previews_edits: Shows an edit that needs confirmation and lets the user pick of it.
         saves_later: Touches the disk only when its user saves, files that come, move and go included:
             the disk tells nothing of what it did. Our own client without a screen.
+        selects_cursor: Sends the character under the cursor as a range where nothing is selected.
         overtakes: Sends changes of a text out of their order, each in a task of its own; its versions
             count by one, and tell it.
     """
@@ -63,6 +64,7 @@ class ClientCapabilities:
     lens_refresh: bool = False
     previews_edits: bool = False
     saves_later: bool = False
+    selects_cursor: bool = False
     overtakes: bool = False
 
 
@@ -102,6 +104,7 @@ def resolve(params: lsp.InitializeParams) -> ClientCapabilities:
         and _flag(said, "workspace.workspace_edit.document_changes")
         and name.startswith(_WITH_PREVIEW),
         saves_later=name == HEADLESS,
+        selects_cursor=name in {"helix", *_LEAVES_BUFFERS},
         # Later ones send them at once.
         overtakes=name == "helix" and version < "25.07",
     )

@@ -45,6 +45,11 @@ class TextDocument:
         return tuple(accumulate(map(len, self.lines[:-1]), initial=0))
 
     @property
+    def line_starts(self) -> tuple[int, ...]:
+        """Return the offset in code points at which each line starts."""
+        return self._starts
+
+    @property
     def n_lines(self) -> int:
         r"""How many lines a person counts: `"a\n"` is 1, `""` is 0."""
         return len(self.lines) - (self.lines[-1] == "")

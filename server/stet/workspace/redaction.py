@@ -111,6 +111,24 @@ class Redactor:
             at = mark.end()
         return told[: at + max(0, most - n_before)]
 
+    def places(self, text: str) -> list[tuple[int, int]]:
+        """Find where the secrets of a text are.
+
+        Args:
+            text: Any.
+
+        Returns:
+            Start and end of each, as offsets of `text` in code points, in order; those that overlap
+            are one.
+        """
+        from stet.text.secrets import find_secrets  # late, as above
+
+        self.redact(text)  # what is found now is known in other texts
+        found = [(one.start, one.end, one.kind) for one in find_secrets(text)]
+        with self._lock:
+            found += self._known.places(text)
+        return [(start, end) for start, end, _ in _joined(found)]
+
     def known(self) -> list[tuple[str, str]]:
         """Every secret that is looked for in all texts, with its kind: for another process of ours."""
         with self._lock:

@@ -1,4 +1,4 @@
-"""Selected lines become other lines: in one shot, or line by line for the embedded model."""
+"""Selected lines are given new text: in one shot, or line by line for the embedded model."""
 
 import asyncio
 import threading
@@ -98,7 +98,7 @@ async def test_without_selected_lines_the_user_is_told_to_select(
     table = Table(make_world(opened={"/ws/a.py": TEXT}), [])
     turn = await table.end_of(table.start("x", Mode.REWRITE, lines=lines))
     assert turn.state is TurnState.FAILED
-    assert turn.error.startswith("Select the lines to rewrite")
+    assert turn.error.startswith("Select the text to rewrite")
 
 
 async def test_without_a_file_there_is_nothing_to_rewrite() -> None:
@@ -137,9 +137,9 @@ async def test_the_gate_is_asked_in_a_worker_and_again_if_the_user_types_meanwhi
         asked.append(threading.current_thread() is threading.main_thread())
         return made_ready(draft, rules)
 
-    async def in_a_thread(work: Callable[..., object], *given: object) -> object:
+    async def in_a_thread(work: Callable[..., object], *given: object, **named: object) -> object:
         n_asked = len(asked)
-        found = await to_thread(work, *given)
+        found = await to_thread(work, *given, **named)
         if len(asked) > n_asked == 0:
             table.type(insertion(0, 0, "# mine\n"))
         return found
@@ -162,7 +162,7 @@ async def test_lines_the_user_changed_meanwhile_are_left() -> None:
     table = Table(make_world(opened={"/ws/a.py": TEXT}), [typing])
     turn = await table.end_of(table.start("x", Mode.REWRITE, lines=(2, 2)))
     assert turn.error == (
-        "You have changed the selected lines meanwhile, so nothing is proposed. Ask again."
+        "You have changed the selected text meanwhile, so nothing is proposed. Ask again."
     )
     assert table.hunks == ()
 

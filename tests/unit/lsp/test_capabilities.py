@@ -21,6 +21,7 @@ EXPECTED = {
     ),
     "helix": ClientCapabilities(
         name="helix",
+        selects_cursor=True,
         version="25.01.1",
         apply_edit=True,
         document_changes=True,
@@ -64,6 +65,7 @@ EXPECTED = {
     ),
     "kakoune": ClientCapabilities(
         name="kakoune-lsp",
+        selects_cursor=True,
         version="21.0.0",
         apply_edit=True,
         document_changes=True,

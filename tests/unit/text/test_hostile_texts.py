@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stet.agent.errors import TurnFailed
+from stet.agent.rewriting.new_text import new_text
 from stet.agent.rewriting.passage import Passage
 from stet.agent.rewriting.prose import plan
 from stet.bridges.opencode.look import Seen, Selected
@@ -19,10 +21,14 @@ from stet.index.link import Link, LinkKind
 from stet.index.links import find_links
 from stet.index.resolve import path_in
 from stet.index.search.fields import words
+from stet.text.document import TextDocument
 from stet.text.entities import unescaped
 from stet.text.normal import LONGEST, normalized
+from stet.text.position import Position, Range
 from stet.text.secrets import find_secrets
 from tests.support.doubling import grows_evenly
+
+_FIRST = Range(Position(0, 0), Position(1, 0))
 
 
 def told_to_opencode(text: str) -> str:
@@ -38,7 +44,17 @@ def of_note(text: str) -> object:
 
 
 def corrected(text: str) -> object:
-    return plan(Passage("a.md", "markdown", 0, len(text), text, "fix the grammar", "\n", 1))
+    document = TextDocument("file:///a.md", text)
+    whole = Range(Position(0, 0), document.end)
+    return plan(Passage.of(document, "a.md", whole, "fix the grammar"))
+
+
+def answered(text: str) -> object:
+    passage = Passage.of(TextDocument("file:///a.md", "two\n" * 9), "a.md", _FIRST, "Shorten it")
+    try:
+        return new_text(text, passage, "selection")
+    except TurnFailed as failure:
+        return failure
 
 
 def links_of(name: str) -> Callable[[str], object]:
@@ -57,6 +73,10 @@ def links_of(name: str) -> Callable[[str], object]:
         (words, lambda n: "a" + "\u0301\u0316" * (n // 2)),
         (lambda text: normalized("NFKC", text), lambda n: "a" + "\u0301\uff9e" * (n // 2)),
         (unescaped, lambda n: "&#" + "9" * n),
+        (answered, lambda n: "`" * n),
+        (answered, lambda n: "```\n" * (n // 4)),
+        (answered, lambda n: "\n" + " " * n),
+        (answered, lambda n: "the " * (n // 4)),
         (of_scripts, lambda n: '"' + '\\"' * (n // 2)),
         (of_scripts, lambda n: "/* " * (n // 3)),
         (Condition.parse, lambda n: "a" + " " * n + "b"),
@@ -84,6 +104,7 @@ def links_of(name: str) -> Callable[[str], object]:
     ids=[
         "dashes in a password", "signs in a password", "blanks behind a bracket", "lines behind a bracket",
         "blanks for OpenCode", "dashes for OpenCode", "combining marks", "marks by compatibility", "digits",
+        "backticks of an answer", "fences of an answer", "blanks of an answer", "words of an answer",
         "quotes in settings", "comments in settings", "blanks in a condition", "empty names of a note",
         "empty lines in a note", "a long name of a note", "names in a note", "comments in a note",
         "quotes in a note", "blanks behind import", "slashes of an import", "open imports",

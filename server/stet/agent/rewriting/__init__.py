@@ -1,1 +1,1 @@
-"""The mode `rewrite`: selected lines in, their new text out, without tools."""
+"""The mode `rewrite`: a selection in, its new text out, without tools."""

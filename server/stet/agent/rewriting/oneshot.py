@@ -1,15 +1,31 @@
-"""Rewriting in one shot: the lines and the instruction in, the new lines in a fence out."""
+"""Rewriting in one shot: the selection and the instruction in, its new text in a fence out."""
 
-import re
-
-from stet.agent.errors import TurnFailed
 from stet.agent.prompts import prompt
+from stet.agent.rewriting.new_text import new_text
 from stet.agent.rewriting.passage import Passage, Plan
+from stet.context.tags import element, harmless
 from stet.llm.messages import Message
 from stet.llm.model import Request
+from stet.text.lines import n_breaks, whole_lines
 from stet.text.render import fence_for
 
 _EXAMPLES = (
+    (
+        "python",
+        "Use a list comprehension",
+        ("def names_of(users):\n", "    return names\n"),
+        "    names = []\n    for user in users:\n        names.append(user.name)\n",
+        "    names = [user.name for user in users]\n",
+    ),
+    (
+        "markdown",
+        "Say it in two words",
+        ("The tool is ", " and small, too.\n"),
+        "as fast as one could possibly wish it to be",
+        "very fast\n",
+    ),
+)
+_SMALL_EXAMPLES = (
     (
         "python",
         "Use a list comprehension",
@@ -23,56 +39,63 @@ _EXAMPLES = (
         "The tool is fast and small.\n",
     ),
 )
-_FENCE = re.compile(r"^(`{3,})[^\n`]*\n(.*?)^\1`*[ \t]*$", re.MULTILINE | re.DOTALL)
 _FEWEST_TOKENS = 256
+_MARK = "selection"
 
 
 def plan(passage: Passage, *, small: bool) -> Plan:
-    """Ask for the new lines at once.
+    """Ask for the new text at once.
 
     Args:
         passage: What is rewritten.
-        small: Whether the model is the embedded one, which must be kept from going on for ever.
+        small: Whether the model is the embedded one, which must be kept from going on for ever, and
+            which copies what stands around a selection if it is shown it.
     """
-    messages = [Message("system", prompt("rewrite"))]
-    for language, wish, before, after in _EXAMPLES:
-        messages.append(Message("user", _question(language, wish, before)))
-        messages.append(Message("assistant", f"```\n{after}```"))
-    messages.append(Message("user", _question(passage.language, passage.prompt, passage.text)))
+    mark = _mark_for(passage)
+    wish, language = passage.prompt, passage.language
+    messages = [Message("system", prompt("rewrite_small" if small else "rewrite"))]
+    if small:
+        for known, asked, before, after in _SMALL_EXAMPLES:
+            messages += (Message("user", _question(asked, known, before)), _answer(after))
+        messages.append(Message("user", _question(wish, language, passage.text)))
+    else:
+        for known, asked, (head, tail), before, after in _EXAMPLES:
+            around = _marked(f"example.{known}", (head, before, tail), 1, _MARK)
+            messages += (Message("user", _question(asked, known, before, around)), _answer(after))
+        parts = (passage.before, passage.text, passage.after)
+        first = passage.first_line - n_breaks(passage.before)
+        around = _marked(passage.name, parts, first, mark)
+        messages.append(Message("user", _question(wish, language, passage.text, around)))
     # A model too small for the work may go on for ever: nobody rewrites to three times the length.
     cap = max(_FEWEST_TOKENS, len(passage.text)) if small else None
     return Plan(
         (Request(tuple(messages), max_tokens=cap),),
-        lambda answers: _as_in_file(_fenced(answers[0]), passage),
+        lambda answers: new_text(answers[0], passage, mark),
     )
 
 
-def _question(language: str, wish: str, text: str) -> str:
+def _mark_for(passage: Passage) -> str:
+    """Return the name of a tag that stands nowhere in what is shown."""
+    shown, number = f"{passage.before}{passage.text}{passage.after}", 1
+    while f"{_MARK}{'' if number == 1 else number}>" in shown:
+        number += 1
+    return _MARK if number == 1 else f"{_MARK}{number}"
+
+
+def _marked(name: str, parts: tuple[str, str, str], first: int, mark: str) -> str:
+    """Return a selection between tags, in the text around it, which begins on line `first` (1-based)."""
+    before, text, after = map(harmless, parts)
+    last = first + max(0, len(whole_lines("".join(parts))) - 1)
+    attributes = {"path": name, "lines": f"{first}-{last}"}
+    return element("file_contents", f"{before}<{mark}>{text}</{mark}>{after}", attributes)
+
+
+def _question(wish: str, language: str, text: str, around: str = "") -> str:
     fence = fence_for(text)
     body = text if text.endswith(("\n", "\r")) else text + "\n"
-    return f"{wish}\n\n{fence}{language}\n{body}{fence}"
+    head = f"{around}\n\n" if around else ""
+    return f"{head}{wish}\n\n{fence}{language}\n{body}{fence}"
 
 
-def _fenced(answer: str) -> str:
-    answer = answer.replace("\r\n", "\n")
-    blocks = _FENCE.findall(answer)
-    if len(blocks) == 1 and "```" in _FENCE.sub("", answer):
-        raise TurnFailed(
-            "It can't be told where the new lines of the model's answer end: it holds fences within "
-            "its fence. Nothing is proposed; ask again, or choose a larger model."
-        )
-    if len(blocks) != 1:
-        what = "no fenced block" if not blocks else f"{len(blocks)} fenced blocks"
-        raise TurnFailed(
-            f"The model answered with {what} instead of the new lines, so nothing is proposed. Ask "
-            "again, or choose a larger model."
-        )
-    return str(blocks[0][1])
-
-
-def _as_in_file(text: str, passage: Passage) -> str:
-    """`text` with the file's line ends, and a last one only where the passage has one."""
-    if not text:
-        return ""
-    body = text.removesuffix("\n").replace("\n", passage.line_end)
-    return body + passage.line_end if passage.text.endswith(("\n", "\r")) else body
+def _answer(text: str) -> Message:
+    return Message("assistant", f"```\n{text}```")

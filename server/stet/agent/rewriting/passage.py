@@ -1,7 +1,7 @@
 """What a rewriter works on, what it will ask, and how it asks the model."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from stet.agent.errors import TurnFailed
@@ -12,7 +12,7 @@ from stet.llm.messages import Completion, StopReason
 from stet.llm.model import Model, Request
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
-from stet.text.lines import dominant_line_end, split_lines
+from stet.text.lines import dominant_line_end, line_ends, split_lines
 from stet.text.position import Range
 
 _BY_SUFFIX = {
@@ -28,21 +28,24 @@ _ALIASES = {
     "tex": "latex", "rst": "restructuredtext", "text": "plaintext", "mail": "plaintext",
     "gitcommit": "plaintext", "git-commit": "plaintext",
 }  # fmt: skip
+_BREAKS = ("\n", "\r")
 _PROSE = frozenset({"markdown", "plaintext", "latex", "restructuredtext", "org", ""})
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Whole lines of a document, and what is wanted of them.
+    """The selected characters of a document, and what is wanted of them.
 
     Attributes:
         name: The file, as the model calls it.
         language: Its language id, guessed from the name where the editor gave none.
-        start, end: Offsets of the lines in the document, in code points.
-        text: The lines, with their ends.
+        start, end: Offsets in the document, in code points.
+        text: The selected characters.
         prompt: What the user wants.
-        line_end: What ends a line in this file.
-        first_line: The number of the first line, 1-based.
+        line_end: What ends a line in this passage, or in the file where it has none.
+        place: The selection: positions in code points.
+        is_part_of_line: Whether its first or its last line holds more than what is selected of it.
+        before, after: What is shown of the text around it.
     """
 
     name: str
@@ -52,24 +55,39 @@ class Passage:
     text: str
     prompt: str
     line_end: str
-    first_line: int
+    place: Range
+    is_part_of_line: bool
+    before: str = ""
+    after: str = ""
 
     @classmethod
-    def of(cls, document: TextDocument, name: str, lines: Range, prompt: str) -> "Passage":
-        """The given whole lines of `document`, which the model calls `name`."""
+    def of(cls, document: TextDocument, name: str, selected: Range, prompt: str) -> "Passage":
+        """The characters at `selected` in `document`, which the model calls `name`."""
         language = document.language_id
         if language in ("", "plaintext"):  # what an editor says that does not know either
             language = _BY_SUFFIX.get(PurePosixPath(name).suffix.lower(), language)
+        text, end = document.text_in(selected), document.offset_at(selected.end)
+        goes_on = selected.end.character > 0 and document.text[end : end + 1] not in ("", *_BREAKS)
         return cls(
             name=name,
             language=_ALIASES.get(language, language),
-            start=document.offset_at(lines.start),
-            end=document.offset_at(lines.end),
-            text=document.text_in(lines),
+            start=document.offset_at(selected.start),
+            end=end,
+            text=text,
             prompt=prompt,
-            line_end=dominant_line_end(document.text),
-            first_line=lines.start.line + 1,
+            line_end=dominant_line_end(text if line_ends(text) else document.text),
+            place=selected,
+            is_part_of_line=selected.start.character > 0 or goes_on,
         )
+
+    def within(self, before: str, after: str) -> "Passage":
+        """The same with the text that is shown before and after it."""
+        return replace(self, before=before, after=after)
+
+    @property
+    def first_line(self) -> int:
+        """The number of its first line, 1-based."""
+        return self.place.start.line + 1
 
     @property
     def is_prose(self) -> bool:
@@ -78,7 +96,7 @@ class Passage:
 
     @property
     def lines(self) -> list[str]:
-        """The lines with their ends; the last has none where the file ends without one."""
+        """The lines with their ends; the last has none where its line end is not selected."""
         lines = split_lines(self.text)
         return lines[:-1] if lines[-1] == "" else lines
 

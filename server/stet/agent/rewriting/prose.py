@@ -10,6 +10,7 @@ from stet.agent.rewriting.passage import Passage, Plan
 from stet.llm.messages import Message
 from stet.llm.model import Request
 from stet.text.lines import split_lines
+from stet.text.position import Position
 
 MAX_LINES = 60
 """Corrected in one turn; each takes the embedded model about half a second."""
@@ -20,6 +21,7 @@ _WISH = re.compile(
 )
 # What opens a line is structure, not prose: indent, quote marks, list marks, heading marks.
 _MARKS = re.compile(r"\s*+(?:>\s*+)*+(?:#{1,6}\s+|[-*+]\s+(?:\[.\]\s+)?|\d+[.)]\s+)?")
+_WORD = re.compile(r"\w")
 _WORDS = re.compile(r"\w\s++\w")
 # Tables, link definitions, tags, commands of LaTeX, directives of reStructuredText and Org.
 _NO_PROSE = re.compile(r".*\||\[[^\]]+\]:|<|\\|\.\. |:\w+:|#\+")
@@ -47,7 +49,10 @@ def plan(passage: Passage) -> Plan:
         TurnFailed: If there is too much.
     """
     lines = passage.lines
-    numbers = _prose(lines, _front_matter(lines) if passage.first_line == 1 else 0)
+    begins = passage.place.start == Position(0, 0)
+    numbers = _prose(lines, _front_matter(lines) if begins else 0)
+    if not numbers and len(lines) == 1 and _WORD.search(lines[0]):
+        numbers = [0]  # a single word, or what the start of the line would have shown to be code
     if len(numbers) > MAX_LINES:
         raise TurnFailed(
             f"The selection has {len(numbers)} lines of prose; the embedded model takes at most "

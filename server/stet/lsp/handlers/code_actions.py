@@ -18,7 +18,7 @@ from stet.review.proposal import OPEN
 from stet.settings.values import PromptSettings
 from stet.text.document import MARKDOWN
 from stet.text.position import Position, Range
-from stet.workspace.selection import Source
+from stet.workspace.selection import Source, inferred_range
 
 PROMPTS = (
     PromptSettings("Document this", "Add documentation", mode="rewrite"),
@@ -54,8 +54,11 @@ def code_actions(state: ServerState, params: lsp.CodeActionParams) -> list[lsp.C
         if not here:
             actions += _elsewhere(state)
         actions += _dead_links(state, workspace.language(uri), uri)
-        own = workspace.settings.prompts
-        actions += _prompts(own, workspace.language(uri), uri, params.range, place)
+        at = None if place.is_empty else params.range
+        if state.server.editor.selects_cursor and inferred_range(place).is_empty:
+            # Its user has selected nothing: what rewrites is for the line.
+            at = lsp.Range(lsp.Position(place.start.line, 0), lsp.Position(place.start.line + 1, 0))
+        actions += _prompts(state, workspace.language(uri), uri, (params.range, at))
     return [action for action in actions if _wanted(action, params.context.only)]
 
 
@@ -120,24 +123,37 @@ def _dead_links(state: ServerState, language: str, uri: str) -> list[lsp.CodeAct
 
 
 def _prompts(
-    own: Sequence[PromptSettings], language: str, uri: str, wire: lsp.Range, place: Range
+    state: ServerState, language: str, uri: str, at: tuple[lsp.Range, lsp.Range | None]
 ) -> list[lsp.CodeAction]:
-    """The questions that are always offered, and the user's `own` for this language."""
-    where: dict[str, object] = {
-        "uri": uri,
-        "range": {
-            "start": {"line": wire.start.line, "character": wire.start.character},
-            "end": {"line": wire.end.line, "character": wire.end.character},
-        },
-    }
+    """The questions that are always offered, and the user's own for this language.
+
+    Args:
+        state: Of the server.
+        language: Of the document.
+        uri: Of the document.
+        at: What a question is about, and what one that rewrites is about; None: it is not offered.
+    """
+    asked, rewritten = at
     return [
         bare(
             prompt.title,
             "stet.ask",
-            {"prompt": prompt.prompt, "mode": prompt.mode, **where},
+            {
+                "prompt": prompt.prompt,
+                "mode": prompt.mode,
+                "uri": uri,
+                "range": _wire(stretch),
+            },
             prompt.kind,
         )
-        for prompt in (*PROMPTS, *own)
-        if not (prompt.mode == "rewrite" and place.is_empty)
+        for prompt in (*PROMPTS, *state.workspace.settings.prompts)
+        if (stretch := rewritten if prompt.mode == "rewrite" else asked) is not None
         and (not prompt.languages or language in prompt.languages)
     ]
+
+
+def _wire(stretch: lsp.Range) -> dict[str, object]:
+    return {
+        name: {"line": place.line, "character": place.character}
+        for name, place in (("start", stretch.start), ("end", stretch.end))
+    }

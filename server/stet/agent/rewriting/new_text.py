@@ -1,0 +1,141 @@
+"""The new text of a selection, read out of a model's answer.
+
+It is asked for in one fenced block. An answer without a fence is taken where it can be nothing else
+than the new text: a model that explains itself, asks back or refuses must not end up in the file.
+"""
+
+import re
+
+from stet.agent.errors import TurnFailed
+from stet.agent.rewriting.passage import Passage
+from stet.text.lines import line_end
+
+_FENCE = re.compile(r"^(`{3,})[^\n`]*\n(.*?)^\1`*[ \t]*$", re.MULTILINE | re.DOTALL)
+_ANY_FENCE = re.compile(r"```|^[ \t]*~~~", re.MULTILINE)
+_BLANK_LINES = re.compile(r"\n[ \t]*\n")
+# How models begin when they talk about the text instead of writing it.
+_TALK = re.compile(
+    r"""\W*(?:
+        (?:sure|certainly|of\ course|absolutely|okay|ok|yes|no|done|great|alright|all\ right|got\ it|
+            sorry|unfortunately|note|note\ that|explanation|output|answer|result|unchanged)
+            (?=\s*(?:[,.:;!\n]|-\ |$))|
+        here(?:.s|\ is|\ are|\ you)\b|there\ you\ go\b|(?:below|above|this)\ is\ (?:the|your)\b|
+        i(?:.(?:m|ve|d|ll)|\ (?:am|have|had|would|will|can|could|cannot|can.t|do|don.t|did|think|need|
+            made|changed|see|understand|rewrote|replaced|corrected|fixed|apologi[sz]e))\b|
+        (?:i.m\ )?sorry\b|apologies\b|unable\ to\b|can(?:.t|not)\b|
+        as\ an?\ (?:ai|language\ model|assistant)\b|
+        please\ (?:provide|tell|let|select|give|share|specify|clarify)\b|(?:could|can|would)\ you\b|
+        (?:(?:the|your)\ )?(?:new|rewritten|revised|corrected|updated|improved|edited|modified|selected)
+            \ (?:text|version|selection|code|lines?|sentence|paragraph|word|passage)(?:\ (?:is|reads)\b|:)|
+        (?:no|nothing)\ (?:changes?|to\ (?:change|correct|fix|rewrite))\b|looks?\ (?:good|fine)\b
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_OPENING_QUOTES, _CLOSING_QUOTES = "\"'`*\u201c\u2018\u00ab\u201e", "\"'`*\u201d\u2019\u00bb\u201c"
+_WORD = re.compile(r"\w+")
+_LEAST_COMMON = 0.3
+"""The share of the words of several lines of code that an answer without a fence has to keep."""
+_MOST_TIMES = 3
+"""How many times as long as the selection an answer without a fence may be ..."""
+_MOST_MORE = 40
+"""... and how many characters more."""
+_LEAST_SHARE = 20
+"""It has at least one character for so many of the selection."""
+
+
+def new_text(answer: str, passage: Passage, mark: str) -> str:
+    """Read the new text of `passage` out of an answer, with the file's line ends.
+
+    Args:
+        answer: All that the model has said.
+        passage: What was to be rewritten.
+        mark: The name of the tag that the selection was marked with.
+
+    Raises:
+        TurnFailed: If it can't be told what the new text is.
+    """
+    answer = answer.replace("\r\n", "\n")
+    text = _fenced(answer, passage) if _ANY_FENCE.search(answer) else _bare(answer, passage, mark)
+    return _as_in_file(_without_mark(text, mark), passage)
+
+
+def _fenced(answer: str, passage: Passage) -> str:
+    blocks = _FENCE.findall(answer)
+    rest, own = _FENCE.sub("", answer), re.match(r"\s*(`{3,})", passage.text)
+    # A selection that is a fenced block itself may have come back without a fence around it.
+    is_unclear = bool(blocks) and own is not None and own[1] == blocks[0][0] and not rest.strip()
+    if len(blocks) == 1 and ("```" in rest or is_unclear):
+        raise TurnFailed(
+            "It can't be told where the new text in the model's answer ends: it holds fences within "
+            "its fence. Nothing is proposed; ask again, or choose a larger model."
+        )
+    if len(blocks) != 1:
+        what = "no fenced block" if not blocks else f"{len(blocks)} fenced blocks"
+        raise TurnFailed(
+            f"The model answered with {what} instead of the new text, so nothing is proposed. Ask "
+            "again, or choose a larger model."
+        )
+    return str(blocks[0][1])
+
+
+def _bare(answer: str, passage: Passage, mark: str) -> str:
+    """Take an answer without a fence as the new text, if it can be nothing else."""
+    text = _without_mark(answer.strip("\n"), mark)
+    # Chat templates put blanks around an answer.
+    text = text if passage.text[:1].isspace() else text.lstrip()
+    text = text if passage.text[-1:].isspace() else text.rstrip()
+    new, old = text.strip(), passage.text.replace("\r\n", "\n").replace("\r", "\n").strip()
+    is_other_code = not passage.is_prose and "\n" in old and not _has_words_of(new, old)
+    if not new or is_other_code or _has_other_shape(new, old) or _may_be_talk(new, old):
+        raise TurnFailed(
+            "The model answered with no fenced block, and it can't be told whether what it said is "
+            "the new text or about it, so nothing is proposed. Ask again, or choose a larger model."
+        )
+    return text
+
+
+def _has_words_of(new: str, old: str) -> bool:
+    """Whether the text `new` keeps some of the words of the code `old`."""
+    words = set(_WORD.findall(old))
+    return len(words & set(_WORD.findall(new))) >= _LEAST_COMMON * len(words)
+
+
+def _has_other_shape(new: str, old: str) -> bool:
+    """Whether `new` is far longer or shorter than `old`, or has lines that may be talk; both stripped."""
+    lines, old_lines = new.split("\n"), old.split("\n")
+    is_longer = len(new) > _MOST_TIMES * len(old) + _MOST_MORE
+    is_shorter = len(new) * _LEAST_SHARE < len(old)
+    ends_alike = len(old_lines) > 1 and lines[-1].strip() == old_lines[-1].strip()
+    has_more_lines = len(lines) > len(old_lines) and not ends_alike
+    has_more_parts = len(_BLANK_LINES.findall(new)) > len(_BLANK_LINES.findall(old))
+    return is_longer or is_shorter or has_more_lines or has_more_parts
+
+
+def _may_be_talk(new: str, old: str) -> bool:
+    """Whether `new` begins as what is said about a text does, and `old` does not; both stripped."""
+    first, old_first = (text.partition("\n")[0].rstrip() for text in (new, old))
+    return (
+        (_TALK.match(new) is not None and _TALK.match(old) is None)
+        or (first.endswith((":", "\uff1a")) and not old_first.endswith(":"))
+        or (_is_quoted(new) and not _is_quoted(old))
+    )
+
+
+def _is_quoted(text: str) -> bool:
+    return len(text) > 1 and text[0] in _OPENING_QUOTES and text[-1] in _CLOSING_QUOTES
+
+
+def _without_mark(text: str, mark: str) -> str:
+    """Take off the tags of the selection, if the text stands between them."""
+    found = re.fullmatch(rf"<{mark}>(.*)</{mark}>(\n?)", text, re.DOTALL)
+    return f"{found[1]}{found[2]}" if found else text
+
+
+def _as_in_file(text: str, passage: Passage) -> str:
+    """Give `text` the line ends of the file, and a last one only where the passage has one."""
+    end = line_end(passage.text)
+    body = text.removesuffix("\n")
+    if not text and not passage.place.start.character:
+        return ""  # whole lines go with their end
+    lines = body.split("\n")
+    return passage.line_end.join(lines) + end
