@@ -96,6 +96,22 @@ def test_a_question_is_answered_on_stdout(shell: Shell) -> None:
     assert (done.returncode, done.stdout) == (0, "It adds one. \\x1b[8mHidden.\\x1b[0m\n")
 
 
+@pytest.mark.parametrize("mode", ["agent", "ask"])
+def test_an_answer_in_words_is_printed_once_and_is_no_limit(shell: Shell, mode: str) -> None:
+    shell.script({"text": "It adds one.\n\nNo more."})
+    done = shell.run("ask", "What does it do?", "--file", "f.py", "--mode", mode)
+    assert (done.returncode, done.stdout) == (0, "It adds one.\n\nNo more.\n")
+    assert "limit" not in done.stderr
+
+
+def test_what_done_says_is_printed_also_behind_other_words(shell: Shell) -> None:
+    read = {"name": "read_file", "arguments": {"file": "f.py"}}
+    end = {"name": "done", "arguments": {"summary": "It adds one."}}
+    shell.script({"text": "I look.", "tool_calls": [read]}, {"tool_calls": [end]})
+    done = shell.run("ask", "What does it do?", "--file", "f.py")
+    assert (done.returncode, done.stdout) == (0, "I look.\n\nIt adds one.\n")
+
+
 def test_a_failed_turn_is_one_sentence_and_exit_code_one(shell: Shell) -> None:
     shell.script({"error": "The provider is on fire."})
     done = shell.run(*ASK)

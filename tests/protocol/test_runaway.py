@@ -61,9 +61,9 @@ def broken(number: int) -> Reply:
             10,
             "10 rounds",
         ),
-        ([api.say("I think."), api.say("I think still.")], 3, "without saying that it was done"),
+        ([api.say(""), api.say(" ")], 3, "without saying that it was done"),
     ],
-    ids=["the same call", "two calls in turns", "the same error", "never done", "only words"],
+    ids=["the same call", "two calls in turns", "the same error", "never done", "only silence"],
 )
 async def test_a_model_without_an_end_is_limited(
     root: Path, replies: list[Reply], n_rounds: int, words: str

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from itertools import islice
 from typing import Any
 
-from stet.agent.archive import Archive, Past
+from stet.agent.archive import DIED, Archive, Past
 from stet.agent.at_work import Answer, Emit, TurnAtWork
 from stet.agent.errors import told_of
 from stet.agent.events import AgentEvent, TurnEnded, TurnStarted
@@ -18,6 +18,7 @@ from stet.agent.session import Session
 from stet.agent.turn import OVER, Ask, Mode, Turn, TurnState
 from stet.llm.messages import Usage
 from stet.review.ledger import ReviewLedger
+from stet.review.proposal import HunkState
 from stet.review.store.chat_rows import MAX_TURNS
 from stet.settings.values import Price
 from stet.workspace.workspace import Workspace
@@ -25,6 +26,10 @@ from stet.workspace.workspace import Workspace
 log = logging.getLogger(__name__)
 
 Spawn = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
+
+
+STILL_THERE = "What it had proposed is still there to review."
+_TAKEN_BACK = {HunkState.WITHDRAWN, HunkState.SUPERSEDED}
 
 
 class UnknownTurn(Exception):
@@ -103,7 +108,7 @@ class Agent:
     def _take_back(self, past: Past) -> None:
         # Changes are counted anew from the highest one that is left.
         latest = max((hunk.changed for hunk in self._ledger.hunks()), default=0)
-        self._turns = {turn.id: turn for turn in past.turns} | self._turns
+        self._turns = {turn.id: self._cut_short(turn) for turn in past.turns} | self._turns
         for turn in reversed(past.turns):
             self.session(turn.ask.chat).words[:0] = turn.users_words
         for kept in past.sessions:
@@ -113,6 +118,13 @@ class Agent:
             upto = kept.heard.upto
             if session.heard.upto is None and upto is not None:
                 session.heard = dataclasses.replace(kept.heard, upto=min(upto, latest))
+
+    def _cut_short(self, turn: Turn) -> Turn:
+        """A turn of earlier; of one whose server died, the user is told what is left of it."""
+        if turn.error != DIED or not self._has_proposed(turn.id):
+            return turn
+        error = f"{DIED} {STILL_THERE}"
+        return dataclasses.replace(turn, error=error, summary=error)
 
     def chats(self) -> tuple[str, ...]:
         """The conversations that have turns, the one that was last asked in at the end."""
@@ -219,6 +231,7 @@ class Agent:
             raise
         if self._turns[turn_id].state in OVER:
             return  # cancelled at its last step: nothing of it counts
+        ended = ended.with_what_stays(has_proposed=self._has_proposed(turn_id))
         if ended.state is not TurnState.CANCELLED:  # nothing was sent that the user did not want
             session.remember(ended, self._ledger.hunks(turn=turn_id))
         # Before the end is told: whoever knows of it finds it kept.
@@ -228,6 +241,11 @@ class Agent:
         finally:
             work.closing = None
             self._end(ended)
+
+    def _has_proposed(self, turn_id: str) -> bool:
+        """Whether anything that a turn has proposed is still of use."""
+        hunks = self._ledger.hunks(turn=turn_id)
+        return any(hunk.state not in _TAKEN_BACK for hunk in hunks)
 
     async def _keep_chat(self, session: Session) -> None:
         async with session.keeping:

@@ -27,10 +27,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-DIED = (
-    "Stet was ended while this turn was under way. What it had proposed is still there to review;"
-    " ask again for the rest."
-)
+DIED = "Stet was ended while this turn was under way. Ask again for the rest."
 MAX_EXCHANGES = 100
 MAX_CHARACTERS = 4_000_000
 """Of a chat's history, how many turns are kept, and how much they may say: the latest of it."""

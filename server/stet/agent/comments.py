@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 
 from stet.agent.errors import TurnFailed
-from stet.agent.turn import MODES, Ask, CommentPlace, Turn, TurnState
+from stet.agent.turn import MODES, REMOVAL, Ask, CommentPlace, Turn, TurnState
 from stet.context.builder import Place
 from stet.context.tags import on_one_line
 from stet.review.pending_view import Amendment, PendingView
@@ -29,7 +29,7 @@ from stet.workspace.workspace import Workspace
 
 MAX_LINES_BEHIND = 40
 """Of what follows a comment, how many lines are selected with it."""
-SUMMARY = "Remove the comment that asked for this"
+SUMMARY = REMOVAL
 
 _TRIES = 10
 _TOLD = (

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from stet.settings.values import AgentSettings
 
-_STAYS = "What was proposed stays; ask again to go on."
 LEAST_ANSWER = 200
 """Tokens that an answer must be able to take: fewer are no use beginning a round for."""
 
@@ -39,7 +38,7 @@ class Limits:
         if rounds >= self.rounds:
             return self.out_of_rounds
         if spent >= self.tokens:
-            return f"Stopped after {spent} tokens (agent.maxTokens is {self.tokens}). {_STAYS}"
+            return f"Stopped after {spent} tokens (agent.maxTokens is {self.tokens})."
         if spent + prompt + LEAST_ANSWER <= self.tokens:
             return ""
         if not rounds:
@@ -49,7 +48,7 @@ class Limits:
             )
         return (
             f"Stopped after {spent} tokens: the next round would take about {prompt} more "
-            f"(agent.maxTokens is {self.tokens}). {_STAYS}"
+            f"(agent.maxTokens is {self.tokens})."
         )
 
     def last(self, rounds: int, spent: int, prompt: int) -> str:
@@ -60,7 +59,7 @@ class Limits:
             return ""
         return (
             f"Stopped: what was left of agent.maxTokens ({self.tokens}) was not enough for another "
-            f"round. {_STAYS}"
+            "round."
         )
 
     def answer(self, spent: int, prompt: int) -> int:
@@ -70,9 +69,9 @@ class Limits:
     @property
     def out_of_rounds(self) -> str:
         """The sentence for the first limit."""
-        return f"Stopped after {self.rounds} rounds (agent.maxIterations). {_STAYS}"
+        return f"Stopped after {self.rounds} rounds (agent.maxIterations)."
 
     @property
     def out_of_time(self) -> str:
         """The sentence for the third."""
-        return f"Stopped after {self.seconds:.0f} seconds (agent.maxSeconds). {_STAYS}"
+        return f"Stopped after {self.seconds:.0f} seconds (agent.maxSeconds)."

@@ -8,17 +8,32 @@ from stet.agent.errors import LimitReached, TurnFailed
 from stet.agent.events import Answered, Heard, RoundStarted, Said, Waiting
 from stet.agent.refusal import check_refusal
 from stet.agent.stuck import Watch
-from stet.agent.turn import Mode, Turn, TurnState
+from stet.agent.toolbox import NAMES
+from stet.agent.turn import Turn, TurnState, first_line, has_words
+from stet.agent.written_calls import written_call
 from stet.llm.errors import AnswerTooLong, ContextOverflow
 from stet.llm.messages import Completion, Message, StopReason, Usage
 from stet.llm.model import Request
 from stet.llm.tokens import estimate_prompt
 
 _REMINDER = (
-    "You have called no tool. If the work is finished, call `done` with a summary; otherwise go on."
+    "You have said nothing and called no tool. If the work is finished, call `done` with a summary; if "
+    "the user wants an answer, write it; otherwise go on."
 )
-_NO_DONE = "The model stopped without saying that it was done. What it proposed stays."
-_STAYS = "What was proposed stays."
+_NO_DONE = "The model stopped without saying that it was done."
+_FORM = (
+    "Your last message is a tool call written as text, so nothing of it was carried out. Call tools only "
+    "by the tool calls of this interface or, where your instructions have a section `# Tools`, by the tag "
+    "that it shows; with the name of the tool and its arguments as one JSON object, such as "
+    '{{"name": "{name}", "arguments": {{...}}}}. If you meant it as your answer to the user, say it in '
+    "other words."
+)
+_WRITTEN = (
+    "The model wrote its tool calls{named} as text, though it was told in which form to make them; "
+    "nothing of it was carried out."
+)
+_SET_TEXT = 'Set model.toolCalls to "text", or choose another model.'
+_OTHER_MODEL = "Choose another model."
 _TOO_MANY = (
     "You called {n} more tools in that answer than the {most} that are carried out at once; what came "
     "behind those was not run. Go on with fewer calls at a time."
@@ -58,6 +73,12 @@ class _Work:
         """Calls of the latest answer that are too many to be carried out."""
         self._end = ""
         """Why the turn ends behind this round, if it is the last."""
+        self._is_told_nothing = False
+        """Whether the model has been told that it said nothing."""
+        self._is_told_form = False
+        """Whether the model has been told how tools are called."""
+        self._written: str | None = None
+        """The tool that the latest answer calls in words ("" for an unknown one); None for none."""
         self._counted = (0, 0)
         """Messages whose tokens are known, and these tokens."""
         # Made once: the same to the byte, though the settings change meanwhile.
@@ -68,7 +89,6 @@ class _Work:
         """See `run_turn`."""
         self._stop_if_over()
         await self._crew.confirm(self._turn, self._prompt())
-        reminded = False
         while True:
             completion = await self._round()
             if completion.tool_calls:
@@ -76,19 +96,19 @@ class _Work:
                 summary = self._crew.toolbox.desk.summary
                 if summary is not None and not self._goes_on():
                     return self._turn.ended(TurnState.COMPLETED, summary=summary)
-                reminded = False
+                self._is_told_nothing = False
                 continue
             if completion.stop_reason is StopReason.LENGTH:
                 raise LimitReached("The model's answer was cut at its longest; what it said stays.")
-            answered = self._turn.ask.mode is Mode.ASK and bool(completion.text.strip())
             if self._goes_on():
                 continue
-            if answered:
-                return self._turn.ended(TurnState.COMPLETED)
-            if reminded:
-                raise self._unfinished()
-            self._messages.append(Message("user", _REMINDER))
-            reminded = True
+            if self._written is not None:
+                self._tell_form(self._written)
+            elif has_words(completion.text):
+                summary = first_line(completion.text)
+                return self._turn.ended(TurnState.COMPLETED, summary=summary)
+            else:
+                self._tell_nothing()
 
     async def _round(self) -> Completion:
         """Hear the user, ask the model, keep its answer."""
@@ -148,11 +168,13 @@ class _Work:
             crew.emit(Answered(self._turn))
             raise LimitReached(
                 f"Stopped in the middle of an answer, after about {self._spent} tokens "
-                f"(agent.maxTokens is {crew.limits.tokens}); nothing of it was carried out. {_STAYS}"
+                f"(agent.maxTokens is {crew.limits.tokens}); nothing of it was carried out."
             ) from flood
         completion, self._n_dropped = within_bounds(completion)
         completion = crew.toolbox.understood(completion)
-        self._turn = before.with_round(completion)
+        self._written = self._call_in(completion)
+        is_answer = self._written is None
+        self._turn = before.with_round(completion) if is_answer else before.with_usage(completion)
         crew.emit(Answered(self._turn))
         check_refusal(completion)
         return completion
@@ -170,7 +192,7 @@ class _Work:
         if not found or self._end:
             return
         if self._warned:
-            self._stuck = f"Stopped: the model {found}, though it had been told. {_STAYS}"
+            self._stuck = f"Stopped: the model {found}, though it had been told."
             return
         self._warned = True
         warning = (
@@ -206,7 +228,39 @@ class _Work:
         known = tokens if n_counted else self._of_tools
         return known + estimate_prompt(self._messages[n_counted:])
 
-    def _unfinished(self) -> Exception:
-        if not self._turn.answer and not self._turn.tool_calls:
-            return TurnFailed("The model said nothing, twice. Ask again, or choose another model.")
-        return LimitReached(_NO_DONE)
+    def _call_in(self, completion: Completion) -> str | None:
+        """The tool that an answer calls in words, "" for an unknown one; None for none."""
+        # Where no tool is offered, there is no form to tell the model of.
+        if completion.tool_calls or not self._tools:
+            return None
+        return written_call(completion.text, NAMES)
+
+    def _tell_form(self, name: str) -> None:
+        """Tell the model in which form tools are called.
+
+        Raises:
+            TurnFailed: If it has been told before.
+        """
+        if self._is_told_form:
+            told = _WRITTEN.format(named=f" (`{name}`)" if name else "")
+            settings = self._crew.toolbox.desk.workspace.settings.model
+            advice = _OTHER_MODEL if settings.tool_calls == "text" else _SET_TEXT
+            raise TurnFailed(f"{told} {advice}")
+        self._is_told_form = True
+        told = _FORM.format(name=name or self._tools[0].name)
+        self._messages.append(Message("user", told))
+
+    def _tell_nothing(self) -> None:
+        """Tell the model that it has said nothing.
+
+        Raises:
+            TurnFailed: If it has been told just before, and has done nothing in the turn.
+            LimitReached: If it has been told just before.
+        """
+        if not self._is_told_nothing:
+            self._is_told_nothing = True
+            self._messages.append(Message("user", _REMINDER))
+        elif self._turn.answer or self._turn.tool_calls:
+            raise LimitReached(_NO_DONE)
+        else:
+            raise TurnFailed("The model said nothing, twice. Ask again, or choose another model.")

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from types import MappingProxyType
 
 from pydantic import ValidationError
 
@@ -78,6 +79,8 @@ ALL_TOOLS: tuple[Tool, ...] = (
     DONE,
     ASK_USER,
 )
+NAMES = MappingProxyType({tool.name: frozenset(tool.params.model_fields) for tool in ALL_TOOLS})
+"""The names of all tools, each with those of its arguments."""
 
 
 def tools_for(ask: Ask, settings: AgentSettings, *, has_web: bool = False) -> tuple[Tool, ...]:

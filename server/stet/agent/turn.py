@@ -1,6 +1,7 @@
 """A turn: one question, from the user's words to the agent's last one. All values."""
 
 import dataclasses
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -28,8 +29,15 @@ class TurnState(StrEnum):
     LIMITED = "limited"
 
 
+_THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
+"""What some models put before their answer."""
 SHORTENED = "The conversation had become long: earlier parts of it were compacted."
 _NOT_RUN = "The turn ended before this call was carried out."
+
+REMOVAL = "Remove the comment that asked for this"
+"""What the hunk says by which the comment that a turn carries out is taken out; see `stet.agent.comments`."""
+STAYS = "What was proposed stays; ask again to go on."
+GO_ON = "Ask again to go on."
 
 OVER = frozenset({TurnState.COMPLETED, TurnState.FAILED, TurnState.CANCELLED, TurnState.LIMITED})
 
@@ -181,7 +189,7 @@ class Turn:
         Calls that are not over never will be.
         """
         if not summary and not error:
-            summary = next(iter(self.answer.strip().splitlines()), "")
+            summary = first_line(self.answer)
         return dataclasses.replace(
             self,
             state=state,
@@ -190,6 +198,13 @@ class Turn:
             question=None,
             tool_calls=tuple(run.stopped(_NOT_RUN) for run in self.tool_calls),
         )
+
+    def with_what_stays(self, *, has_proposed: bool) -> "Turn":
+        """At its end; where a limit has ended it, with what stays and how to go on."""
+        if self.state is not TurnState.LIMITED or not self.rounds:
+            return self
+        error = f"{self.error} {STAYS if has_proposed else GO_ON}"
+        return dataclasses.replace(self, error=error, summary=error)
 
     def without_hearing(self, unheard: tuple[str, ...]) -> "Turn":
         """At its end, with what the user said too late for the model to see it, if anything."""
@@ -201,3 +216,15 @@ class Turn:
         return dataclasses.replace(
             self, summary=summary, error=f"{self.error} {note}" if self.error else ""
         )
+
+
+def has_words(text: str) -> bool:
+    """Whether a text says anything: white space, characters without a shape and thoughts do not."""
+    shown = _THOUGHTS.sub("", text)
+    return any(character.isprintable() and not character.isspace() for character in shown)
+
+
+def first_line(text: str) -> str:
+    """The first line of a text that says anything, without thoughts before it; "" if none does."""
+    shown = _THOUGHTS.sub("", text)
+    return next((line.strip() for line in shown.splitlines() if has_words(line)), "")

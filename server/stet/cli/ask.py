@@ -272,9 +272,11 @@ class _Asking:
 
     def _show_answer(self) -> None:
         turn = self._outcome.turn
-        words = turn["answer"] or (turn["summary"] if turn["state"] == "completed" else "")
-        if words:
-            self._terminal.show(words.rstrip())
+        words, summary = str(turn["answer"]), str(turn["summary"])
+        if turn["state"] == "completed" and summary not in words:
+            words = f"{words}\n\n{summary}"
+        if words.strip():
+            self._terminal.show(words.strip())
         for edit in turn.get("rejectedEdits") or ():
             self._terminal.say(f"refused an edit of {edit['file']}: {edit['message']}", "yellow")
 

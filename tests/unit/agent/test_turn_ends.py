@@ -6,11 +6,12 @@ import dataclasses
 import pytest
 
 from stet.agent.toolbox import ALL_TOOLS
-from stet.agent.turn import TurnState
+from stet.agent.turn import Mode, TurnState
 from stet.llm.errors import ModelUnavailable
 from stet.llm.messages import Completion, StopReason, Usage
 from stet.llm.model import Request
 from stet.llm.scripted import call, say, together
+from stet.settings.values import ModelSettings, Settings
 from stet.tools.base import ToolGroup
 from tests.support.one_file_turns import DONE, EDIT, table
 
@@ -23,16 +24,66 @@ async def test_a_model_that_says_nothing_twice_fails_the_turn() -> None:
     )
 
 
-async def test_text_without_done_is_reminded_once_and_then_ends_limited() -> None:
-    desk = table(say("I have done it."), say("Really."))
+@pytest.mark.parametrize("mode", [Mode.AGENT, Mode.ASK])
+async def test_words_without_a_call_are_the_answer_and_end_the_turn(mode: Mode) -> None:
+    desk = table(say("It adds.\n\nTwice."))
+    turn = await desk.ask("What does it do?", mode)
+    assert (turn.state, turn.answer) == (TurnState.COMPLETED, "It adds.\n\nTwice.")
+    assert (turn.summary, turn.error, len(desk.model.requests)) == ("It adds.", "", 1)
+
+
+async def test_words_after_work_end_the_turn_and_their_first_line_sums_it_up() -> None:
+    turn = await table(together(say("I look first."), EDIT), say("\nChanged.\nIt is 3.")).ask()
+    assert (turn.state, turn.summary) == (TurnState.COMPLETED, "Changed.")
+    assert turn.answer == "I look first.\n\nChanged.\nIt is 3."
+
+
+@pytest.mark.parametrize("nothing", ["", " \n", "\u200b", "<think>\nIt adds.\n</think>\n"])
+async def test_a_model_that_says_nothing_is_told_so_once_and_may_then_answer(nothing: str) -> None:
+    desk = table(say(nothing), say("It adds."))
     turn = await desk.ask()
-    assert (turn.state, turn.answer) == (TurnState.LIMITED, "I have done it.\n\nReally.")
+    assert (turn.state, turn.summary) == (TurnState.COMPLETED, "It adds.")
     assert "call `done`" in desk.model.requests[1].messages[-1].content
 
 
-async def test_a_model_that_goes_on_after_the_reminder_may_be_reminded_again() -> None:
-    turn = await table(say("Well."), EDIT, say("So."), DONE).ask()
+async def test_a_model_that_goes_on_after_it_was_told_may_be_told_again() -> None:
+    turn = await table(say(""), EDIT, say(""), DONE).ask()
     assert turn.state is TurnState.COMPLETED
+
+
+@pytest.mark.parametrize(("work", "stays"), [(EDIT, True), (call("read_file", file="b.py"), False)])
+async def test_a_model_that_stops_in_silence_is_limited(work: Completion, *, stays: bool) -> None:
+    turn = await table(work, say(""), say("")).ask()
+    assert turn.state is TurnState.LIMITED
+    assert turn.error.startswith("The model stopped without saying that it was done.")
+    assert ("What was proposed stays" in turn.error) == stays
+
+
+WRITTEN = '<tool_call>\n{"name": "read_file", "arguments": {"file": "b.py"}}\n</tool_call>'
+
+
+async def test_a_call_in_words_is_no_answer_and_the_model_is_told_the_form_once() -> None:
+    desk = table(say(WRITTEN), call("read_file", file="b.py"), say("It says b."))
+    turn = await desk.ask()
+    assert (turn.state, turn.answer) == (TurnState.COMPLETED, "It says b.")
+    told = desk.model.requests[1].messages[-1].content
+    assert '{"name": "read_file", "arguments": {...}}' in told
+
+
+@pytest.mark.parametrize("between", [[], [EDIT]], ids=["at once", "later"])
+async def test_a_second_call_in_words_fails_the_turn(between: list[Completion]) -> None:
+    desk = table(say(WRITTEN), *between, say(WRITTEN))
+    turn = await desk.ask("What does it do?")
+    assert (turn.state, turn.answer) == (TurnState.FAILED, "")
+    assert "wrote its tool calls (`read_file`) as text" in turn.error
+    assert 'Set model.toolCalls to "text"' in turn.error
+
+
+async def test_where_calls_are_text_already_only_another_model_helps() -> None:
+    settings = Settings(model=ModelSettings(tool_calls="text"))
+    turn = await table(say(WRITTEN), say(WRITTEN), settings=settings).ask()
+    assert turn.error.endswith("Choose another model.")
+    assert "model.toolCalls" not in turn.error
 
 
 async def test_a_refusal_fails_the_turn_in_the_models_words() -> None:
@@ -43,6 +94,7 @@ async def test_a_refusal_fails_the_turn_in_the_models_words() -> None:
 async def test_an_answer_cut_at_its_longest_ends_the_turn_limited() -> None:
     turn = await table(Completion("And so", (), StopReason.LENGTH)).ask()
     assert (turn.state, turn.answer) == (TurnState.LIMITED, "And so")
+    assert "What was proposed stays" not in turn.error
 
 
 async def test_a_call_that_was_cut_is_never_run_though_it_reads_as_whole() -> None:

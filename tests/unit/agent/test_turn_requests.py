@@ -12,7 +12,7 @@ from tests.support.world import insertion
 
 
 async def test_every_request_of_a_turn_begins_with_the_one_before() -> None:
-    desk = table(call("read_file", file="b.py"), raw("{"), EDIT, say("Hm."), together(EDIT, DONE))
+    desk = table(call("read_file", file="b.py"), raw("{"), EDIT, say(""), together(EDIT, DONE))
 
     def typed(event: AgentEvent) -> None:
         if isinstance(event, ToolEnded):

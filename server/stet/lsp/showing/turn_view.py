@@ -19,7 +19,7 @@ from stet.agent.events import (
     TurnStarted,
     Waiting,
 )
-from stet.agent.turn import Mode, Turn, TurnState
+from stet.agent.turn import REMOVAL, Mode, Turn, TurnState
 from stet.lsp.client import Client
 from stet.lsp.progress import Progress
 from stet.lsp.showing.publisher import Publisher
@@ -153,9 +153,8 @@ class TurnView:
             self._client.show_message(f"Stet: {message}", kind)
 
     def _last_words(self, turn: Turn) -> str:
-        is_answer = turn.state is TurnState.COMPLETED and turn.ask.mode is Mode.ASK
-        words = turn.answer if is_answer and turn.answer else escape_line(turn.summary)
         hunks = self._ledger.hunks(turn=turn.id)
+        words = last_words(turn, has_proposed=any(hunk.summary != REMOVAL for hunk in hunks))
         pending = sum(hunk.state is HunkState.PENDING for hunk in hunks)
         notes = [f"{pending} hunk{'s' if pending != 1 else ''} to review"] if pending else []
         if refused := refusals(turn):
@@ -163,6 +162,20 @@ class TurnView:
         if turn.rounds:
             notes.append(spent(turn))
         return f"{words} ({'; '.join(notes)})" if notes else words
+
+
+def last_words(turn: Turn, *, has_proposed: bool) -> str:
+    """What a turn says at its end: the answer, or where edits are to be reviewed a line about them.
+
+    Args:
+        turn: A turn that is over.
+        has_proposed: Whether the model has proposed an edit.
+    """
+    summary = escape_line(turn.summary)
+    is_answered = turn.state in (TurnState.COMPLETED, TurnState.LIMITED) and turn.answer
+    if not is_answered or (has_proposed and turn.ask.mode is not Mode.ASK):
+        return summary
+    return turn.answer if turn.summary in turn.answer else f"{turn.answer}\n\n{summary}"
 
 
 def _name(turn: Turn) -> str:

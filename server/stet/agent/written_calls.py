@@ -1,0 +1,204 @@
+"""Recognise tool calls that a model wrote as text instead of making them.
+
+Models that were trained on another form of calls write that form into their answer where a provider
+does not translate it: tags, fenced or bare JSON, Python calls, ReAct. Such a text is no answer. What is
+recognised follows the chat templates of open models (Hermes and Qwen, Llama, Mistral, DeepSeek, Kimi,
+gpt-oss, Gemma) and the forms of frameworks (ReAct, XML tags named like the tool).
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+Tools = Mapping[str, frozenset[str]]
+"""The names of tools, each with the names of its arguments."""
+
+MAX_LOOKED_AT = 60_000
+"""Characters of an answer that are looked at."""
+_MAX_OBJECTS = 20
+"""How many places of one answer are looked at that may begin an object."""
+_NEAR = 600
+"""Characters after a tag in which it names its tool."""
+
+_THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
+_FENCE = re.compile(r"^ {0,3}(```+|~~~+)[ \t]*([\w+-]*)[ \t]*$")
+_OBJECT = re.compile(r"^[ \t]{0,8}[\[{]", re.MULTILINE)
+_TAG = re.compile(
+    r"^[ \t]{0,8}(?:"
+    r"<\|?/?(?:tool_?calls?|tools|tool|function_?calls?|function|tool_use|tool_code|tool_request|"
+    r"invoke|python_tag|channel)(?:[_|= ][^>\n]{0,80})?>"
+    r"|<[|\uff5c]tool[^>\n]{0,60}[|\uff5c]>"
+    r"|\[(?:TOOL_CALLS?|TOOL_REQUEST|tool_calls?)\]"
+    r")",
+    re.MULTILINE,
+)
+_NAMED = re.compile(r'"name"\s{0,20}:\s{0,20}"')
+_ARGUMENTS = re.compile(
+    r'"(?:arguments|parameters|args|params|kwargs|input|tool_input|action_input)"\s{0,20}:'
+)
+_NAME_KEYS = "name|tool|tool_name|function|function_name|action|recipient_name"
+_ARGUMENT_KEYS = frozenset({"arguments", "parameters"})
+_OTHER_KEYS = frozenset({"id", "type"})
+_LEAST_KEYS = 3
+"""How many arguments tell a tool without its name: fewer may be data that was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A fenced block of an answer, or what lies between two of them.
+
+    Attributes:
+        text: What it says, without the fences.
+        is_fenced: Whether it is a block.
+        start: Where it begins in the answer, the fence included; in characters.
+        end: Where it ends.
+    """
+
+    text: str
+    is_fenced: bool
+    start: int
+    end: int
+
+
+def written_call(text: str, tools: Tools) -> str | None:
+    """Tell which tool an answer calls in words.
+
+    A call in a fenced block counts where the answer begins or ends with it, or where it would be valid:
+    an answer may well show what a call looks like.
+
+    Args:
+        text: The answer.
+        tools: The tools there are, each with the names of its arguments.
+
+    Returns:
+        The name of the tool, "" where it has none that is known; None if the text is no call.
+    """
+    answer = _THOUGHTS.sub("", text[:MAX_LOOKED_AT]).strip()
+    if not answer:
+        return None
+    forms = _forms(tuple(sorted(tools)))
+    for part in _parts(answer):
+        name = _call_in(part.text, tools, forms)
+        if name is None:
+            continue
+        is_at_an_end = not answer[: part.start].strip() or not answer[part.end :].strip()
+        if not part.is_fenced or is_at_an_end or _is_valid(part.text, tools):
+            return name
+    return _whole_call(answer)
+
+
+@dataclass(frozen=True, slots=True)
+class _Forms:
+    """Patterns that know the tools' names; each captures one.
+
+    Attributes:
+        name: A name, as it stands in a tag.
+        key: A key of an object that names a tool.
+        lines: Forms that are whole lines.
+    """
+
+    name: re.Pattern[str]
+    key: re.Pattern[str]
+    lines: tuple[re.Pattern[str], ...]
+
+
+@cache
+def _forms(names: tuple[str, ...]) -> _Forms:
+    name = rf"(?:functions?[.:/]|default_api\.|tools?[.:/])?\b({'|'.join(map(re.escape, names))})\b"
+    line = r"^[ \t]{0,8}"
+    return _Forms(
+        re.compile(name),
+        re.compile(rf'"(?:{_NAME_KEYS})"\s{{0,20}}:\s{{0,20}}"{name}"'),
+        tuple(
+            re.compile(form, re.MULTILINE)
+            for form in (
+                # <read_file>, followed by its arguments as tags, or with them as attributes.
+                rf"{line}<{name}(?:>\s{{0,20}}<\w|\s[^>\n]{{1,2000}}/?>)",
+                # {"read_file": {
+                rf'{line}[\[{{][\s\[{{]{{0,20}}"{name}"\s{{0,20}}:\s{{0,20}}\{{',
+                # Action: read_file, and its arguments on the next line.
+                rf"{line}\W{{0,4}}(?:Action|Tool|Tool call|Function|Function call)\W{{1,6}}{name}"
+                r"\W{0,6}\n\W{0,4}(?:Action Input|Tool Input|Arguments|Args|Input|Parameters)\W{0,4}:",
+                # read_file {"file": or functions.read_file:0 {"file": or functions.read_file({"file":
+                rf'{line}{name}(?::\d{{1,3}})?[ \t]{{0,4}}[:(]?\s{{0,4}}\{{\s{{0,20}}"\w{{1,40}}"\s{{0,4}}:',
+                # read_file(file="a.py"), alone or in a list, or printed
+                rf"{line}(?:print\()?[\[(]?{name}\((?:[a-z_]{{1,40}}[ ]?=|\{{)[^\n]{{0,4000}}\)[\])]?;?$",
+                # edit_file a.py, with quoted lines below
+                rf"{line}{name} \S[^\n]{{0,400}}\n- [^\n]{{0,4000}}\n(?:[-+] [^\n]{{0,4000}}\n?)",
+            )
+        ),
+    )
+
+
+def _parts(answer: str) -> Iterator[_Part]:
+    """An answer in its order, cut at its fences; a fence that is not closed goes on to the end."""
+    lines: list[str] = []
+    fence, start, at = "", 0, 0
+    for line in answer.splitlines(keepends=True):
+        found = _FENCE.match(line.rstrip("\r\n"))
+        at += len(line)
+        if found is None or (fence and not (found[1].startswith(fence) and not found[2])):
+            lines.append(line)
+            continue
+        end = at if fence else at - len(line)
+        yield _Part("".join(lines), bool(fence), start, end)
+        fence, start, lines = ("" if fence else found[1]), end, []
+    yield _Part("".join(lines), bool(fence), start, at)
+
+
+def _call_in(text: str, tools: Tools, forms: _Forms) -> str | None:
+    """The tool that a part of an answer calls; None if it calls none of these."""
+    for form in forms.lines:
+        if found := form.search(text):
+            return found[1]
+    for tag in _TAG.finditer(text):
+        if named := forms.name.search(text, tag.start(), tag.end() + _NEAR):
+            return named[1]
+    for _, found in zip(range(_MAX_OBJECTS), _OBJECT.finditer(text), strict=False):
+        if (named := forms.key.search(text, found.start())) and _ARGUMENTS.search(
+            text, found.start()
+        ):
+            return named[1]
+    return _by_arguments(_object(text), tools)
+
+
+def _whole_call(answer: str) -> str | None:
+    """Give the name "" if the whole answer calls a tool that there is not; None if it calls none."""
+    tag = _TAG.match(answer)
+    if tag is not None and _NAMED.search(answer, tag.end(), tag.end() + _NEAR):
+        return ""
+    found = _object(answer)
+    if not isinstance(found, dict) or not isinstance(found.get("name"), str):
+        return None
+    keys = found.keys() - _OTHER_KEYS - {"name"}
+    is_call = len(keys) == 1 and keys <= _ARGUMENT_KEYS
+    return "" if is_call and isinstance(found[next(iter(keys))], dict) else None
+
+
+def _is_valid(text: str, tools: Tools) -> bool:
+    """Whether a text is an object that calls a tool with arguments that this tool has."""
+    found = _object(text)
+    if not isinstance(found, dict):
+        return False
+    arguments = next((found[key] for key in _ARGUMENT_KEYS if key in found), None)
+    name = found.get("name")
+    if not isinstance(arguments, dict) or not isinstance(name, str):
+        return _by_arguments(found, tools) is not None
+    return bool(arguments) and arguments.keys() <= tools.get(name, frozenset())
+
+
+def _by_arguments(found: object, tools: Tools) -> str | None:
+    """The one tool whose arguments an object holds."""
+    if not isinstance(found, dict) or len(found) < _LEAST_KEYS:
+        return None
+    fitting = [name for name, arguments in tools.items() if found.keys() <= arguments]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _object(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
