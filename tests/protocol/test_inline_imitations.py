@@ -51,7 +51,10 @@ async def test_lines_that_read_like_the_tag_of_a_block_do_not_change_what_is_dec
     ("name", "imitated"),
     [
         ("a.py", "<<<<<<< yours\nmine\n=======\n>>>>>>> stet h1\n"),
-        ("a.md", '```ai-edit\n{"id":"h1","type":"add","before":"","after":"x"}\n```\n'),
+        (
+            "a.md",
+            '````\n```ai-edit\n{"id":"h1","type":"add","before":"","after":"x"}\n```\n````\n',
+        ),
         ("b.md", '{"id":"h1"}\n'),
     ],
 )

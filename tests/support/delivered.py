@@ -13,6 +13,7 @@ from pathlib import Path
 from lsprotocol import types as lsp
 
 from stet.index.search.indexer import Indexer
+from stet.lsp.block_import import BlockImport
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.client import ApplyOutcome, Client
 from stet.lsp.delivering.delivery import Delivery
@@ -119,10 +120,13 @@ class World:
             self.system, lambda work, _: work.close(), self.shown.append, watches=lambda: False
         )
         feed = IndexFeed(self.workspace, index, lambda work, _: work.close())
-        self.documents = Documents(
-            self.workspace, self.ledger, self.renames, own, disk=disk, feed=feed
-        )
         self.client = ScriptedClient(self)
+        imports = BlockImport(
+            self.workspace, self.ledger, self.client, lambda work, _: work.close()
+        )
+        self.documents = Documents(
+            self.workspace, self.ledger, self.renames, own, disk=disk, feed=feed, blocks=imports
+        )
         self.delivery = Delivery(
             self.workspace, self.ledger, self.client, self.renames, lambda: self.editor
         )

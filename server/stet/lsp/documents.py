@@ -6,6 +6,7 @@ from typing import Any
 from lsprotocol import types as lsp
 
 from stet.lsp import from_lsp
+from stet.lsp.block_import import BlockImport
 from stet.lsp.disk_watch import DiskWatch
 from stet.lsp.in_sequence import InSequence
 from stet.lsp.index_feed import IndexFeed
@@ -36,8 +37,11 @@ class Documents:
         *,
         disk: DiskWatch,
         feed: IndexFeed,
+        blocks: BlockImport,
     ) -> None:
-        """`own` takes what is not the user's; `disk` and `feed` are told what it is no part of."""
+        """`own` takes what is not the user's; `disk` and `feed` are told what it is no part of; `blocks`
+        looks for those of other programs.
+        """
         self.workspace = workspace
         self.edited: Callable[[str], None] = lambda _: None
         self.opened: Callable[[str], None] = lambda _: None
@@ -47,6 +51,7 @@ class Documents:
         self._own = own
         self._disk = disk
         self._feed = feed
+        self._blocks = blocks
 
     def open(self, params: lsp.DidOpenTextDocumentParams) -> None:
         """A document was opened, or opened again with other text."""
@@ -56,6 +61,7 @@ class Documents:
         if self._own.takes(modification):
             return
         changes = self.workspace.apply(modification)
+        self._blocks.opened(modification.uri)
         self._renames.opened(modification.uri, params.text_document.text)
         if self._ledger.live(modification.uri):
             # What was said of the file before it was open, eglot shows nowhere in it.
@@ -84,6 +90,9 @@ class Documents:
         self.edited(modification.uri)
         if changes and self._ledger.follows(modification.uri):
             self._follow(modification, changes)
+        buffer = self.workspace.buffer(modification.uri) if changes else None
+        if buffer is not None:
+            self._blocks.changed(modification.uri, changes, buffer.lines)
 
     def save(self, params: lsp.DidSaveTextDocumentParams) -> None:
         """A document was saved; some editors send its text, which then is the truth."""
@@ -93,6 +102,7 @@ class Documents:
         changes = self.workspace.apply(modification)
         if changes and self._ledger.follows(modification.uri):
             self._follow(modification, changes)
+        self._blocks.opened(modification.uri)
 
     def close(self, params: lsp.DidCloseTextDocumentParams) -> None:
         """A document was closed; its hunks keep their place in the text it had."""
@@ -103,6 +113,7 @@ class Documents:
             return
         buffer = self.workspace.buffer(modification.uri)
         self.workspace.apply(modification)
+        self._blocks.closed(modification.uri)
         self._feed.changed([modification.uri])
         if buffer is not None:
             self._ledger.closed(modification.uri)

@@ -12,6 +12,7 @@ from stet.agent.at_work import Answer
 from stet.agent.events import AgentEvent
 from stet.bridges.opencode.bridge import OpenCodeBridge
 from stet.index.search.indexer import Indexer
+from stet.lsp.block_import import BlockImport
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.chat.chats import Chats
 from stet.lsp.chat.writer import PageWriter
@@ -65,6 +66,7 @@ class ServerState:
         client: The editor.
         disk: Files that change while they are not open.
         documents: Where text synchronisation is delivered.
+        imports: Blocks of other programs in notes.
         index: The search index.
         feed: What tells it of the editor.
         index_view: What tells the user of it.
@@ -97,6 +99,7 @@ class ServerState:
     client: Client = field(init=False)
     disk: DiskWatch = field(init=False)
     documents: Documents = field(init=False)
+    imports: BlockImport = field(init=False)
     index: Indexer = field(init=False)
     feed: IndexFeed = field(init=False)
     index_view: IndexView = field(init=False)
@@ -179,6 +182,7 @@ class ServerState:
         self.feed = IndexFeed(self.workspace, self.index, start)
         self.index_view = IndexView(self.index, self.client)
         self.symbols = Latest(self.server.tasks.spawn, "a search for symbols")
+        self.imports = BlockImport(self.workspace, self.ledger, self.client, start)
         self.documents = Documents(
             self.workspace,
             self.ledger,
@@ -186,6 +190,7 @@ class ServerState:
             self.own,
             disk=self.disk,
             feed=self.feed,
+            blocks=self.imports,
         )
         if self._editor().overtakes:
             self.documents.in_sequence = InSequence(self.documents.take)
@@ -263,8 +268,9 @@ class ServerState:
     async def _restore_chats(self) -> None:
         # A fault is logged where tasks are kept, and must not keep the server from work.
         spawn = self.server.tasks.spawn
+        blocks = spawn(self.imports.restored(), "blocks in notes")
         presets = spawn(self.presets.restore(), "restoring presets")
-        await asyncio.wait({spawn(self.agent.restore(), "restoring chats"), presets})
+        await asyncio.wait({spawn(self.agent.restore(), "restoring chats"), presets, blocks})
 
     async def _links(self) -> "LinkCache":
         return (await self.startup.answerer()).links

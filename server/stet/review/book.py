@@ -50,7 +50,8 @@ class Book:
         journal: What outlives the process.
         proposals: All of them, by id.
         inline: By canonical URI, the hunks whose blocks stand in the text, or may come back to it by
-            the editor's undo. Replaced when it changes, so it may be kept as a snapshot.
+            the editor's undo. Replaced when it changes, so it may be kept as a snapshot. Not those whose
+            blocks another program has written: these are known by their shape.
     """
 
     def __init__(self, journal: Journal) -> None:
@@ -60,6 +61,7 @@ class Book:
         self.inline: Mapping[str, frozenset[str]] = {}
         self._hunks: dict[str, Hunk] = {}
         self._files: dict[str, dict[str, None]] = {}
+        self._with_blocks: set[str] = set()
         self._tracks: dict[str, Track] = {}
         self._views: dict[str, tuple[tuple[object, ...], Hunk]] = {}
         self._due: _Due | None = None
@@ -195,8 +197,15 @@ class Book:
         self._hunks[hunk.id] = hunk
         key = canonical(hunk.uri)
         self._files.setdefault(key, {})[hunk.id] = None
-        if hunk.inline and hunk.id not in (known := self.inline.get(key, frozenset())):
+        if not hunk.inline:
+            return
+        self._with_blocks.add(key)
+        if not hunk.block and hunk.id not in (known := self.inline.get(key, frozenset())):
             self.inline = {**self.inline, key: known | {hunk.id}}
+
+    def has_blocks(self, uri: str) -> bool:
+        """Whether a hunk of a file is shown as a block in its text, or was."""
+        return canonical(uri) in self._with_blocks
 
     def enter(self, hunks: Iterable[Hunk], uri: str = "") -> None:
         """Note hunks in their proposals, which are about the file `uri` if not about the hunks'."""

@@ -1,7 +1,7 @@
 """Blocks in the text that the user decides, moves and brings back by hand."""
 
 import dataclasses
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import copy
 
 from stet.review.anchoring.anchors import Anchor
@@ -13,6 +13,7 @@ from stet.review.proposal import Hunk, HunkState
 from stet.text.block import Block
 from stet.text.blocks import find_blocks, is_rest, may_hold_blocks
 from stet.text.change import TextChange
+from stet.text.imported_blocks import imported_at
 from stet.text.lines import line_end, whole_lines
 
 _BY_HAND = "amended by hand"
@@ -26,7 +27,7 @@ def after_change(book: Book, track: Track, changes: Iterable[TextChange]) -> boo
         track: The document; its anchors have followed.
         changes: What happened to its text.
     """
-    came_back = _may_be_back(track, changes) and _find_again(book, track)
+    came_back = _may_be_back(book, track, changes) and _find_again(book, track)
     put = [
         _in_conflict(book[anchor.hunk], track, anchor) or _decided(book[anchor.hunk], track, anchor)
         for anchor in tuple(track.live)
@@ -129,7 +130,7 @@ def _reads_as(text: str, other: str) -> bool:
     )
 
 
-def _may_be_back(track: Track, changes: Iterable[TextChange]) -> bool:
+def _may_be_back(book: Book, track: Track, changes: Iterable[TextChange]) -> bool:
     """Whether it is worth the time to look for blocks that have come back; cheap."""
     if any(may_hold_blocks(change.text) for change in changes):
         return True
@@ -137,17 +138,20 @@ def _may_be_back(track: Track, changes: Iterable[TextChange]) -> bool:
     return any(
         isinstance(anchor, BlockAnchor)
         and anchor.merged is None
-        and find_blocks(track.lines[anchor.first : anchor.end], _without_block(track)).blocks
+        and find_blocks(
+            track.lines[anchor.first : anchor.end], _without_block(book, track).values()
+        ).blocks
         for anchor in track.live
     )
 
 
 def _find_again(book: Book, track: Track) -> bool:
     """A block came back by the editor's undo or redo: its hunk waits in it again."""
-    found = {block.id: block for block in find_blocks(track.lines, _without_block(track)).blocks}
+    found = {block.id: block for block in _come_back(book, track)}
     for block in found.values():
-        place = (block.first, block.end)
-        anchor = BlockAnchor(block.id, track.lines, place, block.before, block.after)
+        anchor = BlockAnchor(
+            block.id, track.lines, _place(block), block.before, block.after, book[block.id].block
+        )
         anchor.conflict = _conflict_behind(track, block)
         become_block(track, anchor)
     shown = [as_block(book[block.id], block.before, block.after) for block in found.values()]
@@ -157,10 +161,30 @@ def _find_again(book: Book, track: Track) -> bool:
     return bool(found)
 
 
-def _without_block(track: Track) -> set[str]:
-    """The hunks whose blocks may come back: the text that comes back tells of those on their way."""
+def _come_back(book: Book, track: Track) -> Iterator[Block]:
+    """The blocks in the text of hunks that have none, each with the id of its hunk."""
+    absent = _without_block(book, track)
+    own = {hunk: hunk for hunk, block in absent.items() if hunk == block}
+    others = {block: hunk for hunk, block in absent.items() if hunk != block}
+    taken = [
+        anchor
+        for anchor in track.live
+        if isinstance(anchor, BlockAnchor) and anchor.merged is not None
+    ]
+    found = [*find_blocks(track.lines, own).blocks]
+    if others:
+        found += imported_at(track.lines, others, 0, len(track.lines))
+    for block in found:
+        if not any(overlap(_place(block), _place(anchor)) for anchor in taken):
+            yield dataclasses.replace(block, id=own.get(block.id) or others[block.id])
+
+
+def _without_block(book: Book, track: Track) -> dict[str, str]:
+    """By hunk, the ids of blocks that may come back: the text that comes back tells of those on their
+    way.
+    """
     return {
-        anchor.hunk
+        anchor.hunk: book[anchor.hunk].block or anchor.hunk
         for anchor in track.anchors()
         if not isinstance(anchor, BlockAnchor) and anchor.hunk not in _on_way(track)
     }

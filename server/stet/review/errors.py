@@ -3,6 +3,7 @@
 ReviewError
 ├── UnknownHunk
 ├── Overlap
+├── BlockInTheWay
 ├── WrongState
 │   └── OnItsWay
 └── CantUndo
@@ -35,6 +36,17 @@ class Overlap(ReviewError):
         super().__init__(
             f"lines {first}-{last} already have a pending hunk ({hunk.id}: {hunk.summary}); put "
             "both changes of that place into one edit"
+        )
+
+
+class BlockInTheWay(ReviewError):
+    """A new hunk would change what a block in the file stands for."""
+
+    def __init__(self, first: int, end: int) -> None:
+        lines = f"line {first + 1}" if end <= first + 1 else f"lines {first + 1}-{end}"
+        super().__init__(
+            f"{lines}: there the file holds an edit as an `ai-edit` block, which waits for the user's "
+            "decision. Leave these lines as they are, or ask the user to decide it first"
         )
 
 

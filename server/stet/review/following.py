@@ -19,7 +19,6 @@ from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.lines import line_end, line_ends, split_lines, without_end
-from stet.workspace.uris import canonical
 
 _OTHER_WAY = {HunkState.ACCEPTED: HunkState.UNDONE, HunkState.UNDONE: HunkState.ACCEPTED}
 
@@ -55,7 +54,7 @@ def follow(book: Book, track: Track, changes: Sequence[TextChange], lines: Seque
             return
     is_other = _follow_changes(book, track, changes, lines)
     # Where no hunk ever stood in the text itself, there is nothing to decide by hand.
-    by_hand = canonical(track.uri) in book.inline and after_change(book, track, changes)
+    by_hand = book.has_blocks(track.uri) and after_change(book, track, changes)
     if by_hand or is_other:
         book.changed(track.uri)
 

@@ -6,7 +6,7 @@ admits it may still admit with caution: then the user's yes must be given to thi
 a link may have been turned elsewhere.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -24,6 +24,7 @@ from stet.review.rules import (
     check_remove,
     check_text,
 )
+from stet.text.block import Block
 from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
 from stet.text.hidden import suspicion
@@ -100,6 +101,23 @@ def still_allowed(snapshot: Snapshot, hunk: Hunk) -> Refusal | None:
     if old.is_link and hunk.kind in WHOLE_FILE:
         return Refusal("link", f"{old.names[0]!r} has become a link, and stays.")
     return new.against_new if new is not None and new.real != old.real else None
+
+
+def admit_blocks(snapshot: Snapshot, document: TextDocument, blocks: Sequence[Block]) -> str:
+    """Let the blocks that stand in a note become proposals, or not. It asks the disk.
+
+    Returns:
+        Why the user's yes must name this file; empty if any yes will do.
+
+    Raises:
+        Refused: If the file may not be written to.
+    """
+    ground = survey(snapshot, document.uri, by_user=True)
+    _pass(ground.refusal)
+    name = snapshot.name_of(document.uri)
+    new, old = [block.after for block in blocks], [block.before for block in blocks]
+    _pass(check_text(name, new, old))
+    return _warning(ground) or suspicion(new, old, name)
 
 
 def refused_at(snapshot: Snapshot, real: Path, hunk: Hunk) -> Refusal | None:

@@ -69,10 +69,10 @@ class InlineBlocks:
         return self._book.inline
 
     def standing(self, uri: str) -> tuple[str, ...]:
-        """The live hunks of a file that stand in its text as blocks, in order of place."""
+        """The live hunks of a file that Stet has put into its text as blocks, in order of place."""
         track = self._book.track(uri)
         live = track.live if track else ()
-        return tuple(anchor.hunk for anchor in live if isinstance(anchor, BlockAnchor))
+        return tuple(anchor.hunk for anchor in live if _is_own(anchor))
 
     def is_whole(self, hunk_id: str) -> bool:
         """Whether a hunk stands in the text as a whole block."""
@@ -188,7 +188,7 @@ class InlineBlocks:
                 block = BlockAnchor(hunk_id, track.lines, place, before, after)
                 block.conflict = conflicts.get(hunk_id)
                 become_block(track, block)
-                shown.append(as_block(hunk, before, after))
+                shown.append(dataclasses.replace(as_block(hunk, before, after), block=""))
             self._book.put(*shown, stands=track.uri)
 
         return self._send(document, pieces, settle)
@@ -218,7 +218,7 @@ class InlineBlocks:
         }
         rendered = {
             hunk_id: render_block(
-                hunk_id,
+                anchor.block or hunk_id,
                 anchor.current,
                 after[hunk_id],
                 form_for(document, anchor.end, after[hunk_id]),
@@ -237,10 +237,12 @@ class InlineBlocks:
                 before, new = blocks[hunk_id].current, after[hunk_id]
                 hunk = as_block(self._book[hunk_id], before, new)
                 if rendered[hunk_id] is None:
-                    hunk = dataclasses.replace(hunk, inline=False)
+                    hunk = dataclasses.replace(hunk, inline=False, block="")
                     replace_anchor(track, Anchor(hunk_id, track.lines, place, before, new))
                 else:
-                    block = BlockAnchor(hunk_id, track.lines, place, before, new)
+                    block = BlockAnchor(
+                        hunk_id, track.lines, place, before, new, blocks[hunk_id].block
+                    )
                     block.conflict = blocks[hunk_id].conflict
                     become_block(track, block)
                 amended.append(hunk)
@@ -326,7 +328,8 @@ class InlineBlocks:
         effects = [effect for change in changes for effect in change.effects]
         missing = []
         for anchor in track.live:
-            if isinstance(anchor, BlockAnchor):
+            # What another program has done with its own block is a decision.
+            if isinstance(anchor, BlockAnchor) and not anchor.block:
                 probe = copy(anchor)
                 for effect in effects:
                     _ = probe.follow(effect)
@@ -353,6 +356,11 @@ def _ended(text: str, anchor: BlockAnchor, document: TextDocument) -> str:
     if not text or line_end(text) or anchor.end >= len(document.lines):
         return text
     return text + (line_end(document.lines[anchor.end - 1]) or "\n")
+
+
+def _is_own(anchor: Anchor) -> bool:
+    """Whether a hunk stands in the text as a block that Stet has put there."""
+    return isinstance(anchor, BlockAnchor) and not anchor.block
 
 
 def _is_showable(hunk: Hunk) -> bool:

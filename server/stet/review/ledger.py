@@ -15,6 +15,7 @@ from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.errors import OnItsWay, WrongState
 from stet.review.following import catch_up, follow
 from stet.review.gate import admit
+from stet.review.importing import BlockDraft, import_blocks
 from stet.review.inline import InlineBlocks
 from stet.review.journal import Footing, Forgetful, Journal, Kept
 from stet.review.outbox import Outbox
@@ -127,6 +128,18 @@ class ReviewLedger:
             Overlap: With one that is on its way to the editor.
         """
         return self.hunk(propose_remove(self._book, draft, admit(draft, rules)))
+
+    def import_blocks(self, draft: BlockDraft, now: TextDocument) -> bool:
+        """Take the blocks that another program has put into a note as pending hunks.
+
+        Args:
+            draft: What the gate has let through.
+            now: The document as it is now, which may have changed since.
+
+        Returns:
+            Whether all of them stand there still; those that do were taken.
+        """
+        return import_blocks(self._book, draft, now)
 
     # -- asking ----------------------------------------------------------------------------------
 

@@ -67,6 +67,8 @@ class Hunk:
         author: The model that made it.
         protected: Whether it needs a yes of its own (`stet.review.protected`).
         inline: Whether it is shown as a block in the text itself (`stet.review.inline`).
+        block: The id in that block where another program has written it; else empty, and the block has
+            the hunk's.
         reason: Why it is in its state, where there is something to say.
         changed: Rises with every change of state, across all hunks: tells what came after what.
     """
@@ -89,6 +91,7 @@ class Hunk:
     author: str
     protected: bool = False
     inline: bool = False
+    block: str = ""
     reason: str = ""
     changed: int = 0
 

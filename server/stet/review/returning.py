@@ -11,6 +11,7 @@ from stet.review.anchoring.standing import Standing
 from stet.review.anchoring.track import Track
 from stet.review.book import Book, is_of_lines
 from stet.review.following import catch_up
+from stet.review.importing import tell_twins_apart
 from stet.review.inline import InlineBlocks
 from stet.review.journal import Footing, Kept
 from stet.review.proposal import LIVE, Hunk, HunkState
@@ -78,7 +79,7 @@ def _stand(book: Book, footing: Footing, known: Collection[str]) -> Track:
         within = _within(place, len(lines))
         anchor: Anchor
         if hunk.inline and hunk.state in LIVE:
-            anchor = BlockAnchor(hunk.id, lines, within, base, proposed)
+            anchor = BlockAnchor(hunk.id, lines, within, base, proposed, hunk.block)
             if not _has_its_own_lines(track, anchor):
                 # What was kept makes no sense: these lines are another hunk's.
                 anchor = Anchor(hunk.id, lines, (within[0], within[0]), base, proposed)
@@ -92,6 +93,7 @@ def _stand(book: Book, footing: Footing, known: Collection[str]) -> Track:
         else:
             track.settle(anchor)
         anchor.put_back(anchor.standing, lines)
+    tell_twins_apart(track.live)
     return track
 
 

@@ -52,9 +52,15 @@ class Shown(Mapping[str, TextDocument]):
         return texts[0] if texts else None
 
 
-def as_shown(hunk: Hunk, snapshot: Snapshot) -> Hunk:
-    """`hunk` with its place in the text that is shown of its file: blocks are no part of that."""
-    document = snapshot.document(hunk.uri)
+def as_shown(hunk: Hunk, snapshot: Snapshot, real: TextDocument | None = None) -> Hunk:
+    """`hunk` with its place in the text that is shown of its file: blocks are no part of that.
+
+    Args:
+        hunk: Any.
+        snapshot: The world as it is.
+        real: The text of the file with its blocks, where it is not open.
+    """
+    document = snapshot.document(hunk.uri) or real
     if document is None:
         return hunk
     return dataclasses.replace(hunk, range=snapshot.shown_range(document, hunk.range))

@@ -1,7 +1,8 @@
 """Blocks of pending changes in a text: written, found again, and read past.
 
-A block counts only if its id is known: conflicts of the user's own and blocks of other tools are
-text like any other. Where a known one is no longer whole, it is named as broken and left alone.
+A block counts only if its id is known: conflicts of the user's own are text like any other, and
+blocks of other programs are found by their shape (`stet.text.imported_blocks`). Where a known one is
+no longer whole, it is named as broken and left alone.
 """
 
 from collections.abc import Collection, Sequence

@@ -1,7 +1,7 @@
 """A text as it was at one moment: frozen, addressable by line and column and by offset."""
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from itertools import accumulate
@@ -26,6 +26,7 @@ class TextDocument:
         version: The editor's version number; None = not open, the text is from disk.
         language_id: The editor's name for the language, `""` if unknown.
         revision: How many changes Stet's buffer had taken when this was frozen; 0 from disk.
+        real: Where blocks were left out of the text (`stet.text.without_blocks`), the text with them.
     """
 
     uri: str
@@ -33,6 +34,7 @@ class TextDocument:
     version: int | None = None
     language_id: str = ""
     revision: int = 0
+    real: "TextDocument | None" = field(default=None, compare=False, repr=False)
 
     @cached_property
     def lines(self) -> tuple[str, ...]:

@@ -63,7 +63,7 @@ def read(lines: Sequence[str], first: int, known: Collection[str]) -> Block | No
     fields = _fields("".join(lines[first + 1 : last]), known)
     if fields is None:
         return None
-    last = _tag_line(lines, last)
+    last = tag_line(lines, last)
     end = line_end(lines[last])
     kind, before, after = fields["type"], fields["before"], fields["after"]
     return Block(
@@ -87,7 +87,7 @@ def is_rest(line: str) -> bool:
     return plain == TAG or _OPENING.fullmatch(plain) is not None
 
 
-def _tag_line(lines: Sequence[str], fence: int) -> int:
+def tag_line(lines: Sequence[str], fence: int) -> int:
     """The line of the tag behind the closing fence; the fence itself if the tag is gone.
 
     A formatter may have put an empty line between them.

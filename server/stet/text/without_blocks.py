@@ -8,8 +8,12 @@ from itertools import accumulate
 from stet.text.block import Block
 from stet.text.blocks import find_blocks, may_hold_blocks
 from stet.text.document import TextDocument
+from stet.text.imported_blocks import SIGN, find_imported
 from stet.text.lines import split_lines, whole_lines
 from stet.text.position import Position, Range
+
+NO_REVISION = -1
+"""The revision of a text without its blocks: no change of the document leads from it or to it."""
 
 
 @dataclass(frozen=True)  # without slots: what is computed once is kept in the instance
@@ -54,6 +58,21 @@ class Stripped:
                 return block.first
         return line - self._line_shifts[-1]
 
+    def real_place(self, first: int, end: int) -> tuple[int, int] | None:
+        """Where whole lines of the plain text, or a gap between two, are in the real one.
+
+        Returns:
+            None where a block stands for one of these lines, or stands between two of them.
+        """
+        for block, shift in zip(self.blocks, self._line_shifts, strict=False):
+            start = block.first + shift
+            behind = start + len(whole_lines(block.before))
+            if (first < behind and start < end) or first < start == behind < end:
+                return None
+        if first == end:
+            return self.real_line(first), self.real_line(first)
+        return self.real_line(first), self.real_line(end - 1) + 1
+
     @cached_property
     def _line_shifts(self) -> tuple[int, ...]:
         """How far lines are moved before each block, and behind the last one."""
@@ -73,10 +92,10 @@ class Stripped:
 
 
 def strip_blocks(document: TextDocument, known: Collection[str]) -> Stripped | None:
-    """`document` without the blocks of known ids; None if it has none."""
-    if not known or not may_hold_blocks(document.text):
-        return None
-    blocks = find_blocks(document.lines, known).blocks
+    """`document` without the blocks of known ids, and of a note without those that other programs have
+    put there; None if it has none.
+    """
+    blocks = _blocks_of(document, known)
     if not blocks:
         return None
     pieces, done = [], 0
@@ -85,4 +104,22 @@ def strip_blocks(document: TextDocument, known: Collection[str]) -> Stripped | N
         done = block.end
     text = "".join((*pieces, *document.lines[done:]))
     # Revisions count changes of the real text: none of them leads from this one to another.
-    return Stripped(document, replace(document, text=text, revision=0), blocks)
+    return Stripped(
+        document, replace(document, text=text, revision=NO_REVISION, real=document), blocks
+    )
+
+
+def _blocks_of(document: TextDocument, known: Collection[str]) -> tuple[Block, ...]:
+    """The blocks in a text, in order of place."""
+    own: tuple[Block, ...] = ()
+    if known and may_hold_blocks(document.text):
+        own = find_blocks(document.lines, known).blocks
+    if not document.is_markdown or SIGN not in document.text:
+        return own
+    taken = {line for block in own for line in range(block.first, block.end)}
+    others = [
+        block
+        for block in find_imported(document.lines).blocks
+        if taken.isdisjoint(range(block.first, block.end))
+    ]
+    return tuple(sorted((*own, *others), key=lambda block: block.first))

@@ -16,6 +16,7 @@ from stet.review.proposal import Hunk
 from stet.review.readying import NotReady, Ready, made_ready
 from stet.review.rules import EditRules, Refused, RejectedEdit, check_open
 from stet.review.shown import Shown, as_shown
+from stet.review.with_blocks import with_blocks
 from stet.text.blocks import may_hold_blocks
 from stet.text.change import TextChange
 from stet.text.diff import changes_between
@@ -278,7 +279,7 @@ class Desk:
     def pending_in(self, live: TextDocument) -> PendingView:
         """`live` with what this conversation has pending in it."""
         snapshot = self.snapshot()
-        hunks = [as_shown(hunk, snapshot) for hunk in self.ledger.live(live.uri)]
+        hunks = [as_shown(hunk, snapshot, live.real) for hunk in self.ledger.live(live.uri)]
         return PendingView.of(live, hunks, self.chat)
 
     def is_current(self, live: TextDocument, view: PendingView) -> bool:
@@ -334,7 +335,11 @@ class Desk:
             if ready.admitted.protected:
                 ready = ready.with_caution(self.who_named(name))
             try:
-                return self.ledger.propose_ready(ready, amends)
+                snapshot = self.snapshot()
+                ready = with_blocks(ready, snapshot)
+                real = ready.draft.document if isinstance(ready.draft, EditDraft) else None
+                hunks = self.ledger.propose_ready(ready, amends)
+                return tuple(as_shown(hunk, snapshot, real) for hunk in hunks)
             except Overlap as overlap:
                 again = "To change what is pending, quote that text as `old_text`."
                 raise ToolError(f"{name!r}: {overlap}. {again}") from overlap

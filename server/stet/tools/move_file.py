@@ -3,7 +3,7 @@
 import asyncio
 import dataclasses
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from pydantic import Field
@@ -15,6 +15,7 @@ from stet.index.scan import ScannedLinks, scan_links
 from stet.review.drafts import EditDraft, MoveDraft
 from stet.review.readying import ReadyMove, ready_move
 from stet.review.rules import EditRules
+from stet.review.with_blocks import with_blocks
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
@@ -54,7 +55,8 @@ async def run(params: MoveFile, desk: Desk) -> str:
         ready, plan = await _ready(places, desk)
         if ready.admitted.protected:
             ready = ready.with_caution(desk.who_named(old.name, new.name))
-        move, *links = desk.ledger.propose_ready_move(ready)
+        links_ready = tuple(with_blocks(link, desk.snapshot()) for link in ready.links)
+        move, *links = desk.ledger.propose_ready_move(replace(ready, links=links_ready))
     told = f"Proposed {move.id}: {old.name} becomes {new.name}"
     if links:
         files = ", ".join(dict.fromkeys(link.name for link in ready.draft.links))

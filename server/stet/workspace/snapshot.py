@@ -98,7 +98,7 @@ class Snapshot:
         """
         document = self.with_blocks(uri)
         self.redactor.learn_private_keys(document.text)
-        stripped = self._stripped(document)
+        stripped = self.stripped(document)
         return document if stripped is None else stripped.plain
 
     def show_learnt(self, uri: str) -> TextDocument:
@@ -125,17 +125,17 @@ class Snapshot:
         text = decode(self._read(located.uri, path))
         self.redactor.learn_private_keys(text)
         document = TextDocument(located.uri, text)
-        stripped = self._stripped(document)
+        stripped = self.stripped(document)
         return document if stripped is None else stripped.plain
 
     def shown_range(self, document: TextDocument, range_: Range) -> Range:
         """Where a stretch of an open document is in the text that `show` gives of it."""
-        stripped = self._stripped(document)
+        stripped = self.stripped(document)
         return range_ if stripped is None else stripped.plain_range(range_)
 
     def real_lines(self, document: TextDocument, first: int, end: int) -> tuple[int, int]:
         """Where lines of the text that `show` gives of a document are in the document itself."""
-        stripped = self._stripped(document)
+        stripped = self.stripped(document)
         if stripped is None:
             return first, end
         return stripped.real_line(first), stripped.real_line(end)
@@ -209,7 +209,8 @@ class Snapshot:
             asked,
         )
 
-    def _stripped(self, document: TextDocument) -> Stripped | None:
+    def stripped(self, document: TextDocument) -> Stripped | None:
+        """A document without its blocks, which are no part of what it says; None if it has none."""
         return strip_blocks(document, self.blocks.get(canonical(document.uri), frozenset()))
 
     def _read(self, uri: str, real: Path) -> bytes:

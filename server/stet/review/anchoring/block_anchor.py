@@ -6,10 +6,13 @@ marks is an amendment; where they take the marks away, the decision is theirs an
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from stet.review.anchoring.anchors import Anchor
+from stet.text.block import Block
 from stet.text.blocks import find_blocks, is_unfinished
 from stet.text.change import LineChange
+from stet.text.imported_blocks import imported_at
 
 _NEAR = 100
 """How many lines round its place a block that is not whole may reach: marks that come back do so at
@@ -22,18 +25,28 @@ class BlockAnchor(Anchor):
     As long as the block is whole, `current` is what it stands for and `merged` what it would become.
 
     Attributes:
+        block: The id that an imported block has; "" for a block of Stet's own, which has the hunk's.
+        is_alone: Whether no other block of the text has that id: only then is it looked for elsewhere.
         left: What stands in its place since the user took the block away; None while it is there.
         strayed: Whether the block was found in another place than where it was.
         conflict: The anchor that the hunk had, if it was in conflict when the block was put in.
     """
 
-    __slots__ = ("conflict", "left", "strayed")
+    __slots__ = ("block", "conflict", "is_alone", "left", "strayed")
 
-    def __init__(
-        self, hunk: str, lines: Sequence[str], place: tuple[int, int], before: str, after: str
+    def __init__(  # noqa: PLR0913, PLR0917 - where, and between which texts
+        self,
+        hunk: str,
+        lines: Sequence[str],
+        place: tuple[int, int],
+        before: str,
+        after: str,
+        block: str = "",
     ) -> None:
         """The anchor of `hunk`, whose block for `before` and `after` stands on lines `place`."""
         super().__init__(hunk, lines, place, before, after)
+        self.block = block
+        self.is_alone = True
         self._around = None  # even one that stands for nothing has lines of its own
         self.merged = after
         self.left: str | None = None
@@ -98,7 +111,7 @@ class BlockAnchor(Anchor):
         rest = lines[self.first : self.end]
         is_finished = not is_unfinished(rest, self.current, self.proposed)
         near = (0, len(lines)) if is_finished else (max(self.first - _NEAR, 0), self.end + _NEAR)
-        if self._find(lines, *near):
+        if self.is_alone and self._find(lines, *near):
             self.strayed = True
         elif is_finished:
             self.left = "".join(rest)
@@ -112,11 +125,19 @@ class BlockAnchor(Anchor):
 
     def _find(self, lines: Sequence[str], first: int, end: int) -> bool:
         """Find the block on some lines."""
-        blocks = find_blocks(lines[first:end], (self.hunk,)).blocks
-        if not blocks:
+        block = self._block_between(lines, first, end)
+        if block is None:
             return False
-        block = blocks[0]
-        self.first, self.end = block.first + first, block.end + first
+        self.first, self.end = block.first, block.end
         self.current = block.before
         self.merged = self.proposed = block.after
         return True
+
+    def _block_between(self, lines: Sequence[str], first: int, end: int) -> Block | None:
+        """The first block with its id on some lines."""
+        if self.block:
+            return next(iter(imported_at(lines, (self.block,), first, end)), None)
+        found = find_blocks(lines[first:end], (self.hunk,)).blocks
+        if not found:
+            return None
+        return replace(found[0], first=found[0].first + first, end=found[0].end + first)

@@ -19,9 +19,9 @@ from stet.text.position import Position, Range
 from stet.workspace.uris import is_tracked
 
 _REQUIRED = ("proposal", "turn", "uri")
-_OPTIONAL = ("chat", "new_uri", "summary", "group", "author", "reason")
+_OPTIONAL = ("chat", "new_uri", "summary", "group", "author", "block", "reason")
 _FLAGS = ("protected", "inline")
-_SHARED = ("proposal", "turn", "chat", "uri", "new_uri", "author", "reason")
+_SHARED = ("proposal", "turn", "chat", "uri", "new_uri", "author", "block", "reason")
 _quoted = json.encoder.encode_basestring_ascii
 MAX_NUMBER = 2**53
 """The largest number believed."""
@@ -111,8 +111,9 @@ def fields_of(hunk: Hunk) -> str:
     """Everything of a hunk but its id and its texts, as JSON in ASCII."""
     start, end = hunk.range.start, hunk.range.end
     shared = _shared_fields(
-        hunk.proposal, hunk.turn, hunk.chat, hunk.uri, hunk.new_uri, hunk.author, hunk.reason
-    )
+        hunk.proposal, hunk.turn, hunk.chat, hunk.uri, hunk.new_uri, hunk.author, hunk.block,
+        hunk.reason,
+    )  # fmt: skip
     flags = f'"protected": {_bit(hunk.protected)}, "inline": {_bit(hunk.inline)}'
     place = f"{start.line}, {start.character}, {end.line}, {end.character}"
     return (

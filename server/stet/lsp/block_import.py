@@ -1,0 +1,149 @@
+"""Blocks of other programs in open notes: looked for when a note is opened, saved or one is typed.
+
+They are looked for in a worker thread and taken by the ledger on the event loop, once the hunks of
+earlier runs are back: a block that a hunk stands in already is not taken twice.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from typing import Any
+
+from lsprotocol import types as lsp
+
+from stet.lsp.client import Client
+from stet.review.importing import BlockDraft, find_blocks_in
+from stet.review.ledger import ReviewLedger
+from stet.text.change import TextChange
+from stet.text.document import TextDocument
+from stet.text.imported_blocks import SIGN, BadBlock
+from stet.workspace.uris import canonical, is_tracked
+from stet.workspace.workspace import Workspace
+
+log = logging.getLogger(__name__)
+
+MOMENT_SECONDS = 0.1
+"""What is typed within is looked at once."""
+_MOST_NAMED = 5
+"""Blocks that can't be read that one message names."""
+_LONG_LINE = 10_000
+"""Characters; in a longer line nobody types the first line of a block."""
+
+Start = Callable[[Coroutine[Any, Any, None], str], None]
+
+
+class BlockImport:
+    """Between the editor's notes and the ledger. Touched on the event loop only."""
+
+    def __init__(
+        self, workspace: Workspace, ledger: ReviewLedger, client: Client, start: Start
+    ) -> None:
+        """`start` begins a task."""
+        self._workspace = workspace
+        self._ledger = ledger
+        self._client = client
+        self._start = start
+        self._may_begin = False
+        self._is_looking = False
+        self._due: dict[str, bool] = {}
+        self._watched: set[str] = set()
+        self._told: set[tuple[str, str]] = set()
+
+    async def restored(self) -> None:
+        """The hunks of earlier runs are back: look at what was opened meanwhile."""
+        self._may_begin = True
+        await self._look_at_due()
+
+    def opened(self, uri: str) -> None:
+        """A document was opened or saved: look at it, and say what can't be read there."""
+        if self._is_note(uri):
+            self._look_soon(uri, tell=True)
+
+    def changed(self, uri: str, changes: Iterable[TextChange], lines: Sequence[str]) -> None:
+        """Text was typed; the hot path.
+
+        Args:
+            uri: The document.
+            changes: What happened, in order.
+            lines: Its lines behind them.
+        """
+        is_due = canonical(uri) in self._watched or any(
+            SIGN in change.text or _is_sign(lines, change.range.start.line) for change in changes
+        )
+        if is_due and self._is_note(uri):
+            self._look_soon(uri, tell=False)
+
+    def closed(self, uri: str) -> None:
+        """A document was closed."""
+        self._watched.discard(canonical(uri))
+
+    def _is_note(self, uri: str) -> bool:
+        """Whether a document may hold blocks: by its name and language, not its text."""
+        language = self._workspace.language(uri)
+        return is_tracked(uri) and TextDocument(uri, "", language_id=language).is_markdown
+
+    def _look_soon(self, uri: str, *, tell: bool) -> None:
+        self._due[uri] = tell or self._due.get(uri, False)
+        if self._may_begin and not self._is_looking:
+            self._start(self._look_at_due(), "blocks in notes")
+
+    async def _look_at_due(self) -> None:
+        if self._is_looking:
+            return
+        self._is_looking = True
+        try:
+            while self._due:
+                due, self._due = self._due, {}
+                for uri, tell in due.items():
+                    await self._look(uri, tell=tell)
+                if self._due:
+                    await asyncio.sleep(MOMENT_SECONDS)
+        finally:
+            self._is_looking = False
+
+    async def _look(self, uri: str, *, tell: bool) -> None:
+        document = self._workspace.document(uri)
+        if document is None:
+            return
+        snapshot = self._workspace.snapshot()
+        draft = await asyncio.to_thread(find_blocks_in, document, snapshot)
+        now = self._workspace.document(uri)
+        if now is None:
+            return
+        if draft.blocks or draft.bad:
+            self._watched.add(canonical(uri))
+        else:
+            self._watched.discard(canonical(uri))
+        if not self._ledger.import_blocks(draft, now):
+            self._due.setdefault(uri, tell)
+        elif tell:
+            self._tell(draft)
+
+    def _tell(self, draft: BlockDraft) -> None:
+        """Say once what can't be read."""
+        document = draft.document
+        fresh = [bad for bad in draft.bad if self._is_news(document, bad)]
+        if not fresh:
+            return
+        name = self._workspace.snapshot().name_of(document.uri)
+        said = "; ".join(f"line {bad.line + 1}: {bad.problem}" for bad in fresh[:_MOST_NAMED])
+        more = f"; and {len(fresh) - _MOST_NAMED} more" if len(fresh) > _MOST_NAMED else ""
+        log.warning("%s: %s blocks of another program can't be read", document.uri, len(fresh))
+        self._client.show_message(
+            f"Stet: {name}: an `{SIGN}` block can't be read and is left as it is: {said}{more}",
+            lsp.MessageType.Warning,
+        )
+
+    def _is_news(self, document: TextDocument, bad: BadBlock) -> bool:
+        """Whether a block that can't be read has not been told yet, wherever in its file it stands."""
+        beginning = "".join(document.lines[bad.line : bad.line + 3])[:_LONG_LINE]
+        known = (canonical(document.uri), f"{bad.problem}\n{beginning}")
+        is_news = known not in self._told
+        self._told.add(known)
+        return is_news
+
+
+def _is_sign(lines: Sequence[str], number: int) -> bool:
+    """Whether a line may begin a block."""
+    line = lines[number] if number < len(lines) else ""
+    return len(line) <= _LONG_LINE and SIGN in line
