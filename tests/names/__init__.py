@@ -1,0 +1,1 @@
+"""Names of files, from the documents of the programs that read them, and what the rules say of each."""
