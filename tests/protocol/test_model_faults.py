@@ -162,3 +162,32 @@ async def test_the_progress_in_the_editor_stops_a_turn(root: Path) -> None:
         editor.stop_progress(next(iter(editor.progress_reports)))
         assert (await end_of(editor, turn))["state"] == "cancelled"
         await server.left()
+
+
+async def test_a_server_without_tool_calls_is_asked_in_words_from_then_on(root: Path) -> None:
+    refused = api.error(400, "Unrecognized request argument supplied: tools")
+    words = '<tool_call>\n{"name": "done", "arguments": {"summary": "Well."}}\n</tool_call>'
+    async with (
+        OpenAIServer([refused, api.say(words), api.say(words)]) as server,
+        FakeEditor.start(root, env=provider(server)) as editor,
+    ):
+        editor.open("a.txt")
+        first, second = await run(editor, "Do it"), await run(editor, "Again")
+        assert [turn["state"] for turn in (first, second)] == ["completed", "completed"]
+        [note] = first["notes"]
+        assert "takes no tool calls (Unrecognized request argument supplied: tools)" in note
+        assert second["notes"] == []
+        assert ["tools" in asked.body for asked in server.requests] == [True, False, False]
+        assert len([one for one in editor.messages if note in one.message]) == 1
+
+
+async def test_a_doubtful_refusal_counts_only_if_words_work_and_no_call_did(root: Path) -> None:
+    doubtful = api.error(400, "bad tools")
+    async with (
+        OpenAIServer([doubtful, doubtful, api.call("done", summary="Well."), doubtful]) as server,
+        FakeEditor.start(root, env=provider(server)) as editor,
+    ):
+        editor.open("a.txt")
+        turns = [await run(editor, prompt) for prompt in ("One", "Two", "Three")]
+        assert [turn["state"] for turn in turns] == ["failed", "completed", "failed"]
+        assert ["tools" in asked.body for asked in server.requests] == [True, False, True, True]

@@ -124,7 +124,7 @@ class Turn:
         cost: In the user's currency, or None where no price is known.
         question: What it waits for, while it does.
         at: When it was asked, in seconds since the epoch.
-        notes: What the user should know of how the question was taken: a file that is not there.
+        notes: What the user should know of how the question was taken or asked: a file that is not there.
     """
 
     id: str
@@ -165,8 +165,12 @@ class Turn:
 
     def with_usage(self, completion: Completion) -> "Turn":
         """After a round whose text is an edit, not an answer to the user."""
+        notes = (*self.notes, completion.note) if completion.note else self.notes
         return dataclasses.replace(
-            self, rounds=(*self.rounds, completion.usage), model=completion.model or self.model
+            self,
+            rounds=(*self.rounds, completion.usage),
+            model=completion.model or self.model,
+            notes=notes,
         )
 
     def with_room_made(self, took: Usage) -> "Turn":

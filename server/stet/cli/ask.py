@@ -277,6 +277,8 @@ class _Asking:
             words = f"{words}\n\n{summary}"
         if words.strip():
             self._terminal.show(words.strip())
+        for note in turn.get("notes") or ():
+            self._terminal.say(note, "yellow")
         for edit in turn.get("rejectedEdits") or ():
             self._terminal.say(f"refused an edit of {edit['file']}: {edit['message']}", "yellow")
 

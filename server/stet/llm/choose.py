@@ -206,7 +206,7 @@ def _named(preset: Preset, settings: ModelSettings, found: Found) -> Choice:
         why,
         api_key=key,
         key_env=key_env,
-        tools=_tools(preset, settings),
+        tools=_tools(preset, settings, is_users=bool(settings.base_url)),
     )
 
 
@@ -224,7 +224,7 @@ def _explicit_url(settings: ModelSettings, found: Found) -> Choice:
         "model.baseUrl is set.",
         api_key=key,
         key_env=key_env,
-        tools=_tools(COMPATIBLE, settings),
+        tools=_tools(COMPATIBLE, settings, is_users=True),
     )
 
 
@@ -242,7 +242,8 @@ def _hosted(preset: Preset, settings: ModelSettings, found: Found, why: str) -> 
             f"{preset.name} wants a key: set {key_env} in the environment the editor starts in, or "
             "name another variable in model.apiKeyEnv."
         )
-    base_url = settings.base_url or _first(preset.base_url_envs, found.environ) or preset.base_url
+    users_url = settings.base_url or _first(preset.base_url_envs, found.environ)
+    base_url = users_url or preset.base_url
     api_version = settings.api_version or found.environ.get("OPENAI_API_VERSION", "")
     name = settings.name or preset.model
     if preset.name == "azure" and not (base_url and name and api_version):
@@ -257,7 +258,7 @@ def _hosted(preset: Preset, settings: ModelSettings, found: Found, why: str) -> 
         why,
         api_key=key,
         key_env=key_env,
-        tools=_tools(preset, settings),
+        tools=_tools(preset, settings, is_users=bool(users_url)),
         api_version=api_version if preset.name == "azure" else "",
     )
 
@@ -268,7 +269,7 @@ def _server(server: LocalServer, settings: ModelSettings, name: str, why: str) -
         name,
         server.base_url,
         why,
-        tools=_tools(PRESETS[server.provider], settings),
+        tools=_tools(PRESETS[server.provider], settings, is_users=False),
         context_tokens=server.context_tokens if name == server.models[0] else None,
     )
 
@@ -287,8 +288,13 @@ def _embedded(settings: ModelSettings, found: Found, why: str) -> Choice:
     raise NoModel(f"There is no model to ask. {how}")
 
 
-def _tools(preset: Preset, settings: ModelSettings) -> Literal["native", "text", "auto"]:
-    return preset.tools if settings.tool_calls == "auto" else settings.tool_calls
+def _tools(
+    preset: Preset, settings: ModelSettings, *, is_users: bool
+) -> Literal["native", "text", "auto"]:
+    """How tools are called: at an address of the user's (`is_users`) anything may answer."""
+    if settings.tool_calls != "auto":
+        return settings.tool_calls
+    return "auto" if is_users else preset.tools
 
 
 def _setting_key(settings: ModelSettings, environ: Mapping[str, str]) -> tuple[str, str]:

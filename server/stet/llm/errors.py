@@ -71,4 +71,12 @@ class ModelRefused(ModelError):
 
 
 class ToolsUnsupported(ModelRefused):
-    """The model has no native tool calls; the text protocol is the way round."""
+    """The model has no native tool calls; the text protocol is the way round.
+
+    Attributes:
+        is_certain: Whether the provider says so; else its words may have another cause.
+    """
+
+    def __init__(self, message: str, *, is_certain: bool = True) -> None:
+        super().__init__(message)
+        self.is_certain = is_certain

@@ -21,6 +21,7 @@ from stet.llm.errors import (
     ToolsUnsupported,
 )
 from stet.llm.retry import Again, Failure
+from stet.llm.tool_refusals import ToolRefusal, tool_refusal
 
 MAX_QUOTE = 300
 """Characters of a provider's message that are shown."""
@@ -32,12 +33,6 @@ _OVERFLOW = re.compile(
     r"|greater than the context length|input tokens exceed|max_new_tokens` must be"
     r"|reduce (?:the length of the (?:messages|prompt)|your prompt)"
     r"|model's context (?:length|limit)|prompt contains \d+ tokens|token limit exceeded",
-    re.IGNORECASE,
-)
-_NO_TOOLS = re.compile(
-    r"does not support (?:tools|tool|function)|tool(?:s| use| calling)? (?:is|are) not supported"
-    r"|no endpoints found that support tool use|tool[ _]choice.{0,40}(?:requires|not supported)"
-    r"|function calling is not (?:enabled|supported)",
     re.IGNORECASE,
 )
 _OUT_OF_CREDIT = re.compile(
@@ -86,7 +81,7 @@ def stream_failure(endpoint: Endpoint, body: object) -> Failure:
     status = _status_in(body)
     if status >= 400:
         failure = status_failure(endpoint, status, body)
-    elif known := _known_refusal(endpoint, words):
+    elif known := _known_refusal(endpoint, status, words):
         failure = Failure(known, detail=detail)
     else:
         error = ModelUnavailable(
@@ -155,7 +150,7 @@ def timed_out(endpoint: Endpoint, what: str, seconds: float, again: Again) -> Fa
 
 
 def _status_error(endpoint: Endpoint, status: int, words: Sequence[str]) -> ModelError:
-    if known := _known_refusal(endpoint, words):
+    if known := _known_refusal(endpoint, status, words):
         return known
     quote = _quote(endpoint, words[0])
     if status == 413:
@@ -204,21 +199,23 @@ def _proxy(_endpoint: Endpoint, quote: str) -> str:
 _WHAT_TO_DO = {401: _bad_key, 403: _forbidden, 404: _not_found, 407: _proxy}
 
 
-def _known_refusal(endpoint: Endpoint, words: Sequence[str]) -> ModelError | None:
+def _known_refusal(endpoint: Endpoint, status: int, words: Sequence[str]) -> ModelError | None:
     """The refusals that are recognised by their words, whatever their status."""
     detail = " / ".join(words)
     if _OVERFLOW.search(detail):
         return _overflow(endpoint)
-    if _NO_TOOLS.search(detail):
-        return ToolsUnsupported(
-            f"The model {endpoint.model!r} of {endpoint.label} has no tool calls: set "
-            'model.toolCalls to "text".'
-        )
     if _OUT_OF_CREDIT.search(detail):
         return ModelRefused(
             f"{endpoint.label} says the account has no credit left: {_quote(endpoint, words[0])}."
         )
-    return None
+    refusal = tool_refusal(detail, status)
+    if refusal is ToolRefusal.NONE:
+        return None
+    return ToolsUnsupported(
+        f"The model {endpoint.model!r} of {endpoint.label} takes no tool calls "
+        f'({_quote(endpoint, words[0])}): set model.toolCalls to "text".',
+        is_certain=refusal is ToolRefusal.CERTAIN,
+    )
 
 
 def _overflow(endpoint: Endpoint) -> ContextOverflow:
@@ -237,8 +234,11 @@ def _words(body: object) -> tuple[str, ...]:
     inner = body.get("error", body)
     if not isinstance(inner, Mapping):
         return (str(inner),)
-    found = [inner.get(key) for key in ("message", "detail", "msg", "code", "type", "param")]
-    words = dict.fromkeys(str(one) for one in found if isinstance(one, (str, int)) and one != "")
+    keys = ("message", "detail", "msg", "code", "type", "param", "metadata")
+    found = [inner[key] for key in keys if inner.get(key) not in (None, "")]
+    words = dict.fromkeys(
+        json.dumps(one, default=str) if isinstance(one, list | dict) else str(one) for one in found
+    )
     return tuple(words) or (json.dumps(inner, default=str),)
 
 

@@ -104,6 +104,7 @@ class Completion:
         stop_reason: Why it stopped. `LENGTH` means that `text` or the last call is cut.
         usage: Tokens of this round.
         model: The name the provider gave for what answered.
+        note: What the user should know of how the answer was asked for; "" for nothing.
     """
 
     text: str
@@ -111,3 +112,4 @@ class Completion:
     stop_reason: StopReason = StopReason.STOP
     usage: Usage = field(default_factory=Usage)
     model: str = ""
+    note: str = ""

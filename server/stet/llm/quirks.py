@@ -18,6 +18,9 @@ _DROPPABLE = {
     "cache_prompt": re.compile(r"cache_prompt"),
 }
 _BAD_REQUEST = {400, 422}
+_USER_AFTER_RESULT = re.compile(r"role '?user'? after role '?tool", re.IGNORECASE)
+_BETWEEN = {"role": "assistant", "content": "Understood."}
+"""Said between a result and the user's next words, where a server refuses these side by side."""
 
 
 class Quirks:
@@ -31,12 +34,15 @@ class Quirks:
         self._max_tokens_field = max_tokens_field
         self._cap_renamed = False
         self._dropped: set[str] = set()
+        self._answers_between = False
 
     def mended(self, body: dict[str, Any]) -> dict[str, Any]:
         """`body` as this server takes it."""
         mended = {key: value for key, value in body.items() if key not in self._dropped}
         if "max_tokens" in mended and self._max_tokens_field != "max_tokens":
             mended[self._max_tokens_field] = mended.pop("max_tokens")
+        if self._answers_between:
+            mended["messages"] = _with_answers_between(mended["messages"])
         return mended
 
     def learn(self, failure: Failure, sent: Mapping[str, Any]) -> bool:
@@ -44,6 +50,9 @@ class Quirks:
         if failure.status not in _BAD_REQUEST:
             return False
         if self._learn_cap(failure.detail, sent):
+            return True
+        if _USER_AFTER_RESULT.search(failure.detail) and not self._answers_between:
+            self._answers_between = True
             return True
         for name, pattern in _DROPPABLE.items():
             if name in sent and pattern.search(failure.detail.lower()):
@@ -59,3 +68,12 @@ class Quirks:
         self._cap_renamed = True
         self._max_tokens_field = next(cap for cap in _CAPS if cap != refused)
         return True
+
+
+def _with_answers_between(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for message in messages:
+        if found and found[-1]["role"] == "tool" and message["role"] == "user":
+            found.append(_BETWEEN)
+        found.append(message)
+    return found

@@ -10,6 +10,7 @@ on lines of its own, the form that open models are most often trained on. The em
 form of its own where it calls tools (`stet.agent.small`).
 """
 
+import logging
 from dataclasses import replace
 from enum import Enum
 
@@ -18,6 +19,10 @@ from stet.llm.messages import Completion, Message, StopReason, ToolDefinition
 from stet.llm.model import Model, Request, Sink, ignore
 from stet.llm.text_form import Held, parse_answer, render_message, render_tools
 from stet.llm.wrapped import Wrapped
+
+log = logging.getLogger(__name__)
+
+_GOES_ON = "From now on the tools are put into words."
 
 
 class When(Enum):
@@ -39,19 +44,31 @@ class TextProtocolModel(Wrapped):
     def __init__(self, inner: Model, when: When) -> None:
         super().__init__(inner)
         self._in_words = when is When.ALWAYS
+        self._has_calls = False
+        """Whether a request with tools has been answered."""
 
     async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:
         """Ask; see `Model.complete`. Only what is said is streamed, never a call.
 
+        The answer to the request that shows that tools must be put into words says so in its note.
+
         Raises:
             ModelError: As the inner model does.
         """
-        if not self._in_words:
-            try:
-                return await self.inner.complete(request, on_text, on_wait)
-            except ToolsUnsupported:
-                self._in_words = True
-        return await self._ask(request, on_text, on_wait)
+        if self._in_words:
+            return await self._ask(request, on_text, on_wait)
+        try:
+            answer = await self.inner.complete(request, on_text, on_wait)
+        except ToolsUnsupported as refusal:
+            if not request.tools or (self._has_calls and not refusal.is_certain):
+                raise
+            on_wait(f"{refusal} {_GOES_ON}")
+            answer = await self._ask(request, on_text, on_wait)
+            self._in_words = True  # only now: the refusal may have had another cause
+            log.warning("%s %s", refusal, _GOES_ON)
+            return replace(answer, note=f"{refusal} {_GOES_ON}")
+        self._has_calls = self._has_calls or bool(request.tools)
+        return answer
 
     async def _ask(self, request: Request, on_text: Sink, on_wait: Sink) -> Completion:
         """The model writes as it likes; calls are found in its words."""

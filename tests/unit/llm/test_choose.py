@@ -117,6 +117,7 @@ def test_a_choice_says_why_and_hides_its_key() -> None:
         "OPENAI_API_KEY is set.",
         api_key="k1",
         key_env="OPENAI_API_KEY",
+        tools="auto",
     )
     assert "k1" not in repr(choice)
 
@@ -156,6 +157,8 @@ def test_azure_is_told_its_deployment_and_version() -> None:
     ("choice", "tools"),
     [
         (chosen(OPENAI), "native"),
+        (chosen(OPENAI, base_url="http://127.0.0.1:9/v1", provider="openai"), "auto"),
+        (chosen({"GROQ_API_KEY": "k"}, base_url="http://127.0.0.1:9/v1", provider="groq"), "auto"),
         (chosen(OPENAI, tool_calls="text"), "text"),
         (chosen({}, OLLAMA), "auto"),
         (chosen({}, OLLAMA, tool_calls="native"), "native"),

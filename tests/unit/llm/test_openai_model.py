@@ -343,3 +343,21 @@ def test_nothing_heavy_is_imported_before_a_model_is_warmed() -> None:
     code = "import sys, stet.llm.choose; print(sorted({'openai', 'httpx2', 'pydantic'} & {*sys.modules}))"
     ran = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, check=True)
     assert ran.stdout.strip() == b"[]"
+
+
+async def test_a_server_that_wants_an_answer_after_a_result_gets_one(
+    server: OpenAIServer, model: OpenAIModel, heard: Heard
+) -> None:
+    refusal = error(400, "Unexpected role 'user' after role 'tool'", code="3230")
+    server.add(refusal, say("a"), say("b"))
+    messages = (
+        Message("user", "Read it."),
+        Message("assistant", "", (ToolCall("callnr001", "read_file", "{}"),)),
+        Message("tool", "text", tool_call_id="callnr001"),
+        Message("user", "Go on."),
+    )
+    for _ in range(2):
+        await heard.ask(model, Request(messages))
+    roles = [[one["role"] for one in asked.body["messages"]] for asked in server.requests]
+    whole = ["user", "assistant", "tool", "user"]
+    assert roles == [whole, [*whole[:3], "assistant", "user"], [*whole[:3], "assistant", "user"]]

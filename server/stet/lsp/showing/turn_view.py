@@ -159,6 +159,7 @@ class TurnView:
         notes = [f"{pending} hunk{'s' if pending != 1 else ''} to review"] if pending else []
         if refused := refusals(turn):
             notes.append(refused)
+        notes += map(escape_line, turn.notes)
         if turn.rounds:
             notes.append(spent(turn))
         return f"{words} ({'; '.join(notes)})" if notes else words
