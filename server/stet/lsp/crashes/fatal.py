@@ -47,7 +47,7 @@ class FatalNotes:
         make_private(self._shelf.folder)
         n_found = self._collect()
         path = self._shelf.folder / f"{_PREFIX}{os.getpid()}.txt"
-        descriptor = owners_only(str(path), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        descriptor = owners_only(str(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         self._file = os.fdopen(descriptor, "w", encoding="utf-8")
         self._path = path
         self._file.write("\n".join([*facts, "", ""]))
@@ -60,7 +60,8 @@ class FatalNotes:
         if self._file is None:
             return
         faulthandler.disable()
-        self._file.close()
+        with suppress(OSError):
+            self._file.close()  # which writes what a full disk has not taken before
         with suppress(OSError):
             self._path.unlink(missing_ok=True)
         self._file = None
@@ -74,7 +75,8 @@ class FatalNotes:
             is_gone = number.isdigit() and (int(number) == os.getpid() or not is_alive(int(number)))
             if not is_gone:
                 continue
-            with path.open("rb") as file:
+            text = ""
+            with suppress(OSError), open(path, "rb", opener=owners_only) as file:
                 text = file.read(_MAX_BYTES).decode(errors="replace")
             if any(mark in text for mark in _MARKS):
                 heading = "Stet crash report. It holds no text of yours, no paths and no keys.\n"

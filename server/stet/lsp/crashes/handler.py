@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from types import TracebackType
 
 from stet.lsp.crashes.shelf import Shelf
+from stet.lsp.logs.contained import ContainedHandler
 from stet.lsp.logs.form import bare
 
 log = logging.getLogger(__name__)
@@ -24,7 +25,7 @@ _N_LINES = 40
 _CLOSE_SECONDS = 1.0
 
 
-class CrashReports(logging.Handler):
+class CrashReports(ContainedHandler):
     """Keeps the last lines of the log, and writes a report when one is about a bug.
 
     Attributes:

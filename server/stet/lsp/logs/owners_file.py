@@ -39,7 +39,7 @@ class OwnersFile(RotatingFileHandler):
     def _is_in_place(self, stream: TextIOWrapper) -> bool:
         """Whether an open file is the one that has the name."""
         try:
-            there = Path(self.baseFilename).stat()
+            there = Path(self.baseFilename).lstat()
         except FileNotFoundError:
             return False
         return os.path.samestat(os.fstat(stream.fileno()), there)

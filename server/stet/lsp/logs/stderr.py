@@ -5,11 +5,13 @@ import os
 import select
 import sys
 
+from stet.lsp.logs.contained import ContainedHandler
+
 PIECE = 4096
 """In bytes (PIPE_BUF): what a pipe that is ready to be written takes without blocking."""
 
 
-class StderrHandler(logging.Handler):
+class StderrHandler(ContainedHandler):
     """Writes what standard error takes now, and drops the rest rather than wait.
 
     An editor that starts a server and never reads its stderr would otherwise stop it after 64 kB.

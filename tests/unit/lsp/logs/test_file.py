@@ -2,11 +2,16 @@
 
 import fcntl
 import logging
+import os
+import resource
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from stet.lsp.logs.file import LazyLogFile
+from stet.lsp.crashes.fatal import FatalNotes
+from stet.lsp.crashes.shelf import Shelf
+from stet.lsp.logs.file import RETRY_SECONDS, LazyLogFile
 from stet.lsp.logs.form import PrivateFormatter
 
 
@@ -110,3 +115,110 @@ def test_a_log_that_is_taken_away_is_begun_anew(tmp_path: Path) -> None:
     server.handle(logging.makeLogRecord({"msg": "y"}))
     server.close()
     assert path.read_text() == "y\n"
+
+
+def test_a_full_disk_costs_lines_and_never_reaches_whoever_logs(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    now = [0.0]
+    server = LazyLogFile(tmp_path / "stet.log", clock=lambda: now[0])
+    server.handle(logging.makeLogRecord({"msg": "before"}))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for _ in range(2):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1, hard))
+        try:
+            for second in range(100):
+                now[0] += second
+                server.handle(logging.makeLogRecord({"msg": "x" * 10_000}))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        now[0] += RETRY_SECONDS
+        server.handle(logging.makeLogRecord({"msg": "there is room"}))
+    server.close()
+    lines = (tmp_path / "stet.log").read_text().splitlines()
+    assert [line[-13:] for line in lines if "x" not in line] == ["before", *["there is room"] * 2]
+    assert caplog.text.count("No log file is written") == 1
+
+
+def test_a_record_that_fails_while_it_is_written_down_harms_nobody(tmp_path: Path) -> None:
+    class Odd:
+        def __str__(self) -> str:
+            raise RuntimeError("no words")
+
+    server = LazyLogFile(tmp_path / "stet.log")
+    server.setFormatter(PrivateFormatter("%(message)s"))
+    server.handle(logging.makeLogRecord({"msg": "%s", "args": (Odd(),)}))
+    server.handle(logging.makeLogRecord({"msg": "after"}))
+    server.close()
+    assert (tmp_path / "stet.log").read_text().splitlines()[-1] == "after"
+
+
+def at_the_file(place: Path, other: Path) -> None:
+    place.parent.mkdir(parents=True)
+    place.symlink_to(other / "secret.txt")
+
+
+def at_nothing(place: Path, other: Path) -> None:
+    place.parent.mkdir(parents=True)
+    place.symlink_to(other / "new.txt")
+
+
+def at_a_folder(place: Path, other: Path) -> None:
+    place.parent.parent.mkdir(parents=True)
+    place.parent.symlink_to(other)
+
+
+def at_the_folder_above(place: Path, other: Path) -> None:
+    place.parent.parent.parent.mkdir(parents=True)
+    place.parent.parent.symlink_to(other)
+
+
+def by_a_second_name(place: Path, other: Path) -> None:
+    place.parent.mkdir(parents=True)
+    os.link(other / "secret.txt", place)
+
+
+def by_a_pipe(place: Path, other: Path) -> None:
+    place.parent.mkdir(parents=True)
+    os.mkfifo(place)
+
+
+Trap = Callable[[Path, Path], None]
+TRAPS = [at_the_file, at_nothing, at_a_folder, at_the_folder_above, by_a_second_name, by_a_pipe]
+
+
+@pytest.mark.parametrize("trap", TRAPS)
+@pytest.mark.parametrize("what", ["log", "report", "notes"])
+def test_nothing_is_written_through_a_link(tmp_path: Path, trap: Trap, what: str) -> None:
+    other, log = tmp_path / "other", tmp_path / "state" / "stet" / "log"
+    other.mkdir()
+    (other / "secret.txt").write_text("mine")
+    shelf = Shelf(log / "crashes")
+    if what == "log":
+        trap(log / "stet.log", other)
+        server = LazyLogFile(log / "stet.log")
+        server.handle(logging.makeLogRecord({"msg": "x"}))
+        server.close()
+    elif what == "notes":
+        trap(shelf.folder / f"running-{os.getpid()}.txt", other)
+        notes = FatalNotes(shelf)
+        if trap in {at_a_folder, at_the_folder_above}:
+            with pytest.raises(OSError, match="link"):
+                notes.begin(["a fact"])
+        else:
+            assert notes.begin(["a fact"]) == 0
+        notes.end()
+    elif trap in {at_a_folder, at_the_folder_above}:
+        trap(shelf.folder / "crash-1.txt", other)
+        with pytest.raises(OSError, match="link"):
+            shelf.put("x")
+    assert {path.name: path.read_text() for path in other.iterdir()} == {"secret.txt": "mine"}
+
+
+def test_what_lies_above_stets_own_folders_may_be_a_link(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "home").symlink_to(tmp_path / "disk")
+    server = LazyLogFile(tmp_path / "home" / "stet" / "log" / "stet.log")
+    server.handle(logging.makeLogRecord({"msg": "x"}))
+    server.close()
+    assert (tmp_path / "disk" / "stet" / "log" / "stet.log").read_text().strip() == "x"
