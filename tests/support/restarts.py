@@ -13,10 +13,13 @@ class _Killed(Exception):
 
 
 @asynccontextmanager
-async def until_killed(root: Path | None, env: Mapping[str, str]) -> AsyncIterator[FakeEditor]:
-    """An editor whose server is killed at the end (`kill -9`), with all that is in the editor."""
+async def until_killed(
+    root: Path | None, env: Mapping[str, str], **more: Any
+) -> AsyncIterator[FakeEditor]:
+    """An editor whose server is killed at the end (`kill -9`), with all that is in the editor; `more` as
+    `FakeEditor.start` takes it."""
     try:
-        async with FakeEditor.start(root, env=env) as editor:
+        async with FakeEditor.start(root, env=env, **more) as editor:
             yield editor
             server = editor._server
             assert server is not None

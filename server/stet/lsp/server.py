@@ -13,6 +13,7 @@ from stet import __version__
 from stet.lsp.connection import serving
 from stet.lsp.connection.wire import StetLanguageServer
 from stet.lsp.crashes.handler import CrashReports
+from stet.lsp.handlers.deciding import telling_what_is_kept
 from stet.lsp.late import late_modules
 from stet.lsp.operations import Operations
 from stet.lsp.routing import Router
@@ -110,15 +111,15 @@ def _commands(route: "Router[ServerState]") -> None:
     route.answers_later("stet.ledger", ledger.ledger)
     route.answers_later("stet.search", searching.search, stops=True)
     route.command("stet.reindex", searching.reindex)
-    route.command("stet.context", presets.context)
+    route.command("stet.context", telling_what_is_kept(presets.context))
     route.command("stet.status", turns.status)
     route.command("stet.proposals", review.proposals)
-    route.command("stet.accept", review.accept)
-    route.command("stet.reject", review.reject)
+    route.command("stet.accept", telling_what_is_kept(review.accept, writes_later=True))
+    route.command("stet.reject", telling_what_is_kept(review.reject))
     route.command("stet.preview", review.preview)
-    route.command("stet.undo", undo.undo)
-    route.command("stet.restore", undo.restore)
-    route.command("stet.resolve", undo.resolve)
+    route.command("stet.undo", telling_what_is_kept(undo.undo, writes_later=True))
+    route.command("stet.restore", telling_what_is_kept(undo.restore))
+    route.command("stet.resolve", telling_what_is_kept(undo.resolve, writes_later=True))
     route.command("stet.next", navigate.next_hunk)
     route.command("stet.previous", navigate.previous_hunk)
     route.command("stet.review", review_document.review)

@@ -42,6 +42,7 @@ from stet.lsp.showing.publisher import Publisher
 from stet.lsp.showing.review_pages import ReviewPages
 from stet.lsp.showing.turn_view import TurnView
 from stet.lsp.startup import Startup
+from stet.lsp.store_tending import StoreTending
 from stet.review.ledger import ReviewLedger
 from stet.review.store.store import Store
 from stet.system.system import System
@@ -61,6 +62,7 @@ class ServerState:
         system: Disk, processes, clock.
         log_level_given: Whether the command line set the log's level, which then stays.
         operations: Reports of what failed, and traces.
+        store: What outlives the process.
         workspace: The world.
         ledger: All proposals.
         client: The editor.
@@ -94,6 +96,7 @@ class ServerState:
     system: System
     log_level_given: bool = False
     operations: Operations = field(default_factory=Operations)
+    store: Store = field(init=False)
     workspace: Workspace = field(init=False)
     ledger: ReviewLedger = field(init=False)
     client: Client = field(init=False)
@@ -123,7 +126,7 @@ class ServerState:
     opencode: OpenCodeBridge = field(init=False)
 
     def __post_init__(self) -> None:
-        store = self._make_world()
+        store = self.store = self._make_world()
         self._make_review()
         self._make_agent(store)
         self.keeper = Keeper(
@@ -162,7 +165,9 @@ class ServerState:
         start = self.server.tasks.start
         self.workspace = Workspace(self.system)
         self.client = Client(self.server)
-        store = Store(self.system, lambda: self.workspace.folders, messenger(self.client))
+        tending = StoreTending(lambda: store, self.server.tasks.spawn)
+        say = messenger(self.client)
+        store = Store(self.system, lambda: self.workspace.folders, say, tending.wake)
         self.presets = Presets(self.workspace, store)
         self.ledger = ReviewLedger(store)
         self.workspace.blocks = lambda: self.ledger.blocks.known

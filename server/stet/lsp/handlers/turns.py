@@ -106,6 +106,7 @@ def status(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
         "model": choice.name if choice else None,
         "provider": choice.provider if choice else None,
         "why": choice.why if choice else "no turn has needed a model yet",
+        "notPersisted": state.store.not_persisted or None,
         "index": state.index_view.shape(),
         "bridges": {"opencode": state.opencode.shape()},
         "turns": [turn.id for turn in state.agent.turns() if turn.state not in OVER],

@@ -45,10 +45,15 @@ class Batch:
         self.decision |= decision
 
     @property
+    def has_been_promised(self) -> bool:
+        """Whether anything waits that callers take for written."""
+        beside = self.turns or self.chats or self.presets or self.sent or self.attached is not None
+        return bool(self.hunks or beside)
+
+    @property
     def is_empty(self) -> bool:
         """Whether there is nothing to write."""
-        beside = self.turns or self.chats or self.presets or self.sent or self.attached is not None
-        return not (self.hunks or self.footings or self.numbers or beside)
+        return not (self.has_been_promised or self.footings or self.numbers)
 
 
 class Numbers:

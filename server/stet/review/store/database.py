@@ -225,6 +225,17 @@ class Database:
                 # Whoever waits for a lock only looks now and then whether it is free.
                 threading.Event().wait(time.perf_counter() - began)
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+            # What is left of it is short, so whoever writes meanwhile hardly waits.
+            connection.execute(f"PRAGMA busy_timeout = {_SHORT_WAIT_MS}")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    @property
+    def log_bytes(self) -> int:
+        """The size of the log file beside the database."""
+        try:
+            return self._path.with_name(f"{self._path.name}-wal").stat().st_size
+        except OSError:
+            return 0
 
     def close(self) -> None:
         """Leave everything in one file, and what is in it to whoever comes next.

@@ -8,6 +8,11 @@ from pathlib import Path
 log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 5.0
+"""After which a write is tried again that another server has kept from the database."""
+FULL_SECONDS = 1.0
+"""After which one is that the disk has refused: it fails at once, and there may be room again."""
+TELL_AGAIN_SECONDS = 60.0
+"""How long the user hears nothing of a disk that fails, recovers and fails again."""
 LOCKED_SECONDS = 60.0
 """How long a worker waits for a database that somebody else has locked."""
 SAID_SECONDS = 2.0
@@ -16,7 +21,11 @@ _LOOK_SECONDS = 0.1
 
 
 class Failures:
-    """What has gone wrong so far; the user hears of it once."""
+    """What has gone wrong so far; the user hears of it once for each time that the disk fails.
+
+    Attributes:
+        reason: Why writing fails now, as a sentence; empty as long as nothing has failed.
+    """
 
     def __init__(self, clock: Callable[[], float], say: Callable[[str], None]) -> None:
         """Nothing has.
@@ -27,28 +36,40 @@ class Failures:
         """
         self._clock = clock
         self._say = say
+        self.reason = ""
         self._failed_at: float | None = None
+        self._pause = RETRY_SECONDS
         self._n_in_a_row = 0
+        self._told_at: float | None = None
         self._has_said = False
         self._has_said_locked = False
 
     @property
     def is_too_early(self) -> bool:
         """Whether the last failure is so fresh that trying again is of no use."""
-        return self._failed_at is not None and self._clock() - self._failed_at < RETRY_SECONDS
+        return self._failed_at is not None and self._clock() - self._failed_at < self._pause
 
-    def over(self) -> None:
-        """It went well, or is to be tried again at once."""
+    def retry(self) -> None:
+        """It is to be tried again at once."""
         self._failed_at = None
         self._n_in_a_row = 0
+
+    def over(self) -> None:
+        """It went well."""
+        self.retry()
+        self.reason = ""
+        self._has_said = False
 
     def add(self, fault: Exception) -> None:
         """It did not go well."""
         from stet.review.store.schema import Busy  # brings SQLite, which is there by now
 
+        is_busy = isinstance(fault, Busy)
         self._failed_at = self._clock()
+        self._pause = RETRY_SECONDS if is_busy else FULL_SECONDS
         self._n_in_a_row += 1
-        if isinstance(fault, Busy) and self._n_in_a_row == 1:
+        self.reason = str(fault)
+        if is_busy and self._n_in_a_row == 1:
             log.warning("another server is writing all the time: tried again later")
         else:
             self.tell(fault)
@@ -56,6 +77,7 @@ class Failures:
     def later(self) -> None:
         """Somebody else is at work: it is of no use to try again at once."""
         self._failed_at = self._clock()
+        self._pause = RETRY_SECONDS
 
     def waits(self, since: float, fault: Exception) -> bool:
         """Wait a moment for whoever has locked the database, in a worker; False once that is too long.
@@ -77,15 +99,26 @@ class Failures:
         threading.Event().wait(_LOOK_SECONDS)
         return True
 
-    def tell(self, fault: Exception) -> None:
-        """Say that proposals are kept in memory only."""
+    def tell(self, fault: Exception, *, passes: bool = True) -> None:
+        """Say that proposals are kept in memory only; `passes`: until the disk takes them."""
+        self.reason = str(fault)
+        now = self._clock()
+        is_late = self._told_at is None or now - self._told_at >= TELL_AGAIN_SECONDS
+        if self._has_said or not is_late:
+            log.warning("the state is not written: %s", fault)
+            return
+        self._has_said, self._told_at = True, now
+        # Before the log, which may lie on the same disk.
+        hope = (
+            "if this server is killed, they are lost. Free some space or make its state folder"
+            " writable: they are written as soon as that can be done."
+        )
+        end = hope if passes else "they are lost when this server ends."
+        self._say(
+            f"Stet can't keep its proposals and decisions on the disk ({fault}). They are in memory"
+            f" only: {end}"
+        )
         log.error("the state is not written: %s", fault)
-        if not self._has_said:
-            self._has_said = True
-            self._say(
-                f"Stet can't keep its proposals on the disk ({fault}). They are all there until"
-                " this server ends. Free some space or make its state folder writable, and restart."
-            )
 
     def tell_damage(self, aside: Path) -> None:
         """Say that a damaged file has been renamed."""

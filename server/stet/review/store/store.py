@@ -7,8 +7,9 @@
     await asyncio.to_thread(store.tend)          # now and then
     await asyncio.to_thread(store.close)
 
-A failure of the disk never reaches the caller. What could not be written stays here, is tried again
-with the next write, and the user is told once. What somebody else has locked is waited for in `load`;
+A failure of the disk never reaches the caller. What could not be written stays here and is tried again
+with the next write and by `tend`, which `wake` asks for; the user is told once, and `not_persisted` says
+why. What somebody else has locked is waited for in `load`;
 until it has been opened nothing is written, and nothing that is there can be written over. Light to
 import: SQLite comes when it is opened.
 """
@@ -42,13 +43,24 @@ SHORT_SECONDS = 1.0
 """How long the event loop does, and waits for a worker of this one; once, if somebody has locked it."""
 TIDY_WRITES = 200
 """After how many writes the log file is emptied, and texts are dropped."""
+MAX_LOG_BYTES = 4_000_000
+"""The size of the log file at which that is done earlier."""
+_TIDY_PAUSE = 8
+"""How many writes lie between two times at least."""
+_MAX_SENT = 10_000
+"""Notes of what was sent that are kept in memory while the disk fails; the latest."""
+NOT_OPEN = "the file with earlier proposals is not open yet"
 
 
 class Store:
     """Keeps hunks for one set of roots; any thread may use it."""
 
     def __init__(
-        self, system: System, roots: Callable[[], Iterable[str]], say: Callable[[str], None]
+        self,
+        system: System,
+        roots: Callable[[], Iterable[str]],
+        say: Callable[[str], None],
+        wake: Callable[[], None] = lambda: None,
     ) -> None:
         """Nothing is opened yet.
 
@@ -57,13 +69,18 @@ class Store:
             roots: Gives the URIs of the workspace's folders, asked when the database is opened;
                 all servers without any share one.
             say: Puts one message in front of the user; called in whatever thread finds it.
+            wake: Asks for a `tend` soon, and for more of them as long as `is_behind`; called in any
+                thread.
         """
         self._system = system
         self._roots = roots
         self._lock = threading.RLock()
         self._opened = threading.Condition(self._lock)
         self._is_opening = False
+        self._wake = wake
         self._is_open = False
+        self._reopens = False
+        """Whether opening has failed for a reason that may pass: then `tend` tries again."""
         self._database: Database | None = None
         self._batch = Batch()
         self._numbers = Numbers()
@@ -145,6 +162,7 @@ class Store:
         """Keep that something was sent; written when it returns."""
         with self._lock:
             self._batch.sent.append(fields)
+            del self._batch.sent[:-_MAX_SENT]
             self._write()
 
     def load_sent(self) -> tuple[str, ...]:
@@ -153,9 +171,11 @@ class Store:
 
     def tend(self) -> None:
         """Keep what waits, and after many writes tidy up; in a worker thread, for that takes long."""
+        if self._reopens and self._open(OPENING_SECONDS):
+            self._failures.later()
         with self._lock:
             self._write()
-            database = self._ready() if self._n_writes >= TIDY_WRITES else None
+            database = self._ready() if self._is_untidy else None
             self._n_writes = 0 if database else self._n_writes
         if database:
             try:
@@ -163,13 +183,35 @@ class Store:
             except _fault() as fault:
                 log.warning("the state could not be tidied: %s", fault)
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether something waits for a disk that has refused it, and may be written later."""
+        with self._lock:
+            has_failed = self._reopens or bool(self._failures.reason and self._database)
+            return has_failed and not self._batch.is_empty
+
+    @property
+    def not_persisted(self) -> str:
+        """Why what was given last would not survive a kill, as a phrase; empty if it would."""
+        if self._failures.reason:
+            return self._failures.reason
+        return NOT_OPEN if self._batch.has_been_promised else ""
+
+    def attempt(self) -> None:
+        """Find out whether the disk takes anything, by a small write; `not_persisted` tells."""
+        with self._lock:
+            self._batch.numbers.setdefault("attempt", 0)
+            self._write()
+
     def close(self) -> None:
         """Write what is left and let go of the file; what comes after is kept in memory."""
+        if self._reopens:
+            _ = self._open(SHORT_SECONDS)
         with self._lock:
             database, self._is_open = self._database, True
             if database is None:
                 return
-            self._failures.over()
+            self._failures.retry()
             self._write()
             self._database = None
             try:
@@ -213,7 +255,8 @@ class Store:
 
     def _ready(self) -> "Database | None":
         """The database if it is there and to be tried now; opened at the first time."""
-        if not (self._is_open or self._failures.is_too_early) and self._open(SHORT_SECONDS):
+        is_to_be_opened = not (self._is_open or self._reopens or self._failures.is_too_early)
+        if is_to_be_opened and self._open(SHORT_SECONDS):
             self._failures.later()
         return None if self._failures.is_too_early else self._database
 
@@ -246,18 +289,35 @@ class Store:
 
             database = Database(self.folder, patience)
         except ImportError as fault:  # a Python built without SQLite
-            self._failures.tell(fault)
+            self._failures.tell(fault, passes=False)
         except (OSError, _fault()) as fault:
             if _is_busy(fault):
                 return fault
-            self._failures.tell(fault)
+            if not _is_final(fault):
+                self._reopen_later(fault)
+                return None
+            self._failures.tell(fault, passes=False)
         with self._lock:
-            self._database, self._is_open = database, True
-            self._failures.over()
+            self._database, self._is_open, self._reopens = database, True, False
+            self._failures.retry()
             if database and database.set_aside:
                 self._failures.tell_damage(database.set_aside)
             self._write()
         return None
+
+    def _reopen_later(self, fault: Exception) -> None:
+        """Go on in memory until `tend` can open the file."""
+        with self._lock:
+            self._reopens = True
+            self._failures.add(fault)
+        self._wake()
+
+    @property
+    def _is_untidy(self) -> bool:
+        """Whether the log file is long, or many writes have left texts behind."""
+        if self._database is None or self._n_writes < _TIDY_PAUSE:
+            return False
+        return self._n_writes >= TIDY_WRITES or self._database.log_bytes > MAX_LOG_BYTES
 
     def _write(self) -> None:
         """Write what waits, all of it or nothing."""
@@ -270,10 +330,13 @@ class Store:
             lost = database.write(self._batch, self._system.now())
         except _fault() as fault:
             self._failures.add(fault)
+            self._wake()
             return
         self._batch = Batch()
         self._failures.over()
         self._n_writes += 1
+        if self._is_untidy:
+            self._wake()
         if lost:
             log.error("another server has taken over %s: not written", ", ".join(lost))
 
@@ -283,6 +346,13 @@ def _is_busy(fault: Exception) -> bool:
     from stet.review.store.schema import Busy
 
     return isinstance(fault, Busy)
+
+
+def _is_final(fault: Exception) -> bool:
+    """Whether it is of no use to open the file again later in this run."""
+    from stet.review.store.schema import Damaged, TooNew
+
+    return isinstance(fault, Damaged | TooNew)
 
 
 def _fault() -> type[Exception]:

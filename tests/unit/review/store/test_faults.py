@@ -133,12 +133,14 @@ def test_without_a_database_everything_goes_on_in_memory(
 def works_in_memory(store: TestedStore) -> None:
     """Assert that nothing is lost but by the end of the server, and that it is said once."""
     assert store.load() == Kept()
-    assert [store.number("hunk"), store.number("hunk", 2), store.number("hunk")] == [1, 2, 4]
+    first, second, third = (store.number("hunk", n) for n in (1, 2, 1))
+    assert (second, third) == (first + 1, first + 3)
     for n in range(3):
         store.keep([numbered(n)], decision=True)
     store.tend()
     [said] = store.said
-    assert "Stet can't keep its proposals on the disk" in said
+    assert "Stet can't keep its proposals and decisions on the disk" in said
+    assert store.not_persisted in said
 
 
 def test_a_newer_layout_is_left_as_it_is_and_says_what_to_do(tmp_path: Path) -> None:

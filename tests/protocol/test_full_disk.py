@@ -1,0 +1,141 @@
+"""The disk fills while the server runs, and has room again: nothing is lost in silence.
+
+A limit on the size of files stands for the full disk: the system refuses every write that makes a file
+longer, and needs no rights for it.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.editor import FakeEditor
+from tests.support.live_turns import calls, done, edit, run, scripted, wait_for_states
+from tests.support.proposing import PROPOSING_SERVER
+from tests.support.restarts import proposals, ready, until_killed
+
+TEXT = "".join(f"word {n}\n\n" for n in range(8))
+FULL, ROOM = 1, -1
+DEBUG = {"log": {"level": "debug", "traceModel": True}}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A workspace of one file."""
+    folder = tmp_path / "ws"
+    folder.mkdir()
+    (folder / "a.txt").write_text(TEXT)
+    return folder
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    """A state folder that stays, and a model with two turns of edits and one that only answers."""
+    script = scripted(
+        tmp_path,
+        calls(("read_file", {"file": "a.txt"})),
+        calls(*(edit("a.txt", f"word {n}", f"WORD {n}") for n in range(4))),
+        done("The first."),
+        calls(("read_file", {"file": "a.txt"})),
+        calls(*(edit("a.txt", f"word {n}", f"WORD {n}") for n in (5, 7))),
+        done("The second."),
+        done("The third."),
+    )
+    return {**script, "XDG_STATE_HOME": str(tmp_path / "state")}
+
+
+def told(editor: FakeEditor) -> list[str]:
+    """Messages about the disk."""
+    return [one.message for one in editor.messages if "on the disk" in one.message]
+
+
+async def until_written(editor: FakeEditor) -> None:
+    """Wait until `stet.status` says that everything is on the disk."""
+    while (await editor.command("stet.status"))["notPersisted"]:
+        pass
+
+
+async def test_what_is_decided_on_a_full_disk_is_told_and_written_when_there_is_room(
+    root: Path, env: dict[str, str]
+) -> None:
+    running = {"command": PROPOSING_SERVER, "settings": DEBUG}
+    async with until_killed(root, env, **running) as editor:
+        uri = editor.open("a.txt")
+        await ready(editor)
+        assert (await run(editor, "Shout", uri=uri))["hunks"] == ["h1", "h2", "h3", "h4"]
+        await editor.command("stet.reject", {"hunk": "h3"})
+        await editor.command("stet.accept", {"hunk": "h4"})
+        await wait_for_states(editor, h4="accepted")
+        assert (await editor.command("stet.status"))["notPersisted"] is None
+        assert told(editor) == []
+        await editor.command("test.fillDisk", FULL)
+        second = await run(editor, "Louder", uri=uri)
+        assert (second["state"], len(second["hunks"])) == ("completed", 2)
+        six, seven = second["hunks"]
+        for command, given in (
+            ("accept", {"hunk": "h1"}),
+            ("reject", {"hunk": "h2"}),
+            ("restore", {"hunk": "h3"}),
+            ("undo", {"hunk": "h4"}),
+            ("reject", {"hunk": six}),
+            ("context", {"add": "a.txt", "save": "mine"}),
+        ):
+            answer = await editor.command(f"stet.{command}", given)
+            assert answer["notPersisted"], command
+        expected = {"h1": "accepted", "h2": "rejected", "h3": "pending", "h4": "undone"}
+        expected |= {six: "rejected", seven: "pending"}
+        await wait_for_states(editor, **expected)
+        [message] = told(editor)
+        status = await editor.command("stet.status")
+        assert status["notPersisted"] in message
+        await editor.command("test.fillDisk", ROOM)
+        await until_written(editor)
+        assert "notPersisted" not in await editor.command(
+            "stet.context", {"add": "a.txt", "save": "other"}
+        )
+        # And again: it is told again only after a while, but still answered.
+        await editor.command("test.fillDisk", FULL)
+        assert (await editor.command("stet.restore", {"hunk": "h2"}))["notPersisted"]
+        expected["h2"] = "pending"
+        third = await run(editor, "Well?", uri=uri)
+        assert third["state"] == "completed"
+        await editor.command("test.fillDisk", ROOM)
+        await until_written(editor)
+        assert len(told(editor)) == 1
+        editor.save(uri)
+    assert [path.read_text() for path in root.parent.rglob("crash-*")] == []
+    async with FakeEditor.start(root, env=env) as editor:
+        editor.open("a.txt")
+        await ready(editor)
+        found = await proposals(editor)
+        assert {hunk: one["state"] for hunk, one in found.items()} == expected
+        for turn, state in ((second, "completed"), (third, "completed")):
+            kept = await editor.command("stet.turn", {"turn": turn["turn"]})
+            assert (kept["state"], kept["answer"]) == (state, turn["answer"])
+        names = [one["name"] for one in (await editor.command("stet.context"))["presets"]]
+        assert {"mine", "other"} <= set(names)
+        later = await run(editor, "More", uri=uri)
+        assert not {turn["turn"] for turn in (second, third)} & {later["turn"]}
+
+
+async def test_a_disk_that_is_full_from_the_start_is_used_when_there_is_room(
+    root: Path, env: dict[str, str]
+) -> None:
+    async with until_killed(root, env, command=PROPOSING_SERVER) as editor:
+        uri = editor.open("a.txt")
+        await editor.command("test.fillDisk", FULL)
+        await ready(editor)
+        turn = await run(editor, "Shout", uri=uri)
+        assert turn["state"] == "completed"
+        first, second, *_ = turn["hunks"]
+        assert (await editor.command("stet.reject", {"hunk": first}))["notPersisted"]
+        await editor.command("test.fillDisk", ROOM)
+        await until_written(editor)
+        assert "notPersisted" not in await editor.command("stet.reject", {"hunk": second})
+    async with FakeEditor.start(root, env=env) as editor:
+        editor.open("a.txt")
+        await ready(editor)
+        found: dict[str, Any] = await proposals(editor)
+        assert [found[hunk]["state"] for hunk in turn["hunks"]] == ["rejected"] * 2 + [
+            "pending"
+        ] * 2
