@@ -21,7 +21,7 @@ from stet.bridges.opencode.look import Seen, Selected
 from stet.context.tags import harmless, on_one_line
 from stet.text.control_tokens import broken
 
-_TAG = re.compile(r"<(?=\s*+/?+\s*+system(?:[-_\s]*+reminder)?(?![\w-]))", re.IGNORECASE)
+_TAG = re.compile(r"<(?=\s*+/?+\s*+system(?:[-_\s]*+reminder|(?![\w-])))", re.IGNORECASE)
 _QUOTES = '"' * 3
 _QUOTATION = re.compile(r'"{3,}')
 

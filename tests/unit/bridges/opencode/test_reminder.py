@@ -85,6 +85,7 @@ PIECES = st.lists(
 
 
 @example([], "", ["<", "systemreminder"])
+@example([], "", ["<systemremindersystem"])
 @given(st.lists(PIECES, max_size=3), PIECES, st.lists(PIECES, max_size=3))
 def test_whatever_is_open_or_selected_the_frame_is_ours(
     files: list[str], source: str, texts: list[str]
