@@ -30,7 +30,10 @@ class FakeOpenCode(HttpServer):
         messages: By session.
         status: What sessions are doing, by id.
         is_newer: Whether it has the newer API only.
+        login: What the header `Authorization` has to say; "" for a server that asks for no password.
+        challenge: How it asks for a password.
         fault: Answers in its place: a reply, bytes to send as they are, or None for no fault.
+        closes: Whether it closes each connection after one answer.
         loses: Whether it does what a request says and closes the connection without an answer.
     """
 
@@ -41,6 +44,9 @@ class FakeOpenCode(HttpServer):
         self.messages: dict[str, list[Any]] = {}
         self.status: dict[str, Any] = {}
         self.is_newer = False
+        self.login = ""
+        self.challenge = 'Basic realm="Secure Area"'
+        self.closes = False
         self.fault: Callable[[Asked], Reply | bytes | None] = lambda _: None
         self.loses: Callable[[Asked], bool] = lambda _: False
         self._numbers = count(1)
@@ -85,6 +91,9 @@ class FakeOpenCode(HttpServer):
         while (asked := await read_request(reader)) is not None:
             self.asked.append(asked)
             reply = self.fault(asked)
+            if reply is None and asked.headers.get("authorization", "") != self.login:
+                head = {"www-authenticate": self.challenge} if self.challenge else {}
+                reply = response_head(401, {**head, "content-length": "0"})
             if reply is None:
                 reply = self._reply(asked)
                 if self.loses(asked):
@@ -97,6 +106,8 @@ class FakeOpenCode(HttpServer):
             writer.write(reply)
             await writer.drain()
             self._news.set()
+            if self.closes:
+                return
 
     def _reply(self, asked: Asked) -> Reply:
         parts = urlsplit(asked.path)

@@ -173,20 +173,23 @@ class Wire(HttpServer):
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while (asked := await read_request(reader)) is not None:
             self.asked.append(asked)
-            status, body = await self._answer(asked)
+            status, body, challenge = await self._answer(asked)
             if asked.method != "GET" and status == 200:
                 self.told.append(asked)
             headers = {"content-type": "application/json", "content-length": str(len(body))}
+            headers |= {"www-authenticate": challenge} if challenge else {}
             writer.write(response_head(status, headers) + body)
             await writer.drain()
             self._news.set()
 
-    async def _answer(self, asked: Asked) -> tuple[int, bytes]:
+    async def _answer(self, asked: Asked) -> tuple[int, bytes, str]:
+        """Status, body and how a password is asked for."""
         if self.hides(asked.path):
-            return 404, b"{}"
+            return 404, b"{}", ""
         if self.refuses(asked):
-            return 400, b"{}"
-        headers = {"authorization": asked.headers.get("authorization", "")}
+            return 400, b"{}", ""
+        given = asked.headers.get("authorization")
+        headers = {"authorization": given} if given is not None else {}
         try:
             response = await self._client.request(
                 asked.method, asked.path, headers=headers, json=asked.body
@@ -194,7 +197,8 @@ class Wire(HttpServer):
         except httpx2.HTTPError as error:
             self._news.set()
             raise ConnectionError from error
-        return response.status_code, response.content
+        challenge = response.headers.get("www-authenticate", "")
+        return response.status_code, response.content, challenge
 
 
 def _free_port() -> int:

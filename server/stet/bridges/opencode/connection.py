@@ -1,15 +1,25 @@
-"""Requests to one OpenCode server. Imported late, in a worker: it brings the HTTP client and pydantic."""
+"""Requests to one OpenCode server. Imported late, in a worker: it brings the HTTP client and pydantic.
+
+Whoever listens at a port of this machine can answer there. So each new connection begins with a
+question that carries nothing, neither password nor text: is this OpenCode? A port of another user is
+not even asked, where the system says whose it is (`stet.system.socket_owner`). The password is sent
+once the server has asked for it as OpenCode does, and all else once it has said that it is one.
+"""
 
 import asyncio
 import logging
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import httpx2
 from pydantic import TypeAdapter, ValidationError
 
+from stet.bridges.opencode import wire
 from stet.bridges.opencode.address import Address
 from stet.bridges.opencode.errors import NotOpenCode, Refused, Unreachable
+from stet.system.socket_owner import Endpoint, other_owner, own_uid
 from stet.text.capped import MAX_LINE, quoted_line
 from stet.workspace.redaction import Redactor
 
@@ -17,6 +27,13 @@ SECONDS = 15.0
 """For one request; the first message of a session takes OpenCode several seconds."""
 MAX_BYTES = 8_000_000
 """Of an answer."""
+REPLACING, APPENDING = "/global/health", "/api/health"
+"""Where each of its APIs says that it is OpenCode."""
+KEEP_SECONDS = 60.0
+"""How long a connection is kept open for the next request."""
+
+_REALM = re.compile(r'\bbasic\s++realm="?(?:secure area|[^",]{0,40}opencode)', re.IGNORECASE)
+"""How OpenCode asks for a password: `Basic realm="Secure Area"`."""
 
 T = TypeVar("T")
 
@@ -25,18 +42,53 @@ for _name in ("httpx2", "httpcore2"):
     logging.getLogger(_name).setLevel(logging.WARNING)
 
 
-class Connection:
-    """Asks one server. Making one reads certificates: do it in a worker."""
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What came back.
 
-    def __init__(self, address: Address) -> None:
+    Attributes:
+        status: Of HTTP.
+        raw: The body.
+        challenge: The header `WWW-Authenticate`.
+    """
+
+    status: int
+    raw: bytes
+    challenge: str
+
+
+class _NewConnection(Exception):
+    """The request would be the first of a connection, and the server has not said what it is."""
+
+
+class Connection:
+    """Asks one server, one request at a time. Making one reads certificates: do it in a worker."""
+
+    def __init__(self, address: Address, uid: int | None = None) -> None:
+        """`uid` is the user whose server may be asked beside root's; by default our own."""
         self.address = address
-        login = httpx2.BasicAuth(address.username, address.password) if address.password else None
+        self._uid = own_uid() if uid is None else uid
+        self._login = httpx2.BasicAuth(address.username, address.password)
+        self._wants_login = False
+        self._api = ""
         self._client = httpx2.AsyncClient(
-            auth=login,
             timeout=None,
             # A proxy of the environment does not reach this machine's own ports.
             trust_env=not address.is_loopback,
+            limits=httpx2.Limits(
+                max_connections=1, max_keepalive_connections=1, keepalive_expiry=KEEP_SECONDS
+            ),
         )
+
+    async def identify(self) -> str:
+        """Ask the server what it is; gives the API that it speaks, `REPLACING` if both.
+
+        Raises:
+            Unreachable: If nothing answers; `NotOpenCode` if something else does.
+            Refused: If it wants another password.
+        """
+        async with _Failures():
+            return await self._identify()
 
     async def ask(
         self,
@@ -53,20 +105,11 @@ class Connection:
             Unreachable: If nothing answers; `NotOpenCode` if something else does.
             Refused: If the server answers with an error.
         """
+        async with _Failures():
+            answer = await self._asked(method, path, query or {}, body)
+        self._check(answer, method, path)
         try:
-            async with asyncio.timeout(SECONDS):
-                status, raw = await self._send(method, path, query or {}, body)
-        except TimeoutError as error:
-            raise Unreachable(f"it did not answer within {SECONDS:g} s") from error
-        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            said = Redactor().beginning(str(error) or type(error).__name__, MAX_LINE)
-            raise Unreachable(quoted_line(said)) from error
-        if status in {401, 403}:
-            raise Refused(status, f"it wants a password: set {self.address.password_env}")
-        if status != 200:
-            raise Refused(status, f"it refused {method} {path} with status {status}")
-        try:
-            return form.validate_json(raw)
+            return form.validate_json(answer.raw)
         except ValidationError as error:
             raise NotOpenCode(f"its answer to {path} is none of OpenCode's") from error
 
@@ -74,14 +117,138 @@ class Connection:
         """Close the connections."""
         await self._client.aclose()
 
+    async def _asked(self, method: str, path: str, query: Mapping[str, str], body: Any) -> _Answer:
+        """The answer of a server that has identified itself on this connection."""
+        known = self._api
+        if known:
+            try:
+                return await self._sent(method, path, query, body, may_connect=False)
+            except _NewConnection:
+                pass  # perhaps something else has the port now
+        if await self._identify() != known and known:
+            raise NotOpenCode("it speaks another API than before")
+        return await self._sent(method, path, query, body)
+
+    async def _identify(self) -> str:
+        self._api, self._wants_login = "", False
+        for path in (REPLACING, APPENDING):
+            answer = await self._sent("GET", path)
+            if answer.status not in {200, 404, 405}:
+                self._check(answer, "GET", path)
+            if answer.status == 200 and _is_healthy(answer.raw):
+                self._api = path
+                return path
+        raise NotOpenCode("what answers there is no OpenCode server that Stet knows")
+
+    async def _sent(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str] | None = None,
+        body: Any = None,
+        *,
+        may_connect: bool = True,
+    ) -> _Answer:
+        """The answer, with the password where the server asks for it.
+
+        Raises:
+            NotOpenCode: If it asks in another way than OpenCode, and has not said what it is.
+            _NewConnection: If there is no open connection and none may be made.
+        """
+        send = (method, path, query, body)
+        answer = await self._send(*send, may_connect=may_connect)
+        if answer.status != 401 or self._wants_login or not self.address.password:
+            return answer
+        if not self._api and not _REALM.search(answer.challenge):
+            raise NotOpenCode(
+                "what answers there asks for a password, but not as OpenCode does; it is sent none"
+            )
+        self._wants_login = True
+        return await self._send(*send, may_connect=True)
+
     async def _send(
-        self, method: str, path: str, query: Mapping[str, str], body: Any
-    ) -> tuple[int, bytes]:
-        url = f"{self.address.url}{path}"
-        async with self._client.stream(method, url, params=query or None, json=body) as response:
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str] | None,
+        body: Any,
+        *,
+        may_connect: bool,
+    ) -> _Answer:
+        async def trace(event: str, info: Mapping[str, Any]) -> None:
+            if event.endswith("connect_tcp.started") and not may_connect:
+                raise _NewConnection
+            if event.endswith("connect_tcp.complete"):
+                await self._check_owner(info["return_value"])
+
+        async with self._client.stream(
+            method,
+            f"{self.address.url}{path}",
+            params=query or None,
+            json=body,
+            auth=self._login if self._wants_login else None,
+            extensions={"trace": trace},
+        ) as response:
             raw = bytearray()
             async for piece in response.aiter_bytes():
                 raw += piece
                 if len(raw) > MAX_BYTES:
                     raise NotOpenCode(f"its answer to {path} is longer than {MAX_BYTES} bytes")
-            return response.status_code, bytes(raw)
+            challenge = response.headers.get("www-authenticate", "")
+            return _Answer(response.status_code, bytes(raw), challenge)
+
+    async def _check_owner(self, stream: Any) -> None:
+        """See that a port of this machine is not another user's.
+
+        Raises:
+            NotOpenCode: If it is.
+        """
+        if not self.address.is_loopback or self._uid is None:
+            return
+        server = Endpoint.of(stream.get_extra_info("server_addr"))
+        client = Endpoint.of(stream.get_extra_info("client_addr"))
+        owner = await asyncio.to_thread(other_owner, server, client, self._uid)
+        if owner is not None:
+            await stream.aclose()
+            raise NotOpenCode(
+                f"the port {server.port} belongs to another user of this machine (uid {owner}); "
+                "nothing is sent to it. Start OpenCode as yourself, at a port that is free"
+            )
+
+    def _check(self, answer: _Answer, method: str, path: str) -> None:
+        """See that an answer is no error.
+
+        Raises:
+            Refused: If it is.
+        """
+        if answer.status == 401:
+            raise Refused(401, f"it wants a password: set {self.address.password_env}")
+        if answer.status != 200:
+            raise Refused(answer.status, f"it refused {method} {path} with status {answer.status}")
+
+
+class _Failures:
+    """Turns failures of the network into `Unreachable`, also that of an answer that takes too long."""
+
+    def __init__(self) -> None:
+        self._timeout = asyncio.timeout(SECONDS)
+
+    async def __aenter__(self) -> None:
+        await self._timeout.__aenter__()
+
+    async def __aexit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        try:
+            await self._timeout.__aexit__(kind, error, trace)
+        except TimeoutError as late:
+            raise Unreachable(f"it did not answer within {SECONDS:g} s") from late
+        if isinstance(error, (httpx2.HTTPError, httpx2.InvalidURL)):
+            said = Redactor().beginning(str(error) or type(error).__name__, MAX_LINE)
+            raise Unreachable(quoted_line(said)) from error
+
+
+def _is_healthy(raw: bytes) -> bool:
+    """Whether OpenCode says here that it is well; the page of a web interface, say, does not."""
+    try:
+        return wire.HEALTH.validate_json(raw).healthy
+    except ValidationError:
+        return False

@@ -2,10 +2,8 @@
 
 from collections.abc import Callable
 
-from stet.bridges.opencode import wire
 from stet.bridges.opencode.appending import Appending
-from stet.bridges.opencode.connection import Connection
-from stet.bridges.opencode.errors import NotOpenCode, Refused
+from stet.bridges.opencode.connection import REPLACING, Connection
 from stet.bridges.opencode.replacing import Replacing
 
 Keeper = Replacing | Appending
@@ -17,20 +15,6 @@ async def keeper_of(connection: Connection, now: Callable[[], float]) -> Keeper:
     Raises:
         OpenCodeError: If it is no OpenCode server, or wants another password.
     """
-    if await _is_healthy(connection, "/global/health"):
+    if await connection.identify() == REPLACING:
         return Replacing(connection)
-    if await _is_healthy(connection, "/api/health"):
-        return Appending(connection, now)
-    raise NotOpenCode("what answers there is no OpenCode server that Stet knows")
-
-
-async def _is_healthy(connection: Connection, path: str) -> bool:
-    """Whether the server knows this path and says that it is well."""
-    try:
-        return (await connection.ask("GET", path, wire.HEALTH)).healthy
-    except Refused as refused:
-        if refused.status in {404, 405}:
-            return False
-        raise
-    except NotOpenCode:
-        return False  # the page of a web interface, say
+    return Appending(connection, now)

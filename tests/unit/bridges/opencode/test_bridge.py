@@ -275,18 +275,20 @@ async def test_the_end_does_not_wait_for_a_server_that_hangs(
             await editor.bridge.close()
 
 
-async def test_the_password_goes_with_each_request(
+async def test_the_password_goes_to_a_server_that_asks_for_it(
     editor: Editor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with FakeOpenCode() as server:
-        server.session("/ws")
+        server.login = "Basic b3BlbmNvZGU6c2VjcmV0"
+        session = server.session("/ws")
         environ: Callable[[], dict[str, str]] = lambda: {"MINE": "secret"}  # noqa: E731
         monkeypatch.setattr(editor.bridge._system, "environ", environ)
         editor.set(server, password_env="MINE")
         await editor.rest()
-        assert {one.headers.get("authorization") for one in server.asked} == {
-            "Basic b3BlbmNvZGU6c2VjcmV0"
-        }
+        assert server.parts(session) == [(text("b.py", "a.py"), True)]
+        given = [one.headers.get("authorization", "") for one in server.asked]
+        assert given[0] == ""
+        assert set(given[1:]) == {server.login}
 
 
 async def test_a_selection_is_told_with_marks_and_noted_once(editor: Editor) -> None:

@@ -1,0 +1,119 @@
+"""Whose a TCP port of this machine is, where the system says it.
+
+Linux lists every socket with the user it belongs to in `/proc/net/tcp` and `/proc/net/tcp6`
+(proc_pid_net(5)). Other systems have no such list, and nothing is known there.
+"""
+
+import os
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from pathlib import Path
+
+Ip = IPv4Address | IPv6Address
+
+TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
+_LISTENS = "0A"
+_ROOT = 0
+_MAX_BYTES = 16_000_000
+"""Of one table; a hundred thousand sockets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One end of a connection.
+
+    Attributes:
+        ip: Its address; an IPv4 address also where the socket is one of IPv6.
+        port: 1 to 65535.
+    """
+
+    ip: Ip
+    port: int
+
+    @classmethod
+    def of(cls, address: tuple[object, ...]) -> "Endpoint":
+        """The endpoint that `socket.getsockname` and `getpeername` describe.
+
+        Raises:
+            ValueError: If it is none of TCP.
+        """
+        host, port = str(address[0]).partition("%")[0], address[1]
+        if not isinstance(port, int):
+            raise ValueError(f"{address!r} is no address of TCP")  # noqa: TRY004 - as ip_address
+        return cls(_plain(ip_address(host)), port)
+
+
+def other_owner(
+    server: Endpoint, client: Endpoint, uid: int, tables: Iterable[str] = TABLES
+) -> int | None:
+    """The user who can answer at a port of this machine and is neither root nor us. Blocking.
+
+    Args:
+        server: The end that was connected to.
+        client: Our own end.
+        uid: Our own user id.
+        tables: Files that list sockets.
+
+    Returns:
+        That user's id; None where there is no such user, or the system does not say.
+    """
+    for name in tables:
+        try:
+            with Path(name).open(encoding="ascii", errors="replace") as file:
+                text = file.read(_MAX_BYTES)
+        except OSError:
+            continue
+        for owner in owners(text, server, client):
+            if owner not in {uid, _ROOT}:
+                return owner
+    return None
+
+
+def own_uid() -> int | None:
+    """The user this process acts as; None where users have no numbers."""
+    return os.geteuid() if hasattr(os, "geteuid") else None
+
+
+def owners(table: str, server: Endpoint, client: Endpoint) -> Iterator[int]:
+    """The users of the sockets that listen at `server`, and of its end of the connection to `client`.
+
+    Args:
+        table: The text of `/proc/net/tcp` or `/proc/net/tcp6`.
+        server: The end that was connected to.
+        client: The other end.
+    """
+    port = f":{server.port:04X}"
+    for line in table.splitlines()[1:]:
+        fields = line.split()
+        if len(fields) < 8 or not fields[1].endswith(port):
+            continue
+        try:
+            local, remote, owner = _endpoint(fields[1]), _endpoint(fields[2]), int(fields[7])
+        except ValueError:
+            continue
+        listens = fields[3] == _LISTENS and (local.ip.is_unspecified or local == server)
+        if listens or (local == server and remote == client):
+            yield owner
+
+
+def _endpoint(text: str) -> Endpoint:
+    """An address as the kernel prints it: words of 32 bits in the machine's own order.
+
+    Raises:
+        ValueError: If it is none.
+    """
+    host, _, port = text.partition(":")
+    raw = bytes.fromhex(host)
+    if len(raw) not in {4, 16}:
+        raise ValueError(f"{text!r} is no address")
+    words = struct.unpack(f">{len(raw) // 4}I", raw)
+    return Endpoint(_plain(ip_address(struct.pack(f"={len(words)}I", *words))), int(port, 16))
+
+
+def _plain(ip: Ip) -> Ip:
+    """An IPv4 address that is written as one of IPv6, as IPv4."""
+    if isinstance(ip, IPv6Address) and ip.ipv4_mapped is not None:
+        return ip.ipv4_mapped
+    return ip

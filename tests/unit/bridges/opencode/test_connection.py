@@ -1,0 +1,201 @@
+"""What goes out to whoever listens at OpenCode's port, and in which order."""
+
+import asyncio
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from stet.bridges.opencode import wire
+from stet.bridges.opencode.address import Address
+from stet.bridges.opencode.connection import APPENDING, REPLACING, Connection
+from stet.bridges.opencode.errors import NotOpenCode, Refused, Unreachable
+from tests.support.fake_opencode import FakeOpenCode
+
+PASSWORD = "a-password-91c4"
+LOGIN = "Basic b3BlbmNvZGU6YS1wYXNzd29yZC05MWM0"
+BODY = {"parts": [{"type": "text", "text": "what is selected"}]}
+OTHERS_UID = 65534
+
+
+def connect(url: str, uid: int | None = None) -> Connection:
+    address = Address(url, "opencode", PASSWORD, "THE_PASSWORD", is_loopback=True)
+    return Connection(address, uid)
+
+
+@pytest_asyncio.fixture
+async def server() -> AsyncIterator[FakeOpenCode]:
+    async with FakeOpenCode() as server:
+        server.login = LOGIN
+        server.session("/ws")
+        yield server
+
+
+@pytest_asyncio.fixture
+async def connection(server: FakeOpenCode) -> AsyncIterator[Connection]:
+    connection = connect(server.url(""))
+    yield connection
+    await connection.close()
+
+
+async def post(connection: Connection) -> None:
+    path = "/session/ses_1/message"
+    await connection.ask("POST", path, wire.NOTHING, query={"directory": "/ws"}, body=BODY)
+
+
+def sent(server: FakeOpenCode) -> list[tuple[str, str, bool, bool]]:
+    """Of each request: the method, the path, whether it has the password, whether it has a body."""
+    return [
+        (
+            one.method,
+            one.path.partition("?")[0],
+            "authorization" in one.headers,
+            one.body is not None,
+        )
+        for one in server.asked
+    ]
+
+
+async def test_the_password_and_the_text_are_sent_once_the_server_has_said_what_it_is(
+    server: FakeOpenCode, connection: Connection
+) -> None:
+    for _ in range(2):
+        await post(connection)
+    assert sent(server) == [
+        ("GET", REPLACING, False, False),
+        ("GET", REPLACING, True, False),
+        ("POST", "/session/ses_1/message", True, True),
+        ("POST", "/session/ses_1/message", True, True),
+    ]
+    assert server.n_connections == 1
+    assert {one.headers.get("authorization", LOGIN) for one in server.asked} == {LOGIN}
+
+
+async def test_a_server_that_asks_for_no_password_is_sent_none(
+    server: FakeOpenCode, connection: Connection
+) -> None:
+    server.login = ""
+    await post(connection)
+    assert sent(server) == [
+        ("GET", REPLACING, False, False),
+        ("POST", "/session/ses_1/message", False, True),
+    ]
+
+
+async def test_a_server_that_tells_its_health_to_all_may_ask_later(
+    server: FakeOpenCode, connection: Connection
+) -> None:
+    server.fault = lambda asked: (200, {"healthy": True}) if asked.path == REPLACING else None
+    await post(connection)
+    assert [has_password for _, _, has_password, _ in sent(server)] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    "challenge",
+    ["", "Bearer", 'Basic realm="router"', "Basic", 'Digest realm="Secure Area", nonce="1"'],
+)
+async def test_who_asks_for_a_password_in_another_way_is_sent_nothing(
+    server: FakeOpenCode, connection: Connection, challenge: str
+) -> None:
+    server.challenge = challenge
+    with pytest.raises(NotOpenCode, match="not as OpenCode does"):
+        await post(connection)
+    assert sent(server) == [("GET", REPLACING, False, False)]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        (200, {}),
+        (200, {"healthy": False}),
+        (200, "<html>"),
+        (404, {}),
+        (500, {}),
+        (403, {}),
+        (407, {}),
+    ],
+)
+async def test_who_does_not_say_that_it_is_opencode_is_sent_nothing(
+    server: FakeOpenCode, connection: Connection, reply: tuple[int, object]
+) -> None:
+    server.fault = lambda _: reply
+    with pytest.raises((NotOpenCode, Refused)):
+        await post(connection)
+    assert {one[1:] for one in sent(server)} <= {
+        (REPLACING, False, False),
+        (APPENDING, False, False),
+    }
+
+
+async def test_whoever_has_the_port_after_it_gets_neither_password_nor_text(
+    server: FakeOpenCode, connection: Connection
+) -> None:
+    await post(connection)
+    server.closes = True
+    await post(connection)
+    n_asked = len(server.asked)
+    server.fault = lambda _: (200, {"something": "else"})
+    with pytest.raises(NotOpenCode):
+        await post(connection)
+    assert sent(server)[n_asked:] == [
+        ("GET", REPLACING, False, False),
+        ("GET", APPENDING, False, False),
+    ]
+
+
+async def test_a_server_that_closes_each_connection_is_told_all_the_same(
+    server: FakeOpenCode, connection: Connection
+) -> None:
+    server.closes = True
+    for _ in range(2):
+        await post(connection)
+    assert len(server.messages["ses_1"]) == 2
+
+
+async def test_a_wrong_password_is_said_and_no_text_sent(
+    server: FakeOpenCode, connection: Connection
+) -> None:
+    server.login = "Basic another"
+    with pytest.raises(Refused, match="it wants a password: set THE_PASSWORD"):
+        await post(connection)
+    assert {has_body for *_, has_body in sent(server)} == {False}
+
+
+async def test_nobody_there(connection: Connection, server: FakeOpenCode) -> None:
+    nobody = connect("http://127.0.0.1:1")
+    with pytest.raises(Unreachable):
+        await post(nobody)
+    await nobody.close()
+
+
+def listener_of_another() -> tuple[socket.socket, int]:
+    """A listener and the user to connect as, who is not its owner."""
+    ours = os.geteuid()
+    if ours != 0:  # only root can act as another: the listener is ours, and we say we are another
+        return socket.create_server(("127.0.0.1", 0)), ours + 1
+    os.seteuid(OTHERS_UID)
+    try:
+        return socket.create_server(("127.0.0.1", 0)), ours
+    finally:
+        os.seteuid(ours)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux lists owners")
+async def test_a_port_of_another_user_is_sent_nothing_at_all() -> None:
+    listener, uid = listener_of_another()
+    received: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+
+    async def receive(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        received.set_result(await reader.read())
+        writer.close()
+
+    async with await asyncio.start_server(receive, sock=listener):
+        port = listener.getsockname()[1]
+        connection = connect(f"http://127.0.0.1:{port}", uid)
+        with pytest.raises(NotOpenCode, match=f"the port {port} belongs to another user"):
+            await post(connection)
+        await connection.close()
+        assert await received == b""
