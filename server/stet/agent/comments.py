@@ -92,7 +92,7 @@ async def take(ask: Ask, comment: CommentPlace, workspace: Workspace) -> tuple[A
             ask,
             prompt=instruction.text,
             mode=MODES[instruction.marker],
-            place=Place(comment.uri, selected),
+            place=Place(comment.uri, selected, caret=selected.start),
         ),
         taken,
     )

@@ -48,7 +48,9 @@ def build_context(
     The scope `linked` follows `graph`; without one the workspace is scanned for links.
     """
     attachments = attachments or Attachments()
-    snapshot = scoped(snapshot.asked_about(place.uri), attachments)
+    if not snapshot.is_question:
+        snapshot = snapshot.asked_about(place.uri or snapshot.activity.active)
+    snapshot = scoped(snapshot, attachments)
     current = find_current(snapshot, place)
     named = find_mentioned(snapshot, prompt, current)
     chosen = find_attached(snapshot, attachments, current, named.whole)

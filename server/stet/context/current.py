@@ -15,14 +15,16 @@ class Current:
     Attributes:
         document: As it was when asked.
         name: What the model calls it.
-        cursor: None where nobody said where it is.
+        cursor: Where the caret is: with a selection, its active end; None where nobody said that.
         selected: What is selected, in the order of the text; empty for none.
+        visible: What the user sees of it; None where nobody said that.
     """
 
     document: TextDocument
     name: str
     cursor: Position | None
     selected: tuple[Range, ...]
+    visible: Range | None = None
 
 
 def find_current(snapshot: Snapshot, place: Place) -> Current | None:
@@ -34,11 +36,15 @@ def find_current(snapshot: Snapshot, place: Place) -> Current | None:
         document = snapshot.show(uri)
     except NotShown:
         return None  # the filter's decision: nothing of it is sent, not even its name
-    cursor, ranges = _where(snapshot, uri, place.range)
+    cursor, ranges = _where(snapshot, uri, place)
+    # A question that names a place is about that, whatever the user sees meanwhile.
+    names_place = place.range is not None and not place.selections
+    visible = None if names_place else snapshot.activity.visible_of(uri)
     real = snapshot.document(uri)
     if real is not None:
         ranges = tuple(snapshot.shown_range(real, range_) for range_ in ranges)
         cursor = cursor and snapshot.shown_range(real, Range(cursor, cursor)).start
+        visible = visible and snapshot.shown_range(real, visible)
     selected = sorted(
         Range(start, end)
         for range_ in ranges
@@ -49,14 +55,13 @@ def find_current(snapshot: Snapshot, place: Place) -> Current | None:
         snapshot.name_of(uri),
         None if cursor is None else document.clamp(cursor),
         tuple(selected),
+        visible,
     )
 
 
-def _where(
-    snapshot: Snapshot, uri: str, asked: Range | None
-) -> tuple[Position | None, tuple[Range, ...]]:
-    """Cursor and selections: those asked about, else those the editor last told or let infer."""
-    if asked is not None:
-        return asked.start, (asked,)
+def _where(snapshot: Snapshot, uri: str, asked: Place) -> tuple[Position | None, tuple[Range, ...]]:
+    """Caret and selections: those asked about, else those the editor last told or let infer."""
+    if asked.range is not None:
+        return asked.caret or asked.range.caret, asked.selections or (asked.range,)
     selection = snapshot.activity.selection_of(uri)
-    return (None, ()) if selection is None else (selection.cursor, selection.ranges)
+    return (None, ()) if selection is None else (selection.caret, selection.ranges)

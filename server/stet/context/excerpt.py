@@ -32,6 +32,10 @@ class Excerpt:
         """Whether every line of the document is in it."""
         return self.last - max(self.first, 1) + 1 == self.total
 
+    def holds(self, line: int) -> bool:
+        """Whether a line (0-based) of the document is in it."""
+        return self.first <= line + 1 <= self.last
+
     @property
     def lines(self) -> str:
         """`1-20`; `0-0` for none."""

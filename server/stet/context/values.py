@@ -4,20 +4,25 @@ from dataclasses import dataclass
 
 from stet.llm.tokens import estimate_tokens
 from stet.text.document import TextDocument
-from stet.text.position import Range
+from stet.text.position import Position, Range
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a question was asked.
+    """Where a question was asked. All positions are in code points, 0-based.
 
     Attributes:
         uri: Of the document; None: the active one.
-        range: What is selected there, in code points; None: what the editor last said.
+        range: What is selected there, of several selections the main one; None: what the editor last
+            said.
+        caret: Where the caret is; None: at the end of what is selected.
+        selections: All that is selected there, where that is more than `range`.
     """
 
     uri: str | None = None
     range: Range | None = None
+    caret: Position | None = None
+    selections: tuple[Range, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,7 +131,8 @@ class Comments:
 
     def _begin(self, document: TextDocument, one: Instruction) -> None:
         start = document.position_at(one.start)
-        place = Place(document.uri, Range(start, document.position_at(one.end)))
+        stretch = Range(start, document.position_at(one.end))
+        place = Place(document.uri, stretch, caret=start)
         _ = self._ask(
             document,
             start.line,

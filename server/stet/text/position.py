@@ -21,6 +21,10 @@ class Position:
     character: int
 
 
+_LINE_END = 2**31
+"""A column after every other one."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Range:
     """A half-open stretch of text: `start` is in it, `end` is not; `start <= end`."""
@@ -39,6 +43,16 @@ class Range:
         An end at column 0 of a later line does not claim that line.
         """
         return self.start.line <= other.last_line and other.start.line <= self.last_line
+
+    @property
+    def caret(self) -> Position:
+        """Return where a caret is that has selected this from its start; clamp it to the text.
+
+        Where whole lines are selected it is on the last of them, not on the line after.
+        """
+        if self.last_line < self.end.line:
+            return Position(self.last_line, _LINE_END)
+        return self.end
 
     @property
     def line_behind(self) -> int:

@@ -116,6 +116,10 @@ class Activity:
         key = self._note(uri, source)
         at = selections[0].end if cursor is None else cursor
         self._select(key, Selection(tuple(selections), at, source, self._now()))
+        seen = self._visible.get(key)
+        if source is Source.NOTIFIED and seen and not seen.start.line <= at.line <= seen.end.line:
+            # Editors move the caret into view: if it is elsewhere, so is the user.
+            del self._visible[key]
         if source.is_explicit:
             self._standing.add(key)
 

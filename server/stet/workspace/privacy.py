@@ -17,7 +17,8 @@ model, local ones too. In this order, for the path as written and for the real o
 
 The last exception is deliberate and narrow. A git-ignored file is no part of the project, and often
 holds what must not be shared, so being open in some tab is no reason to send it. But a question
-asked in such a file is about that file: the active document, or the one named in the question.
+asked in such a file is about that file: the one that the question names, else the active document.
+A question that names another file is not about the active one.
 """
 
 import logging

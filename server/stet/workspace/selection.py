@@ -15,7 +15,7 @@ class Source(Enum):
     COMMAND = "command"
     """The user said so once: `stet.focus`, or the place given with `stet.ask`."""
     REQUEST = "request"
-    """Inferred from where an ordinary request points: code action, highlight, completion ..."""
+    """Inferred from where an ordinary request points: code action, highlight ..."""
     HOVER = "hover"
     """Inferred from a hover, which in some editors is where the mouse is, not the cursor."""
     EDIT = "edit"
@@ -49,6 +49,15 @@ class Selection:
     def at_cursor(cls, cursor: Position, source: Source, at: float) -> "Selection":
         """A bare cursor."""
         return cls((Range(cursor, cursor),), cursor, source, at)
+
+    @property
+    def caret(self) -> Position:
+        """Return where the caret is: as the editor said, else at the end of the main range.
+
+        Clamp it to the text.
+        """
+        is_said = self.source is Source.NOTIFIED or self.ranges[0].is_empty
+        return self.cursor if is_said else self.ranges[0].caret
 
     @property
     def is_bare(self) -> bool:

@@ -57,7 +57,9 @@ class Snapshot:
         activity: Where the user was.
         settings: Those in force.
         rules: The ignore files, read when needed and shared between snapshots.
-        asked: URI of the document the current question is about, where that was said.
+        asked: URI of the document the current question is about; None where it is about none.
+        is_question: Whether a question is answered: then only `asked` counts as asked about, wherever
+            the user is meanwhile. Else it is the active document.
         blocks: By canonical URI, the ids of hunks that may stand in a text as blocks: no part of what
             the file says.
         walked: What walks have decided, where that is kept; shared between snapshots.
@@ -71,13 +73,18 @@ class Snapshot:
     settings: Settings
     rules: IgnoreRules
     asked: str | None = None
+    is_question: bool = False
     blocks: Mapping[str, frozenset[str]] = field(default_factory=dict)
     redactor: Redactor = field(default_factory=Redactor, compare=False)
     walked: WalkMemory | None = field(default=None, compare=False)
 
     def asked_about(self, uri: str | None) -> "Snapshot":
-        """The same world, for a question about this document (see `stet.workspace.privacy`)."""
-        return replace(self, asked=uri)
+        """Return the same world for a question about this document, and no other.
+
+        Args:
+            uri: Of the document; None: the question is about none (see `stet.workspace.privacy`).
+        """
+        return replace(self, asked=uri, is_question=True)
 
     def document(self, uri: str) -> TextDocument | None:
         """An open document; None if it is not open. Not filtered: for Stet's own use."""
@@ -199,7 +206,8 @@ class Snapshot:
 
     def privacy(self) -> PrivacyFilter:
         """The filter on what may leave the machine, for this moment and this question."""
-        asked = {canonical(uri) for uri in (self.activity.active, self.asked) if uri is not None}
+        active = None if self.is_question else self.activity.active
+        asked = {canonical(uri) for uri in (active, self.asked) if uri is not None}
         return PrivacyFilter(
             self.system,
             self.roots,

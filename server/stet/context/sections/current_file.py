@@ -1,7 +1,7 @@
-"""`<current_file>`: the file the user is in, whole, or around the cursor where it is large."""
+"""`<current_file>`: the file the user is in, whole, or what they see of it where it is large."""
 
 from stet.context.current import Current
-from stet.context.excerpt import around
+from stet.context.excerpt import Excerpt, around
 from stet.context.tags import element, on_one_line
 from stet.context.values import Section
 from stet.settings.values import Settings
@@ -13,16 +13,32 @@ MAX_LINE_CONTENT = 500
 
 def current_file(current: Current, settings: Settings) -> Section:
     """Path, cursor line (1-based) with its content, and the numbered text."""
-    document, cursor = current.document, current.cursor
-    excerpt = around(
-        document, 0 if cursor is None else cursor.line, settings.context.current_file_lines
-    )
+    cursor = current.cursor
+    excerpt = _window(current, settings.context.current_file_lines)
     head = [f"Path: {on_one_line(current.name)}"]
     if cursor is not None:
         head += [f"Line: {cursor.line + 1}", f"Line Content: `{_line_content(current, cursor)}`"]
     rest = "" if excerpt.is_whole else "; `read_file` shows the others"
     head.append(f"Lines: {excerpt.lines} of {excerpt.total}{rest}")
     return Section("current_file", element("current_file", "\n".join((*head, excerpt.text))))
+
+
+def _window(current: Current, max_lines: int) -> Excerpt:
+    """What the user sees and the cursor's line in the middle; what they see where both are too far apart.
+
+    Where nobody said what the user sees, it is the cursor's line.
+    """
+    document, seen = current.document, current.visible
+    line = None if current.cursor is None else current.cursor.line
+    if seen is None:
+        return around(document, line or 0, max_lines)
+    first, last = seen.start.line, seen.last_line
+    if line is not None and max(last, line) - min(first, line) < max_lines:
+        first, last = min(first, line), max(last, line)
+    excerpt = around(document, (first + last + 1) // 2, max_lines)
+    # Lines may be so long that few of them are shown.
+    is_cut = line is not None and first <= line <= last and not excerpt.holds(line)
+    return around(document, line or 0, max_lines) if is_cut else excerpt
 
 
 def _line_content(current: Current, cursor: Position) -> str:

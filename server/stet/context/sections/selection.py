@@ -6,17 +6,21 @@ from stet.context.values import Section
 from stet.settings.values import Settings
 
 NAME = "manually_added_selection"
+MAX_SELECTIONS = 50
+"""How many selected ranges are shown, however short they are."""
 
 
 def selection(current: Current, settings: Settings) -> Section:
     """One element for each selected range, in the order of the text; the limit is for all of them.
+
+    What there is no room for is counted on a last line.
 
     Lines are 1-based and inclusive; a selection that ends before the first character of a line does
     not include that line.
     """
     left = settings.context.selection_limit
     elements: list[str] = []
-    for range_ in current.selected:
+    for range_ in current.selected[:MAX_SELECTIONS]:
         text = current.document.text_in(range_)
         shown = text[: max(0, left)]
         left -= len(text)
@@ -26,4 +30,6 @@ def selection(current: Current, settings: Settings) -> Section:
         elements.append(element(NAME, harmless(shown), {"path": current.name, "lines": lines}))
         if left <= 0:
             break
+    if n_more := len(current.selected) - len(elements):
+        elements.append(f"(cut: {n_more} more selection{'s' if n_more != 1 else ''})")
     return Section(NAME, "\n".join(elements))

@@ -142,7 +142,7 @@ def _again(state: ServerState, hunk: Hunk) -> Ask:
     return Ask(
         prompt=prompt,
         mode=Mode.AGENT,
-        place=Place(hunk.uri, hunk.range),
+        place=Place(hunk.uri, hunk.range, caret=hunk.range.start),
         chat=hunk.chat or "main",
         is_users=False,  # it quotes the file, whose words may be a stranger's
     )

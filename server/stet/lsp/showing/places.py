@@ -11,6 +11,7 @@ from stet.text.document import TextDocument
 from stet.text.encoding import column_of
 from stet.text.position import Position, Range
 from stet.workspace.paths import PathRefused
+from stet.workspace.selection import Source
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.workspace import Workspace
 
@@ -58,7 +59,7 @@ def place_of(arguments: Arguments, workspace: Workspace, pages: ReviewPages | No
         raise InvalidParams("a place in a file needs the file: `uri` or `file`")
     document = document_of(uri, workspace)
     given = _given(wire, lines, document, workspace)
-    return _selected(document, workspace) if given is None else Place(document.uri, given)
+    return _selected(document, workspace) if given is None else _at(document, given, workspace)
 
 
 def document_of(uri: str, workspace: Workspace) -> TextDocument:
@@ -99,8 +100,20 @@ def _active(workspace: Workspace) -> Place:
 
 
 def _selected(document: TextDocument, workspace: Workspace) -> Place:
+    """Everything that is selected in a document, and the caret."""
     selection = workspace.snapshot().activity.selection_of(document.uri)
-    return Place(document.uri, selection.ranges[0] if selection else None)
+    if selection is None:
+        return Place(document.uri, None)
+    return Place(document.uri, selection.ranges[0], selection.caret, selection.ranges)
+
+
+def _at(document: TextDocument, given: Range, workspace: Workspace) -> Place:
+    """A stretch of a document, with the caret if the editor has said that it is in it."""
+    selection = workspace.snapshot().activity.selection_of(document.uri)
+    if selection is None or selection.source is not Source.NOTIFIED:
+        return Place(document.uri, given)
+    is_in = given == selection.ranges[0] or given.start <= selection.cursor < given.end
+    return Place(document.uri, given, selection.cursor if is_in else None)
 
 
 def _clamped(shown: tuple[str, Range], workspace: Workspace) -> Place:
