@@ -29,6 +29,15 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
+async def asked(root: Path, *replies: api.Scripted, **agent: Any) -> Any:
+    """A turn that proposes nothing, to its end."""
+    async with (
+        OpenAIServer(replies) as server,
+        FakeEditor.start(root, env=provider(server), settings={"agent": agent}) as editor,
+    ):
+        return await run(editor, "Do it", uri=editor.open("a.txt"))
+
+
 async def ran(root: Path, *replies: api.Scripted, **agent: Any) -> tuple[Any, OpenAIServer]:
     """A turn to its end, in a server that is alive and well afterwards; what it proposed can be had."""
     async with (
@@ -118,11 +127,22 @@ async def test_a_budget_that_is_used_up_limits_the_turn(root: Path) -> None:
 
 
 @pytest.mark.parametrize("events", [[], [api.delta(content="Hm")]], ids=["mute", "silent"])
+async def test_time_that_runs_out_after_the_first_round_is_a_limit(
+    root: Path, events: list[dict[str, Any]]
+) -> None:
+    turn, _ = await ran(root, Reply(events, End.HANG), maxSeconds=3)
+    assert turn["state"] == "limited"
+    assert turn["error"] == (
+        "Stopped after 3 seconds (agent.maxSeconds). What was proposed stays; ask again to go on."
+    )
+
+
+@pytest.mark.parametrize("events", [[], [api.delta(content="Hm")]], ids=["mute", "silent"])
 async def test_a_hanging_model_fails_the_turn_within_its_time(
     root: Path, events: list[dict[str, Any]]
 ) -> None:
     started = time.monotonic()
-    turn, _ = await ran(root, Reply(events, End.HANG), maxSeconds=3)
+    turn = await asked(root, Reply(events, End.HANG), maxSeconds=3)
     assert turn["state"] == "failed"
     assert "said nothing within" in turn["error"] or "fell silent" in turn["error"]
     assert time.monotonic() - started < 15

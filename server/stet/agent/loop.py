@@ -43,7 +43,7 @@ _LAST = (
     "now with what you know, and call `done` with a summary in the same answer as your last edits."
 )
 _PATIENCE = 0.9
-"""The part of the time left that a model may be silent: so the user is told of that, not of the time."""
+"""The part of the time that a model may be silent in the first round: so the user is told of that."""
 
 
 async def run_turn(turn: Turn, messages: list[Message], crew: Crew) -> Turn:
@@ -154,7 +154,8 @@ class _Work:
             tuple(self._messages),
             self._tools,
             ceiling=crew.limits.answer(self._spent, prompt),
-            patience=None if left == float("inf") else _PATIENCE * left,
+            # Later on, little time may be left: then the limit ends the turn, not the model.
+            patience=None if before.rounds or left == float("inf") else _PATIENCE * left,
         )
         try:
             completion = await crew.model.complete(
