@@ -269,3 +269,14 @@ def test_all_does_not_mean_what_needs_a_yes_of_its_own(shell: Shell) -> None:
     assert done.returncode == 1
     assert "not accepted: " in done.stderr
     assert not (shell.folder / ".vscode").exists()
+
+
+def test_a_turn_whose_edits_all_failed_is_told_and_has_exit_code_one(shell: Shell) -> None:
+    edit = {"file": "f.py", "old_text": "lost", "new_text": "y"}
+    shell.script(
+        {"tool_calls": [{"name": "edit_file", "arguments": edit}]},
+        {"tool_calls": [{"name": "done", "arguments": {"summary": "Changed it."}}]},
+    )
+    done = shell.run("ask", "Change it.", "--file", "f.py", "--accept", "all")
+    assert (done.returncode, text(shell)) == (1, BEFORE)
+    assert "an edit of f.py applied to no text: " in done.stderr

@@ -105,8 +105,10 @@ class Calls:
             run = run.carried_out(outcome.hunks)
         self._keep(n, run)
         desk = self._toolbox.desk
+        failed = self._toolbox.failed_edit(self._calls[n], outcome)
         self._turn = dataclasses.replace(
             self._turn,
+            failed=(*self._turn.failed, failed) if failed else self._turn.failed,
             files_read=tuple(desk.files_read),
             files_copied=tuple(desk.copied),
             sources=tuple(desk.sources),

@@ -112,6 +112,8 @@ async def propose_removal(turn: Turn, desk: Desk, taken: Taken) -> Turn:
     """
     if turn.state is not TurnState.COMPLETED:
         return turn
+    if not turn.is_success(has_proposed=bool(desk.ledger.hunks(turn=turn.id))):
+        return dataclasses.replace(turn, summary=f"{turn.summary} The comment stays.".strip())
     # A turn that only answers proposes nothing of the model's; this is not the model's.
     desk.rules = dataclasses.replace(desk.rules, read_only=False)
     try:

@@ -183,7 +183,7 @@ class _Work:
     async def _carry_out(self, completion: Completion) -> None:
         """Run what was called; a model that goes round in circles is told so once, then stopped."""
         crew = self._crew
-        crew.toolbox.desk.summary = None
+        crew.toolbox.desk.summary, crew.toolbox.desk.is_last_round = None, bool(self._end)
         calls = Calls(self._turn, completion, crew.toolbox, crew.emit, last_round=bool(self._end))
         self._turn = await calls.carry_out(self._messages, self._watch)
         if self._n_dropped:

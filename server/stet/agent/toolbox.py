@@ -24,7 +24,14 @@ from stet.tools.delete_file import DELETE_FILE
 from stet.tools.desk import Desk
 from stet.tools.done import DONE
 from stet.tools.edit_file import EDIT_FILE
-from stet.tools.errors import NotOffered, ToolError, UserDeclined
+from stet.tools.errors import (
+    FailedEdit,
+    HeldBack,
+    NotOffered,
+    RuleRefused,
+    ToolError,
+    UserDeclined,
+)
 from stet.tools.execute_command import EXECUTE_COMMAND
 from stet.tools.explore_structure import EXPLORE_STRUCTURE
 from stet.tools.find_dead_links import FIND_DEAD_LINKS
@@ -49,6 +56,9 @@ log = logging.getLogger(__name__)
 
 MAX_ERROR = 12_000
 """Characters of what is told of a call that went wrong: it may quote what the model wrote."""
+MAX_POSITION = 80
+MAX_MESSAGE = 300
+"""Characters kept of a failed edit: of where it was to go, and of why it failed."""
 MAX_ARGUMENTS = 100
 """How many arguments of one call are looked at: no tool has so many."""
 
@@ -125,6 +135,8 @@ class Outcome:
         text: For the model.
         error: What went wrong, or that the user said no; "" if nothing.
         declined: Whether the user said no.
+        is_excused: Whether nothing is wrong with the call itself: a rule is against it, the user, or
+            another edit that was sent with it.
         hunks: Ids of what was proposed; calls carried out as one share theirs.
         of_sections: As the tool's; see `Tool`.
     """
@@ -132,6 +144,7 @@ class Outcome:
     text: str
     error: str = ""
     declined: bool = False
+    is_excused: bool = False
     hunks: tuple[str, ...] = ()
     of_sections: bool = False
 
@@ -142,9 +155,10 @@ class Outcome:
         if len(told) > MAX_ERROR:
             told = f"{told[:MAX_ERROR]} (cut: {len(told) - MAX_ERROR} more characters)"
         if isinstance(error, UserDeclined):
-            return cls(f"{told}\n", told, declined=True)
+            return cls(f"{told}\n", told, declined=True, is_excused=True)
         shown = error.shown if isinstance(error, NotOffered) else told
-        return cls(f"Error: {told}\n", shown)
+        is_excused = isinstance(error, NotOffered | RuleRefused | HeldBack)
+        return cls(f"Error: {told}\n", shown, is_excused=is_excused)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +260,19 @@ class Toolbox:
             file=file if isinstance(file, str) else "",
             course=_COURSES[tool.kind] if tool else Course.READ,
         )
+
+    def failed_edit(self, call: ToolCall, outcome: Outcome) -> FailedEdit | None:
+        """The edit that a call was to propose, if it failed and no rule is against it."""
+        tool = self._named(call)
+        if not outcome.error or outcome.is_excused or tool is None:
+            return None
+        if tool.kind is not ToolKind.WRITE or tool.group is not ToolGroup.ACTION:
+            return None
+        arguments = parsed(call) or {}
+        position = arguments.get("position") or arguments.get("old_text") or ""
+        position = position.strip().partition("\n")[0] if isinstance(position, str) else ""
+        message = outcome.error.partition("\n")[0]
+        return FailedEdit(self.called(call).file, position[:MAX_POSITION], message[:MAX_MESSAGE])
 
     def _offered(self, *, last_round: bool) -> tuple[Tool, ...]:
         if not last_round:

@@ -11,6 +11,7 @@ from stet.context.builder import Place
 from stet.llm.messages import Completion, Usage
 from stet.review.rules import RejectedEdit
 from stet.text.instruction_marks import Marker
+from stet.tools.errors import FailedEdit
 from stet.tools.question import Question
 from stet.web.source import Source
 from stet.workspace.attachments import Attachments
@@ -116,6 +117,7 @@ class Turn:
         tool_calls: In order.
         files_read: Names, in order, without repeats.
         rejected: Edits that the gate refused.
+        failed: Edits that came to nothing though no rule is against them.
         files_copied: Names of files whose contents were gathered for the user.
         sources: Pages that were found or read.
         steering: What the user said while it ran, as far as the model has been shown it.
@@ -137,6 +139,7 @@ class Turn:
     tool_calls: tuple[ToolRun, ...] = ()
     files_read: tuple[str, ...] = ()
     rejected: tuple[RejectedEdit, ...] = ()
+    failed: tuple[FailedEdit, ...] = ()
     files_copied: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
     steering: tuple[str, ...] = ()
@@ -157,6 +160,14 @@ class Turn:
         """What the user has said in it; a comment and a project's prompt are a stranger's words."""
         is_theirs = self.ask.comment is None and self.ask.is_users
         return (self.ask.prompt, *self.steering) if is_theirs else self.steering
+
+    def is_success(self, *, has_proposed: bool) -> bool:
+        """Whether it did what it was asked for: not where all its edits came to nothing.
+
+        Args:
+            has_proposed: Whether the model has proposed an edit.
+        """
+        return self.state is TurnState.COMPLETED and (has_proposed or not self.failed)
 
     def with_round(self, completion: Completion) -> "Turn":
         """After the model has answered once more."""

@@ -68,7 +68,7 @@ class Outcome:
     @property
     def failed(self) -> bool:
         """Whether the command's exit code is 1."""
-        return self.turn["state"] in _GONE_STATES or bool(self.refused or self.unsaved)
+        return not self.turn["success"] or bool(self.refused or self.unsaved)
 
     def as_json(self) -> str:
         """One object on one line, ASCII, so that nothing in it can act on a terminal."""
@@ -281,6 +281,9 @@ class _Asking:
             self._terminal.say(note, "yellow")
         for edit in turn.get("rejectedEdits") or ():
             self._terminal.say(f"refused an edit of {edit['file']}: {edit['message']}", "yellow")
+        for edit in turn.get("failedEdits") or ():
+            told = f"an edit of {edit['file']} applied to no text: {edit['message']}"
+            self._terminal.say(told, "yellow")
 
     def _show_proposal(self, item: dict[str, Any]) -> None:
         documents = self._client.documents

@@ -22,7 +22,7 @@ from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
-from stet.tools.errors import ToolError
+from stet.tools.errors import RuleRefused, ToolError
 from stet.tools.hands import Hands, Opened
 from stet.tools.provenance import OthersWords
 from stet.tools.question import MAX_TEXT, Inquire, Question, QuestionKind
@@ -67,6 +67,7 @@ class Desk:
         shown: What the model has been shown of files.
         files_read: Names of files read, in order, without repeats.
         rejected: Edits that the gate refused.
+        is_last_round: Whether the model can send nothing after the calls that are being carried out.
         opened: What the model wants the user to see, until the loop has passed it on.
         summary: What `done` said, or None while the turn goes on.
         links: What files link to, as found before.
@@ -92,6 +93,7 @@ class Desk:
     shown: Shown = field(default_factory=Shown)
     files_read: list[str] = field(default_factory=list)
     rejected: list[RejectedEdit] = field(default_factory=list)
+    is_last_round: bool = False
     opened: list[Opened] = field(default_factory=list)
     summary: str | None = None
     links: LinkCache = field(default_factory=LinkCache)
@@ -381,4 +383,4 @@ class Desk:
     def refuse(self, name: str, position: str, refusal: Refusal) -> ToolError:
         """The error that tells the model of a refusal, which is noted for the user; to be raised."""
         self.rejected.append(RejectedEdit(name, position, refusal.rule, refusal.message))
-        return ToolError(f"Refused by the rule {refusal.rule}: {refusal.message}")
+        return RuleRefused(f"Refused by the rule {refusal.rule}: {refusal.message}")

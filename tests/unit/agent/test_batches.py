@@ -7,10 +7,10 @@ import pytest
 
 from stet.agent.events import AgentEvent, ToolEnded
 from stet.agent.lifecycle import ToolState
-from stet.agent.turn import Turn
+from stet.agent.turn import Turn, TurnState
 from stet.llm.messages import Completion, StopReason, ToolCall
 from stet.llm.scripted import call
-from stet.settings.values import EditSettings, Settings
+from stet.settings.values import AgentSettings, EditSettings, Settings
 from stet.workspace.modification import WireEdit
 from tests.support.turns import Table
 from tests.support.world import insertion, make_world
@@ -147,16 +147,64 @@ async def test_one_that_is_not_found_keeps_the_others_back() -> None:
     assert second.startswith("Error: 'a.py': The old text is not in the file.")
 
 
-async def test_one_that_the_gate_refuses_keeps_the_others_back_and_is_told_to_the_user() -> None:
+async def test_one_that_the_gate_refuses_takes_no_other_with_it_and_is_told_to_the_user() -> None:
     table, turn = await worked(
         edits({"position": "insert:1", "content": "zero"}, {"position": "delete:4"}),
         settings=Settings(edit=EditSettings(can_delete=False)),
     )
-    assert table.hunks == ()
+    assert table.proposed() == f"zero\n{TEXT}"
     first, second = told(table, 1)
-    assert first.startswith("Error: Edit 2 of this file failed: Refused by the rule edit.canDelete")
+    assert first.startswith("Proposed h1 at line 1")
     assert second.startswith("Error: Refused by the rule edit.canDelete")
+    assert second.endswith("The other edits of this file in this answer were proposed.\n")
+    assert turn.failed == ()
     assert [(one.position, one.rule) for one in turn.rejected] == [("delete:4", "edit.canDelete")]
+
+
+async def test_where_the_gate_refuses_all_of_them_each_is_refused_for_itself() -> None:
+    table, turn = await worked(
+        edits({"position": "delete:2"}, {"position": "delete:4"}),
+        settings=Settings(edit=EditSettings(can_delete=False)),
+    )
+    assert table.hunks == ()
+    assert [one.position for one in turn.rejected] == ["delete:2", "delete:4"]
+    assert not any("other edits" in one or "send all" in one for one in told(table, 1))
+
+
+async def test_a_place_that_is_not_found_holds_back_also_beside_a_refused_edit() -> None:
+    table, turn = await worked(
+        edits({"position": "delete:4"}, swap("none", "x"), {"position": "end", "content": "six"}),
+        settings=Settings(edit=EditSettings(can_delete=False)),
+    )
+    assert table.hunks == ()
+    refused, lost, held = told(table, 1)
+    assert refused.startswith("Error: Refused by the rule edit.canDelete")
+    assert lost.startswith("Error: 'a.py': The old text is not in the file.")
+    assert held.startswith("Error: Edit 2 of this file failed: 'a.py'")
+    assert [(one.position, one.file) for one in turn.failed] == [("none", "a.py")]
+
+
+@pytest.mark.parametrize(
+    ("bad", "n_failed"),
+    [
+        (swap("none", "x"), 1),
+        ({"position": "replace:90", "content": "x"}, 1),
+        ({"old_text": "four"}, 1),
+        (swap("wo\n", "x"), 1),
+        (swap("a" * 400_001, "x"), 1),
+    ],
+    ids=["not found", "no such line", "not readable", "overlaps the first", "too large"],
+)
+async def test_in_the_last_round_what_is_valid_is_proposed(
+    bad: dict[str, Any], n_failed: int
+) -> None:
+    settings = Settings(agent=AgentSettings(max_iterations=2))
+    table, turn = await worked(
+        READ, edits(swap("two\n", "2\n"), bad, swap("four", "4")), settings=settings
+    )
+    assert table.proposed() == TEXT.replace("two", "2").replace("four", "4")
+    assert (turn.state, len(turn.failed)) == (TurnState.LIMITED, n_failed)
+    assert turn.tool_calls[2].error
 
 
 async def test_one_that_can_not_be_read_keeps_the_others_back() -> None:

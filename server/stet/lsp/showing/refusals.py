@@ -1,4 +1,4 @@
-"""What the gate refused in a turn, in a few words for its end."""
+"""What the gate refused in a turn and what failed otherwise, in a few words for its end."""
 
 from stet.agent.turn import Turn
 from stet.text.escape import escape_line
@@ -19,6 +19,17 @@ def refusals(turn: Turn) -> str:
         by_rule.setdefault(edit.rule, {})[escape_line(edit.file)[:_LENGTH]] = None
     told = ", ".join(f"{rule} for {_listed(list(files))}" for rule, files in by_rule.items())
     return f"{n_edits} edit{'s' if n_edits != 1 else ''} refused by the rule {told}"
+
+
+def failures(turn: Turn, *, has_proposed: bool) -> str:
+    """How many edits failed though no rule is against them, and of which files; nothing if none did."""
+    n_edits = len(turn.failed)
+    if not n_edits:
+        return ""
+    files = dict.fromkeys(escape_line(edit.file)[:_LENGTH] for edit in turn.failed if edit.file)
+    named = f": {_listed(list(files))}" if files else ""
+    told = f"{n_edits} edit{'s' if n_edits != 1 else ''} applied to no text{named}"
+    return told if has_proposed else f"nothing was proposed; {told}"
 
 
 def _listed(files: list[str]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from stet.agent.lifecycle import ToolRun, reviewed
-from stet.agent.turn import OVER, Turn, TurnState
+from stet.agent.turn import OVER, REMOVAL, Turn
 from stet.llm.messages import Usage
 from stet.lsp import to_lsp
 from stet.review.ledger import ReviewLedger
@@ -16,7 +16,9 @@ from stet.workspace.workspace import Workspace
 def turn_shape(turn: Turn, ledger: ReviewLedger) -> dict[str, object]:
     """The answer of `stet.turn`."""
     proposals = ledger.proposals(turn.id)
-    states = {hunk.id: hunk.state for hunk in ledger.hunks(turn=turn.id)}
+    hunks = ledger.hunks(turn=turn.id)
+    states = {hunk.id: hunk.state for hunk in hunks}
+    has_proposed = any(hunk.summary != REMOVAL for hunk in hunks)
     return {
         "turn": turn.id,
         "chat": turn.ask.chat,
@@ -25,7 +27,7 @@ def turn_shape(turn: Turn, ledger: ReviewLedger) -> dict[str, object]:
         "prompt": turn.ask.prompt,
         "answer": turn.answer,
         "summary": turn.summary,
-        "success": turn.state is TurnState.COMPLETED if turn.state in OVER else None,
+        "success": turn.is_success(has_proposed=has_proposed) if turn.state in OVER else None,
         "proposals": [proposal.id for proposal in proposals],
         "hunks": [hunk for proposal in proposals for hunk in proposal.hunks],
         "toolCalls": [_tool(run, states) for run in turn.tool_calls],
@@ -36,6 +38,14 @@ def turn_shape(turn: Turn, ledger: ReviewLedger) -> dict[str, object]:
         "rejectedEdits": [
             {"file": e.file, "position": e.position, "rule": e.rule, "message": e.message}
             for e in turn.rejected
+        ],
+        "failedEdits": [
+            {
+                "file": e.file,
+                **({"position": e.position} if e.position else {}),
+                "message": e.message,
+            }
+            for e in turn.failed
         ],
         "usage": {**_usage(turn.usage), "perRound": [_usage(usage) for usage in turn.rounds]},
         "cost": turn.cost,

@@ -1,6 +1,6 @@
 """How a turn looks in the editor: its own progress, and a message at its end."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import monotonic
 
 from lsprotocol import types as lsp
@@ -24,10 +24,10 @@ from stet.lsp.client import Client
 from stet.lsp.progress import Progress
 from stet.lsp.showing.publisher import Publisher
 from stet.lsp.showing.question_view import QuestionView
-from stet.lsp.showing.refusals import refusals
+from stet.lsp.showing.refusals import failures, refusals
 from stet.lsp.showing.spending import spent
 from stet.review.ledger import ReviewLedger
-from stet.review.proposal import HunkState
+from stet.review.proposal import Hunk, HunkState
 from stet.text.escape import escape_line
 
 EVERY = 0.15
@@ -140,7 +140,9 @@ class TurnView:
 
     def _ended(self, turn: Turn) -> None:
         self._spoken.pop(turn.id, None)
-        message = self._last_words(turn)
+        hunks = self._ledger.hunks(turn=turn.id)
+        has_proposed = any(hunk.summary != REMOVAL for hunk in hunks)
+        message = _last_words(turn, hunks, has_proposed=has_proposed)
         if progress := self._progress.pop(turn.id, None):
             progress.end(message)
         # Progress is invisible in some editors and lost in others; this is how all of them tell.
@@ -149,23 +151,24 @@ class TurnView:
                 TurnState.FAILED: lsp.MessageType.Error,
                 TurnState.LIMITED: lsp.MessageType.Warning,
             }
-            kind = kinds.get(turn.state, lsp.MessageType.Info)
+            is_success = turn.is_success(has_proposed=has_proposed)
+            usual = lsp.MessageType.Info if is_success else lsp.MessageType.Warning
+            kind = kinds.get(turn.state, usual)
             self._client.show_message(f"Stet: {message}", kind)
 
-    def _last_words(self, turn: Turn) -> str:
-        hunks = self._ledger.hunks(turn=turn.id)
-        words = last_words(turn, has_proposed=any(hunk.summary != REMOVAL for hunk in hunks))
-        pending = sum(hunk.state is HunkState.PENDING for hunk in hunks)
-        notes = [f"{pending} hunk{'s' if pending != 1 else ''} to review"] if pending else []
-        if refused := refusals(turn):
-            notes.append(refused)
-        notes += map(escape_line, turn.notes)
-        if turn.rounds:
-            notes.append(spent(turn))
-        return f"{words} ({'; '.join(notes)})" if notes else words
+
+def _last_words(turn: Turn, hunks: Sequence[Hunk], *, has_proposed: bool) -> str:
+    """The message at a turn's end: what it says, what waits, what failed, what it took."""
+    pending = sum(hunk.state is HunkState.PENDING for hunk in hunks)
+    notes = [f"{pending} hunk{'s' if pending != 1 else ''} to review"] if pending else []
+    notes += [refusals(turn), failures(turn, has_proposed=has_proposed)]
+    notes += map(escape_line, turn.notes)
+    notes += [spent(turn)] if turn.rounds else []
+    words, told = _words(turn, has_proposed=has_proposed), "; ".join(filter(None, notes))
+    return f"{words} ({told})" if told else words
 
 
-def last_words(turn: Turn, *, has_proposed: bool) -> str:
+def _words(turn: Turn, *, has_proposed: bool) -> str:
     """What a turn says at its end: the answer, or where edits are to be reviewed a line about them.
 
     Args:

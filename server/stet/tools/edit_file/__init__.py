@@ -1,7 +1,8 @@
 """`edit_file`: propose a change of an existing file, by quoted text or by line position.
 
 The calls of one answer that edit the same file are one edit: what they mean is found in the text
-the model was shown, they are checked as a whole, and either all of them are proposed or none.
+the model was shown, they are checked as a whole, and either all of them are proposed or none, but for
+those that a rule refuses. In the last round, when nothing can be sent again, what is valid is proposed.
 """
 
 import asyncio
@@ -44,19 +45,29 @@ async def run(params: EditFile, desk: Desk) -> str:
 async def run_together(
     calls: Sequence[EditFile | ToolError], desk: Desk
 ) -> tuple[str | ToolError, ...]:
-    """All of the calls, which edit one file, or none; what was proposed for each, or why nothing was.
+    """Propose the calls, which edit one file, as one edit.
 
     A call that could not be read is given as its error.
+
+    Returns:
+        For each call what was proposed, or why nothing was.
     """
-    read = [call for call in calls if isinstance(call, EditFile)]
-    if len(read) < len(calls):
-        return none_of(
-            {n: call for n, call in enumerate(calls) if not isinstance(call, EditFile)}, calls
-        )
-    if too_large := {n: _too_large(call) for n, call in enumerate(read) if _is_too_large(call)}:
-        return none_of(too_large, calls)
+    read = {n: call for n, call in enumerate(calls) if isinstance(call, EditFile)}
+    errors = {n: call for n, call in enumerate(calls) if isinstance(call, ToolError)}
+    errors |= {n: _too_large(call) for n, call in read.items() if _is_too_large(call)}
+    if errors and not desk.is_last_round:
+        return none_of(errors, calls)
+    good = {n: call for n, call in read.items() if n not in errors}
+    outcomes: dict[int, str | ToolError] = {**errors}
+    if good:
+        outcomes |= zip(good, await _proposed(desk, list(good.values())), strict=True)
+    return tuple(outcomes[n] for n in range(len(calls)))
+
+
+async def _proposed(desk: Desk, calls: Sequence[EditFile]) -> tuple[str | ToolError, ...]:
+    """What came of each call."""
     try:
-        batch = await _found(desk, read)
+        batch = await _found(desk, calls)
     except ToolError as error:
         return (error,) * len(calls)
     # Nothing is awaited from here on: what was found in the text is proposed for the same text. Where

@@ -1,4 +1,8 @@
-"""The calls of one answer that edit one file: looked for ahead, and proposed as one edit."""
+"""The calls of one answer that edit one file: looked for ahead, and proposed as one edit.
+
+A call that a rule refuses takes no other with it. One whose place can't be found holds all of them
+back, so that the model sends them again, but in the last round, when it can't.
+"""
 
 import dataclasses
 from bisect import bisect_left
@@ -20,7 +24,7 @@ from stet.text.position import Range
 from stet.text.seen import Seen
 from stet.tools.desk import Desk
 from stet.tools.edit_file.call import EditFile
-from stet.tools.errors import ToolError
+from stet.tools.errors import HeldBack, RuleRefused, ToolError
 
 _LARGE = 100_000
 """Characters from which on a text is not looked through on the event loop."""
@@ -50,23 +54,18 @@ class _Plan:
     """What is to be proposed.
 
     Attributes:
-        found: What each call does.
+        numbers: The calls (0-based) that it holds.
+        found: What each of them does.
         whole: All of them as one edit.
         amends: Ids of the pending hunks that it takes the place of.
         ready: What the gate says of it; None if it changes nothing.
     """
 
+    numbers: tuple[int, ...]
     found: tuple[_Found, ...]
     whole: Joined
     amends: tuple[str, ...]
     ready: Ready | NotReady | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Clash:
-    """The calls (0-based) that can't be one edit."""
-
-    numbers: tuple[int, ...]
 
 
 class Batch:
@@ -94,7 +93,8 @@ class Batch:
         self._look = desk.rules.looking_ahead((live.uri,))
         self._located = desk.locate(calls[0].file) if new else None
         self._found: list[_Found | MatchError | BadInstruction] = []
-        self._plan: _Plan | _Clash | None = None
+        self._clashes: list[tuple[int, ...]] = []
+        self._plan: _Plan | None = None
         self._is_found = False
 
     def _shown_to(self, call: EditFile) -> TextDocument | None:
@@ -131,48 +131,80 @@ class Batch:
         if not self._is_found:
             self._find_all()
         errors: dict[int, ToolError] = {}
+        refused: dict[int, ToolError] = {}
         for n, (call, one) in enumerate(zip(self._calls, self._found, strict=True)):
             if not isinstance(one, _Found):
                 errors[n] = ToolError(f"{call.file!r}: {one}")
             elif one.refused is not None:
                 refusal = one.refused.refusal
-                errors[n] = self._desk.refuse(call.file, position_of(call), refusal)
-        if isinstance(self._plan, _Clash):
-            numbers = self._plan.numbers
-            return none_of(dict.fromkeys(numbers, self._overlap(numbers)), self._calls)
-        if errors or self._plan is None:
-            return none_of(errors, self._calls)
+                refused[n] = self._desk.refuse(call.file, position_of(call), refusal)
+        for numbers in self._clashes:
+            errors |= dict.fromkeys(self._left_out(numbers), self._overlap(numbers))
+        if self._plan is None:
+            return none_of(errors | refused, self._calls)
         try:
-            return self._propose(self._plan)
+            proposed = self._propose(self._plan)
         except ToolError as error:
-            return none_of(dict.fromkeys(range(len(self._calls)), error), self._calls)
+            against = dict.fromkeys(self._plan.numbers, error)
+            return none_of(errors | refused | against, self._calls)
+        others = " The other edits of this file in this answer were proposed."
+        told = {n: RuleRefused(f"{why}{others}") for n, why in refused.items()}
+        found = errors | told | dict(zip(self._plan.numbers, proposed, strict=True))
+        return tuple(found[n] for n in range(len(self._calls)))
+
+    def _left_out(self, numbers: tuple[int, ...]) -> tuple[int, ...]:
+        """Of calls that overlap, those that are not proposed: in the last round the first one is."""
+        return numbers[1:] if self._desk.is_last_round else numbers
 
     def _find_all(self) -> None:
         """Find what each call does, or why its place can't be found; and what all of them do."""
-        self._found, self._plan = [], None
+        self._found, self._clashes, self._plan = [], [], None
         for call, shown in zip(self._calls, self._shown, strict=True):
             try:
                 self._found.append(self._find(call, shown))
             except (MatchError, BadInstruction) as error:
                 self._found.append(error)
-        found = [one for one in self._found if isinstance(one, _Found) and not one.refused]
-        if len(found) == len(self._calls):
-            wishes = [one.wish for one in found]
-            try:
-                self._plan = self._planned(tuple(found), join(wishes, self._view))
-            except OverlapError:
-                self._plan = _Clash(clash(wishes, self._view))
+        # A rule refuses an edit for good and takes no other with it; a place that is not found may be
+        # found when all of them are sent again.
+        if self._desk.is_last_round or all(isinstance(one, _Found) for one in self._found):
+            self._plan_valid()
         self._is_found = True
 
-    def _planned(self, found: tuple[_Found, ...], whole: Joined) -> _Plan:
-        """All of them as one edit, as the gate has it."""
-        changing = [n for n, one in enumerate(found) if one.places or whole.amends]
+    def _plan_valid(self) -> None:
+        """Plan the calls that may be proposed as one edit; those that overlap are noted."""
+        found = {
+            n: one
+            for n, one in enumerate(self._found)
+            if isinstance(one, _Found) and not one.refused
+        }
+        while found:
+            wishes = [one.wish for one in found.values()]
+            try:
+                self._plan = self._planned(found, join(wishes, self._view))
+            except OverlapError:
+                numbers = tuple(found)
+                clashing = tuple(numbers[k] for k in clash(wishes, self._view))
+                self._clashes.append(clashing)
+                if not self._desk.is_last_round:
+                    return
+                found = {n: one for n, one in found.items() if n not in clashing[1:]}
+            else:
+                return
+
+    def _planned(self, taken: Mapping[int, _Found], whole: Joined) -> _Plan:
+        """The calls that are taken as one edit, as the gate has it."""
+        numbers, found = tuple(taken), tuple(taken.values())
+        changing = [n for n, one in taken.items() if one.places or whole.amends]
         if not changing:
-            return _Plan(found, whole, (), None)
+            return _Plan(numbers, found, whole, (), None)
         offset = self._live.offset_at
         notes = tuple(
-            (offset(place.start), offset(place.end), call.summary or _summary(call))
-            for call, one in zip(self._calls, found, strict=True)
+            (
+                offset(place.start),
+                offset(place.end),
+                self._calls[n].summary or _summary(self._calls[n]),
+            )
+            for n, one in taken.items()
             for place in one.places
         )
         told = dict.fromkeys(note for _, _, note in notes)
@@ -180,12 +212,12 @@ class Batch:
         if self._located is not None:
             text = whole.edit.apply(self._live.text)
             creation = self._desk.creation(self._located, text, summary)
-            return _Plan(found, whole, (), made_ready(creation, self._rules))
+            return _Plan(numbers, found, whole, (), made_ready(creation, self._rules))
         draft = self._desk.draft(self._live, name, whole.edit, summary)
         if len(told) > 1:
             draft = dataclasses.replace(draft, notes=notes)
         amends = (*whole.amends, *self._view.repeated(whole.edit, whole.amends))
-        return _Plan(found, whole, amends, made_ready(draft, self._rules))
+        return _Plan(numbers, found, whole, amends, made_ready(draft, self._rules))
 
     def _find(self, call: EditFile, shown: TextDocument | None) -> _Found:
         """What a call does.
@@ -231,25 +263,26 @@ class Batch:
         )
 
     def _propose(self, plan: _Plan) -> tuple[str, ...]:
-        """Propose all of them as one edit.
+        """Propose what is planned as one edit; what each of its calls is told.
 
         Raises:
             ToolError: If the gate or the ledger refuses.
         """
+        calls = [self._calls[n] for n in plan.numbers]
         if plan.ready is None:
-            return tuple(_nothing(call) for call in self._calls)
+            return tuple(_nothing(call) for call in calls)
         call = next(
             one
-            for one, own in zip(self._calls, plan.found, strict=True)
+            for one, own in zip(calls, plan.found, strict=True)
             if own.places or plan.whole.amends
         )
         position = "create" if self._new else position_of(call)
         hunks = self._desk.propose_ready(plan.ready, position=position, amends=plan.amends)
         if self._new is not None:
-            return tuple(told_new(each.file, hunks[0]) for each in self._calls)
+            return tuple(told_new(each.file, hunks[0]) for each in calls)
         return tuple(
             self._told(call, one.part.amends, [hunk for hunk in hunks if _is_of(hunk, one.places)])
-            for call, one in zip(self._calls, plan.found, strict=True)
+            for call, one in zip(calls, plan.found, strict=True)
         )
 
     def _told(self, call: EditFile, amends: tuple[str, ...], own: list[Hunk]) -> str:
@@ -281,15 +314,16 @@ def none_of(
     errors: Mapping[int, ToolError], calls: Sequence[EditFile | ToolError]
 ) -> tuple[ToolError, ...]:
     """Nothing was proposed, because of `errors` by the number of the call, from 0."""
-    if len(calls) == 1:
-        return tuple(errors.values())
-    n, error = min(errors.items())
+    if len(calls) == 1 or all(isinstance(error, RuleRefused) for error in errors.values()):
+        return tuple(error for _, error in sorted(errors.items()))
+    n, error = min((k, one) for k, one in errors.items() if not isinstance(one, RuleRefused))
     reason = str(error).partition("\n")[0]
     again = f"None of the {len(calls)} edits of this file in this answer was proposed; send all of them again."
+    held_back = HeldBack(f"Edit {n + 1} of this file failed: {reason} {again}")
     return tuple(
-        ToolError(f"{errors[k]} {again}")
-        if k in errors
-        else ToolError(f"Edit {n + 1} of this file failed: {reason} {again}")
+        one
+        if isinstance(one := errors.get(k, held_back), HeldBack | RuleRefused)
+        else ToolError(f"{one} {again}")
         for k in range(len(calls))
     )
 
