@@ -33,10 +33,10 @@ def obedient(attacks: dict[str, Attack], top: Path) -> list[api.Reply]:
     return [api.of(Completion("", reads)), *answers, api.call("done", summary="Done.")]
 
 
-def told(server: OpenAIServer) -> dict[str, str]:
-    """What the model was told of each call, by its id: all that its last request holds."""
+def told(server: OpenAIServer) -> list[str]:
+    """What the model was told of each call, in order: all that its last request holds."""
     messages: list[dict[str, Any]] = server.requests[-1].body["messages"]
-    return {one["tool_call_id"]: one["content"] for one in messages if one["role"] == "tool"}
+    return [str(one["content"]) for one in messages if one["role"] == "tool"]
 
 
 async def test_every_attack_is_refused_and_told_to_the_model_and_the_user(tmp_path: Path) -> None:
@@ -54,7 +54,8 @@ async def test_every_attack_is_refused_and_told_to_the_model_and_the_user(tmp_pa
         assert (turn["state"], turn["summary"]) == ("completed", "Done.")
 
         errors = {one["id"]: one["error"] for one in turn["toolCalls"] if one["id"] in refused}
-        heard = told(server)
+        # The last call, `done`, is answered to nobody. The ids that are sent are of our own making.
+        heard = dict(zip([one["id"] for one in turn["toolCalls"]][:-1], told(server), strict=True))
         reasons = {one: f"Refused by the rule {attack.rule}: " for one, attack in refused.items()}
         assert {one: errors[one][: len(reason)] for one, reason in reasons.items()} == reasons
         assert {one: heard[one] for one in refused} == {
@@ -157,9 +158,7 @@ async def test_what_the_user_forbids_is_told_before_and_held_after(
         assert turn["hunks"] == []
         assert editor.shown_documents == []
         assert sentence in server.requests[0].body["messages"][0]["content"]
-        assert (
-            f"Refused by the rule {rule}: {rejected['message']}" in list(told(server).values())[-1]
-        )
+        assert f"Refused by the rule {rule}: {rejected['message']}" in told(server)[-1]
 
 
 async def test_a_link_turned_between_the_proposal_and_the_yes_leads_nowhere(tmp_path: Path) -> None:
