@@ -10,6 +10,7 @@ from time import perf_counter
 
 from tests.bench import (
     cancel,
+    chat,
     didchange,
     edits,
     hunks,
@@ -38,6 +39,7 @@ BENCHMARKS = {
     "model_round": model_round.rows,
     "prefix": prefix.rows,
     "cancel": cancel.rows,
+    "chat": chat.rows,
     "retrieval": retrieval.rows,
     "edits": edits.rows,
 }

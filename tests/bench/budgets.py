@@ -31,6 +31,10 @@ ROWS: Mapping[str, tuple[str, ...]] = {
     "model_round": ("a model round: own overhead",),
     "prefix": ("bytes of a prompt kept between rounds", "bytes of a prompt kept between turns"),
     "cancel": ("cancel until no more effects, p99",),
+    "chat": (
+        "an answer in a chat of 20 MB: longest silence",
+        "an answer in a chat of 20 MB: memory it adds, peak",
+    ),
     "retrieval": (
         "docstring to function, by tests/eval/scores.md",
         "commit message to files, by tests/eval/scores.md",

@@ -5,7 +5,7 @@ import os
 import select
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -33,10 +33,12 @@ class ServerProcess:
 
     Attributes:
         shown: What its last report of progress said.
+        takes_edits: Is given each edit that the server asks for, to be answered; None: none is taken.
     """
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         self.shown = ""
+        self.takes_edits: Callable[[dict[str, Any]], None] | None = None
         self._process = process
 
     def write(self, data: bytes) -> None:
@@ -67,7 +69,9 @@ class ServerProcess:
     def _answer(self, message: dict[str, Any]) -> None:
         if message["method"] == "$/progress":
             self.shown = message["params"]["value"].get("message") or ""
-        if "id" in message:
+        if message["method"] == "workspace/applyEdit" and self.takes_edits is not None:
+            self.takes_edits(message)
+        elif "id" in message:
             result = [None] if message["method"] == "workspace/configuration" else None
             self.write(encoded({"id": message["id"], "result": result}))
 

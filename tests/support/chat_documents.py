@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from stet.lsp.chat.layout import written
+from tests.support.chat_text import written
 from tests.support.editor import FakeEditor
 
 

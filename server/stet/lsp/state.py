@@ -15,6 +15,7 @@ from stet.index.search.indexer import Indexer
 from stet.lsp.block_import import BlockImport
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.chat.chats import Chats
+from stet.lsp.chat.open_texts import OpenTexts
 from stet.lsp.chat.writer import PageWriter
 from stet.lsp.client import Client
 from stet.lsp.comments import Comments
@@ -234,13 +235,17 @@ class ServerState:
             archive=Archive(store),
         )
         self.view = TurnView(self.client, self.ledger, self.publisher, self._agent)
+        texts = OpenTexts(self.own, self.server.tasks.start)
         self.chats = Chats(
             self.workspace,
             self.ledger,
             self.client,
             self.system,
             self.own,
-            writer=PageWriter(self.own, self.client, editor=self._editor, encoding=self._encoding),
+            texts=texts,
+            writer=PageWriter(
+                self.own, texts, self.client, editor=self._editor, encoding=self._encoding
+            ),
             agent=self._agent,
             number=lambda: store.number("chat"),
         )

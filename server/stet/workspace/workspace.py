@@ -164,6 +164,11 @@ class Workspace:
         document = self._open.get(canonical(uri))
         return "" if document is None else document.language_id
 
+    def version(self, uri: str) -> int | None:
+        """The editor's version number of an open document; None if it is closed."""
+        document = self._open.get(canonical(uri))
+        return None if document is None else document.version
+
     def revision(self, uri: str) -> int | None:
         """Which of its texts an open document has, for `changes_since`; None if it is closed."""
         document = self._open.get(canonical(uri))

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from stet.lsp.chat.layout import parts
 from tests.support.chat_documents import ended, opened, write
 from tests.support.chat_files import append, mode_of, on_disk
+from tests.support.chat_text import parts
 from tests.support.editor import FakeEditor
 from tests.support.editor_profiles import Quirk
 from tests.support.live_turns import done, end_of, scripted

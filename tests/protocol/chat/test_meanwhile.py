@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from stet.lsp.chat.layout import draft, parts, written
 from tests.support.chat_documents import ended, opened, until, write
+from tests.support.chat_text import draft, parts, written
 from tests.support.editor import FakeEditor
 from tests.support.editor_profiles import PROFILES
 from tests.support.live_turns import ask, calls, done, end_of, provider, scripted

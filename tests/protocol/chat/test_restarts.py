@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from stet.lsp.chat.layout import parts, written
 from tests.support.chat_documents import ended, opened, until, write
+from tests.support.chat_text import parts, written
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import ask, calls, done, edit, provider, scripted
 from tests.support.openai_server import OpenAIServer, say

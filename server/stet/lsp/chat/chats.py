@@ -6,13 +6,13 @@ and never the other way round.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from stet.agent.agent import Agent, NotRunning
 from stet.agent.events import AgentEvent, TurnEnded
 from stet.agent.turn import OVER, Ask, Turn
-from stet.lsp.chat.layout import draft, has_ended, parts, written
-from stet.lsp.chat.page import Page
+from stet.lsp.chat.open_texts import OpenTexts
+from stet.lsp.chat.page import Page, Reading
 from stet.lsp.chat.pages import Pages
 from stet.lsp.chat.telling import Telling
 from stet.lsp.chat.writer import PageWriter
@@ -20,6 +20,7 @@ from stet.lsp.client import Client
 from stet.lsp.showing.own_documents import OwnDocuments
 from stet.review.ledger import ReviewLedger
 from stet.system.system import System
+from stet.text.change import TextChange
 from stet.workspace.modification import ModificationKind
 from stet.workspace.workspace import Workspace
 
@@ -43,14 +44,23 @@ class Chats:
         system: System,
         own: OwnDocuments,
         *,
+        texts: OpenTexts,
         writer: PageWriter,
         agent: Callable[[], Agent],
         number: Callable[[], int],
     ) -> None:
-        """`agent` gives who answers, once it is there; `number` one that no chat has had."""
+        """`texts` are those that the editor has open; `agent` gives who answers, once it is there; `number` one that no chat has had."""
         self._client = client
         self._writer = writer
-        self._pages = Pages(client, system, own, writer=writer, folders=lambda: workspace.folders)
+        self._texts = texts
+        self._pages = Pages(
+            client,
+            system,
+            own,
+            texts=self._texts,
+            writer=writer,
+            folders=lambda: workspace.folders,
+        )
         self._agent = agent
         self._number = number
         self._telling = Telling(workspace, ledger)
@@ -76,12 +86,13 @@ class Chats:
 
     async def _open(self, page: Page) -> Page:
         async with self._in_order:
-            text = self._pages.shown(page)
-            if text is None:
-                await self._pages.fill(page, lambda stands: self._note_missing(page, stands))
+            shown = self._pages.shown(page)
+            if shown is None:
+                await self._pages.fill(page, lambda found: self._note_missing(page, found))
             else:
-                if self._note_missing(page, text):
-                    page.adopt(text)
+                found = await self._pages.read(page, shown)
+                if self._note_missing(page, found):
+                    page.adopt(found)
                 self._pages.write(page)
         self._client.start(self._client.show_document(page.uri), "show the chat")
         return page
@@ -116,15 +127,16 @@ class Chats:
         self._current = chat
         return self._send(page, self._pages.shown(page), ask)
 
-    async def _send(self, page: Page, shown: str | None, ask: Callable[[str, str], Ask]) -> str:
+    async def _send(
+        self, page: Page, shown: Sequence[str] | None, ask: Callable[[str, str], Ask]
+    ) -> str:
         async with self._in_order:
-            text = await self._pages.stored(page) if shown is None else shown
-            part = draft(text)
-            if part is None or not part.text:
+            found = await self._pages.read(page, shown)
+            if not found.writing:
                 raise NothingToSend(
                     "there is nothing to send: write under the last heading `## You` of the chat"
                 )
-            if not (said := page.unsent(part.text)):
+            if not (said := page.unsent(found.writing)):
                 raise NothingToSend("there is nothing to send: what stands there has been sent")
             page.is_refused = False
             turn = self._take(page.chat, said, ask)
@@ -173,7 +185,9 @@ class Chats:
         if isinstance(event, TurnEnded):
             self._telling.forget(turn.id)
 
-    def _happened_in_editor(self, uri: str, kind: ModificationKind) -> None:
+    def _happened_in_editor(
+        self, uri: str, kind: ModificationKind, changes: Sequence[TextChange]
+    ) -> None:
         """A document of Stet's own was opened, changed or closed."""
         if kind is ModificationKind.OPENED:
             chat = self.chat_of(uri)
@@ -182,29 +196,33 @@ class Chats:
             page = self._pages.page(chat)
             page.uri, self._current = uri, chat
             page.is_refused = False
-            text = self._pages.shown(page)
-            if text is not None:
-                self._note_missing(page, text)
-                page.adopt(text)
-                self._pages.write(page)
-        self._writer.moved(uri)
+            self._texts.opened(uri, lambda found: self._read(page, found))
+        elif kind is ModificationKind.CLOSED:
+            self._texts.closed(uri)
+        else:
+            self._texts.changed(uri, changes)
+        self._writer.moved(uri, changes)
+
+    def _read(self, page: Page, found: Reading) -> None:
+        """What a document held when it was opened is known."""
+        self._note_missing(page, found)
+        page.adopt(found)
+        self._pages.write(page)
 
     # What is missing
 
-    def _note_missing(self, page: Page, text: str) -> bool:
+    def _note_missing(self, page: Page, found: Reading) -> bool:
         """Take in the turns that the document does not show to their end; whether there are any.
 
         Older ones that are not there the user has deleted.
         """
         n_before = len(page.entries)
         turns = [turn for turn in self._agent().turns() if turn.ask.chat == page.chat]
-        shown = {part.turn for part in parts(text)}
+        shown = found.answers.keys()
         first = next((n for n in range(len(turns), 0, -1) if turns[n - 1].id in shown), 0)
         for n, turn in enumerate(turns):
             is_known = turn.id in page.entries
             is_new = n >= max(first, len(turns) - MAX_TURNS) and turn.id not in shown
-            if not is_known and (
-                is_new or (turn.id in shown and not has_ended(written(text, turn.id)))
-            ):
+            if not is_known and (is_new or (turn.id in shown and turn.id not in found.ended)):
                 page.add(self._telling.entry(turn))
         return len(page.entries) > n_before

@@ -1,4 +1,4 @@
-r"""How a chat document is laid out, and where in it something goes. Pure functions of its text.
+r"""How a chat document is laid out, and where in it something goes. Pure functions of its parts.
 
     # Stet: main
 
@@ -15,20 +15,22 @@ r"""How a chat document is laid out, and where in it something goes. Pure functi
     ## You
 
 The user may change everything at any time. So nothing is ever replaced: whatever Stet writes is
-inserted at a place that is looked for in the text of that moment, and a heading is all that marks
-one. What the user types stays where it is, to the last character. Offsets are code points.
+inserted at a place that is looked for in the text of that moment (`stet.lsp.chat.sections`), and a
+heading is all that marks one. What the user types stays where it is, to the last character.
 """
 
 import re
 from dataclasses import dataclass
 
+from stet.lsp.chat.sections import Part, Sections
+from stet.text.document import TextDocument
 from stet.text.escape import escape
+from stet.text.lines import end_of
+from stet.text.position import Position
 
 YOU = "## You"
-_START, _STOP = r"(?:\A|(?<=[\r\n]))", r"[ \t]*(?=[\r\n]|\Z)"  # of a line, however lines end
-_HEADING = re.compile(rf"{_START}## (?:You|Stet \((?P<turn>[A-Za-z0-9]+)\)){_STOP}")
+_START = r"(?:\A|(?<=[\r\n]))"  # of a line, however lines end
 _LIKE_HEADING = re.compile(rf"{_START}(?=## (?:You|Stet \()[^\r\n]*)")
-_ENDED = re.compile(rf"{_START}\*(?:completed|failed|cancelled|limited)\b[^\r\n]*\*{_STOP}")
 _PICTURE = re.compile(r"!(?=\[)")
 _LINK = re.compile(r"\](?=\((?!https?://)|:)", re.IGNORECASE)
 """Of a link that leads elsewhere than to a page, or of a definition that links and pictures use."""
@@ -52,35 +54,17 @@ class Insertion:
     """Text that goes in at one place; nothing is taken out.
 
     Attributes:
-        at: The place, an offset.
+        at: The place, in code points.
         text: What goes in.
     """
 
-    at: int
+    at: Position
     text: str
 
     def apply(self, text: str) -> str:
         """`text` with it."""
-        return text[: self.at] + self.text + text[self.at :]
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """What stands under one heading.
-
-    Attributes:
-        turn: Whose answer it is; empty for the user's words.
-        start: Where the heading begins.
-        body: Where the line of the heading ends.
-        end: Where the last of its text ends, or `body` where there is none.
-        text: What stands there, without blank space around it.
-    """
-
-    turn: str
-    start: int
-    body: int
-    end: int
-    text: str
+        at = TextDocument("", text).offset_at(self.at)
+        return text[:at] + self.text + text[at:]
 
 
 def blank(chat: str) -> str:
@@ -88,64 +72,37 @@ def blank(chat: str) -> str:
     return f"# Stet: {chat}\n\n{_INTRODUCTION}\n\n{YOU}\n\n"
 
 
-def parts(text: str) -> tuple[Part, ...]:
-    """All that stands under headings, in order."""
-    found = list(_HEADING.finditer(text))
-    starts = [*(heading.start() for heading in found), len(text)]
-    return tuple(_part(text, *one) for one in zip(found, starts[1:], strict=True))
-
-
-def draft(text: str) -> Part | None:
-    """What the user is writing: under the last heading, if that is theirs."""
-    last = parts(text)[-1:]
-    return last[0] if last and not last[0].turn else None
-
-
-def behind_draft(text: str, said: str, turn: str) -> Insertion:
+def behind_draft(document: Sections, said: str, turn: str) -> Insertion:
     """The heading of an answer behind what the user has just sent, and one for what they say next.
 
     Args:
-        text: The document as it is now.
+        document: As it is now.
         said: What was sent; it may have been written on since, which then is what they say next.
         turn: Who answers.
     """
-    now = draft(text)
-    at = len(text.rstrip()) if now is None else now.end
-    if now is not None and now.text.startswith(said):
-        at = text.index(now.text, now.body) + len(said)
-    return Insertion(at, _lines(text, f"\n\n{_of(turn)}\n\n{YOU}\n\n"))
+    now = document.draft()
+    at = document.end() if now is None else now.end
+    if now is not None:
+        at = _behind(document, now, said) or at
+    return Insertion(at, _lines(document, f"\n\n{_of(turn)}\n\n{YOU}\n\n"))
 
 
-def before_draft(text: str, asked: str, turn: str) -> Insertion:
+def before_draft(document: Sections, asked: str, turn: str) -> Insertion:
     """A question that was asked elsewhere, and the heading of its answer, before what is being written."""
     new = f"{YOU}\n\n{inert(asked).strip()}\n\n{_of(turn)}\n\n"
-    now = draft(text)
+    now = document.draft()
     if now is not None:
-        return Insertion(now.start, _lines(text, new))
-    at = len(text.rstrip())
-    return Insertion(at, _lines(text, f"{chr(10) * 2 if at else ''}{new}{YOU}\n\n"))
+        return Insertion(Position(now.start, 0), _lines(document, new))
+    at = document.end()
+    gap = "" if at == Position(0, 0) else "\n\n"
+    return Insertion(at, _lines(document, f"{gap}{new}{YOU}\n\n"))
 
 
-def answer(text: str, turn: str) -> Part | None:
-    """Where an answer goes on: under the last heading of its turn; None if that is gone."""
-    return next((part for part in reversed(parts(text)) if part.turn == turn), None)
-
-
-def written(text: str, turn: str) -> str:
-    """All that stands under the headings of a turn."""
-    return "\n\n".join(part.text for part in parts(text) if part.turn == turn and part.text)
-
-
-def has_ended(said: str) -> bool:
-    """Whether what stands of a turn has its last line."""
-    return _ENDED.search(said) is not None
-
-
-def onward(text: str, part: Part, new: str) -> Insertion:
+def onward(document: Sections, part: Part, new: str) -> Insertion:
     """The next piece of an answer behind what stands there of it."""
-    if not part.text:
-        return Insertion(part.body, _lines(text, "\n\n" + new.lstrip()))
-    return Insertion(part.end, _lines(text, new))
+    if part.is_empty:
+        return Insertion(part.body, _lines(document, "\n\n" + new.lstrip()))
+    return Insertion(part.end, _lines(document, new))
 
 
 def inert(text: str) -> str:
@@ -173,15 +130,17 @@ def _of(turn: str) -> str:
     return f"## Stet ({turn})"
 
 
-def _part(text: str, heading: re.Match[str], end: int) -> Part:
-    body = heading.end()
-    content = text[body:end]
-    stripped = content.strip()
-    last = body + len(content.rstrip()) if stripped else body
-    return Part(heading["turn"] or "", heading.start(), body, last, stripped)
+def _behind(document: Sections, part: Part, said: str) -> Position | None:
+    """Where words end that a part begins with; None if it begins with others."""
+    text = "".join(document.lines_of(part))
+    blank = len(text) - len(text.lstrip())
+    if not said or not text.startswith(said, blank):
+        return None
+    end = end_of(Position(part.start + 1, 0), text[: blank + len(said)])
+    return end if text[blank + len(said) - 1] != "\r" else None
 
 
-def _lines(text: str, new: str) -> str:
+def _lines(document: Sections, new: str) -> str:
     """`new` with the line ends of the document."""
-    first = re.search(r"\r\n|\n|\r", text)
-    return new if first is None or first[0] == "\n" else new.replace("\n", first[0])
+    end = document.line_end
+    return new if end == "\n" else new.replace("\n", end)

@@ -4,24 +4,16 @@ What has arrived is counted for each turn, so what the user types, moves or dele
 the next piece goes behind what stands under the turn's heading by then.
 """
 
-import re
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from stet.lsp.chat.layout import (
-    Insertion,
-    answer,
-    before_draft,
-    behind_draft,
-    draft,
-    has_ended,
-    onward,
-    written,
-)
+from stet.lsp.chat.layout import Insertion, before_draft, behind_draft, onward
+from stet.lsp.chat.sections import Heading, Sections, has_ended
 from stet.lsp.chat.transcript import Transcript
-
-_SPACE = re.compile(r"\s+")
+from stet.text.buffer import TextBuffer
+from stet.text.change import TextChange
+from stet.text.position import Range
 
 
 @dataclass(slots=True)
@@ -52,7 +44,7 @@ class Entry:
     @property
     def rest(self) -> str:
         """What has not arrived yet; blank space waits for what comes behind it."""
-        return self.transcript.text.rstrip()[self.n_written :]
+        return self.transcript.behind(self.n_written)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +58,41 @@ class Step:
 
     insertion: Insertion
     done: Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a document holds, as far as it has to be known before something is written into it.
+
+    Attributes:
+        headings: All of them.
+        writing: What the user is writing, without blank space around it.
+        answers: By turn, all that stands under its headings.
+        ended: Turns that stand there to their end.
+    """
+
+    headings: tuple[Heading, ...]
+    writing: str
+    answers: Mapping[str, str]
+    ended: frozenset[str]
+
+    @classmethod
+    def of(cls, document: Sections) -> "Reading":
+        """Read a document; a long one in a worker thread."""
+        answers: dict[str, list[str]] = {}
+        ended = set()
+        for part in document.parts():
+            if part.turn:
+                answers.setdefault(part.turn, []).append(document.text_of(part))
+                if has_ended(document.lines_of(part)):
+                    ended.add(part.turn)
+        now = document.draft()
+        return cls(
+            tuple(document.headings),
+            document.text_of(now) if now else "",
+            {turn: "\n\n".join(filter(None, texts)) for turn, texts in answers.items()},
+            frozenset(ended),
+        )
 
 
 class Page:
@@ -106,14 +133,17 @@ class Page:
         """A turn is to be written."""
         self.entries[entry.turn] = entry
 
-    def adopt(self, text: str) -> None:
-        """The document has this text now, from wherever: see what of each turn is in it."""
-        now = draft(text)
-        writing = now.text if now else ""
+    def adopt(self, found: "Reading") -> None:
+        """The document has another text now, from wherever: see what of each turn is in it."""
+        writing = found.writing
         self._sent = self._still_coming(writing)
         for entry in self.entries.values():
-            entry.is_placed = answer(text, entry.turn) is not None
-            entry.n_written = _n_written(entry, written(text, entry.turn)) if entry.is_placed else 0
+            stands = found.answers.get(entry.turn)
+            entry.is_placed = stands is not None
+            entry.n_written = 0
+            if stands is not None:
+                has_ended = entry.turn in found.ended
+                entry.n_written = _n_written(entry, stands, has_ended=has_ended)
             if not entry.is_placed and entry.prompt.strip() == writing != "" and not self._sent:
                 # It was sent from here, and the document closed before more was written.
                 self._sent.append((entry.turn, writing))
@@ -125,38 +155,48 @@ class Page:
         for turn in [entry.turn for entry in self.entries.values() if entry.is_done]:
             del self.entries[turn]
 
-    def step(self, text: str) -> Step | None:
+    def step(self, document: Sections) -> Step | None:
         """The next thing to be written into the document as it is now; None if there is nothing."""
         if self._sent:
             turn, said = self._sent[0]
-            return Step(behind_draft(text, said, turn), lambda: self._was_sent(turn))
+            return Step(behind_draft(document, said, turn), lambda: self._was_sent(turn))
         for entry in self.entries.values():
             if not entry.is_placed:
-                insertion = before_draft(text, entry.prompt, entry.turn)
+                insertion = before_draft(document, entry.prompt, entry.turn)
                 return Step(insertion, lambda entry=entry: self._placed(entry))  # type: ignore[misc]
             if rest := entry.rest:
-                part = answer(text, entry.turn)
+                part = document.answer(entry.turn)
                 if part is None:
                     # The user has deleted the heading while the turn is under way.
-                    insertion = before_draft(text, entry.prompt, entry.turn)
+                    insertion = before_draft(document, entry.prompt, entry.turn)
                     return Step(insertion, lambda: None)
                 n = entry.n_written + len(rest)
                 return Step(
-                    onward(text, part, rest),
+                    onward(document, part, rest),
                     lambda entry=entry, n=n: self._arrived(entry, n),  # type: ignore[misc]
                 )
         return None
 
+    def frozen(self) -> "Page":
+        """The same as it is now, for a worker thread that calls `filled`."""
+        scratch = Page(self.chat, self.file, self.uri)
+        scratch.entries = {
+            turn: replace(entry, transcript=entry.transcript.frozen())
+            for turn, entry in self.entries.items()
+        }
+        scratch._sent = self._sent.copy()
+        return scratch
+
     def filled(self, text: str) -> str:
         """`text`, the document as it is now, with all that is to be written."""
-        scratch = Page(self.chat, self.file, self.uri)
-        scratch.entries = {turn: replace(entry) for turn, entry in self.entries.items()}
-        scratch._sent = self._sent.copy()
-        scratch.adopt(text)
-        while step := scratch.step(text):
-            text = step.insertion.apply(text)
+        scratch, buffer = self.frozen(), TextBuffer(text)
+        document = Sections(buffer.lines)
+        scratch.adopt(Reading.of(document))
+        while step := scratch.step(document):
+            at = step.insertion.at
+            document.follow([buffer.apply(TextChange(Range(at, at), step.insertion.text))])
             step.done()
-        return text
+        return buffer.text
 
     def _still_coming(self, writing: str) -> deque[tuple[str, str]]:
         """What was sent and has no heading behind it yet."""
@@ -180,18 +220,21 @@ class Page:
         self.sweep()
 
 
-def _n_written(entry: Entry, stands: str) -> int:
+def _n_written(entry: Entry, stands: str, *, has_ended: bool) -> int:
     """How much of a turn stands in a document that may have been saved half-way, or written in."""
-    wanted, there = entry.transcript.text.rstrip(), _SPACE.sub("", stands)
-    if has_ended(stands):
+    wanted = entry.transcript.text.rstrip()
+    if has_ended:
         return len(wanted)
+    if wanted.startswith(stands):
+        return len(stands)
+    there = "".join(stands.split())
     n, left = 0, len(there)
-    if _SPACE.sub("", wanted).startswith(there):
+    if "".join(wanted.split()).startswith(there):
         while left:
             left -= not wanted[n].isspace()
             n += 1
         return n
-    if _SPACE.sub("", wanted) in there:
+    if "".join(wanted.split()) in there:
         return len(wanted)
     # Somebody has written in it: only its end is sure to be missing.
     return len(wanted.removesuffix(entry.ending).rstrip()) if entry.ending else entry.n_written

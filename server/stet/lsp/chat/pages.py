@@ -6,12 +6,14 @@ One that the editor has open is written there; else its file is, in a worker and
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
 
 from stet.lsp.chat.layout import blank
-from stet.lsp.chat.page import Page
+from stet.lsp.chat.open_texts import OpenTexts
+from stet.lsp.chat.page import Page, Reading
+from stet.lsp.chat.sections import Sections
 from stet.lsp.chat.writer import PageWriter
 from stet.lsp.client import Client
 from stet.lsp.showing.own_documents import OwnDocuments
@@ -23,6 +25,8 @@ log = logging.getLogger(__name__)
 
 DISK_SECONDS = 0.3
 """How long words that stream in are gathered before the file is written."""
+PAUSES = 10
+"""How many times as long as the last writing took they are gathered: a long file is written as a whole."""
 MAX_BYTES = 20_000_000
 _PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
 
@@ -30,24 +34,29 @@ _PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
 class Pages:
     """The pages of one server's conversations. Touched on the event loop only."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the editor, the disk, and who knows of both
         self,
         client: Client,
         system: System,
         own: OwnDocuments,
         *,
+        texts: OpenTexts,
         writer: PageWriter,
         folders: Callable[[], Iterable[str]],
     ) -> None:
-        """`folders` gives the URIs of the workspace: other servers write in the same folder."""
+        """`texts` are those that the editor has open; `folders` gives the URIs of the workspace: other
+        servers write in the same folder.
+        """
         self._client = client
         self._system = system
         self._own = own
+        self._texts = texts
         self._writer = writer
         self._folders = folders
         self._pages: dict[str, Page] = {}
         self._to_disk: set[str] = set()
         self._disk = asyncio.Lock()
+        self._took_seconds = 0.0
 
     def page(self, chat: str) -> Page:
         """A conversation's page.
@@ -74,53 +83,70 @@ class Pages:
         name = Path(uri).stem.split("-", 2)[-1]
         return next((one for one in (*chats, name) if Path(uri).name == self._file_of(one)), None)
 
-    def shown(self, page: Page) -> str | None:
-        """Its text in the editor; None if it is not open there."""
-        document = self._own.document(page.uri)
-        return None if document is None else document.text
+    def shown(self, page: Page) -> tuple[str, ...] | None:
+        """The lines of its text in the editor, as they are now; None if it is not open there."""
+        buffer = self._own.buffer(page.uri)
+        return None if buffer is None else tuple(buffer.lines)
 
-    async def stored(self, page: Page) -> str:
-        """Its text on the disk; of one that is not there, what a new one holds.
+    async def read(self, page: Page, shown: Sequence[str] | None) -> Reading:
+        """Read its text in a worker: what the editor shows, or else the file; of one that is not there,
+        what a new one holds.
 
         Raises:
             OSError: If it is there and can't be read.
         """
+        if shown is not None:
+            return await asyncio.to_thread(lambda: Reading.of(Sections(shown)))
         async with self._disk:
-            text = await asyncio.to_thread(self._read, page)
-        return blank(page.chat) if text is None else text
+            return (await asyncio.to_thread(self._stored, page))[1]
 
     def write(self, page: Page) -> None:
         """Write what there is to write, into the editor if it takes it, else into the file."""
+        if self._texts.is_being_read(page.uri):
+            return  # it is written to once that is done
         if self._writer.can_write(page):
             self._writer.start(page, lambda: self._was_refused(page))
         elif page.uri not in self._to_disk:
             self._to_disk.add(page.uri)
             self._client.start(self._write_soon(page), f"keep {page.file}")
 
-    async def fill(self, page: Page, note: Callable[[str], object] | None = None) -> None:
+    async def fill(self, page: Page, note: Callable[[Reading], object] | None = None) -> None:
         """Write the file with all that is missing in it.
 
         Args:
             page: Whose.
-            note: Called with the text as it stands, before it is filled.
+            note: Called with what stands there, before it is filled.
 
         Raises:
             OSError: If it can't be read or written.
         """
         async with self._disk:
+            began = self._system.monotonic()
             shown = self.shown(page)
-            stands = await asyncio.to_thread(self._read, page) if shown is None else shown
-            old = blank(page.chat) if stands is None else stands
+            stands, found = await asyncio.to_thread(self._stored, page, shown)
             if note is not None:
-                note(old)
-            new = page.filled(old)
-            if new != stands:
-                await asyncio.to_thread(self._system.write_own, page.file, new)
-        if self.shown(page) is None:
-            page.adopt(new)
+                note(found)
+            found = await asyncio.to_thread(self._fill, page.frozen(), stands)
+            self._took_seconds = self._system.monotonic() - began
+        if self._own.buffer(page.uri) is None:
+            page.adopt(found)
+
+    def _stored(self, page: Page, shown: Sequence[str] | None = None) -> tuple[str | None, Reading]:
+        """The text of a document, in the editor or on the disk, if there is any; and what it holds, or
+        a new one does. Blocks on the disk.
+        """
+        text = self._read(page) if shown is None else "".join(shown)
+        return text, Reading.of(Sections.of(blank(page.chat) if text is None else text))
+
+    def _fill(self, page: Page, stands: str | None) -> Reading:
+        """Write a file with all that is missing in it, and give what it holds. Blocks on the disk."""
+        new = page.filled(blank(page.chat) if stands is None else stands)
+        if new != stands:
+            _ = self._system.write_own(page.file, new)
+        return Reading.of(Sections.of(new))
 
     async def _write_soon(self, page: Page) -> None:
-        await asyncio.sleep(DISK_SECONDS)
+        await asyncio.sleep(max(DISK_SECONDS, PAUSES * self._took_seconds))
         self._to_disk.discard(page.uri)
         try:
             await self.fill(page)

@@ -33,30 +33,77 @@ class Transcript:
     def __init__(self, link: Link) -> None:
         """Nothing is told yet."""
         self._link = link
-        self._done = ""
+        self._pieces: list[str] = []
+        self._n_characters = 0
         self._speech = ""
+        self._is_speaking = False
+        self._is_within_line = False
         self._has_spoken = False
         self._is_list = False
         self.is_over = False
 
     @property
     def text(self) -> str:
-        """All that can be shown by now; what comes later only adds to it."""
-        if not self._speech:
-            return self._done
-        shown = inert(self._speech[: settled(self._speech)])
-        return f"{self._gap()}{shown}" if shown.strip() else self._done
+        """All that can be shown by now; what comes later only adds to it, but for blank space at its end."""
+        return "".join(self._pieces)
+
+    def behind(self, n: int) -> str:
+        """What can be shown behind the first `n` characters; blank space waits for what comes next.
+
+        It costs as much as what it gives is long, however long all of it is.
+        """
+        pieces: list[str] = []
+        start = self._n_characters
+        for piece in reversed(self._pieces):
+            if start <= n:
+                break
+            start -= len(piece)
+            pieces.append(piece)
+        return "".join(reversed(pieces))[max(n - start, 0) :].rstrip()
+
+    def frozen(self) -> "Transcript":
+        """The same as it is now, for a worker thread."""
+        copied = Transcript(self._link)
+        copied._pieces = self._pieces.copy()
+        copied._n_characters = self._n_characters
+        copied.is_over = self.is_over
+        return copied
 
     def say(self, piece: str) -> None:
         """The model has said a little more."""
         self._speech += piece
+        said = self._context() + self._speech
+        self._take_over(max(settled(said) - len(self._context()), 0))
 
     def pause(self) -> None:
         """What the model has said is whole."""
-        said, self._speech = self._speech, ""
-        if said.strip():
+        if self._is_speaking or self._speech.strip():
             self._has_spoken = True
-            self._paragraph(inert(said).rstrip())
+            self._take_over(len(self._speech))
+            while self._pieces and not (last := self._pieces[-1].rstrip()):
+                self._n_characters -= len(self._pieces.pop())
+            if self._pieces:
+                self._n_characters -= len(self._pieces[-1]) - len(last)
+                self._pieces[-1] = last
+        self._speech = ""
+        self._is_speaking = self._is_within_line = False
+
+    def _take_over(self, n: int) -> None:
+        """Show the first `n` characters of what is still held back, unless all would be blank."""
+        said, rest = self._speech[:n], self._speech[n:]
+        shown = inert(self._context() + said)[len(self._context()) :]
+        if not said or not (self._is_speaking or shown.strip()):
+            return
+        if not self._is_speaking:
+            self._paragraph("")
+            self._is_speaking = True
+        self._add(shown)
+        self._speech = rest
+        self._is_within_line = not said.endswith("\n")
+
+    def _context(self) -> str:
+        """What stands for the beginning of the line that is being said; a letter, which means nothing."""
+        return "x" if self._is_within_line else ""
 
     def tool(self, run: ToolRun) -> None:
         """A tool has ended; the end and questions are told in their own words."""
@@ -68,7 +115,7 @@ class Transcript:
             line += f" {_file(run.file, self._link)}"
         if problem := _problem(run):
             line += f": {problem}"
-        self._done = f"{self._done}\n{line}" if self._is_list else f"{self._gap()}{line}"
+        self._add(f"{self._gap()}{line}" if not self._is_list else f"\n{line}")
         self._is_list = True
 
     def ask(self, question: Question) -> None:
@@ -98,11 +145,16 @@ class Transcript:
         self.is_over = True
 
     def _gap(self) -> str:
-        return f"{self._done}\n\n" if self._done else ""
+        return "\n\n" if self._pieces else ""
 
     def _paragraph(self, text: str) -> None:
-        self._done = f"{self._gap()}{text}"
+        self._add(f"{self._gap()}{text}")
         self._is_list = False
+
+    def _add(self, text: str) -> None:
+        if text:
+            self._pieces.append(text)
+            self._n_characters += len(text)
 
 
 def transcript_of(turn: Turn, hunks: Sequence[Hunk], link: Link) -> Transcript:

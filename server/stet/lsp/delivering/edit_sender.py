@@ -95,7 +95,7 @@ class EditSender:
 
     async def _send(self, document: TextDocument, edit: TextEdit, label: str) -> ApplyOutcome:
         edits = to_lsp.text_edits(edit, document, self._workspace.encoding)
-        version = wire_version(document, self._editor().name)
+        version = wire_version(document.version, self._editor().name)
         return await self._client.apply_edit(label, document.uri, version, edits)
 
     async def _take_back(self, meant: TextDocument, label: str) -> None:
@@ -107,12 +107,14 @@ class EditSender:
                 log.warning("%s: the misplaced edit could not be taken back", meant.uri)
 
 
-def wire_version(document: TextDocument, editor: str) -> int | None:
-    """The version that an edit of a document is sent with, to the editor of that name."""
-    if document.version == 0 and editor == "neovim":
+def wire_version(version: int | None, editor: str) -> int | None:
+    """The version that an edit of a document which has `version` is sent with, to the editor of that
+    name.
+    """
+    if version == 0 and editor == "neovim":
         # It doesn't check a version that is 0, its first; and from there it jumps beyond 1.
         return 1
-    return document.version
+    return version
 
 
 def _difference(before: TextDocument, after: TextDocument) -> TextEdit:

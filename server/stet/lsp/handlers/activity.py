@@ -109,7 +109,7 @@ def _touched(state: ServerState, uri: str, place: lsp.Position, source: Source) 
 
 def _world_of(state: ServerState, uri: str) -> Workspace:
     """Where a document is followed: among the user's, or among Stet's own."""
-    is_own = state.workspace.buffer(uri) is None and state.own.document(uri) is not None
+    is_own = state.workspace.buffer(uri) is None and state.own.buffer(uri) is not None
     return state.own.world if is_own else state.workspace
 
 

@@ -6,11 +6,12 @@ in no scope, and nobody's cursor: nothing of Stet's own is shown to a model or e
 
 import itertools
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 
 from stet.system.system import System
+from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.encoding import Encoding
@@ -20,6 +21,8 @@ from stet.workspace.modification import Modification, ModificationKind
 from stet.workspace.selection import Source
 from stet.workspace.uris import canonical, path_of
 from stet.workspace.workspace import Workspace
+
+Listener = Callable[[str, ModificationKind, Sequence[TextChange]], None]
 
 log = logging.getLogger(__name__)
 
@@ -38,10 +41,12 @@ class OwnDocuments:
         self.world = Workspace(system)
         self._open: set[str] = set()
         self._entered = self._left = float("-inf")
-        self._listeners: list[Callable[[str, ModificationKind], None]] = []
+        self._listeners: list[Listener] = []
 
-    def listen(self, listener: Callable[[str, ModificationKind], None]) -> None:
-        """Call `listener` with the URI of each that has been opened, changed, saved or closed."""
+    def listen(self, listener: Listener) -> None:
+        """Call `listener` with each that has been opened, changed, saved or closed: its URI, which of
+        these it was, and how its text has changed.
+        """
         self._listeners.append(listener)
 
     def holds(self, uri: str) -> bool:
@@ -58,12 +63,16 @@ class OwnDocuments:
         if not self._open or canonical(uri) not in self._open:
             return False
         self.world.encoding = self._encoding()
-        self.world.apply(modification)
+        changes = self.world.apply(modification)
         if kind is ModificationKind.CLOSED:
             self._open.discard(canonical(uri))
         for listener in self._listeners:
-            listener(uri, kind)
+            listener(uri, kind, changes)
         return True
+
+    def buffer(self, uri: str) -> TextBuffer | None:
+        """The text of one of them for reading in place, which copies nothing; None if it is not open."""
+        return self.world.buffer(uri)
 
     def document(self, uri: str) -> TextDocument | None:
         """One of them as it is in the editor; None if it is not open."""

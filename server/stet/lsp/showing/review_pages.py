@@ -7,7 +7,6 @@ written into a page that is open; a new review beside it gets a file of its own.
 import dataclasses
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from pathlib import Path
 
 from lsprotocol import types as lsp
 
@@ -24,7 +23,7 @@ from stet.system.system import System
 from stet.text.document import TextDocument
 from stet.text.escape import escape_line
 from stet.text.position import Position, Range
-from stet.workspace.uris import canonical
+from stet.workspace.uris import canonical, path_of
 from stet.workspace.workspace import Workspace
 
 _PREFIX = "review"
@@ -87,9 +86,10 @@ class ReviewPages:
 
     def page(self, uri: str) -> TextDocument | None:
         """The text of a review page that is open; None if `uri` is none."""
-        document = self._own.document(uri)
-        is_page = document is not None and Path(document.uri).name.startswith(_PREFIX)
-        return document if is_page else None
+        path = path_of(uri)
+        # By its name first: the text of another may be long.
+        is_page = path is not None and path.name.startswith(_PREFIX)
+        return self._own.document(uri) if is_page else None
 
     def place_here(self) -> tuple[str, Range] | None:
         """What the page shows where the user is; None if they are in none, or it shows no file there."""

@@ -15,7 +15,8 @@ from stet.llm.model import Request
 from stet.llm.scripted import Reply, call
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.chat.chats import Chats, NothingToSend
-from stet.lsp.chat.layout import blank, parts, written
+from stet.lsp.chat.layout import blank
+from stet.lsp.chat.open_texts import OpenTexts
 from stet.lsp.chat.page import Page
 from stet.lsp.chat.writer import PageWriter
 from stet.lsp.client import Client
@@ -24,6 +25,7 @@ from stet.lsp.showing.own_documents import OwnDocuments
 from stet.system.memory_system import MemorySystem
 from stet.text.encoding import Encoding
 from stet.workspace.modification import Modification, ModificationKind
+from tests.support.chat_text import parts, written
 from tests.support.turns import Table
 from tests.support.world import make_world
 
@@ -62,13 +64,15 @@ class Room:
         server.tasks = self.table.tasks
         client = Client(server)
         self.own = OwnDocuments(self.disk, lambda: Encoding.UTF16)
+        texts = OpenTexts(self.own, self.table.tasks.start)
         self.chats = Chats(
             self.table.workspace,
             self.table.ledger,
             client,
             self.disk,
             self.own,
-            writer=PageWriter(self.own, client, ClientCapabilities, lambda: Encoding.UTF16),
+            texts=texts,
+            writer=PageWriter(self.own, texts, client, ClientCapabilities, lambda: Encoding.UTF16),
             agent=lambda: self.table.agent,
             number=itertools.count(1).__next__,
         )

@@ -4,20 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.lsp.chat.layout import (
-    YOU,
-    answer,
-    before_draft,
-    behind_draft,
-    blank,
-    draft,
-    has_ended,
-    inert,
-    onward,
-    parts,
-    settled,
-    written,
-)
+from stet.lsp.chat.layout import YOU, before_draft, behind_draft, blank, inert, onward, settled
+from stet.lsp.chat.sections import Sections
+from tests.support.chat_text import draft, has_ended, parts, written
 
 TEXT = f"{blank('main')}What is this?\n\n## Stet (t1)\n\nA file.\n\n*completed*\n\n{YOU}\n\nAnd th"
 WORDS = st.text(st.sampled_from("ab#!<[]:/ht \n\r`*\\(mgY\u2028"), max_size=40)
@@ -39,23 +28,20 @@ def test_everything_stands_under_a_heading() -> None:
         ("t1", "A file.\n\n*completed*"),
         ("", "And th"),
     ]
-    assert [TEXT[part.body : part.end].strip() for part in parts(TEXT)] == [
-        part.text for part in parts(TEXT)
-    ]
     assert has_ended(written(TEXT, "t1"))
     assert not has_ended("He said *completed* and left")
 
 
 def test_what_is_sent_is_followed_by_its_answer_and_what_was_written_since_by_neither() -> None:
-    sent = behind_draft(TEXT, "And th", "t2").apply(TEXT)
+    sent = behind_draft(Sections.of(TEXT), "And th", "t2").apply(TEXT)
     assert sent == f"{TEXT}\n\n## Stet (t2)\n\n{YOU}\n\n"
-    faster = behind_draft(f"{TEXT}at one?\n", "And th", "t2").apply(f"{TEXT}at one?\n")
+    faster = behind_draft(Sections.of(f"{TEXT}at one?\n"), "And th", "t2").apply(f"{TEXT}at one?\n")
     assert faster == f"{TEXT}\n\n## Stet (t2)\n\n{YOU}\n\nat one?\n"
 
 
 def test_headings_are_found_however_lines_end() -> None:
     for end in ("\n", "\r\n", "\r"):
-        text = before_draft(TEXT.replace("\n", end), "Elsewhere?", "t2").apply(
+        text = before_draft(Sections.of(TEXT.replace("\n", end)), "Elsewhere?", "t2").apply(
             TEXT.replace("\n", end)
         )
         assert [part.turn for part in parts(text)] == ["", "t1", "", "t2", ""]
@@ -63,30 +49,30 @@ def test_headings_are_found_however_lines_end() -> None:
 
 
 def test_what_was_asked_elsewhere_stands_before_what_is_being_written() -> None:
-    text = before_draft(TEXT, "Elsewhere?\n## You\n", "t2").apply(TEXT)
+    text = before_draft(Sections.of(TEXT), "Elsewhere?\n## You\n", "t2").apply(TEXT)
     head, tail = TEXT[: TEXT.rindex(YOU)], TEXT[TEXT.rindex(YOU) :]
     assert text == f"{head}{YOU}\n\nElsewhere?\n\\## You\n\n## Stet (t2)\n\n{tail}"
     assert [part.turn for part in parts(text)] == ["", "t1", "", "t2", ""]
 
 
 def test_a_document_that_has_lost_its_headings_gets_new_ones_at_its_end() -> None:
-    assert behind_draft("notes\n", "Hello", "t1").apply("notes\n") == (
+    assert behind_draft(Sections.of("notes\n"), "Hello", "t1").apply("notes\n") == (
         f"notes\n\n## Stet (t1)\n\n{YOU}\n\n\n"
     )
-    assert before_draft("notes", "Hello", "t1").apply("notes") == (
+    assert before_draft(Sections.of("notes"), "Hello", "t1").apply("notes") == (
         f"notes\n\n{YOU}\n\nHello\n\n## Stet (t1)\n\n{YOU}\n\n"
     )
-    assert before_draft("", "Hello", "t1").apply("").startswith(f"{YOU}\n\nHello\n")
+    assert before_draft(Sections.of(""), "Hello", "t1").apply("").startswith(f"{YOU}\n\nHello\n")
     assert draft("notes") is None
     assert draft("## You\n\nhm\n\n## Stet (t1)\n") is None
 
 
 def test_line_ends_are_those_of_the_document() -> None:
     text = blank("main").replace("\n", "\r\n") + "Hello\r\n"
-    text = behind_draft(text, "Hello", "t1").apply(text)
-    part = answer(text, "t1")
+    text = behind_draft(Sections.of(text), "Hello", "t1").apply(text)
+    part = Sections.of(text).answer("t1")
     assert part is not None
-    text = onward(text, part, "one\ntwo").apply(text)
+    text = onward(Sections.of(text), part, "one\ntwo").apply(text)
     assert text.count("\n") == text.count("\r\n")
     assert written(text, "t1") == "one\r\ntwo"
 

@@ -9,11 +9,13 @@ from stet.agent.lifecycle import ToolRun, ToolState
 from stet.agent.turn import Ask, Mode, Turn, TurnState
 from stet.context.builder import Place
 from stet.llm.messages import Usage
-from stet.lsp.chat.layout import YOU, answer, blank, draft, has_ended, parts, written
+from stet.lsp.chat.layout import YOU, blank
 from stet.lsp.chat.page import Entry, Page
+from stet.lsp.chat.sections import Sections
 from stet.lsp.chat.transcript import Transcript, ending, transcript_of
 from stet.review.rules import RejectedEdit
 from stet.web.source import Source
+from tests.support.chat_text import adopt, draft, has_ended, parts, write_all, written
 
 ASK = Ask(prompt="Why?", mode=Mode.AGENT, place=Place(), chat="main")
 OVER = Turn(
@@ -71,7 +73,7 @@ def test_random_typing_between_what_is_written_loses_no_character(
             text = text[:at] + key + text[at:]
             keys.append((mark, key))
         before = text
-        while step := page.step(text):
+        while step := page.step(Sections.of(text)):
             text = step.insertion.apply(text)
             step.done()
             assert _is_subsequence(before, text)
@@ -94,13 +96,9 @@ def test_what_a_model_says_stands_there_once_however_it_was_cut(pieces: list[str
     page.sent("t1", "Why?")
     for piece in pieces:
         told.say(piece)
-        while step := page.step(text):
-            text = step.insertion.apply(text)
-            step.done()
+        text = write_all(page, text)
     told.pause()
-    while step := page.step(text):
-        text = step.insertion.apply(text)
-        step.done()
+    text = write_all(page, text)
     whole.say("".join(pieces))
     whole.pause()
     assert written(text, "t1") == whole.text.strip()
@@ -110,10 +108,11 @@ def test_what_a_model_says_stands_there_once_however_it_was_cut(pieces: list[str
 def test_a_document_that_was_saved_half_way_is_completed(n: int) -> None:
     page = make_page()
     whole = page.filled(blank("main"))
-    part = answer(whole, "t1")
-    assert part is not None
-    cut = whole[: min(part.body + n, part.end)] + f"\n\n{YOU}\n\nmore"
-    page.adopt(cut)
+    heading = "## Stet (t1)"
+    body = whole.index(heading) + len(heading)
+    end = whole.index(written(whole, "t1")) + len(written(whole, "t1"))
+    cut = whole[: min(body + n, end)] + f"\n\n{YOU}\n\nmore"
+    adopt(page, cut)
     full = page.filled(cut)
     assert written(full, "t1") == written(whole, "t1")
     now = draft(full)
@@ -138,7 +137,7 @@ def test_an_answer_that_was_written_in_gets_its_end() -> None:
 
 def test_a_page_forgets_what_stands_there_to_its_end() -> None:
     page = make_page()
-    page.adopt(page.filled(blank("main")))
+    adopt(page, page.filled(blank("main")))
     assert page.entries == {}
 
 
@@ -147,7 +146,7 @@ def test_an_answer_goes_on_under_a_new_heading_where_the_user_has_deleted_it() -
     page = make_page(Turn(id="t1", ask=ASK), told)
     told.say("One. ")
     text = page.filled(blank("main"))
-    page.adopt(text)
+    adopt(page, text)
     told.say("Two.")
     text = page.filled(text.replace("## Stet (t1)\n", ""))
     assert written(text, "t1").endswith("Two.")

@@ -1,0 +1,134 @@
+"""A long chat document while an answer streams into it: how long the server is silent, what it holds.
+
+The document is open in an editor that takes every edit at once. What is long is what its user has
+written or pasted under their heading, or the answers of many turns.
+"""
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from tests.bench.process import INITIALIZE, STET, ServerProcess, encoded, running
+from tests.bench.provider import provided
+from tests.bench.statuses import command, is_ready
+from tests.bench.table import Row, at_most, times_at_most
+
+MEGABYTES = 20
+N_PIECES = 150
+PAUSE = 0.02
+RUNS = 3
+"""Of which the one with the shortest silence counts: other work of the machine only adds to it."""
+LINE = "What a user writes into a chat document, line by line, is theirs.\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """What was measured while one answer came.
+
+    Attributes:
+        silence: The longest time to an answer, in milliseconds.
+        peak: The most memory that was resident, in MB.
+        per_piece: Processor time for each edit of the document, in milliseconds.
+    """
+
+    silence: float
+    peak: float
+    per_piece: float
+
+
+class Editor:
+    """Has one document open, takes every edit of it, and knows no more of it than its version."""
+
+    def __init__(self, server: ServerProcess, uri: str, text: str) -> None:
+        self.n_edits = 0
+        self.has_ended = False
+        self._server = server
+        self._uri = uri
+        document = {"uri": uri, "languageId": "markdown", "version": 0, "text": text}
+        server.notify("textDocument/didOpen", {"textDocument": document})
+
+    def asked(self, message: dict[str, Any]) -> None:
+        """Take an edit."""
+        edits = message["params"]["edit"]["documentChanges"][0]["edits"]
+        self._server.write(encoded({"id": message["id"], "result": {"applied": True}}))
+        self.n_edits += 1
+        changes = [{"range": one["range"], "text": one["newText"]} for one in edits]
+        self.has_ended |= any("*completed" in one["newText"] for one in edits)
+        document = {"uri": self._uri, "version": self.n_edits}
+        self._server.notify(
+            "textDocument/didChange", {"textDocument": document, "contentChanges": changes}
+        )
+
+
+def rows() -> Iterator[Row]:
+    """The figures of a document of 20 MB, and how much more its length costs than one without."""
+    short = _best("# Chat\n\n## You\n\n")
+    kinds = {"lines": _lines(), "one line": _one_line(), "many turns": _turns()}
+    found = {name: _best(text) for name, text in kinds.items()}
+    worst = max(one.silence for one in found.values())
+    what = f"an answer in a chat of {MEGABYTES} MB"
+    peer = (short.silence, "a new chat")
+    yield Row(f"{what}: longest silence", "ms", worst, *peer, times_at_most(3), at_most(100))
+    most = max(one.peak - short.peak for one in found.values())
+    yield Row(f"{what}: memory it adds, peak", "MB", most, must=at_most(15 * MEGABYTES))
+    for name, one in {"short": short, **found}.items():
+        yield Row(f"{what}, {name}: silence", "ms", one.silence, in_detail=True)
+        yield Row(f"{what}, {name}: peak memory", "MB", one.peak, in_detail=True)
+        yield Row(f"{what}, {name}: work for a piece", "ms", one.per_piece, in_detail=True)
+
+
+def _lines() -> str:
+    return "# Chat\n\n## You\n\n" + LINE * (MEGABYTES * 1_000_000 // len(LINE))
+
+
+def _one_line() -> str:
+    return "# Chat\n\n## You\n\n" + LINE.rstrip() * (MEGABYTES * 1_000_000 // len(LINE)) + "\n"
+
+
+def _turns() -> str:
+    turn = "## You\n\nWhat?\n\n## Stet (t{})\n\n" + LINE * 100 + "\n*completed*\n\n"
+    n_turns = MEGABYTES * 1_000_000 // len(turn)
+    return "# Chat\n\n" + "".join(turn.format(1_000 + n) for n in range(n_turns)) + "## You\n\n"
+
+
+def _best(text: str) -> Streamed:
+    return min((_streamed(text) for _ in range(RUNS)), key=lambda one: one.silence)
+
+
+def _streamed(text: str) -> Streamed:
+    with (
+        tempfile.TemporaryDirectory() as home,
+        provided(1, N_PIECES, PAUSE) as model,
+        running(STET, {**model, "XDG_STATE_HOME": home, "HOME": home}) as server,
+    ):
+        root = Path(home) / "ws"
+        root.mkdir()
+        server.ask("initialize", {**INITIALIZE, "rootUri": root.as_uri()})
+        server.notify("initialized", {})
+        is_ready(server)
+        page = command(server, "stet.openChat")
+        editor = Editor(server, page["uri"], text)
+        server.takes_edits = editor.asked
+        _ = command(server, "stet.ask", prompt="Tell me all", chat=page["chat"])
+        _ = server.answer("test/none", {})
+        silence, worked = 0.0, _seconds_worked(server)
+        while not editor.has_ended:
+            began = perf_counter()
+            _ = server.answer("test/none", {})
+            silence = max(silence, perf_counter() - began)
+            server.is_quiet(0.005)
+        per_piece = (_seconds_worked(server) - worked) / editor.n_edits
+        return Streamed(1000 * silence, _peak_megabytes(server), 1000 * per_piece)
+
+
+def _seconds_worked(server: ServerProcess) -> float:
+    fields = Path(f"/proc/{server.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / 100
+
+
+def _peak_megabytes(server: ServerProcess) -> float:
+    status = Path(f"/proc/{server.pid}/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1_000

@@ -1,0 +1,102 @@
+"""A chat document with a long text: what a piece costs does not depend on it."""
+
+import asyncio
+from collections.abc import Sequence
+from time import thread_time
+
+import pytest
+
+from stet.agent.turn import Ask, Mode, Turn
+from stet.context.builder import Place
+from stet.lsp.chat.insertion_watch import InsertionWatch
+from stet.lsp.chat.layout import blank
+from stet.lsp.chat.open_texts import OpenTexts
+from stet.lsp.chat.page import Entry, Page, Reading
+from stet.lsp.chat.sections import Sections
+from stet.lsp.chat.transcript import Transcript
+from stet.lsp.showing.own_documents import OwnDocuments
+from stet.lsp.tasks import Tasks
+from stet.system.memory_system import MemorySystem
+from stet.text.change import TextChange
+from stet.text.encoding import Encoding
+from stet.workspace.modification import Modification, ModificationKind, WireEdit
+from tests.support.chat_text import written
+
+N_PIECES = 100
+LINE = "What a user writes into a chat document, line by line.\n"
+TURNS = "".join(f"## You\n\nWhat?\n\n## Stet (x{n})\n\n{LINE * 50}\n" for n in range(1_500))
+TURN = Turn(id="t1", ask=Ask(prompt="Why?", mode=Mode.AGENT, place=Place(), chat="main"))
+
+
+class Room:
+    """A chat document that an editor has open, which takes every edit."""
+
+    def __init__(self, text: str) -> None:
+        system = MemorySystem({})
+        self.tasks = Tasks()
+        self.own = OwnDocuments(system, lambda: Encoding.UTF16)
+        self.texts = OpenTexts(self.own, self.tasks.start)
+        self.told = Transcript(lambda _: None)
+        uri = (self.own.folder / "chat.md").as_uri()
+        self.page = Page("main", "chat.md", uri)
+        self.page.add(Entry("t1", "Why?", self.told))
+        self.watch = InsertionWatch("")
+        self.own.listen(self._changed)
+        assert self.own.takes(Modification(ModificationKind.OPENED, uri, 0, "markdown", text))
+
+    def _changed(self, uri: str, _: ModificationKind, changes: Sequence[TextChange]) -> None:
+        self.texts.changed(uri, changes)
+        buffer = self.own.buffer(uri)
+        assert buffer is not None
+        self.watch.follow(changes, buffer.lines)
+
+    async def read(self) -> Sections:
+        """Wait until the parts of the document are known."""
+        known = asyncio.get_running_loop().create_future()
+
+        def then(found: Reading) -> None:
+            self.page.adopt(found)
+            known.set_result(None)
+
+        self.texts.opened(self.page.uri, then)
+        await known
+        found = self.texts.sections(self.page.uri)
+        assert found is not None
+        return found
+
+    def write(self, document: Sections) -> None:
+        """Write what there is to write."""
+        while step := self.page.step(document):
+            watch, at = InsertionWatch(step.insertion.text), step.insertion.at
+            edit = WireEdit(at.line, at.character, at.line, at.character, step.insertion.text)
+            change = Modification(ModificationKind.CHANGED, self.page.uri, 1, edits=(edit,))
+            self.watch = watch
+            assert self.own.takes(change)
+            assert watch.has_come
+            step.done()
+
+
+async def seconds_for(text: str) -> float:
+    """Processor time that an answer takes that comes piece by piece."""
+    room = Room(text)
+    document = await room.read()
+    began = thread_time()
+    for n in range(N_PIECES):
+        room.told.say(f"word {n} ")
+        room.write(document)
+    took = thread_time() - began
+    buffer = room.own.buffer(room.page.uri)
+    assert buffer is not None
+    said = "".join(f"word {n} " for n in range(N_PIECES))
+    assert written(buffer.text, "t1") == said.strip()
+    return took
+
+
+@pytest.mark.parametrize(
+    "more", [LINE * 100_000, LINE.rstrip() * 100_000, TURNS], ids=["lines", "one line", "turns"]
+)
+async def test_a_piece_costs_the_same_in_a_long_document_as_in_a_short_one(more: str) -> None:
+    short = await seconds_for(blank("main"))
+    text = TURNS + blank("main") if more is TURNS else blank("main") + more
+    # To read so much text once takes more than this for all pieces together.
+    assert await seconds_for(text) < 5 * short + 0.2
