@@ -7,6 +7,7 @@
 - `answers_later`: a command whose answer is made of what the disk says. It is called in its place
   among the messages, and reads the disk in a worker; other messages are taken meanwhile.
 - `reads_later`: a request of that kind; its work ends when the editor cancels it.
+- `reads_or_waits`: a request that is nearly always answered from state, in its place.
 
 Handlers are bound by closures whose first parameter is called `ls`: the framework looks at names and
 annotations of what is registered (a `functools.partial` would be called with the wrong arguments).
@@ -91,6 +92,30 @@ class Router(Generic[State]):
 
         self._server.feature(method, options)(handle)
 
+    def reads_or_waits(
+        self,
+        method: str,
+        handler: Callable[[State, Params], Awaitable[object] | object],
+        options: object | None = None,
+    ) -> None:
+        """Register the handler of a request whose answer must sometimes be waited for.
+
+        The handler is called in its place among the messages. Where it gives a coroutine, the request
+        is answered with what that returns; other messages are taken meanwhile.
+        """
+
+        def handle(ls: LanguageServer, params: Any) -> Generator[Any, Any, object]:  # noqa: ARG001 - pygls passes itself by this name
+            begun = answer(method, handler, self._state(), params)
+            if not iscoroutine(begun):
+                return begun
+            later = Later(method, begun, stops=False)
+            try:
+                return (yield _waited_for, (later,), None)
+            finally:
+                later.close()  # a shutdown may have come before it was begun
+
+        self._server.feature(method, options)(handle)
+
     def command(self, name: str, handler: Callable[[State, tuple[object, ...]], object]) -> None:
         """Register a command; the handler gets the arguments as the editor sent them."""
 
@@ -150,6 +175,11 @@ def answer(name: str, handler: Callable[..., Result], *arguments: object) -> Res
     finally:
         if (seconds := perf_counter() - started) > SLOW_SECONDS:
             log.info("%s took %.0f ms", name, seconds * 1000)
+
+
+async def _waited_for(later: Later) -> object:
+    """Give what is waited for."""
+    return await later
 
 
 async def _within(name: str, work: Awaitable[Result]) -> Result:

@@ -84,10 +84,12 @@ def build_server(
     route.mutates("$/stet/didChangeSelection", activity.did_change_selection)
 
     # Answered from state, within milliseconds.
-    route.reads(lsp.TEXT_DOCUMENT_CODE_ACTION, code_actions.code_actions, CODE_ACTIONS)
     route.reads(lsp.TEXT_DOCUMENT_CODE_LENS, lenses.code_lenses, LENSES)
     route.reads(lsp.TEXT_DOCUMENT_HOVER, activity.hover)
     route.reads(lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, activity.document_highlight)
+
+    # From state too, but where a line may hold an instruction, whose comment has to be found.
+    route.reads_or_waits(lsp.TEXT_DOCUMENT_CODE_ACTION, code_actions.code_actions, CODE_ACTIONS)
 
     # Searched for in a worker; only questions, as names are the language's own server's matter.
     route.reads_later(lsp.WORKSPACE_SYMBOL, searching.workspace_symbols)

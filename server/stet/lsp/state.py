@@ -30,6 +30,7 @@ from stet.lsp.in_sequence import InSequence
 from stet.lsp.index_feed import IndexFeed
 from stet.lsp.index_view import IndexView
 from stet.lsp.inline_style import InlineStyle
+from stet.lsp.instruction_check import InstructionCheck
 from stet.lsp.keeper import Keeper, messenger
 from stet.lsp.latest import Latest
 from stet.lsp.operations import Operations
@@ -90,6 +91,7 @@ class ServerState:
         agent: All conversations.
         chats: Their documents.
         comments: What comments in the text ask for.
+        instructions: Which of them do.
         opencode: What an OpenCode server is told of the editor.
     """
 
@@ -124,6 +126,7 @@ class ServerState:
     agent: Agent = field(init=False)
     chats: Chats = field(init=False)
     comments: Comments = field(init=False)
+    instructions: InstructionCheck = field(init=False)
     opencode: OpenCodeBridge = field(init=False)
 
     def __post_init__(self) -> None:
@@ -187,6 +190,7 @@ class ServerState:
         )
         self.feed = IndexFeed(self.workspace, self.index, start)
         self.index_view = IndexView(self.index, self.client)
+        self.instructions = InstructionCheck(self.workspace, self.server.tasks.spawn)
         self.symbols = Latest(self.server.tasks.spawn, "a search for symbols")
         self.imports = BlockImport(self.workspace, self.ledger, self.client, start)
         self.documents = Documents(

@@ -3,20 +3,23 @@
 Every action is a bare command with a title of its own: that is what all editors run, without
 resolving and without checking versions. The edit is sent when the command comes, against the text
 as it is then.
+
+The answer is at hand, except where a line may hold an instruction: whether it is in a comment has to
+be found out by reading the text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 
 from lsprotocol import types as lsp
 
 from stet.lsp import from_lsp
 from stet.lsp.showing.action import QUICK_FIX, SOURCE, bare
-from stet.lsp.showing.comment_actions import comment_actions
+from stet.lsp.showing.comment_actions import Glimpsed, comment_actions, glimpse
 from stet.lsp.showing.hunk_actions import actions_on
 from stet.lsp.state import ServerState
 from stet.review.proposal import OPEN
 from stet.settings.values import PromptSettings
-from stet.text.document import MARKDOWN
+from stet.text.document import MARKDOWN, TextDocument
 from stet.text.position import Position, Range
 from stet.workspace.selection import Source, inferred_range
 
@@ -32,7 +35,12 @@ MAX_CHOICE = 60
 """Of a choice in a title, so that the turn behind it can be seen."""
 
 
-def code_actions(state: ServerState, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+_Actions = list[lsp.CodeAction]
+
+
+def code_actions(
+    state: ServerState, params: lsp.CodeActionParams
+) -> _Actions | Awaitable[_Actions]:
     """What can be done on these lines."""
     uri, workspace = params.text_document.uri, state.workspace
     buffer = workspace.buffer(uri)
@@ -49,17 +57,40 @@ def code_actions(state: ServerState, params: lsp.CodeActionParams) -> list[lsp.C
         actions += actions_on(
             here, waiting, state.ledger, state.publisher.diagnostic, state.server.editor
         )
-    actions += comment_actions(uri, buffer.lines, place)
+    others: _Actions = []
     if not automatic:
-        if not here:
-            actions += _elsewhere(state)
-        actions += _dead_links(state, workspace.language(uri), uri)
-        at = None if place.is_empty else params.range
-        if state.server.editor.selects_cursor and inferred_range(place).is_empty:
-            # Its user has selected nothing: what rewrites is for the line.
-            at = lsp.Range(lsp.Position(place.start.line, 0), lsp.Position(place.start.line + 1, 0))
-        actions += _prompts(state, workspace.language(uri), uri, (params.range, at))
-    return [action for action in actions if _wanted(action, params.context.only)]
+        others = [] if here else _elsewhere(state)
+        others += _dead_links(state, workspace.language(uri), uri)
+        others += _prompts(state, workspace.language(uri), uri, _places(state, params, place))
+    if (seen := glimpse(buffer.lines, place)) and (document := workspace.document(uri)):
+        return _with_instructions(state, document, seen, params, (actions, others))
+    return [one for one in (*actions, *others) if _wanted(one, params.context.only)]
+
+
+async def _with_instructions(
+    state: ServerState,
+    document: TextDocument,
+    seen: Glimpsed,
+    params: lsp.CodeActionParams,
+    around: tuple[_Actions, _Actions],
+) -> _Actions:
+    """The same actions with those for instructions between them."""
+    known = await state.instructions.lines(document)
+    found = comment_actions(params.text_document.uri, seen, known)
+    first, last = around
+    return [one for one in (*first, *found, *last) if _wanted(one, params.context.only)]
+
+
+def _places(
+    state: ServerState, params: lsp.CodeActionParams, place: Range
+) -> tuple[lsp.Range, lsp.Range | None]:
+    """What a question is about, and what one that rewrites is about; None where nothing is selected."""
+    rewritten = None if place.is_empty else params.range
+    if state.server.editor.selects_cursor and inferred_range(place).is_empty:
+        # Its user has selected nothing: what rewrites is for the line.
+        line = place.start.line
+        rewritten = lsp.Range(lsp.Position(line, 0), lsp.Position(line + 1, 0))
+    return params.range, rewritten
 
 
 def _wanted(action: lsp.CodeAction, only: Sequence[lsp.CodeActionKind | str] | None) -> bool:
@@ -131,7 +162,7 @@ def _prompts(
         state: Of the server.
         language: Of the document.
         uri: Of the document.
-        at: What a question is about, and what one that rewrites is about; None: it is not offered.
+        at: As `_places` gives it; without a place what rewrites is not offered.
     """
     asked, rewritten = at
     return [

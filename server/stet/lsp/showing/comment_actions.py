@@ -1,9 +1,10 @@
 """Code actions on a comment that tells the agent what to do."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from lsprotocol import types as lsp
 
+from stet.lsp.instruction_check import InstructionLines
 from stet.lsp.showing.action import REWRITE, SOURCE, bare
 from stet.text.instruction_glance import marker_on
 from stet.text.instruction_marks import Marker
@@ -16,21 +17,36 @@ _OFFERS = {
     Marker.ANSWER: ("Answer the comment", SOURCE),
 }
 
+Glimpsed = Mapping[Marker, Sequence[int]]
+"""The lines (0-based) that seem to hold a comment with that mark."""
 
-def comment_actions(uri: str, lines: Sequence[str], place: Range) -> list[lsp.CodeAction]:
-    """What comments on these lines ask for, at a glance; whether they are comments is seen later.
 
-    One of each kind at most, of the first that asks for it.
-    """
+def glimpse(lines: Sequence[str], place: Range) -> Glimpsed:
+    """Look for what may be instructions on the lines of `place`, without reading the rest of the text."""
     first = place.start.line
-    seen: dict[Marker, int] = {}
+    seen: dict[Marker, list[int]] = {}
     for number, line in enumerate(
         lines[first : min(place.last_line, first + MAX_LINES) + 1], first
     ):
         if (marker := marker_on(line.rstrip("\r\n"))) is not None:
-            seen.setdefault(marker, number)
-    return [
-        bare(title, "stet.carryOut", {"uri": uri, "line": seen[marker] + 1}, kind)
-        for marker, (title, kind) in _OFFERS.items()
-        if marker in seen
-    ]
+            seen.setdefault(marker, []).append(number)
+    return seen
+
+
+def comment_actions(
+    uri: str, seen: Glimpsed, known: InstructionLines | None
+) -> list[lsp.CodeAction]:
+    """What comments ask for: one of each kind at most, of the first that asks for it.
+
+    Args:
+        uri: Of the document.
+        seen: What seems to be an instruction.
+        known: Where instructions are; None if that can't be told: then what seems to be one counts.
+    """
+    actions = []
+    for marker, (title, kind) in _OFFERS.items():
+        lines = seen.get(marker, ())
+        line = next((n for n in lines if known is None or any(n in one for one in known)), None)
+        if line is not None:
+            actions.append(bare(title, "stet.carryOut", {"uri": uri, "line": line + 1}, kind))
+    return actions
