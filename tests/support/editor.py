@@ -34,6 +34,7 @@ class FakeEditor(EditorBuffers):
     """One editor with one server.
 
     Attributes:
+        settings_told: Set when it may answer what its settings are, for `Quirk.UNTOLD`.
         n_refreshed: How often the server has asked to be asked for code lenses anew.
         opens_shown: Whether it opens files that it is to show, as real editors do.
         answer_message: Chooses the title to answer `window/showMessageRequest` with.
@@ -47,6 +48,7 @@ class FakeEditor(EditorBuffers):
         self.asked: list[lsp.ShowMessageRequestParams] = []
         self.registered: list[lsp.Registration] = []
         self.answer_message: Callable[[lsp.ShowMessageRequestParams], str | None] = lambda _: None
+        self.settings_told = asyncio.Event()
         self.n_refreshed = 0
         self.leaves_buttons = False
         self.n_buttons = 0
@@ -175,13 +177,23 @@ class FakeEditor(EditorBuffers):
         return self.diagnostics.get(uri, ())
 
 
-def _apply_edit(
+async def _apply_edit(
     editor: FakeEditor, params: lsp.ApplyWorkspaceEditParams
 ) -> lsp.ApplyWorkspaceEditResult | None:
+    editor.n_in_flight += 1
+    editor.most_in_flight = max(editor.most_in_flight, editor.n_in_flight)
     try:
-        return editor.apply_edit(params)
-    except NotApplied:
-        return lsp.ApplyWorkspaceEditResult(applied=False)
+        if editor.looks_after:
+            await asyncio.sleep(editor.looks_after)
+        try:
+            return editor.apply_edit(params)
+        except NotApplied:
+            return lsp.ApplyWorkspaceEditResult(applied=False)
+        finally:
+            if editor.answers_after:
+                await asyncio.sleep(editor.answers_after)
+    finally:
+        editor.n_in_flight -= 1
 
 
 def _show_document(editor: FakeEditor, params: lsp.ShowDocumentParams) -> lsp.ShowDocumentResult:
@@ -207,6 +219,15 @@ async def _ask_user(
     return None if title is None else lsp.MessageActionItem(title)
 
 
+async def _tell_settings(editor: FakeEditor, params: lsp.ConfigurationParams) -> list[Any]:
+    if editor.quirk is Quirk.UNTOLD:
+        await editor.settings_told.wait()
+    return [
+        editor.get_configuration(section=item.section, scope_uri=item.scope_uri)
+        for item in params.items
+    ]
+
+
 def _register(editor: FakeEditor, params: lsp.RegistrationParams) -> None:
     editor.registered.extend(params.registrations)
 
@@ -223,6 +244,7 @@ FEATURES = {
     lsp.WORKSPACE_APPLY_EDIT: _apply_edit,
     lsp.WINDOW_SHOW_DOCUMENT: _show_document,
     lsp.WINDOW_SHOW_MESSAGE_REQUEST: _ask_user,
+    lsp.WORKSPACE_CONFIGURATION: _tell_settings,
     lsp.CLIENT_REGISTER_CAPABILITY: _register,
     lsp.WORKSPACE_CODE_LENS_REFRESH: _refresh_lenses,
     lsp.WORKSPACE_INLAY_HINT_REFRESH: _accept,

@@ -29,6 +29,10 @@ class EditorBuffers(EditorSession):
         root: The first workspace folder.
         documents: The open ones by URI.
         result: The answer to `initialize`.
+        looks_after: How many seconds it takes until it looks at an edit; it is used meanwhile.
+        answers_after: How many seconds it takes from then until it answers.
+        n_in_flight: How many edits it has not answered yet.
+        most_in_flight: The most there have been at once.
         edits_within: How many seconds behind a command it takes edits; 0: always.
         ticks: Whether its user leaves this part of an edit that they are shown in.
     """
@@ -38,6 +42,10 @@ class EditorBuffers(EditorSession):
         self.root = root
         self.documents: dict[str, EditorDocument] = {}
         self.result: lsp.InitializeResult
+        self.looks_after = 0.0
+        self.answers_after = 0.0
+        self.n_in_flight = 0
+        self.most_in_flight = 0
         self.edits_within = profile.only_within
         self.ticks: Callable[[Any], bool] = lambda _: True
         self._profile = profile

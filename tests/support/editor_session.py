@@ -43,12 +43,22 @@ class EditorSession(LanguageClient):
         self.n_news = 0
         self._news = asyncio.Event()
 
-    async def wait_until(self, holds: Callable[[], object], seconds: float = WAIT_SECONDS) -> None:
-        """Wait until `holds`; looked at whenever a message has come from the server."""
+    async def wait_until(
+        self,
+        holds: Callable[[], object],
+        seconds: float = WAIT_SECONDS,
+        every: float | None = None,
+    ) -> None:
+        """Wait until `holds`; looked at whenever a message has come from the server, or `every` so
+        many seconds where no message tells of it.
+        """
         try:
             async with asyncio.timeout(seconds):
                 while not holds():
                     assert self.exit_code is None, f"the server ended with {self.exit_code}"
+                    if every is not None:
+                        await asyncio.sleep(every)
+                        continue
                     self._news.clear()
                     await self._news.wait()
         except TimeoutError:

@@ -37,10 +37,12 @@ class ApplyOutcome:
     Attributes:
         applied: Whether it says that it applied it.
         reason: Why not, as a sentence; empty if it did.
+        is_answered: Whether it has said anything; if not, it may still apply the edit.
     """
 
     applied: bool
     reason: str = ""
+    is_answered: bool = True
 
 
 class Client:
@@ -121,7 +123,7 @@ class Client:
         try:
             result = await self._server.protocol.ask(lsp.WORKSPACE_APPLY_EDIT, params, seconds)
         except TimeoutError as error:
-            return ApplyOutcome(applied=False, reason=str(error))
+            return ApplyOutcome(applied=False, reason=str(error), is_answered=False)
         except JsonRpcException as error:
             reason = f"The editor answered with an error: {error.message}"
             return ApplyOutcome(applied=False, reason=reason)

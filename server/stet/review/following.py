@@ -20,6 +20,8 @@ from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.lines import line_end, line_ends, split_lines, without_end
 
+_MAY_COME = frozenset({HunkState.PENDING, HunkState.SENT})
+"""States in which an edit that was given up, or refused once, is still taken for what was accepted."""
 _OTHER_WAY = {HunkState.ACCEPTED: HunkState.UNDONE, HunkState.UNDONE: HunkState.ACCEPTED}
 
 
@@ -120,7 +122,7 @@ def _take_up_late(
     on_way = () if sent is None else tuple(sent.plan.texts)
     expected: dict[str, tuple[str, ...]] = {}
     for hunks in overdue.together(on_way):
-        if all(book[hunk].state is HunkState.PENDING or hunk in on_way for hunk in hunks):
+        if all(book[hunk].state in _MAY_COME or hunk in on_way for hunk in hunks):
             plan = _plan(track, overdue.document, hunks)
             expected.setdefault(plan.edit.apply(overdue.document.text), hunks)
     # What is complete last counts: some report several edits from the bottom up.

@@ -181,7 +181,9 @@ class ReviewLedger:
     def live(self, uri: str) -> tuple[Hunk, ...]:
         """The hunks of `uri` that wait or are on their way, in order of place."""
         track = self._book.track(uri)
-        lines = [anchor.hunk for anchor in track.live] if track else []
+        anchors = track.live if track else ()
+        # One that was rejected while its edit is on its way still has its anchor among them.
+        lines = [one.hunk for one in anchors if self._book[one.hunk].state in LIVE]
         known = set(lines)
         whole = [
             hunk.id
@@ -299,17 +301,21 @@ class ReviewLedger:
         """The user does not want it.
 
         Raises:
-            WrongState: If it does not wait, or is on its way into the text.
+            WrongState: If it does not wait, or is on its way into the text and its approval has not
+                been taken back.
         """
         hunk = self._book[hunk_id]
         if hunk.state is not HunkState.PENDING:
             raise WrongState(f"{hunk_id} can't be rejected: it is {hunk.state}")
         if self.blocks.reject(hunk_id, reason):
             return
-        self._check_here(hunk_id)
-        self.blocks.let_go(hunk_id)
-        if track := self._book.track(hunk.uri):
-            track.retire(hunk_id)
+        track = self._book.track(hunk.uri)
+        is_withdrawn = self.outbox.is_withdrawn(hunk_id)
+        if not is_withdrawn:  # else this is done when it is known what came of its edit
+            self._check_here(hunk_id)
+            self.blocks.let_go(hunk_id)
+            if track:
+                track.retire(hunk_id)
         rejected = but(hunk, state=HunkState.REJECTED, reason=reason)
         self._book.put(rejected, decision=True)
         self._book.changed(hunk.uri)
@@ -365,11 +371,13 @@ class ReviewLedger:
         """A rejected or undone hunk waits again, for the text as it is now.
 
         Raises:
-            WrongState: If it is neither, or its place is another hunk's by now or is gone.
+            WrongState: If it is neither, or its place is another hunk's by now or is gone, or an edit
+                of it is still on its way.
         """
         hunk = self._book[hunk_id]
         if hunk.state not in _RESTORABLE:
             raise WrongState(f"{hunk_id} can't be restored: it is {hunk.state}")
+        self._check_here(hunk_id)
         if is_of_lines(hunk):
             track = self._book.track(hunk.uri)
             if track is None or not track.revive(hunk_id):

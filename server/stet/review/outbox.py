@@ -13,6 +13,9 @@ from stet.review.proposal import HunkKind, HunkState, but
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 
+WAITING = "waiting for the editor"
+"""The reason of an accepted hunk whose edit is to be sent again, or once another has arrived."""
+
 
 class Outbox:
     """Part of the ledger: one edit a document at a time, confirmed by the text that comes back."""
@@ -94,7 +97,9 @@ class Outbox:
         for hunk_id, place in places.items():
             if place is None and (anchor := track.anchor(hunk_id)) is not None:
                 anchor.rest(track.lines)
-                if not back:
+                if self._book[hunk_id].state is HunkState.REJECTED:
+                    track.retire(hunk_id)  # the user took the approval back meanwhile
+                elif not back:
                     self._waits(hunk_id, reason)
         keep_apart(track.live, track.lines)
         if not back and settle is None:
@@ -102,6 +107,63 @@ class Outbox:
             now = TextDocument(track.uri, track.text)
             track.overdue = with_edit(track.overdue, now, late)
         self._book.changed(uri)
+
+    # -- accepted hunks of lines between two tries -------------------------------------------------
+
+    def wait(self, uri: str, hunk_ids: Iterable[str]) -> None:
+        """Keep accepted hunks as sent until their edit goes out, again or for the first time.
+
+        Only for the moment: after a restart they are pending.
+        """
+        hunks = [self._book.now(self._book[hunk_id]) for hunk_id in hunk_ids]
+        self._book.show(
+            *(
+                but(self._book[hunk.id], state=HunkState.SENT, reason=WAITING)
+                for hunk in hunks
+                if hunk.state is HunkState.PENDING
+            )
+        )
+        self._book.changed(uri)
+
+    def is_waiting(self, hunk_id: str) -> bool:
+        """Return whether a hunk is accepted and no edit of it is on its way."""
+        hunk = self._book[hunk_id]
+        return hunk.state is HunkState.SENT and not self._book.is_on_its_way(hunk_id)
+
+    def take_up(self, hunk_ids: Iterable[str]) -> None:
+        """End the waiting of hunks whose edit is about to go out; nobody is told."""
+        for hunk_id in filter(self.is_waiting, hunk_ids):
+            self._waits(hunk_id, WAITING)
+
+    def give_up(self, uri: str, hunk_ids: Iterable[str], reason: str) -> None:
+        """End the waiting of hunks whose edit does not go out, for this reason."""
+        waiting = [hunk_id for hunk_id in hunk_ids if self.is_waiting(hunk_id)]
+        for hunk_id in waiting:
+            self._waits(hunk_id, reason)
+        if waiting:
+            self._book.changed(uri)
+
+    def withdraw(self, hunk_id: str) -> None:
+        """The user takes an approval back: the hunk is pending, though its edit may be on its way."""
+        self._waits(hunk_id, "")
+        self._book.changed(self._book[hunk_id].uri)
+
+    def is_withdrawn(self, hunk_id: str) -> bool:
+        """Return whether an edit is on its way whose approval the user has taken back."""
+        hunk = self._book[hunk_id]
+        track = self._book.track(hunk.uri)
+        if track is None or track.sent is None or not self._book.is_on_its_way(hunk_id):
+            return False
+        is_acceptance = not track.sent.plan.back and track.sent.plan.settle is None
+        return is_acceptance and hunk.state is HunkState.PENDING
+
+    def rejected_after_all(self, hunk_id: str, reason: str) -> None:
+        """A hunk that was rejected while its edit was on its way arrived, and has been taken back."""
+        hunk = self._book[hunk_id]
+        if hunk.state is HunkState.UNDONE:
+            rejected = but(hunk, state=HunkState.REJECTED, reason=reason)
+            self._book.put(rejected, decision=True)
+            self._book.changed(hunk.uri)
 
     # -- hunks about a file as such ---------------------------------------------------------------
 

@@ -8,22 +8,24 @@ it late, some say no to what stands there. So the text decides, for each hunk it
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from lsprotocol import types as lsp
 
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.client import Client
+from stet.lsp.delivering.approvals import Approval, Approvals
 from stet.lsp.delivering.edit_sender import EditSender
 from stet.lsp.delivering.file_delivery import FileDelivery
 from stet.lsp.delivering.latecomers import Latecomers
-from stet.lsp.delivering.not_done import NotDone, NotSeen, problem_of
+from stet.lsp.delivering.not_done import EditRefused, NotDone, NotSeen, problem_of
+from stet.lsp.delivering.outrun import Outrun
 from stet.lsp.renames import Renames
 from stet.review.consent import goes_beyond
 from stet.review.errors import CantUndo
 from stet.review.gate import still_allowed
 from stet.review.ledger import ReviewLedger
-from stet.review.proposal import WHOLE_FILE, Hunk, HunkState
+from stet.review.proposal import LIVE, WHOLE_FILE, Hunk, HunkState
 from stet.text.diff import unified_diff
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
@@ -57,22 +59,49 @@ class Delivery:
         self._files = FileDelivery(workspace, ledger, client, renames, editor)
         self._sender = EditSender(workspace, ledger, client, editor)
         self._latecomers = Latecomers(workspace, ledger)
+        self._approvals = Approvals()
+        self._outrun = Outrun(workspace)
+        self._rejected: dict[str, str] = {}
         self._locks: dict[str, asyncio.Lock] = {}
         self._refusals: Counter[str] = Counter()
 
     async def deliver(self, uri: str, hunks: Iterable[Hunk]) -> None:
         """Have accepted hunks of one file carried out; their states tell how it went.
 
+        Hunks of lines stay `sent` while the user outruns the editor; see `withdraw`.
+
         Args:
             uri: The file, which may have another name than when they were accepted.
             hunks: As they were then: one that takes more of the user's text by now waits again.
         """
         agreed = {hunk.id: hunk for hunk in hunks}
-        await self._deliver(uri, tuple(agreed), HunkState.PENDING, agreed)
+        lines = [hunk for hunk in agreed.values() if hunk.kind not in WHOLE_FILE]
+        with self._approvals.given(lines) as approval:
+            if self.held(uri).locked():
+                self._ledger.outbox.wait(uri, [hunk.id for hunk in lines])
+            await self._deliver(uri, tuple(agreed), HunkState.PENDING, approval)
+
+    def holds(self, hunk_id: str) -> bool:
+        """Return whether a hunk of lines is accepted and not written yet, so that `withdraw` applies."""
+        return self._approvals.holds(hunk_id) and self._ledger.hunk(hunk_id).state in LIVE
+
+    def withdraw(self, hunk_id: str, rejected: str | None = None) -> None:
+        """Take back the approval of a hunk that `holds`; it is pending then.
+
+        An edit of it that is on its way is undone should it arrive.
+
+        Args:
+            hunk_id: The hunk.
+            rejected: The user's reason, if they reject it: then it is rejected after that undo.
+        """
+        self._approvals.withdraw(hunk_id)
+        self._ledger.outbox.withdraw(hunk_id)
+        if rejected is not None:
+            self._rejected[hunk_id] = rejected
 
     async def undo(self, uri: str, hunk_ids: Iterable[str]) -> None:
         """Have accepted hunks of one file taken back; their states tell how it went."""
-        await self._deliver(uri, tuple(hunk_ids), HunkState.ACCEPTED, {})
+        await self._deliver(uri, tuple(hunk_ids), HunkState.ACCEPTED, None)
 
     async def write(
         self, uri: str, edit_of: Callable[[TextDocument], TextEdit | None], label: str
@@ -90,16 +119,15 @@ class Delivery:
         async with self.held(uri):
             live = [hunk for hunk in self._ledger.live(uri) if hunk.kind not in WHOLE_FILE]
             await self._pass_gate(live)
-            for is_last in (False, True):
+            while True:
                 document = await self._document(uri)
                 edit = edit_of(document)
                 if edit is None:
                     return
                 try:
                     await self._sender.apply(document, edit, label)
-                except NotDone:
-                    now = self._workspace.document(uri)
-                    if is_last or now is None or now.version == document.version:
+                except NotDone as refused:
+                    if not await self._outrun.newer_text_came(document, refused):
                         raise
                 else:
                     return
@@ -118,7 +146,7 @@ class Delivery:
         return await self._document(hunks[0].uri)
 
     async def _deliver(
-        self, uri: str, ids: tuple[str, ...], state: HunkState, agreed: Mapping[str, Hunk]
+        self, uri: str, ids: tuple[str, ...], state: HunkState, approval: Approval | None
     ) -> None:
         """Carry out hunks that are in `state`, which says whether forward or back."""
         async with self.held(uri):
@@ -126,10 +154,15 @@ class Delivery:
             work = [self._whole(hunk, state) for hunk in ids if kinds[hunk] in WHOLE_FILE]
             lines = tuple(hunk for hunk in ids if kinds[hunk] not in WHOLE_FILE)
             if lines:
-                work.append(self._lines(uri, lines, state, agreed))
+                work.append(self._lines(uri, lines, state, approval))
             problems = [await problem_of(one) for one in work]
         done = "undone" if state is HunkState.ACCEPTED else "applied"
-        for problem in filter(None, problems):
+        for problem in problems:
+            self._tell(uri, problem, done)
+
+    def _tell(self, uri: str, problem: NotDone | None, done: str) -> None:
+        """Tell the user what was in the way of what is not `done`, if anything was."""
+        if problem is not None:
             how = "seen" if isinstance(problem, NotSeen) else done
             log.warning("%s: not %s: %s", uri, how, problem)
             self._client.show_message(f"Stet: not {how}. {problem}", lsp.MessageType.Warning)
@@ -150,70 +183,150 @@ class Delivery:
             carry = self._files.undo if state is HunkState.ACCEPTED else self._files.accept
             await carry(hunk)
 
-    async def _edit(
-        self,
-        uri: str,
-        ids: tuple[str, ...],
-        state: HunkState,
-        agreed: Mapping[str, Hunk],
-        *,
-        again: bool = True,
-    ) -> None:
-        """Apply hunks of one existing document.
-
-        Raises:
-            NotDone: If something is in the way, or the editor did not do it.
-        """
-        hunks = [hunk for hunk in map(self._ledger.hunk, ids) if hunk.state is state]
-        if not hunks:
-            return
-        await self._pass_gate(hunks)
-        document = await self._document(uri)
-        waiting = self._still(ids, state, agreed)
-        if not waiting:
-            raise NotDone(_CHANGED)
-        edit = self._set_out(document, waiting, state)
-        if not self._ledger.outbox.is_sent(uri):
-            return  # it stands there already
-        try:
-            await self._sender.apply(document, edit, f"Stet: {hunks[0].summary}")
-        except NotDone as refused:
-            self._refusals.update(waiting)
-            if state is HunkState.PENDING:
-                self._latecomers.expect(uri, waiting)
-            if again and self._is_outrun(document, waiting, state):
-                await self._edit(uri, waiting, state, agreed, again=False)
-            elif not self._editor().apply_edit or self._is_due(waiting):
-                raise type(refused)(
-                    f"{refused}{await self._offer(document, edit, waiting[0])}"
-                ) from None
-            else:
-                raise
-
-    def _still(
-        self, ids: Iterable[str], state: HunkState, agreed: Mapping[str, Hunk]
-    ) -> tuple[str, ...]:
-        """Those that are in `state` and do no more than was agreed to; the others are told why not."""
-        waiting = [hunk for hunk in map(self._ledger.hunk, ids) if hunk.state is state]
-        beyond = {h.id for h in waiting if h.id in agreed and goes_beyond(h, agreed[h.id])}
-        for hunk_id in beyond:
-            self._ledger.outbox.hold_back(hunk_id, _CHANGED)
-        return tuple(hunk.id for hunk in waiting if hunk.id not in beyond)
-
     async def _lines(
-        self, uri: str, hunk_ids: tuple[str, ...], state: HunkState, agreed: Mapping[str, Hunk]
+        self, uri: str, hunk_ids: tuple[str, ...], state: HunkState, approval: Approval | None
     ) -> None:
-        """Carry out hunks of lines.
+        """Carry out hunks of lines, however often the user outruns the editor.
 
         Raises:
             NotDone: If something is in the way, the editor did not do it, or the file has got another
                 name while the edit was on its way; should the edit come there, it is known.
         """
-        await self._edit(uri, hunk_ids, state, agreed)
+        reason = ""
+        try:
+            while left := self._left(hunk_ids, state, approval):
+                self._check_name(uri, left)
+                if not await self._edit(uri, left, state, approval):
+                    break
+            self._check_name(uri, self._left(hunk_ids, state, approval))
+        except NotDone as problem:
+            reason = str(problem)
+            raise
+        finally:
+            self._ledger.outbox.give_up(uri, hunk_ids, reason)
+
+    def _left(
+        self, hunk_ids: Iterable[str], state: HunkState, approval: Approval | None
+    ) -> tuple[str, ...]:
+        """The hunks that are still to be carried out."""
+        return tuple(
+            hunk_id
+            for hunk_id in hunk_ids
+            if (approval is None or hunk_id in approval)
+            and (
+                self._ledger.hunk(hunk_id).state is state
+                or (approval is not None and self._ledger.outbox.is_waiting(hunk_id))
+            )
+        )
+
+    def _check_name(self, uri: str, hunk_ids: Iterable[str]) -> None:
+        """Make sure that hunks are still about the file `uri`.
+
+        Raises:
+            NotDone: If the file has another name by now.
+        """
         for hunk in map(self._ledger.hunk, hunk_ids):
-            if hunk.state is state and canonical(hunk.uri) != canonical(uri):
+            if canonical(hunk.uri) != canonical(uri):
                 name = self._workspace.snapshot().name_of(hunk.uri)
                 raise NotDone(f"The file is {name} by now. Do it again there, if it is not done.")
+
+    async def _edit(
+        self, uri: str, ids: tuple[str, ...], state: HunkState, approval: Approval | None
+    ) -> bool:
+        """Apply hunks of one existing document.
+
+        Returns:
+            Whether to try again, as the text is newer than the one that the edit was made for.
+
+        Raises:
+            NotDone: If something is in the way, or the editor did not do it.
+        """
+        await self._pass_gate([self._ledger.hunk(hunk_id) for hunk_id in ids])
+        document = await self._document(uri)
+        waiting = self._still(ids, state, approval)
+        if not waiting:
+            return False  # the user took the approval back meanwhile
+        edit = self._set_out(document, waiting, state)
+        if not self._ledger.outbox.is_sent(uri):
+            return False  # it stands there already
+        label = f"Stet: {self._ledger.hunk(waiting[0]).summary}"
+        refused = await self._apply(document, edit, label)
+        await self._undo_withdrawn(uri, waiting, approval)
+        left = self._left(waiting, state, approval)
+        if refused is None or not left:
+            return False
+        if approval is not None:
+            self._latecomers.expect(uri, left)
+        # What was applied in part was not wanted as a whole, by the editor or its user.
+        wanted = waiting if approval is None else [one for one in waiting if one in approval]
+        is_whole = isinstance(refused, EditRefused) or len(left) == len(wanted)
+        if is_whole and await self._is_outrun(document, refused, left, approval):
+            return True
+        self._refusals.update(left)
+        if not self._editor().apply_edit or self._is_due(left):
+            raise type(refused)(f"{refused}{await self._offer(document, edit, left[0])}")
+        raise refused
+
+    async def _is_outrun(
+        self,
+        document: TextDocument,
+        refused: NotDone,
+        hunk_ids: tuple[str, ...],
+        approval: Approval | None,
+    ) -> bool:
+        """Return whether an edit was refused as the user had typed on; accepted hunks wait meanwhile."""
+        if not self._editor().apply_edit:
+            return False
+        if approval is not None:
+            self._ledger.outbox.wait(document.uri, hunk_ids)
+        return await self._outrun.newer_text_came(document, refused)
+
+    async def _apply(self, document: TextDocument, edit: TextEdit, label: str) -> NotDone | None:
+        """Have the editor apply an edit; return why it did not, or None."""
+        try:
+            await self._sender.apply(document, edit, label)
+        except NotDone as refused:
+            return refused
+        return None
+
+    async def _undo_withdrawn(
+        self, uri: str, hunk_ids: Iterable[str], approval: Approval | None
+    ) -> None:
+        """Undo hunks that arrived though the user has taken their approval back meanwhile."""
+        if approval is None:
+            return
+        withdrawn = tuple(hunk_id for hunk_id in hunk_ids if not self._approvals.holds(hunk_id))
+        reasons = {h: self._rejected.pop(h) for h in withdrawn if h in self._rejected}
+        arrived = self._left(withdrawn, HunkState.ACCEPTED, None)
+        if arrived:
+            problem = await problem_of(self._lines(uri, arrived, HunkState.ACCEPTED, None))
+            self._tell(uri, problem, "undone")
+        for hunk_id, reason in reasons.items():
+            self._ledger.outbox.rejected_after_all(hunk_id, reason)
+
+    def _still(
+        self, ids: Iterable[str], state: HunkState, approval: Approval | None
+    ) -> tuple[str, ...]:
+        """Those that are in `state` and do no more than was agreed to; the others are told why not.
+
+        Raises:
+            NotDone: If there are none of them left, but for those whose approval was taken back.
+        """
+        left = self._left(ids, state, approval)
+        if approval is None:
+            return left
+        self._ledger.outbox.take_up(left)
+        waiting = [hunk for hunk in map(self._ledger.hunk, left) if hunk.state is state]
+        beyond = {
+            hunk.id
+            for hunk in waiting
+            if (agreed := approval.agreed(hunk.id)) is not None and goes_beyond(hunk, agreed)
+        }
+        for hunk_id in beyond:
+            self._ledger.outbox.hold_back(hunk_id, _CHANGED)
+        if left and len(beyond) == len(waiting):
+            raise NotDone(_CHANGED)
+        return tuple(hunk.id for hunk in waiting if hunk.id not in beyond)
 
     def _set_out(
         self, document: TextDocument, hunk_ids: tuple[str, ...], state: HunkState
@@ -261,17 +374,6 @@ class Delivery:
         if document.version is None:
             self._ledger.on_disk(uri, document.text)
         return document
-
-    def _is_outrun(self, document: TextDocument, hunk_ids: Iterable[str], state: HunkState) -> bool:
-        """Whether the text has moved on under an edit, so that it can be sent anew: the hunks followed.
-
-        Not where a part of it was applied: then the editor, or its user, did not want the rest. Nor
-        where the file has only been opened since: the text of the edit may still be to come.
-        """
-        now = self._workspace.document(document.uri)
-        is_whole = all(self._ledger.hunk(hunk_id).state is state for hunk_id in hunk_ids)
-        is_known = document.version is not None
-        return is_whole and is_known and now is not None and now.version != document.version
 
     def _is_due(self, hunk_ids: Iterable[str]) -> bool:
         """Whether one of these was refused so often that asking again leads to nothing."""

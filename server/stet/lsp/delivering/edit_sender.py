@@ -8,7 +8,13 @@ from stet.lsp import to_lsp
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.client import ApplyOutcome, Client
 from stet.lsp.delivering.arrival import Arrivals
-from stet.lsp.delivering.not_done import NotDone, NotSeen
+from stet.lsp.delivering.not_done import (
+    EditMisplaced,
+    EditRefused,
+    EditUnanswered,
+    NotDone,
+    NotSeen,
+)
 from stet.review.ledger import ReviewLedger
 from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
@@ -49,11 +55,11 @@ class EditSender:
         outcome = await self._send(document, wire, label)
         if await self._arrivals.settled(document, wire, outcome):
             return
-        problem = NotDone(outcome.reason) if outcome.reason else self._not_seen(document)
+        problem = _refusal(outcome) if outcome.reason else self._not_seen(document)
         meant = self._arrivals.misplaced(document, wire)
         if meant is not None:
             await self._take_back(meant, label)
-            problem = NotDone(
+            problem = EditMisplaced(
                 "The editor applied the edit in the wrong place, behind what you were typing."
             )
         self._ledger.outbox.unsend(document.uri, str(problem))
@@ -105,6 +111,11 @@ class EditSender:
             outcome = await self._send(now, _difference(now, meant), label)
             if not outcome.applied or not await self._arrivals.becomes(meant.uri, meant.text):
                 log.warning("%s: the misplaced edit could not be taken back", meant.uri)
+
+
+def _refusal(outcome: ApplyOutcome) -> NotDone:
+    """What the editor said to an edit that it did not apply."""
+    return EditRefused(outcome.reason) if outcome.is_answered else EditUnanswered(outcome.reason)
 
 
 def wire_version(version: int | None, editor: str) -> int | None:

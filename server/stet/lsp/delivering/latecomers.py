@@ -4,10 +4,12 @@ import asyncio
 from collections.abc import Iterable
 
 from stet.review.ledger import ReviewLedger
-from stet.review.proposal import OPEN, HunkState
+from stet.review.proposal import LIVE, HunkState
 from stet.text.document import TextDocument
 from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
+
+_ACCEPTABLE = frozenset({HunkState.PENDING, HunkState.SENT})
 
 
 class Latecomers:
@@ -35,8 +37,8 @@ class Latecomers:
         if document is None or self._ledger.outbox.is_sent(uri):
             return
         hunks = [self._ledger.hunk(hunk_id) for hunk_id in waiting]
-        waiting -= {hunk.id for hunk in hunks if hunk.state not in OPEN}
-        there = [h.id for h in hunks if h.state is HunkState.PENDING and h.old == h.new]
+        waiting -= {hunk.id for hunk in hunks if hunk.state not in LIVE}
+        there = [h.id for h in hunks if h.state in _ACCEPTABLE and h.old == h.new]
         if there:
             # It changes nothing any more, so they are accepted at once.
             self._ledger.outbox.send(document, there)

@@ -14,6 +14,18 @@ class NotSeen(NotDone):
     """It may have been done or not: no text has come that would tell."""
 
 
+class EditRefused(NotDone):
+    """The editor answered that it did not apply an edit."""
+
+
+class EditMisplaced(NotDone):
+    """The editor applied an edit to a text that it was not made for; it has been taken back."""
+
+
+class EditUnanswered(NotDone):
+    """The editor has not answered; the edit may still be applied."""
+
+
 async def problem_of(work: Awaitable[None]) -> NotDone | None:
     """What was in the way of some work; None if it was done. The disk's refusals are told too."""
     try:

@@ -35,13 +35,18 @@ def proposals(state: ServerState, given: tuple[object, ...]) -> list[dict[str, o
 def accept(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     """Take hunks; they are sent to the editor behind this answer."""
     arguments = Arguments("stet.accept", given, main="hunk")
-    named = chosen(arguments, state.ledger, state.workspace)
+    held = state.delivery.holds
+    named = chosen(arguments, state.ledger, state.workspace, also=held)
     # Many named at once are never a yes to one that needs its own.
     protected = arguments.flag("protected") and named.alone
     arguments.finish()
-    decided = decide(
-        named, lambda hunk: _not_acceptable(hunk, protected=protected), what="accepted"
-    )
+
+    def decision(hunk: Hunk) -> str:
+        if hunk.state is HunkState.SENT and held(hunk.id) and (protected or not hunk.protected):
+            return ""  # a second yes is to what the hunk says by now
+        return _not_acceptable(hunk, protected=protected)
+
+    decided = decide(named, decision, what="accepted")
     state.server.tasks.start(
         accept_in_order(state.ledger, state.delivery, decided.hunks), f"accept {decided.hunks}"
     )
@@ -51,12 +56,15 @@ def accept(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
 def reject(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     """Let the text stand."""
     arguments = Arguments("stet.reject", given, main="hunk")
-    named = chosen(arguments, state.ledger, state.workspace)
+    held = state.delivery.holds
+    named = chosen(arguments, state.ledger, state.workspace, also=held)
     reason = arguments.text("reason") or ""
     arguments.finish()
 
     def decision(hunk: Hunk) -> str:
-        if hunk.state not in OPEN:
+        if held(hunk.id):
+            state.delivery.withdraw(hunk.id, reason)
+        elif hunk.state not in OPEN:
             return f"it is {hunk.state} already"
         try:
             state.ledger.reject(hunk.id, reason)

@@ -34,11 +34,21 @@ class Way(StrEnum):
 
 
 def undo(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
-    """Take accepted hunks back; the edit is sent behind this answer."""
+    """Take accepted hunks back, those that wait for the editor at once; the edit is sent behind this
+    answer.
+    """
     arguments = Arguments("stet.undo", given, main="hunk")
-    named = chosen(arguments, state.ledger, state.workspace, _ACCEPTED)
+    held = state.delivery.holds
+    named = chosen(arguments, state.ledger, state.workspace, _ACCEPTED, held)
     arguments.finish()
-    decided = decide(named, lambda hunk: _not_undoable(state, hunk), what="undone")
+
+    def decision(hunk: Hunk) -> str:
+        if held(hunk.id):
+            state.delivery.withdraw(hunk.id)
+            return ""
+        return _not_undoable(state, hunk)
+
+    decided = decide(named, decision, what="undone")
     state.server.tasks.start(
         undo_in_order(state.ledger, state.delivery, decided.hunks), f"undo {decided.hunks}"
     )

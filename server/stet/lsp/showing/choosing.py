@@ -31,6 +31,7 @@ def chosen(
     ledger: ReviewLedger,
     workspace: Workspace,
     states: frozenset[HunkState] = OPEN,
+    also: Callable[[str], bool] = lambda _: False,
 ) -> Chosen:
     """The hunks that `hunk`, `group`, `proposal`, `turn`, `uri` (or `file`) or `all` name.
 
@@ -41,6 +42,7 @@ def chosen(
         ledger: Of all hunks.
         workspace: Finds a `file`.
         states: What is meant by more than one: those in one of these states.
+        also: Tells of the id of another whether it is meant too.
 
     Raises:
         InvalidParams: If none or several are given, a line without a document, or nothing is there.
@@ -64,7 +66,7 @@ def chosen(
     found = tuple(
         hunk
         for hunk in ledger.hunks(uri=uri, turn=named.get("turn"))
-        if hunk.state in states
+        if (hunk.state in states or also(hunk.id))
         and named.get("group") in {None, hunk.group}
         and named.get("proposal") in {None, hunk.proposal}
         and (line is None or hunk.shown_at.touches_lines_of(_line(line)))
