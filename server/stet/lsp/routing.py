@@ -4,6 +4,7 @@
 - `reads`: a request is answered from state within milliseconds.
 - `command`: `workspace/executeCommand`. A plain `def` that checks its arguments, hands the work to
   `Tasks` and returns: the reply is on the wire before the work begins.
+  Until the server is ready it is not called, and its answer is late.
 - `answers_later`: a command whose answer is made of what the disk says. It is called in its place
   among the messages, and reads the disk in a worker; other messages are taken meanwhile.
 - `reads_later`: a request of that kind; its work ends when the editor cancels it.
@@ -25,6 +26,7 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from stet.lsp.errors import InternalError
+from stet.lsp.readiness import PlaceInLine
 
 log = logging.getLogger(__name__)
 
@@ -61,10 +63,22 @@ class Later:
 class Router(Generic[State]):
     """Binds handlers to one server and the state they work on."""
 
-    def __init__(self, server: LanguageServer, state: Callable[[], State]) -> None:
-        """`state` gives what handlers work on; called with every message, so it must be quick."""
+    def __init__(
+        self,
+        server: LanguageServer,
+        state: Callable[[], State],
+        line_up: Callable[[State], PlaceInLine | None] = lambda _: None,
+    ) -> None:
+        """Bind nothing yet.
+
+        Args:
+            server: Takes the messages.
+            state: Gives what handlers work on; called with every message, so it must be quick.
+            line_up: Gives a command its place in the line, where commands have to wait.
+        """
         self._server = server
         self._state = state
+        self._line_up = line_up
 
     def mutates(
         self,
@@ -116,11 +130,23 @@ class Router(Generic[State]):
 
         self._server.feature(method, options)(handle)
 
-    def command(self, name: str, handler: Callable[[State, tuple[object, ...]], object]) -> None:
-        """Register a command; the handler gets the arguments as the editor sent them."""
+    def command(
+        self,
+        name: str,
+        handler: Callable[[State, tuple[object, ...]], object],
+        *,
+        at_once: bool = False,
+    ) -> None:
+        """Register a command; the handler gets the arguments as the editor sent them.
+
+        Args:
+            name: Of the command.
+            handler: What is called.
+            at_once: Whether it is called before the server is ready, too.
+        """
 
         def handle(ls: LanguageServer, *arguments: object) -> object:  # noqa: ARG001 - pygls passes itself by this name
-            return answer(name, handler, self._state(), arguments)
+            return self._called(name, handler, arguments, at_once=at_once)
 
         self._server.command(name)(handle)
 
@@ -143,6 +169,7 @@ class Router(Generic[State]):
         handler: Callable[[State, tuple[object, ...]], Awaitable[object] | object],
         *,
         stops: bool = False,
+        at_once: bool = False,
     ) -> None:
         """Register a command that is answered when what the handler gives is there.
 
@@ -153,13 +180,30 @@ class Router(Generic[State]):
             handler: What is called.
             stops: Whether its work ends when the editor cancels the request: only for one that
                 changes nothing.
+            at_once: Whether it is called before the server is ready, too.
         """
 
         def handle(ls: LanguageServer, *arguments: object) -> object:  # noqa: ARG001 - pygls passes itself by this name
-            begun = answer(name, handler, self._state(), arguments)
-            return Later(name, begun, stops) if iscoroutine(begun) else begun
+            return self._called(name, handler, arguments, stops=stops, at_once=at_once)
 
         self._server.command(name)(handle)
+
+    def _called(
+        self,
+        name: str,
+        handler: Callable[[State, tuple[object, ...]], object],
+        arguments: tuple[object, ...],
+        *,
+        stops: bool = False,
+        at_once: bool,
+    ) -> object:
+        """What a command answers, or what is waited for until it does."""
+        state = self._state()
+        if not at_once and (place := self._line_up(state)) is not None:
+            work = _in_turn(place, lambda: answer(name, handler, state, arguments))
+            return Later(name, work, stops)
+        begun = answer(name, handler, state, arguments)
+        return Later(name, begun, stops) if iscoroutine(begun) else begun
 
 
 def answer(name: str, handler: Callable[..., Result], *arguments: object) -> Result:
@@ -180,6 +224,13 @@ def answer(name: str, handler: Callable[..., Result], *arguments: object) -> Res
 async def _waited_for(later: Later) -> object:
     """Give what is waited for."""
     return await later
+
+
+async def _in_turn(place: PlaceInLine, call: Callable[[], object]) -> object:
+    """What a command answers that has to wait before it is called."""
+    await place.wait()
+    begun = call()
+    return await begun if iscoroutine(begun) else begun
 
 
 async def _within(name: str, work: Awaitable[Result]) -> Result:

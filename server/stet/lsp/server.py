@@ -68,7 +68,7 @@ def build_server(
     server.experimental = EXPERIMENTAL
     state = _state_of(server, operations or Operations(), log_level_given=log_level_given)
     server.documents = _FirstDocuments(state)
-    route = Router(server, state)
+    route = Router(server, state, lambda made: made.startup.readiness.line_up())
 
     # `initialize` itself is the framework's. Text synchronisation proper (open, change, close)
     # and what editors tell of the disk go past this table, for speed.
@@ -99,8 +99,11 @@ def build_server(
 
 
 def _commands(route: "Router[ServerState]") -> None:
-    """Commands answer at once, but for those that need the disk for it; work goes on in tasks."""
-    route.command("stet.ask", turns.ask)
+    """Commands answer at once, but for those that need the disk for it; work goes on in tasks.
+
+    Until the server is ready they wait, but for those that need nothing of what earlier runs kept.
+    """
+    route.answers_later("stet.ask", turns.ask, at_once=True)
     route.command("stet.turn", turns.turn)
     route.command("stet.cancel", turns.cancel)
     route.command("stet.steer", turns.steer)
@@ -109,12 +112,12 @@ def _commands(route: "Router[ServerState]") -> None:
     route.answers_later("stet.newChat", chat.new_chat)
     route.answers_later("stet.send", chat.send)
     route.answers_later("stet.carryOut", instructions.carry_out)
-    route.answers_later("stet.showContext", turns.show_context)
+    route.answers_later("stet.showContext", turns.show_context, at_once=True)
     route.answers_later("stet.ledger", ledger.ledger)
     route.answers_later("stet.search", searching.search, stops=True)
     route.command("stet.reindex", searching.reindex)
     route.command("stet.context", telling_what_is_kept(presets.context))
-    route.command("stet.status", turns.status)
+    route.command("stet.status", turns.status, at_once=True)
     route.command("stet.proposals", review.proposals)
     route.command("stet.accept", telling_what_is_kept(review.accept, writes_later=True))
     route.command("stet.reject", telling_what_is_kept(review.reject))
@@ -125,7 +128,7 @@ def _commands(route: "Router[ServerState]") -> None:
     route.command("stet.next", navigate.next_hunk)
     route.command("stet.previous", navigate.previous_hunk)
     route.command("stet.review", review_document.review)
-    route.command("stet.focus", activity.focus)
+    route.command("stet.focus", activity.focus, at_once=True)
     route.command("stet.deadLinks", dead_links.dead_links)
 
 

@@ -2,7 +2,7 @@
 
 `initialize` is answered first. Then the settings are asked for and checked, and what takes long to
 import (tools and their schemas, the model's client) is imported in a thread, so that the first
-question need not wait for it. Until then, questions wait; nothing else does.
+question need not wait for it. Until then, questions and commands wait; nothing else does.
 """
 
 import asyncio
@@ -16,6 +16,7 @@ from stet.index.searching import Searcher
 from stet.lsp.client import Client
 from stet.lsp.keeper import Keeper
 from stet.lsp.operations import Operations
+from stet.lsp.readiness import Readiness
 from stet.review.ledger import ReviewLedger
 from stet.system.allocator import stay_small
 from stet.system.system import System
@@ -42,6 +43,7 @@ class Startup:
     Attributes:
         options: The `initializationOptions`, as the editor sent them.
         ready: Whether the settings have been read and the proposals of earlier runs are back.
+        readiness: What waits for that.
         taken_over: Is called when other settings hold.
     """
 
@@ -75,6 +77,7 @@ class Startup:
         """
         self.options: object = None
         self.ready = False
+        self.readiness = Readiness()
         self.taken_over: Callable[[], None] = lambda: None
         self._log_level_given = log_level_given
         self._system = system
@@ -89,7 +92,6 @@ class Startup:
         self._answerer: Answerer | None = None
         self._missing = ""
         self._layers: Layers | None = None
-        self._is_ready = asyncio.Event()
         self._said: set[Problem] = set()
 
     async def run(self) -> None:
@@ -108,14 +110,14 @@ class Startup:
             self._missing = str(missing)
             raise
         finally:
-            # Whatever went wrong, questions must not wait for ever.
-            self._is_ready.set()
+            # Whatever went wrong, questions and commands must not wait for ever.
+            self.readiness.set()
         await self._operations.begin()
         await answerer.warm()
 
     async def answerer(self) -> "Answerer":
         """Who does the turns' work; waited for until settings are read."""
-        await self._is_ready.wait()
+        await self.readiness.wait()
         if self._missing:
             raise ImportError(self._missing)
         if self._answerer is None:
@@ -134,7 +136,7 @@ class Startup:
 
     async def configuration_changed(self, settings: object) -> None:
         """The editor has other settings now; null means: ask for them."""
-        await self._is_ready.wait()
+        await self.readiness.wait()
         if settings is None:
             settings = await self._client.configuration("stet")
         layers = await asyncio.to_thread(self._read, self.options, settings)

@@ -9,7 +9,7 @@ from stet.lsp.presets import CantChange, UnknownPreset
 from stet.lsp.state import ServerState
 from stet.settings.values import Scope
 
-_STARTING = "Stet is still starting; ask again in a moment"
+_NOT_STARTED = "Stet could not start; its log says why"
 
 
 def context(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
@@ -27,7 +27,7 @@ def context(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     )
     arguments.finish()
     if wish != Wish() and not state.startup.ready:  # what earlier runs have kept comes first
-        raise RequestFailed(_STARTING)
+        raise RequestFailed(_NOT_STARTED)
     try:
         state.presets.change(wish)
     except (UnknownPreset, CantChange) as error:

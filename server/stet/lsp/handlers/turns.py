@@ -1,5 +1,8 @@
 """Commands about turns: `stet.ask`, `turn`, `cancel`, `steer`, `answer`, `showContext`, `status`."""
 
+import dataclasses
+from collections.abc import Awaitable
+
 from stet import __version__
 from stet.agent.agent import NotRunning, UnknownTurn
 from stet.agent.errors import TurnFailed
@@ -10,16 +13,34 @@ from stet.lsp.arguments import Arguments
 from stet.lsp.chat.chats import DEFAULT_CHAT
 from stet.lsp.errors import InvalidParams, RequestFailed
 from stet.lsp.presets import UnknownPreset
+from stet.lsp.readiness import PlaceInLine
 from stet.lsp.showing.places import place_of
 from stet.lsp.showing.shapes import turn_shape
 from stet.lsp.state import ServerState
 from stet.review.proposal import HunkState
-from stet.workspace.attachments import Attachments
+
+_NOT_STARTED = "Stet could not start; its log says why"
 
 
-def ask(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
-    """Take a question; the turn runs behind this answer."""
-    return {"turn": state.agent.ask(_ask("stet.ask", state, given)).id}
+def ask(
+    state: ServerState, given: tuple[object, ...]
+) -> dict[str, object] | Awaitable[dict[str, object]]:
+    """Take a question; the turn runs behind this answer.
+
+    A turn waits by itself until the server is ready; only a preset has to be known before.
+    """
+    question, preset = _ask("stet.ask", state, given)
+    place = state.startup.readiness.line_up() if preset is not None else None
+    if place is None:
+        return {"turn": state.agent.ask(_with_files(state, question, preset)).id}
+    return _asked(state, question, preset, place)
+
+
+async def _asked(
+    state: ServerState, question: Ask, preset: str | None, place: PlaceInLine
+) -> dict[str, object]:
+    await place.wait()
+    return {"turn": state.agent.ask(_with_files(state, question, preset)).id}
 
 
 def turn(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
@@ -79,12 +100,21 @@ def answer(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
         raise RequestFailed(str(error)) from error
 
 
-async def show_context(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+def show_context(state: ServerState, given: tuple[object, ...]) -> Awaitable[dict[str, object]]:
     """Exactly what a question would send; nothing is sent. The disk is read in a worker."""
-    question = _ask("stet.showContext", state, given)
+    question, preset = _ask("stet.showContext", state, given)
+    return _context(state, question, preset, state.startup.readiness.line_up())
+
+
+async def _context(
+    state: ServerState, question: Ask, preset: str | None, place: PlaceInLine | None
+) -> dict[str, object]:
+    if place is not None:
+        await place.wait()
+    question = _with_files(state, question, preset)
     answerer = state.startup.loaded
     if answerer is None:
-        raise RequestFailed("Stet is still starting; ask again in a moment")
+        raise RequestFailed(_NOT_STARTED)
     try:
         parts = await answerer.preview(question, state.agent.session(question.chat))
     except TurnFailed as failure:
@@ -115,20 +145,20 @@ def status(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     }
 
 
-def _preset(state: ServerState, arguments: Arguments) -> Attachments | None:
-    """What comes with a question: a preset's files, or what is attached."""
-    name = arguments.text("preset")
-    if name is None:
-        return state.workspace.attachments
+def _with_files(state: ServerState, question: Ask, preset: str | None) -> Ask:
+    """A question with what comes with it: a preset's files, or what is attached."""
+    if preset is None:
+        return dataclasses.replace(question, attachments=state.workspace.attachments)
     if not state.startup.ready:
-        raise RequestFailed("Stet is still starting; ask again in a moment")
+        raise RequestFailed(_NOT_STARTED)
     try:
-        return state.presets.named(name)
+        return dataclasses.replace(question, attachments=state.presets.named(preset))
     except UnknownPreset as error:
         raise InvalidParams(str(error)) from error
 
 
-def _ask(command: str, state: ServerState, given: tuple[object, ...]) -> Ask:
+def _ask(command: str, state: ServerState, given: tuple[object, ...]) -> tuple[Ask, str | None]:
+    """A question as it is now, and the name of the preset that is to come with it."""
     arguments = Arguments(command, given, main="prompt")
     prompt = arguments.required("prompt")
     projects = {one.prompt for one in state.workspace.settings.prompts if one.project}
@@ -140,7 +170,7 @@ def _ask(command: str, state: ServerState, given: tuple[object, ...]) -> Ask:
         disabled_tools=arguments.names("disabledTools"),
         disabled_groups=arguments.names("disabledGroups"),
         is_users=prompt not in projects,
-        attachments=_preset(state, arguments),
     )
+    preset = arguments.text("preset")
     arguments.finish()
-    return question
+    return question, preset
