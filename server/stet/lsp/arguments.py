@@ -3,11 +3,11 @@
 Objects are merged from left to right; strings are joined by a space into the command's main text.
 """
 
-import difflib
 from collections.abc import Mapping
 from typing import TypeVar
 
 from stet.lsp.errors import InvalidParams
+from stet.settings.tool_names import fault_of_name, nearest
 
 T = TypeVar("T")
 
@@ -47,8 +47,24 @@ class Arguments:
         """A string that is not blank."""
         value = self.text(name)
         if value is None or not value.strip():
-            raise InvalidParams(f"{self._command} needs {name!r}: a string that is not empty")
+            told = f"{self._command} needs {name!r}: a string that is not empty"
+            raise self.missing(told, name)
         return value
+
+    def missing(self, message: str, *names: str) -> InvalidParams:
+        """The error for a call without any of `names`: a misspelt one is named with the right one.
+
+        Args:
+            message: What is told where none is misspelt.
+            names: What the call may have meant to give.
+        """
+        others = [name for name in names if self._values.get(name) is None]
+        for given in self._values:
+            if given not in self._taken and (near := nearest(str(given), others)):
+                return InvalidParams(
+                    f"{self._command} has no argument {given!r}; did you mean {near!r}?"
+                )
+        return InvalidParams(message)
 
     def one_of(self, name: str, choices: type[T], default: T) -> T:
         """A member of an enumeration of strings."""
@@ -96,6 +112,14 @@ class Arguments:
             raise InvalidParams(f"{self._command}: {name!r} is a list of strings, not {value!r}")
         return frozenset(value)
 
+    def switches(self, name: str) -> frozenset[str]:
+        """A list of tools or of groups (`stet.settings.tool_names`); empty if it is not there."""
+        names = self.names(name)
+        for each in sorted(names):
+            if fault := fault_of_name(name, each):
+                raise InvalidParams(f"{self._command}: {name!r}: {fault}")
+        return names
+
     def texts(self, name: str) -> tuple[str, ...]:
         """A string or a list of strings, in order; empty if it is not there."""
         value = self._take(name, (str, list), "a string or a list of strings")
@@ -124,9 +148,9 @@ class Arguments:
         unknown = [name for name in self._values if name not in self._taken]
         if not unknown:
             return
-        near = difflib.get_close_matches(str(unknown[0]), self._taken, n=1)
+        near = nearest(str(unknown[0]), self._taken)
         known = ", ".join(sorted(self._taken))
-        hint = f"; did you mean {near[0]!r}?" if near else f". It takes: {known}"
+        hint = f"; did you mean {near!r}?" if near else f". It takes: {known}"
         raise InvalidParams(f"{self._command} has no argument {unknown[0]!r}{hint}")
 
     def _take(self, name: str, kind: type[T] | tuple[type[T], ...], what: str) -> T | None:

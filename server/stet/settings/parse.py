@@ -13,6 +13,7 @@ from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from stet.settings.denials import fault_of
+from stet.settings.tool_names import KINDS, fault_of_name, nearest
 from stet.settings.values import Settings
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ T = TypeVar("T")
 MAX_PROBLEMS = 20
 """More are counted, not named: a stranger's file must not fill the log."""
 _MAX_SHOWN = 60
+_SWITCHES = {f"agent.{switch}": switch for switch in KINDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +161,26 @@ def _read_texts(
         for item, why in faults.items():
             yield key, f"the entry {_show(item)} of {key!r} keeps nothing back: {why}"
         good = tuple(item for item in good if item not in faults)
+    if switch := _SWITCHES.get(key):
+        faults = {item: why for item in good if (why := fault_of_name(switch, item))}
+        for why in faults.values():
+            yield key, f"an entry of {key!r} switches nothing off: {why}"
+        good = _safely(key, switch, good, faults)
     values[key] = good
+
+
+def _safely(
+    key: str, switch: str, names: tuple[str, ...], faults: Iterable[str]
+) -> tuple[str, ...]:
+    """What is switched off where some names are none: what they are most like, else also what is off by
+    default, so that no slip of the pen switches anything on.
+    """
+    _, known = KINDS[switch]
+    near = {name: nearest(name, known) for name in faults}
+    usual = current(Settings(), key) if not all(near.values()) else ()
+    assert isinstance(usual, tuple)
+    meant = (near.get(name, name) for name in names)
+    return tuple(dict.fromkeys((*filter(None, meant), *usual)))
 
 
 def _read_named(

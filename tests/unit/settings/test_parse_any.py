@@ -77,6 +77,12 @@ def assert_valid(parsed: Parsed) -> None:
             "disabledTools": settings.agent.disabled_tools,
             "disabledGroups": settings.agent.disabled_groups,
         },
+        "web": {
+            "provider": settings.web.provider,
+            "apiKeyEnv": settings.web.api_key_env,
+            "baseUrl": settings.web.base_url,
+            "allowHosts": settings.web.allow_hosts,
+        },
         "privacy": {"deny": settings.privacy.deny},
         "log": {"level": settings.log.level},
     }

@@ -167,8 +167,8 @@ def _ask(command: str, state: ServerState, given: tuple[object, ...]) -> tuple[A
         mode=arguments.one_of("mode", Mode, Mode.AGENT),
         chat=arguments.text("chat") or DEFAULT_CHAT,
         place=place_of(arguments, state.workspace, state.pages),
-        disabled_tools=arguments.names("disabledTools"),
-        disabled_groups=arguments.names("disabledGroups"),
+        disabled_tools=arguments.switches("disabledTools"),
+        disabled_groups=arguments.switches("disabledGroups"),
         is_users=prompt not in projects,
     )
     preset = arguments.text("preset")

@@ -55,9 +55,12 @@ def chosen(
         named["uri"] = uri
     by_all, line = arguments.flag("all"), arguments.number("line")
     if len(named) + by_all != 1:
-        raise InvalidParams(f"name exactly one of: {', '.join((*names, 'uri', 'all'))}")
+        told = f"name exactly one of: {', '.join((*names, 'uri', 'all'))}"
+        raise (
+            InvalidParams(told) if named else arguments.missing(told, *names, "uri", "file", "all")
+        )
     if line is not None and uri is None:
-        raise InvalidParams("a line needs its file: `uri` or `file`")
+        raise arguments.missing("a line needs its file: `uri` or `file`", "uri", "file")
     if "hunk" in named:
         hunk = hunk_of(ledger, named["hunk"])
         if wanted_hash not in {None, hunk.hash}:

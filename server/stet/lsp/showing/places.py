@@ -56,7 +56,8 @@ def place_of(arguments: Arguments, workspace: Workspace, pages: ReviewPages | No
         shown = pages.place_here() if pages else None
         return _clamped(shown, workspace) if shown else _active(workspace)
     if uri is None and (uri := workspace.snapshot().activity.active) is None:
-        raise InvalidParams("a place in a file needs the file: `uri` or `file`")
+        told = "a place in a file needs the file: `uri` or `file`"
+        raise arguments.missing(told, "uri", "file")
     document = document_of(uri, workspace)
     given = _given(wire, lines, document, workspace)
     return _selected(document, workspace) if given is None else _at(document, given, workspace)
