@@ -9,7 +9,7 @@ from pygls.exceptions import JsonRpcException
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import done, run, scripted
 
-MISSPELT = [
+MISSPELT: list[tuple[str, dict[str, Any], str, str]] = [
     ("stet.ask", {"promt": "Hello"}, "promt", "prompt"),
     ("stet.ask", {"Prompt": "Hello"}, "Prompt", "prompt"),
     ("stet.ask", {"prompt": "Hello", "disabledTool": ["edit_file"]}, "disabledTool", "disabledTools"),

@@ -45,7 +45,7 @@ class _GivenModel(ModelSource):
         self.model = model
 
     @asynccontextmanager
-    async def use(self, settings: ModelSettings) -> AsyncIterator[Model]:
+    async def use(self, settings: ModelSettings, *, is_turn: bool = True) -> AsyncIterator[Model]:
         yield self.model
 
 

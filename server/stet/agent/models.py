@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from stet.llm.choose import Choice, choose, open_model
-from stet.llm.errors import NoModel
+from stet.llm.errors import ModelError, NoModel
 from stet.llm.model import Model
 from stet.llm.traced import TracedModel, Tracer, untraced
 from stet.settings.values import ModelSettings
@@ -31,12 +31,18 @@ class ModelSource:
         self._system = system
         self._tracer = tracer
         self._opened: _Opened | None = None
+        self._problem = ""
         self._lock = asyncio.Lock()
 
     @property
     def choice(self) -> Choice | None:
         """The model in use and why, or None before the first turn."""
         return self._opened.choice if self._opened else None
+
+    @property
+    def problem(self) -> str:
+        """Why the latest turn had no model, as a sentence; "" if it had one, or before the first turn."""
+        return self._problem
 
     @property
     def is_small(self) -> bool:
@@ -49,13 +55,22 @@ class ModelSource:
         return self._opened.model.context_tokens if self._opened else None
 
     @asynccontextmanager
-    async def use(self, settings: ModelSettings) -> AsyncIterator[Model]:
+    async def use(self, settings: ModelSettings, *, is_turn: bool = True) -> AsyncIterator[Model]:
         """The model for these settings, kept open for as long as the block lasts.
+
+        Args:
+            settings: Which model.
+            is_turn: Whether a turn needs it, so that `problem` tells what became of that.
 
         Raises:
             ModelError: If there is none, with the sentence that tells how to get one.
         """
-        opened = await self._open(settings)
+        try:
+            opened = await self._open(settings)
+        except ModelError as error:
+            self._problem = str(error) if is_turn else self._problem
+            raise
+        self._problem = ""
         opened.n_users += 1
         try:
             write = self._tracer()
@@ -69,7 +84,7 @@ class ModelSource:
     async def warm(self, settings: ModelSettings) -> None:
         """Do what the first turn would have to wait for, if there is a model."""
         try:
-            async with self.use(settings) as model:
+            async with self.use(settings, is_turn=False) as model:
                 await model.warm()
         except NoModel:
             return  # the first turn will say so

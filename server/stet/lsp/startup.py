@@ -134,6 +134,12 @@ class Startup:
         """The model in use, or None before the first turn."""
         return self._answerer.models.choice if self._answerer else None
 
+    @property
+    def why_no_model(self) -> str:
+        """Why there is no model in use, as far as that is known."""
+        problem = self._answerer.models.problem if self._answerer else ""
+        return problem or "no turn has needed a model yet"
+
     async def configuration_changed(self, settings: object) -> None:
         """The editor has other settings now; null means: ask for them."""
         await self.readiness.wait()

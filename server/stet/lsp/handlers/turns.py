@@ -135,7 +135,7 @@ def status(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
         "version": __version__,
         "model": choice.name if choice else None,
         "provider": choice.provider if choice else None,
-        "why": choice.why if choice else "no turn has needed a model yet",
+        "why": choice.why if choice else state.startup.why_no_model,
         "notPersisted": state.store.not_persisted or None,
         "index": state.index_view.shape(),
         "bridges": {"opencode": state.opencode.shape()},
