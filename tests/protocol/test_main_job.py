@@ -269,6 +269,7 @@ async def test_turn_and_proposals_answer_every_key_of_the_contract(
             "notes",
             "sources",
             "rejectedEdits",
+            "failedEdits",
             "usage",
             "cost",
             "model",

@@ -290,6 +290,7 @@ class _Asking:
         text = documents.read(item["uri"])
         name = documents.name(item["uri"], self._question.root)
         note = " (protected)" if item.get("protected") else ""
+        note += " (merged with your change)" if item.get("merged") else ""
         self._terminal.show(f"\n{item['summary']}{note}", "bold")
         diff = hunk_diff(item, text, name, documents.encoding)
         self._terminal.show(coloured(diff))

@@ -123,7 +123,7 @@ class Book:
         last_line = (len(lines), len(lines[-1])) if anchor.end >= len(lines) else None
         seen = (
             hunk, anchor.first, anchor.end, last_line,
-            anchor.current, anchor.merged, anchor.proposed,
+            anchor.current, anchor.merged, anchor.proposed, anchor.is_mixed,
         )  # fmt: skip
         if (last := self._views.get(hunk.id)) is not None and last[0] == seen:
             return last[1]
@@ -314,7 +314,15 @@ def _seen_at(hunk: Hunk, anchor: Anchor, place: Range) -> Hunk:
             state, reason = HunkState.CONFLICT, _BROKEN if broken else _WRITTEN_OVER
     if (place, anchor.current, new, state) == (hunk.range, hunk.old, hunk.new, hunk.state):
         return hunk
-    return but(hunk, range=place, old=anchor.current, new=new, state=state, reason=reason)
+    return but(
+        hunk,
+        range=place,
+        old=anchor.current,
+        new=new,
+        state=state,
+        mixed=anchor.merged is not None and anchor.is_mixed,
+        reason=reason,
+    )
 
 
 def is_of_lines(hunk: Hunk) -> bool:

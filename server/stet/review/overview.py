@@ -109,8 +109,9 @@ def _whole(hunk: Hunk) -> tuple[str, ...]:
 
 def _shown(section: Section, old: str, new: str) -> str:
     hunk = section.hunk
-    conflict = "(conflict) " if hunk.state is HunkState.CONFLICT else ""
-    head = f"@@ -{old} +{new} @@ {hunk.id} {conflict}{escape_line(hunk.summary)}".rstrip()
+    note = "(conflict) " if hunk.state is HunkState.CONFLICT else ""
+    note += "(merged with your change) " if hunk.mixed else ""
+    head = f"@@ -{old} +{new} @@ {hunk.id} {note}{escape_line(hunk.summary)}".rstrip()
     return "".join(f"{line}\n" for line in (head, *section.lines))
 
 

@@ -69,6 +69,7 @@ class Hunk:
         inline: Whether it is shown as a block in the text itself (`stet.review.inline`).
         block: The id in that block where another program has written it; else empty, and the block has
             the hunk's.
+        mixed: Whether a line of `new` has changes of the user's in it too, beside the agent's.
         reason: Why it is in its state, where there is something to say.
         changed: Rises with every change of state, across all hunks: tells what came after what.
     """
@@ -92,6 +93,7 @@ class Hunk:
     protected: bool = False
     inline: bool = False
     block: str = ""
+    mixed: bool = False
     reason: str = ""
     changed: int = 0
 

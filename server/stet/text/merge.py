@@ -57,18 +57,42 @@ class Merger:
 
     def merge(self, ours: str) -> str | None:
         """`ours` with what the agent changed, as `merge` has it; None if they conflict."""
+        found = self.merged(ours)
+        return None if found is None else found.text
+
+    def merged(self, ours: str) -> "Merged | None":
+        """The same, with whether a line has changes of both sides."""
         if ours == self.base:
-            return self.theirs
+            return Merged(self.theirs)
         if self.theirs in {self.base, ours}:
-            return ours
-        merged = _merged(self._base, _side(self._base, whole_lines(ours)), self._side)
-        if merged is None:
+            return Merged(ours)
+        made = _merged(self._base, _side(self._base, whole_lines(ours)), self._side)
+        if made is None:
             return None
-        lines = _with_all_ends(merged, ours, self.theirs, self.base)
+        lines = _with_all_ends(made.lines, ours, self.theirs, self.base)
         text = "".join(lines)
         if "\r" in text and whole_lines(text) != tuple(lines):
             return None  # a `\r` has come to stand before a `\n` of another line
-        return text
+        return Merged(text, made.is_mixed)
+
+
+class Merged(NamedTuple):
+    """A merged text.
+
+    Attributes:
+        text: All of it.
+        is_mixed: Whether a line of it has changes of both sides.
+    """
+
+    text: str
+    is_mixed: bool = False
+
+
+class _Made(NamedTuple):
+    """The lines of a merged text, as `Merged` has them."""
+
+    lines: list[str]
+    is_mixed: bool
 
 
 class _Side(NamedTuple):
@@ -130,9 +154,10 @@ def _conversion(found: set[tuple[str, str]], unchanged: Sequence[str]) -> dict[s
     return ends
 
 
-def _merged(base: Sequence[str], ours: _Side, theirs: _Side) -> list[str] | None:
-    """The lines of the merged text; a line that is not the last may lack its end."""
+def _merged(base: Sequence[str], ours: _Side, theirs: _Side) -> _Made | None:
+    """The merged text; a line that is not the last may lack its end."""
     made: list[str] = []
+    is_mixed = False
     done = our_shift = their_shift = 0
     for mine, others in (*_clashes(ours.hunks, theirs.hunks), ((), ())):
         both = (*mine, *others)
@@ -161,9 +186,10 @@ def _merged(base: Sequence[str], ours: _Side, theirs: _Side) -> list[str] | None
             settled = _settled(stretch, theirs.ends, same_size=all(map(_keeps_size, both)))
             if settled is None:
                 return None
-            made += settled
+            made += settled.lines
+            is_mixed |= settled.is_mixed
         done = end
-    return made
+    return _Made(made, is_mixed)
 
 
 def _clashes(
@@ -240,7 +266,7 @@ def _converted(lines: Sequence[str], ends: dict[str, str]) -> Sequence[str]:
     return [text + ends.get(end, end) for text, end in pairs]
 
 
-def _settled(stretch: _Stretch, ends: dict[str, str], *, same_size: bool) -> Sequence[str] | None:
+def _settled(stretch: _Stretch, ends: dict[str, str], *, same_size: bool) -> _Made | None:
     """Lines that both sides changed; None if they conflict.
 
     Args:
@@ -251,16 +277,18 @@ def _settled(stretch: _Stretch, ends: dict[str, str], *, same_size: bool) -> Seq
     base, ours, theirs = stretch
     if not same_size:
         same = len(ours) == len(theirs) and all(map(_same_text, ours, theirs))
-        return _converted(ours, ends) if same else None
+        return _Made([*_converted(ours, ends)], is_mixed=False) if same else None
     head = n_common(base, ours)
     tail = n_common(base[head:][::-1], ours[head:][::-1])
     made = [*theirs[:head]]
+    is_mixed = False
     for at in range(head, len(base) - tail):
         line = _settled_line(base[at], ours[at], theirs[at])
         if line is None:
             return None
         made.append(line)
-    return [*made, *theirs[len(base) - tail :]]
+        is_mixed |= not (_same_text(line, ours[at]) or _same_text(line, theirs[at]))
+    return _Made([*made, *theirs[len(base) - tail :]], is_mixed)
 
 
 def _same_text(one: str, other: str) -> bool:

@@ -33,15 +33,15 @@ class _Change:
     first: int
     last: int
 
-    def touches(self, other: "_Change") -> bool:
-        """Whether no token lies between the two."""
-        return self.first <= other.last and other.first <= self.last
+    def touches(self, other: "_Change", old: Sequence[str]) -> bool:
+        """Whether nothing but white space of the `old` tokens lies between the two."""
+        return not "".join(old[min(self.last, other.last) : max(self.first, other.first)]).strip()
 
 
 def merge_tokens(base: str, ours: str, theirs: str) -> str | None:
     """The line `base` with the changes of both sides, if these are apart or the same.
 
-    At least one token that neither side has touched lies between two changes; None: not so.
+    At least one word or sign that neither side has touched lies between two changes; None: not so.
     """
     head, tail = _common_ends(base, ours, theirs)
     old = TOKEN.findall(base[head : len(base) - tail])
@@ -51,7 +51,7 @@ def merge_tokens(base: str, ours: str, theirs: str) -> str | None:
     others = [
         one for one in others if (one.hunk.old_start, one.hunk.old, one.hunk.new) not in known
     ]
-    if any(one.touches(other) for one in mine for other in others):
+    if any(one.touches(other, old) for one in mine for other in others):
         return None
     made: list[str] = []
     done = 0

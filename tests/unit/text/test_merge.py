@@ -40,6 +40,13 @@ CONFLICTS = {
     "a deletion and a change": ("a\nb\nc\n", "a\nc\n", "a\nB\nc\n"),
     "another number of lines": ("f(a, b)\n", "f(A, b)\n", "f(a, b\n)\n"),
     "the same word": ("f(one)\n", "f(uno)\n", "f(eins)\n"),
+    "words with nothing but a blank between them": ("a + b\n", "a - b\n", "a + c\n"),
+    "neighbouring words of prose": (
+        "the old man sat\n",
+        "the young man sat\n",
+        "the old boy sat\n",
+    ),
+    "an insertion beside a changed word": ("the man sat\n", "the old man sat\n", "a man sat\n"),
     "touching words": ("f(one)\n", "g(one)\n", "f[one)\n"),
     "the last word and more behind it": ("x = 1\n", "x = 2\n", "x = 1  # why\n"),
     "two words at one place": ("a b\n", "a x b\n", "a y b\n"),
@@ -57,6 +64,15 @@ def test_changes_that_touch_are_a_conflict_whoever_made_them(name: str) -> None:
     base, ours, theirs = CONFLICTS[name]
     assert merge(base, ours, theirs) is None
     assert merge(base, theirs, ours) is None
+
+
+@pytest.mark.parametrize("name", CLEAN)
+def test_a_line_with_changes_of_both_sides_is_told_from_others(name: str) -> None:
+    base, ours, theirs, merged = CLEAN[name]
+    found = Merger(base, theirs).merged(ours)
+    assert found is not None
+    mixed = {line for line in merged.splitlines() if line not in (ours + theirs).splitlines()}
+    assert found.is_mixed == bool(mixed)
 
 
 LINE_ENDS = {

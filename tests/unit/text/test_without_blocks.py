@@ -2,7 +2,7 @@
 
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
-from stet.text.without_blocks import Stripped, strip_blocks
+from stet.text.without_blocks import NO_REVISION, Stripped, strip_blocks
 
 TEXT = (
     "a\n"
@@ -22,7 +22,7 @@ def stripped() -> Stripped:
 
 
 def test_the_plain_text_has_the_lines_that_blocks_stand_for() -> None:
-    plain = TextDocument("file:///ws/a.py", "a\none\ntwo\nb\nthree\nc", 3, "python", 0)
+    plain = TextDocument("file:///ws/a.py", "a\none\ntwo\nb\nthree\nc", 3, "python", NO_REVISION)
     assert stripped().plain == plain
 
 

@@ -19,6 +19,8 @@ MAX_HOVER_LINES = 60
 """Of each block of a hover."""
 
 MAX_LABEL = 60
+MERGED = "merged with your change"
+"""Of a hunk in which a line has changes of both sides."""
 
 _MARKS = re.compile(r"[\\`*_\[\]<>!#|~&@]|(?<=:)//|(?<=\bwww)\.", re.IGNORECASE)
 _WAYS_OUT = "keep yours, take the proposal, put both in, or have it done again"
@@ -90,6 +92,8 @@ def _notes(hunk: Hunk) -> list[str]:
         notes += [f"(does not apply now: {escape_line(hunk.reason)})", f"({_WAYS_OUT})"]
     elif hunk.reason:
         notes.append(f"({escape_line(hunk.reason)})")
+    if hunk.mixed:
+        notes.append(f"({MERGED})")
     if hunk.protected:
         notes.append("(protected: it needs a yes of its own)")
     if hunk.kind is HunkKind.CREATE:

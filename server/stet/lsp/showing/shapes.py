@@ -6,6 +6,7 @@ from stet.agent.lifecycle import ToolRun, reviewed
 from stet.agent.turn import OVER, REMOVAL, Turn
 from stet.llm.messages import Usage
 from stet.lsp import to_lsp
+from stet.lsp.showing.hunk_text import MERGED
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk, HunkState
 from stet.text.lines import split_lines
@@ -83,7 +84,8 @@ def hunk_shape(hunk: Hunk, workspace: Workspace, ledger: ReviewLedger) -> dict[s
         "hash": hunk.hash,
         "protected": hunk.protected,
         "inline": hunk.inline,
-        "reason": hunk.reason or None,
+        "merged": hunk.mixed,
+        "reason": hunk.reason or (MERGED if hunk.mixed else None),
     }
 
 

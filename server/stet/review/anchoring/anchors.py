@@ -39,9 +39,10 @@ class Anchor(Place):
     Attributes:
         hunk: The hunk's id.
         proposed: What is to stand there.
+        is_mixed: Whether `merged` has a line that both the user and the agent have changed.
     """
 
-    __slots__ = ("_base", "_merger", "_stood_beside", "hunk", "proposed")
+    __slots__ = ("_base", "_merger", "_stood_beside", "hunk", "is_mixed", "proposed")
 
     def __init__(  # noqa: PLR0913 - where, and between which texts
         self,
@@ -73,6 +74,7 @@ class Anchor(Place):
         super().__init__(lines, first, end, is_lost=is_lost)
         self.hunk = hunk
         self.proposed = proposed
+        self.is_mixed = False
         self._base = whole_lines(base)
         self._merger: Merger | None = None
         self._stood_beside = lines_around(lines, first, first) if stood else None
@@ -172,7 +174,9 @@ class Anchor(Place):
             self._merger = Merger(self.base, self.proposed)
         elif self._around is None and self.current == before and not self.merged:
             return self.merged  # a conflict as before, or nothing
-        merged = self._merger.merge(self.current)
+        found = self._merger.merged(self.current)
+        self.is_mixed = found is not None and found.is_mixed
+        merged = None if found is None else found.text
         if merged and self.end < len(lines) and not line_end(merged):
             merged += line_end(self.current) or "\n"  # lines have come to stand behind it
         return merged
