@@ -81,12 +81,13 @@ async def answers(root: Path, *wanted: Call) -> tuple[list[str], Any]:
         assert turn["state"] == "completed", turn["error"]
         assert (turn["hunks"], editor.text(uri)) == ([], HOME + "\nUnsaved word, [app](app.py).\n")
         assert CANARY not in json.dumps([asked.body for asked in server.requests])
-        told = {
-            message["tool_call_id"]: message["content"]
+        told = [
+            message["content"]
             for message in server.requests[-1].body["messages"]
             if message["role"] == "tool"
-        }
-        return [told[f"c{n}"] for n in range(len(wanted))], turn
+        ]
+        assert len(told) == len(wanted)
+        return told, turn
 
 
 GOOD: list[tuple[str, dict[str, Any], list[str]]] = [
