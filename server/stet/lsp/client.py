@@ -221,13 +221,26 @@ class Client:
 
     # Settings
 
+    @property
+    def tells_configuration(self) -> bool:
+        """Whether the editor can be asked for its settings."""
+        return self._server.editor.configuration
+
     async def configuration(self, section: str) -> object:
-        """The settings of one section as plain JSON; None where the editor has or tells none.
+        """The settings of one section as plain JSON; None where the editor has or tells none."""
+        return next(iter(await self.told_configuration(section)), None)
+
+    async def told_configuration(self, section: str) -> tuple[object, ...]:
+        """Ask the editor for the settings of one section.
 
         Asked with exactly one item: some editors answer null to dotted or empty sections.
+
+        Returns:
+            One value as plain JSON, which is None where nothing is set; empty if the editor can't be
+            asked or does not answer.
         """
         if not self._server.editor.configuration:
-            return None
+            return ()
         params = lsp.ConfigurationParams(items=[lsp.ConfigurationItem(section=section)])
         try:
             values = await self._server.protocol.ask(
@@ -235,8 +248,8 @@ class Client:
             )
         except (TimeoutError, JsonRpcException) as error:
             log.warning("the editor tells no settings: %s", error)
-            return None
-        return values[0] if values else None
+            return ()
+        return tuple(values[:1]) if values else ()
 
     def watch_configuration(self, section: str) -> None:
         """Ask to be told when the settings of a section change, where that must be asked for."""

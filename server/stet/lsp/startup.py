@@ -7,7 +7,7 @@ question need not wait for it. Until then, questions and commands wait; nothing 
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
@@ -92,15 +92,19 @@ class Startup:
         self._answerer: Answerer | None = None
         self._missing = ""
         self._layers: Layers | None = None
+        self._editor: tuple[object, ...] = ()
+        self._has_told = False
+        self._in_order = asyncio.Lock()
         self._said: set[Problem] = set()
 
     async def run(self) -> None:
         """Called once, when the editor says that it is initialised."""
         self._client.watch_configuration("stet")
         self._client.watch_files()
-        editor = await self._client.configuration("stet")
+        told = await self._client.told_configuration("stet")
+        self._editor, self._has_told = (self.options, *told), told not in ((), (None,))
         # Validation brings pydantic with it, the agent much more.
-        self._layers = await asyncio.to_thread(self._read, self.options, editor)
+        self._layers = await asyncio.to_thread(self._read, self._editor)
         self._take_over(self._layers)
         try:
             answerer, _ = await asyncio.gather(asyncio.to_thread(self._load), self._restore())
@@ -140,13 +144,32 @@ class Startup:
         problem = self._answerer.models.problem if self._answerer else ""
         return problem or "no turn has needed a model yet"
 
-    async def configuration_changed(self, settings: object) -> None:
-        """The editor has other settings now; null means: ask for them."""
+    async def configuration_changed(self, settings: object, *, begins: bool) -> None:
+        """Take over the settings that the editor has now, in the place of those that it had.
+
+        Args:
+            settings: All that it sets; what it has taken out has its default again. Nothing, or
+                None, means: ask for them.
+            begins: Whether it says so while it starts: then what it gave with `initialize` stays.
+        """
         await self.readiness.wait()
-        if settings is None:
-            settings = await self._client.configuration("stet")
-        layers = await asyncio.to_thread(self._read, self.options, settings)
-        self._take_over(layers)
+        async with self._in_order:
+            given = (settings,) if settings else await self._told(is_nothing=settings is not None)
+            self._editor = (self.options, *given) if begins else given
+            self._has_told = self._has_told or not begins
+            self._take_over(await asyncio.to_thread(self._read, self._editor))
+
+    async def _told(self, *, is_nothing: bool) -> tuple[object, ...]:
+        """Ask the editor what it has set; `is_nothing` says that it has just sent an empty object.
+
+        What it has said before stays where it does not answer, or never set anything but at the start.
+        """
+        if not self._client.tells_configuration:
+            return ()  # it has sent all there is
+        told = await self._client.told_configuration("stet")
+        if told == (None,) and (is_nothing or self._has_told):
+            return ()
+        return self._editor if told in ((), (None,)) else told
 
     async def close(self) -> None:
         """Keep what is to outlive the server, and let go of the model."""
@@ -158,11 +181,11 @@ class Startup:
         await self._keeper.restore()
         await self._restore_chats()
 
-    def _read(self, options: object, editor: object) -> "Layers":
+    def _read(self, editor: Sequence[object]) -> "Layers":
         from stet.settings.layers import read_layers
 
         roots = [root.path for root in self._workspace.roots]
-        return read_layers(self._system, roots, editor=[options, editor])
+        return read_layers(self._system, roots, editor=editor)
 
     def _load(self) -> "Answerer":
         stay_small()

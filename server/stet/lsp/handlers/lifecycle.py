@@ -24,10 +24,12 @@ def initialized(state: ServerState, _params: lsp.InitializedParams) -> None:
 
 
 def did_change_configuration(state: ServerState, params: lsp.DidChangeConfigurationParams) -> None:
-    """Settings changed; null means that they are to be asked for."""
+    """Settings changed; null, or an object without anything, means that they are to be asked for."""
     settings = params.settings
     given = settings if isinstance(settings, Mapping) else None
-    state.server.tasks.start(state.startup.configuration_changed(given), "settings")
+    begins = not state.startup.ready
+    change = state.startup.configuration_changed(given, begins=begins)
+    state.server.tasks.start(change, "settings")
 
 
 def did_change_folders(state: ServerState, params: lsp.DidChangeWorkspaceFoldersParams) -> None:
