@@ -13,7 +13,7 @@ from stet.index.yaml_lists import item_edits, line_start, next_line
 from stet.index.yaml_nodes import BadYaml, Entry, entries_of, nodes_in, plain, says
 from stet.index.yaml_text import block, entry, flow, scalar
 from stet.text.edit import Replacement, TextEdit
-from stet.text.lines import dominant_line_end
+from stet.text.lines import dominant_line_end, line_end
 
 __all__ = ["BadYaml", "edit_properties", "properties_of"]
 
@@ -169,6 +169,7 @@ def _changed(yaml: str, old: Entry, value: object, end: str) -> list[Replacement
     """Another value for a property that is there: items of a list where it stays one."""
     node = old.value
     start, stop = _value_start(yaml, old), _end_of(yaml, old)
+    end = line_end(yaml[start : next_line(yaml, start)]) or end
     if node.start_mark.index < old.key.end_mark.index:  # an alias: its node stands elsewhere
         return [Replacement(start, stop, f" {_on_a_line(value)}")]
     if node.id == "sequence" and isinstance(value, list):

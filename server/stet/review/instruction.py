@@ -11,8 +11,9 @@ from typing import Literal
 
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
-from stet.text.lines import dominant_line_end, line_end
+from stet.text.lines import dominant_line_end, line_end, line_ends, without_end
 from stet.text.position import Position
+from stet.text.refit import with_known_ends
 
 POSITIONS = (
     "start, end, after:## Heading, insert:N, replace:N, replace:N-M, delete:N, delete:N-M, create, "
@@ -204,8 +205,12 @@ def _replace_lines(instruction: Instruction, content: str, shown: TextDocument) 
     end = shown.offset_at(shown.clamp(Position(instruction.last, 0)))
     if instruction.kind == "delete":
         return TextEdit((Replacement(start, end, ""),))
-    keeps_end = line_end(shown.lines[instruction.last - 1]) != ""
-    return TextEdit((Replacement(start, end, _as_lines(content, shown, closed=keeps_end)),))
+    own = line_end(shown.lines[instruction.last - 1])
+    text = _as_lines(content, shown, closed=bool(own))
+    if text and len(line_ends(shown.text)) > 1:
+        text = with_known_ends(text, (shown.text[start:end],), dominant_line_end(shown.text))
+        text = without_end(text) + own if own else text
+    return TextEdit((Replacement(start, end, text),))
 
 
 def _insert(shown: TextDocument, line: int, content: str) -> TextEdit:

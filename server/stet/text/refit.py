@@ -28,13 +28,9 @@ def with_line_ends(source: str, old: str, new: str, default: str) -> str:
     from_file = [line_end(line) for line in _pieces(source)]
     old_lines, new_lines = old.split("\n"), new.split("\n")
     ends = [default] * (len(new_lines) - 1)
-    at = shift = 0
-    for hunk in (*diff_lines(old_lines, new_lines), LineHunk(len(old_lines), (), 0, ())):
-        for i in range(at, hunk.old_start):
-            if i < len(from_file) and i + shift < len(ends):
-                ends[i + shift] = from_file[i]
-        at = hunk.old_start + len(hunk.old)
-        shift += len(hunk.new) - len(hunk.old)
+    for i, j in _counterparts(old_lines, new_lines):
+        if i < len(from_file) and j < len(ends):
+            ends[j] = from_file[i]
     return "".join(line + end for line, end in zip(new_lines, [*ends, ""], strict=True))
 
 
@@ -51,14 +47,15 @@ def with_known_ends(new: str, known: Iterable[str], default: str, above: str = "
     lines = whole_lines(new)
     texts = [without_end(line) for line in lines]
     ends = ["" for _ in lines]
-    for source in map(whole_lines, known):
-        at = shift = 0
-        changes = diff_lines([without_end(line) for line in source], texts)
-        for hunk in (*changes, LineHunk(len(source), (), 0, ())):
-            for i in range(at, hunk.old_start):
-                ends[i + shift] = ends[i + shift] or line_end(source[i])
-            at = hunk.old_start + len(hunk.old)
-            shift += len(hunk.new) - len(hunk.old)
+    replaced = ends.copy()
+    for nth, source in enumerate(map(whole_lines, known)):
+        words = [without_end(line) for line in source]
+        for i, j in _counterparts(words, texts):
+            if words[i] == texts[j]:
+                ends[j] = ends[j] or line_end(source[i])
+            elif nth == 0:
+                replaced[j] = line_end(source[i])
+    ends = [end or other for end, other in zip(ends, replaced, strict=True)]
     made = []
     for line, text, found in zip(lines, texts, ends, strict=True):
         end = found or default if line_end(line) else ""
@@ -67,6 +64,19 @@ def with_known_ends(new: str, known: Iterable[str], default: str, above: str = "
         made.append(text + end)
         above = end
     return "".join(made)
+
+
+def _counterparts(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Which line of `old` each line of `new` is, or takes the place of; lines beyond their number, and
+    those that are only put in, have none.
+    """
+    at = shift = 0
+    for hunk in (*diff_lines(old, new), LineHunk(len(old), (), 0, ())):
+        yield from ((i, i + shift) for i in range(at, hunk.old_start))
+        at = hunk.old_start + len(hunk.old)
+        for nth in range(min(len(hunk.old), len(hunk.new))):
+            yield hunk.old_start + nth, hunk.old_start + shift + nth
+        shift += len(hunk.new) - len(hunk.old)
 
 
 def _pieces(source: str) -> list[str]:
@@ -164,7 +174,8 @@ def _changed(
             i = partner[j]
             yield _merged(without_end(block[i]), hunk.old[i], line, indent), line_end(block[i])
         else:
-            yield _indented(line, indent), default
+            own = line_end(block[j]) if j < len(block) else ""
+            yield _indented(line, indent), own or default
 
 
 def _indented(line: str, indent: Indent) -> str:

@@ -72,7 +72,7 @@ def test_every_line_of_a_mixed_file_keeps_its_own_line_end() -> None:
     live = "a\r\nb\nc\rd\r\n"
     assert replaced(live, "a\nb\nc\nd\n", "a\nB\nnew\nc\nd\n") == (
         EXACT,
-        "a\r\nB\r\nnew\r\nc\rd\r\n",
+        "a\r\nB\nnew\r\nc\rd\r\n",
     )
 
 

@@ -135,10 +135,10 @@ async def test_what_another_conversation_has_pending_is_no_text_of_ones_own() ->
 
 async def test_the_users_typing_within_pending_lines_is_kept() -> None:
     desk = await working_desk()
-    type_into(desk.workspace, desk.ledger, WireEdit(1, 4, 1, 10, "yield"))
-    assert "   h1+\t    yield 2\n" in await use(READ_FILE, desk, file="a.py")
-    await use(EDIT_FILE, desk, file="a.py", old_text="yield 2", new_text="yield 3")
-    assert result(desk) == TEXT.replace("return 1", "yield 3", 1)
+    type_into(desk.workspace, desk.ledger, WireEdit(1, 0, 1, 4, "  "))
+    assert "   h1+\t  return 2\n" in await use(READ_FILE, desk, file="a.py")
+    await use(EDIT_FILE, desk, file="a.py", old_text="  return 2", new_text="  return 3")
+    assert result(desk) == TEXT.replace("    return 1", "  return 3", 1)
 
 
 async def test_what_the_user_has_written_over_is_not_there_to_be_quoted() -> None:

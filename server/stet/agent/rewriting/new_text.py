@@ -8,7 +8,8 @@ import re
 
 from stet.agent.errors import TurnFailed
 from stet.agent.rewriting.passage import Passage
-from stet.text.lines import line_end
+from stet.text.lines import line_end, line_ends, without_end
+from stet.text.refit import with_known_ends
 
 _FENCE = re.compile(r"^(`{3,})[^\n`]*\n(.*?)^\1`*[ \t]*$", re.MULTILINE | re.DOTALL)
 _ANY_FENCE = re.compile(r"```|^[ \t]*~~~", re.MULTILINE)
@@ -138,4 +139,8 @@ def _as_in_file(text: str, passage: Passage) -> str:
     if not text and not passage.place.start.character:
         return ""  # whole lines go with their end
     lines = body.split("\n")
-    return passage.line_end.join(lines) + end
+    made = passage.line_end.join(lines) + end
+    if len(line_ends(passage.text)) > 1:  # each line keeps its own
+        made = with_known_ends(made, (passage.text,), passage.line_end)
+        made = without_end(made) + end if end else made
+    return made
