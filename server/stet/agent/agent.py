@@ -83,8 +83,7 @@ class Agent:
         """Take a question: it starts at once, or behind the turn that runs in its chat."""
         if ask.attachments is None:  # a queued turn keeps what was attached when it was asked
             ask = dataclasses.replace(ask, attachments=self._workspace.attachments)
-        now = self._workspace.snapshot().system.now()
-        turn = Turn(id=f"t{self._number()}", ask=ask, at=now)
+        turn = Turn(id=f"t{self._number()}", ask=ask, at=self._now())
         self._turns[turn.id] = turn
         self._forget_old()
         self._archive.keep_turn(turn)
@@ -231,6 +230,7 @@ class Agent:
             raise
         if self._turns[turn_id].state in OVER:
             return  # cancelled at its last step: nothing of it counts
+        ended = dataclasses.replace(ended, ended_at=self._now())
         ended = ended.with_what_stays(has_proposed=self._has_proposed(turn_id))
         if ended.state is not TurnState.CANCELLED:  # nothing was sent that the user did not want
             session.remember(ended, self._ledger.hunks(turn=turn_id))
@@ -276,7 +276,12 @@ class Agent:
         if work is not None and turn.state is not TurnState.CANCELLED:
             turn = turn.without_hearing(work.steering.take())
         cost = _cost(turn.usage, self._workspace.settings.model.price)
-        self._keep(TurnEnded(dataclasses.replace(turn, cost=cost)))
+        ended_at = turn.ended_at or self._now()
+        self._keep(TurnEnded(dataclasses.replace(turn, cost=cost, ended_at=ended_at)))
+
+    def _now(self) -> float:
+        """The time, in seconds since the epoch."""
+        return self._workspace.snapshot().system.now()
 
 
 def _cost(usage: Usage, price: Price) -> float | None:

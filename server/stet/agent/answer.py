@@ -34,7 +34,7 @@ from stet.context.attaching import scoped
 from stet.context.builder import Context, build_context
 from stet.context.natural_language import language_of_workspace
 from stet.context.project_instructions import NAME, project_instructions
-from stet.context.sections.since_last_turn import since_last_turn
+from stet.context.sections.since_last_turn import since_last_turn, unchanged
 from stet.context.values import Section
 from stet.index.scan import LinkCache, scan_links
 from stet.index.searching import Searcher
@@ -251,6 +251,7 @@ class Answerer:
         attachments = self._with_attached(ask).attachments or Attachments()
         snapshot = scoped(self._workspace.snapshot().asked_about(ask.place.uri), attachments)
         hunks, heard = self._ledger.hunks(chat=ask.chat), session.heard
+        before = session.active
 
         settings = snapshot.settings
 
@@ -264,14 +265,16 @@ class Answerer:
                     snapshot.redactor.learn(document.text)
             active = ask.place.uri or snapshot.activity.active
             news = news_for(snapshot, hunks, heard)
+            name = snapshot.name_of(active) if active else ""
+            moved = (before, name) if before not in ("", name) else None
             redactor = snapshot.redactor if settings.privacy.redact_secrets else None
             return _Seen(
                 context,
                 news,
-                since_last_turn(news, redactor.beginning) if redactor else since_last_turn(news),
+                since_last_turn(news, redactor.beginning if redactor else unchanged, moved),
                 linked_with(ask.place.uri, graph),
                 self._manner(snapshot, active),
-                snapshot.name_of(active) if active else "",
+                name,
                 guard,
                 # What the conversation was shown has just been asked about, with its ignore files.
                 snapshot.rules.written(),

@@ -8,11 +8,10 @@ What is too long for that is lightened (`stet.agent.compaction`), and says so.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from itertools import groupby
 
 from stet.agent.lifecycle import ToolRun, ToolState
-from stet.agent.turn import Turn
+from stet.agent.turn import Turn, time_of
 from stet.context.tags import element, on_one_line
 from stet.llm.messages import Message, Usage
 from stet.review.proposal import Hunk
@@ -35,6 +34,8 @@ class Record:
 
     Attributes:
         at: When it was asked, in seconds since the epoch.
+        answered: When it ended.
+        steered: When the user said more.
         model: Who answered.
         usage: Tokens of all its rounds.
         state: How it ended.
@@ -48,6 +49,8 @@ class Record:
     """
 
     at: float = 0.0
+    answered: float = 0.0
+    steered: tuple[float, ...] = ()
     model: str = ""
     usage: Usage = field(default_factory=Usage)
     state: str = ""
@@ -66,6 +69,8 @@ class Record:
         failed = [run for run in turn.tool_calls if run.error]
         return cls(
             turn.at,
+            turn.ended_at,
+            tuple(one.at for one in turn.utterances if one.role == "user"),
             turn.model,
             turn.usage,
             str(turn.state),
@@ -82,7 +87,8 @@ class Record:
     def text(self) -> str:
         """For the model, in its tags."""
         attributes = {
-            "asked": _time(self.at),
+            "asked": time_of(self.at),
+            "answered": time_of(self.answered),
             "model": self.model,
             "tokens": str(self.usage.total),
             "state": self.state,
@@ -90,6 +96,7 @@ class Record:
             "active_file_before": self.before,
         }
         lists = {
+            "The user said more at": tuple(map(time_of, self.steered)),
             "Ended early": (self.error,) if self.error else (),
             "Proposed": self.proposed,
             "Succeeded": self.succeeded,
@@ -234,10 +241,3 @@ def _listed(entries: Sequence[str]) -> str:
     shown = [on_one_line(entry)[:MAX_ENTRY] for entry in entries[:MAX_ENTRIES]]
     more = len(entries) - MAX_ENTRIES
     return "; ".join(shown) + (f"; and {more} more" if more > 0 else "")
-
-
-def _time(at: float) -> str:
-    try:
-        return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    except (OverflowError, ValueError, OSError):
-        return ""  # from a kept file that somebody has changed

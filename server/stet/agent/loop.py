@@ -1,7 +1,5 @@
 """The loop: ask the model, run what it calls, until it is done or a limit is reached."""
 
-import dataclasses
-
 from stet.agent.calls import MAX_CALLS, Calls, storable, within_bounds
 from stet.agent.crew import Crew
 from stet.agent.errors import LimitReached, TurnFailed
@@ -165,7 +163,7 @@ class _Work:
             )
         except AnswerTooLong as flood:
             used = Usage(prompt, request.ceiling or 0, estimated=True)
-            self._turn = before.with_round(Completion(flood.text, usage=used))
+            self._turn = before.with_round(Completion(flood.text, usage=used), self._now())
             crew.emit(Answered(self._turn))
             raise LimitReached(
                 f"Stopped in the middle of an answer, after about {self._spent} tokens "
@@ -175,7 +173,8 @@ class _Work:
         completion = crew.toolbox.understood(completion)
         self._written = self._call_in(completion)
         is_answer = self._written is None
-        self._turn = before.with_round(completion) if is_answer else before.with_usage(completion)
+        said = before.with_round(completion, self._now()) if is_answer else None
+        self._turn = said or before.with_usage(completion)
         crew.emit(Answered(self._turn))
         check_refusal(completion)
         return completion
@@ -205,7 +204,7 @@ class _Work:
         """Show the model what the user said meanwhile."""
         self._crew.toolbox.desk.user_words.append(text)
         self._messages.append(Message("user", text))
-        self._turn = dataclasses.replace(self._turn, steering=(*self._turn.steering, text))
+        self._turn = self._turn.with_steering(text, self._now())
         self._crew.emit(Heard(self._turn, text))
 
     def _goes_on(self) -> bool:
@@ -228,6 +227,10 @@ class _Work:
         n_counted, tokens = self._counted
         known = tokens if n_counted else self._of_tools
         return known + estimate_prompt(self._messages[n_counted:])
+
+    def _now(self) -> float:
+        """The time, in seconds since the epoch."""
+        return self._crew.toolbox.desk.snapshot().system.now()
 
     def _call_in(self, completion: Completion) -> str | None:
         """The tool that an answer calls in words, "" for an unknown one; None for none."""

@@ -5,12 +5,14 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Literal
 
 from stet.agent.lifecycle import ToolRun
 from stet.context.builder import Place
 from stet.llm.messages import Completion, Usage
 from stet.review.rules import RejectedEdit
 from stet.text.instruction_marks import Marker
+from stet.text.iso import iso_time
 from stet.tools.errors import FailedEdit
 from stet.tools.question import Question
 from stet.web.source import Source
@@ -102,6 +104,30 @@ class Ask:
     attachments: Attachments | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """When something was said in a turn, after its question.
+
+    Attributes:
+        role: By whom.
+        at: When, in seconds since the epoch: when the model had said all of it, or had been shown it.
+        n: How much was said by then: characters of `Turn.answer`, or entries of `Turn.steering`.
+    """
+
+    role: Literal["user", "assistant"]
+    at: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class TurnMessage:
+    """One message of a turn: who said it, when (seconds since the epoch), and what."""
+
+    role: Literal["user", "assistant"]
+    at: float
+    text: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """One turn at one moment.
@@ -126,6 +152,8 @@ class Turn:
         cost: In the user's currency, or None where no price is known.
         question: What it waits for, while it does.
         at: When it was asked, in seconds since the epoch.
+        ended_at: When it ended; 0 while it has not.
+        utterances: When the model answered and the user said more, in order.
         notes: What the user should know of how the question was taken or asked: a file that is not there.
     """
 
@@ -148,6 +176,8 @@ class Turn:
     cost: float | None = None
     question: Question | None = None
     at: float = 0.0
+    ended_at: float = 0.0
+    utterances: tuple[Utterance, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -169,10 +199,36 @@ class Turn:
         """
         return self.state is TurnState.COMPLETED and (has_proposed or not self.failed)
 
-    def with_round(self, completion: Completion) -> "Turn":
-        """After the model has answered once more."""
-        said = "\n\n".join(part for part in (self.answer, completion.text.strip()) if part)
-        return dataclasses.replace(self.with_usage(completion), answer=said)
+    @property
+    def messages(self) -> tuple[TurnMessage, ...]:
+        """What was said, in order: the question first, and last what `done` said, if that is new."""
+        found = [TurnMessage("user", self.at, self.ask.prompt)]
+        start = 0
+        for one in self.utterances:
+            text = self.answer[start : one.n].strip()
+            if one.role == "user":
+                text = self.steering[one.n - 1] if 0 < one.n <= len(self.steering) else ""
+            else:
+                start = one.n
+            found.append(TurnMessage(one.role, one.at, text))
+        if self.state is TurnState.COMPLETED and self.summary not in self.answer:
+            found.append(TurnMessage("assistant", self.ended_at, self.summary))
+        return tuple(found)
+
+    def with_round(self, completion: Completion, at: float = 0.0) -> "Turn":
+        """After the model has answered once more, at a time in seconds since the epoch."""
+        text = completion.text.strip()
+        said = "\n\n".join(part for part in (self.answer, text) if part)
+        told = (Utterance("assistant", at, len(said)),) if text else ()
+        return dataclasses.replace(
+            self.with_usage(completion), answer=said, utterances=(*self.utterances, *told)
+        )
+
+    def with_steering(self, text: str, at: float) -> "Turn":
+        """After the model has been shown what the user said meanwhile."""
+        steering = (*self.steering, text)
+        told = Utterance("user", at, len(steering))
+        return dataclasses.replace(self, steering=steering, utterances=(*self.utterances, told))
 
     def with_usage(self, completion: Completion) -> "Turn":
         """After a round whose text is an edit, not an answer to the user."""
@@ -231,6 +287,11 @@ class Turn:
         return dataclasses.replace(
             self, summary=summary, error=f"{self.error} {note}" if self.error else ""
         )
+
+
+def time_of(at: float) -> str:
+    """A time of a turn as ISO 8601, in UTC, of seconds since the epoch; "" where it is not known."""
+    return (iso_time(at) or "") if at else ""
 
 
 def has_words(text: str) -> bool:

@@ -40,19 +40,26 @@ _Item = tuple[str, ...]
 """Lines that are shown together or not at all."""
 
 
-def _plain(line: str, most: int) -> str:
+def unchanged(line: str, most: int) -> str:
+    """The beginning of a line as it is."""
     return line[:most]
 
 
-def since_last_turn(news: News, beginning: Beginning = _plain) -> Section | None:
+def since_last_turn(
+    news: News, beginning: Beginning = unchanged, moved: tuple[str, str] | None = None
+) -> Section | None:
     """The section; None where there is nothing to tell.
 
     Args:
         news: What is told.
         beginning: Cuts lines of files: what is left of a secret is none by its look.
+        moved: The names of the active file at the last question and now, "" for none; None where it is
+            the same.
     """
     changed = [_file(file, beginning) for file in news.files]
+    opened = [] if moved is None else [(_active(*moved),)]
     parts = (
+        ("The user has gone to another file since their last question:", opened),
         ("What became of your proposals:", list(_verdicts(news.verdicts, beginning))),
         ("Changed since you saw it, not by your proposals:", changed),
     )
@@ -69,6 +76,11 @@ def since_last_turn(news: News, beginning: Beginning = _plain) -> Section | None
                 break
             lines += item
     return Section(NAME, element(NAME, "\n".join(lines))) if lines else None
+
+
+def _active(before: str, now: str) -> str:
+    where = f"it is {_short(now)} now" if now else "no file is active now"
+    return f"- the active file was {_short(before)}; {where}"
 
 
 def _verdicts(verdicts: Sequence[Verdict], beginning: Beginning) -> Iterator[_Item]:
@@ -136,7 +148,7 @@ def _capped(lines: list[str]) -> list[str]:
     return [*lines[:MAX_LINES], f"    (cut: {len(lines) - MAX_LINES} more lines)"]
 
 
-def _short(text: str, beginning: Beginning = _plain) -> str:
+def _short(text: str, beginning: Beginning = unchanged) -> str:
     """A line without its end, its start where it is long."""
     line = without_end(text)
     cut = len(line) - MAX_LINE

@@ -7,10 +7,11 @@ made harmless (`layout.inert`).
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from urllib.parse import quote, unquote
 
 from stet.agent.lifecycle import Course, ToolRun, ToolState
-from stet.agent.turn import OVER, Mode, Turn, TurnState
+from stet.agent.turn import OVER, Mode, Turn, TurnState, time_of
 from stet.lsp.chat.layout import inert, settled
 from stet.lsp.showing.refusals import failures
 from stet.review.proposal import Hunk, HunkKind, HunkState
@@ -126,10 +127,11 @@ class Transcript:
         if choices:
             self._paragraph("\n".join(choices))
 
-    def hear(self, words: str) -> None:
-        """The model has been shown what the user said meanwhile."""
+    def hear(self, words: str, at: float = 0.0) -> None:
+        """The model has been shown what the user said meanwhile, at a time in seconds since the epoch."""
         self.pause()
-        self._paragraph("\n> ".join(f"> **You:** {inert(words).strip()}".split("\n")))
+        when = f" ({time_of(at)})" if at else ""
+        self._paragraph("\n> ".join(f"> **You{when}:** {inert(words).strip()}".split("\n")))
 
     def note(self, sentence: str) -> None:
         """Something that the user should know."""
@@ -162,8 +164,9 @@ def transcript_of(turn: Turn, hunks: Sequence[Hunk], link: Link) -> Transcript:
     told = Transcript(link)
     for run in turn.tool_calls:
         told.tool(run)
-    for words in turn.steering:
-        told.hear(words)
+    times = [one.at for one in turn.utterances if one.role == "user"]
+    for words, at in zip_longest(turn.steering, times[: len(turn.steering)], fillvalue=0.0):
+        told.hear(str(words), float(at))
     if turn.ask.mode is not Mode.REWRITE:
         told.say(turn.answer)
         told.pause()
@@ -209,6 +212,8 @@ def _figures(turn: Turn) -> str:
     """The last line: how it ended, and what it took."""
     usage = turn.usage
     said = [str(turn.state)]
+    if turn.ended_at:
+        said.append(f"asked {time_of(turn.at)}, answered {time_of(turn.ended_at)}")
     if usage.total:
         about = "about " if usage.estimated else ""
         cached = f", {usage.cached:,} of them cached" if usage.cached else ""

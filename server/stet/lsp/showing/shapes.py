@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from stet.agent.lifecycle import ToolRun, reviewed
-from stet.agent.turn import OVER, REMOVAL, Turn
+from stet.agent.turn import OVER, REMOVAL, Turn, time_of
 from stet.llm.messages import Usage
 from stet.lsp import to_lsp
 from stet.lsp.showing.hunk_text import MERGED
@@ -26,6 +26,11 @@ def turn_shape(turn: Turn, ledger: ReviewLedger) -> dict[str, object]:
         "state": str(turn.state),
         "mode": str(turn.ask.mode),
         "prompt": turn.ask.prompt,
+        "at": time_of(turn.at),
+        "endedAt": time_of(turn.ended_at) or None,
+        "messages": [
+            {"role": one.role, "at": time_of(one.at), "text": one.text} for one in turn.messages
+        ],
         "answer": turn.answer,
         "summary": turn.summary,
         "success": turn.is_success(has_proposed=has_proposed) if turn.state in OVER else None,
