@@ -1,7 +1,7 @@
 """Writing the model's new lines as the file would: what it did not change keeps the file's bytes."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from stet.text.diff import diff_lines
@@ -34,7 +34,7 @@ def with_line_ends(source: str, old: str, new: str, default: str) -> str:
     return "".join(line + end for line, end in zip(new_lines, [*ends, ""], strict=True))
 
 
-def with_known_ends(new: str, known: Iterable[str], default: str, above: str = "") -> str:
+def with_known_ends(new: str, known: Sequence[str], default: str, above: str = "") -> str:
     r"""`new`, with the line ends that its lines have elsewhere; the end of a last line that has none
     stays missing.
 
@@ -53,7 +53,7 @@ def with_known_ends(new: str, known: Iterable[str], default: str, above: str = "
         for i, j in _counterparts(words, texts):
             if words[i] == texts[j]:
                 ends[j] = ends[j] or line_end(source[i])
-            elif nth == 0:
+            elif nth == 0 and (len(known) == 1 or len(words) == len(texts)):
                 replaced[j] = line_end(source[i])
     ends = [end or other for end, other in zip(ends, replaced, strict=True)]
     made = []
