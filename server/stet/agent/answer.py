@@ -262,7 +262,10 @@ class Answerer:
             context = build_context(snapshot, ask.place, ask.prompt, graph, attachments)
             if settings.privacy.redact_secrets:
                 for document in context.shown:  # whole, as a part of a key can't be told by itself
-                    snapshot.redactor.learn(document.text)
+                    if not document.is_large:
+                        snapshot.redactor.learn(document.text)
+                for stretch in context.stretches:
+                    snapshot.learn_around(*stretch)
             active = ask.place.uri or snapshot.activity.active
             news = news_for(snapshot, hunks, heard)
             name = snapshot.name_of(active) if active else ""

@@ -46,7 +46,9 @@ class Opening:
     def heard_at_its_end(self) -> Heard:
         """What the model knows once the turn is over; of many files those it was shown last."""
         shown = {key: one for key, one in self.heard.shown.items() if key not in self.shown}
-        known = [*shown.items(), *self.shown.items()]
+        # Of a very long text nobody could say in time what has changed in it since.
+        now = [(key, one) for key, one in self.shown.items() if not one.is_large]
+        known = [*shown.items(), *now]
         return replace(self.heard, shown=dict(known[-MAX_FILES:]))
 
 

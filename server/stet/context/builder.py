@@ -13,6 +13,7 @@ All text comes through `Snapshot.show`, so open text is laid over the disk's and
 may not. What has nothing to say is left out. The same snapshot gives the same bytes.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from stet.context.attaching import find_attached, scoped
@@ -23,11 +24,12 @@ from stet.context.mentions import find_mentioned
 from stet.context.sections.attached_files import attached_files
 from stet.context.sections.current_file import current_file
 from stet.context.sections.mentioned import mentioned
-from stet.context.sections.selection import selection
+from stet.context.sections.selection import MAX_SELECTIONS, selection
 from stet.context.sections.user_query import user_query
 from stet.context.sections.workspace import workspace
 from stet.context.values import Context, Place, Section
 from stet.index.graph import LinkGraph
+from stet.text.document import TextDocument
 from stet.workspace.attachments import Attachments
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical
@@ -63,7 +65,29 @@ def build_context(
     shown += [each.document for each in named.files]
     sections = (*_data(snapshot, current, chosen, found, named), user_query(prompt))
     problems = (*named.problems, *chosen.problems, *chosen.hidden)
-    return Context(sections, tuple(shown), problems)
+    n_lines = snapshot.settings.context.current_file_lines
+    stretches = _stretches(current, shown, n_lines)
+    return Context(sections, tuple(shown), problems, tuple(stretches))
+
+
+def _stretches(
+    current: Current | None, shown: Sequence[TextDocument], n_lines: int
+) -> Iterator[tuple[TextDocument, int, int]]:
+    """Which lines of very long documents a context of at most `n_lines` of each can hold."""
+    for document in shown:
+        if not document.is_large:
+            continue
+        if current is None or document is not current.document:
+            yield document, 0, n_lines
+            continue
+        line = 0 if current.cursor is None else current.cursor.line
+        yield document, max(0, line - n_lines), line + n_lines
+        for range_ in current.selected[:MAX_SELECTIONS]:
+            yield (
+                document,
+                range_.start.line,
+                min(range_.last_line + 1, range_.start.line + n_lines),
+            )
 
 
 def _key(file: GatheredFile) -> str:

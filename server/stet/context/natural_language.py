@@ -80,6 +80,6 @@ def _samples(snapshot: Snapshot) -> Iterator[str]:
     notes.sort(key=lambda located: (located.name.count("/"), located.name))
     for located in notes[:MAX_FILES]:
         try:
-            yield snapshot.show(located.uri).text[:MAX_CHARACTERS]
+            yield snapshot.show(located.uri).head(MAX_CHARACTERS)
         except NotShown:
             continue

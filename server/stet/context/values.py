@@ -57,6 +57,8 @@ class Context:
     sections: tuple[Section, ...]
     shown: tuple[TextDocument, ...]
     problems: tuple[str, ...] = ()
+    stretches: tuple[tuple[TextDocument, int, int], ...] = ()
+    """Of very long documents, the lines that may be in it: from (0-based), and behind the last."""
 
     @property
     def text(self) -> str:

@@ -89,6 +89,8 @@ def _match(
         document = snapshot.show(located.uri)
     except NotShown:
         return None  # gone since it was listed
+    if document.is_large and (query.tag or query.property or query.task or query.text):
+        return None  # as a file of that size on the disk: nobody waits until it is looked through
     if not _has_tag(query.tag, document) or not _has_property(query, document, redactor):
         return None
     told = list(_telling(query, document, redactor))

@@ -181,7 +181,7 @@ class _Scan:
                 document = self.snapshot.show(located.uri)
             except NotShown:
                 return _NOTHING  # gone since it was listed
-            found = _read(document, located.name)
+            found = _NOTHING if document.is_large else _read(document, located.name)
             self.cache.put(path, stamp, found)
         return found
 

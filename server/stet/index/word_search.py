@@ -146,7 +146,8 @@ def _scan(
         except NotShown:
             continue  # gone since it was listed
         tally.n_files += 1
-        tally.n_characters += len(document.text)
+        tally.n_characters += 0 if document.is_large else len(document.text)
+        tally.is_cut |= document.is_large
         yield _weighed(located, document, wanted, redactor)
 
 
@@ -161,7 +162,8 @@ def _weighed(
 ) -> _File | None:
     in_path = _path_weights(located.name, wanted)
     lines: tuple[_Line, ...] = ()
-    if wanted.pattern.search(folded_text(document.text)) is not None:
+    # A very long text, as a file of that size on the disk, is found by its name alone.
+    if not document.is_large and wanted.pattern.search(folded_text(document.text)) is not None:
         # By what may be told: else the next letter of a key would be found, or not.
         told = document if redactor is None else _told(document, redactor)
         lines = tuple(_lines(told, document, wanted))
@@ -172,7 +174,7 @@ def _weighed(
         first = next((n for n, line in enumerate(document.lines) if line.strip()), 0)
         nothing = (0.0,) * len(wanted.terms)
         lines = (_Line(first + 1, document.lines[first][:MAX_LINE], nothing, has_phrase=False),)
-    return _File(located, len(document.text), weights, lines)
+    return _File(located, 0 if document.is_large else len(document.text), weights, lines)
 
 
 def _path_weights(name: str, wanted: _Wanted) -> tuple[float, ...]:

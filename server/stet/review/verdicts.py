@@ -150,7 +150,7 @@ def news_for(snapshot: Snapshot, hunks: Sequence[Hunk], heard: Heard) -> News:
     shown = {
         canonical(uri): now
         for _, uri in known
-        if uri and (now := look.at(uri).document) is not None
+        if uri and (now := look.at(uri).document) is not None and not now.is_large
     }
     files = tuple(one for one in found if one is not None)
     return News(tuple(verdicts), files, Heard(latest, shown))
@@ -269,7 +269,7 @@ def _file_news(
     if sight.is_missing:
         return FileNews(look.snapshot.name_of(uri), is_gone=True)
     now = sight.document
-    if now is None or now.text == before.text:
+    if now is None or now.is_large or now.text == before.text:
         return None
     key = canonical(uri)
     own = [hunk for hunk in accepted if canonical(hunk.uri) == key]

@@ -5,23 +5,33 @@ somebody asks. One rule makes line arithmetic exact: a change never begins or en
 and `\n`. Where an edit would leave such a pair at its edge, the change is widened to hold both.
 """
 
+import threading
+import weakref
 from collections.abc import Sequence
 
 from stet.text.change import Splice, TextChange
 from stet.text.diff import changes_between, line_changes
 from stet.text.encoding import Encoding, column_of
+from stet.text.frozen_lines import FrozenLines
 from stet.text.lines import split_lines
 from stet.text.position import Position, Range
 
 
 class TextBuffer:
-    """The one mutable text. Places outside it are clamped, reversed ranges are turned round."""
+    """The one mutable text. Places outside it are clamped, reversed ranges are turned round.
 
-    __slots__ = ("_lines", "_text")
+    Attributes:
+        size: How many code points it has at most: what is deleted is not taken off.
+    """
+
+    __slots__ = ("_frozen", "_lines", "_lock", "_text", "size")
 
     def __init__(self, text: str) -> None:
         self._lines = split_lines(text)
         self._text: str | None = text
+        self.size = len(text)
+        self._lock = threading.Lock()
+        self._frozen: list[weakref.ref[FrozenLines]] = []
 
     @property
     def text(self) -> str:
@@ -29,6 +39,13 @@ class TextBuffer:
         if self._text is None:
             self._text = "".join(self._lines)
         return self._text
+
+    def freeze(self) -> FrozenLines:
+        """The lines as they are now and stay for whoever holds them; nothing is copied."""
+        frozen = FrozenLines(self._lines, self._lock)
+        self._frozen = [one for one in self._frozen if one() is not None]
+        self._frozen.append(weakref.ref(frozen))
+        return frozen
 
     @property
     def lines(self) -> Sequence[str]:
@@ -73,8 +90,13 @@ class TextBuffer:
             start = column_of(line, start_units, encoding)
             end = start if start_units == end_units else column_of(line, end_units, encoding)
             if (text or start) and "\n" not in text and "\r" not in text:
-                lines[start_line] = made = line[:start] + text + line[end:]
+                made = line[:start] + text + line[end:]
+                if self._frozen:
+                    self._put(start_line, (line,), [made])
+                else:
+                    lines[start_line] = made
                 self._text = None
+                self.size += len(text)
                 at = Position(start_line, start)
                 place = Range(at, at if start == end else Position(start_line, end))
                 return TextChange(place, text, None, Splice(start_line, (line,), (made,)))
@@ -101,9 +123,21 @@ class TextBuffer:
             What was changed, found by diff: sequential, bottom to top.
         """
         changes = changes_between(self.text, text)
-        self._lines[:] = split_lines(text)
+        self._put(0, self._lines, split_lines(text))
         self._text = text
+        self.size = len(text)
         return changes
+
+    def _put(self, first: int, taken: Sequence[str], made: list[str]) -> None:
+        """Put lines in the place of others; what is frozen of them keeps those."""
+        if not self._frozen:
+            self._lines[first : first + len(taken)] = made
+            return
+        with self._lock:
+            for one in self._frozen:
+                if (frozen := one()) is not None:
+                    frozen.note(first, taken, len(made))
+            self._lines[first : first + len(taken)] = made
 
     def _place(self, position: Position) -> tuple[int, int]:
         return self._wire_place(position.line, position.character, Encoding.UTF32)
@@ -135,7 +169,8 @@ class TextBuffer:
         # A last line that is only reached is as it was, whatever reads alike before it.
         n_kept = int(end_column == 0 and made[-1:] == taken[-1:])
         effects = line_changes(first, taken[: len(taken) - n_kept], made[: len(made) - n_kept])
-        lines[first : last + 1] = made
+        self._put(first, taken, made)
         self._text = None
+        self.size += len(text)
         place = Range(Position(first, start_column), Position(last, end_column))
         return TextChange(place, text, effects, Splice(first, taken, made))

@@ -1,10 +1,12 @@
 """A text as it was at one moment: frozen, addressable by line and column and by offset."""
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from itertools import accumulate
+from typing import ClassVar
 
 from stet.text.lines import split_lines, without_end
 from stet.text.position import Position, Range
@@ -36,8 +38,11 @@ class TextDocument:
     revision: int = 0
     real: "TextDocument | None" = field(default=None, compare=False, repr=False)
 
+    is_large: ClassVar[bool] = False
+    """Whether it is a `LargeDocument` (`stet.text.large_document`), of which no more than parts are looked at."""
+
     @cached_property
-    def lines(self) -> tuple[str, ...]:
+    def lines(self) -> Sequence[str]:
         """The lines with their line ends; the last one has none (`stet.text.lines`)."""
         return tuple(split_lines(self.text))
 
@@ -94,6 +99,16 @@ class TextDocument:
         line = bisect_right(self._starts, offset) - 1
         column = offset - self._starts[line]
         return self.clamp(Position(line, column)) if column else Position(line, 0)
+
+    def head(self, n: int) -> str:
+        """The first `n` code points."""
+        return self.text[:n]
+
+    def lines_with(self, needle: str) -> Sequence[int]:
+        """The lines (0-based) in which `needle` stands, which reaches over no line end."""
+        if needle not in self.text:
+            return ()
+        return tuple(n for n, line in enumerate(self.lines) if needle in line)
 
     def text_in(self, range_: Range) -> str:
         """The text of `range_`, its ends clamped."""

@@ -114,7 +114,8 @@ def _blocks_of(document: TextDocument, known: Collection[str]) -> tuple[Block, .
     own: tuple[Block, ...] = ()
     if known and may_hold_blocks(document.text):
         own = find_blocks(document.lines, known).blocks
-    if not document.is_markdown or SIGN not in document.text:
+    # Nobody waits until a very long text has been looked through for them.
+    if not document.is_markdown or document.is_large or SIGN not in document.text:
         return own
     taken = {line for block in own for line in range(block.first, block.end)}
     others = [

@@ -261,6 +261,13 @@ class Desk:
             if now is not None or found.version is None:
                 return now or found
 
+    async def learn_around(self, document: TextDocument, first: int, end: int) -> None:
+        """Get to know the secrets about some lines (0-based, half-open) of a text too long to be learnt
+        whole.
+        """
+        if document.is_large:
+            await asyncio.to_thread(self.snapshot().learn_around, document, first, end)
+
     def was_shown(self, uri: str, wanted: Sequence[str] = ()) -> TextDocument | None:
         """The text of a file as the model was shown it (`Shown.last`); None if it never was."""
         return self.shown.last(uri, wanted)

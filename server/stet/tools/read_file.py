@@ -1,5 +1,7 @@
 """`read_file`: show the model a file, or some of its lines."""
 
+from collections.abc import Sequence
+
 from pydantic import Field
 
 from stet.review.pending_listing import listing
@@ -53,21 +55,23 @@ async def run(params: ReadFile, desk: Desk) -> str:
     last = min(params.end_line or document.n_lines, document.n_lines)
     if last < params.start_line:
         raise ToolError(f"end_line {last} is before start_line {params.start_line}.")
-    lines = document.lines[params.start_line - 1 : last]
+    # No more than one line too many: of a very long text only these are looked at.
+    lines = document.lines[params.start_line - 1 : min(last, params.start_line + MAX_LINES)]
     shown = _fitting(lines)
+    await desk.learn_around(document, params.start_line - 1, params.start_line - 1 + shown)
     text = head + listing(view, params.start_line - 1, params.start_line - 1 + shown)
     if shown == 0:
         more = f"; read on with start_line={params.start_line + 1}" if len(lines) > 1 else ""
         return (
             f"(Line {params.start_line} alone is longer than {MAX_CHARACTERS} characters{more}.)\n"
         )
-    if shown == len(lines):
+    if params.start_line - 1 + shown == last:
         return text
     next_line = params.start_line + shown
     return f"{text}(cut: {document.n_lines - next_line + 1} more lines; read on with start_line={next_line})\n"
 
 
-def _fitting(lines: tuple[str, ...]) -> int:
+def _fitting(lines: Sequence[str]) -> int:
     """How many of `lines` fit into one answer."""
     size = 0
     for count, line in enumerate(lines[:MAX_LINES]):

@@ -97,9 +97,13 @@ def _input(snapshot: Snapshot, pattern: str, folder: str, found: Grepped) -> Ite
     size = 0
     for count, located in enumerate(snapshot.walk(folder)):
         try:
-            text = snapshot.show(located.uri).text
+            document = snapshot.show(located.uri)
         except NotShown:
             continue
+        if document.is_large:
+            found.is_cut = True  # as a file of that size on the disk, which is not listed
+            continue
+        text = document.text
         size += len(text)
         if count >= MAX_FILES or size > MAX_CHARACTERS:
             found.is_cut = True

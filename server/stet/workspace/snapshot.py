@@ -5,7 +5,7 @@ A snapshot is frozen and cheap; a turn reads from one while the user goes on typ
 disk: call them in a worker thread where the event loop runs.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -27,6 +27,18 @@ from stet.workspace.walk_memory import WalkMemory
 
 NO_TEXT = frozenset({"binary", "too-large"})
 """Rules of `NotShown` for a file that is there, and that no rule of the user's is against."""
+
+_LINES_AROUND = 50
+"""Of a very long text, lines before and behind what is shown that are looked at for secrets: one may begin
+or end there."""
+_LONG_LINE = 600_000
+"""Code points of one line that are looked at; more of it is never shown."""
+_PIECE = 50_000
+"""Code points that are looked at together; the interpreter is held for that long."""
+_OVERLAP = 5
+"""Lines that a piece shares with the one before it."""
+_KEY_LINES = 500
+"""Twice as many as a private key has."""
 
 
 class NotShown(Exception):
@@ -104,7 +116,7 @@ class Snapshot:
             NotShown: If it may not be shown, or there is no text to show.
         """
         document = self.with_blocks(uri)
-        self.redactor.learn_private_keys(document.text)
+        self._learn_private_keys(document)
         stripped = self.stripped(document)
         return document if stripped is None else stripped.plain
 
@@ -115,9 +127,23 @@ class Snapshot:
             NotShown: As `show`.
         """
         document = self.show(uri)
-        if self.settings.privacy.redact_secrets:
+        if self.settings.privacy.redact_secrets and not document.is_large:
             self.redactor.learn(document.text)
         return document
+
+    def learn_around(self, document: TextDocument, first: int, end: int) -> None:
+        """Get to know the secrets in some lines of a very long text that are shown, and about them.
+
+        Args:
+            document: The text.
+            first: The first of the lines, 0-based.
+            end: The one behind the last.
+        """
+        if self.settings.privacy.redact_secrets:
+            low = max(0, first - _LINES_AROUND)
+            lines = document.lines[low : end + _LINES_AROUND]
+            for text in _parts(lines, first - low, end - low):
+                self.redactor.learn(text)
 
     def show_found(self, located: Located) -> TextDocument:
         """`show` of a file that `walk` has just come to, which asked every rule on its way.
@@ -217,6 +243,18 @@ class Snapshot:
             asked,
         )
 
+    def _learn_private_keys(self, document: TextDocument) -> None:
+        """Get to know the private keys of a text, each of which any part may be shown of."""
+        if not document.is_large:
+            self.redactor.learn_private_keys(document.text)
+            return
+        seen = -1
+        for line in document.lines_with("PRIVATE KEY"):
+            if line > seen:
+                seen = line + _KEY_LINES // 2
+                part = document.lines[line : line + _KEY_LINES]
+                self.redactor.learn_private_keys("".join(one[:_LONG_LINE] for one in part))
+
     def stripped(self, document: TextDocument) -> Stripped | None:
         """A document without its blocks, which are no part of what it says; None if it has none."""
         return strip_blocks(document, self.blocks.get(canonical(document.uri), frozenset()))
@@ -255,3 +293,25 @@ class Snapshot:
 
     def _locator(self) -> Locator:
         return Locator(self.system, self.roots, self.documents)
+
+
+def _parts(lines: Sequence[str], first: int, end: int) -> Iterator[str]:
+    """Lines as texts to be looked at for secrets, in pieces that hold nobody up for long.
+
+    Each begins some lines before the last has ended, so that what reaches over lines is in one whole.
+    """
+    part: list[str] = []
+    size = n_new = 0
+    for nth, line in enumerate(lines):
+        is_shown = first <= nth < end
+        cut = line[:_LONG_LINE] if is_shown or nth >= end else line[-_LONG_LINE:]
+        part.append(cut)
+        size, n_new = size + len(cut), n_new + 1
+        if size >= _PIECE:
+            yield "".join(part)
+            part = part[-_OVERLAP:] if len(part) > _OVERLAP else part[-1:]
+            size, n_new = sum(map(len, part)), 0
+            if size >= _PIECE:
+                part, size = [], 0
+    if n_new:
+        yield "".join(part)

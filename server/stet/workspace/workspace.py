@@ -5,6 +5,7 @@ its hot path: no disk, no import, no copy of a text. Whoever works longer than a
 `Snapshot`.
 """
 
+import gc
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.encoding import Encoding
+from stet.text.large_document import LARGE, LargeDocument
 from stet.text.without_blocks import strip_blocks
 from stet.workspace.activity import Activity
 from stet.workspace.attachments import Attachments
@@ -46,7 +48,15 @@ class _OpenDocument:
 
     def freeze(self) -> TextDocument:
         """The document as it is now; made once per revision."""
-        if self.frozen is None:
+        if self.frozen is None and self.buffer.size >= LARGE:
+            self.frozen = LargeDocument(
+                self.uri,
+                self.buffer.freeze(),
+                self.version,
+                self.language_id,
+                self.history.revision,
+            )
+        elif self.frozen is None:
             self.frozen = TextDocument(
                 self.uri, self.buffer.text, self.version, self.language_id, self.history.revision
             )
@@ -229,6 +239,9 @@ class Workspace:
         )
         self._documents = None
         self.activity.opened(uri)
+        if self._open[key].buffer.size >= LARGE:
+            # Else every search for rubbish goes through its millions of lines, and stops everything.
+            gc.freeze()
         return ()
 
     def _changed(

@@ -95,7 +95,10 @@ def _selected(world: Snapshot, active: str) -> Selected | None:
     if current is None or not current.selected:
         return None
     if world.settings.privacy.redact_secrets:  # whole: a selection may hold part of a key
-        world.redactor.learn(current.document.text)
+        for range_ in current.selected if current.document.is_large else ():
+            world.learn_around(current.document, range_.start.line, range_.last_line + 1)
+        if not current.document.is_large:
+            world.redactor.learn(current.document.text)
     texts = [current.document.text_in(range_) for range_ in current.selected]
     left = world.settings.context.selection_limit
     shown = tuple(_within(texts, left))

@@ -39,7 +39,9 @@ class Overlay:
 
 
 def _shown(snapshot: Snapshot, document: TextDocument) -> str | None:
-    """The text of a document as a model may see it; None where none may."""
+    """The text of a document as a model may see it; None where none may, or it is too long to index."""
+    if document.is_large:
+        return None
     with contextlib.suppress(NotShown):
         return snapshot.show(document.uri).text
     return None
