@@ -37,6 +37,7 @@ from stet.lsp.operations import Operations
 from stet.lsp.presets import Presets
 from stet.lsp.renames import Renames
 from stet.lsp.sent_ledger import SentLedger
+from stet.lsp.showing.context_page import ContextPage
 from stet.lsp.showing.dead_links import DeadLinkView
 from stet.lsp.showing.found_places import FoundPlace
 from stet.lsp.showing.own_documents import OwnDocuments
@@ -83,6 +84,7 @@ class ServerState:
         presets: What is attached to questions, and saved of it.
         renames: Files that get another name.
         sent: What was sent to whom.
+        context_page: What a question would send, as a document.
         delivery: Accepted hunks on their way.
         inline: What is pending, in the text itself.
         keeper: What outlives the server.
@@ -118,6 +120,7 @@ class ServerState:
     presets: Presets = field(init=False)
     renames: Renames = field(init=False)
     sent: SentLedger = field(init=False)
+    context_page: ContextPage = field(init=False)
     delivery: Delivery = field(init=False)
     inline: InlineStyle = field(init=False)
     keeper: Keeper = field(init=False)
@@ -180,6 +183,7 @@ class ServerState:
         )
         self.own = OwnDocuments(self.system, self._encoding)
         self.sent = SentLedger(self.workspace, store, self.client, self.system, self.own)
+        self.context_page = ContextPage(self.workspace, self.client, self.system, self.own)
         self.disk = DiskWatch(self.workspace, self.ledger, start, editor=self._editor)
         self.index = Indexer(
             self.system,

@@ -29,7 +29,9 @@ def ask(
 
     A turn waits by itself until the server is ready; only a preset has to be known before.
     """
-    question, preset = _ask("stet.ask", state, given)
+    arguments = Arguments("stet.ask", given, main="prompt")
+    question, preset = _ask(arguments, state)
+    arguments.finish()
     place = state.startup.readiness.line_up() if preset is not None else None
     if place is None:
         return {"turn": state.agent.ask(_with_files(state, question, preset)).id}
@@ -101,9 +103,27 @@ def answer(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
 
 
 def show_context(state: ServerState, given: tuple[object, ...]) -> Awaitable[dict[str, object]]:
-    """Exactly what a question would send; nothing is sent. The disk is read in a worker."""
-    question, preset = _ask("stet.showContext", state, given)
-    return _context(state, question, preset, state.startup.readiness.line_up())
+    """Exactly what a question would send; nothing is sent. The disk is read in a worker.
+
+    With `show` it is opened as a document, for editors that show no answers of commands.
+    """
+    arguments = Arguments("stet.showContext", given, main="prompt")
+    is_shown = arguments.flag("show")
+    question, preset = _ask(arguments, state)
+    arguments.finish()
+    answer = _context(state, question, preset, state.startup.readiness.line_up())
+    return _shown(state, answer, question.prompt) if is_shown else answer
+
+
+async def _shown(
+    state: ServerState, answer: Awaitable[dict[str, object]], prompt: str
+) -> dict[str, object]:
+    """The answer, and the URI of the document that the editor is asked to show it in."""
+    found = await answer
+    try:
+        return {**found, "uri": await state.context_page.open(prompt, found)}
+    except OSError as error:
+        raise RequestFailed(f"what would be sent can't be written down: {error}") from error
 
 
 async def _context(
@@ -157,9 +177,8 @@ def _with_files(state: ServerState, question: Ask, preset: str | None) -> Ask:
         raise InvalidParams(str(error)) from error
 
 
-def _ask(command: str, state: ServerState, given: tuple[object, ...]) -> tuple[Ask, str | None]:
+def _ask(arguments: Arguments, state: ServerState) -> tuple[Ask, str | None]:
     """A question as it is now, and the name of the preset that is to come with it."""
-    arguments = Arguments(command, given, main="prompt")
     prompt = arguments.required("prompt")
     projects = {one.prompt for one in state.workspace.settings.prompts if one.project}
     question = Ask(
@@ -171,6 +190,4 @@ def _ask(command: str, state: ServerState, given: tuple[object, ...]) -> tuple[A
         disabled_groups=arguments.switches("disabledGroups"),
         is_users=prompt not in projects,
     )
-    preset = arguments.text("preset")
-    arguments.finish()
-    return question, preset
+    return question, arguments.text("preset")
