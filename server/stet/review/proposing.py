@@ -142,7 +142,7 @@ def _in_the_way(
     """Live hunks of other turns that share a place with the new ones.
 
     Raises:
-        Overlap: If one of them has to stay.
+        Overlap: If one of them has to stay, and is no insertion beside which another can stand.
     """
     found: dict[str, None] = {}
     for hunk in fresh:
@@ -152,7 +152,10 @@ def _in_the_way(
             other = book.now(book[anchor.hunk])
             # In conflict it can't be accepted anyway: the turn may look again and do better.
             mine = other.turn == draft.turn and other.state is not HunkState.CONFLICT
-            if mine or other.state is HunkState.SENT or book.is_on_its_way(other.id):
+            on_way = book.is_on_its_way(other.id)
+            if mine and anchor.is_gap and not hunk.old and not on_way:
+                continue  # both go in, in the order of the turn's rounds
+            if mine or other.state is HunkState.SENT or on_way:
                 raise Overlap(other)
             found[anchor.hunk] = None
     return found
