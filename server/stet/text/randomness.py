@@ -48,16 +48,20 @@ _WORD = re.compile(rb"a{3,}")
 _TO_DIGIT = re.compile(rb"(?=a0|A0|0a|0A)")
 
 
-def random_strings(text: str) -> Iterator[tuple[int, int, str]]:
-    """Start, end and kind of each."""
+def long_runs(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each run of at least `LEAST` letters, digits and signs of base64."""
     for run in _RUN.finditer(text):
         start, end = run.span()
-        # Behind a line end that is written as two characters the second is none of the word's.
+        # After a line end that is written as two characters the second is none of the word's.
         start += text[start] in "nrt" and text[start - 1 : start] == "\\"
-        if end - start > MOST or not looks_random(text[start:end]):
-            continue
-        if not _is_known(text, start, end):
-            yield start, end, KIND
+        yield start, end
+
+
+def is_random_string(text: str, start: int, end: int) -> bool:
+    """Whether a run looks random, and nothing around it says that it is no secret."""
+    if end - start > MOST or not looks_random(text[start:end]):
+        return False
+    return not _is_known(text, start, end)
 
 
 def looks_random(word: str) -> bool:
@@ -81,12 +85,19 @@ def entropy(word: str) -> float:
     return -sum(n / size * math.log2(n / size) for n in Counter(word).values())
 
 
+def is_named_as_hash(text: str, start: int) -> bool:
+    """Whether what begins at `start` is called a hash or a number by what stands before it."""
+    return _HASH_BEFORE.search(text[max(0, start - _BEFORE) : start]) is not None
+
+
 def _is_known(text: str, start: int, end: int) -> bool:
     """Whether a run is a hash or a piece of data by what stands around it."""
     if _IN_PATH.search(text[max(0, start - _LONGEST_URL) : start]):
         return True
-    if _HASH_BEFORE.search(text[max(0, start - _BEFORE) : start]):
+    if is_named_as_hash(text, start):
         return True
+    if "_" in text[start:end] or "-" in text[start:end]:
+        return False  # in data that is broken into lines there is none of them
     line = text.rfind("\n", 0, start) + 1
     right = text[end : end + 8].partition("\n")[0]
     if text[line:start].strip(" \t\"'+b(0123456789") or right.strip(" \t\"'+,\\nr);"):

@@ -14,8 +14,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from stet.text import issued_keys, randomness
 from stet.text.assignments import in_assignments
-from stet.text.randomness import random_strings
+from stet.text.issued_keys import issued_key
+from stet.text.randomness import is_random_string, long_runs
 
 PRIVATE_KEY = "private key line"
 LEAST = 6
@@ -45,11 +47,14 @@ class _Rule:
         kind: What they are.
         hints: Each is begun with one of these, as written.
         source: A pattern from there on; the group `secret` is what is told to nobody.
+        is_long: Whether it is part of a run of letters and digits as long as `LEAST` of
+            `stet.text.randomness`.
     """
 
     kind: str
     hints: tuple[str, ...]
     source: str
+    is_long: bool = False
 
     @property
     def pattern(self) -> re.Pattern[str]:
@@ -72,22 +77,27 @@ def _rule(kind: str, hints: str, pattern: str, *, is_inside: bool = False) -> _R
     return _Rule(kind, tuple(hints.split()), whole if is_inside else _BEGIN + whole)
 
 
+def _key(kind: str, hints: str, pattern: str) -> _Rule:
+    """A rule for keys that are one long run of letters, digits and signs of base64."""
+    return _Rule(kind, tuple(hints.split()), f"{_BEGIN}(?P<secret>{pattern})", is_long=True)
+
+
 _TELLING = r"(?=[^\s<>]{0,60}[A-Za-z])(?=[^\s<>]{0,60}\d)"
 """Of a secret in front of which little is said: it has letters and digits."""
 
 _RULES = (
-    _rule("AWS key", "AKIA ASIA ABIA ACCA", r"A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    _key("AWS key", "AKIA ASIA ABIA ACCA", r"A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
     _rule(
         "AWS secret key", "ecret ECRET ccess CCESS",
         r"[A-Za-z]{5}[\w.-]{0,20}[\"' \t:=,(]{1,10}"
         r"(?P<secret>(?=[a-z0-9+/]{0,40}[A-Z])(?=[A-Z0-9+/]{0,40}[a-z])(?=[A-Za-z+/]{0,40}\d)[A-Za-z0-9+/]{40})(?![\w+/=])",
         is_inside=True,
     ),
-    _rule("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{20,}"),
-    _rule("GitHub token", "github_pat_", r"github_pat_[A-Za-z0-9_]{20,}"),
-    _rule(
-        "GitLab token", "glpat- gldt- glrt- glcbt- glptt- glft- glagent- glsoat-",
-        r"gl(?:pat|dt|rt|cbt|ptt|ft|agent|soat)-[\w.-]{16,}",
+    _key("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{20,}"),
+    _key("GitHub token", "github_pat_", r"github_pat_[A-Za-z0-9_]{20,}"),
+    _key(
+        "GitLab token", "glpat- gldt- glrt- glcbt- glptt- glft- glagent- glsoat- gloas-",
+        r"gl(?:pat|dt|rt|cbt|ptt|ft|agent|soat|oas)-[\w.-]{16,}",
     ),
     _rule(
         "Slack token", "xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs- xoxe. xapp-",
@@ -99,43 +109,49 @@ _RULES = (
     ),
     _rule("Discord webhook", "webhooks/", r"webhooks/\d{15,22}/(?P<secret>[\w-]{40,})"),
     _rule(
-        "Stripe key", "sk_live_ rk_live_ sk_test_ rk_test_", r"(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{10,}"
+        "Stripe key", "sk_live_ rk_live_ sk_test_ rk_test_ sk_prod_ rk_prod_",
+        r"(?:sk|rk)_(?:live|test|prod)_[A-Za-z0-9]{10,}",
     ),
-    _rule("webhook secret", "whsec_", r"whsec_[A-Za-z0-9+/=]{16,}"),
-    _rule("Google key", "AIza", r"AIza[\w-]{35}(?![\w-])"),
+    _key("webhook secret", "whsec_", r"whsec_[A-Za-z0-9+/=]{16,}"),
+    _key("Google key", "AIza", r"AIza[\w-]{35}(?![\w-])"),
     _rule("Google token", "GOCSPX- ya29.", r"(?:GOCSPX-|ya29\.)[\w-]{20,}"),
-    _rule("Anthropic key", "sk-ant-", r"sk-ant-[\w-]{16,}"),
-    _rule(
+    _key("Anthropic key", "sk-ant-", r"sk-ant-[\w-]{16,}"),
+    _key(
         "OpenAI key", "sk-proj- sk-svcacct- sk-admin- sk-None-",
         r"sk-(?:proj|svcacct|admin|None)-[\w-]{16,}",
     ),
-    _rule("OpenRouter key", "sk-or-", r"sk-or-[\w-]{16,}"),
-    _rule("API key", "sk-", r"sk-[A-Za-z0-9]{32,}(?![\w-])"),
-    _rule("Groq key", "gsk_", r"gsk_[A-Za-z0-9]{32,}"),
-    _rule("xAI key", "xai-", r"xai-[A-Za-z0-9]{40,}"),
-    _rule("Hugging Face token", "hf_", r"hf_[A-Za-z0-9]{30,}"),
-    _rule("Replicate token", "r8_", r"r8_[A-Za-z0-9]{30,}"),
-    _rule("npm token", "npm_", r"npm_[A-Za-z0-9]{30,}"),
-    _rule("PyPI token", "pypi-A", r"pypi-A[\w-]{50,}"),
-    _rule("RubyGems key", "rubygems_", r"rubygems_[a-f0-9]{40,}"),
-    _rule("Docker token", "dckr_", r"dckr_(?:pat|oat)_[\w-]{20,}"),
-    _rule("DigitalOcean token", "dop_v1_ doo_v1_ dor_v1_", r"do[opr]_v1_[a-f0-9]{40,}"),
+    _key("OpenRouter key", "sk-or-", r"sk-or-[\w-]{16,}"),
+    _key("API key", "sk-", r"sk-[A-Za-z0-9]{32,}(?![\w-])"),
+    _key("Groq key", "gsk_", r"gsk_[A-Za-z0-9]{32,}"),
+    _key("xAI key", "xai-", r"xai-[A-Za-z0-9]{40,}"),
+    _key("Hugging Face token", "hf_", r"hf_[A-Za-z0-9]{30,}"),
+    _key("Replicate token", "r8_", r"r8_[A-Za-z0-9]{30,}"),
+    _key("npm token", "npm_", r"npm_[A-Za-z0-9]{30,}"),
+    _key("PyPI token", "pypi-A", r"pypi-A[\w-]{50,}"),
+    _key("RubyGems key", "rubygems_", r"rubygems_[a-f0-9]{40,}"),
+    _key("Docker token", "dckr_", r"dckr_(?:pat|oat)_[\w-]{20,}"),
+    _key("DigitalOcean token", "dop_v1_ doo_v1_ dor_v1_", r"do[opr]_v1_[a-f0-9]{40,}"),
     _rule("SendGrid key", "SG.", r"SG\.[\w-]{16,}\.[\w-]{16,}"),
-    _rule("Mailgun key", "key-", r"key-[0-9a-f]{32}(?![A-Za-z0-9])"),
-    _rule("Twilio key", "SK", r"SK[0-9a-f]{32}(?![A-Za-z0-9])"),
+    _key("Mailgun key", "key-", r"key-[0-9a-f]{32}(?![A-Za-z0-9])"),
+    _key("Twilio key", "SK", r"SK[0-9a-f]{32}(?![A-Za-z0-9])"),
     _rule(
         "Telegram token", ":AA", r"(?<=\d{8}):(?P<secret>AA[\w-]{32,34})(?![\w-])", is_inside=True
     ),
-    _rule("Shopify token", "shpat_ shpca_ shppa_ shpss_", r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"),
+    _key("Shopify token", "shpat_ shpca_ shppa_ shpss_", r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"),
     _rule("Vault token", "hvs. hvb. hvr.", r"hv[sbr]\.[\w-]{20,}"),
-    _rule("Databricks token", "dapi", r"dapi[0-9a-f]{32}(?![A-Za-z0-9])"),
+    _key("Databricks token", "dapi", r"dapi[0-9a-f]{32}(?![A-Za-z0-9])"),
     _rule("Azure key", "AccountKey= SharedAccessKey=", r"(?:Account|SharedAccess)Key=(?P<secret>[A-Za-z0-9+/]{40,}={0,2})"),
     _rule("signature", "sig=", r"sig=(?P<secret>[A-Za-z0-9%+/]{40,}={0,2})"),
-    _rule("Linear key", "lin_api_", r"lin_api_[A-Za-z0-9]{32,}"),
-    _rule("Notion token", "ntn_", r"ntn_[A-Za-z0-9]{40,}"),
-    _rule("Figma token", "figd_", r"figd_[\w-]{30,}"),
-    _rule("Postman key", "PMAK-", r"PMAK-[a-f0-9]{24}-[a-f0-9]{30,}"),
-    _rule("age key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[A-Z0-9]{50,}"),
+    _key("Linear key", "lin_api_", r"lin_api_[A-Za-z0-9]{32,}"),
+    _key("Notion token", "ntn_", r"ntn_[A-Za-z0-9]{40,}"),
+    _key("Figma token", "figd_", r"figd_[\w-]{30,}"),
+    _key("Postman key", "PMAK-", r"PMAK-[a-f0-9]{24}-[a-f0-9]{30,}"),
+    _key("1Password token", "ops_eyJ", r"ops_eyJ[A-Za-z0-9+/]{100,1000}={0,3}"),
+    _key("Fly token", "fm1a_ fm1r_ fm2_", r"fm(?:1[ar]|2)_[A-Za-z0-9+/]{80,1000}={0,3}"),
+    _key("AWS key", "ABSK", r"ABSK[A-Za-z0-9+/]{100,300}={0,2}"),
+    _key("Confluent key", "cflt", r"cflt[A-Za-z0-9+/]{60}(?![A-Za-z0-9+/])"),
+    _key("Sentry token", "sntrys_", r"sntrys_[A-Za-z0-9+/]{30,400}={0,2}_[A-Za-z0-9+/]{40,}"),
+    _key("age key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[A-Z0-9]{50,}"),
     _rule(
         "web token", "eyJ",
         r"(?<!-)eyJ[\w-]{10,8000}\.eyJ[\w-]{10,8000}\.[\w-]{16,}",
@@ -180,9 +196,29 @@ _RULES = (
     ),
 )  # fmt: skip
 
+_IN_RUN = re.compile(r"[A-Za-z0-9_-]+")
+_SIGNS = re.compile(r"[+/_-]+")
+
+
+def _is_by_word(rule: _Rule) -> bool:
+    """Whether what it finds begins a word of a long run, so that only such runs are looked at."""
+    return (
+        rule.source.startswith(_BEGIN) and rule.is_long and all(map(_IN_RUN.fullmatch, rule.hints))
+    )
+
+
+_BY_HINT = tuple(rule for rule in _RULES if not _is_by_word(rule))
+_BY_WORD: dict[str, list[tuple[str, _Rule]]] = {}
+for _one in _RULES:
+    for _hint in _one.hints if _is_by_word(_one) else ():
+        _BY_WORD.setdefault(_hint[:2], []).append((_hint, _one))
+
 _PEM = re.compile(
     r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
     r"(?P<body>(?:(?!-----)[^\x00]){0,20000})"
+)
+_PUBLIC = re.compile(
+    r"-----BEGIN (?![A-Z0-9 ]{0,40}PRIVATE)[A-Z0-9 ]{3,40}-----(?:(?!-----)[^\x00]){0,20000}"
 )
 _PEM_HINT = "PRIVATE KEY"
 _PEM_LINE = re.compile(
@@ -204,9 +240,15 @@ def find_secrets(text: str, *, wrapped: bool = False) -> tuple[Secret, ...]:
     found = [*_by_form(text), *_private_keys(text)]
     finders: tuple[Callable[[str], Iterator[tuple[int, int, str]]], ...] = (
         in_assignments,
-        random_strings,
+        _in_runs,
     )
-    found += [Secret(*each) for finder in finders for each in finder(text)]
+    public = _public_blocks(text)
+    found += [
+        Secret(*each)
+        for finder in finders
+        for each in finder(text)
+        if not any(start <= each[0] < end for start, end in public)
+    ]
     if wrapped:
         found += [Secret(*one.span("secret"), PRIVATE_KEY) for one in _WRAPPED.finditer(text)]
     return _apart(found)
@@ -220,7 +262,7 @@ def private_key_lines(text: str) -> tuple[str, ...]:
 
 
 def _by_form(text: str) -> Iterator[Secret]:
-    for rule in _RULES:
+    for rule in _BY_HINT:
         for hint in rule.hints:
             at = text.find(hint)  # a hundred times as fast as a pattern
             while at >= 0:
@@ -228,6 +270,26 @@ def _by_form(text: str) -> Iterator[Secret]:
                 if one is not None:
                     yield Secret(*one.span("secret"), rule.kind)
                 at = text.find(hint, one.end() if one else at + 1)
+
+
+def _in_runs(text: str) -> Iterator[tuple[int, int, str]]:
+    """Start, end and kind of the keys in long runs of letters and digits."""
+    for start, end in long_runs(text):
+        if (found := _by_word(text, start, end)) is not None:
+            yield found
+        elif (key := issued_key(text, start, end)) is not None:
+            yield *key, issued_keys.KIND
+        elif is_random_string(text, start, end):
+            yield start, end, randomness.KIND
+
+
+def _by_word(text: str, start: int, end: int) -> tuple[int, int, str] | None:
+    """The key of a known form that begins with a word of a run."""
+    for at in (start, *(sign.end() for sign in _SIGNS.finditer(text, start, end))):
+        for hint, rule in _BY_WORD.get(text[at : at + 2], ()):
+            if text.startswith(hint, at) and (one := rule.pattern.match(text, at)):
+                return *one.span("secret"), rule.kind
+    return None
 
 
 def _private_keys(text: str) -> Iterator[Secret]:
@@ -238,6 +300,13 @@ def _private_keys(text: str) -> Iterator[Secret]:
         start, end = key.span("body")
         for line in _PEM_LINE.finditer(text, start, end):
             yield Secret(*line.span(), PRIVATE_KEY)
+
+
+def _public_blocks(text: str) -> list[tuple[int, int]]:
+    """Certificates, public keys and signatures: they look random, and are no secrets."""
+    if "-----BEGIN " not in text:
+        return []
+    return [one.span() for one in _PUBLIC.finditer(text)]
 
 
 def _apart(found: list[Secret]) -> tuple[Secret, ...]:
