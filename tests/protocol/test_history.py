@@ -78,8 +78,11 @@ async def test_every_message_has_its_time(root: Path) -> None:
             assert (times[0], times[-1] <= ended["endedAt"]) == (ended["at"], True)
             chat = (await editor.command("stet.openChat"))["uri"]
             page = await asyncio.to_thread(Path(chat.removeprefix("file://")).read_text)
-            assert f"**You ({times[2]}):** Be brief." in page
-            assert f"asked {ended['at']}, answered {ended['endedAt']}" in page
+            first, second, third, last = times
+            assert (
+                f"*asked {first} · answered {second} · you said more {third} · answered {last} · "
+                f"ended {ended['endedAt']}*\n"
+            ) in page
         async with FakeEditor.start(root, env=env) as editor:
             await ready(editor)
             again = await editor.command("stet.turn", {"turn": turn})

@@ -29,7 +29,8 @@ async def test_what_is_written_is_sent_and_answered_in_the_document(
         assert await editor.command("stet.send", {"chat": "main"}) == {"turn": "t1"}
         text = await until(editor, uri, ended("t1"))
         figures = re.search(
-            r"^\*completed · about ([\d,]+) tokens in, (\d+) out · script.json\*$",
+            r"^\*asked [\d:TZ-]+ · (?:answered [\d:TZ-]+ · ){2}ended [\d:TZ-]+\*\n\n"
+            r"\*completed · about ([\d,]+) tokens in, (\d+) out · script.json\*$",
             text,
             re.MULTILINE,
         )

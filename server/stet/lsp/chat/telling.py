@@ -61,7 +61,7 @@ class Telling:
             case Heard(text=text) if text in self._said_here.get(turn.id, ()):
                 self._said_here[turn.id].remove(text)
             case Heard(text=text):
-                told.hear(text, turn.utterances[-1].at if turn.utterances else 0.0)
+                told.hear(text)
             case _:
                 pass
 

@@ -7,7 +7,6 @@ made harmless (`layout.inert`).
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import zip_longest
 from urllib.parse import quote, unquote
 
 from stet.agent.lifecycle import Course, ToolRun, ToolState
@@ -127,11 +126,10 @@ class Transcript:
         if choices:
             self._paragraph("\n".join(choices))
 
-    def hear(self, words: str, at: float = 0.0) -> None:
-        """The model has been shown what the user said meanwhile, at a time in seconds since the epoch."""
+    def hear(self, words: str) -> None:
+        """The model has been shown what the user said meanwhile."""
         self.pause()
-        when = f" ({time_of(at)})" if at else ""
-        self._paragraph("\n> ".join(f"> **You{when}:** {inert(words).strip()}".split("\n")))
+        self._paragraph("\n> ".join(f"> **You:** {inert(words).strip()}".split("\n")))
 
     def note(self, sentence: str) -> None:
         """Something that the user should know."""
@@ -164,9 +162,8 @@ def transcript_of(turn: Turn, hunks: Sequence[Hunk], link: Link) -> Transcript:
     told = Transcript(link)
     for run in turn.tool_calls:
         told.tool(run)
-    times = [one.at for one in turn.utterances if one.role == "user"]
-    for words, at in zip_longest(turn.steering, times[: len(turn.steering)], fillvalue=0.0):
-        told.hear(str(words), float(at))
+    for words in turn.steering:
+        told.hear(words)
     if turn.ask.mode is not Mode.REWRITE:
         told.say(turn.answer)
         told.pause()
@@ -198,6 +195,7 @@ def ending(turn: Turn, hunks: Sequence[Hunk], link: Link) -> str:
     if turn.sources:
         listed = (f"- {_linked(one.title or one.url, one.url)}" for one in turn.sources)
         blocks.append("Sources:\n\n" + "\n".join(listed))
+    blocks += _times(turn)
     return "\n\n".join([*blocks, f"*{_figures(turn)}*"])
 
 
@@ -208,12 +206,23 @@ _STATES = {
 }
 
 
+def _times(turn: Turn) -> list[str]:
+    """When each message of a turn was said; nothing of a turn from before that was kept."""
+    if not turn.ended_at:
+        return []
+    first, *others = turn.messages
+    more = (f"{_WHO[one.role]} {time_of(one.at)}" for one in others if one.at)
+    said = [f"asked {time_of(first.at)}", *more, f"ended {time_of(turn.ended_at)}"]
+    return [f"*{' · '.join(said)}*"]
+
+
+_WHO = {"user": "you said more", "assistant": "answered"}
+
+
 def _figures(turn: Turn) -> str:
     """The last line: how it ended, and what it took."""
     usage = turn.usage
     said = [str(turn.state)]
-    if turn.ended_at:
-        said.append(f"asked {time_of(turn.at)}, answered {time_of(turn.ended_at)}")
     if usage.total:
         about = "about " if usage.estimated else ""
         cached = f", {usage.cached:,} of them cached" if usage.cached else ""
