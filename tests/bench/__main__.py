@@ -16,6 +16,7 @@ from tests.bench import (
     hunks,
     initialize,
     keystrokes,
+    large,
     links,
     memory,
     model_round,
@@ -40,6 +41,7 @@ BENCHMARKS = {
     "prefix": prefix.rows,
     "cancel": cancel.rows,
     "chat": chat.rows,
+    "large": large.rows,
     "retrieval": retrieval.rows,
     "edits": edits.rows,
 }

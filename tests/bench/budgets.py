@@ -35,6 +35,14 @@ ROWS: Mapping[str, tuple[str, ...]] = {
         "an answer in a chat of 20 MB: longest silence",
         "an answer in a chat of 20 MB: memory it adds, peak",
     ),
+    "large": (
+        "a question about an open file of 20 MB",
+        "a question about an open file of 20 MB: longest silence",
+        "a question about an open file of 20 MB: memory it adds",
+        "a question about an open file of 200 MB",
+        "a question about an open file of 200 MB: longest silence",
+        "a question about an open file of 200 MB: memory it adds",
+    ),
     "retrieval": (
         "docstring to function, by tests/eval/scores.md",
         "commit message to files, by tests/eval/scores.md",

@@ -1,7 +1,7 @@
 """Stores in a folder of the test's own, and what lies in their files."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -47,10 +47,15 @@ class TestedStore(Store):
 
     __test__ = False
 
-    def __init__(self, folder: Path, roots: tuple[str, ...] = ROOTS) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        roots: tuple[str, ...] = ROOTS,
+        wake: Callable[[], None] = lambda: None,
+    ) -> None:
         self.said: list[str] = []
         self.system = StateIn(folder)
-        super().__init__(self.system, lambda: roots, self.said.append)
+        super().__init__(self.system, lambda: roots, self.said.append, wake)
 
     @property
     def file(self) -> Path:

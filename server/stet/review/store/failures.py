@@ -122,7 +122,9 @@ class Failures:
 
     def tell_damage(self, aside: Path) -> None:
         """Say that a damaged file has been renamed."""
+        is_lost = not aside.exists() or not aside.stat().st_size
+        what = "is empty or gone: what it held is lost" if is_lost else "was damaged"
         self._say(
-            "Stet: the file with earlier proposals was damaged. It is kept as"
+            f"Stet: the file with earlier proposals {what}. What was left is kept as"
             f" {str(aside)!r}; a new one has been begun."
         )

@@ -7,7 +7,7 @@ import itertools
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 BUSY_SECONDS = 1.0
@@ -164,8 +164,10 @@ def open_database(path: Path, migrations: Sequence[str] = MIGRATIONS) -> sqlite3
         StoreFault: If it can't be opened.
     """
     with faults():
-        # Made before SQLite could make it with everybody's rights; its other files take after it.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        if not path.exists():
+            _make(path, migrations[:1])
+        elif path.stat().st_size == 0:
+            raise Damaged("it is empty")
         path.chmod(0o600)
         connection = connect(path)
         try:
@@ -180,6 +182,26 @@ def open_database(path: Path, migrations: Sequence[str] = MIGRATIONS) -> sqlite3
     return connection
 
 
+def _make(path: Path, migrations: Sequence[str]) -> None:
+    """Make a new database, whole or not at all: one that is there and empty has lost what it held.
+
+    Raises:
+        Damaged: If the log of an earlier one is there.
+        sqlite3.Error, OSError: If it can't be made.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size:
+        raise Damaged("it is gone, and its log is there")
+    new = path.with_name(f"{path.stem}.new{path.suffix}")
+    for left in (new, new.with_name(f"{new.name}-journal")):
+        left.unlink(missing_ok=True)
+    # Made before SQLite could make it with everybody's rights; its other files take after it.
+    os.close(os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    with closing(connect(new)) as connection:
+        _migrate(connection, migrations, 0)
+    new.rename(path)
+
+
 def set_aside(path: Path) -> Path:
     """Rename a database with the files that belong to it; gives its new name.
 
@@ -188,7 +210,8 @@ def set_aside(path: Path) -> Path:
     """
     number = next(n for n in itertools.count(1) if not _damaged(path, n).exists())
     aside = _damaged(path, number)
-    path.rename(aside)
+    if path.exists():
+        path.rename(aside)
     for suffix in ("-wal", "-shm"):
         part = path.with_name(path.name + suffix)
         if part.exists():

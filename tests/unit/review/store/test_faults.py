@@ -174,6 +174,41 @@ def test_a_damaged_file_is_set_aside_and_a_new_one_begun(damage: bytes, tmp_path
             assert store.said == []
 
 
+@pytest.mark.parametrize("how", ["empty", "empty beside its log", "gone but for its log"])
+def test_an_empty_file_in_the_place_of_a_state_is_told(how: str, tmp_path: Path) -> None:
+    with store_in(tmp_path) as store:
+        store.keep([numbered(1, 500)])
+        log = store.file.with_name("state.db-wal")
+        written = log.read_bytes()
+    assert store.said == []  # a new one is nothing to speak of
+    if how.startswith("empty"):
+        store.file.write_bytes(b"")
+    else:
+        store.file.unlink()
+    if how != "empty":
+        log.write_bytes(written)
+    with store_in(tmp_path) as store:
+        assert store.load() == Kept()
+        [said] = store.said
+        assert "lost" in said
+        assert str(store.folder / "state.damaged-1.db") in said
+        store.keep([numbered(2)])
+    kept = store.folder / "state.damaged-1.db-wal"
+    assert how == "empty" or kept.read_bytes() == written
+    with store_in(tmp_path) as store:
+        assert store.load().hunks == (numbered(2),)
+        assert store.said == []
+
+
+def test_a_server_that_dies_while_it_makes_the_file_leaves_no_empty_one(tmp_path: Path) -> None:
+    with files_no_larger_than(1000), store_in(tmp_path) as store:
+        assert store.load() == Kept()
+    assert not store.file.exists()
+    with store_in(tmp_path) as store:
+        store.keep([numbered(1)])
+        assert store.said == []
+
+
 def test_a_file_that_would_run_something_of_its_own_is_set_aside(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
         store.keep([numbered(1)])

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from stet.review.journal import Footing, Kept
 from stet.review.proposal import Hunk, HunkKind, HunkState
-from stet.review.store.chat_rows import ChatRow
+from stet.review.store.chat_rows import ChatRow, TurnRow
 from stet.review.store.load import MAX_DECIDED
-from stet.review.store.store import TIDY_WRITES
+from stet.review.store.store import MAX_LOG_BYTES, TIDY_WRITES
 from stet.text.position import Position, Range
 from tests.support.hunks import URI, hunks_between, make_hunk
 from tests.support.stored import TestedStore, query, store_in
@@ -223,6 +223,22 @@ def test_a_log_that_a_killed_server_left_is_emptied(tmp_path: Path) -> None:
             store.keep([numbered(nth + 10)])
         assert log.stat().st_size < 1.1 * size
     killed.close()
+
+
+def test_the_log_stays_short_however_much_is_written_at_once(tmp_path: Path) -> None:
+    asked: list[None] = []
+    store = TestedStore(tmp_path, wake=lambda: asked.append(None))
+    text = "".join(chr(0x4E00 + n * 7919 % 20_000) for n in range(60_000))
+    sizes = []
+    for nth in range(100):
+        # As a long turn does, which proposes nothing: nobody comes by to tidy up.
+        store.keep_turn(TurnRow(f"t{nth}", "main", f'"{nth} {text}"'))
+        if asked:
+            asked.clear()
+            store.tend()
+        sizes.append(store.file.with_name("state.db-wal").stat().st_size)
+    store.close()
+    assert max(sizes) < 2 * MAX_LOG_BYTES
 
 
 def test_the_log_does_not_grow_for_ever(tmp_path: Path) -> None:

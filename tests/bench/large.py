@@ -1,0 +1,113 @@
+"""A question about a very long open file, into which something was just typed: how long it takes, how long
+the server is silent meanwhile, and what it holds beyond what the open file holds anyway.
+
+The model reads about the caret and answers.
+"""
+
+import json
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+from tests.bench.process import INITIALIZE, STET, ServerProcess, running
+from tests.bench.statuses import command, is_ready, megabytes_at_rest
+from tests.bench.table import Row, at_most
+from tests.support.live_turns import calls, done
+
+SIZES = (20, 200)
+"""In MB."""
+RUNS = 3
+"""Of which the least of each figure counts: other work of the machine only adds to it."""
+LINE = "def handler_{n:07d}(request): return respond(request, {n:07d})\n"
+N_AROUND = 40
+_RESET_PEAK = "5"
+"""What makes Linux forget the most that was resident (`proc_pid_clear_refs(5)`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What was measured while one question was answered.
+
+    Attributes:
+        seconds: From the question to the end of the turn.
+        silence: The longest time to an answer meanwhile, in milliseconds.
+        texts: The memory that it added at its peak, as a multiple of the text.
+    """
+
+    seconds: float
+    silence: float
+    texts: float
+
+
+def rows() -> Iterator[Row]:
+    """Three figures for each size."""
+    for size in SIZES:
+        found = [_asked(size) for _ in range(RUNS)]
+        what = f"a question about an open file of {size} MB"
+        yield Row(what, "s", min(one.seconds for one in found), must=at_most(3), aim=at_most(1))
+        silence = min(one.silence for one in found)
+        yield Row(f"{what}: longest silence", "ms", silence, must=at_most(100), aim=at_most(50))
+        texts = min(one.texts for one in found)
+        yield Row(f"{what}: memory it adds", "texts", texts, must=at_most(1.5), aim=at_most(0.2))
+
+
+def _asked(megabytes: int) -> Asked:
+    n_lines = megabytes * 1_000_000 // len(LINE.format(n=0))
+    middle = n_lines // 2
+    with tempfile.TemporaryDirectory() as home:
+        root, script = Path(home) / "ws", Path(home) / "script.json"
+        root.mkdir()
+        (root / "big.py").write_text("other\n")
+        read = (
+            "read_file",
+            {"file": "big.py", "start_line": middle, "end_line": middle + N_AROUND},
+        )
+        script.write_text(json.dumps([calls(read), done("It is long.")]))
+        env = {"XDG_STATE_HOME": home, "HOME": home, "STET_SCRIPTED_MODEL": str(script)}
+        with running(STET, env) as server:
+            options = {"context": {"warnTokens": 1_000_000}}
+            hello = {"rootUri": root.as_uri(), "initializationOptions": options}
+            server.ask("initialize", {**INITIALIZE, **hello})
+            server.notify("initialized", {})
+            is_ready(server)
+            uri = (root / "big.py").as_uri()
+            _open(server, uri, "".join(LINE.format(n=n) for n in range(n_lines)))
+            _ = megabytes_at_rest(server)
+            Path(f"/proc/{server.pid}/clear_refs").write_text(_RESET_PEAK)
+            before = _megabytes(server, "VmRSS")
+            seconds, silence = _answered(server, uri, middle)
+            added = max(0.0, _megabytes(server, "VmHWM") - before)
+            return Asked(seconds, 1000 * silence, added / megabytes)
+
+
+def _open(server: ServerProcess, uri: str, text: str) -> None:
+    """Open the file, and type a letter into it."""
+    document = {"uri": uri, "languageId": "python", "version": 1, "text": text}
+    server.notify("textDocument/didOpen", {"textDocument": document})
+    place = {"line": 3, "character": 0}
+    change = {"range": {"start": place, "end": place}, "text": "x"}
+    changed = {"textDocument": {"uri": uri, "version": 2}, "contentChanges": [change]}
+    server.notify("textDocument/didChange", changed)
+    _ = server.answer("test/none", {})
+
+
+def _answered(server: ServerProcess, uri: str, line: int) -> tuple[float, float]:
+    """The seconds that a question takes, and the longest silence meanwhile."""
+    began = perf_counter()
+    turn = command(server, "stet.ask", prompt="What is this?", uri=uri, line=line)["turn"]
+    silence = perf_counter() - began
+    while True:
+        asked = perf_counter()
+        ended = command(server, "stet.turn", turn=turn)
+        silence = max(silence, perf_counter() - asked)
+        if ended["state"] not in {"queued", "running"}:
+            assert ended["summary"], ended["error"]
+            return perf_counter() - began, silence
+        server.is_quiet(0.002)
+
+
+def _megabytes(server: ServerProcess, name: str) -> float:
+    status = Path(f"/proc/{server.pid}/status").read_text()
+    return int(status.partition(f"{name}:")[2].split()[0]) / 1_000
