@@ -43,14 +43,41 @@ def naive_offset(text: str, line: int, units: int, encoding: str) -> int:
 def naive_splice(text: str, edit: tuple[int, int, int, int, str], encoding: str) -> str:
     """`text` after an edit (start line and units, end line and units, new text)."""
     start_line, start_units, end_line, end_units, new = edit
+    if encoding == "utf-16":  # an edit may begin or end within a character
+        start, end = sorted(
+            (_unit(text, start_line, start_units), _unit(text, end_line, end_units))
+        )
+        units = text.encode("utf-16-le", "surrogatepass")
+        made = units[: 2 * start] + new.encode("utf-16-le", "surrogatepass") + units[2 * end :]
+        return made.decode("utf-16-le", "surrogatepass")
     start = naive_offset(text, start_line, start_units, encoding)
     end = naive_offset(text, end_line, end_units, encoding)
-    return text[: min(start, end)] + new + text[max(start, end) :]
+    return whole(text[: min(start, end)] + new + text[max(start, end) :])
+
+
+def whole(text: str) -> str:
+    """`text`, in which two halves of a character that have met are that character."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def _unit(text: str, line: int, units: int) -> int:
+    """The offset of a position in units of UTF-16, clamped as LSP says."""
+    lines = naive_lines(text)
+    if line < 0:
+        return 0
+    if line >= len(lines):
+        return _n_units(text)
+    start, content, _ = lines[line]
+    return _n_units(text[:start]) + max(0, min(units, _n_units(content)))
+
+
+def _n_units(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def nasty_text(rng: random.Random, n_pieces: int) -> str:
     """Random pieces, joined."""
-    return "".join(rng.choices(NASTY, k=n_pieces))
+    return whole("".join(rng.choices(NASTY, k=n_pieces)))
 
 
 def nasty_edit(rng: random.Random, n_lines: int) -> tuple[int, int, int, int, str]:

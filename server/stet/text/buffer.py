@@ -13,6 +13,7 @@ from stet.text.change import Splice, TextChange
 from stet.text.diff import changes_between, line_changes
 from stet.text.encoding import Encoding, column_of
 from stet.text.frozen_lines import FrozenLines
+from stet.text.halves import joined_halves, with_halves
 from stet.text.lines import split_lines
 from stet.text.position import Position, Range
 
@@ -89,6 +90,11 @@ class TextBuffer:
             line = lines[start_line]
             start = column_of(line, start_units, encoding)
             end = start if start_units == end_units else column_of(line, end_units, encoding)
+            if not line.isascii():
+                units = start_units, end_units
+                if encoding is Encoding.UTF16:
+                    start, end, text = with_halves((line, line), (start, end), units, text)
+                start, end, text = joined_halves((line, line), (start, end), text)
             if (text or start) and "\n" not in text and "\r" not in text:
                 made = line[:start] + text + line[end:]
                 if self._frozen:
@@ -101,11 +107,13 @@ class TextBuffer:
                 place = Range(at, at if start == end else Position(start_line, end))
                 return TextChange(place, text, None, Splice(start_line, (line,), (made,)))
             return self._replace((start_line, start), (end_line, end), text)
-        return self._replace(
-            self._wire_place(start_line, start_units, encoding),
-            self._wire_place(end_line, end_units, encoding),
-            text,
-        )
+        first, start = self._wire_place(start_line, start_units, encoding)
+        last, end = self._wire_place(end_line, end_units, encoding)
+        if encoding is Encoding.UTF16:
+            # A place outside the text lies within no character.
+            units = (start_units * (first == start_line), end_units * (last == end_line))
+            start, end, text = with_halves((lines[first], lines[last]), (start, end), units, text)
+        return self._replace((first, start), (last, end), text)
 
     def apply(self, change: TextChange) -> TextChange:
         """Take a change in code points.
@@ -154,6 +162,9 @@ class TextBuffer:
         """Replace what lies between two places of the text, which are in order."""
         lines = self._lines
         (first, start_column), (last, end_column) = start, end
+        start_column, end_column, text = joined_halves(
+            (lines[first], lines[last]), (start_column, end_column), text
+        )
         if start_column == 0 and first > 0 and lines[first - 1].endswith("\r"):
             following = text[:1] or lines[last][end_column : end_column + 1]
             if following == "\n":
