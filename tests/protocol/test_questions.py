@@ -18,6 +18,7 @@ from tests.support.live_turns import (
     end_of,
     provider,
     question_of,
+    run_answering,
     scripted,
 )
 from tests.support.openai_server import OpenAIServer
@@ -280,3 +281,21 @@ async def test_no_message_holds_a_link_that_a_click_would_run(root: Path, tmp_pa
         told = [text for text in shown if "the report] (command:" in text]
         assert len(told) == 3
         assert "](" not in "".join(shown)
+
+
+async def test_the_beginning_of_a_choice_answers_the_agents_own_question(root: Path) -> None:
+    asks = api.call(
+        "ask_user", question="Which?", choices=["The first line", "The second line", "None"]
+    )
+    async with (
+        OpenAIServer([asks, asks, asks, api.say("Thanks.")]) as server,
+        FakeEditor.start(root, env=provider(server)) as editor,
+    ):
+        said = ("the sec", "the", "NO")
+        await run_answering(editor, "Ask me", *said, uri=editor.open("a.txt"))
+        heard = [
+            one["content"].strip()
+            for one in server.requests[-1].body["messages"]
+            if one["role"] == "tool"
+        ]
+        assert heard == [f"The user answers: {one}" for one in ("The second line", "the", "None")]

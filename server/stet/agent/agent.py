@@ -4,6 +4,7 @@ import asyncio
 import dataclasses
 import functools
 import logging
+import re
 from collections.abc import Awaitable, Callable, Coroutine
 from itertools import islice
 from typing import Any
@@ -29,6 +30,7 @@ Spawn = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
 
 
 STILL_THERE = "What it had proposed is still there to review."
+_ID = re.compile("t[0-9]{1,20}")
 _TAKEN_BACK = {HunkState.WITHDRAWN, HunkState.SUPERSEDED}
 
 
@@ -137,7 +139,12 @@ class Agent:
             UnknownTurn: If there is none of that id.
         """
         if (turn := self._turns.get(turn_id)) is None:
-            raise UnknownTurn(f"there is no turn {turn_id!r}")
+            told = f"there is no turn {turn_id!r}"
+            if _ID.fullmatch(turn_id):
+                told += (
+                    f"; if it is of an earlier run, it is no longer kept: the last {MAX_TURNS} are"
+                )
+            raise UnknownTurn(told)
         return turn
 
     def turns(self) -> tuple[Turn, ...]:

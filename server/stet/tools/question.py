@@ -40,7 +40,7 @@ class Question:
 
         A choice may be said in any case, by its number from 1, or by a beginning that no other has;
         where one agrees and one does not, by yes and no. For `ask` all other words are an answer as
-        they are, unless it `is_choice`.
+        they are, unless it `is_choice`; also a beginning that several choices have.
         """
         words = said.strip()
         folded = words.casefold()
@@ -49,11 +49,11 @@ class Question:
             return words if words in self.choices else same[0]
         if words.isdecimal() and len(words) < 5 and 0 < int(words) <= len(self.choices):
             return self.choices[int(words) - 1]
-        if self.kind == "ask" and not is_choice:
-            return words or None
         begun = [choice for choice in self.choices if choice.casefold().startswith(folded)]
         if words and len(begun) == 1:
             return begun[0]
+        if self.kind == "ask" and not is_choice:
+            return words or None
         return self._agreed(folded)
 
     def _agreed(self, folded: str) -> str | None:

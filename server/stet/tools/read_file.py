@@ -10,6 +10,7 @@ from stet.text.document import TextDocument
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
+from stet.tools.near_names import with_near_names
 
 MAX_LINES = 1000
 MAX_CHARACTERS = 60_000
@@ -38,9 +39,9 @@ async def run(params: ReadFile, desk: Desk) -> str:
     try:
         document = await desk.show(params.file)
         view = desk.pending_in(document)
-    except ToolError:
+    except ToolError as error:
         if (new := desk.pending_file(params.file)) is None:
-            raise
+            raise await with_near_names(error, params.file, desk) from error
         document = TextDocument(new.uri, new.new)
         desk.shown.note(document)
         view = PendingView(document, ())

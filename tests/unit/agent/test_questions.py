@@ -258,7 +258,9 @@ async def test_the_oldest_question_is_answered_where_none_is_named() -> None:
         ("command", "", None),
         ("ask", "RUN IT", "Run it"),
         ("ask", "2", "Don't run"),
-        ("ask", "run", "run"),
+        ("ask", "run", "Run it"),
+        ("ask", "Don", "Don't run"),
+        ("ask", "run it not", "run it not"),
         ("ask", "yes", "yes"),
         ("ask", " something else ", "something else"),
         ("ask", " ", None),
@@ -275,6 +277,7 @@ def test_a_choice_is_one_of_the_choices() -> None:
     assert question.read("r", is_choice=True) is None
     assert question.read("blue", is_choice=True) is None
     assert question.read("y", is_choice=True) is None
+    assert (question.read("ro"), question.read("r")) == ("Rose", "r")
 
 
 async def test_what_the_model_asks_is_short_and_whole() -> None:

@@ -17,6 +17,7 @@ from stet.tools.edit_file.batch import Batch, none_of, position_of, told_new
 from stet.tools.edit_file.call import EditFile
 from stet.tools.edit_file.marks import restored
 from stet.tools.errors import ToolError
+from stet.tools.near_names import with_near_names
 
 __all__ = ["EDIT_FILE", "EditFile", "run", "run_together"]
 
@@ -119,9 +120,9 @@ async def _batch(desk: Desk, calls: Sequence[EditFile]) -> Batch:
     try:
         live = await desk.live(first.file, position=position_of(first))
         text = f"{live.text}\n{desk.pending_in(live).text}"
-    except ToolError:
+    except ToolError as error:
         if (new := desk.pending_file(first.file)) is None:
-            raise
+            raise await with_near_names(error, first.file, desk) from error
         live, text = TextDocument(new.uri, new.new), new.new
     redactor = desk.workspace.redactor
     return Batch(desk, live, [restored(call, text, redactor) for call in calls], new)
