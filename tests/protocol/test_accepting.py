@@ -7,6 +7,7 @@ import pytest
 from tests.support.editor import FakeEditor
 from tests.support.editor_profiles import PROFILES, Quirk
 from tests.support.live_turns import calls, done, edit, run, scripted, states, wait_for_states
+from tests.support.restarts import until_killed
 
 TEXT = "one\ntwo\nand\nthree\n"
 
@@ -127,10 +128,51 @@ async def test_a_new_turn_supersedes_what_waits_in_the_same_place(
         uri = editor.open("a.txt")
         first = await run(editor, "Digits", uri=uri)
         second = await run(editor, "German", uri=uri)
+        old, new = first["hunks"][0], second["hunks"][0]
+        assert await states(editor) == {old: "superseded", new: "pending"}
+        assert "; replaces 1 pending hunk;" in editor.messages[-1].message
+        # The earlier one can be had back, and the later one then.
+        for back, gone in ((old, new), (new, old)):
+            assert await editor.command("stet.restore", {"hunk": back}) == {
+                "hunks": [back],
+                "refused": [],
+            }
+            assert await states(editor) == {back: "pending", gone: "superseded"}
+        editor.change(uri, "one\n", "zero\none\n")
+        await editor.command("stet.restore", {"turn": first["turn"]})
+        await editor.command("stet.accept", {"hunk": old})
+        await wait_for_states(editor, **{old: "accepted", new: "superseded"})
+        assert editor.text(uri) == "zero\none\n2\nand\nthree\n"
+
+
+async def test_a_superseded_hunk_is_restored_after_a_restart(root: Path, tmp_path: Path) -> None:
+    (root / "b.txt").write_text("b\n")
+    env = scripted(
+        tmp_path,
+        calls(edit("a.txt", "two", "2"), ("create_file", {"file": "new.txt", "content": "1\n"})),
+        done(),
+        calls(
+            edit("a.txt", "two", "zwei"), ("create_file", {"file": "new.txt", "content": "1.\n"})
+        ),
+        done(),
+    )
+    env["XDG_STATE_HOME"] = str(tmp_path / "state")
+    async with until_killed(root, env) as editor:
+        uri = editor.open("a.txt")
+        first = await run(editor, "Digits", uri=uri)
+        second = await run(editor, "German", uri=uri)
+        assert "replaces 2 pending hunks" in editor.messages[-1].message
+    async with FakeEditor.start(root, env=env) as editor:
+        uri = editor.open("a.txt")
+        await editor.command("stet.restore", {"turn": first["turn"]})
         assert await states(editor) == {
-            first["hunks"][0]: "superseded",
-            second["hunks"][0]: "pending",
+            **dict.fromkeys(first["hunks"], "pending"),
+            **dict.fromkeys(second["hunks"], "superseded"),
         }
+        await editor.command("stet.accept", {"turn": first["turn"]})
+        await wait_for_states(editor, **dict.fromkeys(first["hunks"], "accepted"))
+        assert editor.text(uri) == TEXT.replace("two", "2")
+        assert editor.text("new.txt") == "1\n"
 
 
 @pytest.mark.parametrize("one_by_one", [False, True])

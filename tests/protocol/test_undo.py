@@ -19,6 +19,7 @@ from tests.support.live_turns import (
     wait_for_states,
 )
 from tests.support.proposing import PROPOSING_SERVER, propose
+from tests.support.restarts import until_killed
 
 TEXT = "one\ntwo\nthree\nfour\nfive\n"
 MOST = ["neovim", "vscode", "helix", "eglot"]
@@ -273,3 +274,50 @@ async def test_what_is_in_the_way_of_an_undo_says_nothing_of_accepting(root: Pat
         await editor.wait_for_message("save it, or take it back, and then try again")
         assert await states(editor) == {move: "accepted"}
         editor.from_server("a.txt", "c.txt")
+
+
+@pytest.mark.parametrize("client", MOST)
+async def test_the_editors_undo_lets_a_hunk_wait_again_and_its_redo_accepts_it(
+    root: Path, tmp_path: Path, client: str
+) -> None:
+    async with FakeEditor.start(root, client=client, env=numbers(tmp_path)) as editor:
+        uri = editor.open("a.txt")
+        first, second = await accepted(editor, uri)
+        editor.change(uri, "4\n", "four\n")
+        editor.change(uri, "2\n", "two\n")
+        assert await states(editor) == {first: "pending", second: "pending"}
+        editor.change(uri, "two\n", "2\n")
+        assert await states(editor) == {first: "accepted", second: "pending"}
+        editor.change(uri, "four\n", "4\n")
+        assert await states(editor) == {first: "accepted", second: "accepted"}
+        editor.change(uri, "4\n", "four\n")
+        [shown] = await editor.wait_for_diagnostics(uri)
+        assert "you undid it in the editor" in shown.message
+        editor.type(uri, 0, 0, "zero\n")
+        # Nobody's yes to all is one to what they have just undone.
+        answer = await editor.command("stet.accept", {"all": True})
+        assert answer["hunks"] == []
+        assert "needs an approval of its own" in answer["refused"][0]["reason"]
+        await editor.command("stet.accept", {"hunk": second})
+        await wait_for_states(editor, **{second: "accepted"})
+        assert editor.text(uri) == "zero\none\n2\nthree\n4\nfive\n"
+        await editor.command("stet.undo", {"hunk": second})
+        await wait_for_states(editor, **{first: "accepted", second: "undone"})
+
+
+async def test_what_was_undone_in_the_editor_needs_its_own_approval_after_a_restart(
+    root: Path, tmp_path: Path
+) -> None:
+    env = {**numbers(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")}
+    async with until_killed(root, env) as editor:
+        uri = editor.open("a.txt")
+        first, second = await accepted(editor, uri)
+        editor.change(uri, "2\n", "two\n")
+        await wait_for_states(editor, **{first: "pending", second: "accepted"})
+        text = editor.text(uri)
+    async with FakeEditor.start(root, env=env) as editor:
+        uri = editor.open("a.txt", text)
+        answer = await editor.command("stet.accept", {"uri": uri})
+        assert [one["hunk"] for one in answer["refused"]] == [first]
+        assert await editor.command("stet.reject", {"hunk": first})
+        assert await states(editor) == {first: "rejected", second: "accepted"}

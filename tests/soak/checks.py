@@ -180,6 +180,13 @@ class CheckedPage(Page):
         if (hunk := self.ledger.hunk(hunk_id)).state is not state:
             raise Violation(f"{hunk_id} should be {state}: {hunk}")
 
+    def _expect_taken_back(self, hunks: Sequence[Hunk]) -> None:
+        """Hunks that were undone in the editor are pending again, but where another has their place."""
+        for hunk in hunks:
+            state = self.ledger.hunk(hunk.id).state
+            if state not in {HunkState.PENDING, HunkState.UNDONE}:
+                raise Violation(f"{hunk.id} was undone in the editor, and is {state}")
+
     def _expect_all(self, hunks: Sequence[Hunk], state: HunkState) -> None:
         for hunk in hunks:
             self._expect(hunk.id, state)

@@ -136,7 +136,7 @@ class World(Typist):
         after = self.buffer.text
         self._expect_all(hunks, HunkState.ACCEPTED)
         self._follow(self.buffer.replace_all(before))
-        self._expect_all(hunks, HunkState.UNDONE)
+        self._expect_taken_back(hunks)
         self._are_as(others, "an accept undone")
         if self._dice.random() < 0.5:
             self._follow(self.buffer.replace_all(after))

@@ -111,6 +111,9 @@ class Book:
             raise UnknownHunk(hunk_id, tuple(self._hunks))
         return hunk
 
+    def __contains__(self, hunk_id: str) -> bool:
+        return hunk_id in self._hunks
+
     def now(self, hunk: Hunk) -> Hunk:
         """`hunk` with the place, the texts and the state that its document gives it."""
         track = self._tracks.get(canonical(hunk.uri))
@@ -179,9 +182,15 @@ class Book:
         self._keep([hunk], None)
 
     def closed(self, hunk: Hunk, state: HunkState, reason: str) -> Hunk:
-        """A live hunk taken out of play for good, as it was last; to be `put`."""
+        """A live hunk taken out of play; to be `put`. One that is superseded can be restored."""
+        track = self.track(hunk.uri)
+        anchor = track.anchor(hunk.id) if track else None
+        is_kept = state is HunkState.SUPERSEDED and anchor is not None
+        if track is not None and is_kept and not isinstance(anchor, BlockAnchor):
+            track.retire(hunk.id)
+            return but(hunk, state=state, reason=reason)
         last = self.now(hunk)
-        if track := self.track(hunk.uri):
+        if track is not None:
             track.drop(hunk.id)
         return but(last, state=state, reason=reason)
 

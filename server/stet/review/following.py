@@ -14,15 +14,16 @@ from stet.review.anchoring.track import Track
 from stet.review.anchoring.turning import turned_round
 from stet.review.book import Book
 from stet.review.by_hand import after_change
-from stet.review.proposal import HunkKind, HunkState, but
+from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState, but
 from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.lines import line_end, line_ends, split_lines, without_end
 
+_FEW = 8
+"""Of so many hunks that are undone at once, a redo of one alone is known too."""
 _MAY_COME = frozenset({HunkState.PENDING, HunkState.SENT})
 """States in which an edit that was given up, or refused once, is still taken for what was accepted."""
-_OTHER_WAY = {HunkState.ACCEPTED: HunkState.UNDONE, HunkState.UNDONE: HunkState.ACCEPTED}
 
 
 def follow(book: Book, track: Track, changes: Sequence[TextChange], lines: Sequence[str]) -> None:
@@ -74,6 +75,7 @@ def _follow_changes(
         blocks = blocks_of(part) if moves else ()
         track.cuts.note(blocks, track.live, track.settled)
         moved, settled = track.follow(effects, now)
+        settled = [*settled, *track.undone.follow(effects, now)]
         led, gone = track.take_to_cuts(blocks)
         told = _turn_edits(book, track)
         turned = _turn_round(book, track, [one for one in settled if one.hunk not in told])
@@ -188,10 +190,11 @@ def _turn_edits(book: Book, track: Track) -> set[str]:
     told: set[str] = set()
     turned = []
     for one in (one for edit in reversed(track.edits) for one in edit.turned(track.lines)):
-        was = HunkState.ACCEPTED if one.is_undone else HunkState.UNDONE
-        if one.hunk not in told and track.anchor(one.hunk) and book[one.hunk].state is was:
+        other = _turned(track, book[one.hunk])
+        wanted = HunkState.UNDONE if one.is_undone else HunkState.ACCEPTED
+        if one.hunk not in told and track.anchor(one.hunk) and other is wanted:
             now = "".join(track.lines[one.place[0] : one.place[1]])
-            turned.append(dataclasses.replace(book[one.hunk], state=_OTHER_WAY[was]))
+            turned.append(_turn(track, book[one.hunk], other))
             track.settle(Anchor(one.hunk, track.lines, one.place, now, one.other, stood=True))
         told.add(one.hunk)
     book.put(*turned, stands=track.uri)
@@ -204,8 +207,9 @@ def _turn_back(book: Book, track: Track, pasted: Sequence[tuple[Anchor, Standing
     back = []
     for anchor, standing in pasted:
         hunk = book[anchor.hunk]
-        if hunk.state is HunkState.UNDONE and hunk.new == anchor.base:
-            back.append(dataclasses.replace(hunk, state=HunkState.ACCEPTED))
+        is_undone = hunk.state is HunkState.UNDONE or hunk.id in track.undone
+        if is_undone and hunk.new == anchor.base:
+            back.append(_turn(track, hunk, HunkState.ACCEPTED))
             anchor.move_to(standing.first, standing.end)
             track.settle(anchor)
             track.cuts.forget(anchor.hunk)
@@ -232,12 +236,59 @@ def _turn_round(book: Book, track: Track, touched: Sequence[Anchor]) -> bool:
     able = [
         anchor
         for anchor in dict.fromkeys(touched)
-        if (hunk := book[anchor.hunk]).state in _OTHER_WAY and hunk.kind is not HunkKind.CREATE
+        if _turned(track, hunk := book[anchor.hunk]) and hunk.kind is not HunkKind.CREATE
     ]
     turned = []
     for anchor, place, other in turned_round(able, track.lines):
         hunk, now = book[anchor.hunk], "".join(track.lines[place[0] : place[1]])
-        turned.append(dataclasses.replace(hunk, state=_OTHER_WAY[hunk.state]))
-        track.settle(Anchor(hunk.id, track.lines, place, now, other, stood=True))
+        if (state := _turned(track, hunk)) is not None:
+            turned.append(_turn(track, hunk, state))
+            track.settle(Anchor(hunk.id, track.lines, place, now, other, stood=True))
     book.put(*turned, stands=track.uri)
     return bool(turned)
+
+
+def _turned(track: Track, hunk: Hunk) -> HunkState | None:
+    """The state of a hunk once the user has undone it in the editor, or redone it; None for others."""
+    if hunk.state is HunkState.ACCEPTED:
+        return HunkState.UNDONE
+    is_undone = hunk.state is HunkState.UNDONE or track.undone.is_redone(hunk.id, track.lines)
+    return HunkState.ACCEPTED if is_undone else None
+
+
+def _turn(track: Track, hunk: Hunk, state: HunkState) -> Hunk:
+    """A hunk that the user has turned round in the editor."""
+    if state is HunkState.UNDONE:
+        track.undone.due.append(hunk.id)
+    return dataclasses.replace(hunk, state=state, reason="")
+
+
+def wait_again(book: Book, track: Track) -> None:
+    """Let hunks that the user has just undone in the editor wait, where their place is free."""
+    if track.sent is not None or not track.undone.due:
+        return
+    due, track.undone.due = track.undone.due, []
+    anchors = {}
+    for hunk_id in due:
+        anchor = track.anchor(hunk_id)
+        if book[hunk_id].state is not HunkState.UNDONE or anchor is None or anchor.merged is None:
+            continue
+        place = (anchor.first, anchor.end)
+        if not track.overlapping(place):
+            track.drop(hunk_id)
+            live = Anchor(hunk_id, track.lines, place, anchor.base, anchor.proposed, stood=True)
+            track.add(live)
+            anchors[hunk_id] = anchor, live
+    if not anchors:
+        return
+    document = TextDocument(track.uri, track.text)
+    every = [live for _, live in anchors.values()]
+    together = accepting(document, every).edit.apply(document.text)
+    for anchor, live in anchors.values():
+        alone = (
+            [accepting(document, [live]).edit.apply(document.text)] if len(every) <= _FEW else []
+        )
+        track.undone.watch(anchor, [together, *alone])
+    waits = {"state": HunkState.PENDING, "reason": UNDONE_IN_EDITOR}
+    book.put(*(but(book[hunk_id], **waits) for hunk_id in anchors), stands=track.uri)
+    book.changed(track.uri)

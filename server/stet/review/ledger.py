@@ -13,7 +13,7 @@ from stet.review.amending import as_document_has_it
 from stet.review.book import Book, is_of_lines
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.errors import OnItsWay, WrongState
-from stet.review.following import catch_up, follow
+from stet.review.following import catch_up, follow, wait_again
 from stet.review.gate import admit
 from stet.review.importing import BlockDraft, import_blocks
 from stet.review.inline import InlineBlocks
@@ -23,6 +23,7 @@ from stet.review.proposal import LIVE, Hunk, HunkState, Proposal, but
 from stet.review.proposing import propose_create, propose_lines, propose_move, propose_remove
 from stet.review.readying import Ready, ReadyMove, ready, ready_move
 from stet.review.renaming import rename
+from stet.review.restoring import replacing_turn, restore
 from stet.review.returning import take_back
 from stet.review.rules import EditRules
 from stet.text.change import TextChange
@@ -30,8 +31,6 @@ from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 from stet.workspace.uris import canonical
-
-_RESTORABLE = frozenset({HunkState.REJECTED, HunkState.UNDONE})
 
 
 class ReviewLedger:
@@ -214,6 +213,14 @@ class ReviewLedger:
         """`uri` as the latest hunk of that file spells it."""
         return next((hunk.uri for hunk in reversed(self._book.of_file(uri))), uri)
 
+    def replaced_by(self, turn: str) -> tuple[Hunk, ...]:
+        """The hunks of earlier turns that those of `turn` have superseded."""
+        return tuple(one for one in self._book.all() if replacing_turn(self._book, one) == turn)
+
+    def was_replaced(self, hunk_id: str) -> bool:
+        """Return whether a hunk was superseded by one of another turn."""
+        return bool(replacing_turn(self._book, self._book[hunk_id]))
+
     def proposals(self, turn: str) -> tuple[Proposal, ...]:
         """What `turn` has proposed, a proposal for each file."""
         return tuple(found for found in self._book.proposals.values() if found.turn == turn)
@@ -253,6 +260,7 @@ class ReviewLedger:
         if track := self._book.track(uri):
             track.lines, track.is_open = lines, True
             follow(self._book, track, changes, lines)
+            wait_again(self._book, track)
 
     def opened(self, uri: str, lines: Sequence[str]) -> None:
         """`uri` was opened, perhaps with other text than its hunks know; `lines` as for `follow`."""
@@ -260,7 +268,10 @@ class ReviewLedger:
             track.uri = uri
             if not track.is_open:
                 self.blocks.fold_missing(track, "".join(lines))
-            self.follow(uri, changes_between(track.text, "".join(lines)), lines)
+            changes = changes_between(track.text, "".join(lines))
+            track.lines, track.is_open = lines, True
+            follow(self._book, track, changes, lines)
+            track.undone.due.clear()  # what another program wrote is no undo
 
     def on_disk(self, uri: str, text: str) -> None:
         """`uri`, which is not open, has this text: its hunks follow from the text they last knew."""
@@ -368,25 +379,13 @@ class ReviewLedger:
         self.reject(hunk_id, "your own text stands")
 
     def restore(self, hunk_id: str) -> Hunk:
-        """A rejected or undone hunk waits again, for the text as it is now.
+        """A rejected, undone or superseded hunk waits again, for the text as it is now.
 
         Raises:
-            WrongState: If it is neither, or its place is another hunk's by now or is gone, or an edit
-                of it is still on its way.
+            WrongState: If it is none of these, its place is another hunk's by now or is gone, or an
+                edit is still on its way. What replaced a superseded one is superseded in its turn.
         """
-        hunk = self._book[hunk_id]
-        if hunk.state not in _RESTORABLE:
-            raise WrongState(f"{hunk_id} can't be restored: it is {hunk.state}")
-        self._check_here(hunk_id)
-        if is_of_lines(hunk):
-            track = self._book.track(hunk.uri)
-            if track is None or not track.revive(hunk_id):
-                raise WrongState(
-                    f"{hunk_id} can't be restored: its place is gone, or another hunk waits there"
-                )
-        waiting = dataclasses.replace(hunk, state=HunkState.PENDING, inline=False, reason="")
-        self._book.put(waiting, decision=True, stands=hunk.uri)
-        self._book.changed(hunk.uri)
+        restore(self._book, hunk_id)
         return self.hunk(hunk_id)
 
     def _check_here(self, hunk_id: str) -> None:

@@ -9,7 +9,7 @@ from stet.review.anchoring.overdue import with_edit
 from stet.review.anchoring.plan import Plan, accepting
 from stet.review.book import Book
 from stet.review.following import catch_up, confirm
-from stet.review.proposal import HunkKind, HunkState, but
+from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState, but
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 
@@ -57,7 +57,7 @@ class Outbox:
         else:
             plan = self.accepting(document, hunk_ids)
             sent = [self._book[hunk_id] for hunk_id in plan.texts]
-            self._book.show(*(but(h, state=HunkState.SENT) for h in sent))
+            self._book.show(*(but(h, state=HunkState.SENT, reason=_kept(h)) for h in sent))
         if track.overdue is not None:
             track.overdue = track.overdue.without(plan.texts)
         track.send(document, plan)
@@ -215,3 +215,8 @@ class Outbox:
         hunk = self._book[hunk_id]
         if hunk.state is HunkState.SENT:
             self._book.show(dataclasses.replace(hunk, state=HunkState.PENDING, reason=reason))
+
+
+def _kept(hunk: Hunk) -> str:
+    """The reason of a hunk, but for what the user's yes settles."""
+    return "" if hunk.reason == UNDONE_IN_EDITOR else hunk.reason

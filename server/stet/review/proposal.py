@@ -27,6 +27,9 @@ OPEN = frozenset({HunkState.PENDING, HunkState.CONFLICT})
 LIVE = frozenset({HunkState.PENDING, HunkState.SENT, HunkState.CONFLICT})
 """States in which a hunk still follows its document."""
 
+UNDONE_IN_EDITOR = "you undid it in the editor: it needs an approval of its own"
+"""The reason of an accepted hunk that is pending again."""
+
 
 class HunkKind(StrEnum):
     """What a hunk does to its file."""
@@ -57,7 +60,7 @@ class Hunk:
         kind: What it does.
         state: Where it is on its way.
         range: The whole lines it is about, in code points of the current text; empty for `ADD` and
-            for kinds of a whole file. Once superseded or withdrawn, as it was then.
+            for kinds of a whole file. Once withdrawn, as it was then.
         old: What stands at `range`. For `REMOVE` the file's text.
         new: What it would write there; for an accepted hunk, what it wrote.
         base: The text it was made against: `old`, until the user types within it.

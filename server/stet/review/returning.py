@@ -21,7 +21,12 @@ from stet.text.document import TextDocument
 _TAKEN = "something else was proposed in its place"
 _STOOD = frozenset({HunkState.ACCEPTED, HunkState.UNDONE})
 """What would be written for these has stood there before."""
-_FOLLOWED = LIVE | {HunkState.ACCEPTED, HunkState.REJECTED, HunkState.UNDONE}
+_FOLLOWED = LIVE | {
+    HunkState.ACCEPTED,
+    HunkState.REJECTED,
+    HunkState.SUPERSEDED,
+    HunkState.UNDONE,
+}
 
 
 def take_back(book: Book, kept: Kept, texts: Mapping[str, str]) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from stet.review.changes_beside import changes_beside
-from stet.review.proposal import Hunk, HunkKind, HunkState
+from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState
 from stet.review.shown import as_shown
 from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
@@ -192,7 +192,7 @@ class _Look:
 
 def _is_told(hunk: Hunk, own: Iterable[str], *, is_news: bool) -> bool:
     """Whether the model is told of a hunk: what waits always, what was decided once."""
-    fate = _FATES.get(hunk.state)
+    fate = _fate(hunk)
     if fate is None or fate in _UNDECIDED:
         return fate is not None
     # What the agent itself has put in its place it knows.
@@ -200,8 +200,14 @@ def _is_told(hunk: Hunk, own: Iterable[str], *, is_news: bool) -> bool:
     return is_news and not by_itself
 
 
+def _fate(hunk: Hunk) -> Fate | None:
+    is_undone = hunk.state is HunkState.PENDING and hunk.reason == UNDONE_IN_EDITOR
+    return Fate.UNDONE if is_undone else _FATES.get(hunk.state)
+
+
 def _verdict(hunk: Hunk, look: _Look, *, is_news: bool) -> Verdict:
-    fate, sight = _FATES[hunk.state], look.at(hunk.uri)
+    fate, sight = _fate(hunk), look.at(hunk.uri)
+    assert fate is not None, "only what has one is told"
     if not sight.may_be_named:
         return Verdict(hunk.id, fate)
     wrote, stands = _content(hunk.proposed), _content(hunk.new)

@@ -15,11 +15,11 @@ def test_a_new_file_can_be_restored_where_another_has_given_its_name_up() -> Non
     assert (waiting.uri, waiting.state, waiting.new) == (NEW, HunkState.PENDING, "x\n")
 
 
-def test_a_new_file_that_another_proposal_has_replaced_is_followed_no_more() -> None:
+def test_a_new_file_that_another_proposal_has_replaced_keeps_its_name_and_can_be_restored() -> None:
     page = Page("text\n")
     replaced, made = page.create("x\n"), page.create("y\n", turn="t2")
     assert page.ledger.hunk(replaced.id).state is HunkState.SUPERSEDED
     page.ledger.renamed(NEW, OTHER)
-    track = page.ledger._book.track(NEW)
-    assert track is not None
-    assert [anchor.hunk for anchor in track.anchors()] == [made.id]
+    waiting = page.ledger.restore(replaced.id)
+    assert (waiting.uri, waiting.state, waiting.new) == (NEW, HunkState.PENDING, "x\n")
+    assert page.ledger.hunk(made.id).state is HunkState.SUPERSEDED

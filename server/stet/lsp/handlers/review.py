@@ -8,7 +8,7 @@ from stet.lsp.showing.places import uri_of
 from stet.lsp.showing.shapes import hunk_shape
 from stet.lsp.state import ServerState
 from stet.review.errors import ReviewError
-from stet.review.proposal import OPEN, WHOLE_FILE, Hunk, HunkState
+from stet.review.proposal import OPEN, UNDONE_IN_EDITOR, WHOLE_FILE, Hunk, HunkState
 
 
 def proposals(state: ServerState, given: tuple[object, ...]) -> list[dict[str, object]]:
@@ -44,6 +44,8 @@ def accept(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     def decision(hunk: Hunk) -> str:
         if hunk.state is HunkState.SENT and held(hunk.id) and (protected or not hunk.protected):
             return ""  # a second yes is to what the hunk says by now
+        if not named.alone and hunk.reason == UNDONE_IN_EDITOR:
+            return f"{hunk.reason}: name it"
         return _not_acceptable(hunk, protected=protected)
 
     decided = decide(named, decision, what="accepted")

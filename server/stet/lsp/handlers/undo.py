@@ -56,9 +56,9 @@ def undo(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
 
 
 def restore(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
-    """Let rejected or undone hunks wait again."""
+    """Let rejected, undone or superseded hunks wait again."""
     arguments = Arguments("stet.restore", given, main="hunk")
-    named = chosen(arguments, state.ledger, state.workspace, _GONE)
+    named = chosen(arguments, state.ledger, state.workspace, _GONE, state.ledger.was_replaced)
     arguments.finish()
 
     def decision(hunk: Hunk) -> str:

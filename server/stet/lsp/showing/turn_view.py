@@ -142,7 +142,8 @@ class TurnView:
         self._spoken.pop(turn.id, None)
         hunks = self._ledger.hunks(turn=turn.id)
         has_proposed = any(hunk.summary != REMOVAL for hunk in hunks)
-        message = _last_words(turn, hunks, has_proposed=has_proposed)
+        n_replaced = len(self._ledger.replaced_by(turn.id))
+        message = _last_words(turn, hunks, n_replaced, has_proposed=has_proposed)
         if progress := self._progress.pop(turn.id, None):
             progress.end(message)
         # Progress is invisible in some editors and lost in others; this is how all of them tell.
@@ -157,10 +158,19 @@ class TurnView:
             self._client.show_message(f"Stet: {message}", kind)
 
 
-def _last_words(turn: Turn, hunks: Sequence[Hunk], *, has_proposed: bool) -> str:
-    """The message at a turn's end: what it says, what waits, what failed, what it took."""
+def _last_words(turn: Turn, hunks: Sequence[Hunk], n_replaced: int, *, has_proposed: bool) -> str:
+    """The message at a turn's end: what it says, what waits, what failed, what it took.
+
+    Args:
+        turn: A turn that is over.
+        hunks: What it has proposed.
+        n_replaced: How many pending hunks of earlier turns that has superseded.
+        has_proposed: Whether the model has proposed an edit.
+    """
     pending = sum(hunk.state is HunkState.PENDING for hunk in hunks)
     notes = [f"{pending} hunk{'s' if pending != 1 else ''} to review"] if pending else []
+    if n_replaced:
+        notes.append(f"replaces {n_replaced} pending hunk{'s' if n_replaced != 1 else ''}")
     notes += [refusals(turn), failures(turn, has_proposed=has_proposed)]
     notes += map(escape_line, turn.notes)
     notes += [spent(turn)] if turn.rounds else []

@@ -15,6 +15,7 @@ from stet.review.anchoring.returns import Returns
 from stet.review.anchoring.sent import Sent
 from stet.review.anchoring.standing import Standing, overlap
 from stet.review.anchoring.sweep import Sweep, all_followed, from_the_bottom_up
+from stet.review.anchoring.undone import UndoneInEditor
 from stet.review.anchoring.whole_edits import MAX_EDITS, Waiting, WholeEdit, whole_edit
 from stet.text.change import LineChange
 from stet.text.document import TextDocument
@@ -39,15 +40,15 @@ class Track:
         uri: The document, as the editor spelt it last.
         lines: Its text as it is now: the editor's buffer itself while it is open.
         is_open: Whether that is so.
-        live: The anchors of hunks that wait, in order of the document and never overlapping.
-            Nothing that happens to the text changes the order, so it tells which of two comes first
-            once they stand at one point.
+        live: The anchors of hunks that wait, in order of the document and never overlapping. Nothing
+            changes the order, so it tells which of two comes first once they stand at one point.
         settled: Those of decided hunks, which can be undone or restored; oldest decision first.
         edits: Those that have arrived and that their hunks alone may not tell of; the last one last.
         sent: The edit that has not been confirmed yet; one at a time.
         overdue: Edits before it that were given up, as long as the text has not changed since.
         returns: Texts that it had, and where hunks stood in them.
         cuts: Lines that were taken out with hunks on them.
+        undone: Hunks that wait again, undone in the editor.
     """
 
     def __init__(self, uri: str, lines: Sequence[str], *, is_open: bool) -> None:
@@ -62,6 +63,7 @@ class Track:
         self.overdue: Overdue | None = None
         self.returns = Returns()
         self.cuts = Cuts()
+        self.undone = UndoneInEditor()
         self._by_hunk: dict[str, Anchor] = {}
 
     @property
@@ -98,14 +100,12 @@ class Track:
 
     def retire(self, hunk: str) -> None:
         """A live hunk was decided without a change of the text: it is followed on."""
-        anchor = self._by_hunk.get(hunk)
-        if anchor is not None:
+        if (anchor := self._by_hunk.get(hunk)) is not None:
             self.settle(anchor)
 
     def revive(self, hunk: str) -> bool:
         """A decided hunk waits again; False if its place is not known, or another's by now."""
-        anchor = self._by_hunk.get(hunk)
-        if anchor is None:
+        if (anchor := self._by_hunk.get(hunk)) is None:
             return False
         place = (anchor.first, anchor.end)
         # Nobody has seen where its lines were taken while it was decided.
@@ -149,8 +149,8 @@ class Track:
 
     def drop(self, hunk: str) -> None:
         """Forget the anchor of `hunk`, if it has one."""
-        anchor = self._by_hunk.pop(hunk, None)
-        if anchor is None:
+        self.undone.forget(hunk)
+        if (anchor := self._by_hunk.pop(hunk, None)) is None:
             return
         for anchors in (self.live, self.settled):
             if anchor in anchors:
@@ -288,6 +288,7 @@ class Track:
         anchors = [self._by_hunk[hunk] for hunk in plan.texts]
         others = [anchor for anchor in self.anchors() if anchor.hunk not in plan.texts]
         self.sent = Sent(plan, document, anchors, others)
+        self.undone.clear()
         for anchor in anchors:
             anchor.grow()
         for anchor in others:

@@ -76,11 +76,11 @@ def test_an_insertion_behind_a_conflict_keeps_its_side_of_a_line_that_is_put_bac
 def test_an_insertion_stays_behind_the_line_that_the_undo_of_another_hunk_brings_back() -> None:
     page = Page("a\nb\nc\n")
     gone = page.propose("a\nc\n")[0]
-    page.propose("a\nb\nnew\nc\n", turn="t2")
+    added = page.propose("a\nb\nnew\nc\n", turn="t2")[0]
     page.accept(gone.id)
     page.type(1, 0, 1, 0, "b\n")
-    assert page.states == ["undone", "pending"]
-    page.accept()
+    assert page.states == ["pending", "pending"]
+    page.accept(added.id)
     assert page.text == "a\nb\nnew\nc\n"
 
 

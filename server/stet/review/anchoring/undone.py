@@ -1,0 +1,65 @@
+"""Accepted hunks that the user has undone in the editor, and may redo there.
+
+They wait again, each with a live anchor of its own. The anchor that told of the undo is followed on, and
+tells where the text of a redo stands. That it is one the whole text tells: a line that is moved elsewhere
+reads like the redo of its deletion.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.sweep import all_followed
+from stet.text.change import LineChange
+from stet.text.lines import split_lines
+
+
+class UndoneInEditor:
+    """Part of a `Track`; owned and changed with it.
+
+    Attributes:
+        due: The hunks that have been undone by the changes that are being followed.
+    """
+
+    def __init__(self) -> None:
+        """Nothing is undone yet."""
+        self.due: list[str] = []
+        self._anchors: dict[str, Anchor] = {}
+        self._texts: dict[str, frozenset[tuple[int, int]]] = {}
+
+    def __contains__(self, hunk: str) -> bool:
+        return hunk in self._anchors
+
+    def watch(self, anchor: Anchor, texts: Iterable[str]) -> None:
+        """Follow the anchor of a hunk that waits again; `texts` are those that a redo of it leads to."""
+        self._anchors[anchor.hunk] = anchor
+        self._texts[anchor.hunk] = frozenset((len(split_lines(one)), hash(one)) for one in texts)
+
+    def is_redone(self, hunk: str, lines: Sequence[str]) -> bool:
+        """Return whether a text is what the redo of a hunk leads to."""
+        texts, n_lines = self._texts.get(hunk, frozenset()), len(lines)
+        # Most texts are told apart by their length.
+        return any(one == n_lines for one, _ in texts) and (n_lines, hash("".join(lines))) in texts
+
+    def forget(self, hunk: str) -> None:
+        """A hunk was decided, or is not there any more."""
+        self._anchors.pop(hunk, None)
+        self._texts.pop(hunk, None)
+
+    def clear(self) -> None:
+        """Something else is written: the editor has nothing to redo then."""
+        self._anchors.clear()
+        self._texts.clear()
+
+    def follow(self, effects: Sequence[LineChange], lines: Sequence[str]) -> list[Anchor]:
+        """Move the anchors; return those whose text has changed.
+
+        Args:
+            effects: What happened to the text's lines, in order.
+            lines: The text after it.
+        """
+        anchors = list(self._anchors.values())
+        touched = [one for effect in effects for one in all_followed(anchors, effect)]
+        changed = [anchor for anchor in touched if anchor.look(lines)]
+        for anchor in changed:
+            anchor.find_base(lines, 0, len(lines))
+        return touched if changed else []
