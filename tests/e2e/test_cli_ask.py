@@ -271,6 +271,30 @@ def test_all_does_not_mean_what_needs_a_yes_of_its_own(shell: Shell) -> None:
     assert not (shell.folder / ".vscode").exists()
 
 
+def test_what_waits_already_is_accepted_when_it_is_proposed_again(shell: Shell) -> None:
+    call = {"file": "f.py", "old_text": "return x + 1", "new_text": "return x + 2"}
+    new = {"file": "g.py", "content": "g = 1\n"}
+    shell.script(
+        {"tool_calls": [{"name": "edit_file", "arguments": call}]},
+        {"tool_calls": [{"name": "create_file", "arguments": new}]},
+        {"tool_calls": [{"name": "done", "arguments": {"summary": "Two."}}]},
+    )
+    shell.run("ask", "Two.", "--file", "f.py")
+    assert text(shell) == BEFORE
+    done = shell.run("ask", "Two.", "--file", "f.py", "--accept", "all")
+    assert (done.returncode, text(shell)) == (0, BEFORE.replace("1", "2"))
+    assert text(shell, "g.py") == "g = 1\n"
+    assert "for a decision" not in done.stderr
+
+
+def test_all_says_what_of_earlier_questions_still_waits(shell: Shell) -> None:
+    shell.run(*ASK)
+    shell.script({"tool_calls": [{"name": "done", "arguments": {"summary": "Looked."}}]})
+    done = shell.run("ask", "Look.", "--file", "f.py", "--accept", "all")
+    assert (done.returncode, text(shell)) == (0, BEFORE)
+    assert "1 hunk waits for a decision" in done.stderr
+
+
 def test_a_turn_whose_edits_all_failed_is_told_and_has_exit_code_one(shell: Shell) -> None:
     edit = {"file": "f.py", "old_text": "lost", "new_text": "y"}
     shell.script(

@@ -291,7 +291,7 @@ async def test_the_editors_undo_lets_a_hunk_wait_again_and_its_redo_accepts_it(
         editor.change(uri, "four\n", "4\n")
         assert await states(editor) == {first: "accepted", second: "accepted"}
         editor.change(uri, "4\n", "four\n")
-        [shown] = await editor.wait_for_diagnostics(uri)
+        [shown] = await editor.wait_for_diagnostics(uri, lambda found: len(found) == 1)
         assert "you undid it in the editor" in shown.message
         editor.type(uri, 0, 0, "zero\n")
         # Nobody's yes to all is one to what they have just undone.

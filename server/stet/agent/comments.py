@@ -159,7 +159,8 @@ def _removed(
     whole = view.amended(wish)
     draft = desk.draft(view.live, taken.name, whole.edit, SUMMARY)
     draft = dataclasses.replace(draft, notes=_notes(view, whole, place))
-    return made_ready(draft, look()), (*whole.hunks, *view.repeated(whole.edit, whole.hunks))
+    repeated = view.repeated(whole.edit, desk.turn, whole.hunks)
+    return made_ready(draft, look()), (*whole.hunks, *repeated)
 
 
 def _place_now(desk: Desk, live: TextDocument, taken: Taken) -> Range | None:

@@ -53,6 +53,7 @@ class Outcome:
         accepted: Ids of the hunks that are in the text now.
         refused: `{hunk, reason}` of those that could not be accepted.
         model: `stet.status`'s model, provider and why.
+        pending: How many hunks wait for the user at the end, of whatever turn.
         files: What was written.
         unsaved: Why a file could not be, a sentence each.
     """
@@ -62,6 +63,7 @@ class Outcome:
     accepted: list[str] = field(default_factory=list)
     refused: list[dict[str, Any]] = field(default_factory=list)
     model: dict[str, Any] = field(default_factory=dict)
+    pending: int = 0
     files: list[Path] = field(default_factory=list)
     unsaved: list[str] = field(default_factory=list)
 
@@ -80,6 +82,7 @@ class Outcome:
                 "accepted": self.accepted,
                 "refused": self.refused,
                 "model": self.model,
+                "pending": self.pending,
                 "files": [str(path) for path in self.files],
                 "unsaved": self.unsaved,
             }
@@ -192,6 +195,7 @@ class _Asking:
         self._outcome.proposals = await self._client.command("stet.proposals", {"turn": turn})
         status = await self._client.command("stet.status")
         self._outcome.model = {key: status.get(key) for key in ("model", "provider", "why")}
+        self._outcome.pending = int(status["pending"])
 
     async def _decide(self) -> None:
         """Accept what the user wants."""
@@ -299,6 +303,9 @@ class _Asking:
         turn, outcome = self._outcome.turn, self._outcome
         for refusal in outcome.refused:
             self._terminal.say(f"not accepted: {refusal['reason']}", "yellow")
+        if self._question.accept == "all" and outcome.pending:
+            what = "1 hunk waits" if outcome.pending == 1 else f"{outcome.pending} hunks wait"
+            self._terminal.say(f"{what} for a decision: open the folder in an editor", "yellow")
         for path in outcome.files:
             self._terminal.say(f"wrote {path}", "green")
         if turn["state"] in _GONE_STATES:

@@ -139,15 +139,24 @@ class PendingView:
         except OverlapError:
             return None
 
-    def repeated(self, edit: TextEdit, amends: tuple[str, ...] = ()) -> tuple[str, ...]:
-        """Ids of the hunks but `amends` that `edit`, one of the live text, proposes once more."""
-        if not self.hunks:
+    def repeated(self, edit: TextEdit, turn: str, amends: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """Return the ids of the hunks of `turn`, but for `amends`, that `edit` proposes once more.
+
+        What an earlier turn has proposed is not among them: proposed again, it becomes this turn's, so
+        that who accepts the turn accepts it.
+
+        Args:
+            edit: An edit of the live text.
+            turn: The turn that proposes it.
+            amends: Hunks that are in it already.
+        """
+        if not any(hunk.turn == turn for hunk in self.hunks):
             return ()
         again = self.hunks_of(edit)
         return tuple(
             hunk.id
             for hunk in self.hunks
-            if (hunk.range, hunk.new) in again and hunk.id not in amends
+            if hunk.turn == turn and (hunk.range, hunk.new) in again and hunk.id not in amends
         )
 
     def _without_others(self, one: Replacement, touched: tuple[str, ...]) -> Replacement:

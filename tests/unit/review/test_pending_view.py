@@ -136,5 +136,6 @@ def test_after_an_amendment_the_view_reads_as_wished(
 def test_what_is_proposed_again_is_known() -> None:
     ledger = ReviewLedger()
     first, _ = propose(ledger, TextEdit((Replacement(2, 4, "one\n"), Replacement(8, 10, ""))))
-    assert view_of(ledger).repeated(change(2, 4, "one\n")) == (first,)
-    assert view_of(ledger).repeated(change(2, 4, "two\n")) == ()
+    assert view_of(ledger).repeated(change(2, 4, "one\n"), "t1") == (first,)
+    assert view_of(ledger).repeated(change(2, 4, "one\n"), "t2") == ()
+    assert view_of(ledger).repeated(change(2, 4, "two\n"), "t1") == ()

@@ -216,7 +216,8 @@ class Batch:
         draft = self._desk.draft(self._live, name, whole.edit, summary)
         if len(told) > 1:
             draft = dataclasses.replace(draft, notes=notes)
-        amends = (*whole.amends, *self._view.repeated(whole.edit, whole.amends))
+        repeated = self._view.repeated(whole.edit, self._desk.turn, whole.amends)
+        amends = (*whole.amends, *repeated)
         return _Plan(numbers, found, whole, amends, made_ready(draft, self._rules))
 
     def _find(self, call: EditFile, shown: TextDocument | None) -> _Found:
