@@ -153,6 +153,41 @@ async def test_what_the_editor_still_shows_of_a_moved_file_is_said(root: Path, c
     assert not (root / "a.txt").exists()
 
 
+@pytest.mark.parametrize("client", ["kakoune", "eglot", "kate"])
+async def test_a_file_that_is_open_is_kept_by_an_editor_that_deletes_none_until_it_is_closed(
+    root: Path, client: str
+) -> None:
+    async with FakeEditor.start(root, client=client, command=PROPOSING_SERVER) as editor:
+        editor.open("a.txt")
+        [removal] = await propose(editor, {"remove": "a.txt"})
+        await editor.command("stet.accept", {"hunk": removal})
+        told = "a.txt is open in the editor: it is deleted when you close it"
+        await editor.wait_for_message(told)
+        [hunk] = await editor.command("stet.proposals")
+        assert (hunk["state"], hunk["reason"]) == ("sent", told)
+        assert (root / "a.txt").read_text() == TEXT
+        # An editor closes and opens a file to read it anew.
+        editor.close("a.txt")
+        editor.open("a.txt")
+        await editor.command("test.jump", 1)
+        await editor.command("stet.undo", {"hunk": removal})
+        assert await states(editor) == {removal: "pending"}
+        editor.close("a.txt")
+        await editor.command("stet.status")
+        editor.open("a.txt")
+        await editor.command("stet.accept", {"hunk": removal})
+        await editor.wait_until(lambda: sum(told in one.message for one in editor.messages) == 2)
+        editor.close("a.txt")
+        await editor.command("test.jump", 1)
+        await wait_for_states(editor, **{removal: "accepted"})
+        editor.from_server("a.txt")
+        assert not (root / "a.txt").exists()
+        await editor.command("stet.undo", {"hunk": removal})
+        await wait_for_states(editor, **{removal: "undone"})
+        editor.from_server("a.txt")
+        assert (root / "a.txt").read_text() == TEXT
+
+
 @pytest.mark.parametrize("client", ["neovim", "helix", "vscode", "eglot", "kakoune"])
 async def test_a_file_that_came_in_between_is_never_emptied(root: Path, client: str) -> None:
     async with FakeEditor.start(root, client=client, command=PROPOSING_SERVER) as editor:

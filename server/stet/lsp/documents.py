@@ -24,6 +24,7 @@ class Documents:
     Attributes:
         workspace: Where the text goes.
         edited: Is told which document's text has changed; on the hot path.
+        closed: Is told which document was closed.
         opened: Is told which document with hunks was opened.
         in_sequence: Puts changes in order, for an editor that does not; None for all others.
     """
@@ -44,6 +45,7 @@ class Documents:
         """
         self.workspace = workspace
         self.edited: Callable[[str], None] = lambda _: None
+        self.closed: Callable[[str], None] = lambda _: None
         self.opened: Callable[[str], None] = lambda _: None
         self.in_sequence: InSequence | None = None
         self._ledger = ledger
@@ -115,6 +117,7 @@ class Documents:
         self.workspace.apply(modification)
         self._blocks.closed(modification.uri)
         self._feed.changed([modification.uri])
+        self.closed(modification.uri)
         if buffer is not None:
             self._ledger.closed(modification.uri)
             if self._ledger.follows(modification.uri):

@@ -222,6 +222,7 @@ class ServerState:
         self.delivery = Delivery(
             self.workspace, self.ledger, self.client, self.renames, editor=self._editor
         )
+        self.documents.closed = self.delivery.closed
         self.preview = Preview(self.ledger, self.delivery, self.client)
         self.inline = InlineStyle(
             self.ledger,

@@ -110,15 +110,20 @@ class Outbox:
 
     # -- accepted hunks of lines between two tries -------------------------------------------------
 
-    def wait(self, uri: str, hunk_ids: Iterable[str]) -> None:
+    def wait(self, uri: str, hunk_ids: Iterable[str], reason: str = WAITING) -> None:
         """Keep accepted hunks as sent until their edit goes out, again or for the first time.
 
         Only for the moment: after a restart they are pending.
+
+        Args:
+            uri: Their file.
+            hunk_ids: Pending hunks; others stay as they are.
+            reason: What they wait for.
         """
         hunks = [self._book.now(self._book[hunk_id]) for hunk_id in hunk_ids]
         self._book.show(
             *(
-                but(self._book[hunk.id], state=HunkState.SENT, reason=WAITING)
+                but(self._book[hunk.id], state=HunkState.SENT, reason=reason)
                 for hunk in hunks
                 if hunk.state is HunkState.PENDING
             )

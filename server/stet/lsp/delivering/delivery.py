@@ -17,8 +17,10 @@ from stet.lsp.client import Client
 from stet.lsp.delivering.approvals import Approval, Approvals
 from stet.lsp.delivering.edit_sender import EditSender
 from stet.lsp.delivering.file_delivery import FileDelivery
+from stet.lsp.delivering.kept_open import KeptOpen
 from stet.lsp.delivering.latecomers import Latecomers
-from stet.lsp.delivering.not_done import EditRefused, NotDone, NotSeen, problem_of
+from stet.lsp.delivering.not_done import EditRefused, NotDone, NotSeen, StillOpen, problem_of
+from stet.lsp.delivering.offering import offer
 from stet.lsp.delivering.outrun import Outrun
 from stet.lsp.renames import Renames
 from stet.review.consent import goes_beyond
@@ -26,7 +28,6 @@ from stet.review.errors import CantUndo
 from stet.review.gate import still_allowed
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import LIVE, WHOLE_FILE, Hunk, HunkState
-from stet.text.diff import unified_diff
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 from stet.workspace.snapshot import NotShown
@@ -61,6 +62,7 @@ class Delivery:
         self._latecomers = Latecomers(workspace, ledger)
         self._approvals = Approvals()
         self._outrun = Outrun(workspace)
+        self._kept_open = KeptOpen(workspace, ledger, client, self._carry_closed)
         self._rejected: dict[str, str] = {}
         self._locks: dict[str, asyncio.Lock] = {}
         self._refusals: Counter[str] = Counter()
@@ -82,8 +84,16 @@ class Delivery:
             await self._deliver(uri, tuple(agreed), HunkState.PENDING, approval)
 
     def holds(self, hunk_id: str) -> bool:
-        """Return whether a hunk of lines is accepted and not written yet, so that `withdraw` applies."""
-        return self._approvals.holds(hunk_id) and self._ledger.hunk(hunk_id).state in LIVE
+        """Return whether a hunk is accepted and not carried out yet, so that `withdraw` applies."""
+        is_held = self._approvals.holds(hunk_id) or self._kept_open.holds(hunk_id)
+        return is_held and self._ledger.hunk(hunk_id).state in LIVE
+
+    def closed(self, uri: str) -> None:
+        """A document was closed: what waited for that is done soon."""
+        self._kept_open.closed(uri)
+
+    async def _carry_closed(self, hunk: Hunk) -> None:
+        await self._deliver(hunk.uri, (hunk.id,), hunk.state, None)
 
     def withdraw(self, hunk_id: str, rejected: str | None = None) -> None:
         """Take back the approval of a hunk that `holds`; it is pending then.
@@ -95,8 +105,9 @@ class Delivery:
             rejected: The user's reason, if they reject it: then it is rejected after that undo.
         """
         self._approvals.withdraw(hunk_id)
+        self._kept_open.withdraw(hunk_id)
         self._ledger.outbox.withdraw(hunk_id)
-        if rejected is not None:
+        if rejected is not None and self._ledger.outbox.is_withdrawn(hunk_id):
             self._rejected[hunk_id] = rejected
 
     async def undo(self, uri: str, hunk_ids: Iterable[str]) -> None:
@@ -181,7 +192,10 @@ class Delivery:
         hunk = self._ledger.hunk(hunk_id)
         if hunk.state is state:  # nobody has thought better of it meanwhile
             carry = self._files.undo if state is HunkState.ACCEPTED else self._files.accept
-            await carry(hunk)
+            try:
+                await carry(hunk)
+            except StillOpen:
+                self._kept_open.add(hunk)
 
     async def _lines(
         self, uri: str, hunk_ids: tuple[str, ...], state: HunkState, approval: Approval | None
@@ -264,7 +278,9 @@ class Delivery:
             return True
         self._refusals.update(left)
         if not self._editor().apply_edit or self._is_due(left):
-            raise type(refused)(f"{refused}{await self._offer(document, edit, left[0])}")
+            snapshot = self._workspace.snapshot()
+            where = await offer(snapshot, self._client, document, edit, left[0])
+            raise type(refused)(f"{refused}{where}")
         raise refused
 
     async def _is_outrun(
@@ -378,18 +394,3 @@ class Delivery:
     def _is_due(self, hunk_ids: Iterable[str]) -> bool:
         """Whether one of these was refused so often that asking again leads to nothing."""
         return any(self._refusals[hunk_id] >= OFFERED_AFTER for hunk_id in hunk_ids)
-
-    async def _offer(self, document: TextDocument, edit: TextEdit, hunk_id: str) -> str:
-        """Write down what the editor won't apply, and show it; gives a sentence that says where."""
-        snapshot = self._workspace.snapshot()
-        name, after = snapshot.name_of(document.uri), edit.apply(document.text)
-        text = unified_diff(document.text, after, f"a/{name}", f"b/{name}")
-        try:
-            path = await asyncio.to_thread(
-                snapshot.system.write_own, f"refused-{hunk_id}.patch", text
-            )
-        except OSError as error:
-            log.warning("the refused edit could not be written: %s", error)
-            return ""
-        await self._client.show_document(path.as_uri())
-        return f" It is written down in {path}."

@@ -13,7 +13,7 @@ from stet.lsp import to_lsp
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.client import ApplyOutcome, Client
 from stet.lsp.delivering.file_sight import FileSight
-from stet.lsp.delivering.not_done import NotDone, problem_of
+from stet.lsp.delivering.not_done import NotDone, StillOpen, problem_of
 from stet.lsp.renames import Renames
 from stet.review.gate import refused_at
 from stet.review.ledger import ReviewLedger
@@ -209,9 +209,9 @@ class FileDelivery:
         """Delete a file that has nothing unsaved but `kept`; gives its place in the trash."""
         real = self._real(path, hunk)
         if not self._client.can("delete"):
-            place = await asyncio.to_thread(self._sight.system.trash, real)
-            self._say_stale(hunk.uri, "is in Stet's trash now")
-            return place
+            if self._workspace.document(hunk.uri) is not None:
+                raise StillOpen(f"{self._sight.name(hunk.uri)} is open in the editor: close it.")
+            return await asyncio.to_thread(self._sight.system.trash, real)
         place = await asyncio.to_thread(self._sight.system.copy_to_trash, real)
         await self._sight.check_same(hunk.uri, real, place, kept)
         outcome = await self._client.delete_file(_label(hunk), hunk.uri)

@@ -14,6 +14,10 @@ class NotSeen(NotDone):
     """It may have been done or not: no text has come that would tell."""
 
 
+class StillOpen(NotDone):
+    """A file that is to be deleted is open in the editor."""
+
+
 class EditRefused(NotDone):
     """The editor answered that it did not apply an edit."""
 
