@@ -14,6 +14,7 @@ from tests.fuzz.allowed import Allowed
 from tests.fuzz.answers import Answers, Then
 from tests.fuzz.connection import Connection, Message
 from tests.fuzz.folder import Folder, decoded, place_of
+from tests.fuzz.late import LateEdits
 from tests.fuzz.reference import (
     Document,
     Violation,
@@ -57,6 +58,7 @@ class Editor:
         answers: What it is owed for what it has sent.
         allowed: What its user said yes to.
         n_edits: How many edits it has applied for the server.
+        late: The edits that it has not looked at yet.
     """
 
     def __init__(self, root: Path, profile: str, seed: int) -> None:
@@ -71,6 +73,7 @@ class Editor:
         self.dice = random.Random(seed)
         self.connection: Connection
         self.n_edits = 0
+        self.late = LateEdits(seed)
         self._last_id = 0
         self._last_versions: dict[str, int] = {}
 
@@ -233,7 +236,8 @@ class Editor:
         elif chance < 0.04:
             self._answer(message, result=self.dice.choice((None, [], "x", 3, {"applied": 1})))
         elif method == "workspace/applyEdit":
-            self._answer(message, result=self._apply(params))
+            self.late.take(message, self.answers.n_sent)
+            self.catch_up()
         elif method == "workspace/configuration":
             self._answer(message, result=[self.settings for _ in params["items"]])
         elif method == "window/showMessageRequest":
@@ -245,6 +249,11 @@ class Editor:
             self._answer(message, result={"success": True})
         else:
             self._answer(message, result=None)
+
+    def catch_up(self, *, all_of_them: bool = False) -> None:
+        """Apply and answer the edits that the editor is late with, as far as it is time."""
+        for message in self.late.due(self.answers.n_sent, all_of_them=all_of_them):
+            self._answer(message, result=self._apply(message["params"]))
 
     def _choose(self, message: Message, choice: Any) -> None:
         """One of the buttons of a message."""

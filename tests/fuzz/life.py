@@ -131,6 +131,7 @@ async def _live(editor: Editor, ops: Sequence[Op], life: Life, *, counts_memory:
     for start in range(0, len(ops), CHUNK):
         for name, dice in ops[start : start + CHUNK]:
             WORDS[name][1](editor, random.Random(dice))
+            editor.catch_up()
         await editor.connection.drain()
         if start % BATCH == 0:
             await _look(editor)
@@ -146,6 +147,7 @@ async def _look(editor: Editor) -> None:
     """Turns get on; everything is answered, and all texts and hunks are as they must be."""
     status: dict[str, Any] = {"turns": ["unknown"]}
     for _ in range(TURNS_LEFT_ALONE):
+        editor.catch_up(all_of_them=True)
         editor.command("stet.status", then=status.update)
         await editor.connection.until(
             lambda: not editor.answers.n_owed(), f"answer to {sorted(editor.answers.owed)[:5]}"
@@ -167,6 +169,7 @@ async def _measure(editor: Editor) -> Figures:
         editor.close(document)
     status: dict[str, Any] = {"turns": ["unknown"]}
     while status["turns"]:
+        editor.catch_up(all_of_them=True)
         editor.command("stet.cancel")
         editor.command("stet.status", then=status.update)
         await editor.connection.until(lambda: not editor.answers.n_owed(), "answer to status")
@@ -197,6 +200,7 @@ async def _end(editor: Editor, dice: random.Random) -> None:
     editor.request("shutdown", None)
     for name in ("type", "ask", "look", "odd id", "ask oddly"):
         WORDS[name][1](editor, dice)
+    editor.catch_up(all_of_them=True)
     await editor.connection.until(lambda: not editor.answers.n_owed(), "answer behind shutdown")
     editor.notify("exit", None)
     code = await editor.connection.ended()

@@ -12,7 +12,7 @@ from tests.support.editor import FakeEditor
 from tests.support.editor_profiles import Quirk
 from tests.support.live_turns import calls, done, edit, run, scripted, states, wait_for_states
 from tests.support.restarts import proposals, ready, until_killed
-from tests.support.typing import Typist
+from tests.support.typist import Typist
 
 TEXT = "one\ntwo\nand\nthree\nfour\n"
 CLIENTS = ("neovim", "helix", "eglot", "vscode")

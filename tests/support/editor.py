@@ -180,20 +180,21 @@ class FakeEditor(EditorBuffers):
 async def _apply_edit(
     editor: FakeEditor, params: lsp.ApplyWorkspaceEditParams
 ) -> lsp.ApplyWorkspaceEditResult | None:
+    named = editor.documents_of(params)
     editor.n_in_flight += 1
-    editor.most_in_flight = max(editor.most_in_flight, editor.n_in_flight)
+    editor.in_flight.update(named)
+    editor.most_in_flight = max(editor.most_in_flight, *editor.in_flight.values(), 0)
     try:
-        if editor.looks_after:
-            await asyncio.sleep(editor.looks_after)
+        await editor.wait_to_look()
         try:
             return editor.apply_edit(params)
         except NotApplied:
             return lsp.ApplyWorkspaceEditResult(applied=False)
         finally:
-            if editor.answers_after:
-                await asyncio.sleep(editor.answers_after)
+            await editor.wait_to_answer()
     finally:
         editor.n_in_flight -= 1
+        editor.in_flight.subtract(named)
 
 
 def _show_document(editor: FakeEditor, params: lsp.ShowDocumentParams) -> lsp.ShowDocumentResult:

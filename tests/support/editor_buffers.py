@@ -1,6 +1,7 @@
 """An editor's documents: what is open, what a user does to it, and what edits of the server do."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,8 @@ class EditorBuffers(EditorSession):
         looks_after: How many seconds it takes until it looks at an edit; it is used meanwhile.
         answers_after: How many seconds it takes from then until it answers.
         n_in_flight: How many edits it has not answered yet.
-        most_in_flight: The most there have been at once.
+        in_flight: The same by document.
+        most_in_flight: The most there have been at once for one document.
         edits_within: How many seconds behind a command it takes edits; 0: always.
         ticks: Whether its user leaves this part of an edit that they are shown in.
     """
@@ -45,6 +47,7 @@ class EditorBuffers(EditorSession):
         self.looks_after = 0.0
         self.answers_after = 0.0
         self.n_in_flight = 0
+        self.in_flight: Counter[str] = Counter()
         self.most_in_flight = 0
         self.edits_within = profile.only_within
         self.ticks: Callable[[Any], bool] = lambda _: True
@@ -165,6 +168,22 @@ class EditorBuffers(EditorSession):
     def disk_is_mine(self) -> None:
         """Assert that below the root only what the editor wrote has changed."""
         self._disk.check()
+
+    async def wait_to_look(self) -> None:
+        """Take as long as `looks_after` says before an edit is looked at."""
+        if self.looks_after:
+            await asyncio.sleep(self.looks_after)
+
+    async def wait_to_answer(self) -> None:
+        """Take as long as `answers_after` says before an edit is answered."""
+        if self.answers_after:
+            await asyncio.sleep(self.answers_after)
+
+    def documents_of(self, params: lsp.ApplyWorkspaceEditParams) -> list[str]:
+        """The URIs of the documents whose text an edit changes."""
+        changes = params.edit.document_changes or ()
+        named = [one.text_document.uri for one in changes if isinstance(one, lsp.TextDocumentEdit)]
+        return [*(params.edit.changes or {}), *named]
 
     def apply_edit(
         self, params: lsp.ApplyWorkspaceEditParams

@@ -94,7 +94,7 @@ class EditorSession(LanguageClient):
             error_handler=self.report_server_error,
         )
         start_task = asyncio.get_running_loop().create_task
-        leaving = self._server_exit()  # type: ignore[no-untyped-call]
+        leaving = self._server_exit()
         self._async_tasks += [start_task(reading), start_task(leaving)]
         self._stderr_forwarder = start_task(forward_stderr(server))
 
@@ -110,6 +110,17 @@ class EditorSession(LanguageClient):
         if self._server is not None and self._server.stdin is not None:
             self._server.stdin.close()
         await self.stop()  # type: ignore[no-untyped-call]
+
+    async def _server_exit(self) -> None:
+        """As the framework's, which can't give up what it is still at for the server."""
+        assert self._server is not None
+        await self._server.wait()
+        at_work: dict[Any, Any] = self.protocol._request_futures
+        for msg_id, work in list(at_work.items()):
+            if isinstance(work, asyncio.Task):
+                work.cancel()
+                del at_work[msg_id]
+        await super()._server_exit()  # type: ignore[no-untyped-call]
 
     async def server_exit(self, server: asyncio.subprocess.Process) -> None:
         """The server has ended: nothing will come any more."""

@@ -1,7 +1,7 @@
 """Servers that are killed, and others that come after them on the same state."""
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,12 @@ class _Killed(Exception):
 
 
 @asynccontextmanager
-async def until_killed(
-    root: Path | None, env: Mapping[str, str], **more: Any
+async def killed_at_the_end(
+    started: AbstractAsyncContextManager[FakeEditor],
 ) -> AsyncIterator[FakeEditor]:
-    """An editor whose server is killed at the end (`kill -9`), with all that is in the editor; `more` as
-    `FakeEditor.start` takes it."""
+    """An editor that is `started`, whose server is killed at the end (`kill -9`)."""
     try:
-        async with FakeEditor.start(root, env=env, **more) as editor:
+        async with started as editor:
             yield editor
             server = editor._server
             assert server is not None
@@ -28,6 +27,16 @@ async def until_killed(
             raise _Killed  # noqa: TRY301 - the way out of the editor's own block
     except _Killed:
         return
+
+
+@asynccontextmanager
+async def until_killed(
+    root: Path | None, env: Mapping[str, str], **more: Any
+) -> AsyncIterator[FakeEditor]:
+    """An editor whose server is killed at the end (`kill -9`), with all that is in the editor; `more` as
+    `FakeEditor.start` takes it."""
+    async with killed_at_the_end(FakeEditor.start(root, env=env, **more)) as editor:
+        yield editor
 
 
 async def ready(editor: FakeEditor) -> Any:

@@ -15,9 +15,18 @@ class Typist:
         typed: What it has typed: the text begins with it.
     """
 
-    def __init__(self, editor: FakeEditor, uri: str, *, every: float | Sequence[float]) -> None:
-        """`every` is the time between two keys in seconds, or several, taken in turn."""
-        self.typed = ""
+    def __init__(
+        self, editor: FakeEditor, uri: str, *, every: float | Sequence[float], typed: str = ""
+    ) -> None:
+        """Begin with what was `typed` before.
+
+        Args:
+            editor: Where to type.
+            uri: The document.
+            every: The time between two keys in seconds, or several, taken in turn.
+            typed: What the text begins with already.
+        """
+        self.typed = typed
         self._editor = editor
         self._uri = uri
         self._gaps = [every] if isinstance(every, float) else list(every)

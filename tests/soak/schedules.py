@@ -1,0 +1,228 @@
+"""Random schedules of an editor that answers late, a user who types on, and a server that is killed.
+
+`python -m tests.soak.schedules [SCHEDULES [SEED]]` prints what came of them. A schedule is a document
+with a rhythm of keys of its own, in which hunks are accepted at a random moment; the editor takes from
+50 to 500 ms for each edit. Several documents share an editor, and half of the editors' servers are killed
+at a random moment and started again, with commands that come before they are ready.
+"""
+
+import asyncio
+import logging
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pygls.exceptions import JsonRpcException
+
+from tests.support.editor import FakeEditor
+from tests.support.live_turns import states
+from tests.support.proposing import PROPOSING_SERVER, propose
+from tests.support.restarts import killed_at_the_end
+from tests.support.typist import Typist
+
+CLIENTS = ("neovim", "helix", "eglot", "vscode")
+TEXT = "one\ntwo\nand\nthree\nfour\n"
+WRITTEN = "one\n2\nand\nthree\n4\n"
+TOGETHER = 10
+"""Schedules of one editor."""
+MOST_SECONDS = 60.0
+"""How long what was accepted may be on its way after the last key."""
+
+
+@dataclass(slots=True)
+class Figures:
+    """What came of schedules.
+
+    Attributes:
+        n_schedules: How many there were.
+        n_restarts: How many of their servers were killed.
+        n_accepted: How many hunks the user accepted.
+        n_edits: How often the editor was asked to apply an edit.
+        most_in_flight: The most edits of one document that were not answered at once.
+        lost: Approvals after which the hunk was not in the text, a sentence each.
+        wrong_nothing: Commands that said that nothing is pending while something was.
+        longest: Seconds from the last key until all was in the text.
+    """
+
+    n_schedules: int = 0
+    n_restarts: int = 0
+    n_accepted: int = 0
+    n_edits: int = 0
+    most_in_flight: int = 0
+    lost: list[str] = field(default_factory=list)
+    wrong_nothing: list[str] = field(default_factory=list)
+    longest: float = 0.0
+
+    def __str__(self) -> str:
+        problems = [*self.lost[:5], *self.wrong_nothing[:5]]
+        return "\n".join(
+            (
+                f"{self.n_schedules} schedules, {self.n_restarts} of them with a restart; "
+                f"{self.n_accepted} hunks accepted, {self.n_edits} edits asked for, at most "
+                f"{self.most_in_flight} at once in a document",
+                f"{len(self.lost)} lost approvals, {len(self.wrong_nothing)} wrong answers that "
+                f"nothing is pending; at most {self.longest:.1f} s from the last key",
+                *problems,
+            )
+        )
+
+
+class LateEditor(FakeEditor):
+    """Takes from 50 to 500 ms for each edit, before or after it looks at it."""
+
+    dice = random.Random(0)
+
+    async def wait_to_look(self) -> None:
+        await asyncio.sleep(self.dice.uniform(0.05, 0.5))
+
+    async def wait_to_answer(self) -> None:
+        await asyncio.sleep(self.dice.choice((0.0, 0.0, 0.1)))
+
+
+class _Life:
+    """One editor with several documents."""
+
+    def __init__(self, seed: int, n_documents: int, folder: Path, figures: Figures) -> None:
+        self.dice = random.Random(seed)
+        self.client = CLIENTS[seed % len(CLIENTS)]
+        self.names = [f"d{n}.txt" for n in range(n_documents)]
+        self.root = folder / "ws"
+        self.env = {"XDG_STATE_HOME": str(folder / "state")}
+        self.figures = figures
+        self.typed = dict.fromkeys(self.names, "")
+        self.hunks: dict[str, Sequence[str]] = {}
+        self.root.mkdir()
+        for name in self.names:
+            (self.root / name).write_text(TEXT)
+
+    async def run(self, *, restarts: bool) -> None:
+        """Live it."""
+        LateEditor.dice = self.dice
+        common: Any = {"client": self.client, "env": self.env, "command": PROPOSING_SERVER}
+        texts = dict.fromkeys(self.names, TEXT)
+        if restarts:
+            async with killed_at_the_end(LateEditor.start(self.root, **common)) as editor:
+                await self._begin(editor, texts)
+                await self._type(editor, self.dice.uniform(0.05, 1.5), finish=False)
+            texts = {name: editor.text(name) for name in self.names}
+            self._note(editor)
+            self.figures.n_restarts += len(self.names)
+        async with LateEditor.start(self.root, **common) as editor:
+            if restarts:
+                for name in self.names:
+                    editor.open(name, texts[name])
+                await self._ask_early(editor)
+            else:
+                await self._begin(editor, texts)
+            await self._type(editor, self.dice.uniform(1.0, 2.0), finish=True)
+            await self._check(editor)
+            self._note(editor)
+        self.figures.n_schedules += len(self.names)
+        self.figures.n_accepted += sum(map(len, self.hunks.values()))
+
+    def _note(self, editor: FakeEditor) -> None:
+        self.figures.n_edits += len(editor.applied)
+        self.figures.most_in_flight = max(self.figures.most_in_flight, editor.most_in_flight)
+
+    async def _begin(self, editor: FakeEditor, texts: dict[str, str]) -> None:
+        for name in self.names:
+            editor.open(name, texts[name])
+            changes = [["two\n", "2\n"], ["four\n", "4\n"]]
+            self.hunks[name] = await propose(editor, {"edit": name, "changes": changes})
+
+    async def _ask_early(self, editor: FakeEditor) -> None:
+        """Ask and accept before the server is ready."""
+        listed = await editor.command("stet.proposals")
+        missing = {hunk for ids in self.hunks.values() for hunk in ids} - {
+            one["hunk"] for one in listed
+        }
+        if missing:
+            self.figures.wrong_nothing.append(f"{self.client}: {sorted(missing)} were not listed")
+        waits = any(one["state"] == "pending" for one in listed)
+        try:
+            await editor.command("stet.accept", {"all": True})
+        except JsonRpcException as error:
+            if waits:
+                self.figures.wrong_nothing.append(f"{self.client}: {error.message}")
+
+    async def _type(self, editor: FakeEditor, seconds: float, *, finish: bool) -> None:
+        """The user types in every document, and accepts in each at a moment of its own."""
+        start = asyncio.get_running_loop().create_task
+        tasks = [start(self._in_document(editor, name, seconds)) for name in self.names]
+        if finish:
+            await asyncio.gather(*tasks)
+            return
+        await asyncio.sleep(seconds)
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+
+    async def _in_document(self, editor: FakeEditor, name: str, seconds: float) -> None:
+        gaps = [self.dice.uniform(0.02, 0.2) for _ in range(7)]
+        moment = self.dice.uniform(0.0, seconds / 2)
+        typist = Typist(editor, editor.uri(name), every=gaps, typed=self.typed[name])
+        try:
+            async with typist:
+                await asyncio.sleep(moment)
+                await self._accept(editor, name)
+                await asyncio.sleep(seconds - moment)
+        finally:
+            self.typed[name] = typist.typed
+
+    async def _accept(self, editor: FakeEditor, name: str) -> None:
+        """Accept both hunks of a document, at once or one after the other."""
+        now = await states(editor)
+        named: list[dict[str, Any]] = [{"hunk": hunk} for hunk in self.hunks[name]]
+        if self.dice.random() < 0.5:
+            named = [{"uri": editor.uri(name)}]
+        left = [hunk for hunk in self.hunks[name] if now[hunk] != "accepted"]
+        for one in named if left else ():
+            try:
+                await editor.command("stet.accept", one)
+            except JsonRpcException:
+                now = await states(editor)
+                if all(now[hunk] != "accepted" for hunk in self.hunks[name]):
+                    raise
+
+    async def _check(self, editor: FakeEditor) -> None:
+        """All that was accepted comes into the text, and nothing else changes there."""
+        stopped = time.perf_counter()
+        while time.perf_counter() < stopped + MOST_SECONDS:
+            if "sent" not in (await states(editor)).values():
+                break
+        self.figures.longest = max(self.figures.longest, time.perf_counter() - stopped)
+        now = await states(editor)
+        for name in self.names:
+            left = {hunk: now[hunk] for hunk in self.hunks[name] if now[hunk] != "accepted"}
+            if left or editor.text(name) != self.typed[name] + WRITTEN:
+                text = editor.text(name)[len(self.typed[name]) :]
+                said = Counter(one.message for one in editor.messages)
+                told = f"{self.client} {name}: {left}, {text!r}; {said}"
+                self.figures.lost.append(told)
+
+
+async def run_schedules(n_schedules: int, seed: int, *, together: int = TOGETHER) -> Figures:
+    """Run so many schedules, `together` of them in one editor."""
+    figures = Figures()
+    while figures.n_schedules < n_schedules:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            life = _Life(seed, together, Path(folder), figures)
+            await life.run(restarts=seed // len(CLIENTS) % 2 == 0)
+        seed += 1
+    return figures
+
+
+if __name__ == "__main__":
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 500
+    first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    logging.getLogger("pygls").setLevel(logging.CRITICAL)  # an editor's refusals are no news
+    began = time.perf_counter()
+    found = asyncio.run(run_schedules(count, first))
+    sys.stdout.write(f"{found}\n{time.perf_counter() - began:.0f} s (seed {first})\n")
+    sys.exit(bool(found.lost or found.wrong_nothing))
