@@ -13,6 +13,7 @@ from tests.bench import (
     chat,
     didchange,
     edits,
+    hostile_bodies,
     hunks,
     initialize,
     keystrokes,
@@ -44,6 +45,7 @@ BENCHMARKS = {
     "large": large.rows,
     "retrieval": retrieval.rows,
     "edits": edits.rows,
+    "hostile_bodies": hostile_bodies.rows,
 }
 
 

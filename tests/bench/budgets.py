@@ -55,6 +55,10 @@ ROWS: Mapping[str, tuple[str, ...]] = {
         "edits applied right, pydantic",
         "edits applied wrong, pydantic",
     ),
+    "hostile_bodies": (
+        "an answer of 4 GB, compressed: peak memory",
+        "an answer of 4 GB, compressed: longest silence",
+    ),
 }
 """By benchmark; a `*` stands for a number that is counted while it runs."""
 

@@ -8,6 +8,7 @@ from typing import Any
 from stet.llm.endpoint import Endpoint, Timeouts
 from stet.settings.values import SearchSettings
 from stet.system.system import System
+from stet.text.bounded_json import parse_bounded
 
 OPENAI_URL = "https://api.openai.com/v1"
 DEFAULT_MODEL = "text-embedding-3-small"
@@ -16,6 +17,9 @@ MAX_TEXTS = 64
 """In one request."""
 _KEY = "OPENAI_API_KEY"
 _NONE = "it answered what is no vector"
+_MAX_BYTES = 16_000_000
+"""Of an answer: 64 vectors of 8,192 numbers with 20 characters each take 11 million."""
+_MAX_PARTS = 100_000
 
 
 class NoEmbedding(Exception):
@@ -57,26 +61,26 @@ async def embed(
     """
     endpoint = embedding_endpoint(settings, system.environ())
     openai, transport = await asyncio.to_thread(_import_sdk)
-    client = transport.sdk_client(endpoint, Timeouts())
+    client = transport.sdk_client(endpoint, Timeouts(), _MAX_BYTES)
     vectors: list[list[float]] = []
     try:
         async with asyncio.timeout(SECONDS):
             for at in range(0, len(texts), MAX_TEXTS):
-                answer = await client.embeddings.create(
-                    model=endpoint.model,
-                    input=list(texts[at : at + MAX_TEXTS]),
-                    encoding_format="float",
-                    extra_headers=transport.left_out(endpoint),
-                    timeout=SECONDS,
+                some = list(texts[at : at + MAX_TEXTS])
+                raw = await client.post(
+                    "/embeddings",
+                    cast_to=bytes,
+                    body={"model": endpoint.model, "input": some, "encoding_format": "float"},
+                    options={"headers": transport.left_out(endpoint)},
                 )
-                vectors += _checked(answer, len(texts[at : at + MAX_TEXTS]))
+                vectors += await asyncio.to_thread(_checked, raw, len(some))
     except TimeoutError as error:
         raise NoEmbedding(f"{endpoint.host} gave no vectors within {SECONDS:g} seconds") from error
     except openai.APIStatusError as error:
         raise NoEmbedding(endpoint.without_key(_refused(endpoint, error))) from error
-    except (openai.OpenAIError, ValueError, OverflowError) as error:
-        # The SDK counts with what it reads before anybody can look at it.
-        reason = _NONE if isinstance(error, OverflowError) else endpoint.without_key(str(error))
+    except (openai.OpenAIError, ValueError) as error:
+        cause = error.__cause__ if isinstance(error, openai.APIConnectionError) else None
+        reason = endpoint.without_key(str(cause or error))
         raise NoEmbedding(f"{endpoint.host} can't be asked for vectors: {reason}") from error
     finally:
         await client.close()
@@ -92,16 +96,16 @@ def _import_sdk() -> tuple[Any, Any]:
     return openai, transport
 
 
-def _checked(answer: Any, n_texts: int) -> list[list[float]]:
+def _checked(raw: bytes, n_texts: int) -> list[list[float]]:
     """The vectors of an answer, in the order of the texts.
 
     Raises:
         ValueError: If it is no answer to so many texts.
     """
     try:
-        by_place = {item.index: _vector(item.embedding) for item in answer.data}
-    # The SDK takes whatever comes: null for a list, a text for a number.
-    except (AttributeError, TypeError, ValueError) as error:
+        answer = parse_bounded(raw, _MAX_PARTS)
+        by_place = {item["index"]: _vector(item["embedding"]) for item in answer["data"]}
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ValueError(_NONE) from error
     if by_place.keys() != set(range(n_texts)):
         raise ValueError(f"it answered {len(by_place)} vectors to {n_texts} texts")
@@ -109,8 +113,10 @@ def _checked(answer: Any, n_texts: int) -> list[list[float]]:
 
 
 def _vector(numbers: Any) -> list[float]:
+    if not isinstance(numbers, list):
+        raise TypeError(_NONE)
     vector = [float(number) for number in numbers]
-    if not vector or isinstance(numbers, str) or not math.isfinite(sum(vector)):
+    if not vector or not math.isfinite(sum(vector)):
         raise ValueError(_NONE)
     return vector
 

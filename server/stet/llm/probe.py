@@ -5,12 +5,14 @@ answers there may be anybody's. No secret is sent.
 """
 
 import asyncio
-import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from stet.text.bounded_json import parse_bounded
+
 PROBE_SECONDS = 0.3
 MAX_ANSWER_BYTES = 1_000_000
+MAX_PARTS = 50_000
 OLLAMA_PORT = 11434
 LM_STUDIO_PORT = 1234
 
@@ -72,8 +74,8 @@ async def _lm_studio(port: int) -> LocalServer | None:
 def _entries(body: bytes | None, key: str) -> list[dict[str, Any]]:
     """The objects in the list at `key` of a JSON object; none where it is something else."""
     try:
-        data = json.loads(body or b"")
-    except (ValueError, RecursionError):
+        data = parse_bounded(body or b"", MAX_PARTS)
+    except ValueError:
         return []
     entries = data.get(key) if isinstance(data, dict) else None
     if not isinstance(entries, list):

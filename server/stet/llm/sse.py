@@ -7,7 +7,7 @@ are passed over; a byte order mark at the start is dropped.
 import re
 from dataclasses import dataclass
 
-MAX_EVENT_BYTES = 16_000_000
+MAX_EVENT_BYTES = 2_000_000
 """No sane piece of an answer is larger; without a cap a hostile server fills the memory."""
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")

@@ -6,7 +6,6 @@ the SDK takes a stream that breaks off, or a web page, for a complete answer.
 """
 
 import asyncio
-import json
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
@@ -16,9 +15,11 @@ import httpx2
 import openai
 
 from stet.llm import faults
+from stet.llm.bounded import WHOLE_BYTES, BodyTooLong, BoundedClient
 from stet.llm.endpoint import Endpoint, Timeouts
 from stet.llm.retry import Again, Failure, retry_after
 from stet.llm.sse import EventDecoder, EventTooLong, ServerEvent
+from stet.text.bounded_json import parse_bounded
 
 Take = Callable[[Mapping[str, Any]], bool]
 """Takes a decoded chunk; answers whether it said anything (else it does not count as a sign of life)."""
@@ -31,7 +32,12 @@ DRAIN_SECONDS = 0.2
 LIST_SECONDS = 10.0
 """How long a server may take to list its models."""
 
-_MAX_WHOLE_BYTES = 16_000_000
+MAX_NAME = 300
+"""Characters of a model's name; those of local servers may be paths."""
+
+MAX_QUIET_EVENTS = 10_000
+MAX_QUIET_BYTES = 8_000_000
+"""Of a stream that says nothing: servers send a comment each few seconds while a model thinks."""
 
 # They log whole requests at debug level: prompts and addresses that do not belong in our log.
 for _name in ("openai", "httpx2", "httpcore2"):
@@ -86,18 +92,19 @@ class Transport:
             Failure: If it could not be asked.
         """
         try:
-            listed = await self._client.get(
-                "/models",
-                cast_to=object,
-                options={"timeout": LIST_SECONDS, "headers": self._headers},
-            )
+            async with asyncio.timeout(LIST_SECONDS):
+                raw = await self._client.get(
+                    "/models", cast_to=bytes, options={"headers": self._headers}
+                )
+        except TimeoutError as exc:
+            raise faults.timed_out(
+                self._endpoint, "did not list its models within", LIST_SECONDS, Again.NEVER
+            ) from exc
         except openai.APIStatusError as exc:
             raise faults.status_failure(self._endpoint, exc.status_code, exc.body) from exc
-        except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, ValueError) as exc:
+        except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL) as exc:
             raise self._connection_failure(exc, answered=False) from exc
-        models = listed.get("data") if isinstance(listed, Mapping) else None
-        first = models[0] if isinstance(models, list) and models else None
-        return str(first["id"]) if isinstance(first, Mapping) and "id" in first else ""
+        return _first_name(raw)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -124,21 +131,21 @@ class Transport:
 
     async def _events(self, response: httpx2.Response, take: Take, kind: str) -> bool:
         decoder = EventDecoder()
-        n_events = 0
+        quiet = _Quiet(take)
         pieces = response.aiter_bytes()
         try:
             async for piece in pieces:
-                events = decoder.feed(piece)
-                n_events += len(events)
-                if self._hand_over_all(events, take):
+                if self._hand_over_all(decoder.feed(piece), quiet.take):
                     await _drain(pieces)
                     return True
+                if quiet.is_too_long(len(piece)):
+                    raise faults.cut(self._endpoint, "goes on without saying anything", "")
         except EventTooLong as exc:
             raise faults.cut(self._endpoint, f"is no answer: {exc}", "") from exc
         last = decoder.flush()
-        if not n_events and not last and kind != _SSE:
+        if not quiet.has_events and not last and kind != _SSE:
             raise faults.not_a_model(self._endpoint, kind)
-        return self._hand_over_all(last, take)
+        return self._hand_over_all(last, quiet.take)
 
     def _hand_over_all(self, events: Sequence[ServerEvent], take: Take) -> bool:
         """Hand over events up to the end mark; whether it was among them."""
@@ -150,8 +157,8 @@ class Transport:
 
     def _hand_over(self, name: str, data: str, take: Take) -> None:
         try:
-            chunk = json.loads(data)
-        except (ValueError, RecursionError) as exc:
+            chunk = parse_bounded(data)
+        except ValueError as exc:
             raise faults.cut(self._endpoint, "came as broken JSON", "") from exc
         if not isinstance(chunk, Mapping):
             raise faults.cut(self._endpoint, "came in a form that is no answer", "")
@@ -162,17 +169,29 @@ class Transport:
     async def _whole(self, response: httpx2.Response, take: Take) -> bool:
         """A server that does not stream: its answer is one JSON object, whole by its length."""
         raw = await response.aread()
-        if len(raw) > _MAX_WHOLE_BYTES:
-            raise faults.cut(self._endpoint, f"is longer than {_MAX_WHOLE_BYTES} bytes", "")
         self._hand_over("", raw.decode("utf-8-sig", "replace"), take)
         return True
 
     def _connection_failure(self, exc: Exception, *, answered: bool) -> Failure:
         cause = exc.__cause__ or exc
         reason = str(cause) or type(cause).__name__
+        if isinstance(cause, BodyTooLong):
+            return faults.cut(self._endpoint, f"is no answer: {reason}", "")
         if answered:
             return faults.cut(self._endpoint, f"broke off ({reason})", "")
         return faults.unreachable(self._endpoint, reason)
+
+
+def _first_name(raw: bytes) -> str:
+    """The first model of a list as it came; "" where it names none."""
+    try:
+        listed = parse_bounded(raw)
+    except ValueError:
+        return ""
+    models = listed.get("data") if isinstance(listed, Mapping) else None
+    first = models[0] if isinstance(models, list) and models else None
+    name = first.get("id") if isinstance(first, Mapping) else None
+    return name if isinstance(name, str) and len(name) <= MAX_NAME else ""
 
 
 async def _drain(pieces: AsyncIterator[bytes]) -> None:
@@ -183,6 +202,36 @@ async def _drain(pieces: AsyncIterator[bytes]) -> None:
                 pass
     except (TimeoutError, httpx2.HTTPError):
         return  # the connection is closed instead
+
+
+class _Quiet:
+    """How much of a stream has come since something was said in it.
+
+    Args:
+        take: Takes the chunks.
+
+    Attributes:
+        has_events: Whether there was an event at all.
+    """
+
+    def __init__(self, take: Take) -> None:
+        self.has_events = False
+        self._take = take
+        self._n_events = 0
+        self._n_bytes = 0
+
+    def take(self, chunk: Mapping[str, Any]) -> bool:
+        """Hand a chunk on, and see whether it says something."""
+        self.has_events = True
+        said = self._take(chunk)
+        self._n_events = 0 if said else self._n_events + 1
+        self._n_bytes = 0 if said else self._n_bytes
+        return said
+
+    def is_too_long(self, n_bytes: int) -> bool:
+        """Count so many bytes more; whether no honest server is quiet for so long."""
+        self._n_bytes += n_bytes
+        return self._n_events > MAX_QUIET_EVENTS or self._n_bytes > MAX_QUIET_BYTES
 
 
 class _Watch:
@@ -227,10 +276,16 @@ class _Watch:
         return faults.timed_out(endpoint, "said nothing within", self._timeouts.first, Again.NEVER)
 
 
-def sdk_client(endpoint: Endpoint, timeouts: Timeouts) -> openai.AsyncOpenAI:
-    """The SDK's client, given everything, so that it takes nothing from the environment."""
+def sdk_client(
+    endpoint: Endpoint, timeouts: Timeouts, whole_bytes: int = WHOLE_BYTES
+) -> openai.AsyncOpenAI:
+    """The SDK's client, given everything, so that it takes nothing from the environment.
+
+    An answer that is no stream may have `whole_bytes`, decoded.
+    """
     timeout = httpx2.Timeout(None, connect=timeouts.connect, pool=timeouts.connect)
-    http = openai.DefaultAsyncHttpxClient(
+    http = BoundedClient(
+        whole_bytes=whole_bytes,
         timeout=timeout,
         # A proxy of the environment does not reach this machine's own ports.
         trust_env=not endpoint.is_loopback,

@@ -5,13 +5,13 @@ address is the user's own choice. A new client each time: nothing is kept betwee
 """
 
 import asyncio
-import json
 import logging
 from collections.abc import Mapping
 from typing import Any
 
 import httpx2
 
+from stet.text.bounded_json import parse_bounded
 from stet.web.endpoint import SearchEndpoint
 from stet.web.errors import WebError
 from stet.web.formats import Answer, SearchRequest, answer_of, request_for
@@ -78,13 +78,14 @@ async def _send(endpoint: SearchEndpoint, request: SearchRequest) -> tuple[int, 
             raw += piece
             if len(raw) > MAX_BYTES:
                 raise _failed(endpoint, f"answered with more than {MAX_BYTES} bytes")
+            await asyncio.sleep(0)  # what is decompressed comes at once
         return response.status_code, bytes(raw)
 
 
 def _parsed(raw: bytes) -> Mapping[str, Any] | None:
     try:
-        found = json.loads(raw)
-    except (ValueError, RecursionError):
+        found = parse_bounded(raw)
+    except ValueError:
         return None
     return found if isinstance(found, Mapping) else None
 

@@ -27,6 +27,10 @@ SECONDS = 15.0
 """For one request; the first message of a session takes OpenCode several seconds."""
 MAX_BYTES = 8_000_000
 """Of an answer."""
+MAX_PARTS = 200_000
+"""Objects and lists in an answer: a few bytes of it that take many of memory."""
+MAX_HEALTH = 100_000
+"""Bytes of its answer to whether it is well."""
 REPLACING, APPENDING = "/global/health", "/api/health"
 """Where each of its APIs says that it is OpenCode."""
 KEEP_SECONDS = 60.0
@@ -108,6 +112,8 @@ class Connection:
         async with _Failures():
             answer = await self._asked(method, path, query or {}, body)
         self._check(answer, method, path)
+        if answer.raw.count(b"{") + answer.raw.count(b"[") > MAX_PARTS:
+            raise NotOpenCode(f"its answer to {path} has too many parts")
         try:
             return form.validate_json(answer.raw)
         except ValidationError as error:
@@ -194,6 +200,7 @@ class Connection:
                 raw += piece
                 if len(raw) > MAX_BYTES:
                     raise NotOpenCode(f"its answer to {path} is longer than {MAX_BYTES} bytes")
+                await asyncio.sleep(0)  # what is decompressed comes at once
             challenge = response.headers.get("www-authenticate", "")
             return _Answer(response.status_code, bytes(raw), challenge)
 
@@ -248,6 +255,8 @@ class _Failures:
 
 def _is_healthy(raw: bytes) -> bool:
     """Whether OpenCode says here that it is well; the page of a web interface, say, does not."""
+    if len(raw) > MAX_HEALTH:
+        return False
     try:
         return wire.HEALTH.validate_json(raw).healthy
     except ValidationError:

@@ -6,7 +6,7 @@ late, as it brings pydantic.
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, TypeAdapter
+from pydantic import BaseModel, FailFast, Field, TypeAdapter
 
 Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,200}$")]
 Name = Annotated[str, Field(max_length=200)]
@@ -58,7 +58,7 @@ class Session(BaseModel):
 class Sessions(BaseModel):
     """The newer API's list."""
 
-    data: list[Session]
+    data: Annotated[list[Session], FailFast()]
 
 
 class OneSession(BaseModel):
@@ -93,17 +93,17 @@ class Message(BaseModel):
     """A message of a session."""
 
     info: Info
-    parts: list[Part]
+    parts: Annotated[list[Part], FailFast()]
 
 
 HEALTH = TypeAdapter(Health)
 SESSION = TypeAdapter(Session)
-SESSIONS = TypeAdapter(list[Session])
+SESSIONS = TypeAdapter(Annotated[list[Session], FailFast()])
 NEWER_SESSION = TypeAdapter(OneSession)
 NEWER_SESSIONS = TypeAdapter(Sessions)
 STATUSES = TypeAdapter(dict[str, Status])
 MESSAGE = TypeAdapter(Message)
-MESSAGES = TypeAdapter(list[Message])
+MESSAGES = TypeAdapter(Annotated[list[Message], FailFast()])
 NOTHING = TypeAdapter(Any)
 
 

@@ -1,0 +1,121 @@
+"""A client whose answers have a bounded size, whatever was made of them by a compression.
+
+The SDK reads errors and lists as a whole before anybody can look at them: 4 MB of gzip are 4 GB of
+memory. Here an answer is decoded in pieces while it comes, other work of the event loop goes on in
+between, and one that grows too large is given up.
+
+Import it late, in a worker thread: it brings the SDK.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx2
+import openai
+
+ERROR_BYTES = 64_000
+"""Decoded bytes of an error that are read; the rest is left out."""
+ERROR_SECONDS = 5.0
+"""How long the body of an error may take; what has come by then is all of it."""
+WHOLE_BYTES = 2_000_000
+"""Decoded bytes of an answer that is no stream; 64,000 tokens take a quarter."""
+STREAM_BYTES = 128_000_000
+"""Decoded bytes of a stream of events; providers use up to 500 for a token."""
+
+_PIECE = 32_768
+_DECODED = {"content-encoding", "content-length", "transfer-encoding"}
+
+
+class BodyTooLong(httpx2.TransportError):
+    """An answer is larger than any answer needs to be."""
+
+
+class BoundedClient(openai.DefaultAsyncHttpxClient):
+    """The SDK's client with bounds.
+
+    Args:
+        whole_bytes: Decoded bytes that an answer may have which is no stream.
+        options: As for `httpx2.AsyncClient`.
+    """
+
+    def __init__(self, *, whole_bytes: int = WHOLE_BYTES, **options: Any) -> None:
+        super().__init__(**options)
+        self._whole_bytes = whole_bytes
+
+    async def send(
+        self, request: httpx2.Request, *, stream: bool = False, **options: Any
+    ) -> httpx2.Response:
+        """Send a request; see `httpx2.AsyncClient.send`.
+
+        Raises:
+            BodyTooLong: If the answer is too long; an error is cut instead. That of a stream is
+                raised where it is read.
+        """
+        came = await super().send(request, stream=True, **options)
+        kind = came.headers.get("content-type", "").lower()
+        is_stream = stream and "json" not in kind and "html" not in kind
+        most = STREAM_BYTES if is_stream else self._whole_bytes
+        body = _Error(came) if came.status_code >= 300 else _Decoded(came, most)
+        headers = [(key, value) for key, value in came.headers.multi_items() if key not in _DECODED]
+        bounded = httpx2.Response(
+            came.status_code,
+            headers=headers,
+            stream=body,
+            request=came.request,
+            extensions=came.extensions,
+        )
+        if not stream:
+            try:
+                await bounded.aread()
+            finally:
+                await bounded.aclose()
+        return bounded
+
+
+class _Decoded(httpx2.AsyncByteStream):
+    """The body of an answer, decoded, in small pieces.
+
+    Args:
+        response: The answer, not read yet.
+        most: Decoded bytes it may have.
+    """
+
+    def __init__(self, response: httpx2.Response, most: int) -> None:
+        self._response = response
+        self._most = most
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        n_bytes = 0
+        async for decoded in self._response.aiter_bytes():
+            n_bytes += len(decoded)
+            if n_bytes > self._most:
+                raise BodyTooLong(f"it is longer than {self._most} bytes")
+            for at in range(0, len(decoded), _PIECE):
+                yield decoded[at : at + _PIECE]
+                # What is decoded comes at once: without this, nothing else would be done meanwhile.
+                await asyncio.sleep(0)
+
+    async def aclose(self) -> None:
+        """Close the connection, or give it back."""
+        await self._response.aclose()
+
+
+class _Error(_Decoded):
+    """The beginning of an error's body: what matters stands there."""
+
+    def __init__(self, response: httpx2.Response) -> None:
+        super().__init__(response, ERROR_BYTES)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        end = asyncio.get_running_loop().time() + ERROR_SECONDS
+        left = self._most
+        pieces = self._response.aiter_bytes()
+        while left > 0:
+            try:
+                async with asyncio.timeout_at(end):
+                    piece = await anext(pieces)
+            except (StopAsyncIteration, TimeoutError):
+                return
+            yield piece[:left]
+            left -= len(piece)
