@@ -10,7 +10,7 @@ from tests.support import openai_server as api
 from tests.support.conversations import wire_problem
 from tests.support.editor import FakeEditor
 from tests.support.http_server import Asked
-from tests.support.live_turns import provider, run
+from tests.support.live_turns import ask, provider, run
 from tests.support.openai_server import OpenAIServer, Reply
 from tests.support.prefix import cached_bytes
 
@@ -183,3 +183,25 @@ async def test_a_question_that_never_fits_fails_with_a_sentence(root: Path) -> N
     [turn] = await asked(root, model, "Hello?")
     assert turn["state"] == "failed"
     assert "is longer than" in turn["error"]
+
+
+@pytest.mark.parametrize("name", ["openai", "llama.cpp", "proxy"])
+async def test_a_question_that_is_too_long_does_not_spoil_the_next(root: Path, name: str) -> None:
+    (root / "f0.txt").write_text("short\n")
+    model = NarrowModel(48_000, refusal(name), DONE, DONE, summary=None)
+    async with (
+        OpenAIServer([model] * 60) as server,
+        FakeEditor.start(root, env=provider(server), settings=SETTINGS) as editor,
+    ):
+        uri = editor.open("f0.txt")
+        long = await ask(editor, "Look: " + "word " * 11_000, uri=uri)
+        await editor.wait_for_message("longer than")
+        assert (await editor.command("stet.turn", {"turn": long}))["state"] == "failed"
+        plain, again = [await run(editor, prompt, uri=uri) for prompt in ("What now?", "And?")]
+    assert [one["state"] for one in (plain, again)] == ["completed"] * 2, plain["error"]
+    assert [wire_problem(body["messages"]) for body in model.taken] == ["", ""]
+    # What it was about is not forgotten, and what could not be read is not sent again.
+    told = json.dumps(model.taken[0]["messages"])
+    assert "Look: word word" in told
+    assert "longer than" in told
+    assert len(told) < 30_000

@@ -40,6 +40,7 @@ from stet.index.scan import LinkCache, scan_links
 from stet.index.searching import Searcher
 from stet.index.word_search import WordSearcher
 from stet.llm.endpoint import host_of
+from stet.llm.errors import ContextOverflow
 from stet.llm.messages import Message
 from stet.llm.model import Model
 from stet.llm.tokens import estimate_prompt
@@ -175,7 +176,11 @@ class Answerer:
                 )
                 room = Room(model, prompt, limits, desk)
                 crew = dataclasses.replace(crew, make_room=room.make, keep_room=room.keep)
-                ended = await run_turn(turn, prompt.messages, crew)
+                try:
+                    ended = await run_turn(turn, prompt.messages, crew)
+                except ContextOverflow:
+                    session.opening = dataclasses.replace(session.opening, is_refused=True)
+                    raise
             return ended if taken is None else await comments.propose_removal(ended, desk, taken)
 
     def _prompt(

@@ -40,6 +40,8 @@ _LAST = (
     "This is your last round: nothing can be looked up any more, only {tools} can be called. Finish "
     "now with what you know, and call `done` with a summary in the same answer as your last edits."
 )
+MAX_SHORTENED = 4
+"""How often one request is shortened: whose window is not known may be a sixteenth of what is thought."""
 _PATIENCE = 0.9
 """The part of the time that a model may be silent in the first round: so the user is told of that."""
 
@@ -128,13 +130,14 @@ class _Work:
         return completion
 
     async def _ask(self) -> Completion:
-        """Ask once more where the conversation was too long and has been shortened."""
-        try:
-            return await self._answer()
-        except ContextOverflow:
-            if not self._made_room(await self._crew.make_room(self._messages)):
-                raise
-            return await self._answer()
+        """Ask again where the conversation was too long and has been shortened, by half each time."""
+        for _ in range(MAX_SHORTENED):
+            try:
+                return await self._answer()
+            except ContextOverflow:
+                if not self._made_room(await self._crew.make_room(self._messages)):
+                    raise
+        return await self._answer()
 
     def _made_room(self, took: Usage | None) -> bool:
         """Count what it took to shorten the conversation, if it was, and say that it was."""

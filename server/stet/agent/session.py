@@ -33,6 +33,7 @@ class Opening:
         n_known: How many of the history's last turns the prompt began with, or stands for.
         active: The name of the active file; "" for none.
         guard: The rules of privacy that hold for it.
+        is_refused: Whether the model has refused it as too long, however it was shortened.
     """
 
     text: str
@@ -42,6 +43,7 @@ class Opening:
     n_known: int = 0
     active: str = ""
     guard: str = ""
+    is_refused: bool = False
 
     def heard_at_its_end(self) -> Heard:
         """What the model knows once the turn is over; of many files those it was shown last."""
@@ -96,13 +98,15 @@ class Session:
     def remember(self, turn: Turn, hunks: tuple[Hunk, ...]) -> None:
         """Keep the turn for those to come.
 
-        Of one that was cancelled before the model had answered once, only the question and what
-        became of it: what it was told will be told again.
+        Of one that was cancelled before the model had answered once, and of one that the model has
+        refused as too long, only the question and what became of it: what it was told will be told
+        again, and what did not fit once would not fit the next time.
         """
         opening, self.opening = self.opening, None
         active = opening.active if opening is not None else ""
         question = turn.ask.prompt
-        if turn.state is TurnState.CANCELLED and not turn.rounds:
+        is_refused = opening is not None and opening.is_refused
+        if is_refused or (turn.state is TurnState.CANCELLED and not turn.rounds):
             # It may have been cancelled because it would have sent too much.
             opening, question = None, question[:MAX_SAID]
         if opening is not None:

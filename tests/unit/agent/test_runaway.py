@@ -212,7 +212,7 @@ async def test_a_conversation_that_is_too_long_is_shortened_and_sent_once_more()
     assert [len(request.messages) for request in desk.model.requests] == [4, 2, 4]
 
 
-@pytest.mark.parametrize(("replies", "shorten"), [([OVERFLOW], False), ([OVERFLOW] * 2, True)])
+@pytest.mark.parametrize(("replies", "shorten"), [([OVERFLOW], False), ([OVERFLOW] * 9, True)])
 async def test_one_that_can_not_be_shortened_enough_fails(
     replies: list[Reply], shorten: bool
 ) -> None:

@@ -105,13 +105,23 @@ async def test_an_event(server: OpenAIServer, bomb: Bomb, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["blank lines", "many events"])
-async def test_a_stream(server: OpenAIServer, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounded, "STREAM_BYTES", 2_000_000)
+async def test_a_stream_that_says_nothing(
+    server: OpenAIServer, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transport, "MAX_QUIET_BYTES", 1_000_000)
     bomb = Bomb(kind, "gzip")
     server.add(*[bomb.reply(content_type="text/event-stream")] * 2)
     async with little_taken():
         failure = await failure_of(patient(server))
-    assert "is longer than 2000000 bytes" in str(failure)
+    assert "goes on without saying anything" in str(failure)
+
+
+async def test_a_stream_that_says_much(
+    server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounded, "STREAM_BYTES", 200_000)
+    server.add(*[say("word " * 10_000)] * 2)
+    assert "is longer than 200000 bytes" in str(await failure_of(patient(server)))
 
 
 @pytest.mark.parametrize("bomb", bombs("error"), ids=str)
