@@ -106,6 +106,22 @@ def _raw_calls() -> None:
     changed.paired, changed.valid_name = wrong, str
 
 
+def _lossy() -> None:
+    """What the disk has refused once is not written later."""
+    from stet.review.store.batch import Batch
+    from stet.review.store.store import Store
+
+    right = Store._write
+    changed: Any = Store
+
+    def wrong(self: Store) -> None:
+        right(self)
+        if self._failures.reason:
+            self._batch = Batch()
+
+    changed._write = wrong
+
+
 BROKEN: dict[str, Callable[[], None]] = {
     "past the line": _past_the_line,
     "no answer": _no_answer,
@@ -114,4 +130,5 @@ BROKEN: dict[str, Callable[[], None]] = {
     "noisy": _noisy,
     "forgetful": _forgetful,
     "raw calls": _raw_calls,
+    "lossy": _lossy,
 }

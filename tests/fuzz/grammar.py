@@ -12,6 +12,7 @@ from typing import Any
 from tests.fuzz import nasty
 from tests.fuzz.checks import check_hunks, check_texts
 from tests.fuzz.commands import COMMANDS
+from tests.fuzz.disk import disk
 from tests.fuzz.editor import Editor
 from tests.fuzz.reference import Document
 
@@ -363,4 +364,5 @@ WORDS: dict[str, tuple[int, Word]] = {
     "ask oddly": (40, ask_oddly), "tell oddly": (20, tell_oddly), "cancel": (15, cancel),
     "odd id": (10, odd_id), "no message": (10, no_message), "bytes": (10, odd_bytes),
     "stop": (2, stop_progress), "check": (4, check), **COMMANDS,
+    "disk": (0, disk),  # comes by `with_disk`
 }  # fmt: skip

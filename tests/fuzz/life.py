@@ -10,6 +10,7 @@ from typing import Any
 from tests.fuzz import nasty
 from tests.fuzz.checks import check_disk, check_hunks, check_texts
 from tests.fuzz.connection import Connection
+from tests.fuzz.disk import check_kept, with_disk
 from tests.fuzz.editor import Editor
 from tests.fuzz.grammar import WORDS
 from tests.fuzz.reference import Violation
@@ -60,7 +61,7 @@ def plan(seed: int, n_words: int) -> tuple[Op, ...]:
     dice = random.Random(seed)
     weights = [weight for weight, _ in WORDS.values()]
     names = dice.choices(list(WORDS), weights=weights, k=n_words)
-    return tuple((name, dice.randrange(1 << 30)) for name in names)
+    return with_disk(tuple((name, dice.randrange(1 << 30)) for name in names), seed)
 
 
 async def play(
@@ -139,6 +140,7 @@ async def _live(editor: Editor, ops: Sequence[Op], life: Life, *, counts_memory:
         if marks & set(range(start, start + CHUNK)):
             life.figures.append(await _measure(editor))
     await _look(editor)
+    await check_kept(editor)
     if counts_memory:
         life.figures.append(await _measure(editor))
 

@@ -7,6 +7,7 @@ import ctypes
 import faulthandler
 import gc
 import os
+import resource
 import signal
 import sys
 from functools import lru_cache
@@ -28,6 +29,7 @@ from stet.lsp.routing import Router
 from stet.lsp.server import build_server
 from stet.lsp.state import ServerState
 from stet.review.anchoring import track
+from stet.review.proposal import LIVE, HunkState
 from stet.review.store import rows
 from stet.text.document import TextDocument
 from stet.tools import provenance
@@ -98,6 +100,33 @@ def answer(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     }
 
 
+def fill_disk(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+    """`test.fillDisk`: no file can grow beyond so many bytes; -1: there is room again."""
+    [n_bytes] = given
+    assert isinstance(n_bytes, int)
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard if n_bytes < 0 else n_bytes, hard))
+    return {}
+
+
+def kept(state: ServerState, given: tuple[object, ...]) -> list[object] | None:
+    """`test.kept`: hunks that are otherwise on the disk than here; null while the disk refuses."""
+    found = {hunk.id: _told(hunk.state) for hunk in state.store.load().hunks}
+    if state.store.not_persisted:
+        return None
+    return [
+        [hunk.id, hunk.state, found.get(hunk.id)]
+        for hunk in state.ledger.hunks()
+        # Of what is decided only the latest is kept.
+        if found.get(hunk.id, None if hunk.state in LIVE else hunk.state) != _told(hunk.state)
+    ]
+
+
+def _told(state: HunkState) -> HunkState:
+    """A state without what only the text as it is just now tells, which is kept when nobody types."""
+    return HunkState.PENDING if state is HunkState.CONFLICT else state
+
+
 def documents_of(state: ServerState) -> list[tuple[str, TextDocument]]:
     """The user's open documents with their names, as the model is told them."""
     snapshot = state.workspace.snapshot()
@@ -149,6 +178,8 @@ def main() -> int:
     route.command("test.checksums", checksums)
     route.command("test.decide", decide)
     route.command("test.answer", answer)
+    route.command("test.fillDisk", fill_disk)
+    route.command("test.kept", kept)
     return serve(server)
 
 

@@ -27,6 +27,7 @@ def test_whatever_editors_send_is_answered_once_and_leaves_texts_as_they_must_be
         ("noisy", 4, "no protocol"),
         ("fault", 5, "the log tells of a fault"),
         ("raw calls", 6, "a provider refuses the conversation"),
+        ("lossy", 7, "on the disk is not what was told"),
     ],
 )
 @pytest.mark.timeout(300)

@@ -4,6 +4,7 @@ One JSON object a line comes on the standard input and goes out on the standard 
 mean is told by `Worker.handle` and, the other way, `Indexer`. It has a low priority, and ends with its standard input.
 """
 
+import errno
 import json
 import logging
 import os
@@ -22,6 +23,7 @@ from stet.index.search.grammars import installed_grammars
 from stet.index.search.ground import Ground, roots_of, settings_of
 from stet.index.search.index_file import check, remove
 from stet.index.search.slot import take_slot
+from stet.index.search.state import DISK_REFUSES
 from stet.index.search.store import Store
 from stet.index.search.vectors import unpacked
 from stet.index.search.watch import watch_folders
@@ -322,8 +324,22 @@ def main() -> None:
     worker.close()
 
 
+_NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
+
+
 def _ended(error: BaseException) -> None:
-    sys.stderr.write(f"{told(error)}\n")
+    said = f"{DISK_REFUSES} ({error})" if _is_of_the_disk(error) else told(error)
+    sys.stderr.write(f"{said}\n")
+
+
+def _is_of_the_disk(error: BaseException) -> bool:
+    """Whether it is no fault of ours: there is no room, say."""
+    if isinstance(error, sqlite3.Error):
+        return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in {
+            sqlite3.SQLITE_FULL,
+            sqlite3.SQLITE_IOERR,
+        }
+    return isinstance(error, OSError) and error.errno in _NO_ROOM
 
 
 def _guarded(worker: Worker, message: dict[str, Any]) -> None:

@@ -19,7 +19,7 @@ from stet.index.search.overlay import Overlay
 from stet.index.search.passages import passages_of
 from stet.index.search.process import IndexProcess
 from stet.index.search.shown import ShownFiles
-from stet.index.search.state import STORM, IndexState, Stage
+from stet.index.search.state import DISK_REFUSES, STORM, IndexState, Stage
 from stet.index.searching import Found, Query, SearchMode
 from stet.index.word_search import WordSearcher
 from stet.settings.values import SearchSettings
@@ -282,7 +282,8 @@ class Indexer:
         self._process = None
         _give_no_answer(self._asked.values())
         self._n_deaths = 1 if self._was_steady() else self._n_deaths + 1
-        log.error(
+        log.log(
+            logging.WARNING if errors.startswith(DISK_REFUSES) else logging.ERROR,
             "the search index (process %s) ended by itself, reading %s: %s",
             process.pid,
             self._reading,

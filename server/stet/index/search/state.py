@@ -5,6 +5,8 @@ from enum import StrEnum
 
 STORM = 2_000
 """When so many files have changed at once, all are looked at instead."""
+DISK_REFUSES = "the disk takes nothing"
+"""How the last words of a process begin that a full disk has ended."""
 
 
 class Stage(StrEnum):

@@ -118,7 +118,7 @@ class Failures:
             f"Stet can't keep its proposals and decisions on the disk ({fault}). They are in memory"
             f" only: {end}"
         )
-        log.error("the state is not written: %s", fault)
+        log.warning("the state is not written: %s", fault)
 
     def tell_damage(self, aside: Path) -> None:
         """Say that a damaged file has been renamed."""

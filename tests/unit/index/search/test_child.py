@@ -1,5 +1,6 @@
 """What the process of the index does when something breaks while it works."""
 
+import errno
 import json
 import sqlite3
 from collections.abc import Iterator
@@ -9,9 +10,10 @@ from typing import Any
 import pytest
 
 from stet.index.search import builder, child
-from stet.index.search.child import MAX_FAULTS, Worker
+from stet.index.search.child import MAX_FAULTS, Worker, _ended
 from stet.index.search.embedding import LocalEmbedder
 from stet.index.search.engine import Hit, Search
+from stet.index.search.state import DISK_REFUSES
 from stet.workspace.uris import uri_of
 
 PAGE = 4096
@@ -73,6 +75,21 @@ def test_a_broken_index_is_made_anew_but_not_for_ever(
     messages = told(capsys)
     assert sum(each["is"] == "told" for each in messages) == MAX_FAULTS
     assert [each["files"] for each in messages if each["is"] == "state"] == [1] * MAX_FAULTS
+
+
+@pytest.mark.parametrize(
+    ("fault", "is_told"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), True),
+        (OSError(errno.EACCES, "Permission denied"), False),
+        (KeyError("a"), False),
+    ],
+)
+def test_what_a_full_disk_ends_is_no_bug(
+    fault: Exception, is_told: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _ended(fault)
+    assert capsys.readouterr().err.startswith(DISK_REFUSES) == is_told
 
 
 def test_a_question_that_cannot_be_answered_is_told_and_the_next_one_is_answered(
