@@ -104,6 +104,9 @@ async def test_no_model_sees_a_block_and_its_edits_lead_to_the_right_lines(root:
         assert "ai_edit" not in sent
         assert "```ai-edit" not in sent
         assert "added\\\\nlines" not in sent
+        asked = json.dumps(server.requests[0].body)
+        assert "- h1: adds lines before line 2\\n- h2: replaces line 3\\n" in asked
+        assert "- h3: takes out line 5" in asked
         assert len(turn["hunks"]) == 2, turn
         assert editor.text("a.md") == TEXT
         for hunk in turn["hunks"]:

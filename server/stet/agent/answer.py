@@ -45,7 +45,7 @@ from stet.llm.messages import Message
 from stet.llm.model import Model
 from stet.llm.tokens import estimate_prompt
 from stet.review.ledger import ReviewLedger
-from stet.review.shown import Shown
+from stet.review.shown import Shown, as_shown
 from stet.review.verdicts import News, news_for
 from stet.tools.desk import Desk
 from stet.tools.hands import NO_HANDS, Hands
@@ -257,6 +257,8 @@ class Answerer:
         snapshot = scoped(self._workspace.snapshot().asked_about(ask.place.uri), attachments)
         hunks, heard = self._ledger.hunks(chat=ask.chat), session.heard
         before = session.active
+        uri = ask.place.uri or snapshot.activity.active
+        waiting = [hunk for hunk in self._ledger.live(uri) if hunk.block] if uri else []
 
         settings = snapshot.settings
 
@@ -279,7 +281,12 @@ class Answerer:
             return _Seen(
                 context,
                 news,
-                since_last_turn(news, redactor.beginning if redactor else unchanged, moved),
+                since_last_turn(
+                    news,
+                    redactor.beginning if redactor else unchanged,
+                    moved,
+                    [as_shown(hunk, snapshot) for hunk in waiting],
+                ),
                 linked_with(ask.place.uri, graph),
                 self._manner(snapshot, active),
                 name,

@@ -43,7 +43,8 @@ class BlockDraft:
 
 def find_blocks_in(document: TextDocument, snapshot: Snapshot) -> BlockDraft:
     """Find the blocks of a note that other programs have put there. It may ask the disk."""
-    if not document.is_markdown or SIGN not in document.text:
+    # Nobody waits until a very long text has been looked through for them.
+    if not document.is_markdown or document.is_large or SIGN not in document.text:
         return BlockDraft(document)
     found = find_imported(document.lines)
     try:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from stet.context.tags import element, on_one_line
 from stet.context.values import Section
+from stet.review.proposal import Hunk
 from stet.review.verdicts import Fate, FileNews, News, Verdict
 from stet.text.line_hunk import LineHunk
 from stet.text.lines import without_end
@@ -34,6 +35,11 @@ _SAID = {
 _WAITING = frozenset({Fate.PENDING, Fate.SENT})
 _ID = re.compile(r"([a-z]+)([0-9]+)")
 
+_IMPORTED = (
+    "Edits by another program that wait for the user's decision in the active file, as blocks that are "
+    "left out of what you see (leave their lines as they are):"
+)
+
 Beginning = Callable[[str, int], str]
 """The first so many characters of a line, as they may be told."""
 _Item = tuple[str, ...]
@@ -46,7 +52,10 @@ def unchanged(line: str, most: int) -> str:
 
 
 def since_last_turn(
-    news: News, beginning: Beginning = unchanged, moved: tuple[str, str] | None = None
+    news: News,
+    beginning: Beginning = unchanged,
+    moved: tuple[str, str] | None = None,
+    imported: Sequence[Hunk] = (),
 ) -> Section | None:
     """The section; None where there is nothing to tell.
 
@@ -55,12 +64,15 @@ def since_last_turn(
         beginning: Cuts lines of files: what is left of a secret is none by its look.
         moved: The names of the active file at the last question and now, "" for none; None where it is
             the same.
+        imported: Hunks that wait in the active file as blocks of another program, with their places in
+            the text that is shown.
     """
     changed = [_file(file, beginning) for file in news.files]
     opened = [] if moved is None else [(_active(*moved),)]
     parts = (
         ("The user has gone to another file since their last question:", opened),
         ("What became of your proposals:", list(_verdicts(news.verdicts, beginning))),
+        (_IMPORTED, [(_waits(hunk),) for hunk in imported]),
         ("Changed since you saw it, not by your proposals:", changed),
     )
     lines: list[str] = []
@@ -125,6 +137,14 @@ def _one(verdict: Verdict, beginning: Beginning) -> _Item:
         lines.append("    There now:" if verdict.theirs else "    There now: nothing")
         lines += _capped([f"    | {_short(line, beginning)}" for line in verdict.theirs])
     return tuple(lines)
+
+
+def _waits(hunk: Hunk) -> str:
+    first, behind = hunk.range.start.line + 1, hunk.range.line_behind
+    if not hunk.old:
+        return f"- {hunk.id}: adds lines before line {first}"
+    lines = f"line {first}" if behind <= first else f"lines {first}-{behind}"
+    return f"- {hunk.id}: {'replaces' if hunk.new else 'takes out'} {lines}"
 
 
 def _file(file: FileNews, beginning: Beginning) -> _Item:
