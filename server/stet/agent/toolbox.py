@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from stet.agent.errors import told_of
 from stet.agent.lifecycle import Course, ToolRun
+from stet.agent.own_paths import without_own_paths
 from stet.agent.turn import Ask, Mode
 from stet.llm.messages import Completion, ToolCall, ToolDefinition
 from stet.llm.tool_names import MAX_NAME, meant_tool
@@ -201,7 +202,7 @@ class Toolbox:
             tool, params = self._read(call, last_round=last_round)
             text = await tool.run(params, self.desk)
         except ToolError as error:
-            return Outcome.failed(error)
+            return self._failed(error, call)
         except Exception as bug:  # a tool's bug must not end the turn
             log.exception("the tool %s failed", call.name)
             return Outcome.failed(_broken(call.name, bug))
@@ -229,11 +230,22 @@ class Toolbox:
             return [Outcome.failed(_broken(name, bug)) for _ in calls]
         hunks = self._proposed_since(known)
         return [
-            Outcome.failed(outcome)
+            self._failed(outcome, call)
             if isinstance(outcome, ToolError)
             else Outcome(outcome, hunks=hunks)
-            for outcome in outcomes
+            for call, outcome in zip(calls, outcomes, strict=True)
         ]
+
+    def _failed(self, error: ToolError, call: ToolCall) -> Outcome:
+        """What came of a call that failed; files are said as the workspace calls them."""
+        outcome, arguments = Outcome.failed(error), parsed(call)
+        if arguments is None:
+            return outcome
+        text, said = (
+            without_own_paths(one, arguments, lambda path: self.desk.locate(path).name)
+            for one in (outcome.text, outcome.error)
+        )
+        return replace(outcome, text=text, error=said)
 
     def together_with(self, call: ToolCall) -> object:
         """What calls of one answer must have in common with this one to belong together, if any."""

@@ -11,6 +11,7 @@ from stet.text.render import fence_for
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
+from stet.workspace.names import is_absolute, last_part
 from stet.workspace.paths import Located, PathRefused
 from stet.workspace.snapshot import NotShown, Snapshot
 
@@ -68,7 +69,8 @@ def _gather(
             located = snapshot.locate(name)
             found.setdefault(located.name, (located, snapshot.show(located.uri)))
         except (PathRefused, NotShown) as refusal:
-            refused.append(str(refusal))
+            told = last_part(name) if is_absolute(name) else name
+            refused.append(str(refusal).replace(name, told))
     return list(found.values()), refused
 
 

@@ -390,4 +390,4 @@ class Desk:
     def refuse(self, name: str, position: str, refusal: Refusal) -> ToolError:
         """The error that tells the model of a refusal, which is noted for the user; to be raised."""
         self.rejected.append(RejectedEdit(name, position, refusal.rule, refusal.message))
-        return RuleRefused(f"Refused by the rule {refusal.rule}: {refusal.message}")
+        return RuleRefused(f"Refused by the rule {refusal.rule}: {refusal.told}")

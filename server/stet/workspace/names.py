@@ -30,6 +30,33 @@ _UNSEEN = re.compile(
 """Invisible too, though Unicode counts them among letters and marks (Default_Ignorable)."""
 
 
+_ABSOLUTE = re.compile(r"\s*(?:[A-Za-z][\w+.-]*:)*[\\/]")
+_QUOTED_ABSOLUTE = re.compile(
+    r"""(?P<quote>['"])(?P<name>\s*(?:[A-Za-z][\w+.-]*:)*[\\/](?:(?!(?P=quote)).)*)(?P=quote)""",
+    re.DOTALL,
+)
+
+
+def is_absolute(name: str) -> bool:
+    """Whether a name begins as a path from the top of a disk, or a URI of one, does."""
+    return _ABSOLUTE.match(name) is not None
+
+
+def last_part(name: str) -> str:
+    """Return what an absolute name is called where its folders are not to be told."""
+    return re.split(r"[\\/]", name.rstrip("\\/ "))[-1] or "/"
+
+
+def without_folders(message: str) -> str:
+    """Return a refusal with each quoted absolute path in it made its last part.
+
+    A refusal tells a model neither where the user's files are nor where a link leads.
+    """
+    return _QUOTED_ABSOLUTE.sub(
+        lambda found: f"{found['quote']}{last_part(found['name'])}{found['quote']}", message
+    )
+
+
 class PathRefused(Exception):
     """A name that Stet does not take for a file of the workspace.
 
@@ -39,9 +66,9 @@ class PathRefused(Exception):
     """
 
     def __init__(self, rule: str, message: str) -> None:
-        super().__init__(message)
         self.rule = rule
-        self.message = message
+        self.message = without_folders(message)
+        super().__init__(self.message)
 
 
 def split_name(name: str, *, windows: bool) -> tuple[bool, tuple[str, ...]]:

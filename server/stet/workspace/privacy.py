@@ -31,7 +31,7 @@ from stet.settings.values import Settings
 from stet.system.system import System
 from stet.workspace.below import parts_below
 from stet.workspace.ignore import IgnoreRules, Verdict
-from stet.workspace.names import folded, loosest
+from stet.workspace.names import folded, last_part, loosest
 from stet.workspace.patterns import Patterns, parse_patterns
 from stet.workspace.refusal import Refusal
 from stet.workspace.roots import Root
@@ -76,7 +76,9 @@ class PrivacyFilter:
             return self._check_outside(tuple(part for part in name.split("/") if part), name)
         path = path_of(uri)
         if path is None:
-            return Refusal("scheme", f"{uri!r} is neither a file of this machine nor untitled.")
+            return Refusal(
+                "scheme", f"{last_part(uri)!r} is neither a file of this machine nor untitled."
+            )
         key = canonical(uri)
         is_open = key in self.open_keys
         is_asked = is_open and key in self.asked_keys
@@ -86,11 +88,13 @@ class PrivacyFilter:
         real = real or self.system.real_path(path)
         refusal = self._check_path(real, is_asked=is_asked) if real != path else None
         if refusal is not None:  # said without the real name, which nobody asked for
-            return Refusal(refusal.rule, f"{str(path)!r} is a link to what may not be shown.")
+            return Refusal(
+                refusal.rule, f"{self._name(path)!r} is a link to what may not be shown."
+            )
         if not is_open and not any(
             parts_below(real, base) is not None for _, base in self._bases()
         ):
-            return Refusal("outside", f"{str(path)!r} lies outside the workspace.")
+            return Refusal("outside", f"{self._name(path)!r} lies outside the workspace.")
         return None
 
     def check_folder(self, folder: Path) -> Refusal | None:
@@ -101,7 +105,7 @@ class PrivacyFilter:
             if refusal is not None:
                 return refusal
         if not any(parts_below(real, base) is not None for _, base in self._bases()):
-            return Refusal("outside", f"{str(folder)!r} lies outside the workspace.")
+            return Refusal("outside", f"{self._name(folder)!r} lies outside the workspace.")
         return None
 
     def check_level(
@@ -137,7 +141,7 @@ class PrivacyFilter:
             is_folder: Whether it is a folder; a root is then held by itself.
         """
         if self._is_own(path):
-            return _own(str(path))
+            return _own(self._name(path))
         parts = path.parts[1:]
         holders = [
             (root, below)
@@ -145,10 +149,10 @@ class PrivacyFilter:
             if (below := parts_below(path, base)) or (is_folder and below is not None)
         ]
         if not holders:
-            return self._check_outside(parts, str(path))
+            return self._check_outside(parts, self._name(path))
         for n_parts in range(1, len(parts) + 1):
             inner = is_folder or n_parts < len(parts)
-            refusal = self._check_names(parts[:n_parts], str(path), is_folder=inner)
+            refusal = self._check_names(parts[:n_parts], self._name(path), is_folder=inner)
             if refusal is not None:
                 return refusal
         for root, below in holders:
@@ -160,6 +164,17 @@ class PrivacyFilter:
                 if refusal is not None:
                     return refusal
         return None
+
+    def _name(self, path: Path) -> str:
+        """What a refusal calls a path: below a root as it is there, else by its last part.
+
+        The folders above the workspace, and where a link leads, are told nobody.
+        """
+        for root, base in self._bases():
+            if below := parts_below(path, base):
+                own = () if len(self.roots) == 1 else (root.name,)
+                return "/".join((*own, *below))
+        return path.name or "/"
 
     def _is_own(self, path: Path) -> bool:
         """Whether a path is Stet's state folder or lies in it; links not resolved."""

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from stet.workspace.names import without_folders
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
@@ -14,3 +16,8 @@ class Refusal:
 
     rule: str
     message: str
+
+    @property
+    def told(self) -> str:
+        """Return the sentence as a model may be told it: without absolute paths."""
+        return without_folders(self.message)

@@ -17,6 +17,7 @@ from stet.text.without_blocks import Stripped, strip_blocks
 from stet.workspace.activity import ActivityView
 from stet.workspace.disk_text import MAX_FILE_BYTES, decode, is_binary
 from stet.workspace.ignore import IgnoreRules
+from stet.workspace.names import without_folders
 from stet.workspace.paths import Located, Locator
 from stet.workspace.privacy import PrivacyFilter
 from stet.workspace.redaction import Redactor
@@ -52,10 +53,10 @@ class NotShown(Exception):
     """
 
     def __init__(self, uri: str, rule: str, message: str) -> None:
-        super().__init__(message)
         self.uri = uri
         self.rule = rule
-        self.message = message
+        self.message = without_folders(message)
+        super().__init__(self.message)
 
 
 @dataclass(frozen=True, slots=True)

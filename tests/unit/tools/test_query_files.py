@@ -128,7 +128,7 @@ def test_conditions_that_are_none_are_refused(conditions: dict[str, object], pro
     [
         ({"links_to": "gone.md"}, "Error: links_to: There is no file 'gone.md'. `list_files`"),
         ({"linked_from": "gone.md"}, "Error: linked_from: There is no file 'gone.md'. `list_"),
-        ({"folder": "/else"}, "Error: '/else' lies outside the workspace."),
+        ({"folder": "/else"}, "Error: 'else' lies outside the workspace."),
         ({"glob": "a//b"}, "Error: 'a//b' is no glob pattern"),
         ({"links_to": "private/e.md"}, "Error: links_to: 'private' is an excluded folder."),
     ],

@@ -158,7 +158,7 @@ async def test_reading_properties_or_an_outline_shows_the_file() -> None:
         ({"/ws/a.txt": "x\n"}, EXPLORE_STRUCTURE, {"folder": "none"}, "Error: There are no files"),
         ({}, EXPLORE_STRUCTURE, {}, "Error: There are no files in the workspace."),
         ({"/ws/a.md": "x\n"}, LIST_TAGS, {}, "No note has a tag.\n"),
-        ({}, LIST_TAGS, {"folder": "/else"}, "Error: '/else' lies outside the workspace."),
+        ({}, LIST_TAGS, {"folder": "/else"}, "Error: 'else' lies outside the workspace."),
         ({}, GET_ATTACHED_CONTEXT, {}, "No file is open and nothing is attached."),
     ],
 )

@@ -74,8 +74,8 @@ def test_files_and_folders_are_named_as_people_name_them(name: str, found: Attac
     [
         ("nope.md", "There is no file or folder 'nope.md'."),
         ("../other/e.md", "goes up with `..`"),
-        ("/other/e.md", "'/other/e.md' lies outside the workspace."),
-        ("file:///other/e.md", "'/other/e.md' lies outside the workspace."),
+        ("/other/e.md", "'e.md' lies outside the workspace."),
+        ("file:///other/e.md", "'e.md' lies outside the workspace."),
         ("file://host/ws/a.md", "is neither a file of this machine nor untitled."),
         ("https://x.y/z", "is neither a file of this machine nor untitled."),
         ("link.md", "'link.md' leads out of the workspace through a link."),
