@@ -24,9 +24,16 @@ PROTECTED = (
     "Gemfile", "x.gemspec", "pom.xml", "build.gradle", ".eslintrc.json", "eslint.config.js", "tsconfig.json",
     ".golangci.yml", "tox.ini", "noxfile.py", "pyproject.toml", ".pnp.cjs", ".clang-tidy", "Dockerfile",
     "compose.yml", "Jenkinsfile", "go.mod", "package-lock.json", "Package.swift", ".gitpod.yml",
+    "hooks/pre-commit", "lefthook.yml", ".aiderignore", ".kiro/steering/x.md", "docs/conf.py", "flake.nix",
+    "rules/style.mdc", "poetry.lock", "wrangler.toml", "biome.json", "Guardfile", "mise.toml", "pylintrc",
+    "lazy-lock.json", "node_modules/x/index.js", "tool.config.mts", ".anything/at-all", "serverless.yml",
 )  # fmt: skip
 SECRET = (".env", ".env.local", "id_rsa", ".ssh/config", ".aws/credentials", "server.pem", ".npmrc")
-VERSIONED = (".git/config", ".git/hooks/pre-commit", ".hg/hgrc", "sub/.git/config", ".svn/entries")
+VERSIONED = (
+    ".git/config", ".git/hooks/pre-commit", ".hg/hgrc", "sub/.git/config", ".svn/entries",
+    ".jj/repo/config.toml", ".sl/config", "_darcs/prefs/defaults", ".bzr/branch/branch.conf", "CVS/Root",
+    ".pijul/config", "_FOSSIL_", ".fslckout",
+)  # fmt: skip
 
 
 def written_by_all_tools(name: str, n: int) -> list[Order]:

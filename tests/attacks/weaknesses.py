@@ -62,7 +62,7 @@ def one_yes(put: Put) -> None:
 @weakness
 def nothing_protected(put: Put) -> None:
     """No file tells a machine what to do."""
-    put("stet.review.gate", "is_protected", lambda name: False)
+    put("stet.review.gate", "is_protected", lambda name, **where: False)
 
 
 @weakness

@@ -114,6 +114,30 @@ async def test_protected_files_need_a_yes_of_their_own(root: Path, tmp_path: Pat
         assert len(turn["hunks"]) == 2
 
 
+async def test_names_known_by_their_shape_are_protected_and_version_control_is_refused(
+    root: Path, tmp_path: Path
+) -> None:
+    made = ("odd.lock", ".anything/x", "hooks/on-save", "strange.toml", "a.txt.md", ".jj/config")
+    env = scripted(
+        tmp_path,
+        calls(*[("create_file", {"file": name, "content": "x\n"}) for name in made]),
+        done(),
+    )
+    async with FakeEditor.start(root, env=env) as editor:
+        await run(editor, "Make them", uri=editor.open("a.txt"))
+        hunks = await editor.command("stet.proposals", {"state": "pending"})
+        assert {Path(one["uri"]).name: one["protected"] for one in hunks} == {
+            "odd.lock": True,
+            "x": True,
+            "on-save": True,
+            "strange.toml": True,
+            "a.txt.md": False,
+        }
+        answer = await editor.command("stet.accept", {"all": True, "protected": True})
+        assert len(answer["hunks"]) == 1
+        assert len(answer["refused"]) == 4
+
+
 async def test_a_new_turn_supersedes_what_waits_in_the_same_place(
     root: Path, tmp_path: Path
 ) -> None:

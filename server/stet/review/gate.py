@@ -201,9 +201,11 @@ def _caution(
 
 def _warning(ground: Ground) -> str:
     """What the user must know of a place before anything is changed there."""
-    instructs = next((name for name in ground.names if is_protected(name)), None)
+    instructs = next(
+        (name for name in ground.below if is_protected(name, at_root=True)), None
+    ) or next(filter(is_protected, ground.names), None)
     if instructs is not None:
-        return f"{instructs!r} tells an editor, an agent, version control or a build what to do."
+        return f"{instructs!r} may tell an editor, an agent, version control or a build what to do."
     if ground.by_link:
         return f"{ground.names[0]!r} leads out of the workspace by a link."
     if ground.has_twins:

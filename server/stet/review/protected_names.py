@@ -1,134 +1,213 @@
-"""The names that `stet.review.protected` knows, folded; by who obeys them, and unasked.
+"""The names that `stet.review.protected` knows beyond its shapes, folded; by who obeys them, and unasked.
 
 Whoever adds one asks: does some program do what this file says when a folder is opened, a file loaded
-or saved, or something committed, pushed, built or installed? What a person only reads or runs is no
-matter of this list, nor is a plain source.
+or saved, or something committed, pushed, built, tested, installed or deployed? What a person only reads
+or runs is no matter of this list, nor is a plain source. Names that begin with a dot, end like a lock
+file and so on are known by their shape (`stet.review.shapes`) and not listed here.
 """
 
 FOLDERS = frozenset(
     {
-        # version control and its hooks
-        ".git", ".hg", ".svn", ".husky", ".githooks", ".git-hooks", ".lefthook",
-        # continuous integration
-        ".github", ".gitlab", ".gitea", ".forgejo", ".circleci", ".ci", ".woodpecker", ".buildkite",
-        ".teamcity", ".azure-pipelines", ".azuredevops", ".tekton", ".semaphore",
-        # editors
-        ".vscode", ".vscode-insiders", ".vs", ".idea", ".run", ".fleet", ".zed", ".helix", ".nvim",
-        ".vim", ".emacs.d", ".kak", ".sublime", ".theia", ".settings", ".joyride", ".calva", ".lsp",
-        ".clj-kondo", ".bsp", ".ctags.d",
-        # machines that are set up when the folder is opened
-        ".devcontainer", ".idx", ".codesandbox",
-        # agents
-        ".claude", ".cursor", ".continue", ".codex", ".gemini", ".cline", ".clinerules", ".roo",
-        ".windsurf", ".kiro", ".opencode", ".amazonq", ".junie", ".augment", ".trae", ".qwen",
-        ".aider", ".goose", ".agents", ".mcp", ".kilocode", ".openhands", ".factory", ".crush",
-        # what package managers and build tools run by themselves
-        ".cargo", ".yarn", ".mvn", ".bundle", ".direnv", ".mise",
-        # a home folder as the workspace
-        ".config", ".local", ".ssh", ".gnupg",
+        # hooks of version control, scripts of continuous integration
+        "githooks", "git-hooks", "ci_scripts", "zuul.d",
+        # what editors, builds and documentation load by themselves
+        "nbproject", "tuist", "fastlane", "magefiles", "site_scons", "_plugins", "_extensions",
+        # installed packages: plugins of linters and language servers are loaded from there
+        "node_modules", "bower_components", "site-packages", "dist-packages", "venv",
     }
 )  # fmt: skip
-FOLDER_PATTERNS = ("*.xcodeproj", "*.xcworkspace")
+FOLDER_PATTERNS = ("*.xcodeproj", "*.xcworkspace", "*.git")
 
 FILES = frozenset(
     {
-        # ours
-        ".stet.toml", ".stetignore",
         # version control; a bare repository is made of a `HEAD` (and git obeys its `config`)
-        ".gitignore", ".gitattributes", ".gitmodules", ".gitconfig", ".hgrc", "head", ".ignore",
-        ".pre-commit-config.yaml", ".pre-commit-hooks.yaml", "lefthook.yml", "lefthook.yaml", ".gitlint",
+        "head", "codeowners", "lefthook.yml", "lefthook.yaml", "lefthook.toml", "lefthook.json",
+        "lefthook-local.yml", "lefthook-local.yaml", "prek.toml", "captainhook.json", "grumphp.yml",
+        "grumphp.yml.dist", "simple-git-hooks.json", "simple-git-hooks.js", "simple-git-hooks.cjs",
+        "rusty-hook.toml", "hk.pkl", "cliff.toml", "dvc.yaml", "overcommit.yml", "pre-commit-config.yaml",
         # continuous integration, and what deploys
-        ".travis.yml", ".drone.yml", ".woodpecker.yml", ".woodpecker.yaml", ".cirrus.yml",
-        ".appveyor.yml", "appveyor.yml", "azure-pipelines.yml", "bitbucket-pipelines.yml",
-        "cloudbuild.yaml", "buildspec.yml", "wercker.yml", "circle.yml", "jenkinsfile", "codeowners",
-        "action.yml", "action.yaml", ".readthedocs.yml", ".readthedocs.yaml", "renovate.json",
-        "renovate.json5", ".renovaterc", ".renovaterc.json", "netlify.toml", "vercel.json", "fly.toml",
-        "render.yaml", "amplify.yml", "skaffold.yaml", "tiltfile", "procfile", "vagrantfile",
-        # editors, and what they load with a file
-        ".nvim.lua", ".nvimrc", ".exrc", ".vimrc", "_vimrc", ".gvimrc", ".lvimrc", ".vimspector.json",
-        "coc-settings.json", ".projections.json", ".dir-locals.el", ".dir-locals-2.el", ".emacs",
-        ".kakrc", ".editorconfig", ".kateproject", ".project", ".classpath", ".ctags", ".gdbinit",
-        ".lldbinit", "launchsettings.json", "omnisharp.json",
+        "appveyor.yml", "azure-pipelines.yml", "bitbucket-pipelines.yml", "wercker.yml", "circle.yml",
+        "shippable.yml", "bitrise.yml", "codemagic.yaml", "buildkite.yml", "screwdriver.yaml",
+        "zuul.yaml", "packit.yaml", "codeship-steps.yml", "codeship-services.yml", "jitpack.yml",
+        "action.yml", "action.yaml", "bors.toml", "mergify.yml", "codecov.yml", "codecov.yaml",
+        "release-please-config.json", "sonar-project.properties", "qodana.yaml", "qodana.yml",
+        "crowdin.yml", "crowdin.yaml", "semgrep.yml", "semgrep.yaml", "trivy.yaml", "goreleaser.yml",
+        "goreleaser.yaml", "cloudbuild.yaml", "cloudbuild.yml", "cloudbuild.json", "appspec.yml",
+        "appspec.yaml", "amplify.yml", "apprunner.yaml", "samconfig.toml", "template.yaml", "cdk.json",
+        "cdktf.json", "dockerrun.aws.json", "app.yaml", "app.yml", "cron.yaml", "dispatch.yaml",
+        "heroku.yml", "app.json", "manifest.yml", "netlify.toml", "_redirects", "_headers", "vercel.json",
+        "now.json", "wrangler.toml", "wrangler.json", "wrangler.jsonc", "fly.toml", "render.yaml",
+        "railway.json", "railway.toml", "nixpacks.toml", "railpack.json", "firebase.json",
+        "firestore.rules", "storage.rules", "database.rules.json", "serverless.yml", "serverless.yaml",
+        "serverless.ts", "serverless.js", "serverless.json", "pulumi.yaml", "pulumi.yml",
+        "terragrunt.hcl", "root.hcl", "atlantis.yaml", "docker-bake.hcl", "docker-bake.json",
+        "kustomization.yaml", "kustomization.yml", "chart.yaml", "values.yaml", "helmfile.yaml",
+        "helmfile.yml", "skaffold.yaml", "tilt_config.json", "garden.yml", "werf.yaml", "okteto.yml",
+        "okteto.yaml", "devspace.yaml", "ansible.cfg", "galaxy.yml", "site.yml", "molecule.yml",
+        "dagger.json", "captain-definition", "readthedocs.yml", "readthedocs.yaml", "process.json",
+        "mprocs.yaml", "process-compose.yaml", "project.toml", "eas.json", "copilot.yml",
+        # editors and language servers, and what they load with a file
+        "coc-settings.json", "neoconf.json", "init.el", "early-init.el", "init.vim", "init.lua", "eask",
+        "cask", "eldev", "eldev-local", "launchsettings.json", "launch.vs.json", "tasks.vs.json",
+        "cppproperties.json", "cmakesettings.json", "omnisharp.json", "pyrightconfig.json",
+        "rust-analyzer.toml", "rust-project.json", "hie.yaml", "zls.json", "elvis.config", "steepfile",
+        "rbs_collection.yaml", "compile_commands.json", "compile_flags.txt", "texlabroot", "gdbinit",
+        "lldbinit", "nb-configuration.xml", "nbactions.xml", "localsettings.yaml", "indentconfig.yaml",
+        "_clang-format", "_vale.ini", "cmakelists.txt.user",
         # machines that are set up when the folder is opened
-        ".devcontainer.json", ".gitpod.yml", ".gitpod.dockerfile", "devfile.yaml", ".stackblitzrc",
-        ".replit", "replit.nix",
+        "devfile.yaml", "devfile.yml", "replit.nix", "devbox.json", "devenv.nix", "devenv.yaml",
+        "shell.nix", "flake.nix", "default.nix", "guix.scm", "mise.toml", "mise.local.toml", "pkgx.yaml",
+        "pkgx.yml", "environment.yml", "environment.yaml", "pixi.toml", "postbuild", "apt.txt",
+        "runtime.txt", "pyvenv.cfg", "rust-toolchain", "rust-toolchain.toml", "sandbox.config.json",
         # agents
-        "agents.md", "agents.override.md", "agent.md", "claude.md", "claude.local.md", "gemini.md",
-        "qwen.md", "warp.md", "replit.md", "skill.md", "copilot-instructions.md", ".cursorrules",
-        ".cursorignore", ".windsurfrules", ".windsurfignore", ".clinerules", ".clineignore",
-        ".roorules", ".rooignore", ".roomodes", ".kilocodemodes", ".continuerules", ".rules",
-        ".goosehints", ".augment-guidelines", ".mcp.json", "mcp.json", "opencode.json",
-        "opencode.jsonc", "crush.json", ".crush.json",
+        "agents.md", "agents.override.md", "agents.local.md", "agent.md", "claude.md", "claude.local.md",
+        "gemini.md", "qwen.md", "crush.md", "crush.local.md", "warp.md", "replit.md", "jules.md",
+        "skill.md", "soul.md", "tools.md", "heartbeat.md", "identity.md", "conventions.md",
+        "copilot-instructions.md", "best_practices.md", "knowledge.md", "mcp.json", "mcp_config.json",
+        "mcp-config.json", "mcp.yaml", "mcp.toml", "claude_desktop_config.json", "opencode.json",
+        "opencode.jsonc", "crush.json", "kilo.json", "kilo.jsonc", "gemini-extension.json",
+        "qwen-extension.json", "firebender.json", "codebuff.json", "greptile.json", "sweep.yaml",
+        "ellipsis.yaml", "ellipsis.yml", "rulesync.jsonc", "gptme.toml",
         # shells, interpreters and their environments
-        ".envrc", ".tool-versions", "mise.toml", ".mise.toml", "shell.nix", "flake.nix", "default.nix",
-        "flake.lock", ".profile", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout",
-        ".bash_aliases", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".cshrc", ".tcshrc",
-        ".kshrc", ".inputrc", ".tmux.conf", ".screenrc", ".xprofile", ".curlrc", ".wgetrc", ".psqlrc",
-        ".sqliterc", ".rprofile", ".irbrc", ".pryrc", ".pdbrc", ".ghci", ".iex.exs",
+        "config.fish", "config.nu", "env.nu", "rc.xsh", "profile.ps1", "tmux.conf", "startup.jl",
+        "rprofile.site", "ipython_config.py", "ipython_kernel_config.py", "zshenv", "zprofile", "zlogin",
+        "startup.m", "autoexec.bat", "config.site",
         # C and C++
-        "makefile", "gnumakefile", "makefile.am", "makefile.in", "cmakelists.txt", "cmakepresets.json",
-        "cmakeuserpresets.json", "meson.build", "sconstruct", "sconscript", "wscript", "xmake.lua",
-        "premake5.lua", "configure", "configure.ac", ".ycm_extra_conf.py", ".clangd", ".clang-tidy",
-        ".ccls", "compile_commands.json", "compile_flags.txt", "conanfile.py",
+        "makefile", "gnumakefile", "bsdmakefile", "cmakelists.txt", "cmakepresets.json",
+        "cmakeuserpresets.json", "meson.build", "meson_options.txt", "meson.options", "build.ninja",
+        "sconstruct", "sconscript", "wscript", "wscript_build", "xmake.lua", "premake4.lua",
+        "premake5.lua", "tupfile.lua", "tupfile.ini", "tuprules.tup", "tup.config", "configure",
+        "configure.ac", "configure.in", "aclocal.m4", "acinclude.m4", "autogen.sh", "bootstrap", "all.do", "default.do",
+        "jamroot", "jamfile", "jamfile.v2", "conanfile.py", "conanfile.txt", "vcpkg.json",
+        "vcpkg-configuration.json", "android.bp", "android.mk", "kbuild", "kconfig", "deps",
+        "presubmit.py", "pkgbuild", "apkbuild", "snapcraft.yaml", "sdkconfig", "sdkconfig.defaults",
+        "idf_component.yml", "kconfig.projbuild", "platformio.ini", "sketch.yaml", "west.yml", "prj.conf",
         # Python
-        "setup.py", "setup.cfg", "pyproject.toml", "pipfile", "tox.ini", "noxfile.py", "pytest.ini",
-        "conftest.py", "sitecustomize.py", "usercustomize.py", ".pylintrc", "pylintrc", "mypy.ini",
-        ".mypy.ini", ".flake8", "hatch.toml", "pdm.toml", "poetry.toml", "uv.toml",
+        "setup.py", "setup.cfg", "manifest.in", "pyproject.toml", "tox.ini", "tox.toml", "toxfile.py",
+        "noxfile.py", "pytest.ini", "pytest.toml", "conftest.py", "sitecustomize.py", "usercustomize.py",
+        "pylintrc.toml", "mypy.ini", "ruff.toml", "ty.toml", "pyrefly.toml", "pytype.cfg", "pytype.toml",
+        "bandit.yaml", "bandit.yml", "prospector.yaml", "hatch.toml", "hatch_build.py", "pdm.toml",
+        "pdm_build.py", "poetry.toml", "uv.toml", "pip.conf", "pip.ini", "fabfile.py", "dodo.py",
+        "locustfile.py", "manage.py", "pelicanconf.py", "publishconf.py", "versioneer.py", "asv.conf.json",
+        "alembic.ini", "dbt_project.yml", "packages.yml", "buildout.cfg", "pants.toml", "pants.ci.toml",
+        "towncrier.toml", "jupytext.toml", "cz.toml", "cz.json", "cz.yaml", "cog.yaml", "invoke.yaml",
+        "fabric.yml", "mkdocs.yml", "mkdocs.yaml", "locust.conf", "cookiecutter.json", "copier.yml",
+        "copier.yaml",
         # JavaScript and TypeScript
-        "package.json", ".yarnrc", ".yarnrc.yml", "binding.gyp", "pnpm-workspace.yaml", "deno.json",
-        "deno.jsonc", "bunfig.toml", "nx.json", "lerna.json", "turbo.json", "angular.json", ".swcrc",
-        ".oxlintrc.json", "dprint.json",
-        # Rust, Go, Zig, Nim, D
-        "cargo.toml", "build.rs", "rust-toolchain", "rust-toolchain.toml", "go.mod", "go.work",
-        "magefile.go", "build.zig", "build.zig.zon", "config.nims", "nim.cfg", "dub.json", "dub.sdl",
-        # Java, Kotlin, Scala, Clojure
-        "pom.xml", "gradlew", "gradlew.bat", "mvnw", "mvnw.cmd", "gradle.properties",
-        "gradle-wrapper.properties", "build.sc", "build.mill", ".scalafmt.conf", ".scalafix.conf",
-        "project.clj", "deps.edn", "bb.edn", "shadow-cljs.edn",
-        # C#, F#
-        "global.json", "nuget.config", "packages.config",
-        # Ruby, PHP, Perl, Lua
-        "gemfile", "gems.rb", "rakefile", ".rubocop.yml", ".rspec", ".solargraph.yml", "brewfile",
-        "composer.json", "phpstan.neon", "phpstan.neon.dist", "psalm.xml", "phpunit.xml",
-        "phpunit.xml.dist", "rector.php", "makefile.pl", "build.pl", ".perlcriticrc", ".luarc.json",
-        ".luarc.jsonc", ".luacheckrc",
-        # Elixir, Erlang, Haskell, OCaml
-        "mix.exs", ".formatter.exs", ".credo.exs", "rebar.config", "rebar.config.script",
-        "cabal.project", "stack.yaml", "package.yaml", "hie.yaml", "setup.hs", "dune", "dune-project",
-        "dune-workspace",
+        "package.json", "binding.gyp", "common.gypi", "pnpm-workspace.yaml", "pnpmfile.js", "deno.json",
+        "deno.jsonc", "jsr.json", "import_map.json", "bunfig.toml", "nx.json", "project.json",
+        "workspace.json", "lerna.json", "turbo.json", "rush.json", "moon.yml", "angular.json",
+        "biome.json", "biome.jsonc", "rome.json", "tslint.json", "dprint.json", "dprint.jsonc",
+        "vitest.workspace.ts", "vitest.setup.ts", "jest.setup.js", "jest.setup.ts", "jest-preset.js",
+        "jasmine.json", "jasmine.mjs", "mocha.opts", "webpackfile.js", "jakefile.js", "gatsby-node.js",
+        "gatsby-node.ts", "gatsby-browser.js", "gatsby-ssr.js", "ember-cli-build.js",
+        "config-overrides.js", "sidebars.js", "book.json", "nightwatch.json", "cypress.json",
+        "wallaby.js", "nodemon.json", "typedoc.json", "jsdoc.json", "api-extractor.json", "codegen.yml",
+        "codegen.ts", "knip.json", "knip.jsonc", "knip.ts", "knexfile.js", "knexfile.ts", "plopfile.js",
+        "asconfig.json", "rescript.json", "spago.yaml", "spago.dhall", "packages.dhall", "elm.json",
+        "esy.json", "haxelib.json", "instrumentation.ts", "instrumentation.js", "electron-builder.yml",
+        "electron-builder.json", "electron-builder.json5", "tauri.toml", "browserslist", "sst.json",
+        # Rust, Go, Zig, Nim, D, V, Crystal
+        "cargo.toml", "build.rs", "rustfmt.toml", "clippy.toml", "deny.toml", "cross.toml", "trunk.toml",
+        "makefile.toml", "bacon.toml", "release.toml", "dist.toml", "dist-workspace.toml", "go.mod",
+        "go.work", "modules.txt", "magefile.go", "gopkg.toml", "glide.yaml", "air.toml", "buf.yaml",
+        "buf.gen.yaml", "buf.work.yaml", "sqlc.yaml", "sqlc.yml", "sqlc.json", "gqlgen.yml", "build.zig",
+        "build.zig.zon", "config.nims", "nim.cfg", "dub.json", "dub.sdl", "dub.selections.json", "v.mod",
+        "shard.yml",
+        # Java, Kotlin, Scala, Clojure, Android
+        "pom.xml", "gradlew", "gradlew.bat", "mvnw", "mvnw.cmd", "gradle.properties", "local.properties",
+        "gradle-wrapper.properties", "libs.versions.toml", "verification-metadata.xml", "build.xml",
+        "ivy.xml", "ivysettings.xml", "build.properties", "build.sc", "build.mill", "build.mill.yaml",
+        "project.scala", "project.clj", "profiles.clj", "deps.edn", "bb.edn", "nbb.edn", "tests.edn",
+        "user.clj", "build.clj", "build.boot", "shadow-cljs.edn", "figwheel-main.edn", "lombok.config",
+        "checkstyle.xml", "pmd.xml", "detekt.yml", "proguard-rules.pro",
+        # C#, F#, PowerShell
+        "global.json", "nuget.config", "packages.config", "web.config", "dotnet-tools.json",
+        "stylecop.json", "xunit.runner.json", "paket.dependencies", "paket.references", "build.fsx",
+        "build.cake", "psscriptanalyzersettings.psd1",
+        # Ruby, PHP, Perl, Lua, R, Julia
+        "gems.rb", "rakefile.rb", "config.ru", "spec_helper.rb", "rails_helper.rb", "test_helper.rb",
+        "policyfile.rb", "metadata.rb", "kitchen.yml", "cucumber.yml", "appraisals", "nanoc.yaml",
+        "composer.json", "auth.json", "phpstan.neon", "phpstan.neon.dist", "phpstan.dist.neon",
+        "phpstan-baseline.neon", "psalm.xml", "psalm.xml.dist", "phpunit.xml", "phpunit.xml.dist",
+        "phpunit.dist.xml", "phpcs.xml", "phpcs.xml.dist", "pest.php", "bootstrap.php", "rector.php",
+        "ecs.php", "pint.json", "infection.json", "infection.json5", "infection.json.dist", "behat.yml",
+        "behat.yaml", "behat.php", "codeception.yml", "deploy.php", "deploy.yaml", "robofile.php",
+        "castor.php", "box.json", "box.json.dist", "phing.xml", "php.ini", "artisan", "makefile.pl",
+        "build.pl", "cpanfile", "dist.ini", "weaver.ini", "minil.toml", "tidyall.ini", "selene.toml",
+        "stylua.toml", "default.project.json", "wally.toml", "aftman.toml", "rokit.toml", "activate.r",
+        "_targets.r", "_drake.r", "description", "localpreferences.toml", "juliaproject.toml",
+        "artifacts.toml", "make.jl",
+        # Elixir, Erlang, Gleam, Haskell, OCaml, Lean, Lisp and others
+        "mix.exs", "rebar.config", "rebar.config.script", "sys.config", "vm.args", "relx.config",
+        "erlang.mk", "erlang_ls.config", "gleam.toml", "manifest.toml", "cabal.project",
+        "cabal.project.local", "stack.yaml", "package.yaml", "setup.hs", "setup.lhs", "fourmolu.yaml",
+        "weeder.toml", "hlint.yaml", "dune", "dune-project", "dune-workspace", "opam", "_tags",
+        "myocamlbuild.ml", "_oasis", "lakefile.lean", "lakefile.toml", "lean-toolchain",
+        "lake-manifest.json", "_coqproject", "pack.toml", "qlfile", "info.rkt", "pack.pl", "alire.toml",
+        "fpm.toml", "foundry.toml", "remappings.txt", "scarb.toml", "move.toml", "nargo.toml",
+        "anchor.toml", "project.godot", "export_presets.cfg",
         # Swift, Dart
-        "package.swift", "podfile", "cartfile", "pubspec.yaml", "analysis_options.yaml", "build.yaml",
+        "package.swift", "project.swift", "workspace.swift", "tuist.swift", "pubspec.yaml",
+        "pubspec_overrides.yaml", "analysis_options.yaml", "build.yaml", "dart_test.yaml", "melos.yaml",
+        "l10n.yaml",
         # Bazel and others
-        "workspace", "workspace.bazel", "module.bazel", "build", "build.bazel", ".bazelrc", "buck",
-        "justfile", ".justfile", "taskfile.yml", "taskfile.yaml", "earthfile", "ansible.cfg",
+        "workspace", "workspace.bazel", "workspace.bzlmod", "module.bazel", "build", "build.bazel",
+        "buck", "targets", "build.pants", "build.gn", "args.gni", "taskfile.yml", "taskfile.yaml",
+        "taskfile.dist.yml", "taskfile.dist.yaml", "book.toml", "hugo.toml", "hugo.yaml", "_config.yml",
+        "_quarto.yml", "_extension.yml", "antora.yml", "antora-playbook.yml",
         # what is installed, line by line, and read by nobody
-        "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock",
-        "cargo.lock", "poetry.lock", "uv.lock", "pdm.lock", "pipfile.lock", "gemfile.lock",
-        "composer.lock", "go.sum", "go.work.sum", "mix.lock", "pubspec.lock", "packages.lock.json",
-        "package.resolved", "podfile.lock", "gradle.lockfile", "deno.lock",
+        "npm-shrinkwrap.json", "go.sum", "go.work.sum", "package.resolved", "cartfile.resolved",
+        "constraints.txt", "requirements.txt", "requirements.in", "cpanfile.snapshot",
     }
 )  # fmt: skip
 
 FILE_PATTERNS = (
-    # editors and agents
-    "*.code-workspace", "*.sublime-project", "*.sublime-build", ".vim*rc", "*.vimrc", ".aider*",
-    # continuous integration, containers
-    "*.gitlab-ci.yml", ".gitlab-ci*.yml", "*.jenkinsfile", ".goreleaser.y*ml", "dockerfile",
-    "dockerfile.*", "*.dockerfile", "containerfile", "docker-compose*.y*ml", "compose*.y*ml",
-    # linters and formatters that editors run, with plugins that are code
-    ".eslintrc*", "eslint.config.*", ".prettierrc*", "prettier.config.*", ".stylelintrc*",
-    "stylelint.config.*", ".lintstagedrc*", "lint-staged.config.*", ".commitlintrc*",
-    "commitlint.config.*", ".markdownlint*", ".textlintrc*", ".remarkrc*", ".cspell*", "cspell*.json",
-    "cspell.config.*", ".golangci.*", ".php-cs-fixer*.php",
-    # builds and tests that editors run
-    "tsconfig*.json", "jsconfig*.json", ".babelrc*", "babel.config.*", "vite.config.*",
-    "vitest.config.*", "webpack.config.*", "rollup.config.*", "rspack.config.*", "next.config.*",
-    "nuxt.config.*", "svelte.config.*", "astro.config.*", "tailwind.config.*", "postcss.config.*",
-    "jest.config.*", ".mocharc*", "karma.conf.*", "playwright.config.*", "cypress.config.*",
-    "metro.config.*", "gulpfile*", "gruntfile*", ".releaserc*", "release.config.*", ".pnp.*",
-    ".pnpmfile.*",
+    # agents
+    "*.mdc", "*.instructions.md", "*.prompt.md", "*.chatmode.md", "*.agent.md", "*.hook",
+    # editors and debuggers
+    "*.code-workspace", "*.sublime-project", "*.sublime-build", "*.sublime-workspace", "*.geany",
+    "*.iml", "*.ipr", "*.pro.user", "*-gdb.py", "*-gdb.gdb", "*-gdb.scm",
+    # continuous integration, containers, deployment
+    "*.gitlab-ci.yml", "azure-pipelines*.yml", "buildspec*.y*ml", "*.gocd.yaml", "*.jenkinsfile",
+    "*.dockerfile", "docker-compose*.y*ml", "compose*.y*ml", "docker-bake.*", "pulumi.*.y*ml",
+    "*.nomad", "*.nomad.hcl", "*.pkr.hcl", "*.garden.yml", "dangerfile.*", "renovate.json*",
+    "wrangler.*", "*tilt*.star",
+    # linters, builds and tests that editors run, with plugins that are code
+    "cspell*.json", "tsconfig*.json", "jsconfig*.json", "gulpfile*", "gruntfile*", "webpack.*.js",
+    "*.conf.js", "*.conf.ts", "*.conf.cjs", "*.conf.mjs", "*.conf.coffee", "*.conf.py",
+    "tauri*.conf.json*", "default.*.do",
+    "jupyter_*_config.*", "hardhat.*", "*.suite.yml",
     # projects and parts of builds, by their endings
-    "*.pth", "*.mk", "*.cmake", "*.gradle", "*.gradle.kts", "*.sbt", "*.bzl", "*.sln", "*.slnx",
-    "*.slnf", "*.csproj", "*.fsproj", "*.vbproj", "*.vcxproj", "*.proj", "*.props", "*.targets",
-    "*.rsp", "*.gemspec", "*.podspec", "*.cabal", "*.nimble", "*.rockspec", "*.rproj",
+    "*.pth", "*.mk", "*.mak", "*.cmake", "*.gradle", "*.gradle.kts", "*.gradle.dcl", "*.sbt", "*.bzl",
+    "*.bazelrc", "*.wrap", "*.gni", "*.qbs", "*.pri", "*.xcconfig", "*.sln", "*.slnx", "*.slnf",
+    "*.csproj", "*.fsproj", "*.vbproj", "*.vcxproj", "*.vcxproj.*", "*.proj", "*.props", "*.targets",
+    "*.rsp", "*.ruleset", "*.runsettings", "*.pubxml", "*.nuspec", "*.gemspec", "*.gemfile", "*.rake",
+    "*.thor", "*.podspec", "*.cabal", "*.nimble", "*.nims", "*.rockspec", "*.rproj", "*.opam",
+    "*.agda-lib", "*.ipkg", "*.asd", "*.gpr", "*.smk", "*.hxml", "*.jam", "*.build.ps1", "*.just",
+    "makefile.am", "makefile.in", "makefile.*.am", "makefile.*.in", "makefile.inc", "makefile.win",
+    "makefile.mak*", "doxyfile.*", "powershell_profile.ps1",
+    "*.powershell_profile.ps1", "swift-package*.swift", "package@swift-*.swift",
 )  # fmt: skip
+
+PATHS = (
+    "bin/activate-hermit", "bin/*.hcl", "bin/rails", "bin/spring", "tools/bazel", "config/*.rb",
+    "config/*.exs", "config/deploy.yml", "config/cucumber.yml", "config/checkstyle/*", "config/detekt/*",
+    "config/config.ts", "common/config/rush/*", "project/*.sbt", "project/*.scala", "project/*.properties",
+    "features/support/*", "cypress/support/*", "sorbet/config", "supabase/config.toml", "alembic/env.py",
+    "migrations/env.py", "logseq/config.edn", "logseq/custom.*", "conf.d/*.fish", "binder/start",
+    "packages/manifest.json", "molecule/*.yml", "copilot/*.yml", "ci/*.yml", "ci/*.yaml",
+    "requirements/*.txt", "requirements/*.in",
+)  # fmt: skip
+"""Ends of paths, for files whose own name says too little."""
+
+ROOT_FOLDERS = frozenset({"debian", "gradle", "ci", "snap", "rpm"})
+"""Folders that only count where they lie in a root."""
+
+ROOT_FILES = frozenset(
+    {
+        "tasks.py", "build.py", "build.js", "build.mjs", "build.ts", "esbuild.js", "esbuild.mjs",
+        "make.py", "waf", "run_tests.py", "gen.py",
+    }
+)  # fmt: skip
+"""Names of sources that a program runs where they lie in a root, and that are ordinary elsewhere."""

@@ -87,11 +87,11 @@ def suspicion(new: Iterable[str], old: Iterable[str], name: str = "") -> str:
         )
     if mixed := _count(_mixed, new) - _count(_mixed, old):
         word = next(iter(mixed))
-        return f"The word {_skeleton(word)!r} in the text has letters of another script."
+        return f"The word {skeleton(word)!r} in the text has letters of another script."
     doubles = _doubles_of((*new, *old))
     if found := _count(doubles, new) - _count(doubles, old):
         word = next(iter(found))
-        return f"The word {_skeleton(word)!r} stands in the text twice, once in another script."
+        return f"The word {skeleton(word)!r} stands in the text twice, once in another script."
     return ""
 
 
@@ -161,7 +161,7 @@ def _doubles_of(texts: Iterable[str]) -> Callable[[str], list[str]]:
 
     def doubles(text: str) -> list[str]:
         found = () if text.isascii() else _WORD.findall(text)
-        return [word for word in found if _is_other(word) and _skeleton(word) in words]
+        return [word for word in found if _is_other(word) and skeleton(word) in words]
 
     return doubles
 
@@ -170,7 +170,7 @@ def _is_other(word: str) -> bool:
     return len(word) >= _LEAST_DOUBLE and all(map(_plain, word))
 
 
-def _skeleton(word: str) -> str:
+def skeleton(word: str) -> str:
     """What a word reads like."""
     return "".join(
         letter if letter.isascii() else _plain(letter) or letter for letter in word

@@ -7,11 +7,13 @@ times; nothing is opened but ignore files.
 """
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stet.system.system import FileKind, FileStat, System
 from stet.text.normal import normalized
+from stet.workspace.below import parts_below
 from stet.workspace.names import PathRefused, alias_fault, split_name
 from stet.workspace.refusal import Refusal
 from stet.workspace.snapshot import Snapshot
@@ -27,6 +29,7 @@ class Ground:
 
     Attributes:
         names: What it is called, as written and with every link resolved, without repeats.
+        below: The same from each project down that holds it: a root, or a checkout within one.
         refusal: Why nothing there may be changed, made, moved or removed; None if it may.
         against_new: Why no new file may be made there; None if one may.
         real: Where it leads to with every link resolved; None for untitled documents.
@@ -44,6 +47,7 @@ class Ground:
     has_twins: bool = False
     leads_out: bool = False
     by_link: bool = False
+    below: tuple[str, ...] = ()
 
 
 def survey(snapshot: Snapshot, uri: str, *, by_user: bool = False) -> Ground:
@@ -70,6 +74,7 @@ def survey(snapshot: Snapshot, uri: str, *, by_user: bool = False) -> Ground:
         has_twins=target is not None and target.kind is FileKind.FILE and target.n_names > 1,
         leads_out=leads_out,
         by_link=by_link,
+        below=_below(snapshot, path, real),
     )
     refusal = (
         (None if snapshot.document(uri) is not None else _name_fault(name, path))
@@ -101,6 +106,31 @@ def _lies(snapshot: Snapshot, path: Path, real: Path) -> tuple[bool, bool]:
     if any(base == real or base in real.parents for base in bases):
         return False, False
     return True, any(root.path in path.parents for root in snapshot.roots)
+
+
+_CHECKOUTS = (".git", ".jj", ".hg", ".sl", ".svn", ".bzr", "_darcs")
+"""What lies in the top folder of a checkout."""
+
+
+def _below(snapshot: Snapshot, *paths: Path) -> tuple[str, ...]:
+    """The names of a place from each project down that holds it, without repeats."""
+    found: dict[str, None] = {}
+    for path in dict.fromkeys(paths):
+        for root in snapshot.roots:
+            for base in dict.fromkeys((root.path, snapshot.system.real_path(root.path))):
+                parts = parts_below(path, base)
+                if parts:
+                    found["/".join(parts)] = None
+                    found.update(dict.fromkeys(_below_checkouts(snapshot.system, base, parts)))
+    return tuple(found)
+
+
+def _below_checkouts(system: System, base: Path, parts: tuple[str, ...]) -> Iterator[str]:
+    """The name of `parts` from each checkout down that lies between `base` and them."""
+    for at in range(1, len(parts)):
+        folder = base.joinpath(*parts[:at])
+        if any(system.stat(folder / name) is not None for name in _CHECKOUTS):
+            yield "/".join(parts[at:])
 
 
 def _name_fault(name: str, path: Path) -> Refusal | None:

@@ -9,7 +9,7 @@ model, local ones too. In this order, for the path as written and for the real o
 | `own` | Stet's state and cache folders: proposals, trash, pages, the index | |
 | `secret` | names of secret files, everything in secret folders | |
 | `deny` | `privacy.deny` of the settings | |
-| `git` | the inside of `.git`, `.hg`, `.svn` | |
+| `git` | the state of version control: `.git`, `.jj`, `.hg`, `.svn`, `CVS` and their kin | |
 | `outside` | what is not below a root of the workspace | it is open in the editor |
 | `excluded` | `context.excludedFolders` | |
 | `ignored` | what a `.stetignore` names | |
@@ -37,11 +37,9 @@ from stet.workspace.refusal import Refusal
 from stet.workspace.roots import Root
 from stet.workspace.secret_files import is_secret
 from stet.workspace.uris import canonical, path_of, scheme_of, untitled_name
+from stet.workspace.version_control import is_version_control
 
 log = logging.getLogger(__name__)
-
-_VERSION_CONTROL = frozenset({".git", ".hg", ".svn", "git~1"})
-"""The last is the short name that Windows gives to the first (CVE-2014-9390)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +212,7 @@ class PrivacyFilter:
         anchored = tuple(each for each in self.settings.privacy.deny if each.startswith("/"))
         if _named(anchored, "privacy.deny", parts, is_folder=is_folder):
             return _denied(name)
-        if _is_version_control(parts):
+        if is_version_control(parts):
             return Refusal("git", f"{name!r} belongs to version control.")
         return None
 
@@ -241,11 +239,6 @@ class PrivacyFilter:
 
 def _own(name: str) -> Refusal:
     return Refusal("own", f"{name!r} is where Stet keeps its own state.")
-
-
-@lru_cache(maxsize=8192)
-def _is_version_control(parts: tuple[str, ...]) -> bool:
-    return any(loosest(part) in _VERSION_CONTROL for part in parts)
 
 
 @lru_cache(maxsize=4)
