@@ -33,9 +33,13 @@ async def do(editor: FakeEditor, *wishes: Mapping[str, Any], saves: bool = True)
     return hunks
 
 
-async def undo(editor: FakeEditor, hunks: list[str]) -> None:
-    """Take the turn back, in one step."""
+async def undo(editor: FakeEditor, hunks: list[str], closes: str = "") -> None:
+    """Take the turn back, in one step; a file that the editor does not delete is closed."""
     answer = await editor.command("stet.undo", {"turn": "t1"})
     assert (sorted(answer["hunks"]), answer["refused"]) == (sorted(hunks), [])
+    if closes:
+        await editor.wait_for_message(f"{closes} is open in the editor: it is deleted when")
+        editor.save(closes)
+        editor.close(closes)
     await editor.wait_until(lambda: not any("not undone" in m.message for m in editor.messages))
     await wait_for_states(editor, **dict.fromkeys(hunks, "undone"))

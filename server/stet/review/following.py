@@ -258,8 +258,9 @@ def _turned(track: Track, hunk: Hunk) -> HunkState | None:
 
 def _turn(track: Track, hunk: Hunk, state: HunkState) -> Hunk:
     """A hunk that the user has turned round in the editor."""
-    if state is HunkState.UNDONE:
+    if state is HunkState.UNDONE and hunk.id not in track.undone.given_up:
         track.undone.due.append(hunk.id)
+    track.undone.given_up.discard(hunk.id)
     return dataclasses.replace(hunk, state=state, reason="")
 
 

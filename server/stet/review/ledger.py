@@ -24,10 +24,9 @@ from stet.review.proposing import propose_create, propose_lines, propose_move, p
 from stet.review.readying import Ready, ReadyMove, ready, ready_move
 from stet.review.renaming import rename
 from stet.review.restoring import replacing_turn, restore
-from stet.review.returning import take_back
+from stet.review.returning import open_with, take_back
 from stet.review.rules import EditRules
 from stet.text.change import TextChange
-from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 from stet.workspace.uris import canonical
@@ -268,10 +267,7 @@ class ReviewLedger:
             track.uri = uri
             if not track.is_open:
                 self.blocks.fold_missing(track, "".join(lines))
-            changes = changes_between(track.text, "".join(lines))
-            track.lines, track.is_open = lines, True
-            follow(self._book, track, changes, lines)
-            track.undone.due.clear()  # what another program wrote is no undo
+            open_with(self._book, track, lines)
 
     def on_disk(self, uri: str, text: str) -> None:
         """`uri`, which is not open, has this text: its hunks follow from the text they last knew."""

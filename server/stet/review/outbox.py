@@ -99,7 +99,9 @@ class Outbox:
                 anchor.rest(track.lines)
                 if self._book[hunk_id].state is HunkState.REJECTED:
                     track.retire(hunk_id)  # the user took the approval back meanwhile
-                elif not back:
+                elif back:
+                    track.undone.given_up.add(hunk_id)
+                else:
                     self._waits(hunk_id, reason)
         keep_apart(track.live, track.lines)
         if not back and settle is None:

@@ -1,7 +1,7 @@
 """Hunks of an earlier run find their places in files that have moved on meanwhile."""
 
 import dataclasses
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from stet.review.anchoring.along import along
 from stet.review.anchoring.anchors import Anchor
@@ -10,11 +10,11 @@ from stet.review.anchoring.elsewhere import elsewhere
 from stet.review.anchoring.standing import Standing
 from stet.review.anchoring.track import Track
 from stet.review.book import Book, is_of_lines
-from stet.review.following import catch_up
+from stet.review.following import catch_up, follow
 from stet.review.importing import tell_twins_apart
 from stet.review.inline import InlineBlocks
 from stet.review.journal import Footing, Kept
-from stet.review.proposal import LIVE, Hunk, HunkState
+from stet.review.proposal import LIVE, Hunk, HunkState, but
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 
@@ -60,10 +60,55 @@ def take_back(book: Book, kept: Kept, texts: Mapping[str, str]) -> None:
             book.changed(uri)
 
 
+def open_with(book: Book, track: Track, lines: Sequence[str]) -> None:
+    """Let the hunks of a file that was not open follow to the text that it is opened with."""
+    conflicts = _conflicts(track)
+    changes = changes_between(track.text, "".join(lines))
+    track.lines, track.is_open = lines, True
+    follow(book, track, changes, lines)
+    track.undone.due.clear()  # what another program wrote is no undo
+    _confirm_arrived(book, track, conflicts)
+
+
+def _conflicts(track: Track) -> set[str]:
+    return {anchor.hunk for anchor in track.live if anchor.merged is None}
+
+
+def _confirm_arrived(book: Book, track: Track, conflicts: Collection[str]) -> None:
+    """Accept hunks that have become conflicts, though what they would write stands in their place.
+
+    Typed lines and an edit that reached the editor just before a server ended may come as one
+    difference, which takes the hunk of that edit its place.
+
+    Args:
+        book: Has the hunks.
+        track: Their file, with the text that was found.
+        conflicts: The hunks that were conflicts before.
+    """
+    arrived, lines = [], track.lines
+    for anchor in tuple(track.live):
+        is_new = anchor.merged is None and anchor.hunk not in conflicts
+        if not is_new or isinstance(anchor, BlockAnchor):
+            continue
+        place = anchor.stands_at(lines, anchor.proposed)
+        says_little = not any(map(str.isalnum, anchor.proposed))
+        if place is None or says_little or anchor.stands_at(lines, anchor.base) is not None:
+            continue
+        hunk, written = book[anchor.hunk], "".join(lines[place[0] : place[1]])
+        arrived.append(but(hunk, state=HunkState.ACCEPTED, old=anchor.base, new=written, reason=""))
+        track.settle(Anchor(hunk.id, lines, place, written, anchor.base, stood=True))
+    book.put(*arrived, decision=True, stands=track.uri)
+    if arrived:
+        book.changed(track.uri)
+
+
 def _follow_to(book: Book, track: Track, text: str | None) -> None:
     """Find the places that anchors which came back have in the text as it is now; None: it is gone."""
     InlineBlocks(book).fold_missing(track, text or "")
+    conflicts = _conflicts(track)
     catch_up(book, track, text or "")
+    if text is not None:
+        _confirm_arrived(book, track, conflicts)
     for anchor in tuple(track.live):
         if anchor.merged is None and not isinstance(anchor, BlockAnchor):
             _look_elsewhere(track, anchor)

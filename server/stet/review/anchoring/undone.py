@@ -18,11 +18,14 @@ class UndoneInEditor:
 
     Attributes:
         due: The hunks that have been undone by the changes that are being followed.
+        given_up: Those that were to be undone by an edit of ours, which has not come yet: should it
+            come after all, they are undone for good.
     """
 
     def __init__(self) -> None:
         """Nothing is undone yet."""
         self.due: list[str] = []
+        self.given_up: set[str] = set()
         self._anchors: dict[str, Anchor] = {}
         self._texts: dict[str, frozenset[tuple[int, int]]] = {}
 
