@@ -238,3 +238,51 @@ async def test_a_hunk_of_that_id_elsewhere_stays_what_it_is(root: Path, tmp_path
         await editor.command("stet.accept", {"file": "a.md"})
         await editor.wait_until(lambda: editor.text("a.md") == RESOLVED)
         await wait_for_states(editor, h1="pending")
+
+
+async def test_a_block_that_the_editors_undo_brings_back_waits_again(root: Path) -> None:
+    async with FakeEditor.start(root) as editor:
+        editor.open("a.md")
+        add, replace, _ = [hunk["hunk"] for hunk in await found(editor, "a.md", 3)]
+        await editor.command("stet.accept", {"hunk": add})
+        await editor.command("stet.reject", {"hunk": replace})
+        await wait_for_states(editor, **{add: "accepted", replace: "rejected"})
+        editor.change("a.md", "added\nlines\n", ADD)
+        editor.change("a.md", "old words\n", REPLACE)
+        await wait_for_states(editor, **{add: "pending", replace: "pending"})
+        assert editor.text("a.md") == TEXT
+        await editor.command("stet.accept", {"file": "a.md"})
+        await editor.wait_until(lambda: editor.text("a.md") == RESOLVED)
+        assert len(await editor.command("stet.proposals")) == 3
+
+
+async def test_what_another_program_decides_while_stet_is_away_is_decided(
+    root: Path, tmp_path: Path
+) -> None:
+    env = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    async with FakeEditor.start(root, env=env) as editor:
+        editor.open("a.md")
+        hunks = [hunk["hunk"] for hunk in await found(editor, "a.md", 3)]
+    note = root / "a.md"
+    note.write_text("above\n" + TEXT.replace(ADD, "added\nlines\n").replace(REPLACE, "old words\n"))
+    async with FakeEditor.start(root, env=env) as editor:
+        editor.open("a.md")
+        await wait_for_states(
+            editor, **dict(zip(hunks, ("accepted", "rejected", "pending"), strict=True))
+        )
+        (hunk,) = await found(editor, "a.md", 1)
+        assert hunk["range"]["start"]["line"] == 7
+        await editor.command("stet.reject", {"file": "a.md"})
+        await editor.wait_until(lambda: "gone\nlast\n" in editor.text("a.md"))
+
+
+async def test_a_protected_note_needs_a_yes_of_its_own(root: Path) -> None:
+    (root / "AGENTS.md").write_text(TEXT)
+    async with FakeEditor.start(root) as editor:
+        editor.open("AGENTS.md")
+        hunks = await found(editor, "AGENTS.md", 3)
+        assert all(hunk["protected"] for hunk in hunks)
+        answer = await editor.command("stet.accept", {"all": True})
+        assert answer["hunks"] == []
+        await editor.command("stet.accept", {"hunk": hunks[0]["hunk"], "protected": True})
+        await wait_for_states(editor, **{hunks[0]["hunk"]: "accepted"})
