@@ -92,16 +92,27 @@ def offset_of(lines: list[str], line: int, units: int, encoding: str) -> int:
 
 
 def replaced(text: str, change: dict[str, object], encoding: str) -> str:
-    """`text` behind one content change of `textDocument/didChange`."""
+    """`text` behind one content change of `textDocument/didChange`.
+
+    In UTF-16 it may begin and end within a character, of which a half stays; halves that meet are one.
+    """
     new, stretch = as_sent(str(change["text"])), change.get("range")
     if not isinstance(stretch, dict):
         return new
+    if encoding == "utf-16":
+        text, new, encoding = in_halves(text), in_halves(new), "utf-32"
     lines = lines_of(text)
     first, last = (
         offset_of(lines, stretch[end]["line"], stretch[end]["character"], encoding)
         for end in ("start", "end")
     )
-    return text[: min(first, last)] + new + text[max(first, last) :]
+    return as_sent(text[: min(first, last)] + new + text[max(first, last) :])
+
+
+def in_halves(text: str) -> str:
+    """A text in which each unit of UTF-16 is a character of its own."""
+    units = text.encode("utf-16-le", "surrogatepass")
+    return "".join(chr(units[n] | units[n + 1] << 8) for n in range(0, len(units), 2))
 
 
 def slice_of(text: str, stretch: dict[str, dict[str, int]], encoding: str) -> str:
