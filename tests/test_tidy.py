@@ -43,6 +43,12 @@ def test_no_file_is_longer_than_a_head_can_hold() -> None:
     assert long == []
 
 
+def test_no_package_of_tests_has_the_name_of_a_standard_module() -> None:
+    """pytest imports a package of `tests/` by its own name, in the place of one of that name."""
+    packages = {path.parent.name for path in (ROOT / "tests").glob("*/__init__.py")}
+    assert sorted(packages & sys.stdlib_module_names) == []
+
+
 def test_every_module_says_what_it_is() -> None:
     silent = [
         str(p.relative_to(ROOT)) for p in FILES if not p.read_text().startswith(('"""', 'r"""'))

@@ -1,4 +1,4 @@
-"""`python -m tests.secrets`: how many examples are marked, of the tuned half and of the held-out one.
+"""`python -m tests.secret_forms`: how many examples are marked, of the tuned half and of the held-out one.
 
 What is missed is listed for the tuned half only: rules are made from that.
 """
@@ -6,7 +6,7 @@ What is missed is listed for the tuned half only: rules are made from that.
 import sys
 from collections import Counter
 
-from tests.secrets.forms import SEEDS, halves, misses
+from tests.secret_forms.forms import SEEDS, halves, misses
 
 tuned, held_out = halves()
 for name, chosen in (("tuned", tuned), ("held out", held_out)):

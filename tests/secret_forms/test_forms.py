@@ -2,7 +2,7 @@
 
 import re
 
-from tests.secrets.forms import LIST, SEEDS, forms, halves
+from tests.secret_forms.forms import LIST, SEEDS, forms, halves
 
 _SOURCE = re.compile(r"^#   (\w) +\S.*https://", re.MULTILINE)
 
