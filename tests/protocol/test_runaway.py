@@ -11,6 +11,7 @@ import pytest
 
 from tests.support import openai_server as api
 from tests.support.editor import FakeEditor
+from tests.support.http_server import Asked
 from tests.support.live_turns import ask, end_of, provider, run
 from tests.support.openai_server import End, OpenAIServer, Reply
 
@@ -87,12 +88,36 @@ async def test_the_last_round_offers_what_acts_and_says_so_at_the_end(root: Path
     _, server = await ran(root, *[READ] * 9)
     *before, last = [asked.body for asked in server.requests]
     assert all(body["tools"] == before[0]["tools"] for body in (*before, last))
+    assert not any("tool_choice" in body for body in before)
+    allowed = last["tool_choice"]["allowed_tools"]
+    assert (last["tool_choice"]["type"], allowed["mode"]) == ("allowed_tools", "auto")
+    names = [one["function"]["name"] for one in allowed["tools"]]
+    assert {"edit_file", "done", "ask_user"} <= set(names)
+    assert not {"read_file", "search_workspace", "list_files"} & set(names)
     told = last["messages"][-1]["content"]
     assert "last round" in told
     assert "`edit_file`" in told
     assert "`read_file`" not in told
     for first, second in pairwise(asked.body["messages"] for asked in server.requests):
         assert second[: len(first)] == first
+
+
+async def test_a_server_that_does_not_know_allowed_tools_is_asked_without_them(root: Path) -> None:
+    def last(asked: Asked) -> Reply:
+        assert "tool_choice" in asked.body
+        return api.error(400, "Invalid type for 'x': expected one of 'none', 'auto' or 'required'.")
+
+    reads = [api.call("read_file", file="a.txt", start_line=n) for n in (1, 2, 1)]
+    async with (
+        OpenAIServer([*reads, LIST, last, api.say("Done.")]) as server,
+        FakeEditor.start(
+            root, env=provider(server), settings={"agent": {"maxIterations": 5}}
+        ) as editor,
+    ):
+        turn = await run(editor, "Do it", uri=editor.open("a.txt"))
+        assert (turn["state"], turn["answer"], turn["iterations"]) == ("completed", "Done.", 5)
+        assert "tool_choice" not in server.requests[-1].body
+        assert len(server.requests[-1].body["tools"]) == len(server.requests[0].body["tools"])
 
 
 def flood(**fields: Any) -> Reply:

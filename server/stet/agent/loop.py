@@ -119,7 +119,8 @@ class _Work:
         number, limits = len(self._turn.rounds) + 1, self._crew.limits
         self._end = self._stuck or limits.last(number - 1, self._spent, self._prompt())
         if self._end:
-            told = _LAST.format(tools=self._crew.toolbox.last_names)
+            names = ", ".join(f"`{name}`" for name in self._crew.toolbox.last_names)
+            told = _LAST.format(tools=names)
             self._messages.append(Message("user", told))
         self._crew.emit(RoundStarted(self._turn, number, limits.rounds))
         completion = await self._ask()
@@ -154,6 +155,8 @@ class _Work:
         request = Request(
             tuple(self._messages),
             self._tools,
+            # The tools stay as they are, for a provider's cache of them and all that follows.
+            allowed=crew.toolbox.last_names if self._end else (),
             ceiling=crew.limits.answer(self._spent, prompt),
             # Later on, little time may be left: then the limit ends the turn, not the model.
             patience=None if before.rounds or left == float("inf") else _PATIENCE * left,

@@ -177,9 +177,9 @@ class Toolbox:
         )
 
     @property
-    def last_names(self) -> str:
+    def last_names(self) -> tuple[str, ...]:
         """The tools that may be called in the last round: what acts and what ends the turn."""
-        return ", ".join(f"`{tool.name}`" for tool in self._offered(last_round=True))
+        return tuple(tool.name for tool in self._offered(last_round=True))
 
     def understood(self, completion: Completion) -> Completion:
         """Return an answer whose calls name the tools that they mean, of those that are offered.

@@ -21,6 +21,8 @@ class Request:
     Attributes:
         messages: The conversation, system message first.
         tools: What the model may call; empty: it may only speak.
+        allowed: Names of the tools that may be called in this round; empty: all of `tools`. Where a
+            provider can't be told so, all of them can be called.
         grammar: A GBNF grammar the answer must follow; only models with `constrained` obey it.
         max_tokens: A cap on the answer, or None for the model's own.
         stop: Texts that end the answer.
@@ -32,6 +34,7 @@ class Request:
 
     messages: tuple[Message, ...]
     tools: tuple[ToolDefinition, ...] = ()
+    allowed: tuple[str, ...] = ()
     grammar: str = ""
     max_tokens: int | None = None
     stop: tuple[str, ...] = ()

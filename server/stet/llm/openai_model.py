@@ -18,7 +18,7 @@ from stet.llm.quirks import Quirks
 from stet.llm.retry import Failure, Retries, RetryPolicy
 from stet.llm.stream import Accumulator
 from stet.llm.tokens import CHARACTERS_PER_TOKEN, estimate_usage
-from stet.llm.wire import wire_messages, wire_tool
+from stet.llm.wire import wire_allowed, wire_messages, wire_tool
 from stet.system.system import System
 
 if TYPE_CHECKING:
@@ -35,6 +35,10 @@ def import_transport() -> type["Transport"]:
 async def warm() -> None:
     """Import what the first round needs, in a worker thread."""
     await asyncio.to_thread(import_transport)
+
+
+_NARROWS_TOOLS = frozenset({"openai"})
+"""Providers whose API takes `allowed_tools`: of the tools that are sent, only some may be called."""
 
 
 class OpenAIModel:
@@ -188,6 +192,8 @@ class OpenAIModel:
         }
         if request.tools:
             body["tools"] = [wire_tool(tool) for tool in request.tools]
+            if request.allowed and self.endpoint.provider in _NARROWS_TOOLS:
+                body["tool_choice"] = wire_allowed(request.allowed)
         if request.stop:
             body["stop"] = list(request.stop)
         max_tokens = request.max_tokens or self._sampling.max_tokens

@@ -49,6 +49,9 @@ class Quirks:
         """Whether the failure of `sent` taught something, so that the round can go on at once."""
         if failure.status not in _BAD_REQUEST:
             return False
+        if "tool_choice" in sent:  # older models and other servers behind the name don't know it
+            self._dropped.add("tool_choice")
+            return True
         if self._learn_cap(failure.detail, sent):
             return True
         if _USER_AFTER_RESULT.search(failure.detail) and not self._answers_between:

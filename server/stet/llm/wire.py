@@ -52,6 +52,12 @@ def wire_tool(tool: ToolDefinition) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
+def wire_allowed(names: Iterable[str]) -> dict[str, Any]:
+    """Return the choice of tools that allows only some of those that are sent, or words."""
+    tools = [{"type": "function", "function": {"name": name}} for name in names]
+    return {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": tools}}
+
+
 def encodable(text: str) -> str:
     """`text` with lone surrogates (an editor may send them) replaced: UTF-8 has no room for them."""
     try:
