@@ -2,7 +2,9 @@
 
 import re
 
-from tests.secret_forms.forms import LIST, SEEDS, forms, halves
+import pytest
+
+from tests.secret_forms.forms import LIST, SEEDS, Form, forms, halves, rate
 
 _SOURCE = re.compile(r"^#   (\w) +\S.*https://", re.MULTILINE)
 
@@ -30,3 +32,13 @@ def test_what_is_secret_in_a_form_is_made_up_when_it_is_wanted() -> None:
         for one in examples:
             assert sum(end - start for start, end in one.made) >= 16, form
             assert not {"{", "}", "[["} & set(one.text), form
+
+
+TUNED, HELD_OUT = halves()
+
+
+@pytest.mark.parametrize("half", [TUNED, HELD_OUT], ids=["tuned", "held out"])
+def test_nearly_all_examples_of_each_half_are_marked(half: list[Form]) -> None:
+    share = rate(half)
+    print(f"{share:.1f} % of {len(half) * len(SEEDS)} examples are marked")  # noqa: T201
+    assert share >= 98

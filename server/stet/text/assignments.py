@@ -25,13 +25,18 @@ _LEAST_SET = 8
 _BEFORE_SET = 90
 """Characters in front of a name that may be the rest of its line."""
 _QUOTED = re.compile(
-    r"[\w-]{0,24}\\?[\"']?\]?[ \t]{0,20}(?::[ \t]{0,3}\w{1,12}[ \t]{0,3}=|:=|=>|[:=(]|(?<=[\"'\]]),)[ \t]{0,20}"
+    r"(?:[\w-]{0,24}\\?[\"']?\]?[ \t]{0,20}(?::[ \t]{0,3}\w{1,12}[ \t]{0,3}=|:=|=>|[:=(])|\\?[\"']\]?[ \t]{0,20},|\],)[ \t]{0,20}"
     r"[bruf]{0,2}\\?(?P<quote>[\"'`])(?P<secret>[^\"'`\r\n\\]{6,200})\\?(?P=quote)"
 )
 _BARE = re.compile(
     r"(?P<name>[\w-]{0,24})(?P<sign>[ \t]{0,3}[:=][ \t]{0,3})"
     r"(?P<secret>[^\s\"'`,;(){}\[\]<>$]{6,200})(?=[\s&;,\"'`]|\Z)"
 )
+_NEXT_LINE = re.compile(
+    r"[\w-]{0,24}\\?[\"']?\]?[ \t]{0,20}(?P<sign>:=|=>|[:=(])[ \t]{0,9}(?P<fold>[|>][+-]?|[\\(])?[ \t]{0,9}\r?\n"
+    r"[ \t]{0,80}(?:- )?[bruf]{0,2}(?P<quote>[\"'`]?)(?P<secret>[^\"'`\s]{6,200})(?P=quote)[,;)]{0,2}[ \t]{0,9}(?=[\r\n]|\Z)"
+)
+"""A value on the line after its name."""
 _OPTION = re.compile(
     r"[ \t]{1,3}(?P<secret>[^\s\"'`,;(){}\[\]<>$|-][^\s\"'`,;(){}\[\]<>$|]{7,200})"
 )
@@ -60,12 +65,27 @@ def in_assignments(text: str) -> Iterator[tuple[int, int, str]]:
             if _is_secret(found["secret"], kind):
                 yield (*found.span("secret"), kind)
             continue
+        if (found := _NEXT_LINE.match(text, end)) and _is_on_next_line(found, kind):
+            yield (*found.span("secret"), kind)
+            continue
         before = text[max(0, start - 24) : start]
         if (found := _BARE.match(text, end)) and _is_bare_secret(found, start, before):
             yield (*found.span("secret"), kind)
         found = _OPTION.match(text, end) if before.endswith("-") else None
         if found and _is_secret(found["secret"], kind):
             yield (*found.span("secret"), kind)
+
+
+def _is_on_next_line(found: re.Match[str], kind: str) -> bool:
+    """Whether a value on the line after its name is a secret: in quotes, folded, or no code."""
+    value = found["secret"]
+    if not _is_secret(value, kind):
+        return False
+    if found["quote"] or (found["fold"] or "")[:1] in {"|", ">"}:
+        return True
+    n_digits = sum(map(str.isdigit, value))
+    is_code = _CODE_LIKE.fullmatch(value) or re.search(r"[(){}\[\];]", value)
+    return looks_random(value) or (n_digits >= 2 and not is_code)
 
 
 def _named(text: str) -> Iterator[tuple[int, int]]:

@@ -10,7 +10,7 @@ the text is made, whatever the number of forms.
 
 import re
 
-from stet.text.randomness import entropy, is_named_as_hash
+from stet.text.randomness import NAMES, entropy, is_named_as_hash
 
 KIND = "API key"
 LEAST_HEX = 32
@@ -49,6 +49,9 @@ _LOOSE, _STRICT = (0.36, 0.06), (0.36, 0.1)
 _PATH = re.compile(r"[a-z]{2,}(?:[_-][a-z]+)*/")
 _LEAST_LETTERS = 30
 _LEAST_PART = 10
+_CAMEL = re.compile(r"[A-Z][a-z]{2,}")
+_ONE_WORD = re.compile(r"[a-z]{3,}|[A-Z]{3,}")
+_DIGITS = frozenset("0123456789")
 _LIKE_UUID = re.compile(r"(?:^|[._-])[0-9A-Za-z]{4,8}-[0-9A-Za-z]{4}-[0-9A-Za-z]{4}-")
 
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
@@ -59,6 +62,15 @@ _KNOWN = re.compile(
     r"|api_(?:live|sandbox)(?:_[a-z]{2})?\.[\w-]{11}\.[\w-]{32}"  # Onfido
     r"|[ps]at\.[\w-]{22}\.[\w-]{24}\.[\w-]{20}"  # Harness
     r"|(?:sc|ext|scauth|authress)_[a-z0-9]{5,30}\.[a-z0-9]{4,6}\.acc[_-][a-z0-9-]{10,32}\.[\w+/=-]{30,120}"
+    r"|pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"  # Airtable
+    r"|ATCTT3xFfG[\w-]{100,250}(?:=[0-9A-F]{8})?"  # Atlassian
+    rf"|amzn\.mws\.{_UUID}|gcntfy-(?:[\w-]{{1,40}}-)?{_UUID}(?:-{_UUID})?"  # Amazon, Canada's Notify
+    r"|dG9r[A-Za-z0-9+/]{40,80}={0,2}"  # Intercom
+    r"|oy2[a-z0-9]{43}(?![A-Za-z0-9])"  # NuGet
+    r"|LTAI[A-Za-z0-9]{16,20}(?![A-Za-z0-9])"  # Alibaba
+    r"|api_org_[A-Za-z]{34}(?![A-Za-z])|p8e-[a-z0-9]{32}(?![a-z0-9])"  # Hugging Face, Adobe
+    r"|API-[A-Z0-9]{25,30}(?![A-Z0-9])|s\.[A-Za-z0-9]{24}(?![A-Za-z0-9])"  # Octopus, Vault
+    r"|[A-Za-z0-9_]{3}\dQ~[\w.~-]{31,34}"  # Azure
     r"|AVNS_[\w-]{19}"  # Aiven
     r"|b_[a-z0-9=_-]{44}(?![\w-])"  # Beamer
     r"|da2-[a-z0-9]{26}"  # AWS AppSync
@@ -145,6 +157,8 @@ def _is_by_chance(rest: str) -> bool:
     letters = _SIGNS.sub("", rest)
     if "." in rest or len(parts) - 1 > max(2, 0.12 * len(letters)):
         return False
+    if any(_ONE_WORD.fullmatch(part) for part in parts):
+        return False
     is_mixed = not (letters.islower() or letters.isupper())
     return (is_mixed or all(len(part) >= _LEAST_PART for part in parts)) and _is_random(
         letters, _STRICT
@@ -163,16 +177,31 @@ def _is_random(letters: str, least: tuple[float, float]) -> bool:
     if n < LEAST_MIXED - 2:
         return False
     classes = letters.encode("ascii", "replace").translate(_CLASSES)
-    n_digits = classes.count(b"0")
-    to_digits = len(_TO_DIGIT.findall(classes))
     if b"a" in classes and b"A" in classes:
-        changes = len(_CHANGE.findall(classes))
-        in_words = sum(map(len, _WORDS.findall(classes)))
-        if not n_digits:
-            return n >= _LEAST_LETTERS and changes >= 0.4 * n and in_words <= 0.4 * n
-        return changes >= least[0] * n and to_digits >= least[1] * n and in_words <= 0.45 * n
+        return _is_mixed(letters, classes, least)
+    to_digits = len(_TO_DIGIT.findall(classes))
     if _HEX.fullmatch(letters):
         return n >= LEAST_HEX and entropy(letters) > 3.0 and to_digits >= 0.2 * n
-    if n < LEAST_ONE_CASE or re.search(rb"([aA])\1{%d}" % (15 + n // 6), classes):
+    n_digits = classes.count(b"0")
+    is_varied = len(set(letters) & _DIGITS) >= 3 and not re.search(
+        rb"([aA])\1{%d}" % (15 + n // 6), classes
+    )
+    return (
+        n >= LEAST_ONE_CASE
+        and is_varied
+        and 0.08 * n <= n_digits <= 0.55 * n
+        and to_digits >= 0.16 * n
+    )
+
+
+def _is_mixed(letters: str, classes: bytes, least: tuple[float, float]) -> bool:
+    """The same for letters of both cases."""
+    n = len(letters)
+    changes = len(_CHANGE.findall(classes))
+    in_words = sum(map(len, _WORDS.findall(classes)))
+    if b"0" not in classes:
+        return n >= _LEAST_LETTERS and changes >= 0.4 * n and in_words <= 0.4 * n
+    if sum(map(len, _CAMEL.findall(letters))) > 0.6 * n or NAMES.search(letters):
         return False
-    return 0.08 * n <= n_digits <= 0.55 * n and to_digits >= 0.16 * n
+    to_digits = len(_TO_DIGIT.findall(classes))
+    return changes >= least[0] * n and to_digits >= least[1] * n and in_words <= 0.45 * n

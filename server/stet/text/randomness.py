@@ -43,6 +43,8 @@ _CLASSES = bytes.maketrans(
     b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
     b"a" * 26 + b"A" * 26 + b"0" * 10,
 )
+NAMES = re.compile(r"SHA\d|MD[245]|RC[24]|AES|CBC|UTF\d|SAX\d|Type(?:Obj|[A-Z]|\b)")
+"""What names of algorithms and of types hold; by chance hardly ever."""
 _CHANGE = re.compile(rb"(?=aA|Aa)")
 _WORD = re.compile(rb"a{3,}")
 _TO_DIGIT = re.compile(rb"(?=a0|A0|0a|0A)")
@@ -75,6 +77,8 @@ def looks_random(word: str) -> bool:
     if to_digits + len(_CHANGE.findall(classes)) < _CHANGES * n_pairs:
         return False
     if sum(map(len, _WORD.findall(classes))) > _WORDS * len(word):
+        return False
+    if NAMES.search(word):
         return False
     return entropy(word) >= _BITS + 0.6 * min(1.0, math.log2(len(word) / LEAST))
 

@@ -17,6 +17,7 @@ from functools import cache
 from stet.text import issued_keys, randomness
 from stet.text.assignments import in_assignments
 from stet.text.issued_keys import issued_key
+from stet.text.layouts import in_layouts, is_encoded
 from stet.text.randomness import is_random_string, long_runs
 
 PRIVATE_KEY = "private key line"
@@ -99,22 +100,30 @@ _RULES = (
         "GitLab token", "glpat- gldt- glrt- glcbt- glptt- glft- glagent- glsoat- gloas-",
         r"gl(?:pat|dt|rt|cbt|ptt|ft|agent|soat|oas)-[\w.-]{16,}",
     ),
-    _rule(
-        "Slack token", "xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs- xoxe. xapp-",
-        r"(?:xox[abeoprs][.-]|xapp-)[A-Za-z0-9.-]{10,}",
+    _rule("Slack token", "xoxe.", r"xoxe\.[A-Za-z0-9.-]{10,}"),
+    _key(
+        "Slack token", "xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-",
+        r"(?:xox[abeoprs]|xapp)-[A-Za-z0-9.-]{10,}",
     ),
     _rule(
         "Slack webhook", "hooks.slack.com/",
         r"hooks\.slack\.com/(?:services|workflows)/(?P<secret>[A-Za-z0-9/]{16,})",
     ),
-    _rule("Discord webhook", "webhooks/", r"webhooks/\d{15,22}/(?P<secret>[\w-]{40,})"),
     _rule(
+        "Teams webhook", "IncomingWebhook/", r"IncomingWebhook/(?P<secret>[0-9a-f]{32})",
+        is_inside=True,
+    ),
+    _rule("Google token", "1//0", r"1//0[\w-]{40,200}"),
+    _rule("Google key", "AAAA", r"AAAA[\w-]{7}:(?P<secret>[\w-]{120,200})"),
+    _rule("Discord webhook", "webhooks/", r"webhooks/\d{15,22}/(?P<secret>[\w-]{40,})"),
+    _key(
         "Stripe key", "sk_live_ rk_live_ sk_test_ rk_test_ sk_prod_ rk_prod_",
         r"(?:sk|rk)_(?:live|test|prod)_[A-Za-z0-9]{10,}",
     ),
     _key("webhook secret", "whsec_", r"whsec_[A-Za-z0-9+/=]{16,}"),
     _key("Google key", "AIza", r"AIza[\w-]{35}(?![\w-])"),
-    _rule("Google token", "GOCSPX- ya29.", r"(?:GOCSPX-|ya29\.)[\w-]{20,}"),
+    _key("Google token", "GOCSPX-", r"GOCSPX-[\w-]{20,}"),
+    _rule("Google token", "ya29.", r"ya29\.[\w-]{20,}"),
     _key("Anthropic key", "sk-ant-", r"sk-ant-[\w-]{16,}"),
     _key(
         "OpenAI key", "sk-proj- sk-svcacct- sk-admin- sk-None-",
@@ -179,7 +188,7 @@ _RULES = (
     ),
     _rule(
         "password", "assword>",
-        rf"assword>(?P<secret>{_TELLING}[^\s<>${{}}]{{8,200}})</", is_inside=True,
+        rf"assword>\s{{0,40}}(?P<secret>{_TELLING}[^\s<>${{}}]{{8,200}})\s{{0,40}}</", is_inside=True,
     ),
     _rule(
         "password", "assword",
@@ -196,6 +205,7 @@ _RULES = (
     ),
 )  # fmt: skip
 
+_MOST_ENCODED = 4000
 _IN_RUN = re.compile(r"[A-Za-z0-9_-]+")
 _SIGNS = re.compile(r"[+/_-]+")
 
@@ -238,6 +248,7 @@ def find_secrets(text: str, *, wrapped: bool = False) -> tuple[Secret, ...]:
             whose beginning can't be seen.
     """
     found = [*_by_form(text), *_private_keys(text)]
+    found += [Secret(*each) for each in in_layouts(text, _keys)]
     finders: tuple[Callable[[str], Iterator[tuple[int, int, str]]], ...] = (
         in_assignments,
         _in_runs,
@@ -281,6 +292,23 @@ def _in_runs(text: str) -> Iterator[tuple[int, int, str]]:
             yield *key, issued_keys.KIND
         elif is_random_string(text, start, end):
             yield start, end, randomness.KIND
+        elif (
+            (end - start) % 4 == 0
+            and end - start <= _MOST_ENCODED
+            and is_encoded(text[start:end], _keys)
+        ):
+            yield start, end, issued_keys.KIND
+
+
+def _keys(text: str) -> Iterator[tuple[int, int, str]]:
+    """Keys that are known by their form alone, in a text of one line."""
+    for one in _by_form(text):
+        yield one.start, one.end, one.kind
+    for start, end in long_runs(text):
+        if (found := _by_word(text, start, end)) is not None:
+            yield found
+        elif (key := issued_key(text, start, end)) is not None:
+            yield *key, issued_keys.KIND
 
 
 def _by_word(text: str, start: int, end: int) -> tuple[int, int, str] | None:

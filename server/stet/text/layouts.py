@@ -1,0 +1,286 @@
+"""Secrets that are told by the layout of what they stand in, over more than one line or literal.
+
+    machine example.org          db.example.org:5432:app:me:s3cret     user,password
+      login me                                                        me,s3cret
+      password s3cret
+
+Logins of netrc and pgpass, columns of tables, keys that are cut into literals, and private keys in
+DER whose first line is missing or that are encoded once more. Each finder begins at literals that
+such text holds, and looks at a bounded stretch from there; none reaches over the end of a line.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Iterator
+
+PASSWORD, KEY, PRIVATE_KEY = "password", "API key", "private key line"
+Found = tuple[int, int, str]
+
+_NETRC = re.compile(
+    r"(?:machine\s{1,9}\S{1,200}|default)"
+    r"(?P<rest>(?:\s{1,40}(?:login|account|password|port)\s{1,9}\S{1,200}){1,5})"
+)
+_NETRC_PASSWORD = re.compile(r"\spassword\s{1,9}(?P<secret>\S{4,200})")
+_PGPASS_HINTS = (":543", ":*:", ":6432:", ":5444:", ":25060:", ":26257:")
+_PGPASS = re.compile(
+    r"[\w.*/-]{1,253}:(?:\d{4,5}|\*):[^:\s]{1,63}:[^:\s]{1,63}:(?P<secret>[^\s:\"'`,;(){}<>$]{4,200})[ \t]{0,9}"
+)
+_NO_SECRET = re.compile(
+    r"(?i)\$|<|\{|x{4,}|\*{2,}|\.\.\.|change.?me|example|your|placeholder|redacted|(?:my)?(?:password|secret|token)\Z"
+)
+
+_COLUMNS = ("password", "passwd", "passphrase", "secret", "token", "api_key", "apikey", "api key")
+_MOST_CELLS, _MOST_ROWS, _MOST_LINE = 40, 2000, 2000
+_HEADER = re.compile(r"\"?[A-Za-z][\w .-]{0,40}\"?")
+_NAMED = re.compile(
+    r"(?i)\"?(?:[\w .-]{0,24}[ _.-])?(?:password|passwd|passphrase|secret|token|api[ _]?key)\"?"
+)
+
+_JOIN = re.compile(
+    r"(?P<quote>[\"'])(?<=[A-Za-z0-9_+/=.:-].)[ \t]{0,9}(?:\+|\\|\.{1,2}|&)?[ \t]{0,9}(?:\r?\n[ \t]{0,80})?(?:\+|\.|&)?[ \t]{0,9}[bruf]?(?P=quote)"
+)
+_LETTERS_BEFORE = re.compile(r"[\"'](?P<part>[A-Za-z0-9_+/=.:-]{2,200})\Z")
+_LETTERS_AFTER = re.compile(r"(?P<part>[A-Za-z0-9_+/=.:-]{2,200})[\"']")
+_MOST_PARTS = 8
+_LEAST_PART = 6
+
+_BASE64 = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{16,20000}={0,2}")
+_BETWEEN = re.compile(r"(?:\\[nrt]|[\s\"'+,\\]){1,80}")
+_LAST = re.compile(r"[A-Za-z0-9+/]{2,}={0,2}")
+_DER_HINTS = ("IBAA", "IBAD", "AgEA", "AgEB", "CAQEE", "MC4CAQAw", "b3BlbnNzaC1rZXktdjEA")
+_DER = re.compile(
+    r"MII[A-Za-z0-9+/]{2}[AQgw]IBA[AD]|MI[GH][A-Za-z0-9+/]AgE[AB]|MH[A-Za-z0-9+/]CAQEE|MC4CAQAw|b3BlbnNzaC1rZXktdjEA"
+)
+"""How the private keys of RFC 5208, 5915, 8017 and 8410 and of OpenSSH begin in base64."""
+_BEFORE_DER = 8
+_END = re.compile(r"-----END (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_BODY = re.compile(
+    r"(?:(?<=\\[nr])|(?<![A-Za-z0-9+/\\]))(?:[A-Za-z0-9+/]{16,}={0,2}|[A-Za-z0-9+/]{2,15}={1,2})"
+)
+_MOST_BODY = 20_000
+_ENCODED_BEGIN = ("LS0tLS1CRUdJTi", "0tLS0tQkVHSU4g", "tLS0tLUJFR0lOI")
+"""`-----BEGIN ` in base64, at each of its three places."""
+
+
+def in_layouts(text: str, is_key: Callable[[str], Iterator[Found]]) -> Iterator[Found]:
+    """Start, end and kind of each, in code points; in no order, and some may overlap.
+
+    Args:
+        text: Any.
+        is_key: Finds keys by their form in a text of one line.
+    """
+    yield from _netrc(text)
+    yield from _pgpass(text)
+    yield from _columns(text)
+    yield from _private_keys(text)
+    yield from _encoded_private_keys(text)
+    yield from _cut_keys(text, is_key)
+
+
+def is_encoded(run: str, is_key: Callable[[str], Iterator[Found]]) -> bool:
+    """Whether a run of base64 is the encoding of a key, or of text that holds one."""
+    if "_" in run or "-" in run or run.islower() or run.isupper():
+        return False
+    try:
+        plain = base64.b64decode(run, validate=True).decode("ascii")
+    except (binascii.Error, ValueError):
+        return False
+    return plain.isprintable() and next(is_key(plain), None) is not None
+
+
+def _at(text: str, hint: str) -> Iterator[int]:
+    """Where a literal stands."""
+    at = text.find(hint)
+    while at >= 0:
+        yield at
+        at = text.find(hint, at + 1)
+
+
+def _netrc(text: str) -> Iterator[Found]:
+    if "password" not in text:
+        return
+    for hint in ("machine", "default"):
+        for at in _at(text, hint):
+            line = text[max(0, at - 80) : at]
+            if line.strip(" \t") and not line.rstrip(" \t").endswith(("\n", "\r")):
+                continue
+            if (entry := _NETRC.match(text, at)) is None:
+                continue
+            for found in _NETRC_PASSWORD.finditer(text, *entry.span("rest")):
+                if not _NO_SECRET.search(found["secret"]):
+                    yield (*found.span("secret"), PASSWORD)
+
+
+def _pgpass(text: str) -> Iterator[Found]:
+    for hint in _PGPASS_HINTS:
+        for at in _at(text, hint):
+            start = (
+                max(text.rfind("\n", max(0, at - 260), at), text.rfind("\r", max(0, at - 260), at))
+                + 1
+            )
+            found = _PGPASS.match(text, start)
+            if found is None or text[found.end() : found.end() + 1] not in {"", "\n", "\r"}:
+                continue
+            if not _NO_SECRET.search(found["secret"]):
+                yield (*found.span("secret"), PASSWORD)
+
+
+def _columns(text: str) -> Iterator[Found]:
+    low, done = text.lower(), 0
+    if len(low) != len(text):
+        return
+    for at in sorted(at for name in _COLUMNS for at in _at(low, name)):
+        if at < done:
+            continue
+        start = low.rfind("\n", 0, at) + 1
+        end = low.find("\n", at)
+        done = end + 1 if end >= 0 else len(text)
+        if 0 <= end < start + _MOST_LINE:
+            cells, done = _rows(text, start, end)
+            yield from cells
+
+
+def _rows(text: str, start: int, end: int) -> tuple[list[Found], int]:
+    """The cells under the names of secrets, and where the rows end that were looked at.
+
+    Args:
+        text: Any.
+        start: Of a line that may be a table's head.
+        end: Of the same line.
+    """
+    head = text[start:end].rstrip("\r")
+    sign = next((one for one in (",", ";", "\t", "|") if one in head), "")
+    names = [one.strip() for one in head.split(sign)] if sign else []
+    at, found = end + 1, list[Found]()
+    if not 2 <= len(names) <= _MOST_CELLS or not all(map(_HEADER.fullmatch, names)):
+        return found, at
+    wanted = [n for n, name in enumerate(names) if _NAMED.fullmatch(name)]
+    for _ in range(_MOST_ROWS if wanted else 0):
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        cells = text[at : min(end, at + _MOST_LINE)].rstrip("\r").split(sign)
+        if len(cells) != len(names):
+            break
+        found += _secret_cells(cells, wanted, at)
+        at = end + 1
+    return found, at
+
+
+def _secret_cells(cells: list[str], wanted: list[int], start: int) -> Iterator[Found]:
+    """Those of a row that begins at `start`."""
+    for n in wanted:
+        value = cells[n].strip(" \t\"'")
+        if len(value) >= _LEAST_PART and not _NO_SECRET.search(value) and _is_value(value):
+            first = start + sum(len(cell) + 1 for cell in cells[:n]) + cells[n].index(value)
+            yield first, first + len(value), PASSWORD
+
+
+def _is_value(value: str) -> bool:
+    """Whether a cell is no word and no code."""
+    return (
+        " " not in value
+        and any(not one.isalpha() for one in value)
+        and not value.endswith(("(", ":"))
+    )
+
+
+def _private_keys(text: str) -> Iterator[Found]:
+    """Lines of private keys whose first line is missing, or both."""
+    for end in _END.finditer(text) if "PRIVATE KEY" in text else ():
+        before = text.rfind("-----", 0, end.start())
+        start = max(before + 5 if before >= 0 else 0, end.start() - _MOST_BODY)
+        yield from _last_lines(text, start, end.start())
+    done = 0
+    for at in sorted(at for hint in _DER_HINTS for at in _at(text, hint)):
+        for before in range(min(at, _BEFORE_DER) if at >= done else -1, -1, -1):
+            key = _DER.match(text, at - before)
+            if key is not None and text[key.start() - 1 : key.start()] not in _IN_BASE64:
+                for line in _lines_from(text, key.start()):
+                    yield line
+                    done = line[1]
+                break
+
+
+_IN_BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+
+
+def _last_lines(text: str, start: int, end: int) -> Iterator[Found]:
+    """The lines of base64 that end at `end`, with nothing else between them."""
+    lines = [one.span() for one in _BODY.finditer(text, start, end)]
+    at = end
+    for first, last in reversed(lines):
+        if not _BETWEEN.fullmatch(text, last, at):
+            return
+        yield first, last, PRIVATE_KEY
+        at = first
+
+
+def _lines_from(text: str, start: int) -> Iterator[Found]:
+    """The lines of base64 from `start` on, with nothing else between them."""
+    line = _BASE64.match(text, start)
+    most = start + _MOST_BODY
+    while line is not None and line.start() < most:
+        yield (*line.span(), PRIVATE_KEY)
+        gap = _BETWEEN.match(text, line.end())
+        if gap is None:
+            return
+        short = _LAST.match(text, gap.end()) if line.end() - line.start() >= 60 else None
+        line = _BASE64.match(text, gap.end()) or short
+
+
+def _encoded_private_keys(text: str) -> Iterator[Found]:
+    done = 0
+    for at in sorted(at for hint in _ENCODED_BEGIN for at in _at(text, hint)):
+        if at < done:
+            continue
+        beginning = _BETWEEN.sub("", text[at : at + 160])
+        if not any(_is_private(beginning[n:]) for n in range(4)):
+            continue
+        start = at
+        while start > max(done, at - _MOST_BODY) and text[start - 1] in _IN_BASE64:
+            start -= 1
+        for line in _lines_from(text, start):
+            yield line
+            done = line[1]
+
+
+def _is_private(run: str) -> bool:
+    """Whether base64 begins with the first line of a private key, or of other text before it."""
+    whole = re.match(r"[A-Za-z0-9+/]{4,}", run)
+    if whole is None:
+        return False
+    letters = whole.group()
+    return b"PRIVATE KEY" in base64.b64decode(letters[: len(letters) // 4 * 4])
+
+
+def _cut_keys(text: str, is_key: Callable[[str], Iterator[Found]]) -> Iterator[Found]:
+    """The parts of keys that are cut into literals which stand side by side."""
+    parts: list[tuple[int, int]] = []
+    for join in _JOIN.finditer(text):
+        before = _LETTERS_BEFORE.search(text, max(0, join.start() - 201), join.start())
+        after = _LETTERS_AFTER.match(text, join.end())
+        if before is None or after is None:
+            continue
+        if parts and parts[-1] == before.span("part") and len(parts) < _MOST_PARTS:
+            parts.append(after.span("part"))
+            continue
+        yield from _keys_in(text, parts, is_key)
+        parts = [before.span("part"), after.span("part")]
+    yield from _keys_in(text, parts, is_key)
+
+
+def _keys_in(
+    text: str, parts: list[tuple[int, int]], is_key: Callable[[str], Iterator[Found]]
+) -> Iterator[Found]:
+    """Those of `parts` that a key is made of, once they are joined."""
+    whole = "".join(text[start:end] for start, end in parts)
+    if len(whole) < _LEAST_PART or not any(one.isdigit() for one in whole):
+        return
+    for first, last, kind in is_key(whole):
+        at = 0
+        for start, end in parts:
+            a, b = max(first - at, 0), min(last - at, end - start)
+            at += end - start
+            if b - a >= _LEAST_PART:
+                yield start + a, start + b, kind
