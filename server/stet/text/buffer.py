@@ -142,9 +142,10 @@ class TextBuffer:
             self._lines[first : first + len(taken)] = made
             return
         with self._lock:
-            for one in self._frozen:
-                if (frozen := one()) is not None:
-                    frozen.note(first, taken, len(made))
+            held = [(one, frozen) for one in self._frozen if (frozen := one()) is not None]
+            self._frozen = [one for one, _ in held]
+            for _, frozen in held:
+                frozen.note(first, taken, len(made))
             self._lines[first : first + len(taken)] = made
 
     def _place(self, position: Position) -> tuple[int, int]:

@@ -11,9 +11,16 @@ from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.encoding import Encoding
 from stet.text.position import Position, Range
-from tests.support.naive_text import NASTY, naive_lines, naive_splice, nasty_edit, nasty_text
+from tests.support.naive_text import (
+    NASTY,
+    naive_lines,
+    naive_splice,
+    nasty_edit,
+    nasty_text,
+    whole,
+)
 
-nasty = st.lists(st.sampled_from(NASTY), max_size=12).map("".join)
+nasty = st.lists(st.sampled_from(NASTY), max_size=12).map("".join).map(whole)
 
 
 def change(start: tuple[int, int], end: tuple[int, int], text: str) -> TextChange:

@@ -45,6 +45,8 @@ def test_lines_that_nobody_holds_cost_a_keystroke_nothing() -> None:
     for _ in range(5):
         assert len(buffer.freeze()) == 3
     assert len(buffer._frozen) <= 2
+    _ = buffer.splice(0, 0, 0, 0, "x", Encoding.UTF16)
+    assert len(buffer._frozen) == 1
     with pytest.raises(IndexError):
         _ = held[3]
 
