@@ -18,6 +18,11 @@ from enum import Enum
 from stet.llm.errors import ModelError, ModelUnavailable
 from stet.llm.model import Sink
 
+MAX_SECONDS = 366 * 86_400.0
+"""A longer wait that a server asks for is taken for a year: more is not to be told as a date."""
+_MAX_VALUE = 100
+_DAY = 86_400
+
 
 class Again(Enum):
     """Whether the same request may be sent again after a failure."""
@@ -83,18 +88,23 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
     """
     milliseconds = _number(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
-        return max(0.0, milliseconds / 1000)
-    value = headers.get("retry-after", "").strip()
+        return _in_range(milliseconds / 1000)
+    value = headers.get("retry-after", "").strip()[:_MAX_VALUE]
     seconds = _number(value)
     if seconds is not None:
-        return max(0.0, seconds)
+        return _in_range(seconds)
     try:
         when = parsedate_to_datetime(value)
-    except ValueError:
+        if when.tzinfo is None:  # "-0000": UTC by RFC 5322, which the parser leaves naive
+            when = when.replace(tzinfo=UTC)
+        return _in_range(when.timestamp() - now)
+    except (ValueError, TypeError, OverflowError, OSError):  # no date, or one of no calendar
         return None
-    if when.tzinfo is None:  # "-0000": UTC by RFC 5322, which the parser leaves naive
-        when = when.replace(tzinfo=UTC)
-    return max(0.0, when.timestamp() - now)
+
+
+def _in_range(seconds: float) -> float:
+    """Seconds that can be added to any date."""
+    return min(max(0.0, seconds), MAX_SECONDS)
 
 
 def _number(value: str) -> float | None:
@@ -157,7 +167,8 @@ class Retries:
 
     def _too_long(self, failure: Failure, seconds: float) -> ModelUnavailable:
         at = datetime.fromtimestamp(self._now() + seconds, tz=UTC).astimezone()
+        when = f"at {at:%H:%M:%S}" if seconds < _DAY else f"on {at:%Y-%m-%d} at {at:%H:%M}"
         return ModelUnavailable(
-            f"{failure.error} It asks to wait {seconds:.0f} s: ask again at {at:%H:%M:%S}.",
+            f"{failure.error} It asks to wait {seconds:.0f} s: ask again {when}.",
             retry_after=seconds,
         )

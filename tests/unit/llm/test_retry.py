@@ -60,3 +60,27 @@ async def test_a_long_wait_names_the_time_of_day() -> None:
         await retries.pause(
             Failure(ModelUnavailable("Busy."), Again.LATER, retry_after=61), lambda _: None
         )
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("1e18", "1e300", "9" * 90, "9" * 9000),
+        *("Fri, 31 Dec 9999 23:59:59 GMT", "Fri, 31 Dec 9999 23:59:59 -2359"),
+        *("Mon, 01 Jan 0001 00:00:00 +2359", "Mon, 01 Jan 99999 00:00:00 GMT"),
+        *("Mon, 32 Foo 2026 99:99:99 GMT", "Mon, 01 Jan 2026 00:00:00 +9999999999"),
+    ],
+    ids=lambda value: value[:40],
+)
+async def test_a_wait_of_any_length_ends_the_round_with_a_sentence(value: str) -> None:
+    for name in ("retry-after", "retry-after-ms"):
+        wait = retry_after({name: value}, NOW)
+        retries = Retries(RetryPolicy(), lambda: NOW, lambda _low, _high: 0.0)
+        failure = Failure(ModelUnavailable("Busy."), Again.LATER, retry_after=wait)
+        if wait is None or wait <= RetryPolicy().longest_wait:
+            assert wait is None or wait >= 0
+            continue
+        with pytest.raises(
+            ModelUnavailable, match=r"ask again on 20\d\d-\d\d-\d\d at \d\d:\d\d\.$"
+        ):
+            await retries.pause(failure, lambda _: None)
