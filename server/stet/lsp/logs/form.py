@@ -18,6 +18,8 @@ MAX_RECORD = 20_000
 """Characters of one record, which may quote what a library was given."""
 
 _SECRET_NAMES = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
+_BEYOND = 1000
+"""Characters after the cut that are looked at, so that no secret is cut in two."""
 _LEAST_SECRET = 8
 """Characters of a value of the environment that is no word by chance."""
 _NUMBERS = (bool, int, float)
@@ -40,7 +42,7 @@ class PrivateFormatter(logging.Formatter):
             text = super().format(own)
         except (TypeError, ValueError):  # a wrong format string of some library
             text = f"{record.levelname} {record.name}: a record that can't be written"
-        return escape(without_secrets(text[: self._most], os.environ))
+        return escape(without_secrets(text[: self._most + _BEYOND], os.environ)[: self._most])
 
     def formatException(self, ei: _ExcInfo) -> str:  # noqa: N802 - logging's name
         """Where it was raised and what it is; what it says too, if the user asked for debug."""

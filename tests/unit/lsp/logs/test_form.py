@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from stet.lsp.logs.form import OursOrGrave, PrivateFormatter, bare
+from tests.secret_forms.forms import halves
 from tests.support.canaries import keys, private_key
 
 LEVELS = [logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR, logging.CRITICAL]
@@ -130,3 +131,28 @@ def test_the_bare_line_of_a_record_holds_numbers_and_nothing_else_from_elsewhere
     assert bare(record(logging.WARNING, "%d", TEXT)).endswith(": %d")
     strange = logging.makeLogRecord({"name": "asyncio", "msg": TEXT, "levelname": "ERROR"})
     assert bare(strange) == "ERROR asyncio: ..."
+
+
+def test_secrets_of_many_forms_are_left_out_of_a_record_at_every_level() -> None:
+    _, held_out = halves()
+    examples = [form.example(1) for form in held_out]
+    for level in LEVELS:
+        text = written(record(level, "%s", "\n".join(one.text for one in examples)))
+        told = [
+            one.text[start:end]
+            for one in examples
+            for start, end in one.made
+            if end - start >= 20 and one.text[start:end] in text
+        ]
+        assert len(told) <= 0.02 * len(examples), told
+    netrc = "machine a.org\n  login me\n  password tr0ub4dor&3x\n"
+    assert "tr0ub4dor" not in written(record(logging.INFO, "%s", netrc))
+
+
+def test_no_secret_is_cut_in_two_by_the_end_of_a_record() -> None:
+    key = keys()["Stripe key"]
+    for n in range(1, len(key)):
+        form = PrivateFormatter("%(message)s", most=100)
+        assert key[: max(n, 12)] not in form.format(
+            record(logging.INFO, "%s", "." * (99 - n) + " " + key)
+        )
