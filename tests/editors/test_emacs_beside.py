@@ -53,7 +53,7 @@ def test_stet_runs_beside_the_server_that_eglot_knows(emacs: Begin) -> None:
     editor.wait("(= (line-number-at-pos) 11)", "a code action of Stet's")
     editor.press("C-c s y").wait_for_text("\n".join(GREET_FILE.both) + "\n")
     editor.press("C-_").wait_for_text("\n".join(GREET_FILE.first) + "\n")
-    editor.wait_for_states("accepted", "undone")
+    editor.wait_for_states("accepted", "pending")
     editor.wait(f'(and (string-search "{UNUSED}" {says}) t)', "ruff goes on saying it")
 
     editor.visit("notes.txt").wait("(stet--served-p)", "another language has the same connection")

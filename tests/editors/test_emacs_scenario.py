@@ -99,8 +99,9 @@ def _part_of_it_is_accepted(editor: Emacs, shown: Shown) -> None:
     editor.press("C-c s n").wait("(= (line-number-at-pos) 9)", "the next hunk")
     editor.press("C-c s y").wait_for_text(NAMES.within(STOCK))
     editor.press("C-_").wait_for_text(STOCK)
-    editor.wait_for_states("accepted", "accepted", "rejected", "undone")
+    editor.wait_for_states("accepted", "accepted", "rejected", "pending")
     shown.saw("undo", "key")
+    editor.prompt("C-c s k", "").wait_for_hunks()
 
 
 def _a_question_is_answered(editor: Emacs, shown: Shown) -> None:

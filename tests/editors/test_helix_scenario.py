@@ -182,6 +182,9 @@ def undo_in_the_editor(user: ByKeys | ByMenus, shown: Shown) -> None:
     user.editor.terminal.keys("u")
     user.editor.wait_for_line(NAMES.old.rstrip())
     shown.saw("undo", "key")
+    user.editor.wait_for_marks(NAMES.old.rstrip())
+    user.reject(NAMES)
+    user.editor.wait_for_marks()
 
 
 def answer_a_question(user: ByKeys | ByMenus, shown: Shown) -> None:

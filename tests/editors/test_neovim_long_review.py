@@ -165,7 +165,7 @@ def accept_and_type(page: Page) -> None:
     accept_from_the_menu(page, 4)
     page.check()
     page.editor.keys("u")
-    wait_for_state(page.editor, 4, "undone")
+    wait_for_state(page.editor, 4, "pending")
     page.editor.keys("<C-r>")
     wait_for_state(page.editor, 4, "accepted")
     page.check()

@@ -122,12 +122,12 @@ def test_hunks_go_with_a_file_that_is_saved_under_another_name(editor: Neovim) -
     assert files(editor)["a.txt"] == FILES["a.txt"]
 
 
-def test_neovims_own_undo_takes_an_accepted_hunk_back(editor: Neovim) -> None:
+def test_neovims_own_undo_lets_an_accepted_hunk_wait_again(editor: Neovim) -> None:
     [hunk] = propose(editor, edit="a.txt", changes=[["two", "2"]])
     editor.command("stet.accept", hunk=hunk)
     wait_for(editor, [hunk], "accepted")
     editor.keys("u")
-    wait_for(editor, [hunk], "undone")
+    wait_for(editor, [hunk], "pending")
     editor.wait_for_lines(["one", "two", "see index.txt"])
     editor.keys("<C-r>")
     wait_for(editor, [hunk], "accepted")

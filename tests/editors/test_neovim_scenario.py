@@ -119,8 +119,10 @@ def undo_in_the_editor(editor: Neovim, shown: Shown) -> None:
     editor.wait_for_states("accepted", "accepted", "rejected", "accepted")
     editor.keys("u")
     editor.wait_for_lines(given.STOCK.splitlines())
-    editor.wait_for_states("accepted", "accepted", "rejected", "undone")
+    editor.wait_for_states("accepted", "accepted", "rejected", "pending")
     shown.saw("undo", "`u`")
+    decide(editor, NAMES, "\\n<CR>")
+    editor.wait_for_states("accepted", "accepted", "rejected", "rejected")
 
 
 def answer_a_question(editor: Neovim, shown: Shown) -> None:

@@ -111,6 +111,11 @@ def undo_in_the_editor(editor: VSCode, shown: Shown) -> None:
     editor.keys("Control+z")
     editor.wait_for_text(given.STOCK)
     shown.saw("undo", "`Ctrl+Z`")
+    editor.wait_for_status("Stet: 1 hunk")
+    editor.click_line(NAMES.old)
+    editor.stet("n")
+    editor.fill("")
+    editor.wait_for_status("Stet")
 
 
 def answer_a_question(editor: VSCode, shown: Shown) -> None:
