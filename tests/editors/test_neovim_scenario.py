@@ -121,6 +121,7 @@ def undo_in_the_editor(editor: Neovim, shown: Shown) -> None:
     editor.wait_for_lines(given.STOCK.splitlines())
     editor.wait_for_states("accepted", "accepted", "rejected", "pending")
     shown.saw("undo", "`u`")
+    wait_for(editor, NAMES)
     decide(editor, NAMES, "\\n<CR>")
     editor.wait_for_states("accepted", "accepted", "rejected", "rejected")
 

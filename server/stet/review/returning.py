@@ -62,12 +62,10 @@ def take_back(book: Book, kept: Kept, texts: Mapping[str, str]) -> None:
 
 def open_with(book: Book, track: Track, lines: Sequence[str]) -> None:
     """Let the hunks of a file that was not open follow to the text that it is opened with."""
-    conflicts = _conflicts(track)
     changes = changes_between(track.text, "".join(lines))
     track.lines, track.is_open = lines, True
     follow(book, track, changes, lines)
     track.undone.due.clear()  # what another program wrote is no undo
-    _confirm_arrived(book, track, conflicts)
 
 
 def _conflicts(track: Track) -> set[str]:

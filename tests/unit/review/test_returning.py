@@ -248,18 +248,14 @@ def test_a_rejected_hunk_is_restored_in_its_place_if_its_line_stands_twice_elsew
     assert (waiting.state, waiting.old) == (HunkState.CONFLICT, "other words\n")
 
 
-@pytest.mark.parametrize("is_open", [True, False])
 def test_an_edit_that_arrived_with_typed_text_as_the_server_ended_is_accepted(
-    tmp_path: Path, is_open: bool
+    tmp_path: Path,
 ) -> None:
     with store_in(tmp_path) as store:
         page = stored_page(store)
         [hunk] = page.propose("alpha\nBETA\ngamma\ndelta\n")
     text = "typed\nby alpha\nBETA\ngamma\ndelta\n"
-    ledger = restarted(tmp_path, TEXT if is_open else text)
-    if is_open:
-        assert ledger.hunk(hunk.id).state == "pending"
-        ledger.opened(URI, text.splitlines(keepends=True))
+    ledger = restarted(tmp_path, text)
     assert ledger.hunk(hunk.id).state == "accepted"
     assert ledger.hunk(hunk.id).range.start.line == 2
 
