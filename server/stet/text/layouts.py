@@ -102,8 +102,9 @@ def _netrc(text: str) -> Iterator[Found]:
         return
     for hint in ("machine", "default"):
         for at in _at(text, hint):
-            line = text[max(0, at - 80) : at]
-            if line.strip(" \t") and not line.rstrip(" \t").endswith(("\n", "\r")):
+            before = text[max(0, at - 80) : at].rstrip(" \t")
+            begins = not before or before.endswith(("\n", "\r"))
+            if not begins and (hint == "default" or text[at - 1] not in " \t"):
                 continue
             if (entry := _NETRC.match(text, at)) is None:
                 continue
