@@ -110,6 +110,8 @@ def _lies(snapshot: Snapshot, path: Path, real: Path) -> tuple[bool, bool]:
 
 _CHECKOUTS = (".git", ".jj", ".hg", ".sl", ".svn", ".bzr", "_darcs")
 """What lies in the top folder of a checkout."""
+_DEEPEST = 64
+"""Folders below a root in which a checkout is looked for."""
 
 
 def _below(snapshot: Snapshot, *paths: Path) -> tuple[str, ...]:
@@ -127,8 +129,11 @@ def _below(snapshot: Snapshot, *paths: Path) -> tuple[str, ...]:
 
 def _below_checkouts(system: System, base: Path, parts: tuple[str, ...]) -> Iterator[str]:
     """The name of `parts` from each checkout down that lies between `base` and them."""
-    for at in range(1, len(parts)):
-        folder = base.joinpath(*parts[:at])
+    folder = base
+    for at, part in enumerate(parts[:-1][:_DEEPEST], 1):
+        folder = folder / part
+        if system.stat(folder) is None:
+            return  # nor is anything below it
         if any(system.stat(folder / name) is not None for name in _CHECKOUTS):
             yield "/".join(parts[at:])
 
