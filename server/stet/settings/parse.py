@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
+from stet.settings.addresses import fault_of_url
 from stet.settings.denials import fault_of
 from stet.settings.tool_names import KINDS, fault_of_name, nearest
 from stet.settings.values import Settings
@@ -130,8 +131,7 @@ def _read_leaf(key: str, value: object, values: dict[str, object]) -> Iterator[t
     if value is None and not _is_optional(annotation):
         return  # null is how some editors say "not set"
     if get_origin(annotation) is tuple:
-        kind = get_args(annotation)[0]
-        if _key_of(kind):
+        if _key_of(kind := get_args(annotation)[0]):
             yield from _read_named(key, kind, value, values)
             return
         if not isinstance(value, list | tuple) and value != {}:
@@ -259,13 +259,14 @@ def _read_scalar(key: str, value: object, values: dict[str, object]) -> Iterator
     try:
         values[key] = _adapter(key).validate_python(value)
     except ValidationError as error:
-        details = error.errors(include_url=False)[0]
-        bound = _bound(details.get("ctx", {}))
+        bound = _bound(error.errors(include_url=False)[0].get("ctx", {}))
         if bound is None or value != value:  # noqa: PLR0124 - NaN is no number to clamp
             yield key, f"setting {key!r} is ignored: {_expected(key, value)}"
         else:
             values[key] = _adapter(key).validate_python(bound)
             yield key, f"setting {key!r} is out of range: {bound} is used for {_show(value)}"
+    if key.endswith(".baseUrl") and (why := fault_of_url(str(values.get(key, "")))):
+        yield key, f"setting {key!r} can't be followed: {why}"  # and is kept: no other is asked
 
 
 def _bound(context: Mapping[str, Any]) -> int | float | None:
