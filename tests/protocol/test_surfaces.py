@@ -297,5 +297,6 @@ async def test_proposals_tell_every_key_of_the_contract(root: Path, tmp_path: Pa
             "protected": False,
             "inline": False,
             "reason": None,
+            "merged": False,
         }
         assert await editor.command("stet.proposals", {"chat": "other"}) == []

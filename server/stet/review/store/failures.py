@@ -101,11 +101,16 @@ class Failures:
 
     def tell(self, fault: Exception, *, passes: bool = True) -> None:
         """Say that proposals are kept in memory only; `passes`: until the disk takes them."""
-        self.reason = str(fault)
+        is_known, self.reason = self.reason == str(fault), str(fault)
         now = self._clock()
         is_late = self._told_at is None or now - self._told_at >= TELL_AGAIN_SECONDS
         if self._has_said or not is_late:
-            log.warning("the state is not written: %s", fault)
+            # The write is tried every second: the log would be full of one sentence.
+            log.log(
+                logging.DEBUG if is_known else logging.WARNING,
+                "the state is not written: %s",
+                fault,
+            )
             return
         self._has_said, self._told_at = True, now
         # Before the log, which may lie on the same disk.
