@@ -71,10 +71,13 @@ def spelling(put: Put) -> None:
     names = importlib.import_module("stet.workspace.names")
     for module in ("names", "secret_files", "privacy"):
         put(f"stet.workspace.{module}", "folded", lambda part: part)
+    put("stet.review.protected", "skeleton", lambda part: part)
     for module in ("stet.workspace.names", "stet.workspace.walk"):
         put(module, "has_odd_characters", lambda name: False)
     put("stet.workspace.names", "_check_part", _only_up)
     names.loosest.cache_clear()
+    importlib.import_module("stet.workspace.version_control").is_version_control.cache_clear()
+    importlib.import_module("stet.workspace.secret_files").is_secret.cache_clear()
 
 
 def _only_up(part: str, name: str) -> None:
