@@ -14,14 +14,13 @@ from stet.agent.at_work import Answer, Emit, TurnAtWork
 from stet.agent.errors import told_of
 from stet.agent.events import AgentEvent, TurnEnded, TurnStarted
 from stet.agent.limits import Limits
+from stet.agent.pricing import users_pricing
 from stet.agent.questions import Questions
 from stet.agent.session import Session
 from stet.agent.turn import OVER, Ask, Mode, Turn, TurnState
-from stet.llm.messages import Usage
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState
 from stet.review.store.chat_rows import MAX_TURNS
-from stet.settings.values import Price
 from stet.workspace.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -282,19 +281,13 @@ class Agent:
         work = self._at_work.get(turn.id)
         if work is not None and turn.state is not TurnState.CANCELLED:
             turn = turn.without_hearing(work.steering.take())
-        cost = _cost(turn.usage, self._workspace.settings.model.price)
+        if not turn.pricing.source:  # it ended before it was known who answers
+            pricing = users_pricing(self._workspace.settings.model.price)
+            turn = dataclasses.replace(turn, pricing=pricing)
+        cost = turn.pricing.cost(turn.usage)
         ended_at = turn.ended_at or self._now()
         self._keep(TurnEnded(dataclasses.replace(turn, cost=cost, ended_at=ended_at)))
 
     def _now(self) -> float:
         """The time, in seconds since the epoch."""
         return self._workspace.snapshot().system.now()
-
-
-def _cost(usage: Usage, price: Price) -> float | None:
-    """What a turn cost, or None where a price that counts is not set."""
-    if price.input is None or price.output is None:
-        return None
-    cached = price.input if price.cached_input is None else price.cached_input
-    fresh = usage.prompt - usage.cached
-    return (fresh * price.input + usage.cached * cached + usage.completion * price.output) / 1e6

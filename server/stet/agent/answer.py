@@ -21,6 +21,7 @@ from stet.agent.limits import Limits
 from stet.agent.loop import run_turn
 from stet.agent.models import ModelSource
 from stet.agent.plain_tokens import PlainTokensModel
+from stet.agent.pricing import pricing_of
 from stet.agent.prompts import Manner, system_prompt
 from stet.agent.redacting import Origin, RedactingModel, told_parts
 from stet.agent.rewrite import passage_of, plan_for, run_rewrite
@@ -43,6 +44,7 @@ from stet.llm.endpoint import host_of
 from stet.llm.errors import ContextOverflow
 from stet.llm.messages import Message
 from stet.llm.model import Model
+from stet.llm.prices import is_free
 from stet.llm.tokens import estimate_prompt
 from stet.review.ledger import ReviewLedger
 from stet.review.shown import Shown, as_shown
@@ -109,6 +111,8 @@ class Answerer:
         self._hands = hands
         self._searcher = WordSearcher() if searcher is None else searcher
         self._languages: dict[tuple[Root, ...], str | None] = {}
+        self._unpriced: set[tuple[str, str]] = set()
+        """Providers and models of which it has been said that no price is known."""
 
     async def warm(self) -> None:
         """Import and look for what the first turn would have to wait for."""
@@ -129,6 +133,8 @@ class Answerer:
         async with self.models.use(settings.model) as opened:
             model = self._behind_marks(opened, turn)
             turn = dataclasses.replace(turn, model=model.name, ask=self._with_attached(turn.ask))
+            turn = self._priced(turn, model.provider)
+            limits = dataclasses.replace(limits, pricing=turn.pricing)
             taken = None
             if turn.ask.comment is not None:
                 ask, taken = await comments.take(turn.ask, turn.ask.comment, self._workspace)
@@ -137,7 +143,7 @@ class Answerer:
             # It looks at the disk.
             looking = self._looking(asked, session)
             seen = await asyncio.to_thread(looking)
-            turn = dataclasses.replace(turn, notes=seen.context.problems)
+            turn = dataclasses.replace(turn, notes=(*turn.notes, *seen.context.problems))
             if taken is None and turn.ask.is_users:  # a stranger's words name no host for the user
                 session.heed(turn.ask.prompt)
             desk = self._desk(turn, session, seen)
@@ -182,6 +188,20 @@ class Answerer:
                     session.opening = dataclasses.replace(session.opening, is_refused=True)
                     raise
             return ended if taken is None else await comments.propose_removal(ended, desk, taken)
+
+    def _priced(self, turn: Turn, provider: str) -> Turn:
+        """The turn with what its model costs; where a limit needs that in vain, once with a note."""
+        settings, model = self._workspace.settings, (provider, turn.model)
+        turn = dataclasses.replace(turn, pricing=pricing_of(settings.model.price, *model))
+        is_vain = settings.agent.max_cost is not None and not turn.pricing.source
+        if not is_vain or is_free(provider) or model in self._unpriced:
+            return turn
+        self._unpriced.add(model)
+        note = (
+            f"agent.maxCost is not held: no price of the model {turn.model!r} ({provider}) is known. "
+            "Set model.price.input and model.price.output, per million tokens."
+        )
+        return dataclasses.replace(turn, notes=(*turn.notes, note))
 
     def _prompt(
         self, ask: Ask, session: Session, seen: _Seen, toolbox: Toolbox, window: int | None

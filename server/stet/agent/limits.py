@@ -1,7 +1,9 @@
-"""What keeps a turn from running away: rounds, tokens, seconds."""
+"""What keeps a turn from running away: rounds, tokens, seconds, money."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from stet.agent.pricing import Pricing
+from stet.llm.messages import Usage
 from stet.settings.values import AgentSettings
 
 LEAST_ANSWER = 200
@@ -16,16 +18,22 @@ class Limits:
         rounds: With the model.
         tokens: Over all rounds, input and output.
         seconds: From the first round; a timer holds it.
+        cost: Over all rounds, in US dollars; None for no limit.
+        pricing: What the tokens cost; where no price is known, `cost` is not held.
     """
 
     rounds: int
     tokens: int
     seconds: float
+    cost: float | None = None
+    pricing: Pricing = field(default_factory=Pricing)
 
     @classmethod
     def of(cls, settings: AgentSettings) -> "Limits":
         """The user's."""
-        return cls(settings.max_iterations, settings.max_tokens, settings.max_seconds)
+        return cls(
+            settings.max_iterations, settings.max_tokens, settings.max_seconds, settings.max_cost
+        )
 
     def over(self, rounds: int, spent: int, prompt: int) -> str:
         """Why no further round may begin, as a sentence; "" if one may.
@@ -65,6 +73,66 @@ class Limits:
     def answer(self, spent: int, prompt: int) -> int:
         """Tokens that the next answer may take."""
         return max(LEAST_ANSWER, self.tokens - spent - prompt)
+
+    def over_cost(self, used: Usage, latest: Usage | None, prompt: int) -> str:
+        """Return why `cost` allows no further round, as a sentence; "" if it allows one.
+
+        Args:
+            used: Tokens of all rounds.
+            latest: Tokens of the latest round; None before the first one.
+            prompt: Tokens that the next request would take, about.
+        """
+        spent, following = self.pricing.cost(used), self._next_cost(latest, prompt)
+        if self.cost is None or spent is None or spent + following <= self.cost:
+            return ""
+        if spent >= self.cost and latest is not None:
+            return f"Stopped after ${spent:.4g} ({self._max_cost})."
+        if latest is None:
+            return (
+                f"Nothing was sent: the question would cost about ${following:.4g}, and "
+                f"{self._max_cost}. Show less, or raise it."
+            )
+        return (
+            f"Stopped after ${spent:.4g}: the next round would cost about ${following:.4g} more "
+            f"({self._max_cost})."
+        )
+
+    def last_by_cost(self, used: Usage, latest: Usage | None, prompt: int) -> str:
+        """Return why `cost` makes the round that begins now the last, as a sentence; "" if it does not.
+
+        The arguments are those of `over_cost`.
+        """
+        spent, following = self.pricing.cost(used), self._next_cost(latest, prompt)
+        if self.cost is None or spent is None or spent + 2 * following <= self.cost:
+            return ""
+        return (
+            f"Stopped: what was left of agent.maxCost (${self.cost:.4g}) was not enough for another "
+            "round."
+        )
+
+    def longest(self, used: Usage, latest: Usage | None, prompt: int) -> tuple[int, str]:
+        """Return how many tokens the next answer may take, and the limit that says so, in words.
+
+        The arguments are those of `over_cost`.
+        """
+        by_tokens = self.answer(used.total, prompt)
+        spent, each = self.pricing.cost(used), self.pricing.cost(Usage(0, 1))
+        if self.cost is not None and spent is not None and each:
+            left = self.cost - spent - self._next_cost(latest, prompt, answer=0)
+            by_cost = max(LEAST_ANSWER, int(left / each))
+            if by_cost < by_tokens:
+                return by_cost, self._max_cost
+        return by_tokens, f"agent.maxTokens is {self.tokens}"
+
+    def _next_cost(self, latest: Usage | None, prompt: int, answer: int = LEAST_ANSWER) -> float:
+        """What the next round costs at least; what came from the cache does so again."""
+        cached = min(prompt, latest.cached) if latest is not None else 0
+        return self.pricing.cost(Usage(prompt, answer, cached)) or 0.0
+
+    @property
+    def _max_cost(self) -> str:
+        """The fourth limit, in words."""
+        return f"agent.maxCost is ${self.cost or 0:.4g}"
 
     @property
     def out_of_rounds(self) -> str:

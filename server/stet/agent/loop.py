@@ -51,7 +51,7 @@ async def run_turn(turn: Turn, messages: list[Message], crew: Crew) -> Turn:
 
     Raises:
         Declined: If the user does not want so much to be sent.
-        LimitReached: By rounds or tokens, or because the model goes round in circles.
+        LimitReached: By rounds, tokens or money, or because the model goes round in circles.
         TurnFailed: If the model has nothing to say or refuses.
         ModelError: If the model can't be asked.
     """
@@ -117,7 +117,12 @@ class _Work:
             self._hear(text)
         self._made_room(await self._crew.keep_room(self._messages, self._prompt(), self._spent))
         number, limits = len(self._turn.rounds) + 1, self._crew.limits
-        self._end = self._stuck or limits.last(number - 1, self._spent, self._prompt())
+        prompt = self._prompt()
+        self._end = (
+            self._stuck
+            or limits.last(number - 1, self._spent, prompt)
+            or limits.last_by_cost(self._turn.usage, self._latest, prompt)
+        )
         if self._end:
             names = ", ".join(f"`{name}`" for name in self._crew.toolbox.last_names)
             told = _LAST.format(tools=names)
@@ -152,12 +157,13 @@ class _Work:
         """The model's answer of this round, whole."""
         crew, before = self._crew, self._turn
         prompt, left = self._prompt(), crew.left()
+        ceiling, limit = crew.limits.longest(before.usage, self._latest, prompt)
         request = Request(
             tuple(self._messages),
             self._tools,
             # The tools stay as they are, for a provider's cache of them and all that follows.
             allowed=crew.toolbox.last_names if self._end else (),
-            ceiling=crew.limits.answer(self._spent, prompt),
+            ceiling=ceiling,
             # Later on, little time may be left: then the limit ends the turn, not the model.
             patience=None if before.rounds or left == float("inf") else _PATIENCE * left,
         )
@@ -168,12 +174,12 @@ class _Work:
                 on_wait=lambda reason: crew.emit(Waiting(before, reason)),
             )
         except AnswerTooLong as flood:
-            used = Usage(prompt, request.ceiling or 0, estimated=True)
+            used = Usage(prompt, ceiling, estimated=True)
             self._turn = before.with_round(Completion(flood.text, usage=used), self._now())
             crew.emit(Answered(self._turn))
             raise LimitReached(
                 f"Stopped in the middle of an answer, after about {self._spent} tokens "
-                f"(agent.maxTokens is {crew.limits.tokens}); nothing of it was carried out."
+                f"({limit}); nothing of it was carried out."
             ) from flood
         completion, self._n_dropped = within_bounds(completion)
         completion = crew.toolbox.understood(completion)
@@ -222,7 +228,14 @@ class _Work:
             raise LimitReached(why)
 
     def _why_over(self) -> str:
-        return self._crew.limits.over(len(self._turn.rounds), self._spent, self._prompt())
+        limits, prompt = self._crew.limits, self._prompt()
+        over = limits.over(len(self._turn.rounds), self._spent, prompt)
+        return over or limits.over_cost(self._turn.usage, self._latest, prompt)
+
+    @property
+    def _latest(self) -> Usage | None:
+        """Tokens of the latest round; None before the first one."""
+        return self._turn.rounds[-1] if self._turn.rounds else None
 
     @property
     def _spent(self) -> int:

@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Callable
 
 from stet.agent.crew import Crew
-from stet.agent.errors import TurnFailed
+from stet.agent.errors import LimitReached, TurnFailed
 from stet.agent.events import ToolEnded
 from stet.agent.lifecycle import ToolRun, ToolState
 from stet.agent.rewriting import documentation, oneshot, prose
@@ -45,6 +45,7 @@ async def run_rewrite(turn: Turn, crew: Crew) -> Turn:
     """Rewrite the turn's selection and propose the result.
 
     Raises:
+        LimitReached: If it would cost more than the turn may.
         TurnFailed: With a sentence, if there is no selection or the result is of no use.
         ModelError: If the model can't be asked.
     """
@@ -54,7 +55,10 @@ async def run_rewrite(turn: Turn, crew: Crew) -> Turn:
     passage = await asyncio.to_thread(passage_of, turn.ask, shown, snapshot, small=small)
     assert shown is not None, "there is no passage without its document"
     plan = plan_for(passage, small=small)
-    await crew.confirm(turn, sum(estimate_prompt(request.messages) for request in plan.requests))
+    prompt = sum(estimate_prompt(request.messages) for request in plan.requests)
+    if why := crew.limits.over_cost(turn.usage, None, prompt):
+        raise LimitReached(why)
+    await crew.confirm(turn, prompt)
     writer = Writer(turn, crew.model, crew.emit)
     text = _restored(await writer.carry_out(plan), shown, desk)
     await _check(shown, passage, text)

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Literal
 
 from stet.agent.lifecycle import ToolRun
+from stet.agent.pricing import Pricing
 from stet.context.builder import Place
 from stet.llm.messages import Completion, Usage
 from stet.review.rules import RejectedEdit
@@ -149,7 +150,8 @@ class Turn:
         steering: What the user said while it ran, as far as the model has been shown it.
         rounds: Tokens of each round with the model.
         beside: Tokens of what else the model was asked: to sum up what had become too long.
-        cost: In the user's currency, or None where no price is known.
+        pricing: What its tokens cost, once it is known who answers.
+        cost: In the currency of the price, or None where no price is known.
         question: What it waits for, while it does.
         at: When it was asked, in seconds since the epoch.
         ended_at: When it ended; 0 while it has not.
@@ -173,6 +175,7 @@ class Turn:
     steering: tuple[str, ...] = ()
     rounds: tuple[Usage, ...] = ()
     beside: Usage = field(default_factory=Usage)
+    pricing: Pricing = field(default_factory=Pricing)
     cost: float | None = None
     question: Question | None = None
     at: float = 0.0

@@ -38,6 +38,10 @@ _NARROWEST = {
 }
 
 
+_LOWERED = frozenset({"agent.maxCost"})
+"""Limits that a project may lower; None is none."""
+
+
 def user_file_path() -> Path:
     """Where the user's file is; it need not exist."""
     import platformdirs  # late: only two callers ever need it
@@ -186,6 +190,13 @@ def _only_adding(entries: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(one for one in entries if not one.lstrip("/ ").startswith("!"))
 
 
+def _is_lower(key: str, wanted: object, now: object) -> bool:
+    """Whether a project lowers a limit that it may lower."""
+    if key not in _LOWERED or not isinstance(wanted, int | float):
+        return False
+    return not isinstance(now, int | float) or wanted < now
+
+
 def _narrow(settings: Settings, project: Overlay, path: str) -> Overlay:
     """What of a project's wishes is no wider than what is in force."""
     values: dict[str, object] = {}
@@ -204,7 +215,7 @@ def _narrow(settings: Settings, project: Overlay, path: str) -> Overlay:
             added = _only_adding(wanted)
             values[key] = tuple(dict.fromkeys(now + added))
             problems += [Problem(key, _TAKES_BACK.format(key=key), path)] * (added != wanted)
-        elif wanted in (now, _NARROWEST.get(key)):
+        elif wanted in (now, _NARROWEST.get(key)) or _is_lower(key, wanted, now):
             values[key] = wanted
         else:
             message = f"setting {key!r} is ignored: a project may only narrow what the user allows"

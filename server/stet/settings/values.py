@@ -42,7 +42,7 @@ Depth = Annotated[int, Limit(0, 3)]
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a million tokens cost, in the user's currency; None where it is not known."""
+    """What a million tokens cost, in US dollars where a limit counts; None where it is not known."""
 
     input: Amount | None = None
     cached_input: Amount | None = None
@@ -141,6 +141,7 @@ class AgentSettings:
     disabled_groups: tuple[str, ...] = ()
     character: str = ""
     commands: tuple[CommandSettings, ...] = ()
+    max_cost: Amount | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,15 @@
 import pytest
 
 from stet.agent.limits import LEAST_ANSWER, Limits
+from stet.agent.pricing import Pricing
+from stet.llm.messages import Usage
+from stet.settings.values import Price
 
 LIMITS = Limits(rounds=5, tokens=10_000, seconds=60)
+DOLLAR = Pricing(Price(10, 1, 100), "settings")
+"""A dollar for 100,000 tokens of input, or a million cached ones, or 10,000 of output."""
+ANSWER = LEAST_ANSWER / 10_000
+"""Dollars of the least answer."""
 
 
 @pytest.mark.parametrize(
@@ -48,3 +55,53 @@ def test_an_answer_may_take_what_is_left_and_at_least_a_little() -> None:
     assert LIMITS.answer(2_000, 3_000) == 5_000
     assert LIMITS.answer(9_000, 900) == LEAST_ANSWER
     assert LIMITS.out_of_time.startswith("Stopped after 60 seconds (agent.maxSeconds).")
+
+
+def priced(cost: float | None, pricing: Pricing = DOLLAR) -> Limits:
+    """Limits that money reaches first."""
+    return Limits(rounds=5, tokens=10_000_000, seconds=60, cost=cost, pricing=pricing)
+
+
+@pytest.mark.parametrize(
+    ("cost", "used", "prompt", "words"),
+    [
+        (None, Usage(10**9, 10**9), 10**6, ""),
+        (0.1 + ANSWER, None, 10_000, ""),
+        (0.1, None, 10_000, "Nothing was sent: the question would cost about $0.12"),
+        (1, Usage(100_000, 0), 1, "Stopped after $1 (agent.maxCost is $1)."),
+        (1, Usage(0, 12_345), 1, "Stopped after $1.234 (agent.maxCost is $1)."),
+        (1, Usage(50_000, 0), 50_000, "the next round would cost about $0.52 more"),
+        (1, Usage(50_000, 0, cached=50_000), 50_000, ""),
+        (0.1, Usage(50_000, 0, cached=50_000), 50_000, "would cost about $0.07 more"),
+    ],
+)
+def test_a_round_begins_only_if_there_is_money_left_for_it(
+    cost: float | None, used: Usage | None, prompt: int, words: str
+) -> None:
+    why = priced(cost).over_cost(used or Usage(), used, prompt)
+    assert words in why
+    assert bool(words) == bool(why)
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [priced(0, Pricing()), priced(0, Pricing(Price(0, 0, 0), "settings"))],
+    ids=["no price", "free"],
+)
+def test_money_limits_nothing_where_there_is_nothing_to_pay(limits: Limits) -> None:
+    used = Usage(1000, 1000)
+    assert limits.over_cost(used, used, 1000) == limits.last_by_cost(used, used, 1000) == ""
+    assert limits.longest(used, used, 1000)[1] == "agent.maxTokens is 10000000"
+
+
+def test_a_round_is_the_last_if_there_will_be_no_money_for_another() -> None:
+    used = Usage(50_000, 0)
+    assert priced(1).last_by_cost(used, used, 20_000) == ""
+    assert "agent.maxCost ($1)" in priced(1).last_by_cost(used, used, 24_000)
+
+
+def test_an_answer_may_take_what_the_money_that_is_left_pays_for() -> None:
+    used = Usage(50_000, 0)
+    assert priced(1).longest(used, used, 10_000) == (4_000, "agent.maxCost is $1")
+    assert priced(1).longest(used, used, 50_000)[0] == LEAST_ANSWER
+    assert priced(10**6).longest(Usage(), None, 0) == (10_000_000, "agent.maxTokens is 10000000")

@@ -116,7 +116,9 @@ async def test_the_cost_is_known_where_the_price_is() -> None:
     price = Price(input=2.0, cached_input=1.0, output=10.0)
     settings = Settings(model=ModelSettings(price=price))
     done = dataclasses.replace(DONE, usage=Usage(1000, 100, cached=400))
-    assert (await table(done, settings=settings).ask()).cost == pytest.approx(0.0026)
+    turn = await table(done, settings=settings).ask()
+    assert turn.cost == pytest.approx(0.0026)
+    assert turn.pricing.source == "settings"
     assert (await table(done).ask()).cost is None
 
 

@@ -132,6 +132,20 @@ def test_whatever_else_a_project_says_is_ignored_by_name(text: str, key: str) ->
     )
 
 
+@pytest.mark.parametrize(
+    ("users", "projects", "cost"),
+    [(None, 0.5, 0.5), (1, 0.5, 0.5), (1, 1, 1), (0.5, 1, 0.5), (0, 1, 0)],
+)
+def test_a_project_may_only_lower_what_a_turn_may_cost(
+    users: float | None, projects: float, cost: float
+) -> None:
+    user = {"agent": {"maxCost": users}}
+    layers = merge(None, [user], [project(f"[agent]\nmaxCost = {projects}")])
+    assert layers.settings.agent.max_cost == cost
+    is_raised = users is not None and projects > users
+    assert [problem.key for problem in layers.problems] == ["agent.maxCost"] * is_raised
+
+
 def test_a_projects_prompt_says_whose_it_is_and_has_no_kind_that_runs_on_save() -> None:
     said = "[[prompts]]\ntitle = 'Tidy'\nprompt = 'x'\nkind = 'source.fixAll'\nmode = 'ask'"
     found = merge(None, (), [project(said)]).settings.prompts

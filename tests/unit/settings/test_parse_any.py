@@ -73,6 +73,7 @@ def assert_valid(parsed: Parsed) -> None:
             "maxIterations": settings.agent.max_iterations,
             "maxTokens": settings.agent.max_tokens,
             "maxSeconds": settings.agent.max_seconds,
+            "maxCost": settings.agent.max_cost,
             "historyLength": settings.agent.history_length,
             "disabledTools": settings.agent.disabled_tools,
             "disabledGroups": settings.agent.disabled_groups,

@@ -55,6 +55,7 @@ def turn_shape(turn: Turn, ledger: ReviewLedger) -> dict[str, object]:
         ],
         "usage": {**_usage(turn.usage), "perRound": [_usage(usage) for usage in turn.rounds]},
         "cost": turn.cost,
+        "priceSource": turn.pricing.source or None,
         "model": turn.model,
         "iterations": len(turn.rounds),
         "error": turn.error or None,
