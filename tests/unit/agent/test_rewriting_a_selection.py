@@ -1,7 +1,7 @@
 """A rewrite replaces exactly the selected characters, whatever else stands on their lines."""
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from stet.agent.errors import TurnFailed
@@ -346,6 +346,8 @@ def test_every_selection_is_replaced_to_the_character(
     if start == end:
         return
     passage = Passage.of(document, "a.md", selected, "Shout")
+    # Of a selection that begins with a fence, the answer's own fence can't be told from its text.
+    assume(not passage.text.lstrip().startswith("```"))
     # A fence ends the last line of what is in it; the selection has an end where it has one.
     new = new_text(f"```\n{answer}\n```", passage, "selection")
     own_end = line_end if passage.text.endswith(line_end) else ""
