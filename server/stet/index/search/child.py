@@ -28,6 +28,7 @@ from stet.index.search.store import Store
 from stet.index.search.vectors import unpacked
 from stet.index.search.watch import watch_folders
 from stet.text.fault import told
+from stet.workspace.uris import canonical
 
 NICE = 10
 BATCH = 64
@@ -93,7 +94,7 @@ class Worker:
         """Do what a message asks for."""
         match message["do"]:
             case "text":
-                self._builder.lay(message["uri"], message["name"], message["text"])
+                self._lay_safely(message)
             case "changed":
                 self._builder.changed(message["uris"])
             case "scan":
@@ -106,6 +107,21 @@ class Worker:
             case "ask":
                 self._answer_safely(message)
         self._was_ready = False
+
+    def _lay_safely(self, message: dict[str, Any]) -> None:
+        """Index a document of the editor; leave it out and log why where that fails.
+
+        Raises:
+            DatabaseError: If the index is broken.
+            OSError: If the disk refuses.
+        """
+        try:
+            self._builder.lay(message["uri"], message["name"], message["text"])
+        except Exception as bug:  # one document must not end the index
+            if isinstance(bug, sqlite3.DatabaseError | OSError):
+                raise
+            self._builder.avoid([canonical(message["uri"])])
+            tell("logged", message=f"A document can't be indexed and is left out: {told(bug)}")
 
     def step(self) -> bool:
         """Do a little of what is left; whether anything was."""

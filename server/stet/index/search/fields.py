@@ -118,8 +118,10 @@ def fields_of(file: str, chunk: Chunk, lines: Sequence[str], told: Told | None =
 @lru_cache(maxsize=4)  # the chunks of one file come together
 def _path_of(file: str) -> tuple[str, str]:
     """A file's name without its ending, and the words of that."""
-    path = str(PurePosixPath(file).with_suffix(""))
-    return path, words(path)
+    path = PurePosixPath(file)
+    # The workspace folder or the root, opened as a document, has a name without a last part.
+    without_ending = str(path.with_suffix("")) if path.name else ""
+    return without_ending, words(without_ending)
 
 
 def words(text: str) -> str:

@@ -257,3 +257,18 @@ def test_an_index_can_be_begun_anew(tmp_path: Path, capsys: pytest.CaptureFixtur
         worker.close()
         n_read.append(sum(each["is"] == "reading" for each in told(capsys)))
     assert n_read == [1, 0, 1]
+
+
+def test_a_document_that_cannot_be_indexed_is_logged_and_left_out(
+    worker: Worker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settle(worker)
+    told(capsys)
+    worker.handle({"do": "text", "uri": "untitled:1", "name": None, "text": "moor"})
+    worker.handle({"do": "changed", "uris": ["untitled:1"]})
+    settle(worker)
+    worker.handle(question(1))
+    messages = told(capsys)
+    assert sum(each["is"] == "logged" for each in messages) == 1
+    [answer] = [each for each in messages if each["is"] == "answer"]
+    assert [hit["file"] for hit in answer["hits"]] == ["harbour.py"]

@@ -247,3 +247,17 @@ async def test_names_and_texts_with_halves_of_characters_end_nothing(
         desk.open(name, half)
     assert names <= set(await desk.find("quay \udfff", limit=40))
     assert (desk.index._process, desk.told) == (process, [])
+
+
+async def test_a_document_or_folder_with_an_odd_name_ends_nothing(desk: Desk) -> None:
+    await desk.ready()
+    process = desk.index._process
+    root = uri_of(desk.root)
+    for uri in ("file:", "file:///", root, f"{root}/.", f"{root}/%00", "untitled:", "untitled:/"):
+        desk.workspace.apply(
+            Modification(ModificationKind.OPENED, uri, text="lantern\n", version=1, language_id="x")
+        )
+    desk.index.changed(["", "file:", "file:///%00", f"{root}/%ED%A0%80", f"{root}/\ud800"])
+    assert await desk.find("moor") == ["harbour.py"]
+    assert (await desk.ask("lantern")).passages
+    assert (desk.index._process, desk.told) == (process, [])
