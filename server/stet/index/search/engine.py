@@ -31,6 +31,8 @@ N_BY_MEANING = 60
 """Chunks that each ranking puts up. Twice as many find one in a hundred more, and take 1.4 times as long."""
 LEAST_COSINE = 0.25
 """What is less near in meaning has nothing to do with the question."""
+LEAST_SPREAD = 0.05
+"""Cosines of an endpoint's vectors that lie closer together tell no passage from another."""
 MAX_FOUND = 6000
 """Places of words that are weighed: common words find nothing by themselves where there are rarer ones."""
 MAX_FOUND_OF_FILES = 2500
@@ -260,6 +262,8 @@ class SearchEngine:
             files = self._by_file(asked, search)
         finally:
             vector, by_meaning = meant.result()
+        if by_words and not self._is_informative(search, vector):
+            vector, by_meaning = None, []
         rows = self._store.rows(list({each for each, _ in (*by_words, *by_meaning)}))
 
         def others_by_words(without: Without) -> Scored:
@@ -322,6 +326,15 @@ class SearchEngine:
                 break
             telling += [term] if self._frequency(term) else []
         return telling
+
+    def _is_informative(self, search: Search, vector: "np.ndarray[Any, Any] | None") -> bool:
+        """Return whether vectors of an endpoint tell passages apart; those made here do.
+
+        A passage without a vector would else be ranked after all that have one.
+        """
+        if vector is None or search.vector is None:
+            return True
+        return self._vectors.spread(vector) >= LEAST_SPREAD
 
     def _vector_of(self, search: Search) -> "np.ndarray[Any, Any] | None":
         if not search.by_meaning or not len(self._vectors):

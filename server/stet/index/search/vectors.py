@@ -148,6 +148,20 @@ class Vectors:
         places = np.array([self._places[chunk] for chunk in known])
         return dict(zip(known, map(float, self._cosines(places, vector)), strict=True))
 
+    def spread(self, vector: "np.ndarray[Any, Any]") -> float:
+        """Return how far apart the cosines of the chunks to `vector` lie, from 0 to 2.
+
+        The nearest chunk is compared with the one that a twentieth are farther than, in an even
+        sample; 0 where there are none or `vector` has another length.
+        """
+        import numpy as np
+
+        if len(vector) != self._n_dimensions or not self._ids:
+            return 0.0
+        places = np.arange(0, len(self._ids), 1 + len(self._ids) // N_ROUGH)
+        cosines = np.sort(self._cosines(places, vector))
+        return float(cosines[-1] - cosines[len(cosines) // 20])
+
     def _cosines(self, places: Any, vector: "np.ndarray[Any, Any]") -> Any:
         import numpy as np
 

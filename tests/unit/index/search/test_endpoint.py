@@ -248,3 +248,27 @@ async def test_no_secret_is_sent_to_be_embedded_and_what_is_sent_is_noted(
             (("GitHub token", 1),),
         )
         await desk.close()
+
+
+@pytest.mark.parametrize("is_embedded", [True, False])
+async def test_vectors_that_are_nearly_alike_do_not_outrank_a_unique_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_embedded: bool
+) -> None:
+    def alike(text: str, vector: list[object]) -> list[object]:
+        return [*([1.0] * 63), 0.9 if "zirconium" in text else 1.0 + len(text) % 7 / 100]
+
+    async with Embeddings() as server:
+        server.altered = alike
+        server.is_refused = lambda text: not is_embedded and "zirconium ore" in text
+        desk = desk_for(tmp_path, server, monkeypatch)
+        for at in range(40):
+            (desk.root / f"sample{at}.md").write_text(
+                f"# Where it is kept\n\nOre {at} in the hall.\n"
+            )
+        (desk.root / "unique.md").write_text("# Notes\n\nLong ago somebody sold zirconium ore.\n")
+        await desk.ready()
+        n_left = 0 if is_embedded else 1
+        await desk.until(lambda state: state.chunks == 43 and state.unread == n_left)
+        answer = await desk.ask("where is the zirconium kept", limit=40)
+        assert answer.passages[0].name == "unique.md"
+        await desk.close()
