@@ -282,6 +282,9 @@ class SearchEngine:
             put_up.update(unlike(of_files, rows))
         rows = {chunk: row for chunk, row in rows.items() if chunk in put_up}
         cosines = {} if vector is None else self._vectors.cosines(list(rows), vector)
+        if search.vector is not None and cosines:
+            # An endpoint may have none for a passage yet: that is not far, but unknown.
+            cosines = dict.fromkeys(rows, min(cosines.values())) | cosines
         return asked, ranked(rows, words, meaning, cosines, files)
 
     def _frequency(self, term: str) -> int:

@@ -272,3 +272,24 @@ async def test_vectors_that_are_nearly_alike_do_not_outrank_a_unique_word(
         answer = await desk.ask("where is the zirconium kept", limit=40)
         assert answer.passages[0].name == "unique.md"
         await desk.close()
+
+
+async def test_a_passage_without_a_vector_is_found_by_its_unique_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def positive(text: str, vector: list[object]) -> list[object]:
+        return [3.0, 3.0, len(text) % 5 / 2, len(text) % 3 / 2]
+
+    async with Embeddings() as server:
+        server.altered = positive
+        server.is_refused = lambda text: "zirconium ore" in text
+        desk = desk_for(tmp_path, server, monkeypatch)
+        for at in range(40):
+            text = f"# Where it is kept\n\nOre {at} in the hall{'s' * (at % 15)}.\n"
+            (desk.root / f"sample{at}.md").write_text(text)
+        (desk.root / "unique.md").write_text("# Notes\n\nLong ago somebody sold zirconium ore.\n")
+        await desk.ready()
+        await desk.until(lambda state: state.chunks == 43 and state.unread == 1)
+        answer = await desk.ask("zirconium", limit=40)
+        assert answer.passages[0].name == "unique.md"
+        await desk.close()
