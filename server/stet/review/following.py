@@ -178,6 +178,8 @@ def confirm(book: Book, track: Track, places: Mapping[str, tuple[int, int]]) -> 
             hunk = but(hunk, state=HunkState.ACCEPTED, old=before, new=written, reason="")
             track.settle(Anchor(hunk_id, track.lines, place, written, before, stood=True))
         decided.append(hunk)
+    # What Stet took back itself is no undo of the editor, whatever its text told before it was whole.
+    track.undone.due = [one for one in track.undone.due if one not in places]
     book.put(*decided, decision=True, stands=track.uri)
 
 
