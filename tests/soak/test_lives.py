@@ -335,6 +335,18 @@ BROKEN_ONCE = {
             ("undo_in_editor", 936221047),
         ),
     ),
+    "a redo of two hunks of which only one waits again": (
+        1000307,
+        (
+            ("replace_all", 490920553),
+            ("propose", 144505648),
+            ("type_near", 559341493),
+            ("propose", 426751926),
+            ("type", 996653042),
+            ("amend", 10662069),
+            ("undo_in_editor", 695103733),
+        ),
+    ),
 }
 
 

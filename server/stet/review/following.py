@@ -266,8 +266,14 @@ def _turn(track: Track, hunk: Hunk, state: HunkState) -> Hunk:
     return dataclasses.replace(hunk, state=state, reason="")
 
 
-def wait_again(book: Book, track: Track) -> None:
-    """Let hunks that the user has just undone in the editor wait, where their place is free."""
+def wait_again(book: Book, track: Track, changes: Sequence[TextChange] = ()) -> None:
+    """Let hunks that the user has just undone in the editor wait, where their place is free.
+
+    Args:
+        book: All hunks.
+        track: The document.
+        changes: The undo, in order: the text before it is what a redo leads to.
+    """
     if track.sent is not None or not track.undone.due:
         return
     due, track.undone.due = track.undone.due, []
@@ -291,7 +297,18 @@ def wait_again(book: Book, track: Track) -> None:
         alone = (
             [accepting(document, [live]).edit.apply(document.text)] if len(every) <= _FEW else []
         )
-        track.undone.watch(anchor, [together, *alone])
+        track.undone.watch(anchor, [together, *alone, *_text_before(changes, track.lines)])
     waits = {"state": HunkState.PENDING, "reason": UNDONE_IN_EDITOR}
     book.put(*(but(book[hunk_id], **waits) for hunk_id in anchors), stands=track.uri)
     book.changed(track.uri)
+
+
+def _text_before(changes: Sequence[TextChange], lines: Sequence[str]) -> tuple[str, ...]:
+    """Return the text before `changes`; `lines` is the text after them. Nothing if it can't be told."""
+    splices = [change.splice for change in changes if change.splice is not None]
+    if not splices or len(splices) < len(changes):
+        return ()
+    text = list(lines)
+    for splice in reversed(splices):
+        text[splice.first : splice.first + len(splice.after)] = splice.before
+    return ("".join(text),)

@@ -259,7 +259,7 @@ class ReviewLedger:
         if track := self._book.track(uri):
             track.lines, track.is_open = lines, True
             follow(self._book, track, changes, lines)
-            wait_again(self._book, track)
+            wait_again(self._book, track, changes)
 
     def opened(self, uri: str, lines: Sequence[str]) -> None:
         """`uri` was opened, perhaps with other text than its hunks know; `lines` as for `follow`."""
