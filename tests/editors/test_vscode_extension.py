@@ -153,11 +153,11 @@ def selection_search_and_chat(editor: VSCode, shown: Shown) -> None:
     editor.wait_for_status("Stet: a question for you, 2 hunks")
     editor.click('.notification-toast .monaco-button:has-text("Answer…")')
     editor.fill("The second")
-    editor.wait(SHOWS, "Your answer: The second")
     editor.wait_for_status("Stet: 2 hunks")
     # What comes below the cursor may be out of sight, the more so where paths are long.
     editor.click('.editor-instance .view-line:has-text("see?")')
     editor.keys("Control+End")
+    editor.wait(SHOWS, "Your answer: The second")
     editor.wait(SHOWS, "Look [here]")
     shown.saw("chat", "a Markdown file")
     editor.shot("chat")
