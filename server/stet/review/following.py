@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 
-from stet.review.anchoring.along import along
+from stet.review.anchoring.along import along, lines_before
 from stet.review.anchoring.anchors import Anchor
 from stet.review.anchoring.apart import keep_apart
 from stet.review.anchoring.cuts import blocks_of, is_typing
@@ -308,7 +308,4 @@ def _text_before(changes: Sequence[TextChange], lines: Sequence[str]) -> tuple[s
     splices = [change.splice for change in changes if change.splice is not None]
     if not splices or len(splices) < len(changes):
         return ()
-    text = list(lines)
-    for splice in reversed(splices):
-        text[splice.first : splice.first + len(splice.after)] = splice.before
-    return ("".join(text),)
+    return ("".join(lines_before(splices, lines)),)

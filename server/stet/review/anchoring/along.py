@@ -46,9 +46,7 @@ def along(changes: Sequence[TextChange], lines: Sequence[str]) -> Iterator[Step]
     if not may_be_nothing and _are_apart(effects):
         yield Step(effects, lines, changes)
         return
-    text = list(lines)
-    for splice in reversed(splices):
-        _put(text, splice.first, splice.after, splice.before)
+    text = lines_before(splices, lines)
     if may_be_nothing and text == list(lines):
         yield Step((), lines, ())
         return
@@ -56,6 +54,14 @@ def along(changes: Sequence[TextChange], lines: Sequence[str]) -> Iterator[Step]
         _put(text, splice.first, splice.before, splice.after)
         yield Step(change.effects, text, (change,))
     yield Step(changes[-1].effects, lines, changes[-1:])
+
+
+def lines_before(splices: Sequence[Splice], lines: Sequence[str]) -> list[str]:
+    """Return the lines that a text had before `splices`, in order; `lines` are those after them."""
+    text = list(lines)
+    for splice in reversed(splices):
+        _put(text, splice.first, splice.after, splice.before)
+    return text
 
 
 def _may_be_nothing(splices: Sequence[Splice]) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence, Set
 from itertools import pairwise
 from typing import NamedTuple
 
+from stet.review.anchoring.along import lines_before
 from stet.review.anchoring.anchors import Anchor
 from stet.review.anchoring.place import AS_IT_STANDS
 from stet.review.anchoring.standing import Fold, Standing
@@ -80,9 +81,7 @@ class Returns:
             changes
         ):
             return
-        before = list(lines)
-        for splice in reversed(splices):
-            before[splice.first : splice.first + len(splice.after)] = splice.before
+        before = lines_before(splices, lines)
         conflicts = frozenset([one for one in anchors if one.merged is None])
         stood = tuple(map(AS_IT_STANDS, anchors))
         text = _Text(len(before), _fingerprint(before), tuple(anchors), stood, conflicts)
