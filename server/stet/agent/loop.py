@@ -103,12 +103,12 @@ class _Work:
             if self._goes_on():
                 continue
             if self._written is not None:
-                self._tell_form(self._written)
+                self._report_call_form(self._written)
             elif has_words(completion.text):
                 summary = first_line(completion.text)
                 return self._turn.ended(TurnState.COMPLETED, summary=summary)
             else:
-                self._tell_nothing()
+                self._report_empty_answer()
 
     async def _round(self) -> Completion:
         """Hear the user, ask the model, keep its answer."""
@@ -258,7 +258,7 @@ class _Work:
             return None
         return written_call(completion.text, NAMES)
 
-    def _tell_form(self, name: str) -> None:
+    def _report_call_form(self, name: str) -> None:
         """Tell the model in which form tools are called.
 
         Raises:
@@ -273,7 +273,7 @@ class _Work:
         told = _FORM.format(name=name or self._tools[0].name)
         self._messages.append(Message("user", told))
 
-    def _tell_nothing(self) -> None:
+    def _report_empty_answer(self) -> None:
         """Tell the model that it has said nothing.
 
         Raises:

@@ -52,12 +52,12 @@ class BlockImport:
     async def restored(self) -> None:
         """The hunks of earlier runs are back: look at what was opened meanwhile."""
         self._may_begin = True
-        await self._look_at_due()
+        await self._import_due()
 
     def opened(self, uri: str) -> None:
         """A document was opened or saved: look at it, and say what can't be read there."""
         if self._is_note(uri):
-            self._look_soon(uri, tell=True)
+            self._schedule_import(uri, tell=True)
 
     def changed(self, uri: str, changes: Iterable[TextChange], lines: Sequence[str]) -> None:
         """Text was typed; the hot path.
@@ -71,7 +71,7 @@ class BlockImport:
             SIGN in change.text or _is_sign(lines, change.range.start.line) for change in changes
         )
         if is_due and self._is_note(uri):
-            self._look_soon(uri, tell=False)
+            self._schedule_import(uri, tell=False)
 
     def closed(self, uri: str) -> None:
         """A document was closed."""
@@ -82,12 +82,12 @@ class BlockImport:
         language = self._workspace.language(uri)
         return is_tracked(uri) and TextDocument(uri, "", language_id=language).is_markdown
 
-    def _look_soon(self, uri: str, *, tell: bool) -> None:
+    def _schedule_import(self, uri: str, *, tell: bool) -> None:
         self._due[uri] = tell or self._due.get(uri, False)
         if self._may_begin and not self._is_looking:
-            self._start(self._look_at_due(), "blocks in notes")
+            self._start(self._import_due(), "blocks in notes")
 
-    async def _look_at_due(self) -> None:
+    async def _import_due(self) -> None:
         if self._is_looking:
             return
         self._is_looking = True

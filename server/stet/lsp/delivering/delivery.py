@@ -15,9 +15,9 @@ from lsprotocol import types as lsp
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.client import Client
 from stet.lsp.delivering.approvals import Approval, Approvals
+from stet.lsp.delivering.deferred_deletions import DeferredDeletions
 from stet.lsp.delivering.edit_sender import EditSender
 from stet.lsp.delivering.file_delivery import FileDelivery
-from stet.lsp.delivering.kept_open import KeptOpen
 from stet.lsp.delivering.latecomers import Latecomers
 from stet.lsp.delivering.not_done import EditRefused, NotDone, NotSeen, StillOpen, problem_of
 from stet.lsp.delivering.offering import offer
@@ -62,7 +62,7 @@ class Delivery:
         self._latecomers = Latecomers(workspace, ledger)
         self._approvals = Approvals()
         self._outrun = Outrun(workspace)
-        self._kept_open = KeptOpen(workspace, ledger, client, self._carry_closed)
+        self._deferred_deletions = DeferredDeletions(workspace, ledger, client, self._carry_closed)
         self._rejected: dict[str, str] = {}
         self._locks: dict[str, asyncio.Lock] = {}
         self._refusals: Counter[str] = Counter()
@@ -85,12 +85,12 @@ class Delivery:
 
     def holds(self, hunk_id: str) -> bool:
         """Return whether a hunk is accepted and not carried out yet, so that `withdraw` applies."""
-        is_held = self._approvals.holds(hunk_id) or self._kept_open.holds(hunk_id)
+        is_held = self._approvals.holds(hunk_id) or self._deferred_deletions.holds(hunk_id)
         return is_held and self._ledger.hunk(hunk_id).state in LIVE
 
     def closed(self, uri: str) -> None:
         """A document was closed: what waited for that is done soon."""
-        self._kept_open.closed(uri)
+        self._deferred_deletions.closed(uri)
 
     async def _carry_closed(self, hunk: Hunk) -> None:
         await self._deliver(hunk.uri, (hunk.id,), hunk.state, None)
@@ -105,7 +105,7 @@ class Delivery:
             rejected: The user's reason, if they reject it: then it is rejected after that undo.
         """
         self._approvals.withdraw(hunk_id)
-        self._kept_open.withdraw(hunk_id)
+        self._deferred_deletions.withdraw(hunk_id)
         self._ledger.outbox.withdraw(hunk_id)
         if rejected is not None and self._ledger.outbox.is_withdrawn(hunk_id):
             self._rejected[hunk_id] = rejected
@@ -195,7 +195,7 @@ class Delivery:
             try:
                 await carry(hunk)
             except StillOpen:
-                self._kept_open.add(hunk)
+                self._deferred_deletions.add(hunk)
 
     async def _lines(
         self, uri: str, hunk_ids: tuple[str, ...], state: HunkState, approval: Approval | None

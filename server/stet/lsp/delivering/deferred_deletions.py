@@ -15,7 +15,7 @@ CLOSED_SECONDS = 0.5
 Carry = Callable[[Hunk], Awaitable[None]]
 
 
-class KeptOpen:
+class DeferredDeletions:
     """Hunks that wait until their file is closed. Touched on the event loop only."""
 
     def __init__(
