@@ -1,7 +1,7 @@
-"""`python -m tests.secret_forms [FOLDER ...]`: how many examples are marked, and how many places in packages.
+"""`python -m tests.secret_forms [--missed] [FOLDER ...]`: how many examples are marked, and how many places in packages.
 
-What is missed is listed for the tuned half only: rules are made from that. In the folders every text
-file of at most 2 MB is read.
+What is missed is listed for the tuned half only: rules are made from that. With `--missed` it is listed
+for each list, which spoils those for measuring. In the folders every text file of at most 2 MB is read.
 """
 
 import sys
@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 from stet.text.secrets import find_secrets
-from tests.secret_forms.forms import SEEDS, halves, misses
+from tests.secret_forms.forms import SEEDS, halves, layouts, misses, unseen
 
 _MOST_BYTES = 2_000_000
 
@@ -23,16 +23,22 @@ def _texts(folder: Path) -> list[Path]:
 
 
 tuned, held_out = halves()
-for name, chosen in (("tuned", tuned), ("held out", held_out)):
+lists = (
+    ("tuned", tuned),
+    ("held out", held_out),
+    ("unseen", [*unseen()]),
+    ("layouts", [*layouts()]),
+)
+for name, chosen in lists:
     missed = Counter(form.name for form, _ in misses(chosen))
     n_examples = len(chosen) * len(SEEDS)
     share = 100 - 100 * missed.total() / n_examples
     _ = sys.stdout.write(
         f"{name}: {len(chosen)} forms, {n_examples} examples, {share:.1f} % marked\n"
     )
-    if chosen is tuned:
+    if chosen is tuned or "--missed" in sys.argv:
         _ = sys.stdout.write("".join(f"  {one}: {n}\n" for one, n in missed.most_common()))
-for given in sys.argv[1:]:
+for given in (one for one in sys.argv[1:] if one != "--missed"):
     n_lines = n_places = n_files = 0
     for path in _texts(Path(given)):
         try:

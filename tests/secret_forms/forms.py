@@ -1,8 +1,10 @@
-"""Forms of secrets as `forms.tsv` lists them, examples made from them, and how many are marked.
+"""Forms of secrets as the lists beside this module hold them, examples made from them, and how many are marked.
 
-A form is tuned on or held out by a hash of its name, so that nobody chooses which.
+A form of `forms.tsv` is tuned on or held out by a hash of its name, so that nobody chooses which. The
+other lists were made after the rules, to measure them.
 """
 
+import base64
 import hashlib
 import random
 import re
@@ -15,10 +17,12 @@ from pathlib import Path
 
 from stet.text.secrets import find_secrets
 
-LIST = Path(__file__).with_name("forms.tsv")
+FOLDER = Path(__file__).parent
 SEEDS = range(5)
 CONTEXTS = ("{}", "x = '{}'\n", "see {}, please", '{{"a": "{}"}}', "export X={}\n", "- {}\n")
 """What an example stands in: nothing here says that it is a secret."""
+WITHIN_TEXT = ("{}", "first line\n{}\nlast line\n")
+"""The same for an example that is a layout of its own."""
 
 _AN = string.ascii_letters + string.digits
 LETTERS = {
@@ -33,8 +37,14 @@ LETTERS = {
     "b64": _AN + "+/",
     "b32": string.ascii_uppercase + "234567",
     "bech": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
+    "pass": _AN + "!#%^*?+~",
 }
-_PIECE = re.compile(r"\{(?P<kind>\w+):(?P<n>\d+)\}|(?P<uuid>\{uuid\})|(?P<open>\[\[)|(?P<end>\]\])")
+_PIECE = re.compile(
+    r"\{(?P<kind>\w+):(?P<n>\d+)\}|(?P<uuid>\{uuid\})|<<(?P<plain>.*?)>>|(?P<open>\[\[)|(?P<end>\]\])",
+    re.DOTALL,
+)
+_ESCAPE = re.compile(r"\\\\n|\\n|\\t|\\\\\"")
+_ESCAPES = {"\\\\n": "\\n", "\\n": "\n", "\\t": "\t", '\\\\"': '\\"'}
 
 
 @dataclass(frozen=True)
@@ -43,13 +53,15 @@ class Form:
 
     Attributes:
         name: Whose it is, and what.
+        text: The form, as it is written in the list, with its escapes read.
         source: The letter of a source in the list.
-        text: The form, as it is written in the list.
+        contexts: What each example is put into.
     """
 
     name: str
     text: str
     source: str
+    contexts: tuple[str, ...] = CONTEXTS
 
     @property
     def is_held_out(self) -> bool:
@@ -78,7 +90,7 @@ class Form:
         parts.append(self.text[at:])
         if bracketed:
             made = [(a, b) for a, b in made if any(c <= a and b <= d for c, d in bracketed)]
-        return Example("".join(parts), tuple(made))
+        return Example("".join(parts), tuple(made), self.contexts)
 
 
 @dataclass(frozen=True)
@@ -88,14 +100,16 @@ class Example:
     Attributes:
         text: The whole of it.
         made: Stretches of it that were made up, so that they are the secret.
+        contexts: What it is put into.
     """
 
     text: str
     made: tuple[tuple[int, int], ...]
+    contexts: tuple[str, ...]
 
     def is_marked(self) -> bool:
         """Whether nothing of what was made up is told, whatever it stands in."""
-        return all(self._is_marked_in(context) for context in CONTEXTS)
+        return all(self._is_marked_in(context) for context in self.contexts)
 
     def _is_marked_in(self, context: str) -> bool:
         whole = context.format(self.text)
@@ -107,14 +121,40 @@ class Example:
 def _letters(piece: re.Match[str], chance: random.Random) -> str:
     if piece["uuid"]:
         return str(uuid.UUID(int=chance.getrandbits(128), version=4))
+    if piece["plain"]:
+        plain = _PIECE.sub(lambda inner: _letters(inner, chance), piece["plain"])
+        return base64.b64encode(plain.encode()).decode()
     return "".join(chance.choices(LETTERS[piece["kind"]], k=int(piece["n"])))
 
 
 @cache
 def forms() -> tuple[Form, ...]:
-    """All forms of the list."""
-    lines = LIST.read_text(encoding="utf-8").splitlines()
-    return tuple(Form(*line.split("\t")) for line in lines if not line.startswith("#"))
+    """All forms that rules may be made from, or from one half of which."""
+    return _read("forms.tsv", CONTEXTS)
+
+
+@cache
+def unseen() -> tuple[Form, ...]:
+    """Forms of keys that were listed after the rules were made."""
+    return _read("unseen.tsv", CONTEXTS)
+
+
+@cache
+def layouts() -> tuple[Form, ...]:
+    """Layouts of files and messages that hold secrets, listed after the rules were made."""
+    return _read("layouts.tsv", WITHIN_TEXT)
+
+
+def _read(name: str, contexts: tuple[str, ...]) -> tuple[Form, ...]:
+    rows = [
+        line.split("\t")
+        for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()
+        if not line.startswith("#")
+    ]
+    return tuple(
+        Form(name, _ESCAPE.sub(lambda found: _ESCAPES[found.group()], text), source, contexts)
+        for name, text, source in rows
+    )
 
 
 def halves() -> tuple[list[Form], list[Form]]:
