@@ -1,7 +1,9 @@
-"""Blocks of other programs in open notes: looked for when a note is opened, saved or one is typed.
+"""Blocks of other programs in notes: looked for when a note is opened, saved or one is typed, and in a
+note that is not open when the user names it or the agent proposes a change of it.
 
 They are looked for in a worker thread and taken by the ledger on the event loop, once the hunks of
-earlier runs are back: a block that a hunk stands in already is not taken twice.
+earlier runs are back: a block that a hunk stands in already is not taken twice. Notes that the agent
+only reads are left out: "accept all" would take changes that nobody has asked about.
 """
 
 import asyncio
@@ -11,12 +13,14 @@ from typing import Any
 
 from lsprotocol import types as lsp
 
+from stet.agent.turn import Ask
 from stet.lsp.client import Client
-from stet.review.importing import BlockDraft, find_blocks_in
+from stet.review.importing import AUTHOR, BlockDraft, find_blocks_in
 from stet.review.ledger import ReviewLedger
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.imported_blocks import SIGN, BadBlock
+from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical, is_tracked
 from stet.workspace.workspace import Workspace
 
@@ -46,8 +50,12 @@ class BlockImport:
         self._may_begin = False
         self._is_looking = False
         self._due: dict[str, bool] = {}
+        self._current = ""
         self._watched: set[str] = set()
+        self._proposed: dict[str, frozenset[str]] = {}
+        """By canonical URI of a closed note, the agent's hunks for which it has been looked at."""
         self._told: set[tuple[str, str]] = set()
+        ledger.listen(self._hunks_changed)
 
     async def restored(self) -> None:
         """The hunks of earlier runs are back: look at what was opened meanwhile."""
@@ -77,13 +85,53 @@ class BlockImport:
         """A document was closed."""
         self._watched.discard(canonical(uri))
 
+    def must_look_at(self, uri: str) -> bool:
+        """Return whether `look_at` may find something in a document: a note that is not open, or an open
+        one that has not been looked at since it changed.
+        """
+        if not self._may_begin or not self._is_note(uri):
+            return False
+        key = canonical(uri)
+        is_open = self._workspace.buffer(uri) is not None
+        return not is_open or key == self._current or key in self._due
+
+    async def look_at(self, uri: str) -> None:
+        """Take the blocks of a note that the user has named as hunks, before these are asked for."""
+        if not self.must_look_at(uri):
+            return
+        if self._workspace.buffer(uri) is None:
+            await self._look_on_disk(uri, self._workspace.snapshot().asked_about(uri))
+        else:
+            await self._look(uri, tell=self._due.pop(canonical(uri), False))
+
+    async def look_at_asked(self, ask: Ask) -> None:
+        """Take the blocks of the notes that a question names: the one it is about, and attached files."""
+        attached = ask.attachments or self._workspace.attachments
+        about = [ask.place.uri] if ask.place.uri else []
+        for uri in (*about, *(attached.files if attached else ())):
+            await self.look_at(uri)
+
+    def _hunks_changed(self, uri: str) -> None:
+        """Look at a closed note that the agent has proposed a change of: the user will review it."""
+        if not self._may_begin or self._workspace.buffer(uri) is not None or not self._is_note(uri):
+            return
+        key, live = canonical(uri), self._ledger.live(uri)
+        proposed = frozenset(hunk.id for hunk in live if hunk.author != AUTHOR)
+        is_new = not proposed <= self._proposed.get(key, frozenset())
+        self._proposed[key] = proposed
+        if is_new:
+            self._start(
+                self._look_on_disk(uri, self._workspace.snapshot()), "blocks in a closed note"
+            )
+
     def _is_note(self, uri: str) -> bool:
         """Whether a document may hold blocks: by its name and language, not its text."""
         language = self._workspace.language(uri)
         return is_tracked(uri) and TextDocument(uri, "", language_id=language).is_markdown
 
     def _schedule_import(self, uri: str, *, tell: bool) -> None:
-        self._due[uri] = tell or self._due.get(uri, False)
+        key = canonical(uri)
+        self._due[key] = tell or self._due.get(key, False)
         if self._may_begin and not self._is_looking:
             self._start(self._import_due(), "blocks in notes")
 
@@ -93,13 +141,27 @@ class BlockImport:
         self._is_looking = True
         try:
             while self._due:
-                due, self._due = self._due, {}
-                for uri, tell in due.items():
-                    await self._look(uri, tell=tell)
+                due = tuple(self._due)
+                for uri in due:
+                    self._current = uri
+                    if (tell := self._due.pop(uri, None)) is not None:
+                        await self._look(uri, tell=tell)
+                self._current = ""
                 if self._due:
                     await asyncio.sleep(MOMENT_SECONDS)
         finally:
-            self._is_looking = False
+            self._is_looking, self._current = False, ""
+
+    async def _look_on_disk(self, uri: str, snapshot: Snapshot) -> None:
+        """Take the blocks of a note that is not open."""
+        draft = await asyncio.to_thread(_find_on_disk, uri, snapshot)
+        if self._workspace.buffer(uri) is not None:
+            await self._look(uri, tell=True)
+        elif draft is not None:
+            if self._ledger.follows(uri):
+                self._ledger.on_disk(uri, draft.document.text)
+            _ = self._ledger.import_blocks(draft, draft.document)
+            self._tell(draft)
 
     async def _look(self, uri: str, *, tell: bool) -> None:
         document = self._workspace.document(uri)
@@ -115,7 +177,7 @@ class BlockImport:
         else:
             self._watched.discard(canonical(uri))
         if not self._ledger.import_blocks(draft, now):
-            self._due.setdefault(uri, tell)
+            self._schedule_import(uri, tell=tell)
         elif tell:
             self._tell(draft)
 
@@ -141,6 +203,15 @@ class BlockImport:
         is_news = known not in self._told
         self._told.add(known)
         return is_news
+
+
+def _find_on_disk(uri: str, snapshot: Snapshot) -> BlockDraft | None:
+    """The blocks of a file; None if it can't be read, or may not be. It asks the disk."""
+    try:
+        document = snapshot.with_blocks(uri)
+    except NotShown:
+        return None
+    return find_blocks_in(document, snapshot)
 
 
 def _is_sign(lines: Sequence[str], number: int) -> bool:

@@ -53,6 +53,10 @@ from stet.text.encoding import Encoding
 from stet.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
+    from stet.agent.at_work import Line
+    from stet.agent.limits import Limits
+    from stet.agent.session import Session
+    from stet.agent.turn import Turn
     from stet.index.scan import LinkCache
 
 
@@ -295,4 +299,12 @@ class ServerState:
         return (await self.startup.answerer()).links
 
     async def _answer(self) -> Answer:
-        return (await self.startup.answerer()).answer
+        answerer = await self.startup.answerer()
+
+        async def answer(
+            turn: "Turn", session: "Session", limits: "Limits", line: "Line"
+        ) -> "Turn":
+            await self.imports.look_at_asked(turn.ask)
+            return await answerer.answer(turn, session, limits, line)
+
+        return answer
