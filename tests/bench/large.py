@@ -1,7 +1,7 @@
 """A question about a very long open file, into which something was just typed: how long it takes, how long
 the server is silent meanwhile, and what it holds beyond what the open file holds anyway.
 
-The model reads about the caret and answers.
+The model reads about the caret and answers; or it edits what it has read, which is accepted.
 """
 
 import json
@@ -10,14 +10,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
-from tests.bench.process import INITIALIZE, STET, ServerProcess, running
+from tests.bench.process import INITIALIZE, STET, ServerProcess, encoded, running
 from tests.bench.statuses import command, is_ready, megabytes_at_rest
 from tests.bench.table import Row, at_most
-from tests.support.live_turns import calls, done
+from tests.support.live_turns import calls, done, edit
 
 SIZES = (20, 200)
 """In MB."""
+EDITED = 20
+"""The size of the file that is edited, in MB."""
 RUNS = 3
 """Of which the least of each figure counts: other work of the machine only adds to it."""
 LINE = "def handler_{n:07d}(request): return respond(request, {n:07d})\n"
@@ -34,15 +37,17 @@ class Asked:
         seconds: From the question to the end of the turn.
         silence: The longest time to an answer meanwhile, in milliseconds.
         texts: The memory that it added at its peak, as a multiple of the text.
+        accepted: The longest time to an answer while the edit is accepted, in milliseconds; 0 without one.
     """
 
     seconds: float
     silence: float
     texts: float
+    accepted: float = 0.0
 
 
 def rows() -> Iterator[Row]:
-    """Three figures for each size."""
+    """Three figures for each size, and four for an edit."""
     for size in SIZES:
         found = [_asked(size) for _ in range(RUNS)]
         what = f"a question about an open file of {size} MB"
@@ -51,9 +56,24 @@ def rows() -> Iterator[Row]:
         yield Row(f"{what}: longest silence", "ms", silence, must=at_most(100), aim=at_most(50))
         texts = min(one.texts for one in found)
         yield Row(f"{what}: memory it adds", "texts", texts, must=at_most(1.5), aim=at_most(0.2))
+        if size == EDITED:
+            yield from _edit_rows()
 
 
-def _asked(megabytes: int) -> Asked:
+def _edit_rows() -> Iterator[Row]:
+    found = [_asked(EDITED, edits=True) for _ in range(RUNS)]
+    what = f"an edit in an open file of {EDITED} MB"
+    yield Row(what, "s", min(one.seconds for one in found), must=at_most(3), aim=at_most(1))
+    silence = min(one.silence for one in found)
+    yield Row(f"{what}: longest silence", "ms", silence, must=at_most(100), aim=at_most(50))
+    megabytes = min(one.texts for one in found) * EDITED
+    yield Row(f"{what}: memory it adds, peak", "MB", megabytes, must=at_most(400))
+    accepted = min(one.accepted for one in found)
+    what = f"accepted in an open file of {EDITED} MB"
+    yield Row(f"{what}: longest silence", "ms", accepted, must=at_most(100), aim=at_most(50))
+
+
+def _asked(megabytes: int, *, edits: bool = False) -> Asked:
     n_lines = megabytes * 1_000_000 // len(LINE.format(n=0))
     middle = n_lines // 2
     with tempfile.TemporaryDirectory() as home:
@@ -64,7 +84,10 @@ def _asked(megabytes: int) -> Asked:
             "read_file",
             {"file": "big.py", "start_line": middle, "end_line": middle + N_AROUND},
         )
-        script.write_text(json.dumps([calls(read), done("It is long.")]))
+        wanted = edit("big.py", LINE.format(n=middle), f"handler_{middle} = None\n")
+        script.write_text(
+            json.dumps([calls(read), *([calls(wanted)] if edits else []), done("It is long.")])
+        )
         env = {"XDG_STATE_HOME": home, "HOME": home, "STET_SCRIPTED_MODEL": str(script)}
         with running(STET, env) as server:
             options = {"context": {"warnTokens": 1_000_000}}
@@ -78,8 +101,9 @@ def _asked(megabytes: int) -> Asked:
             Path(f"/proc/{server.pid}/clear_refs").write_text(_RESET_PEAK)
             before = _megabytes(server, "VmRSS")
             seconds, silence = _answered(server, uri, middle)
+            accepted = _accepted(server, uri) if edits else 0.0
             added = max(0.0, _megabytes(server, "VmHWM") - before)
-            return Asked(seconds, 1000 * silence, added / megabytes)
+            return Asked(seconds, 1000 * silence, added / megabytes, 1000 * accepted)
 
 
 def _open(server: ServerProcess, uri: str, text: str) -> None:
@@ -105,6 +129,33 @@ def _answered(server: ServerProcess, uri: str, line: int) -> tuple[float, float]
         if ended["state"] not in {"queued", "running"}:
             assert ended["summary"], ended["error"]
             return perf_counter() - began, silence
+        server.is_quiet(0.002)
+
+
+def _accepted(server: ServerProcess, uri: str) -> float:
+    """The longest silence, in seconds, from the yes to the one hunk until the text has it."""
+    version = 2
+
+    def apply(message: dict[str, Any]) -> None:
+        nonlocal version
+        version += 1
+        [document] = message["params"]["edit"]["documentChanges"]
+        [one] = document["edits"]
+        change = {"range": one["range"], "text": one["newText"]}
+        changed = {"textDocument": {"uri": uri, "version": version}, "contentChanges": [change]}
+        server.notify("textDocument/didChange", changed)
+        server.write(encoded({"id": message["id"], "result": {"applied": True}}))
+
+    server.takes_edits = apply
+    [hunk] = command(server, "stet.proposals")
+    silence = 0.0
+    command(server, "stet.accept", hunk=hunk["hunk"])
+    while True:
+        asked = perf_counter()
+        [hunk] = command(server, "stet.proposals")
+        silence = max(silence, perf_counter() - asked)
+        if hunk["state"] == "accepted":
+            return silence
         server.is_quiet(0.002)
 
 

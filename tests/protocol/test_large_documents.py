@@ -1,4 +1,6 @@
-"""A question about a very long open document: the part around the caret, and no secret of it."""
+"""A very long open document: a question sends the part around the caret and no secret of it; edits of it are
+proposed while its user types.
+"""
 
 import json
 from pathlib import Path
@@ -6,7 +8,16 @@ from pathlib import Path
 from tests.support import openai_server as api
 from tests.support.canaries import keys, private_key
 from tests.support.editor import FakeEditor
-from tests.support.live_turns import provider, run
+from tests.support.live_turns import (
+    ask,
+    calls,
+    done,
+    edit,
+    provider,
+    run,
+    scripted,
+    wait_for_states,
+)
 from tests.support.openai_server import OpenAIServer
 
 LINE = "def handler_{n:06d}(request): return respond(request, {n})\n"
@@ -26,6 +37,46 @@ def text() -> str:
     key = PEM.splitlines(keepends=True)
     lines[EDGE : EDGE + len(key)] = key
     return "".join(lines)
+
+
+async def test_an_edit_of_a_very_long_document_outlives_typing_and_a_restart(
+    tmp_path: Path,
+) -> None:
+    root = tmp_path / "ws"
+    root.mkdir()
+    (root / "big.py").write_text(text())
+    old, new = LINE.format(n=MIDDLE), f"handler_{MIDDLE:06d} = None\n"
+    env = scripted(
+        tmp_path,
+        calls(("read_file", {"file": "big.py", "start_line": MIDDLE, "end_line": MIDDLE + 9})),
+        calls(edit("big.py", old, new), edit("big.py", LINE.format(n=MIDDLE + 4), "")),
+        done("It is long."),
+    )
+    env |= {"XDG_STATE_HOME": str(tmp_path / "state")}
+    async with FakeEditor.start(root, env=env, settings=SETTINGS) as editor:
+        uri = editor.open("big.py")
+        turn = await ask(editor, "Change it", uri=uri, line=MIDDLE)
+        n_typed = 0
+        while (await editor.command("stet.turn", {"turn": turn}))["state"] in ("queued", "running"):
+            editor.type(uri, 0, 0, "typed\n")
+            n_typed += 1
+        found = await editor.command("stet.turn", {"turn": turn})
+        assert (found["state"], found["failedEdits"]) == ("completed", [])
+        first, second = found["hunks"]
+        await editor.command("stet.accept", {"hunk": first})
+        await wait_for_states(editor, **{first: "accepted", second: "pending"})
+        lines = editor.text(uri).splitlines(keepends=True)
+        assert lines[MIDDLE + n_typed] == new
+        editor.save(uri)
+    async with FakeEditor.start(root, env=env, settings=SETTINGS) as editor:
+        uri = editor.open("big.py")
+        await wait_for_states(editor, **{first: "accepted", second: "pending"})
+        await editor.command("stet.accept", {"hunk": second})
+        await wait_for_states(editor, **{second: "accepted"})
+        await editor.command("stet.undo", {"hunk": first})
+        await wait_for_states(editor, **{first: "undone"})
+        wanted = "typed\n" * n_typed + text().replace(LINE.format(n=MIDDLE + 4), "")
+        assert editor.text(uri) == wanted
 
 
 async def test_a_question_about_a_very_long_document_is_about_the_part_at_the_caret(

@@ -64,9 +64,11 @@ class TestedStore(Store):
 
 
 @contextmanager
-def store_in(folder: Path, roots: tuple[str, ...] = ROOTS) -> Iterator[TestedStore]:
+def store_in(
+    folder: Path, roots: tuple[str, ...] = ROOTS, wake: Callable[[], None] = lambda: None
+) -> Iterator[TestedStore]:
     """A store that is closed at the end."""
-    store = TestedStore(folder, roots)
+    store = TestedStore(folder, roots, wake)
     try:
         yield store
     finally:

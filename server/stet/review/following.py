@@ -152,7 +152,7 @@ def _arrival(
 ) -> tuple[int, Sequence[str]] | None:
     """Behind how many changes the sent edit is complete, and the lines then; None if it is not."""
     assert track.sent is not None, "asked only while an edit is on its way"
-    if "".join(lines) == track.sent.expected:
+    if track.sent.is_expected(lines):
         return len(changes), lines
     return track.sent.arrives_with(changes)
 

@@ -61,7 +61,7 @@ class Outbox:
         if track.overdue is not None:
             track.overdue = track.overdue.without(plan.texts)
         track.send(document, plan)
-        if plan.edit.apply(document.text) == document.text:
+        if not plan.edit.changes(document.text):
             confirm(self._book, track, plan.places)
         self._book.changed(document.uri)
         return plan.edit

@@ -4,6 +4,9 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from stet.review.proposal import Hunk
+from stet.text.blocks import may_hold_blocks
+from stet.text.change import TextChange
+from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.view import plain
 from stet.workspace.snapshot import Snapshot
@@ -43,13 +46,45 @@ class Shown(Mapping[str, TextDocument]):
 
         Of several texts the latest that holds any of `wanted`, if one does.
         """
-        texts = tuple(reversed(self._texts.get(canonical(uri), {}).values()))
+        return latest_with(self.texts_of(uri), wanted)
+
+    def texts_of(self, uri: str) -> tuple[TextDocument, ...]:
+        """The texts of a file as they were shown, the latest first."""
+        return tuple(reversed(self._texts.get(canonical(uri), {}).values()))
+
+
+def latest_with(texts: Sequence[TextDocument], wanted: Sequence[str]) -> TextDocument | None:
+    """The first of `texts` that holds any of `wanted`; without one the first; None if there is none.
+
+    Takes long where they are long: for a worker thread then.
+    """
+    if len(texts) > 1:
         quoted = [plain(text) for text in wanted]
         for document in texts if quoted else ():
             text = plain(document.text)
             if any(one in text for one in quoted):
                 return document
-        return texts[0] if texts else None
+    return texts[0] if texts else None
+
+
+def led_to(
+    live: TextDocument, shown: TextDocument, noted: tuple[TextChange, ...] | None
+) -> tuple[TextChange, ...]:
+    """What led from a text that the model was shown to the text as it is.
+
+    Takes long where they are long: for a worker thread then.
+
+    Args:
+        live: The text as it is.
+        shown: The text then.
+        noted: The changes that were noted in between; None where they are not known any more.
+    """
+    if shown.content_hash == live.content_hash or shown.text == live.text:
+        return ()
+    if noted is None or any(may_hold_blocks(change.text) for change in noted):
+        # Blocks came and went: what they stand for was there all the time.
+        return changes_between(shown.text, live.text)
+    return noted
 
 
 def as_shown(hunk: Hunk, snapshot: Snapshot, real: TextDocument | None = None) -> Hunk:

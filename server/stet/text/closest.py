@@ -15,16 +15,20 @@ def closest_lines(lines: Sequence[str], wanted: Sequence[str]) -> tuple[int, int
     Every word that a line shares with a wanted line votes for the place where the block would
     start; rare words weigh more. None if nothing is shared.
     """
-    words = [set(_WORD.findall(line)) for line in lines]
-    counts = Counter(word for found in words for word in found)
     home: dict[str, list[int]] = defaultdict(list)
     for i, line in enumerate(wanted):
         for word in set(_WORD.findall(line)):
             home[word].append(i)
+    shared = [
+        (at, tuple(words))
+        for at, line in enumerate(lines)
+        if (words := home.keys() & _WORD.findall(line))
+    ]
+    counts = Counter(word for _, found in shared for word in found)
     votes: defaultdict[int, float] = defaultdict(float)
-    for at, found in enumerate(words):
+    for at, found in shared:
         for word in found:
-            for i in home.get(word, ())[:_MAX_HOMES]:
+            for i in home[word][:_MAX_HOMES]:
                 votes[max(0, at - i)] += 1 / (counts[word] * len(home[word]))
     if not votes:
         return None

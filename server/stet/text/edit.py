@@ -70,6 +70,22 @@ class TextEdit:
             done = one.end
         return "".join((*pieces, text[done:]))
 
+    def changes(self, text: str) -> bool:
+        """Whether `text` is another one after the edit; only the stretch that is replaced is looked at.
+
+        Raises:
+            ValueError: `text` is too short: the edit was made for another one.
+        """
+        self._check(text)
+        if not self.replacements:
+            return False
+        start, end = self.replacements[0].start, self.replacements[-1].end
+        pieces, done = [], start
+        for one in self.replacements:
+            pieces += [text[done : one.start], one.text]
+            done = one.end
+        return "".join(pieces) != text[start:end]
+
     def compose(self, then: "TextEdit") -> "TextEdit":
         """One edit that does this one and `then`, which was made for the text after this one."""
         return TextEdit(tuple(_collected(_composed(_Stream(self), _Stream(then)))))

@@ -3,6 +3,7 @@ r"""The line numbers and marks of `stet.text.render`, copied by a model into wha
 import re
 from collections.abc import Sequence
 
+from stet.text.lines import split_plain
 from stet.text.match_errors import Unclear
 from stet.text.render import numbered
 
@@ -69,7 +70,7 @@ def refuse_if_only_new(old_text: str, new_text: str, text: str) -> None:
     """
     if not any(map(_AS_SHOWN.match, _lines(new_text))) or any(map(_has_gutter, _lines(old_text))):
         return
-    if any(map(_AS_SHOWN.match, text.split("\n"))):
+    if any(map(_AS_SHOWN.match, split_plain(text))):
         return
     raise Unclear(
         "Lines of the new text begin with a line number or a mark, as the file was shown to you, and "

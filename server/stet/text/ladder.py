@@ -3,7 +3,6 @@
 A step compares the *keys* of lines. Every next step also forgives what the one before did.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -53,7 +52,7 @@ class Haystack:
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
         self._keys: dict[MatchKind, list[str]] = {}
-        self._places: dict[MatchKind, dict[str, list[int]]] = {}
+        self._places: dict[MatchKind, dict[str, Sequence[int]]] = {}
 
     def keys(self, kind: MatchKind) -> list[str]:
         """The key of every line in a step."""
@@ -61,14 +60,17 @@ class Haystack:
             self._keys[kind] = list(map(_KEYS[kind], self.lines))
         return self._keys[kind]
 
-    def places(self, kind: MatchKind, key: str) -> Sequence[int]:
-        """The lines (0-based) with that key in a step, in order."""
-        if kind not in self._places:
-            places: defaultdict[str, list[int]] = defaultdict(list)
+    def places(self, kind: MatchKind, wanted: Sequence[str]) -> Mapping[str, Sequence[int]]:
+        """The lines (0-based) with each of the keys `wanted` in a step, in order."""
+        known = self._places.setdefault(kind, {})
+        if missing := set(wanted) - known.keys():
+            # Only what is asked for: a list for each line of a very long text takes longer than a search.
+            places: dict[str, list[int]] = {key: [] for key in missing}
             for at, line_key in enumerate(self.keys(kind)):
-                places[line_key].append(at)
-            self._places[kind] = dict(places)
-        return self._places[kind].get(key, ())
+                if line_key in places:
+                    places[line_key].append(at)
+            known.update(places)
+        return known
 
 
 def find_lines(haystack: Haystack, wanted: Sequence[str]) -> tuple[Block, ...]:
@@ -90,8 +92,9 @@ def _blocks(haystack: Haystack, wanted: Sequence[str], kind: MatchKind) -> Itera
     lines, keys = haystack.lines, haystack.keys(kind)
     wanted_keys = list(map(_KEYS[kind], wanted))
     theirs = list(map(visible_indent, wanted))
-    rarest = min(range(len(wanted)), key=lambda i: len(haystack.places(kind, wanted_keys[i])))
-    for at in haystack.places(kind, wanted_keys[rarest]):
+    places = haystack.places(kind, wanted_keys)
+    rarest = min(range(len(wanted)), key=lambda i: len(places[wanted_keys[i]]))
+    for at in places[wanted_keys[rarest]]:
         first = at - rarest
         end = first + len(wanted)
         if first >= 0 and keys[first:end] == wanted_keys:

@@ -8,6 +8,9 @@ from io import StringIO
 
 from stet.text.position import Position
 
+_AT_ONCE = 500_000
+"""Code points that are split together."""
+
 
 def split_lines(text: str) -> list[str]:
     r"""Split `text` into its lines, each with its line end.
@@ -15,10 +18,29 @@ def split_lines(text: str) -> list[str]:
     There is always at least one line, and the last one has no line end: `"a\n"` is `["a\n", ""]`.
     Joining the lines gives the text back.
     """
-    lines = StringIO(text, newline="").readlines()
+    source = StringIO(text, newline="")
+    lines: list[str] = []
+    # A part at a time: the interpreter serves no other thread within one call.
+    while some := source.readlines(_AT_ONCE):
+        lines += some
     if not lines or lines[-1][-1] in "\r\n":
         lines.append("")
     return lines
+
+
+def split_plain(text: str) -> list[str]:
+    r"""Split a plain text at its `\n`, which are left out; a very long one a part at a time.
+
+    The interpreter serves no other thread within one call.
+    """
+    if len(text) <= _AT_ONCE:
+        return text.split("\n")
+    lines: list[str] = []
+    start = 0
+    while len(text) - start > _AT_ONCE and (end := text.find("\n", start + _AT_ONCE)) >= 0:
+        lines += text[start:end].split("\n")
+        start = end + 1
+    return [*lines, *text[start:].split("\n")]
 
 
 def whole_lines(text: str) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """What a model was shown, and the way from there to the text as it is now."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from stet.text.change import Bias, TextChange, map_position
@@ -15,15 +15,17 @@ class Seen:
     Attributes:
         text: The text then.
         changes: What has been changed since, in order; together they lead to the live text.
+        made: The text and its plain form, where somebody has them already.
     """
 
     text: str
     changes: tuple[TextChange, ...]
+    made: View | None = field(default=None, compare=False, repr=False)
 
     @cached_property
     def view(self) -> View:
         """The text and its plain form."""
-        return View(self.text)
+        return self.made or View(self.text)
 
 
 class Trail:

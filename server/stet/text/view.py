@@ -6,7 +6,7 @@ from itertools import accumulate
 
 from stet.text.document import TextDocument
 from stet.text.ladder import Haystack
-from stet.text.lines import dominant_line_end, split_lines
+from stet.text.lines import dominant_line_end, split_lines, split_plain
 
 BOM = "\ufeff"
 
@@ -36,7 +36,7 @@ class View:
     @cached_property
     def lines(self) -> list[str]:
         """The lines without their line ends."""
-        return self.text.split("\n")
+        return split_plain(self.text)
 
     @cached_property
     def haystack(self) -> Haystack:
@@ -46,7 +46,12 @@ class View:
     @cached_property
     def document(self) -> TextDocument:
         """The text by line and column, without a name."""
-        return TextDocument("", self.source)
+        document = TextDocument("", self.source)
+        if not self.source.startswith(BOM):
+            document.__dict__["lines"] = (
+                self.source_lines
+            )  # the same: a long text is not split twice
+        return document
 
     @cached_property
     def line_end(self) -> str:

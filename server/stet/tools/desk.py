@@ -15,11 +15,9 @@ from stet.review.pending_view import PendingView, pending_file
 from stet.review.proposal import Hunk
 from stet.review.readying import NotReady, Ready, made_ready
 from stet.review.rules import EditRules, Refused, RejectedEdit, check_open
-from stet.review.shown import Shown, as_shown
+from stet.review.shown import Shown, as_shown, led_to
 from stet.review.with_blocks import with_blocks
-from stet.text.blocks import may_hold_blocks
 from stet.text.change import TextChange
-from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 from stet.tools.errors import RuleRefused, ToolError
@@ -277,13 +275,9 @@ class Desk:
     ) -> tuple[TextChange, ...]:
         """What the user has done to a file since the model saw it, last or as `shown`; else nothing."""
         shown = shown or self.was_shown(live.uri)
-        if shown is None or shown.text == live.text:
+        if shown is None:
             return ()
-        changes = self.workspace.changes_since(live.uri, shown.revision)
-        if changes is None or any(may_hold_blocks(change.text) for change in changes):
-            # Blocks came and went: what they stand for was there all the time.
-            return changes_between(shown.text, live.text)
-        return changes
+        return led_to(live, shown, self.workspace.changes_since(live.uri, shown.revision))
 
     def pending_in(self, live: TextDocument) -> PendingView:
         """`live` with what this conversation has pending in it."""

@@ -22,7 +22,7 @@ from stet.workspace.known_secrets import KnownSecrets
 MARK = re.compile(r"\[redacted: (?P<kind>[A-Za-z][A-Za-z ]{0,40}) #(?P<number>[1-9]\d{0,8})\]")
 """What a mark looks like."""
 
-_BEGINNING = "[redacted: "
+BEGINNING = "[redacted: "
 _LOOSE = re.compile(r"\[\s*redacted\s*:[^\]\r\n]{0,60}\]?", re.IGNORECASE)
 _MAX_CACHED = 2_000_000
 """Characters of texts whose marks are remembered, so that sending one again costs nothing."""
@@ -162,7 +162,7 @@ class Redactor:
 
     def has_given(self, text: str) -> str:
         """The first mark in a text that stands for a secret; empty if there is none."""
-        if _BEGINNING not in text:
+        if BEGINNING not in text:
             return ""
         found = (one.group() for one in MARK.finditer(text))
         return next((mark for mark in found if mark in self._secrets), "")
@@ -177,7 +177,7 @@ class Redactor:
         Raises:
             NotRestorable: If a mark is not one of a secret in `file`, or it can't be told.
         """
-        if _BEGINNING not in text:
+        if BEGINNING not in text:
             return text
         return MARK.sub(lambda mark: self._original(mark.group(), file), text)
 
@@ -202,7 +202,7 @@ class Redactor:
         """`text` with marks at these stretches; those that overlap become one."""
         if not stretches:
             return Redacted(text)
-        own = [mark.span() for mark in MARK.finditer(text)] if _BEGINNING in text else []
+        own = [mark.span() for mark in MARK.finditer(text)] if BEGINNING in text else []
         kinds: Counter[str] = Counter()
         parts: list[str] = []
         behind = 0
@@ -243,7 +243,7 @@ class Redactor:
         return mark
 
     def _note_strange(self, text: str) -> None:
-        if _BEGINNING in text:
+        if BEGINNING in text:
             found = {mark.group() for mark in MARK.finditer(text)}
             self._strange |= found - self._secrets.keys()
 

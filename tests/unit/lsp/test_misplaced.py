@@ -4,9 +4,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from stet.lsp.delivering.misplaced import misplaced
+from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
+from stet.text.large_document import LargeDocument
 from stet.text.position import Position, Range
 
 BEFORE = TextDocument("file:///a", "one\ntwo\nthree\n")
@@ -111,3 +113,28 @@ def test_every_edit_that_went_astray_is_found_with_what_the_user_had(
     else:
         assert found is not None
         assert found.text == user.text
+
+
+@given(
+    _TEXT,
+    st.lists(st.tuples(st.integers(0, 12), st.integers(0, 3), _TEXT), min_size=2, max_size=3),
+    st.tuples(st.integers(0, 12), st.integers(0, 3), _TEXT),
+)
+def test_a_very_long_text_is_looked_at_about_the_edit_only(
+    text: str, typed: list[tuple[int, int, str]], wanted: tuple[int, int, str]
+) -> None:
+    above, below = "above\n" * 40, "below\n" * 40
+    whole = f"{above}{text}\n{below}"
+    lines = whole.splitlines(keepends=True)
+    document = TextDocument("file:///a", whole)
+    large = LargeDocument("file:///a", (*lines, ""), 1, "", 1)
+    buffer = TextBuffer(whole)
+    changes = []
+    for at, n, new in typed:
+        start = TextDocument("", buffer.text).position_at(len(above) + at)
+        end = TextDocument("", buffer.text).position_at(len(above) + at + n)
+        changes.append(buffer.apply(TextChange(Range(start, end), new)))
+    at, n, new = wanted
+    edit = TextEdit((Replacement(len(above) + at, len(above) + at + n, new),))
+    found, expected = misplaced(large, edit, changes), misplaced(document, edit, changes)
+    assert (found and found.text) == (expected and expected.text)

@@ -20,6 +20,15 @@ def edits(draw: st.DrawFn, text: str) -> TextEdit:
 
 @given(data=st.data(), text=nasty)
 @settings(max_examples=100, deadline=None)
+def test_an_edit_changes_a_text_if_it_is_another_one_afterwards(
+    data: st.DataObject, text: str
+) -> None:
+    edit = data.draw(edits(text))
+    assert edit.changes(text) is (edit.apply(text) != text)
+
+
+@given(data=st.data(), text=nasty)
+@settings(max_examples=100, deadline=None)
 def test_two_edits_composed_do_what_one_after_the_other_does(
     data: st.DataObject, text: str
 ) -> None:

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stet.text.lines import dominant_line_end, end_of, line_end, split_lines, without_end
+from stet.text.lines import (
+    dominant_line_end,
+    end_of,
+    line_end,
+    split_lines,
+    split_plain,
+    without_end,
+)
 from stet.text.position import Position
 from tests.support.naive_text import NASTY, naive_lines
 
@@ -36,6 +43,16 @@ def test_any_text_is_split_as_a_naive_splitter_does(text: str) -> None:
         (line, end) for _, line, end in naive_lines(text)
     ]
     assert end_of(Position(0, 0), text) == Position(len(lines) - 1, len(lines[-1]))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("last", ["", "last"])
+def test_a_very_long_text_is_split_as_a_short_one_is(end: str, last: str) -> None:
+    lines = [f"{'x' * (n % 97)} {n}{end}" for n in range(30_000)]
+    lines.insert(900, f"{'long ' * 300_000}{end}")
+    text = "".join(lines) + last
+    assert split_lines(text) == [*lines, last]
+    assert split_plain(text) == text.split("\n")
 
 
 def test_the_line_end_used_most_wins_and_lf_where_there_is_none() -> None:

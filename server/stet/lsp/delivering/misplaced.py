@@ -12,11 +12,13 @@ from itertools import accumulate, product
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
-from stet.text.lines import line_end
-from stet.text.position import Position
+from stet.text.lines import line_end, n_breaks
+from stet.text.position import Position, Range
 
 MAX_CHANGES = 50
 """Of what was typed meanwhile, the most that is played through."""
+MAX_LINES = 5_000
+"""Of a very long text, the most lines that are played through."""
 
 
 def misplaced(
@@ -33,6 +35,8 @@ def misplaced(
     """
     if not 2 <= len(changes) <= MAX_CHANGES:
         return None
+    if document.is_large:
+        return _misplaced_about(document, edit, changes)
     texts = list(accumulate(changes, _after, initial=document))
     for n, comes_first in product(range(len(changes)), (False, True)):
         meant = _carried(edit, texts[:n], changes[:n], comes_first=comes_first)
@@ -44,6 +48,39 @@ def misplaced(
         text for text in texts[1:-1] if _by_numbers(document, edit, text).apply(text.text) == now
     )
     return next(found, None)
+
+
+def _misplaced_about(
+    document: TextDocument, edit: TextEdit, changes: Sequence[TextChange]
+) -> TextDocument | None:
+    """The same for a very long text: only the lines about what has happened are looked at.
+
+    None too where these are many: the edit counts as not applied then.
+    """
+    places = [document.position_at(at) for one in edit.replacements for at in (one.start, one.end)]
+    places += [at for change in changes for at in (change.range.start, change.range.end)]
+    n_typed = sum(n_breaks(change.text) for change in changes)
+    n_written = sum(n_breaks(one.text) for one in edit.replacements)
+    n_taken = sum(change.range.end.line - change.range.start.line for change in changes)
+    first = max(0, min(place.line for place in places) - n_typed - n_written - 1)
+    last = max(place.line for place in places) + n_taken + 1
+    end = min(len(document.lines), last + 1)
+    if not edit.replacements or end - first > MAX_LINES:
+        return None
+    start = document.offset_at(Position(first, 0))
+    about = TextDocument(document.uri, "".join(document.lines[first:end]))
+    moved = (Replacement(one.start - start, one.end - start, one.text) for one in edit.replacements)
+    found = misplaced(about, TextEdit(tuple(moved)), [_higher(change, first) for change in changes])
+    if found is None:
+        return None
+    text = (*document.lines[:first], found.text, *document.lines[end:])
+    return TextDocument(document.uri, "".join(text))
+
+
+def _higher(change: TextChange, n: int) -> TextChange:
+    start, end = change.range.start, change.range.end
+    place = Range(Position(start.line - n, start.character), Position(end.line - n, end.character))
+    return TextChange(place, change.text)
 
 
 def _after(document: TextDocument, change: TextChange) -> TextDocument:

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from stet.review.anchoring.anchors import Anchor
 from stet.review.anchoring.plan import Plan
+from stet.review.anchoring.shadow import Shadow
 from stet.review.anchoring.standing import Fold, Standing, lines_around, print_of, prints_of
-from stet.text.buffer import TextBuffer
 from stet.text.change import LineChange, TextChange
 from stet.text.document import TextDocument
-from stet.text.lines import n_breaks, whole_lines
+from stet.text.lines import whole_lines
 from stet.text.places import line_places
 
 _MAX_WAYS = 64
@@ -38,7 +38,6 @@ class Sent:
     Attributes:
         plan: What it does.
         lines: Those of the text it was made for.
-        expected: The whole text once the edit is applied and nothing else has happened.
         before: Where every other anchor stood when it was sent, and its folds then.
         stood: The hunks whose text stood within their place already: it proves nothing there.
     """
@@ -46,12 +45,10 @@ class Sent:
     __slots__ = (
         "_behind",
         "_effects",
-        "_n_lines",
         "_runs",
         "_shadow",
         "_shifts",
         "before",
-        "expected",
         "lines",
         "plan",
         "stood",
@@ -73,14 +70,16 @@ class Sent:
             for anchor in anchors
             if anchor.stands_at(document.lines, plan.texts[anchor.hunk])
         )
-        self.expected = plan.edit.apply(document.text)
-        self._n_lines = n_breaks(self.expected) + 1
-        self._shadow = TextBuffer(document.text)
+        self._shadow = Shadow(document, plan.edit)
         self._effects = plan.effects[::-1]
         self._runs = {hunk: run for run in _runs(self._effects) for hunk in run.hunks if hunk}
         self._behind = [change.first + change.removed for _, change in self._effects]
         deltas = (change.added - change.removed for _, change in self._effects)
         self._shifts = list(accumulate(deltas, initial=0))
+
+    def is_expected(self, lines: Sequence[str]) -> bool:
+        """Whether a text of these lines is that with the edit, and nothing else has happened to it."""
+        return self._shadow.is_expected(lines)
 
     def arrives_with(self, changes: Sequence[TextChange]) -> tuple[int, Sequence[str]] | None:
         """Behind how many of the next `changes` the edit is complete, and the lines then.
@@ -88,8 +87,7 @@ class Sent:
         None if behind none of them: the edit is then expected with a later message.
         """
         for count, change in enumerate(changes, 1):
-            _ = self._shadow.apply(change)
-            if self._shadow.text == self.expected:
+            if self._shadow.becomes_expected_by(change):
                 return count, self._shadow.lines
         return None
 
@@ -170,7 +168,7 @@ class Sent:
             if removed or first < end or hunk in earlier:
                 shift += added - removed
         # A last line that held nothing is gone where text without a line end came to stand in it.
-        return Standing(first + shift, end + shift, is_lost).within(self._n_lines)
+        return Standing(first + shift, end + shift, is_lost).within(self._shadow.n_lines)
 
     def fold_beside(self, anchor: Anchor, standing: Standing) -> Fold | None:
         """What the edit itself did at the edge of another anchor's place; None if that is nothing, or

@@ -2,11 +2,15 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from stet.review.journal import Footing
 from stet.review.proposal import Hunk
 from stet.review.store.chat_rows import ChatRow, TurnRow
 from stet.workspace.uris import canonical
+
+if TYPE_CHECKING:
+    from stet.review.store.rows import PackedText
 
 SKIPPED = 10_000
 """Numbers left to servers that can still write, by one that can't."""
@@ -19,6 +23,7 @@ class Batch:
     Attributes:
         hunks: By id.
         footings: By canonical URI.
+        packed: The texts of some of them, packed ahead, by the same.
         numbers: By kind, the next one that is free.
         turns: By id.
         chats: By id.
@@ -30,6 +35,7 @@ class Batch:
 
     hunks: dict[str, Hunk] = field(default_factory=dict)
     footings: dict[str, Footing] = field(default_factory=dict)
+    packed: "dict[str, PackedText]" = field(default_factory=dict)
     numbers: dict[str, int] = field(default_factory=dict)
     turns: dict[str, TurnRow] = field(default_factory=dict)
     chats: dict[str, ChatRow] = field(default_factory=dict)
@@ -41,8 +47,15 @@ class Batch:
     def add(self, hunks: Iterable[Hunk], footings: Iterable[Footing], *, decision: bool) -> None:
         """Take in later states of hunks and files."""
         self.hunks.update((hunk.id, hunk) for hunk in hunks)
-        self.footings.update((canonical(footing.uri), footing) for footing in footings)
+        for footing in footings:
+            self.footings[canonical(footing.uri)] = footing
+            self.packed.pop(canonical(footing.uri), None)
         self.decision |= decision
+
+    def take_over(self, later: "Batch") -> None:
+        """Take in the hunks and files of a batch that was given after this one."""
+        self.add(later.hunks.values(), later.footings.values(), decision=later.decision)
+        self.packed.update(later.packed)
 
     @property
     def has_been_promised(self) -> bool:

@@ -20,7 +20,14 @@ from stet.review.store.load import drop_old, load
 from stet.review.store.owner import Owner, alone
 from stet.review.store.preset_rows import KeptPresets
 from stet.review.store.preset_tables import load_presets, write_presets
-from stet.review.store.rows import MAX_NUMBER, Text, fields_of, is_live, standing_to_json
+from stet.review.store.rows import (
+    MAX_NUMBER,
+    PackedText,
+    Text,
+    fields_of,
+    is_live,
+    standing_to_json,
+)
 from stet.review.store.schema import (
     BUSY_SECONDS,
     Busy,
@@ -135,14 +142,15 @@ class Database:
         owner, footings = self._owner.run, []
         for file, footing in batch.footings.items():
             if footing.lines:
-                text = _noted(footing.text, texts)
+                ahead = batch.packed.get(file)
+                text = ahead.hash if ahead else _noted(footing.text, texts)
                 footings.append((owner, file, standing_to_json(footing), text))
         chats = (batch.turns.values(), batch.chats.values())
         heard = {text: _noted(text, texts) for one in chats[1] for text in one.texts.values()}
         with faults():
             self._sync("FULL" if batch.decision else "NORMAL")
             with transaction(self._connection):
-                self._write_texts(texts.values())
+                self._write_texts((*texts.values(), *batch.packed.values()))
                 many = self._connection.executemany
                 lost: tuple[str, ...] = ()
                 if not self._restate(rows):
@@ -282,7 +290,7 @@ class Database:
                 return False
         return True
 
-    def _write_texts(self, texts: Iterable[Text]) -> None:
+    def _write_texts(self, texts: Iterable[Text | PackedText]) -> None:
         """Write those that are not there yet."""
         by_hash = {text.hash: text for text in texts}
         for some in _in_parts(tuple(by_hash)):

@@ -71,6 +71,28 @@ class Text(NamedTuple):
         return packer.compress(self.data) + packer.flush()
 
 
+class PackedText(NamedTuple):
+    """A text that was packed ahead, for it is long.
+
+    Attributes:
+        hash: As that of `Text`.
+        data: zlib's format.
+    """
+
+    hash: bytes
+    data: bytes
+
+    @classmethod
+    def of(cls, text: str) -> "PackedText":
+        """The text with its name; in a worker thread, for that takes long."""
+        named = _named(text)
+        return cls(named.hash, zlib.compress(named.data, 1))
+
+    def packed(self) -> bytes:
+        """What is stored."""
+        return self.data
+
+
 def _named(text: str) -> Text:
     data = text.encode("utf-8", "surrogatepass")
     return Text(hashlib.sha256(data).digest(), data)

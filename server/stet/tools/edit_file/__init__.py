@@ -15,7 +15,7 @@ from stet.tools.base import Together, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
 from stet.tools.edit_file.batch import Batch, none_of, position_of, told_new
 from stet.tools.edit_file.call import EditFile
-from stet.tools.edit_file.marks import restored
+from stet.tools.edit_file.marks import has_marks, restored
 from stet.tools.errors import ToolError
 from stet.tools.near_names import with_near_names
 
@@ -85,7 +85,7 @@ async def _found(desk: Desk, calls: Sequence[EditFile]) -> Batch:
     batch = await _batch(desk, calls)
     for _ in range(_TRIES):
         await asyncio.to_thread(batch.find)
-        if batch.is_current:
+        if batch.is_current or batch.carry():
             return batch
         batch = await _batch(desk, calls)
     if batch.is_large:
@@ -119,7 +119,9 @@ async def _batch(desk: Desk, calls: Sequence[EditFile]) -> Batch:
     new = None
     try:
         live = await desk.live(first.file, position=position_of(first))
-        text = f"{live.text}\n{desk.pending_in(live).text}"
+        text = ""
+        if any(map(has_marks, calls)):
+            text = f"{live.text}\n{desk.pending_in(live).text}"
     except ToolError as error:
         if (new := desk.pending_file(first.file)) is None:
             raise await with_near_names(error, first.file, desk) from error

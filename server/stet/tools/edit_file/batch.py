@@ -4,10 +4,9 @@ A call that a rule refuses takes no other with it. One whose place can't be foun
 back, so that the model sends them again, but in the last round, when it can't.
 """
 
-import dataclasses
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from stet.review.edit_wish import Joined, Quote, Wish, by_position, by_text, clash, join
@@ -17,6 +16,7 @@ from stet.review.pending_view import PendingView
 from stet.review.proposal import Hunk, HunkState
 from stet.review.readying import NotReady, Ready, made_ready
 from stet.review.rules import Refused
+from stet.review.shown import latest_with, led_to
 from stet.text.document import TextDocument
 from stet.text.edit import OverlapError
 from stet.text.match import MatchError
@@ -24,6 +24,7 @@ from stet.text.position import Range
 from stet.text.seen import Seen
 from stet.tools.desk import Desk
 from stet.tools.edit_file.call import EditFile
+from stet.tools.edit_file.carried import carried, moved_place
 from stet.tools.errors import HeldBack, RuleRefused, ToolError
 
 _LARGE = 100_000
@@ -87,9 +88,12 @@ class Batch:
         self._new = new
         self._view = PendingView(live, ()) if new else desk.pending_in(live)
         # What the workspace knows is asked here, for it belongs to the event loop.
+        self._texts = tuple(
+            (shown, desk.workspace.changes_since(live.uri, shown.revision))
+            for shown in desk.shown.texts_of(live.uri)
+        )
         self._seen: dict[str, Seen] = {}
-        self._shown = [self._shown_to(call) for call in calls]
-        self._rules = dataclasses.replace(desk.rules, ground=cache(desk.rules.ground))
+        self._rules = replace(desk.rules, ground=cache(desk.rules.ground))
         self._look = desk.rules.looking_ahead((live.uri,))
         self._located = desk.locate(calls[0].file) if new else None
         self._found: list[_Found | MatchError | BadInstruction] = []
@@ -102,10 +106,12 @@ class Batch:
         wanted: tuple[str, ...] = ()
         if call.old_text is not None and call.new_text is not None:
             wanted = Quote(call.old_text, call.new_text).readings()
-        shown = self._desk.was_shown(self._live.uri, wanted)
+        shown = latest_with([text for text, _ in self._texts], wanted)
         if shown is not None and shown.content_hash not in self._seen:
-            changes = self._desk.changes_since_shown(self._live, shown)
-            self._seen[shown.content_hash] = Seen(shown.text, changes)
+            noted = next(noted for text, noted in self._texts if text is shown)
+            changes = led_to(self._live, shown, noted)
+            view = None if changes or shown.text != self._live.text else self._view.plain_live
+            self._seen[shown.content_hash] = Seen(shown.text, changes, view)
         return shown
 
     def find(self) -> None:
@@ -125,6 +131,40 @@ class Batch:
         """Whether it takes so long to look for them that it must not be done on the event loop."""
         sent = sum(len(call.content) + len(call.old_text or "") for call in self._calls)
         return len(self._live.text) + sent > _LARGE
+
+    def carry(self) -> bool:
+        """Carry what was found past what the user has typed elsewhere in a very long text meanwhile.
+
+        Returns:
+            Whether it can be proposed for the text as it is now; also where there is only to say why
+            nothing can.
+        """
+        if not self._live.is_large or self._new is not None:
+            return False
+        if self._plan is None:
+            return True
+        return self._carry_plan(self._plan)
+
+    def _carry_plan(self, plan: _Plan) -> bool:
+        desk, live = self._desk, self._live
+        now, changes = (
+            desk.workspace.document(live.uri),
+            desk.workspace.changes_since(live.uri, live.revision),
+        )
+        is_edit = isinstance(plan.ready, Ready) and not plan.amends
+        if not is_edit or now is None or changes is None or desk.workspace.shown(live.uri) != now:
+            return False
+        assert isinstance(plan.ready, Ready)
+        ready = carried(plan.ready, changes, now)
+        if ready is None:
+            return False
+        found = []
+        for one in plan.found:
+            places = [moved_place(place, changes) for place in one.places]
+            found.append(replace(one, places=tuple(place for place in places if place)))
+        self._plan = replace(plan, found=tuple(found), ready=ready)
+        self._live, self._view = now, desk.pending_in(now)
+        return True
 
     def outcomes(self) -> tuple[str | ToolError, ...]:
         """What came of each call."""
@@ -159,9 +199,9 @@ class Batch:
     def _find_all(self) -> None:
         """Find what each call does, or why its place can't be found; and what all of them do."""
         self._found, self._clashes, self._plan = [], [], None
-        for call, shown in zip(self._calls, self._shown, strict=True):
+        for call in self._calls:
             try:
-                self._found.append(self._find(call, shown))
+                self._found.append(self._find(call, self._shown_to(call)))
             except (MatchError, BadInstruction) as error:
                 self._found.append(error)
         # A rule refuses an edit for good and takes no other with it; a place that is not found may be
@@ -215,7 +255,7 @@ class Batch:
             return _Plan(numbers, found, whole, (), made_ready(creation, self._rules))
         draft = self._desk.draft(self._live, name, whole.edit, summary)
         if len(told) > 1:
-            draft = dataclasses.replace(draft, notes=notes)
+            draft = replace(draft, notes=notes)
         repeated = self._view.repeated(whole.edit, self._desk.turn, whole.amends)
         amends = (*whole.amends, *repeated)
         return _Plan(numbers, found, whole, amends, made_ready(draft, self._rules))

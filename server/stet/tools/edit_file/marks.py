@@ -7,7 +7,12 @@ it is, so a quote with a mark is found as leniently as any other.
 
 from stet.tools.edit_file.call import EditFile
 from stet.tools.errors import ToolError
-from stet.workspace.redaction import NotRestorable, Redactor
+from stet.workspace.redaction import BEGINNING, NotRestorable, Redactor
+
+
+def has_marks(call: EditFile) -> bool:
+    """Whether anything in the call looks like a mark."""
+    return any(BEGINNING in text for text in (call.old_text, call.new_text, call.content) if text)
 
 
 def restored(call: EditFile, file: str, redactor: Redactor) -> EditFile:

@@ -1,0 +1,80 @@
+"""What was found in a very long text, carried past what the user has typed elsewhere meanwhile.
+
+To look for it again takes a second, and the next key comes sooner.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from stet.review.anchoring.standing import range_of
+from stet.review.drafts import EditDraft
+from stet.review.readying import Ready
+from stet.text.change import TextChange
+from stet.text.document import TextDocument
+from stet.text.edit import Replacement, TextEdit
+from stet.text.lines import n_breaks
+from stet.text.position import Position, Range
+
+
+def carried(ready: Ready, changes: Sequence[TextChange], now: TextDocument) -> Ready | None:
+    """An edit that the gate has let through, for the text as it is now.
+
+    Args:
+        ready: The edit, for the text before `changes`.
+        changes: What was typed since, in order.
+        now: The text after them.
+
+    Returns:
+        The edit; None if something was typed in its lines or beside them, or it is no edit.
+    """
+    draft = ready.draft
+    if not isinstance(draft, EditDraft):
+        return None
+    firsts = [
+        moved_line((hunk.old_start, hunk.old_start + len(hunk.old)), changes)
+        for hunk in ready.admitted.hunks
+    ]
+    places = [first for first in firsts if first is not None]
+    if len(places) < len(firsts):
+        return None
+    line_hunks = tuple(
+        replace(hunk, old_start=first, new_start=hunk.new_start + first - hunk.old_start)
+        for hunk, first in zip(ready.admitted.hunks, places, strict=True)
+    )
+    ranges = [range_of(now.lines, one.old_start, one.old_end) for one in line_hunks]
+    edit = TextEdit(
+        tuple(
+            Replacement(now.offset_at(at.start), now.offset_at(at.end), hunk.new)
+            for at, hunk in zip(ranges, ready.hunks, strict=True)
+        )
+    )
+    return replace(
+        ready,
+        draft=replace(draft, document=now, edit=edit, notes=()),
+        admitted=replace(ready.admitted, hunks=line_hunks),
+        hunks=tuple(replace(one, range=at) for one, at in zip(ready.hunks, ranges, strict=True)),
+    )
+
+
+def moved_place(place: Range, changes: Sequence[TextChange]) -> Range | None:
+    """Whole lines where they are after `changes`; None if something was typed in or beside them."""
+    first = moved_line((place.start.line, place.end.line), changes)
+    if first is None:
+        return None
+    n = first - place.start.line
+    start, end = place.start, place.end
+    return Range(Position(start.line + n, start.character), Position(end.line + n, end.character))
+
+
+def moved_line(lines: tuple[int, int], changes: Sequence[TextChange]) -> int | None:
+    """The first of some lines (0-based, half-open) after `changes`; None as `moved_place`."""
+    first, end = lines
+    for change in changes:
+        begin, last = change.range.start.line, change.range.end.line
+        if begin > end:
+            continue
+        if last >= first - 1:
+            return None
+        n = n_breaks(change.text) - (last - begin)
+        first, end = first + n, end + n
+    return first

@@ -1,0 +1,83 @@
+"""Hunks that stand in a very long text are kept with it, a moment later."""
+
+import dataclasses
+from pathlib import Path
+
+from stet.review.journal import Footing, Kept
+from stet.review.proposal import Hunk, HunkState
+from stet.text.large_document import LARGE
+from tests.support.hunks import URI, hunks_between
+from tests.support.stored import store_in
+
+LONG = "a line\n" * (LARGE // 7 + 1)
+
+
+def proposed() -> tuple[Hunk, Hunk]:
+    """Two hunks at the beginning of the long text."""
+    first, second = hunks_between("1\n2\n3\n" + LONG, "one\n2\nthree\n" + LONG)
+    return first, second
+
+
+def footing(*hunks: Hunk, text: str = "1\n2\n3\n" + LONG) -> Footing:
+    return Footing(
+        URI, text, {hunk.id: (hunk.range.start.line, hunk.range.end.line) for hunk in hunks}
+    )
+
+
+def rejected(hunk: Hunk) -> Hunk:
+    return dataclasses.replace(hunk, state=HunkState.REJECTED)
+
+
+def test_they_are_written_by_the_next_tending(tmp_path: Path) -> None:
+    first, second = proposed()
+    woken: list[None] = []
+    with store_in(tmp_path, wake=lambda: woken.append(None)) as store:
+        store.keep([first, second], footing(first, second))
+        assert (bool(woken), store.is_behind) == (True, True)
+        assert store.load() == Kept()
+        store.tend()
+        assert (bool(woken), store.is_behind) == (True, False)
+        assert store.load() == Kept((first, second), (footing(first, second),))
+
+
+def test_closing_writes_them_too(tmp_path: Path) -> None:
+    first, second = proposed()
+    with store_in(tmp_path) as store:
+        store.keep([first, second], footing(first, second))
+    with store_in(tmp_path) as store:
+        assert store.load() == Kept((first, second), (footing(first, second),))
+
+
+def test_what_is_decided_before_they_are_written_counts(tmp_path: Path) -> None:
+    first, second = proposed()
+    with store_in(tmp_path) as store:
+        store.keep([first, second], footing(first, second))
+        store.keep([rejected(first)], decision=True)
+        assert [hunk.state for hunk in store.load().hunks] == [HunkState.REJECTED]
+        store.tend()
+        states = {hunk.id: hunk.state for hunk in store.load().hunks}
+        assert states == {first.id: HunkState.REJECTED, second.id: HunkState.PENDING}
+
+
+def test_a_text_that_has_become_short_takes_the_place_of_the_long_one(tmp_path: Path) -> None:
+    first, second = proposed()
+    short = footing(first, second, text="1\n2\n3\n")
+    with store_in(tmp_path) as store:
+        store.keep([first, second], footing(first, second))
+        store.note([short])
+        store.tend()
+        assert store.load() == Kept((first, second), (short,))
+        store.note([footing(first, second)])
+        store.keep([rejected(second)], short, decision=True)
+        store.tend()
+        assert store.load() == Kept((first, rejected(second)), (short,))
+
+
+def test_the_latest_of_two_long_texts_is_kept(tmp_path: Path) -> None:
+    first, second = proposed()
+    later = footing(first, second, text="1\n2\n3\n" + LONG + "more\n")
+    with store_in(tmp_path) as store:
+        store.keep([first], footing(first))
+        store.keep([second], later)
+        store.tend()
+        assert store.load().footings == (later,)
