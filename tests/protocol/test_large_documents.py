@@ -3,6 +3,7 @@ proposed while its user types.
 """
 
 import json
+import zlib
 from pathlib import Path
 
 from tests.support import openai_server as api
@@ -19,6 +20,7 @@ from tests.support.live_turns import (
     wait_for_states,
 )
 from tests.support.openai_server import OpenAIServer
+from tests.support.proposing import PROPOSING_SERVER
 
 LINE = "def handler_{n:06d}(request): return respond(request, {n})\n"
 N_LINES = 40_000
@@ -77,6 +79,48 @@ async def test_an_edit_of_a_very_long_document_outlives_typing_and_a_restart(
         await wait_for_states(editor, **{first: "undone"})
         wanted = "typed\n" * n_typed + text().replace(LINE.format(n=MIDDLE + 4), "")
         assert editor.text(uri) == wanted
+
+
+async def test_messages_after_a_very_long_text_are_taken_after_it(tmp_path: Path) -> None:
+    (tmp_path / "big.py").write_text("other\n")
+    async with FakeEditor.start(tmp_path, settings=SETTINGS, command=PROPOSING_SERVER) as editor:
+        editor.open("small.py", "x = 1\n")
+        uri = editor.open("big.py", text())
+        for n in range(20):
+            editor.type(uri, N_LINES, n, "é")
+        editor.type(uri, 0, 0, "first\n")
+        editor.close("small.py")
+        wanted = zlib.crc32(editor.text(uri).encode("utf-16-le"))
+        found = await editor.command("test.checksums", uri, editor.uri("small.py"))
+        assert found == [wanted, None]
+        editor.close(uri)
+        uri = editor.open("big.py", text())
+        assert (await editor.command("test.checksums", uri))[0] is not None
+
+
+async def test_a_search_names_the_open_document_that_it_has_left_out(tmp_path: Path) -> None:
+    folder = tmp_path / "src"
+    folder.mkdir()
+    (folder / "big.py").write_text("other\n")
+    (tmp_path / "a.py").write_text("respond = 1\n")
+    searches = [
+        api.call("search_workspace", query="handler_000007", mode="regex"),
+        api.call("search_workspace", query="handler_000007"),
+        api.call("search_workspace", query="respond", folder="src"),
+        api.call("query_files", text="handler_000007"),
+    ]
+    async with (
+        OpenAIServer([*searches, api.call("done", summary="Done.")]) as server,
+        FakeEditor.start(tmp_path, env=provider(server), settings=SETTINGS) as editor,
+    ):
+        uri = editor.open("src/big.py", text())
+        turn = await run(editor, "Where is it?", uri=uri, line=3)
+        assert turn["state"] == "completed"
+        messages = server.requests[-1].body["messages"]
+        told = [one["content"] for one in messages if one["role"] == "tool"]
+        assert len(told) == len(searches)
+        for one in told:
+            assert "Too long to be searched: 'src/big.py'" in one
 
 
 async def test_a_question_about_a_very_long_document_is_about_the_part_at_the_caret(

@@ -29,7 +29,7 @@ class Documents:
         self._server = server
         self.buffers: dict[str, TextBuffer] = {}
 
-    def open(self, params: lsp.DidOpenTextDocumentParams) -> None:
+    def open(self, params: lsp.DidOpenTextDocumentParams, lines: list[str] | None = None) -> None:
         self.buffers[params.text_document.uri] = TextBuffer(params.text_document.text)
 
     def changed_on_disk(self, params: object) -> None:

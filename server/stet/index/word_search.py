@@ -147,7 +147,6 @@ def _scan(
             continue  # gone since it was listed
         tally.n_files += 1
         tally.n_characters += 0 if document.is_large else len(document.text)
-        tally.is_cut |= document.is_large
         yield _weighed(located, document, wanted, redactor)
 
 

@@ -55,9 +55,9 @@ class Documents:
         self._feed = feed
         self._blocks = blocks
 
-    def open(self, params: lsp.DidOpenTextDocumentParams) -> None:
-        """A document was opened, or opened again with other text."""
-        modification = from_lsp.opened(params)
+    def open(self, params: lsp.DidOpenTextDocumentParams, lines: list[str] | None = None) -> None:
+        """A document was opened, or opened again with other text; `lines` are those of the text."""
+        modification = from_lsp.opened(params, lines)
         if self.in_sequence is not None:
             self.in_sequence.opened(modification.uri, params.text_document.version)
         if self._own.takes(modification):

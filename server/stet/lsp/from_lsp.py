@@ -26,8 +26,8 @@ def range_(stretch: lsp.Range, lines: Sequence[str], encoding: Encoding) -> Rang
     return Range(min(start, end), max(start, end))
 
 
-def opened(params: lsp.DidOpenTextDocumentParams) -> Modification:
-    """`textDocument/didOpen`."""
+def opened(params: lsp.DidOpenTextDocumentParams, lines: list[str] | None = None) -> Modification:
+    """`textDocument/didOpen`; `lines` are those of the text, where they are known."""
     document = params.text_document
     return Modification(
         ModificationKind.OPENED,
@@ -35,6 +35,7 @@ def opened(params: lsp.DidOpenTextDocumentParams) -> Modification:
         version=document.version,
         language_id=str(document.language_id),
         text=document.text,
+        lines=lines,
     )
 
 

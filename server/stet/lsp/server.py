@@ -159,8 +159,8 @@ class _FirstDocuments:
     def __init__(self, state: "Callable[[], ServerState]") -> None:
         self._state = state
 
-    def open(self, params: lsp.DidOpenTextDocumentParams) -> None:
-        self._state().documents.open(params)
+    def open(self, params: lsp.DidOpenTextDocumentParams, lines: list[str] | None = None) -> None:
+        self._state().documents.open(params, lines)
 
     def change(self, params: dict[str, Any]) -> None:
         self._state().documents.change(params)

@@ -27,8 +27,9 @@ class TextBuffer:
 
     __slots__ = ("_frozen", "_lines", "_lock", "_text", "size")
 
-    def __init__(self, text: str) -> None:
-        self._lines = split_lines(text)
+    def __init__(self, text: str, lines: list[str] | None = None) -> None:
+        """Hold `text`; `lines` are what `split_lines` gives of it, where that is known, and become the buffer's."""
+        self._lines = split_lines(text) if lines is None else lines
         self._text: str | None = text
         self.size = len(text)
         self._lock = threading.Lock()
@@ -131,7 +132,10 @@ class TextBuffer:
             What was changed, found by diff: sequential, bottom to top.
         """
         changes = changes_between(self.text, text)
-        self._put(0, self._lines, split_lines(text))
+        for change in changes:
+            # Of a very long text most lines stay: they are not split anew.
+            assert change.splice is not None, "a difference of lines"
+            self._put(change.splice.first, change.splice.before, list(change.splice.after))
         self._text = text
         self.size = len(text)
         return changes

@@ -1,15 +1,18 @@
 """What changed between two texts: as hunks of lines, as sequential changes, as a unified diff."""
 
 from collections.abc import Iterator, Sequence, Set
+from dataclasses import replace
 
 from stet.text.change import LineChange, Splice, TextChange
 from stet.text.line_hunk import LineHunk
-from stet.text.lines import end_of, line_end, line_ends, split_lines, without_end
+from stet.text.lines import end_of, line_end, line_ends, n_breaks, split_lines, without_end
 from stet.text.position import Position, Range
-from stet.text.sequence import common_runs, n_common
+from stet.text.sequence import common_runs, n_common, n_common_end
 from stet.text.sliding import moved_as_one
 
 _ANY_END = "\n"
+_LONG = 2_000_000
+"""Code points from which on texts are not split whole to be compared."""
 
 
 def diff_lines(old: Sequence[str], new: Sequence[str]) -> tuple[LineHunk, ...]:
@@ -54,9 +57,48 @@ def changes_between(old: str, new: str) -> tuple[TextChange, ...]:
     """The changes that lead from `old` to `new`: sequential, bottom to top, as small as hunks of
     lines with their common ends cut off.
     """
+    if min(len(old), len(new)) >= _LONG:
+        return long_changes_between(old, new)
+    return tuple(_change(hunk) for hunk in reversed(_hunks_between(old, new)))
+
+
+def long_changes_between(old: str, new: str) -> tuple[TextChange, ...]:
+    """`changes_between` for very long texts: only the lines from the first to the last that differ are
+    split and compared.
+    """
+    head = _line_start(old, new, n_common(old, new))
+    tail = n_common_end(old[head:], new[head:])
+    # The end of the common part is the start of a line in both, or the end of the text.
+    while tail and not (
+        _starts_line(old, at := len(old) - tail) and _starts_line(new, len(new) - tail)
+    ):
+        breaks = [n for n in (old.find("\n", at), old.find("\r", at)) if n >= 0]
+        tail = len(old) - min(breaks) - 1 if breaks else 0
+    part, new_part = old[head : len(old) - tail], new[head : len(new) - tail]
+    first = n_breaks(old[:head])
+    moved = (
+        replace(hunk, old_start=hunk.old_start + first, new_start=hunk.new_start + first)
+        for hunk in reversed(_hunks_between(part, new_part))
+    )
+    return tuple(_change(hunk) for hunk in moved)
+
+
+def _hunks_between(old: str, new: str) -> tuple[LineHunk, ...]:
     is_converted = _is_converted(line_ends(old), line_ends(new))
-    hunks = (_converted if is_converted else diff_lines)(split_lines(old), split_lines(new))
-    return tuple(_change(hunk) for hunk in reversed(hunks))
+    return (_converted if is_converted else diff_lines)(split_lines(old), split_lines(new))
+
+
+def _line_start(old: str, new: str, at: int) -> int:
+    """The start of the line, of both texts, in which an offset is up to which they are the same."""
+    while not (_starts_line(old, at) and _starts_line(new, at)):
+        at = max(old.rfind("\n", 0, at - 1), old.rfind("\r", 0, at - 1)) + 1
+    return at
+
+
+def _starts_line(text: str, at: int) -> bool:
+    r"""Whether a line starts at an offset: not between `\r` and `\n`."""
+    before = text[at - 1 : at] if at else "\n"
+    return before == "\n" or (before == "\r" and text[at : at + 1] != "\n")
 
 
 def _is_converted(old: Set[str], new: Set[str]) -> bool:

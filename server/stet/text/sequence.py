@@ -67,6 +67,19 @@ def n_common(one: Sequence[str], other: Sequence[str]) -> int:
     return low
 
 
+def n_common_end(one: str, other: str) -> int:
+    """How many characters both end with."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        stop, other_stop = len(one) - low, len(other) - low
+        if one[len(one) - middle : stop] == other[len(other) - middle : other_stop]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
 def _parts(a: Sequence[int], b: Sequence[int], gap: _Gap) -> list[_Gap | tuple[int, int, int]]:
     """Take one gap apart: runs found, smaller gaps, in order of place."""
     a0, a1, b0, b1, depth = gap

@@ -101,8 +101,7 @@ def _input(snapshot: Snapshot, pattern: str, folder: str, found: Grepped) -> Ite
         except NotShown:
             continue
         if document.is_large:
-            found.is_cut = True  # as a file of that size on the disk, which is not listed
-            continue
+            continue  # as a file of that size on the disk; see `stet.workspace.too_long`
         text = document.text
         size += len(text)
         if count >= MAX_FILES or size > MAX_CHARACTERS:

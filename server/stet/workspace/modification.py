@@ -4,7 +4,7 @@ All four are one value that goes through one function, `Workspace.apply`, so the
 events and one place where the world changes.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 FULL_TEXT = -1
@@ -55,6 +55,7 @@ class Modification:
         language_id: As the editor calls it; opened only.
         text: The whole text: always with opened, sometimes with saved.
         edits: Changed only; each relative to what the one before left.
+        lines: Opened only: the lines of the text, if it has been split already; taken over, not copied.
     """
 
     kind: ModificationKind
@@ -63,3 +64,4 @@ class Modification:
     language_id: str = ""
     text: str | None = None
     edits: tuple[WireEdit, ...] = ()
+    lines: list[str] | None = field(default=None, compare=False, repr=False)

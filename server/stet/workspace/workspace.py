@@ -234,7 +234,7 @@ class Workspace:
             uri,
             modification.language_id,
             modification.version,
-            TextBuffer(text),
+            TextBuffer(text, modification.lines),
             History(self._last_revision),
         )
         self._documents = None

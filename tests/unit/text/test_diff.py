@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stet.text.buffer import TextBuffer
-from stet.text.diff import changes_between, diff_lines, unified_diff
+from stet.text.diff import changes_between, diff_lines, long_changes_between, unified_diff
 from stet.text.line_hunk import LineHunk
 from stet.text.lines import split_lines
 from tests.support.naive_text import NASTY
@@ -54,6 +54,26 @@ def applied(old: str, diff: str) -> str:
             if line[0] in " +":
                 made.append(line[1:])
     return "".join(made + source[at:])
+
+
+@given(
+    around=st.tuples(nasty, nasty),
+    texts=st.one_of(st.tuples(nasty, nasty), st.tuples(*[few_lines.map("".join)] * 2)),
+)
+@settings(max_examples=300, deadline=None)
+def test_a_very_long_text_is_led_to_another_by_the_lines_that_differ(
+    around: tuple[str, str], texts: tuple[str, str]
+) -> None:
+    old, new = (f"{around[0]}{text}{around[1]}" for text in texts)
+    buffer, lines = TextBuffer(old), split_lines(old)
+    for change in long_changes_between(old, new):
+        _ = buffer.apply(change)
+        assert change.splice is not None
+        first, before, after = change.splice
+        assert lines[first : first + len(before)] == list(before)
+        lines[first : first + len(before)] = after
+    assert buffer.text == new
+    assert lines == buffer.lines == split_lines(new)
 
 
 @given(old=few_lines, new=few_lines)

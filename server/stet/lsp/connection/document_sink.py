@@ -8,8 +8,8 @@ from lsprotocol import types as lsp
 class DocumentSink(Protocol):
     """Where the text of open documents goes. Errors other than `LspError` are taken for bugs."""
 
-    def open(self, params: lsp.DidOpenTextDocumentParams) -> None:
-        """A document was opened."""
+    def open(self, params: lsp.DidOpenTextDocumentParams, lines: list[str] | None = None) -> None:
+        """A document was opened; `lines` are those of its text, where it has been split already."""
         ...
 
     def change(self, params: dict[str, Any]) -> None:

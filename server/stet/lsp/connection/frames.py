@@ -28,9 +28,19 @@ _BLANK_LINE_BYTES = 4
 class FrameReader:
     """Cuts what is fed into bodies and delivers them in order."""
 
-    def __init__(self, deliver: Callable[[bytes], bool]) -> None:
-        """Deliver bodies to `deliver`, which returns False if the body was no JSON."""
+    def __init__(
+        self, deliver: Callable[[bytes], bool], ended: Callable[[], None] = lambda: None
+    ) -> None:
+        """Nothing has come yet.
+
+        Args:
+            deliver: Takes a body; returns False if it was no JSON.
+            ended: Is called after the last body.
+        """
         self._deliver = deliver
+        self._ended = ended
+        self._is_held = False
+        self._is_at_end = False
         self._buffer = bytearray()
         self._needed: int | None = None
         self._length: int | None = None
@@ -40,8 +50,27 @@ class FrameReader:
     def feed(self, data: bytes) -> None:
         """Take the next bytes, split anywhere."""
         self._buffer += data
-        while self._step():
+        self._go_on()
+
+    def end(self) -> None:
+        """No more bytes come."""
+        self._is_at_end = True
+        self._go_on()
+
+    def hold(self) -> None:
+        """Deliver nothing after the body that is being delivered, until `release`."""
+        self._is_held = True
+
+    def release(self) -> None:
+        """Go on with what has come meanwhile."""
+        self._is_held = False
+        self._go_on()
+
+    def _go_on(self) -> None:
+        while not self._is_held and self._step():
             pass
+        if self._is_at_end and not self._is_held:
+            self._ended()
 
     def _step(self) -> bool:
         """Take one header block or one body; False when more bytes are needed."""
@@ -49,7 +78,8 @@ class FrameReader:
             return self._take_headers()
         if len(self._buffer) < self._needed:
             return False
-        body = bytes(self._buffer[: self._needed])
+        with memoryview(self._buffer) as view:
+            body = view[: self._needed].tobytes()
         del self._buffer[: self._needed]
         self._needed = None
         if not self._deliver(body) and (found := LENGTH.search(body)):

@@ -31,8 +31,8 @@ async def _serve(server: StetLanguageServer) -> int:
     gc.freeze()
     reading, writing = stdio.claim_streams()
     server.lifetime.listen_to_signals()
-    frames = FrameReader(server.protocol.receive)
-    output = await stdio.connect(reading, writing, frames.feed, server.lifetime.end)
+    frames = server.input = FrameReader(server.protocol.receive, server.lifetime.end)
+    output = await stdio.connect(reading, writing, frames.feed, frames.end)
     server.protocol.set_writer(output)
     await server.lifetime.wait()
     code = 0 if server.protocol.phase is Phase.SHUT_DOWN else 1

@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Generator
 from concurrent.futures import Future
 from difflib import get_close_matches
 from enum import Enum
+from functools import partial
 from typing import Any
 
 from cattrs import Converter
@@ -38,12 +39,15 @@ from pygls.protocol import (
 
 from stet.lsp.capabilities import ClientCapabilities, resolve
 from stet.lsp.connection.document_sink import DocumentSink
+from stet.lsp.connection.frames import FrameReader
 from stet.lsp.connection.lifetime import Lifetime
 from stet.lsp.conversion import MALFORMED, as_exception, build_converter, is_id, structured
 from stet.lsp.errors import InvalidParams
 from stet.lsp.routing import Later, perform
 from stet.lsp.tasks import Tasks
 from stet.text.encoding import Encoding
+from stet.text.large_document import LARGE
+from stet.text.lines import split_lines
 
 log = logging.getLogger(__name__)
 
@@ -274,8 +278,19 @@ class StetProtocol(LanguageServerProtocol):
 
     @lsp_method(lsp.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: lsp.DidOpenTextDocumentParams) -> None:
-        """Into our text store instead of pygls's."""
-        perform(lsp.TEXT_DOCUMENT_DID_OPEN, self._server.documents.open, params)
+        """Into our text store instead of pygls's; what comes after a very long text waits for it."""
+        if len(params.text_document.text) < LARGE:
+            perform(lsp.TEXT_DOCUMENT_DID_OPEN, self._server.documents.open, params)
+            return
+        self._server.input.hold()
+        work = self._server.tasks.spawn(self._open_long(params), "opening a very long text")
+        work.add_done_callback(lambda _: self._server.input.release())
+
+    async def _open_long(self, params: lsp.DidOpenTextDocumentParams) -> None:
+        lines = await asyncio.to_thread(split_lines, params.text_document.text)
+        perform(
+            lsp.TEXT_DOCUMENT_DID_OPEN, partial(self._server.documents.open, lines=lines), params
+        )
 
     @lsp_method(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def lsp_text_document__did_close(self, params: lsp.DidCloseTextDocumentParams) -> None:
@@ -331,6 +346,7 @@ class StetLanguageServer(LanguageServer):
 
     Attributes:
         documents: Where text goes; set before serving.
+        input: Where messages come from; set when serving begins.
         closing: Called at the end of the run, to let go of what outlives tasks.
         experimental: What is announced beside the protocol's own capabilities, as plain JSON.
         editor: What the other side can do; known from `initialize` on.
@@ -349,6 +365,7 @@ class StetLanguageServer(LanguageServer):
             name, version, protocol_cls=StetProtocol, converter_factory=build_converter
         )
         self.documents: DocumentSink
+        self.input = FrameReader(lambda _: True)
         self.initialize_params: lsp.InitializeParams
         self.experimental: object = None
         self.closing: Callable[[], Awaitable[None]] | None = None

@@ -49,6 +49,26 @@ def test_bodies_arrive_whole_and_in_order_however_the_bytes_are_cut(
     assert read(b"".join(frame(body, header) for body in encoded), cuts) == encoded
 
 
+def test_what_comes_while_it_is_held_is_delivered_later_and_the_end_after_it() -> None:
+    delivered: list[bytes] = []
+
+    def deliver(body: bytes) -> bool:
+        delivered.append(body)
+        if body == b"1":
+            reader.hold()
+        return True
+
+    reader = FrameReader(deliver, lambda: delivered.append(b"end"))
+    reader.feed(frame(b"1") + frame(b"2") + frame(b"1")[:5])
+    reader.feed(frame(b"1")[5:] + frame(b"3"))
+    reader.end()
+    assert delivered == [b"1"]
+    reader.release()
+    assert delivered == [b"1", b"2", b"1"]
+    reader.release()
+    assert delivered == [b"1", b"2", b"1", b"3", b"end"]
+
+
 @given(st.binary(max_size=200), st.lists(st.integers(min_value=0), max_size=5))
 def test_a_good_message_is_read_after_any_rubbish_and_a_blank_line(
     rubbish: bytes, cuts: list[int]
