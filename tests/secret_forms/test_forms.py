@@ -34,7 +34,7 @@ def test_one_list_is_split_in_two_by_a_hash_of_the_names() -> None:
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_what_is_secret_in_a_form_is_made_up_when_it_is_wanted(name: str) -> None:
+def test_the_secret_of_a_form_is_generated(name: str) -> None:
     for form in LISTS[name][0]:
         examples = [form.example(seed) for seed in SEEDS]
         assert len({one.text for one in examples}) == len(examples), form

@@ -2,8 +2,8 @@
 note that is not open when the user names it or the agent proposes a change of it.
 
 They are looked for in a worker thread and taken by the ledger on the event loop, once the hunks of
-earlier runs are back: a block that a hunk stands in already is not taken twice. Notes that the agent
-only reads are left out: "accept all" would take changes that nobody has asked about.
+earlier runs are restored: a block that belongs to a hunk already is not imported twice. Notes that the
+agent only reads are left out: "accept all" would accept changes that the user has not asked about.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ class BlockImport:
         self._current = ""
         self._watched: set[str] = set()
         self._proposed: dict[str, frozenset[str]] = {}
-        """By canonical URI of a closed note, the agent's hunks for which it has been looked at."""
+        """By canonical URI of a closed note, the agent's hunks at its last import."""
         self._told: set[tuple[str, str]] = set()
         ledger.listen(self._hunks_changed)
 
@@ -85,9 +85,9 @@ class BlockImport:
         """A document was closed."""
         self._watched.discard(canonical(uri))
 
-    def must_look_at(self, uri: str) -> bool:
-        """Return whether `look_at` may find something in a document: a note that is not open, or an open
-        one that has not been looked at since it changed.
+    def needs_import(self, uri: str) -> bool:
+        """Return whether `import_named` may find blocks in a document: it is a note that is not open,
+        or an open note that has changed since its blocks were last imported.
         """
         if not self._may_begin or not self._is_note(uri):
             return False
@@ -95,24 +95,24 @@ class BlockImport:
         is_open = self._workspace.buffer(uri) is not None
         return not is_open or key == self._current or key in self._due
 
-    async def look_at(self, uri: str) -> None:
-        """Take the blocks of a note that the user has named as hunks, before these are asked for."""
-        if not self.must_look_at(uri):
+    async def import_named(self, uri: str) -> None:
+        """Import the blocks of a note that the user has named."""
+        if not self.needs_import(uri):
             return
         if self._workspace.buffer(uri) is None:
-            await self._look_on_disk(uri, self._workspace.snapshot().asked_about(uri))
+            await self._import_closed(uri, self._workspace.snapshot().asked_about(uri))
         else:
-            await self._look(uri, tell=self._due.pop(canonical(uri), False))
+            await self._import_open(uri, tell=self._due.pop(canonical(uri), False))
 
-    async def look_at_asked(self, ask: Ask) -> None:
-        """Take the blocks of the notes that a question names: the one it is about, and attached files."""
+    async def import_asked(self, ask: Ask) -> None:
+        """Import the blocks of the notes that a question names: its own document and attached files."""
         attached = ask.attachments or self._workspace.attachments
         about = [ask.place.uri] if ask.place.uri else []
         for uri in (*about, *(attached.files if attached else ())):
-            await self.look_at(uri)
+            await self.import_named(uri)
 
     def _hunks_changed(self, uri: str) -> None:
-        """Look at a closed note that the agent has proposed a change of: the user will review it."""
+        """Import the blocks of a closed note for which the agent has proposed a change."""
         if not self._may_begin or self._workspace.buffer(uri) is not None or not self._is_note(uri):
             return
         key, live = canonical(uri), self._ledger.live(uri)
@@ -121,7 +121,7 @@ class BlockImport:
         self._proposed[key] = proposed
         if is_new:
             self._start(
-                self._look_on_disk(uri, self._workspace.snapshot()), "blocks in a closed note"
+                self._import_closed(uri, self._workspace.snapshot()), "blocks in a closed note"
             )
 
     def _is_note(self, uri: str) -> bool:
@@ -145,25 +145,25 @@ class BlockImport:
                 for uri in due:
                     self._current = uri
                     if (tell := self._due.pop(uri, None)) is not None:
-                        await self._look(uri, tell=tell)
+                        await self._import_open(uri, tell=tell)
                 self._current = ""
                 if self._due:
                     await asyncio.sleep(MOMENT_SECONDS)
         finally:
             self._is_looking, self._current = False, ""
 
-    async def _look_on_disk(self, uri: str, snapshot: Snapshot) -> None:
-        """Take the blocks of a note that is not open."""
+    async def _import_closed(self, uri: str, snapshot: Snapshot) -> None:
+        """Import the blocks of a note that is not open."""
         draft = await asyncio.to_thread(_find_on_disk, uri, snapshot)
         if self._workspace.buffer(uri) is not None:
-            await self._look(uri, tell=True)
+            await self._import_open(uri, tell=True)
         elif draft is not None:
             if self._ledger.follows(uri):
                 self._ledger.on_disk(uri, draft.document.text)
             _ = self._ledger.import_blocks(draft, draft.document)
             self._tell(draft)
 
-    async def _look(self, uri: str, *, tell: bool) -> None:
+    async def _import_open(self, uri: str, *, tell: bool) -> None:
         document = self._workspace.document(uri)
         if document is None:
             return
@@ -206,7 +206,7 @@ class BlockImport:
 
 
 def _find_on_disk(uri: str, snapshot: Snapshot) -> BlockDraft | None:
-    """The blocks of a file; None if it can't be read, or may not be. It asks the disk."""
+    """Return the blocks of a file; None if the file can't or must not be read. Reads the disk."""
     try:
         document = snapshot.with_blocks(uri)
     except NotShown:

@@ -14,7 +14,7 @@ from stet.lsp.connection import serving
 from stet.lsp.connection.wire import StetLanguageServer
 from stet.lsp.crashes.handler import CrashReports
 from stet.lsp.handlers.deciding import telling_what_is_kept
-from stet.lsp.handlers.naming import looking_at_named
+from stet.lsp.handlers.named_notes import importing_named
 from stet.lsp.late import late_modules
 from stet.lsp.operations import Operations
 from stet.lsp.routing import Router
@@ -119,17 +119,17 @@ def _commands(route: "Router[ServerState]") -> None:
     route.command("stet.reindex", searching.reindex)
     route.command("stet.context", telling_what_is_kept(presets.context))
     route.command("stet.status", turns.status, at_once=True)
-    route.answers_later("stet.proposals", looking_at_named(review.proposals))
+    route.answers_later("stet.proposals", importing_named(review.proposals))
     accept = telling_what_is_kept(review.accept, writes_later=True)
-    route.answers_later("stet.accept", looking_at_named(accept))
-    route.answers_later("stet.reject", looking_at_named(telling_what_is_kept(review.reject)))
-    route.answers_later("stet.preview", looking_at_named(review.preview))
+    route.answers_later("stet.accept", importing_named(accept))
+    route.answers_later("stet.reject", importing_named(telling_what_is_kept(review.reject)))
+    route.answers_later("stet.preview", importing_named(review.preview))
     route.command("stet.undo", telling_what_is_kept(undo.undo, writes_later=True))
     route.command("stet.restore", telling_what_is_kept(undo.restore))
     route.command("stet.resolve", telling_what_is_kept(undo.resolve, writes_later=True))
     route.command("stet.next", navigate.next_hunk)
     route.command("stet.previous", navigate.previous_hunk)
-    route.answers_later("stet.review", looking_at_named(review_document.review))
+    route.answers_later("stet.review", importing_named(review_document.review))
     route.command("stet.focus", activity.focus, at_once=True)
     route.command("stet.deadLinks", dead_links.dead_links)
 

@@ -304,7 +304,7 @@ class ServerState:
         async def answer(
             turn: "Turn", session: "Session", limits: "Limits", line: "Line"
         ) -> "Turn":
-            await self.imports.look_at_asked(turn.ask)
+            await self.imports.import_asked(turn.ask)
             return await answerer.answer(turn, session, limits, line)
 
         return answer

@@ -54,9 +54,9 @@ class Shown(Mapping[str, TextDocument]):
 
 
 def latest_with(texts: Sequence[TextDocument], wanted: Sequence[str]) -> TextDocument | None:
-    """The first of `texts` that holds any of `wanted`; without one the first; None if there is none.
+    """Return the first of `texts` that contains one of `wanted`, else the first; None if there are no texts.
 
-    Takes long where they are long: for a worker thread then.
+    For long texts call it in a worker thread.
     """
     if len(texts) > 1:
         quoted = [plain(text) for text in wanted]
@@ -67,17 +67,17 @@ def latest_with(texts: Sequence[TextDocument], wanted: Sequence[str]) -> TextDoc
     return texts[0] if texts else None
 
 
-def led_to(
+def changes_since_text(
     live: TextDocument, shown: TextDocument, noted: tuple[TextChange, ...] | None
 ) -> tuple[TextChange, ...]:
-    """What led from a text that the model was shown to the text as it is.
+    """Return the changes that lead from a text that the model was shown to the current text.
 
-    Takes long where they are long: for a worker thread then.
+    For long texts call it in a worker thread.
 
     Args:
-        live: The text as it is.
-        shown: The text then.
-        noted: The changes that were noted in between; None where they are not known any more.
+        live: The current text.
+        shown: The text that the model was shown.
+        noted: The recorded changes in between; None if they are no longer known.
     """
     if shown.content_hash == live.content_hash or shown.text == live.text:
         return ()

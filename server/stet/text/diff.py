@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
 from stet.text.change import LineChange, Splice, TextChange
+from stet.text.large_document import LARGE
 from stet.text.line_hunk import LineHunk
 from stet.text.lines import end_of, line_end, line_ends, n_breaks, split_lines, without_end
 from stet.text.position import Position, Range
@@ -11,8 +12,6 @@ from stet.text.sequence import common_runs, n_common, n_common_end
 from stet.text.sliding import moved_as_one
 
 _ANY_END = "\n"
-_LONG = 2_000_000
-"""Code points from which on texts are not split whole to be compared."""
 
 
 def diff_lines(old: Sequence[str], new: Sequence[str]) -> tuple[LineHunk, ...]:
@@ -57,7 +56,7 @@ def changes_between(old: str, new: str) -> tuple[TextChange, ...]:
     """The changes that lead from `old` to `new`: sequential, bottom to top, as small as hunks of
     lines with their common ends cut off.
     """
-    if min(len(old), len(new)) >= _LONG:
+    if min(len(old), len(new)) >= LARGE:
         return long_changes_between(old, new)
     return tuple(_change(hunk) for hunk in reversed(_hunks_between(old, new)))
 

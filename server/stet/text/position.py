@@ -59,6 +59,14 @@ class Range:
         """The first line (0-based) behind the start that holds nothing of the range."""
         return self.end.line + (self.end.character > 0)
 
+    def shifted(self, n_lines: int) -> "Range":
+        """Return the range `n_lines` lines further down; further up if the number is negative."""
+        start, end = self.start, self.end
+        return Range(
+            Position(start.line + n_lines, start.character),
+            Position(end.line + n_lines, end.character),
+        )
+
     @property
     def last_line(self) -> int:
         """The last line (0-based) that holds text of the range, or its only line."""

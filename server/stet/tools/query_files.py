@@ -22,7 +22,7 @@ from stet.workspace.quoting import redactor_of, told_line
 from stet.workspace.redaction import Redactor
 from stet.workspace.slices import gathered
 from stet.workspace.snapshot import NotShown, Snapshot
-from stet.workspace.too_long import told_too_long
+from stet.workspace.unsearched import describe_unsearched
 from stet.workspace.uris import canonical
 
 MAX_CONDITION = 500
@@ -132,10 +132,12 @@ async def run(params: QueryFiles, desk: Desk) -> str:
     matches = await gathered(asked_of_all(query, snapshot), snapshot.system)
     found = [match for match in matches if match is not None]
     asks_texts = params.tag or params.property or params.task or params.text
-    too_long = await asyncio.to_thread(told_too_long, snapshot, params.folder) if asks_texts else ""
+    unsearched = (
+        await asyncio.to_thread(describe_unsearched, snapshot, params.folder) if asks_texts else ""
+    )
     if not found:
         nothing = "No file meets all of that. Leave a condition out; `list_tags` gives the tags.\n"
-        return nothing + too_long
+        return nothing + unsearched
     if params.modified_after or params.modified_before:
         found.sort(key=lambda match: (-(match.mtime or 0.0), match.name))
     redactor = redactor_of(snapshot)
@@ -143,7 +145,7 @@ async def run(params: QueryFiles, desk: Desk) -> str:
     text = capped(lines, _GO_ON)
     if len(found) > params.limit:
         text += f"(cut: {len(found) - params.limit} more files; {_GO_ON})\n"
-    return text + too_long
+    return text + unsearched
 
 
 def _all_lines(matches: Sequence[Match], redactor: Redactor | None) -> list[str]:

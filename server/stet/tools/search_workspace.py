@@ -16,7 +16,7 @@ from stet.workspace.grep import BadPattern, grep
 from stet.workspace.grep_child import MAX_LINE as MAX_HIT
 from stet.workspace.quoting import redactor_of, told_line
 from stet.workspace.redaction import Redactor
-from stet.workspace.too_long import told_too_long
+from stet.workspace.unsearched import describe_unsearched
 
 MAX_QUERY = 1000
 """Characters: a longer one finds no more, and takes long to read."""
@@ -56,14 +56,14 @@ async def run(params: SearchWorkspace, desk: Desk) -> str:
     """
     if params.folder:
         desk.locate(params.folder)
-    too_long = await asyncio.to_thread(told_too_long, desk.snapshot(), params.folder)
+    unsearched = await asyncio.to_thread(describe_unsearched, desk.snapshot(), params.folder)
     if params.mode == "regex":
-        return await _by_pattern(params, desk) + too_long
+        return await _by_pattern(params, desk) + unsearched
     query = Query(params.query, SearchMode(params.mode), params.folder, params.limit)
     found = await desk.searcher.search(desk.snapshot(), query)
     hits = [(each.name, each.line, each.text) for each in found.passages]
     lines = await asyncio.to_thread(_lines, hits, redactor_of(desk.snapshot()))
-    return _shown(params, lines, found.n_more) + _said(params, found) + too_long
+    return _shown(params, lines, found.n_more) + _said(params, found) + unsearched
 
 
 async def _by_pattern(params: SearchWorkspace, desk: Desk) -> str:

@@ -101,7 +101,7 @@ def _input(snapshot: Snapshot, pattern: str, folder: str, found: Grepped) -> Ite
         except NotShown:
             continue
         if document.is_large:
-            continue  # as a file of that size on the disk; see `stet.workspace.too_long`
+            continue  # as a file of that size on the disk; see `stet.workspace.unsearched`
         text = document.text
         size += len(text)
         if count >= MAX_FILES or size > MAX_CHARACTERS:

@@ -365,7 +365,7 @@ class StetLanguageServer(LanguageServer):
             name, version, protocol_cls=StetProtocol, converter_factory=build_converter
         )
         self.documents: DocumentSink
-        self.input = FrameReader(lambda _: True)
+        self.input: FrameReader
         self.initialize_params: lsp.InitializeParams
         self.experimental: object = None
         self.closing: Callable[[], Awaitable[None]] | None = None

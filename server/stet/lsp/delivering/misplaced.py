@@ -13,7 +13,7 @@ from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.lines import line_end, n_breaks
-from stet.text.position import Position, Range
+from stet.text.position import Position
 
 MAX_CHANGES = 50
 """Of what was typed meanwhile, the most that is played through."""
@@ -70,17 +70,12 @@ def _misplaced_about(
     start = document.offset_at(Position(first, 0))
     about = TextDocument(document.uri, "".join(document.lines[first:end]))
     moved = (Replacement(one.start - start, one.end - start, one.text) for one in edit.replacements)
-    found = misplaced(about, TextEdit(tuple(moved)), [_higher(change, first) for change in changes])
+    shifted = [TextChange(change.range.shifted(-first), change.text) for change in changes]
+    found = misplaced(about, TextEdit(tuple(moved)), shifted)
     if found is None:
         return None
     text = (*document.lines[:first], found.text, *document.lines[end:])
     return TextDocument(document.uri, "".join(text))
-
-
-def _higher(change: TextChange, n: int) -> TextChange:
-    start, end = change.range.start, change.range.end
-    place = Range(Position(start.line - n, start.character), Position(end.line - n, end.character))
-    return TextChange(place, change.text)
 
 
 def _after(document: TextDocument, change: TextChange) -> TextDocument:

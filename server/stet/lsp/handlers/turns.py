@@ -135,7 +135,7 @@ async def _context(
     answerer = state.startup.loaded
     if answerer is None:
         raise RequestFailed(_NOT_STARTED)
-    await state.imports.look_at_asked(question)
+    await state.imports.import_asked(question)
     try:
         parts = await answerer.preview(question, state.agent.session(question.chat))
     except TurnFailed as failure:

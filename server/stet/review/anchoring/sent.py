@@ -87,7 +87,7 @@ class Sent:
         None if behind none of them: the edit is then expected with a later message.
         """
         for count, change in enumerate(changes, 1):
-            if self._shadow.becomes_expected_by(change):
+            if self._shadow.completes_with(change):
                 return count, self._shadow.lines
         return None
 

@@ -7,7 +7,7 @@ from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.lines import n_breaks
-from stet.text.position import Position, Range
+from stet.text.position import Position
 
 _AROUND = 100
 """Lines of a very long text that are kept beside what the edit replaces."""
@@ -35,8 +35,8 @@ class Shadow:
         self._buffer: TextBuffer | None = TextBuffer(text)
         self.n_lines = n + n_breaks(self._expected) - n_breaks(text)
 
-    def becomes_expected_by(self, change: TextChange) -> bool:
-        """Take the next change; whether the text is what the edit makes of it then."""
+    def completes_with(self, change: TextChange) -> bool:
+        """Apply the next change. Return whether the text is then the one that the edit makes of it."""
         if self._buffer is None:
             return False
         is_to_the_end = self._end == len(self._lines)
@@ -45,7 +45,7 @@ class Shadow:
         if first < self._first or (last >= behind and not is_to_the_end):
             self._buffer = None
             return False
-        _ = self._buffer.apply(TextChange(_lower(change.range, self._first), change.text))
+        _ = self._buffer.apply(TextChange(change.range.shifted(-self._first), change.text))
         return self._buffer.text == self._expected
 
     def is_expected(self, lines: Sequence[str]) -> bool:
@@ -79,8 +79,3 @@ def _window(document: TextDocument, edit: TextEdit) -> tuple[int, int]:
     first = document.position_at(edit.replacements[0].start).line
     last = document.position_at(edit.replacements[-1].end).line
     return max(0, first - _AROUND), min(len(document.lines), last + 1 + _AROUND)
-
-
-def _lower(range_: Range, n: int) -> Range:
-    start, end = range_.start, range_.end
-    return Range(Position(start.line - n, start.character), Position(end.line - n, end.character))

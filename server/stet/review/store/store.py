@@ -7,8 +7,8 @@
     await asyncio.to_thread(store.tend)          # now and then
     await asyncio.to_thread(store.close)
 
-Hunks that stand in a very long text (`stet.text.large_document`) are written by `tend`, together with it:
-`keep` asks for that by `wake`, and a kill within that moment leaves them as they were kept before.
+Hunks in a very long text (`stet.text.large_document`) are written together with the text by `tend`, for
+which `keep` asks by `wake`. A kill before that loses the latest change of these hunks.
 
 A failure of the disk never reaches the caller. What could not be written stays here and is tried again
 with the next write and by `tend`, which `wake` asks for; the user is told once, and `not_persisted` says
@@ -28,8 +28,8 @@ from stet.review.journal import Footing, Kept
 from stet.review.proposal import Hunk
 from stet.review.store.batch import Batch, Numbers
 from stet.review.store.chat_rows import ChatRow, KeptRows, TurnRow
+from stet.review.store.deferred_writes import DeferredWrites
 from stet.review.store.failures import Failures
-from stet.review.store.late import Late
 from stet.review.store.preset_rows import KeptPresets
 from stet.system.system import System
 from stet.workspace.uris import canonical
@@ -87,7 +87,7 @@ class Store:
         """Whether opening has failed for a reason that may pass: then `tend` tries again."""
         self._database: Database | None = None
         self._batch = Batch()
-        self._late = Late()
+        self._deferred = DeferredWrites()
         self._numbers = Numbers()
         self._failures = Failures(system.monotonic, say)
         # Servers that are killed never tidy up at their end: the next one does at its beginning.
@@ -116,18 +116,18 @@ class Store:
     def keep(self, hunks: Sequence[Hunk], *footings: Footing, decision: bool = False) -> None:
         """As `Journal` has it."""
         with self._lock:
-            if self._late.takes(hunks, footings, decision=decision):
+            if self._deferred.add_if_long(hunks, footings, decision=decision):
                 self._wake()
                 return
-            self._late.before(hunks, footings, self._batch)
+            self._deferred.supersede(hunks, footings, self._batch)
             self._batch.add(hunks, footings, decision=decision)
             self._write()
 
     def note(self, footings: Sequence[Footing]) -> None:
         """Where the hunks of some files stand now, to be kept by the next `tend` or `keep`."""
         with self._lock:
-            others = [one for one in footings if not self._late.takes((), [one])]
-            self._late.before((), others, self._batch)
+            others = [one for one in footings if not self._deferred.add_if_long((), [one])]
+            self._deferred.supersede((), others, self._batch)
             self._batch.add((), others, decision=False)
 
     def load(self) -> Kept:
@@ -184,7 +184,7 @@ class Store:
         """Keep what waits, and after many writes tidy up; in a worker thread, for that takes long."""
         if self._reopens and self._open(OPENING_SECONDS):
             self._failures.later()
-        self._late.pack(self._lock, self._batch_now)
+        self._deferred.pack(self._lock, self._batch_now)
         with self._lock:
             self._write()
             database = self._ready() if self._is_untidy else None
@@ -200,7 +200,7 @@ class Store:
         """Whether something waits for a disk that has refused it, and may be written later."""
         with self._lock:
             has_failed = self._reopens or bool(self._failures.reason and self._database)
-            return (has_failed and not self._batch.is_empty) or not self._late.is_empty
+            return (has_failed and not self._batch.is_empty) or not self._deferred.is_empty
 
     @property
     def not_persisted(self) -> str:
@@ -217,10 +217,10 @@ class Store:
 
     def close(self) -> None:
         """Write what is left and let go of the file; what comes after is kept in memory."""
-        if self._reopens or not self._late.is_empty:
+        if self._reopens or not self._deferred.is_empty:
             _ = self._open(SHORT_SECONDS)
         with self._lock:
-            self._late.hand_over(self._batch)
+            self._deferred.move_to(self._batch)
             database, self._is_open = self._database, True
             if database is None:
                 return

@@ -16,7 +16,7 @@ from stet.review.pending_view import PendingView
 from stet.review.proposal import Hunk, HunkState
 from stet.review.readying import NotReady, Ready, made_ready
 from stet.review.rules import Refused
-from stet.review.shown import latest_with, led_to
+from stet.review.shown import changes_since_text, latest_with
 from stet.text.document import TextDocument
 from stet.text.edit import OverlapError
 from stet.text.match import MatchError
@@ -109,7 +109,7 @@ class Batch:
         shown = latest_with([text for text, _ in self._texts], wanted)
         if shown is not None and shown.content_hash not in self._seen:
             noted = next(noted for text, noted in self._texts if text is shown)
-            changes = led_to(self._live, shown, noted)
+            changes = changes_since_text(self._live, shown, noted)
             view = None if changes or shown.text != self._live.text else self._view.plain_live
             self._seen[shown.content_hash] = Seen(shown.text, changes, view)
         return shown

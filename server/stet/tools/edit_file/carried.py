@@ -13,7 +13,7 @@ from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.lines import n_breaks
-from stet.text.position import Position, Range
+from stet.text.position import Range
 
 
 def carried(ready: Ready, changes: Sequence[TextChange], now: TextDocument) -> Ready | None:
@@ -61,9 +61,7 @@ def moved_place(place: Range, changes: Sequence[TextChange]) -> Range | None:
     first = moved_line((place.start.line, place.end.line), changes)
     if first is None:
         return None
-    n = first - place.start.line
-    start, end = place.start, place.end
-    return Range(Position(start.line + n, start.character), Position(end.line + n, end.character))
+    return place.shifted(first - place.start.line)
 
 
 def moved_line(lines: tuple[int, int], changes: Sequence[TextChange]) -> int | None:

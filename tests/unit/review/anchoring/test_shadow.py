@@ -49,14 +49,14 @@ changes = st.lists(
 def test_changes_about_the_edit_complete_it_as_in_a_short_text(made: list[TextChange]) -> None:
     large, small = shadows()
     for change in made:
-        has_come = small.becomes_expected_by(change)
-        assert large.becomes_expected_by(change) is has_come
+        has_come = small.completes_with(change)
+        assert large.completes_with(change) is has_come
         if has_come:
             assert list(large.lines) == list(small.lines)
 
 
 @given(changes)
-def test_a_text_is_told_to_be_expected_as_a_short_one_is(made: list[TextChange]) -> None:
+def test_a_long_text_is_expected_where_a_short_one_is(made: list[TextChange]) -> None:
     buffer = TextBuffer(TEXT)
     large, small = shadows()
     for change in made:
@@ -65,11 +65,11 @@ def test_a_text_is_told_to_be_expected_as_a_short_one_is(made: list[TextChange])
     assert large.n_lines == small.n_lines == N_LINES + 2
 
 
-def test_what_is_typed_elsewhere_keeps_it_from_being_complete() -> None:
+def test_a_change_outside_of_the_window_never_completes_the_edit() -> None:
     for line in (0, N_LINES - 1):
         large, _ = shadows()
-        assert not large.becomes_expected_by(insertion(line, "x\n"))
-        assert not large.becomes_expected_by(WHOLE)
+        assert not large.completes_with(insertion(line, "x\n"))
+        assert not large.completes_with(WHOLE)
     buffer = TextBuffer(TEXT)
     _ = buffer.apply(WHOLE)
     for line in (0, N_LINES - 1):

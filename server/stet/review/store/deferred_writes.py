@@ -1,4 +1,7 @@
-"""Hunks that stand in very long texts, until these are packed: that takes longer than a keystroke may."""
+"""Hunks in very long texts, held until a worker has compressed the texts.
+
+Compressing a long text takes longer than a keystroke may.
+"""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -14,8 +17,8 @@ if TYPE_CHECKING:
     from stet.review.store.rows import PackedText
 
 
-class Late:
-    """What is written a moment after it was given. Touched with the store's lock held, but for `pack`."""
+class DeferredWrites:
+    """Hunks and texts that are written by the next `tend`. Call all but `pack` with the store's lock."""
 
     def __init__(self) -> None:
         """Nothing waits."""
@@ -26,17 +29,17 @@ class Late:
         """Whether nothing waits."""
         return self._batch.is_empty
 
-    def takes(
+    def add_if_long(
         self, hunks: Sequence[Hunk], footings: Sequence[Footing], *, decision: bool = False
     ) -> bool:
-        """Take in hunks and the texts that they stand in, if one of the texts is very long."""
+        """Add hunks and their texts if one of the texts is very long. Return whether they were added."""
         if all(len(footing.text) < LARGE for footing in footings):
             return False
         self._batch.add(hunks, footings, decision=decision)
         return True
 
-    def before(self, hunks: Sequence[Hunk], footings: Sequence[Footing], batch: Batch) -> None:
-        """Let go of what is older than hunks and texts that are about to be given to `batch`."""
+    def supersede(self, hunks: Sequence[Hunk], footings: Sequence[Footing], batch: Batch) -> None:
+        """Drop older states of hunks and texts that are about to be added to `batch`."""
         for hunk in hunks:
             self._batch.hunks.pop(hunk.id, None)
         older = [self._batch.footings.pop(canonical(one.uri), None) for one in footings]
@@ -44,17 +47,17 @@ class Late:
             waiting, self._batch.hunks = self._batch.hunks, {}
             batch.add(waiting.values(), (), decision=self._batch.decision)
 
-    def hand_over(self, batch: Batch) -> None:
-        """Give all that waits to `batch`."""
+    def move_to(self, batch: Batch) -> None:
+        """Move everything to `batch`."""
         batch.take_over(self._batch)
         self._batch = Batch()
 
     def pack(self, lock: threading.RLock, batch: Callable[[], Batch]) -> None:
-        """Pack the texts and hand everything over; in a worker thread, the lock free meanwhile.
+        """Compress the texts and move everything to the batch. Call it in a worker thread.
 
         Args:
-            lock: The store's, not held.
-            batch: Gives what is written next.
+            lock: The lock of the store; held only before and after compressing.
+            batch: Returns the batch that is written next.
         """
         while True:
             with lock:
@@ -66,7 +69,7 @@ class Late:
                 now = self._batch.footings
                 if all(waiting.get(file) is one for file, one in now.items()):
                     self._batch.packed = {file: packed[file] for file in now}
-                    self.hand_over(batch())
+                    self.move_to(batch())
                     return
 
 

@@ -1,4 +1,4 @@
-"""Commands that name a note find the blocks of other programs there, though it is not open."""
+"""Commands that name a closed note import the blocks of other programs in it first."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -13,28 +13,28 @@ if TYPE_CHECKING:
 Handler = Callable[["ServerState", tuple[object, ...]], object]
 
 
-def looking_at_named(handler: Handler) -> Handler:
-    """Have a note that a command names by `uri` or `file` looked at before `handler` is called.
+def importing_named(handler: Handler) -> Handler:
+    """Import the blocks of the note that a command names by `uri` or `file` before calling `handler`.
 
-    Where that is needed the command is answered later; any other answers at once.
+    The command is then answered after the import; a command that needs no import is answered at once.
     """
 
     def handle(state: "ServerState", given: tuple[object, ...]) -> object:
         uri = _named(state, given)
-        if uri is None or not state.imports.must_look_at(uri):
+        if uri is None or not state.imports.needs_import(uri):
             return handler(state, given)
-        return _after_look(state, uri, lambda: handler(state, given))
+        return _import_first(state, uri, lambda: handler(state, given))
 
     return handle
 
 
-async def _after_look(state: "ServerState", uri: str, call: Callable[[], object]) -> object:
-    await state.imports.look_at(uri)
+async def _import_first(state: "ServerState", uri: str, call: Callable[[], object]) -> object:
+    await state.imports.import_named(uri)
     return call()
 
 
 def _named(state: "ServerState", given: tuple[object, ...]) -> str | None:
-    """The document that is named; None if none is, or in a way that the handler will refuse."""
+    """Return the URI that the command names; None if it names none or the handler will refuse it."""
     try:
         return uri_of(Arguments("", given, main="hunk"), state.workspace)
     except InvalidParams:

@@ -1,5 +1,8 @@
-"""Open documents that are too long to be searched: whoever searches is told which."""
+"""Open documents that are too long to be searched, as a sentence for the model."""
 
+from collections.abc import Sequence
+
+from stet.text.document import TextDocument
 from stet.text.escape import escape_line
 from stet.workspace.below import parts_below
 from stet.workspace.snapshot import NotShown, Snapshot
@@ -8,7 +11,7 @@ from stet.workspace.uris import path_of
 _MOST_NAMED = 5
 
 
-def told_too_long(snapshot: Snapshot, folder: str) -> str:
+def describe_unsearched(snapshot: Snapshot, folder: str) -> str:
     """Say which open documents a search has left out; empty if there are none.
 
     Asks the disk: call it in a worker thread.
@@ -20,7 +23,8 @@ def told_too_long(snapshot: Snapshot, folder: str) -> str:
     Returns:
         A sentence in brackets, with a line end.
     """
-    names = sorted(_names(snapshot, folder))
+    documents = [document for document in snapshot.documents.values() if document.is_large]
+    names = sorted(_names(snapshot, folder, documents)) if documents else []
     if not names:
         return ""
     named = ", ".join(repr(escape_line(name)) for name in names[:_MOST_NAMED])
@@ -28,12 +32,10 @@ def told_too_long(snapshot: Snapshot, folder: str) -> str:
     return f"(Too long to be searched: {named}{more}. `read_file` shows lines of it.)\n"
 
 
-def _names(snapshot: Snapshot, folder: str) -> list[str]:
+def _names(snapshot: Snapshot, folder: str, documents: Sequence[TextDocument]) -> list[str]:
     top = snapshot.locate(folder).path if folder.strip("/. ") else None
     found = []
-    for document in snapshot.documents.values():
-        if not document.is_large:
-            continue
+    for document in documents:
         path = path_of(document.uri)
         is_below = top is None or (path is not None and parts_below(path, top) is not None)
         if is_below and _may_be_shown(snapshot, document.uri):

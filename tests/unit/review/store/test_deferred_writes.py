@@ -1,4 +1,4 @@
-"""Hunks that stand in a very long text are kept with it, a moment later."""
+"""Hunks in a very long text are written together with the text, by the next `tend`."""
 
 import dataclasses
 from pathlib import Path
