@@ -104,6 +104,9 @@ def fill_disk(state: ServerState, given: tuple[object, ...]) -> dict[str, object
     """`test.fillDisk`: no file can grow beyond so many bytes; -1: there is room again."""
     [n_bytes] = given
     assert isinstance(n_bytes, int)
+    sys.dont_write_bytecode = (
+        True  # or a module imported now is cut off, for all later processes too
+    )
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (hard if n_bytes < 0 else n_bytes, hard))
     return {}

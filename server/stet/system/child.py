@@ -12,6 +12,16 @@ _KEPT_ENV = ("PATH", "SYSTEMROOT", "LANG", "TMPDIR", "TEMP")
 """What it is told of the environment: it needs no key."""
 
 
+def module_command(module: str) -> list[str]:
+    """Return the command line that runs a module of Stet in a process of its own.
+
+    A child of a process that writes no bytecode writes none either: on a full disk the interpreter
+    leaves a cut file, which no later process can import.
+    """
+    flags = ["-B"] if sys.dont_write_bytecode else []
+    return [sys.executable, "-I", *flags, "-m", module]
+
+
 async def ask_child(system: System, module: str, task: bytes, seconds: float) -> bytes:
     """What a module of Stet writes when it is given `task`; nothing more where it dies on the way.
 
@@ -27,7 +37,7 @@ async def ask_child(system: System, module: str, task: bytes, seconds: float) ->
     """
     environ = system.environ()
     process = await system.start_process(
-        [sys.executable, "-I", "-m", module],
+        module_command(module),
         env={name: environ[name] for name in _KEPT_ENV if name in environ},
     )
     try:

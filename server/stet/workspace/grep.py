@@ -2,11 +2,10 @@
 
 import asyncio
 import json
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from stet.system.child import see_off
+from stet.system.child import module_command, see_off
 from stet.workspace.grep_child import MAX_HITS
 from stet.workspace.snapshot import NotShown, Snapshot
 
@@ -53,9 +52,7 @@ async def grep(snapshot: Snapshot, pattern: str, folder: str) -> Grepped:
     Raises:
         BadPattern: With a sentence.
     """
-    process = await snapshot.system.start_process(
-        [sys.executable, "-I", "-m", "stet.workspace.grep_child"]
-    )
+    process = await snapshot.system.start_process(module_command("stet.workspace.grep_child"))
     found = Grepped([])
     try:
         async with asyncio.timeout(SECONDS):

@@ -10,7 +10,7 @@ import pytest
 from stet.cli import editors
 from stet.llm.embedded import process, weights
 from stet.lsp.tasks import Tasks
-from stet.system.child import ask_child
+from stet.system.child import ask_child, module_command
 from stet.system.os_system import OsSystem
 
 
@@ -63,3 +63,11 @@ async def test_one_that_takes_too_long_is_seen_off() -> None:
     with pytest.raises(TimeoutError):
         await ask_child(system, "stet.nothing", b"", 0.1)
     assert system.process.returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize(("writes", "flags"), [(True, ["-I"]), (False, ["-I", "-B"])])
+def test_module_command_passes_on_that_no_bytecode_is_written(
+    monkeypatch: pytest.MonkeyPatch, writes: bool, flags: list[str]
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", not writes)
+    assert module_command("stet.x") == [sys.executable, *flags, "-m", "stet.x"]

@@ -5,12 +5,12 @@ Threads send and take in what comes back, so that neither side waits for the oth
 
 import queue
 import subprocess
-import sys
 import threading
 from contextlib import suppress
 from typing import IO, Any
 
 from stet.index.search.pickles import read_value, write_value
+from stet.system.child import module_command
 
 
 class Ended(Exception):
@@ -23,7 +23,7 @@ class PipedProcess:
     def __init__(self, module: str) -> None:
         """Start it."""
         self._process = subprocess.Popen(  # noqa: S603 - our own module
-            [sys.executable, "-I", "-m", module], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            module_command(module), stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         self._to_do: queue.SimpleQueue[object | None] = queue.SimpleQueue()
         self._done: queue.SimpleQueue[object | None] = queue.SimpleQueue()

@@ -3,12 +3,11 @@
 import asyncio
 import json
 import logging
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from stet.system.child import see_off
+from stet.system.child import module_command, see_off
 from stet.system.system import System
 
 log = logging.getLogger(__name__)
@@ -62,7 +61,7 @@ class IndexProcess:
         """
         environ = system.environ()
         process = await system.start_process(
-            [sys.executable, "-I", "-m", MODULE],
+            module_command(MODULE),
             env={name: environ[name] for name in _KEPT_ENV if name in environ} | _ONE_THREAD,
         )
         started = cls(process, heard)

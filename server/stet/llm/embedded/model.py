@@ -3,7 +3,6 @@
 import asyncio
 import json
 import secrets
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from stet.llm.messages import Completion
 from stet.llm.model import Request, Sink, ignore
 from stet.llm.openai_model import OpenAIModel, warm
 from stet.llm.retry import RetryPolicy
+from stet.system.child import module_command
 from stet.system.system import System
 
 CONTEXT_TOKENS = 4096
@@ -120,7 +120,7 @@ class EmbeddedModel:
         }
         try:
             # -I: a folder called `stet` where the editor was started must not be run.
-            process = await self._system.start_process([sys.executable, "-I", "-m", CHILD])
+            process = await self._system.start_process(module_command(CHILD))
         except OSError as exc:
             raise ModelUnavailable(f"The embedded model could not be started: {exc}.") from exc
         try:

@@ -1,6 +1,7 @@
 """When the disk fails: how long the store waits before it tries again, and what the user is told."""
 
 import logging
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -69,6 +70,9 @@ class Failures:
         self._pause = RETRY_SECONDS if is_busy else FULL_SECONDS
         self._n_in_a_row += 1
         self.reason = str(fault)
+        if not is_busy:
+            # What is imported from now on would be written as bytecode, cut off where the disk is full.
+            sys.dont_write_bytecode = True
         if is_busy and self._n_in_a_row == 1:
             log.warning("another server is writing all the time: tried again later")
         else:

@@ -3,6 +3,7 @@
 import dataclasses
 import resource
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -55,6 +56,19 @@ def test_a_full_disk_is_told_once_and_made_up_for_when_there_is_room(tmp_path: P
     with store_in(tmp_path) as store:
         expected = (numbered(1), numbered(2, 1000), numbered(3, 1000), numbered(4), numbered(late))
         assert store.load() == Kept(expected)
+
+
+def test_no_bytecode_is_written_once_the_disk_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The interpreter takes a cut write of bytecode for a whole one; the module then never loads."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    with store_in(tmp_path) as store:
+        store.keep([numbered(1)])
+        assert not sys.dont_write_bytecode
+        with files_no_larger_than(store.file.with_name("state.db-wal").stat().st_size):
+            store.keep([numbered(2, 1000)])
+        assert sys.dont_write_bytecode
 
 
 def test_what_waits_for_room_is_written_at_the_end(tmp_path: Path) -> None:
