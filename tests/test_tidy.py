@@ -81,6 +81,17 @@ def test_tools_have_one_name_each_and_a_description() -> None:
     assert [tool.name for tool in ALL_TOOLS if len(tool.description) < 20] == []
 
 
+def test_build_server_imports_no_package_that_is_only_needed_after_initialize() -> None:
+    code = (
+        "import sys; from stet.lsp.server import build_server; build_server(); print(*sys.modules)"
+    )
+    command = [sys.executable, "-I", "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    packages = {".".join(name.split(".")[:2]) for name in done.stdout.split()}
+    early = {"stet.lsp", "stet.settings", "stet.system", "stet.text"}
+    assert {name for name in packages if name.startswith("stet.")} - early == set()
+
+
 @pytest.mark.parametrize("module", ["stet", "stet.lsp.server"])
 def test_importing_does_nothing_and_brings_nothing_heavy(module: str, tmp_path: Path) -> None:
     code = f"import sys, {module}\nprint([name for name in {HEAVY!r} if name in sys.modules])"

@@ -46,8 +46,6 @@ from stet.lsp.errors import InvalidParams
 from stet.lsp.routing import Later, perform
 from stet.lsp.tasks import Tasks
 from stet.text.encoding import Encoding
-from stet.text.large_document import LARGE
-from stet.text.lines import split_lines
 
 log = logging.getLogger(__name__)
 
@@ -279,6 +277,8 @@ class StetProtocol(LanguageServerProtocol):
     @lsp_method(lsp.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: lsp.DidOpenTextDocumentParams) -> None:
         """Into our text store instead of pygls's; what comes after a very long text waits for it."""
+        from stet.text.large_document import LARGE  # not needed before `initialize` is answered
+
         if len(params.text_document.text) < LARGE:
             perform(lsp.TEXT_DOCUMENT_DID_OPEN, self._server.documents.open, params)
             return
@@ -287,6 +287,8 @@ class StetProtocol(LanguageServerProtocol):
         work.add_done_callback(lambda _: self._server.input.release())
 
     async def _open_long(self, params: lsp.DidOpenTextDocumentParams) -> None:
+        from stet.text.lines import split_lines
+
         lines = await asyncio.to_thread(split_lines, params.text_document.text)
         perform(
             lsp.TEXT_DOCUMENT_DID_OPEN, partial(self._server.documents.open, lines=lines), params

@@ -3,9 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from stet.lsp.arguments import Arguments
 from stet.lsp.errors import InvalidParams
-from stet.lsp.showing.places import uri_of
 
 if TYPE_CHECKING:
     from stet.lsp.state import ServerState
@@ -35,6 +33,10 @@ async def _import_first(state: "ServerState", uri: str, call: Callable[[], objec
 
 def _named(state: "ServerState", given: tuple[object, ...]) -> str | None:
     """Return the URI that the command names; None if it names none or the handler will refuse it."""
+    # Imported here: the routing table needs this module before `initialize` is answered.
+    from stet.lsp.arguments import Arguments
+    from stet.lsp.showing.places import uri_of
+
     try:
         return uri_of(Arguments("", given, main="hunk"), state.workspace)
     except InvalidParams:
