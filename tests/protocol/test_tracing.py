@@ -58,7 +58,7 @@ async def test_a_project_can_not_turn_it_on(tmp_path: Path) -> None:
 async def test_what_a_projects_settings_say_is_no_part_of_the_log(tmp_path: Path) -> None:
     root = tmp_path / "ws"
     root.mkdir()
-    hostile = "".join(f'"Ring 555-{n}\\u001b[8m\\n{"x" * 50}" = 1\n' for n in range(500))
+    hostile = "".join(f'"Ring Dr Who {n}\\u001b[8m\\n{"x" * 50}" = 1\n' for n in range(500))
     (root / ".stet.toml").write_text(f"{hostile}[model]\nbaseUrl = 'http://evil.example'\n")
     state = tmp_path / "state"
     env = {**scripted(tmp_path, done("Yes.")), "XDG_STATE_HOME": str(state)}
@@ -68,6 +68,6 @@ async def test_what_a_projects_settings_say_is_no_part_of_the_log(tmp_path: Path
     assert len(told) < 10_000
     assert "\x1b" not in told
     text = (state / "stet" / "log" / "stet.log").read_text()
-    assert "555" not in text
+    assert "Dr Who" not in text
     assert "evil" not in text
     assert 0 < len([line for line in text.splitlines() if ".stet.toml" in line]) <= 10
