@@ -167,7 +167,11 @@ class Editor:
     # --- what is allowed ------------------------------------------------------------------------
 
     def _check_allowed(
-        self, document: Document, edited: dict[str, Any], changes: list[dict[str, Any]]
+        self,
+        document: Document,
+        edited: dict[str, Any],
+        changes: list[dict[str, Any]],
+        n_taken: int,
     ) -> None:
         """Of the user's text, only what they said yes to becomes another.
 
@@ -178,11 +182,12 @@ class Editor:
             document: Which is to change.
             edited: How the server names it.
             changes: What would be done to it.
+            n_taken: How many messages the server had certainly read when it sent the edit.
         """
         if self.is_own(document) or document.is_doubtful:
             return
         is_for_disk = "version" in edited and edited["version"] is None
-        if is_for_disk and document.opened_at <= self.answers.n_taken:
+        if is_for_disk and document.opened_at <= n_taken:
             raise Violation(
                 f"this edit of {document.uri} is for the disk, but it is open: {changes}"
             )
@@ -236,7 +241,7 @@ class Editor:
         elif chance < 0.04:
             self._answer(message, result=self.dice.choice((None, [], "x", 3, {"applied": 1})))
         elif method == "workspace/applyEdit":
-            self.late.take(message, self.answers.n_sent)
+            self.late.take(message, self.answers.n_sent, self.answers.n_taken)
             self.catch_up()
         elif method == "workspace/configuration":
             self._answer(message, result=[self.settings for _ in params["items"]])
@@ -252,8 +257,9 @@ class Editor:
 
     def catch_up(self, *, all_of_them: bool = False) -> None:
         """Apply and answer the edits that the editor is late with, as far as it is time."""
-        for message in self.late.due(self.answers.n_sent, all_of_them=all_of_them):
-            self._answer(message, result=self._apply(message["params"]))
+        for late in self.late.due(self.answers.n_sent, all_of_them=all_of_them):
+            result = self._apply(late.message["params"], late.n_taken)
+            self._answer(late.message, result=result)
 
     def _choose(self, message: Message, choice: Any) -> None:
         """One of the buttons of a message."""
@@ -271,7 +277,8 @@ class Editor:
 
     # --- edits ----------------------------------------------------------------------------------
 
-    def _apply(self, params: Any) -> Mapping[str, object]:
+    def _apply(self, params: Any, n_taken: int) -> Mapping[str, object]:
+        """Apply an edit, mostly; `n_taken` messages had certainly been read when the server sent it."""
         chance = self.dice.random()
         if chance < 0.08:
             return {"applied": False}
@@ -279,7 +286,7 @@ class Editor:
             return {"applied": True}  # a lie
         edit = params["edit"]
         for uri, edits in (edit.get("changes") or {}).items():
-            self._edit({"uri": uri}, edits)
+            self._edit({"uri": uri}, edits, n_taken)
         for change in edit.get("documentChanges") or ():
             if "kind" in change:
                 if not self._operate(change):
@@ -289,10 +296,10 @@ class Editor:
             held = self.documents.get(key_of(change["textDocument"]["uri"]))
             if wanted is not None and (held is None or wanted != held.version):
                 return {"applied": self.profile.stale is Stale.LIES, "failureReason": "stale"}
-            self._edit(change["textDocument"], change["edits"])
+            self._edit(change["textDocument"], change["edits"], n_taken)
         return {"applied": True}
 
-    def _edit(self, edited: dict[str, Any], edits: list[dict[str, Any]]) -> None:
+    def _edit(self, edited: dict[str, Any], edits: list[dict[str, Any]], n_taken: int) -> None:
         uri = edited["uri"]
         document = self.documents.get(key_of(uri))
         if document is None:
@@ -305,7 +312,7 @@ class Editor:
             reverse=True,
         )
         changes = [{"range": one["range"], "text": one["newText"]} for _, one in ordered]
-        self._check_allowed(document, edited, changes)
+        self._check_allowed(document, edited, changes, n_taken)
         self.n_edits += 1
         if self.profile.full_sync:
             for change in changes:

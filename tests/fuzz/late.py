@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
@@ -14,6 +15,23 @@ GIVEN_UP_SECONDS = 9.0
 Message = dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class LateEdit:
+    """An edit that waits until the editor looks at it.
+
+    Attributes:
+        message: The request.
+        n_taken: How many of the editor's messages the server had certainly read when it came.
+        due: How many messages the editor has sent when it looks at it.
+        since: When it came, in seconds of `monotonic`.
+    """
+
+    message: Message
+    n_taken: int
+    due: int
+    since: float
+
+
 class LateEdits:
     """Edits that wait until they are looked at; in every other life there are none."""
 
@@ -21,37 +39,38 @@ class LateEdits:
         """`seed` decides whether the editor is late, and how much each time."""
         self._dice = random.Random(seed)
         self._is_late = seed % 2 == 1
-        self._waiting: list[tuple[int, float, Message]] = []
+        self._waiting: list[LateEdit] = []
 
-    def take(self, message: Message, n_sent: int) -> None:
+    def take(self, message: Message, n_sent: int, n_taken: int) -> None:
         """Let an edit wait.
 
         Args:
             message: The request.
             n_sent: How many messages the editor has sent.
+            n_taken: How many of them the server has certainly read.
 
         Raises:
             Violation: If another edit of one of its documents waits already.
         """
         texts = _texts_of(message)
-        for _, since, other in self._waiting:
-            both = texts & _texts_of(other)
-            if both and monotonic() - since < GIVEN_UP_SECONDS:
+        for other in self._waiting:
+            both = texts & _texts_of(other.message)
+            if both and monotonic() - other.since < GIVEN_UP_SECONDS:
                 raise Violation(f"two edits of {sorted(both)} are on their way at once")
         wait = self._dice.choice((0, 3, LATEST)) if self._is_late else 0
         due = n_sent + self._dice.randrange(wait + 1)
-        self._waiting.append((due, monotonic(), message))
+        self._waiting.append(LateEdit(message, n_taken, due, monotonic()))
 
-    def due(self, n_sent: int, *, all_of_them: bool) -> Iterator[Message]:
+    def due(self, n_sent: int, *, all_of_them: bool) -> Iterator[LateEdit]:
         """Give the edits whose time has come, each once, in the order in which they came.
 
         Args:
             n_sent: How many messages the editor has sent.
             all_of_them: Whether those count too whose time has not come.
         """
-        while ready := [one for one in self._waiting if all_of_them or one[0] <= n_sent]:
+        while ready := [one for one in self._waiting if all_of_them or one.due <= n_sent]:
             self._waiting.remove(ready[0])
-            yield ready[0][2]
+            yield ready[0]
 
 
 def _texts_of(message: Message) -> set[str]:

@@ -1,10 +1,15 @@
 """Lives of real servers with editors that send anything: 100,000 messages, and no harm from any."""
 
 import asyncio
+from pathlib import Path
+from typing import cast
 
 import pytest
 
+from tests.fuzz.connection import Connection
+from tests.fuzz.editor import Editor
 from tests.fuzz.life import Figures, Op, plan, play
+from tests.fuzz.reference import Violation, key_of
 from tests.fuzz.run import cut_down_by, fuzz, grown, measured
 
 N_MESSAGES = 34_000
@@ -71,3 +76,44 @@ def test_a_failing_life_is_cut_down_to_what_it_takes() -> None:
         return "both" if {("w3", 3), ("w777", 777)} <= set(fewer) else ""
 
     assert cut_down_by(fails, ops, "first") == ((("w3", 3), ("w777", 777)), "both")
+
+
+class OneWay:
+    """A connection to nobody."""
+
+    def send(self, *messages: object) -> None:
+        """Drop messages."""
+
+
+@pytest.mark.parametrize("is_open_before", [True, False])
+def test_an_edit_for_the_disk_is_wrong_where_the_server_had_read_that_the_file_is_open(
+    *, is_open_before: bool, tmp_path: Path
+) -> None:
+    editor = Editor(tmp_path, "vscode", seed=3)
+    editor.connection = cast("Connection", OneWay())
+    editor.folder.write(tmp_path / "a.py", b"u1x\n")
+    editor.allowed.take_all([{"hunk": "h1", "hash": "1", "old": "u1x\n", "new": "m1x\n"}])
+    uri, end = editor.folder.uri_of("a.py"), {"line": 1, "character": 0}
+    identifier = {"uri": uri, "version": None}
+    insertion = {"range": {"start": end, "end": end}, "newText": "m1x\n"}
+    edit = {"documentChanges": [{"textDocument": identifier, "edits": [insertion]}]}
+
+    def open_and_hear() -> None:
+        editor.open(uri, "u1x\n")
+        asked = editor.command("stet.status")
+        editor.take({"jsonrpc": "2.0", "id": asked, "result": {}})
+
+    def receive() -> None:
+        request = {"id": 1, "method": "workspace/applyEdit", "params": {"edit": edit}}
+        editor.late.take(request, editor.answers.n_sent, editor.answers.n_taken)
+
+    if is_open_before:
+        open_and_hear()
+        receive()
+        with pytest.raises(Violation, match="for the disk, but it is open"):
+            editor.catch_up(all_of_them=True)
+    else:
+        receive()  # and the editor looks at it only after its user has opened the file
+        open_and_hear()
+        editor.catch_up(all_of_them=True)
+        assert editor.documents[key_of(uri)].text == "u1x\nm1x\n"
