@@ -7,57 +7,16 @@ from hypothesis import strategies as st
 from stet.agent.errors import TurnFailed
 from stet.agent.rewriting.new_text import new_text
 from stet.agent.rewriting.passage import Passage
-from stet.agent.turn import Ask, Mode, Turn, TurnState
-from stet.context.builder import Place
+from stet.agent.turn import TurnState
 from stet.llm.messages import Completion
 from stet.llm.model import Request
-from stet.llm.scripted import Reply, say
+from stet.llm.scripted import say
 from stet.settings.values import PrivacySettings, Settings
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
 from stet.workspace.modification import WireEdit
-from tests.support.turns import Table
-from tests.support.world import insertion, make_world
-
-PATH = "/ws/a.md"
-LINE = "one two three\n"
-
-
-def range_at(text: str, start: int, end: int) -> Range:
-    document = TextDocument("file:///ws/a.md", text)
-    return Range(document.position_at(start), document.position_at(end))
-
-
-def begin(
-    text: str, selected: Range | str, *replies: Reply, path: str = PATH, prompt: str = "Shout",
-    constrained: bool = False, settings: Settings | None = None,
-) -> tuple[Table, str]:  # fmt: skip
-    """Ask for a rewrite of a range, or of the first place where some text stands."""
-    table = Table(
-        make_world(opened={path: text}, settings=settings), replies, constrained=constrained
-    )
-    if isinstance(selected, str):
-        at = text.index(selected)
-        selected = range_at(text, at, at + len(selected))
-    place = Place(f"file://{path}", selected)
-    ask = Ask(prompt=prompt, mode=Mode.REWRITE, place=place, chat="main")
-    return table, table.agent.ask(ask).id
-
-
-async def rewritten(
-    text: str, selected: Range | str, *replies: Reply, path: str = PATH, prompt: str = "Shout",
-    constrained: bool = False, settings: Settings | None = None,
-) -> tuple[Turn, str, Table]:  # fmt: skip
-    """The turn, the text with its proposal accepted, and everything else."""
-    table, turn = begin(
-        text, selected, *replies, path=path, prompt=prompt, constrained=constrained,
-        settings=settings,
-    )  # fmt: skip
-    return await table.end_of(turn), table.proposed(path), table
-
-
-def fenced(text: str) -> Completion:
-    return say(f"```\n{text}\n```")
+from tests.support.rewritten import LINE, PATH, begin, fenced, range_at, rewritten
+from tests.support.world import insertion
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ than the new text: a model that explains itself, asks back or refuses must not e
 import re
 
 from stet.agent.errors import TurnFailed
+from stet.agent.rewriting.own_part import own_part, repeats_a_side
 from stet.agent.rewriting.passage import Passage
 from stet.text.lines import line_end, line_ends, without_end
 from stet.text.refit import with_known_ends
@@ -56,8 +57,11 @@ def new_text(answer: str, passage: Passage, mark: str) -> str:
         TurnFailed: If it can't be told what the new text is.
     """
     answer = answer.replace("\r\n", "\n")
-    text = _fenced(answer, passage) if _ANY_FENCE.search(answer) else _bare(answer, passage, mark)
-    return _as_in_file(_without_mark(text, mark), passage)
+    if _ANY_FENCE.search(answer):
+        text = own_part(_fenced(answer, passage), passage, mark)
+    else:
+        text = _bare(answer, passage, mark)
+    return _as_in_file(text, passage)
 
 
 def _fenced(answer: str, passage: Passage) -> str:
@@ -81,13 +85,14 @@ def _fenced(answer: str, passage: Passage) -> str:
 
 def _bare(answer: str, passage: Passage, mark: str) -> str:
     """Take an answer without a fence as the new text, if it can be nothing else."""
-    text = _without_mark(answer.strip("\n"), mark)
+    text = own_part(answer.strip("\n"), passage, mark)
     # Chat templates put blanks around an answer.
     text = text if passage.text[:1].isspace() else text.lstrip()
     text = text if passage.text[-1:].isspace() else text.rstrip()
     new, old = text.strip(), passage.text.replace("\r\n", "\n").replace("\r", "\n").strip()
     is_other_code = not passage.is_prose and "\n" in old and not _has_words_of(new, old)
-    if not new or is_other_code or _has_other_shape(new, old) or _may_be_talk(new, old):
+    is_unclear = _has_other_shape(new, old) or repeats_a_side(new, passage)
+    if not new or is_other_code or is_unclear or _may_be_talk(new, old):
         raise TurnFailed(
             "The model answered with no fenced block, and it can't be told whether what it said is "
             "the new text or about it, so nothing is proposed. Ask again, or choose a larger model."
@@ -124,12 +129,6 @@ def _may_be_talk(new: str, old: str) -> bool:
 
 def _is_quoted(text: str) -> bool:
     return len(text) > 1 and text[0] in _OPENING_QUOTES and text[-1] in _CLOSING_QUOTES
-
-
-def _without_mark(text: str, mark: str) -> str:
-    """Take off the tags of the selection, if the text stands between them."""
-    found = re.fullmatch(rf"<{mark}>(.*)</{mark}>(\n?)", text, re.DOTALL)
-    return f"{found[1]}{found[2]}" if found else text
 
 
 def _as_in_file(text: str, passage: Passage) -> str:

@@ -1,0 +1,54 @@
+"""A selection that is rewritten by a scripted model.
+
+turn, text, table = await rewritten("one two\\n", "two", fenced("TWO"))
+"""
+
+from stet.agent.turn import Ask, Mode, Turn
+from stet.context.builder import Place
+from stet.llm.messages import Completion
+from stet.llm.scripted import Reply, say
+from stet.settings.values import Settings
+from stet.text.document import TextDocument
+from stet.text.position import Range
+from tests.support.turns import Table
+from tests.support.world import make_world
+
+PATH = "/ws/a.md"
+LINE = "one two three\n"
+
+
+def range_at(text: str, start: int, end: int) -> Range:
+    document = TextDocument("file:///ws/a.md", text)
+    return Range(document.position_at(start), document.position_at(end))
+
+
+def begin(
+    text: str, selected: Range | str, *replies: Reply, path: str = PATH, prompt: str = "Shout",
+    constrained: bool = False, settings: Settings | None = None,
+) -> tuple[Table, str]:  # fmt: skip
+    """Ask for a rewrite of a range, or of the first place where some text stands."""
+    table = Table(
+        make_world(opened={path: text}, settings=settings), replies, constrained=constrained
+    )
+    if isinstance(selected, str):
+        at = text.index(selected)
+        selected = range_at(text, at, at + len(selected))
+    place = Place(f"file://{path}", selected)
+    ask = Ask(prompt=prompt, mode=Mode.REWRITE, place=place, chat="main")
+    return table, table.agent.ask(ask).id
+
+
+async def rewritten(
+    text: str, selected: Range | str, *replies: Reply, path: str = PATH, prompt: str = "Shout",
+    constrained: bool = False, settings: Settings | None = None,
+) -> tuple[Turn, str, Table]:  # fmt: skip
+    """The turn, the text with its proposal accepted, and everything else."""
+    table, turn = begin(
+        text, selected, *replies, path=path, prompt=prompt, constrained=constrained,
+        settings=settings,
+    )  # fmt: skip
+    return await table.end_of(turn), table.proposed(path), table
+
+
+def fenced(text: str) -> Completion:
+    return say(f"```\n{text}\n```")
