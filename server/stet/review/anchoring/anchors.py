@@ -95,6 +95,12 @@ class Anchor(Place):
         return "".join(self._base)
 
     @property
+    def base_edges(self) -> tuple[str, str] | None:
+        """The first and the last line of `base`; None if it has fewer than two lines."""
+        last = len(self._base) - (self._base[-1:] == ("",))
+        return (self._base[0], self._base[last - 1]) if last > 1 else None
+
+    @property
     def is_done(self) -> bool:
         """Whether the text says already what it would write."""
         return self.merged == self.current

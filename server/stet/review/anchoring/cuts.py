@@ -159,10 +159,11 @@ class Cuts:
         if not self._put:
             return
         put: dict[str, list[int]] = defaultdict(list)
-        for block in self._put:
-            for nth, line in enumerate(block.added, block.behind):
-                put[without_end(line)].append(nth)
-        wholes = {_words(block.added) for block in self._put if not block.removed}
+        texts = [_words(block.added) for block in self._put]
+        for block, words in zip(self._put, texts, strict=True):
+            for nth, line in enumerate(words, block.behind):
+                put[line].append(nth)
+        wholes = {words for block, words in zip(self._put, texts, strict=True) if not block.removed}
         torn = [_whole(one) for one in live if one.merged is None and _is_torn(one, put)]
         for cut in (*self._cuts.values(), *torn):
             if not cut.is_missed(lines):
@@ -198,8 +199,8 @@ def _is_torn(anchor: Anchor, put: Container[str]) -> bool:
     """Whether a line at the edge of what an anchor in conflict was made against was put in."""
     if isinstance(anchor, BlockAnchor):
         return False
-    base = whole_lines(anchor.base)
-    return len(base) > 1 and any(without_end(line) in put for line in (base[0], base[-1]))
+    edges = anchor.base_edges
+    return edges is not None and any(without_end(line) in put for line in edges)
 
 
 def _whole(anchor: Anchor) -> _Cut:

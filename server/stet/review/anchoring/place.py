@@ -7,7 +7,6 @@ from beside it: the inverse of the last one, as the editor's undo sends it, puts
 
 from collections.abc import Sequence
 from copy import copy
-from operator import attrgetter
 
 from stet.review.anchoring.standing import (
     Fold,
@@ -25,8 +24,6 @@ MANY_FOLDS, FEW_FOLDS = 64, 8
 """How many changes a place remembers: where its hunk waits or was decided lately, and long behind that."""
 _MAX_WAYS = 16
 """How many ways a place goes at once, while the lines that would tell them apart are not known."""
-AS_IT_STANDS = attrgetter("first", "end", "_is_lost", "_folds")
-"""What `Anchor.put_back` needs of a place: read of very many at once, it costs half of what values do."""
 
 
 class Place:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from stet.review.anchoring.along import lines_before
 from stet.review.anchoring.anchors import Anchor
-from stet.review.anchoring.place import AS_IT_STANDS
+from stet.review.anchoring.many_places import Placement, placement_of
 from stet.review.anchoring.standing import Fold, Standing
 from stet.text.change import TextChange
 
@@ -39,7 +39,7 @@ class _Stood(NamedTuple):
 
 
 class _Text(NamedTuple):
-    """A text, and its anchors in order of place, as `AS_IT_STANDS` tells of each.
+    """A text, and its anchors in order of place.
 
     The text is known by how many lines it has and by a hash of them, which has 64 bits and a key of this
     process: whole texts that share no line would take megabytes.
@@ -48,14 +48,16 @@ class _Text(NamedTuple):
     n_lines: int
     fingerprint: int
     anchors: Sequence[Anchor]
-    stood: Sequence[tuple[int, int, bool, tuple[Fold, ...]]]
+    stood: Placement
     conflicts: frozenset[Anchor]
 
     def known(self) -> dict[Anchor, _Stood]:
         """The anchors, in order of place."""
         return {
             anchor: _Stood(anchor, Standing(first, end, is_lost), folds, anchor in self.conflicts)
-            for anchor, (first, end, is_lost, folds) in zip(self.anchors, self.stood, strict=True)
+            for anchor, (first, end, is_lost, folds) in zip(
+                self.anchors, self.stood.rows(), strict=True
+            )
         }
 
 
@@ -83,7 +85,7 @@ class Returns:
             return
         before = lines_before(splices, lines)
         conflicts = frozenset([one for one in anchors if one.merged is None])
-        stood = tuple(map(AS_IT_STANDS, anchors))
+        stood = placement_of(anchors)
         text = _Text(len(before), _fingerprint(before), tuple(anchors), stood, conflicts)
         known = next((one for one in self._texts if one[:2] == text[:2]), None)
         if known is not None:
@@ -159,15 +161,16 @@ def _with_those_before(before: _Text, now: _Text) -> _Text:
 
     What reads alike may have led them astray since.
     """
-    stood = dict(zip(now.anchors, now.stood, strict=True))
+    stood = dict(zip(now.anchors, now.stood.rows(), strict=True))
     kept = {
         anchor: was
-        for anchor, was in zip(before.anchors, before.stood, strict=True)
+        for anchor, was in zip(before.anchors, before.stood.rows(), strict=True)
         if anchor in stood and (anchor in now.conflicts or anchor not in before.conflicts)
     }
     both = kept | {anchor: at for anchor, at in stood.items() if anchor not in kept}
     conflicts = now.conflicts & before.conflicts | (now.conflicts - kept.keys())
-    return now._replace(anchors=tuple(both), stood=tuple(both.values()), conflicts=conflicts)
+    merged = Placement(*zip(*both.values(), strict=True)) if both else now.stood
+    return now._replace(anchors=tuple(both), stood=merged, conflicts=conflicts)
 
 
 def _is_rewrite(changes: Sequence[TextChange]) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
 from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.many_places import shift_below
 from stet.text.change import LineChange
 
 
@@ -56,15 +57,10 @@ class Sweep:
 def all_followed(anchors: Sequence[Anchor], effect: LineChange) -> list[Anchor]:
     """Move settled anchors, which may stand within one another; those that were touched."""
     first, removed, added = effect
-    behind, delta = first + removed, added - removed
-    touched = []
-    if not delta:
-        anchors = [anchor for anchor in anchors if anchor.first <= behind and anchor.end >= first]
-    for anchor in anchors:
-        if anchor.end < first:
-            continue
-        if anchor.first > behind and not anchor.is_brought_back_by(effect):
-            anchor.shift(delta)
-        elif anchor.follow(effect):
-            touched.append(anchor)
-    return touched
+    behind = first + removed
+    near = (
+        [anchor for anchor in anchors if anchor.first <= behind]
+        if removed == added
+        else shift_below(anchors, effect)
+    )
+    return [anchor for anchor in near if anchor.end >= first and anchor.follow(effect)]

@@ -9,6 +9,7 @@ from stet.review.anchoring.anchors import Anchor
 from stet.review.anchoring.apart import is_crowded, keep_apart
 from stet.review.anchoring.cuts import Block, Cuts
 from stet.review.anchoring.elsewhere import elsewhere
+from stet.review.anchoring.many_places import shift_all
 from stet.review.anchoring.overdue import Overdue
 from stet.review.anchoring.plan import Plan, taking_back
 from stet.review.anchoring.returns import Returns
@@ -232,10 +233,8 @@ class Track:
                 moved = True
                 touched.append(anchor)
             floor = max(floor, anchor.end)
-        if delta:
-            for anchor in islice(self.live, at + len(near), None):
-                anchor.shift(delta)
-                moved = True
+        if delta and shift_all(islice(self.live, at + len(near), None), delta):
+            moved = True
         return moved
 
     def _room(self, anchor: Anchor) -> tuple[int, int]:

@@ -1,0 +1,81 @@
+"""Work on very many places at once, as each keystroke does it.
+
+Attributes are read and written in a loop here: a method call for each place costs several times as much.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
+
+from stet.review.anchoring.place import Place
+from stet.review.anchoring.standing import Fold
+from stet.text.change import LineChange
+
+_Place = TypeVar("_Place", bound=Place)
+
+
+class Placement(NamedTuple):
+    """What `Anchor.put_back` needs of places, a list of each value.
+
+    A tuple for each place would take twice the time, and the garbage collector would visit them all.
+
+    Attributes:
+        firsts: The first lines, 0-based.
+        ends: The lines after the last ones.
+        lost: Whether each is only where an insertion's place was lost.
+        folds: The changes that each remembers.
+    """
+
+    firsts: Sequence[int]
+    ends: Sequence[int]
+    lost: Sequence[bool]
+    folds: Sequence[tuple[Fold, ...]]
+
+    def rows(self) -> Iterator[tuple[int, int, bool, tuple[Fold, ...]]]:
+        """Return the values of one place after the other."""
+        return zip(self.firsts, self.ends, self.lost, self.folds, strict=True)
+
+
+def placement_of(places: Sequence[Place]) -> Placement:
+    """Return where places stand now, in their order."""
+    return Placement(
+        [one.first for one in places],
+        [one.end for one in places],
+        [one._is_lost for one in places],  # noqa: SLF001 - read in place, as the module says
+        [one._folds for one in places],  # noqa: SLF001 - the same
+    )
+
+
+def shift_all(places: Iterable[Place], n_lines: int) -> bool:
+    """Shift places down by so many lines, up if negative; return whether there were any."""
+    any_shifted = False
+    for one in places:
+        any_shifted = True
+        one.first += n_lines
+        one.end += n_lines
+        if one._others:  # noqa: SLF001 - the same
+            for other in one._others:  # noqa: SLF001 - the same
+                other.shift(n_lines)
+    return any_shifted
+
+
+def shift_below(places: Sequence[_Place], change: LineChange) -> list[_Place]:
+    """Shift the places below a change, except where it may be the inverse of one they remember.
+
+    Args:
+        places: In any order.
+        change: In lines of the text before it.
+
+    Returns:
+        The places that were not shifted, in the same order.
+    """
+    first, removed, added = change
+    behind, below, others = first + removed, [], []
+    for one in places:
+        if one.first <= behind or (
+            (one._folds or one._again) and one.is_brought_back_by(change)  # noqa: SLF001 - the same
+        ):
+            others.append(one)
+        else:
+            below.append(one)
+    _ = shift_all(below, added - removed)
+    return others
