@@ -60,6 +60,16 @@ def test_json_is_one_object_with_all_a_script_needs(shell: Shell) -> None:
     assert [item["hunk"] for item in told["proposals"]] == told["accepted"]
     assert told["model"]["provider"] == "scripted"
     assert told["usage"]["totalTokens"] > 0
+    assert (told["cost"], told["priceSource"]) == (None, None)
+
+
+def test_json_says_which_price_the_cost_comes_from(shell: Shell) -> None:
+    config = shell.folder.parent / "CONFIG" / "stet" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text("[model.price]\ninput = 1.0\noutput = 2.0\n")
+    told = json.loads(shell.run(*ASK, "--json").stdout)
+    assert told["cost"] > 0
+    assert told["priceSource"] == "settings"
 
 
 def test_only_the_lines_asked_for_are_rewritten(shell: Shell) -> None:

@@ -74,7 +74,7 @@ class Outcome:
 
     def as_json(self) -> str:
         """One object on one line, ASCII, so that nothing in it can act on a terminal."""
-        told = ("turn", "state", "answer", "summary", "error", "usage", "cost")
+        told = ("turn", "state", "answer", "summary", "error", "usage", "cost", "priceSource")
         return json.dumps(
             {
                 **{key: self.turn.get(key) for key in told},
