@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from tests.support.editor import FakeEditor
-from tests.support.live_turns import calls, done, edit, run, scripted, wait_for_states
-from tests.support.proposing import PROPOSING_SERVER
+from tests.support.live_turns import calls, done, edit, provider, run, scripted, wait_for_states
+from tests.support.openai_server import OpenAIServer, say
+from tests.support.proposing import FULL_SERVER, PROPOSING_SERVER
 from tests.support.restarts import proposals, ready, until_killed
 
 TEXT = "".join(f"word {n}\n\n" for n in range(8))
@@ -139,3 +140,63 @@ async def test_a_disk_that_is_full_from_the_start_is_used_when_there_is_room(
         assert [found[hunk]["state"] for hunk in turn["hunks"]] == ["rejected"] * 2 + [
             "pending"
         ] * 2
+
+
+async def test_what_earlier_runs_have_kept_comes_back_when_there_is_room_again(
+    root: Path, env: dict[str, str]
+) -> None:
+    async with until_killed(root, env) as editor:
+        uri = editor.open("a.txt")
+        first = await run(editor, "Shout", uri=uri)
+        one, two, three, four = first["hunks"]
+        await editor.command("stet.reject", {"hunk": two})
+        await editor.command("stet.context", {"add": "a.txt", "save": "mine"})
+        await editor.command("stet.context", {"save": "changed"})
+    expected = {one: "pending", two: "rejected", three: "pending", four: "pending"}
+    look = calls(("read_file", {"file": "a.txt"}))
+    edits = calls(*(edit("a.txt", f"word {n}", f"WORD {n}") for n in (5, 7)))
+    scripted(root.parent, look, edits, done("The second."), done("The third."))
+    async with until_killed(root, env, command=FULL_SERVER) as editor:
+        uri = editor.open("a.txt")
+        await ready(editor)
+        assert await proposals(editor) == {}
+        await editor.wait_until(lambda: told(editor))
+        [message] = told(editor)
+        assert "earlier runs come back" in message
+        assert (await editor.command("stet.status"))["notPersisted"] in message
+        second = await run(editor, "Louder", uri=uri)
+        six, seven = second["hunks"]
+        assert (await editor.command("stet.reject", {"hunk": six}))["notPersisted"]
+        expected |= {six: "rejected", seven: "pending"}
+        await editor.command("stet.context", {"add": "a.txt", "scope": "linked", "save": "changed"})
+        await editor.command("test.fillDisk", ROOM)
+        await until_written(editor)
+        found = await proposals(editor)
+        assert {hunk: each["state"] for hunk, each in found.items()} == expected
+        assert found[three]["range"]["start"]["line"] == 4
+        await editor.command("stet.accept", {"hunk": four})
+        await wait_for_states(editor, **{four: "accepted"})
+        expected[four] = "accepted"
+        third = await run(editor, "Well?", uri=uri)
+        editor.save(uri)
+        assert len(told(editor)) == 1
+    assert [path.read_text() for path in root.parent.rglob("crash-*")] == []
+    state = {"XDG_STATE_HOME": env["XDG_STATE_HOME"]}
+    async with (
+        OpenAIServer([say("The fourth.")]) as server,
+        FakeEditor.start(root, env=state | provider(server)) as editor,
+    ):
+        uri = editor.open("a.txt")
+        await ready(editor)
+        found = await proposals(editor)
+        assert {hunk: each["state"] for hunk, each in found.items()} == expected
+        for turn in (first, second, third):
+            kept = await editor.command("stet.turn", {"turn": turn["turn"]})
+            assert (kept["state"], kept["answer"]) == ("completed", turn["answer"])
+        presets = {one["name"]: one for one in (await editor.command("stet.context"))["presets"]}
+        assert presets.keys() == {"mine", "changed"}
+        assert presets["changed"]["scope"] == "linked"
+        await run(editor, "And?", uri=uri)
+        sent = str(server.requests[0].body["messages"])
+    at = [sent.index(prompt) for prompt in ("Shout", "Louder", "Well?", "And?")]
+    assert at == sorted(at)

@@ -10,6 +10,7 @@ from tests.support.editor_session import WAIT_SECONDS
 
 PROPOSING_SERVER = (sys.executable, "-I", str(Path(__file__).with_name("proposing_server.py")))
 HURRIED_SERVER = (*PROPOSING_SERVER, "--hurried")
+FULL_SERVER = (*PROPOSING_SERVER, "--full")
 IMPATIENT_SERVER = (*PROPOSING_SERVER, "--impatient")
 
 

@@ -3,7 +3,7 @@ into it or do to it what a machine can.
 
 Run as a script: `python -I tests/support/proposing_server.py`; with `--hurried` it waits less long for
 what an editor has said that it did, with `--impatient` for a model, whose events may be no larger than
-200,000 bytes.
+200,000 bytes; with `--full` the disk is full when it starts.
 """
 
 import asyncio
@@ -139,12 +139,17 @@ def fill_disk(state: ServerState, given: tuple[object, ...]) -> dict[str, object
     """`test.fillDisk`: no file can grow beyond so many bytes; -1: there is room again."""
     [n_bytes] = given
     assert isinstance(n_bytes, int)
+    limit_files(n_bytes)
+    return {}
+
+
+def limit_files(n_bytes: int) -> None:
+    """Let no file grow beyond so many bytes; -1: as far as they like."""
     sys.dont_write_bytecode = (
         True  # or a module imported now is cut off, for all later processes too
     )
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (hard if n_bytes < 0 else n_bytes, hard))
-    return {}
 
 
 def main() -> int:
@@ -157,6 +162,8 @@ def main() -> int:
         lately.Timeouts = partial(Timeouts, connect=2.0, first=1.5, idle=1.0, total=2.5)
         lately.RetryPolicy = partial(RetryPolicy, tries=3, base=0.01, cap=0.02, longest_wait=1.0)
         sse.MAX_EVENT_BYTES = 200_000
+    if "--full" in sys.argv:
+        limit_files(1)
     start_logging("")
     server = build_server()
     first: Any = server.documents

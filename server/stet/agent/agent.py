@@ -5,7 +5,7 @@ import dataclasses
 import functools
 import logging
 import re
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from itertools import islice
 from typing import Any
 
@@ -103,21 +103,27 @@ class Agent:
     async def restore(self) -> None:
         """Bring back the conversations of earlier runs; those that have begun since go on."""
         past = await asyncio.to_thread(self._archive.load)
-        self._take_back(past)
+        for session in self._take_back(past):
+            await self._keep_chat(session)
 
-    def _take_back(self, past: Past) -> None:
+    def _take_back(self, past: Past) -> Sequence[Session]:
+        """Merge earlier conversations. Return those that have begun since, which are to be kept anew."""
         # Changes are counted anew from the highest one that is left.
         latest = max((hunk.changed for hunk in self._ledger.hunks()), default=0)
         self._turns = {turn.id: self._cut_short(turn) for turn in past.turns} | self._turns
         for turn in reversed(past.turns):
             self.session(turn.ask.chat).words[:0] = turn.users_words
+        joined = []
         for kept in past.sessions:
             session = self.session(kept.chat)
+            if session.history:
+                joined.append(session)
             session.history[:0] = kept.history
             session.named.n_carried += kept.named.n_carried
             upto = kept.heard.upto
             if session.heard.upto is None and upto is not None:
                 session.heard = dataclasses.replace(kept.heard, upto=min(upto, latest))
+        return joined
 
     def _cut_short(self, turn: Turn) -> Turn:
         """A turn of earlier; of one whose server died, the user is told what is left of it."""

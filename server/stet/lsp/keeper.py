@@ -84,6 +84,8 @@ class Keeper:
         kept = await asyncio.to_thread(self._store.load)
         if kept.hunks:
             await self._take_back(kept)
+        if self._store.has_missed:
+            return  # what hunks still need is not known yet
         # Only now, so that nothing goes which the hunks still need; nobody waits for it.
         _ = self._spawn(asyncio.to_thread(self._tidy, kept.hunks, folders), "tidying up")
 

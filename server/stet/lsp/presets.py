@@ -47,15 +47,20 @@ class Presets:
         self._workspace = workspace
         self._store = store
         self._saved: dict[str, Attachments] = {}
+        self._changed: set[str] = set()
+        """Names of presets that were saved or deleted in this run."""
+        self._has_attached = False
+        """Whether what is attached was changed in this run."""
 
     async def restore(self) -> None:
-        """Bring back what earlier runs have kept; nothing may be changed before."""
+        """Bring back what earlier runs have kept, but for what has been changed since this one began."""
         kept = await asyncio.to_thread(self._store.load_presets)
         for name, fields in kept.presets.items():
-            if (found := from_json(fields)) is not None:
+            if name not in self._changed and (found := from_json(fields)) is not None:
                 self._saved[name] = found
-        before = None if kept.attached is None else from_json(kept.attached)
-        self._workspace.attachments = before or Attachments()
+        if not self._has_attached:
+            before = None if kept.attached is None else from_json(kept.attached)
+            self._workspace.attachments = before or Attachments()
 
     @property
     def _now(self) -> Attachments:
@@ -208,6 +213,8 @@ class Presets:
 
     def _keep(self, presets: Mapping[str, Attachments | None]) -> None:
         """Take presets over, and have them and what is attached outlive the server."""
+        self._changed |= presets.keys()
+        self._has_attached = True
         for name, found in presets.items():
             if found is None:
                 del self._saved[name]

@@ -18,6 +18,7 @@ from stet.lsp.keeper import Keeper
 from stet.lsp.operations import Operations
 from stet.lsp.readiness import Readiness
 from stet.review.ledger import ReviewLedger
+from stet.review.store.store import Store
 from stet.system.allocator import stay_small
 from stet.system.system import System
 from stet.tools.hands import Hands
@@ -170,6 +171,12 @@ class Startup:
         if told == (None,) and (is_nothing or self._has_told):
             return ()
         return self._editor if told in ((), (None,)) else told
+
+    async def catch_up(self, store: Store) -> None:
+        """Load what the store could not load at the start, and let it write again."""
+        await self.readiness.wait()
+        await self._restore()
+        await asyncio.to_thread(store.caught_up)
 
     async def close(self) -> None:
         """Keep what is to outlive the server, and let go of the model."""

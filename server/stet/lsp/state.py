@@ -176,7 +176,9 @@ class ServerState:
         start = self.server.tasks.start
         self.workspace = Workspace(self.system)
         self.client = Client(self.server)
-        tending = StoreTending(lambda: store, self.server.tasks.spawn)
+        tending = StoreTending(
+            lambda: store, self.server.tasks.spawn, lambda: self.startup.catch_up(store)
+        )
         say = messenger(self.client)
         store = Store(self.system, lambda: self.workspace.folders, say, tending.wake)
         self.presets = Presets(self.workspace, store)

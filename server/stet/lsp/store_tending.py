@@ -1,8 +1,10 @@
-"""Writes what waits for the disk as soon as the disk takes it, and tidies up when that is due."""
+"""Writes what waits for the disk as soon as the disk takes it, and tidies up when that is due. What could
+not be loaded at the start comes back by it too.
+"""
 
 import asyncio
 import itertools
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
@@ -21,9 +23,17 @@ class StoreTending:
         self,
         store: Callable[[], Store],
         spawn: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]],
+        catch_up: Callable[[], Awaitable[None]],
     ) -> None:
-        """Made on the event loop, before its store; `spawn` starts the work."""
+        """Made on the event loop, before its store.
+
+        Args:
+            store: What is tended.
+            spawn: Starts the work.
+            catch_up: Loads and merges what the store could not load at the start; called when it can.
+        """
         self._store = store
+        self._catch_up = catch_up
         self._spawn = spawn
         self._loop = asyncio.get_running_loop()
         self._task: asyncio.Task[None] | None = None
@@ -41,6 +51,8 @@ class StoreTending:
         store = self._store()
         for n in itertools.count():
             await asyncio.to_thread(store.tend)
+            if store.can_catch_up:
+                await self._catch_up()
             if not store.is_behind:
                 return
             await asyncio.sleep(SOON_SECONDS if n < N_SOON else LATER_SECONDS)

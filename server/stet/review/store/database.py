@@ -30,8 +30,8 @@ from stet.review.store.rows import (
 )
 from stet.review.store.schema import (
     BUSY_SECONDS,
-    Busy,
     Damaged,
+    StoreFault,
     connect,
     faults,
     open_database,
@@ -315,13 +315,20 @@ def _noted(text: str, texts: dict[str, Text]) -> bytes:
 
 @contextmanager
 def _if_free(connection: sqlite3.Connection) -> Iterator[None]:
-    """Tidy up within, unless another server is writing: what is read does not depend on it."""
+    """Tidy up within, unless another server is writing or the disk takes nothing: what is read does not
+    depend on it.
+
+    Raises:
+        Damaged: If the file is broken.
+    """
     connection.execute(f"PRAGMA busy_timeout = {_SHORT_WAIT_MS}")
     try:
         with faults():
             yield
-    except Busy:
-        log.info("another server is writing: tidied another time")
+    except Damaged:
+        raise
+    except StoreFault as fault:
+        log.info("tidied another time: %s", fault)
     finally:
         connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
 

@@ -61,22 +61,20 @@ class Failures:
         self.reason = ""
         self._has_said = False
 
-    def add(self, fault: Exception) -> None:
-        """It did not go well."""
-        from stet.review.store.schema import Busy  # brings SQLite, which is there by now
-
-        is_busy = isinstance(fault, Busy)
+    def add(self, fault: Exception, *, is_unread: bool = False) -> None:
+        """It did not go well; `is_unread`: and what earlier runs have kept could not be read either."""
+        is_passing = is_busy(fault)
         self._failed_at = self._clock()
-        self._pause = RETRY_SECONDS if is_busy else FULL_SECONDS
+        self._pause = RETRY_SECONDS if is_passing else FULL_SECONDS
         self._n_in_a_row += 1
         self.reason = str(fault)
-        if not is_busy:
+        if not is_passing:
             # What is imported from now on would be written as bytecode, cut off where the disk is full.
             sys.dont_write_bytecode = True
-        if is_busy and self._n_in_a_row == 1:
+        if is_passing and self._n_in_a_row == 1:
             log.warning("another server is writing all the time: tried again later")
         else:
-            self.tell(fault)
+            self.tell(fault, is_unread=is_unread)
 
     def later(self) -> None:
         """Somebody else is at work: it is of no use to try again at once."""
@@ -103,8 +101,10 @@ class Failures:
         threading.Event().wait(_LOOK_SECONDS)
         return True
 
-    def tell(self, fault: Exception, *, passes: bool = True) -> None:
-        """Say that proposals are kept in memory only; `passes`: until the disk takes them."""
+    def tell(self, fault: Exception, *, passes: bool = True, is_unread: bool = False) -> None:
+        """Say that proposals are kept in memory only; `passes`: until the disk takes them; `is_unread`:
+        those of earlier runs could not be read.
+        """
         is_known, self.reason = self.reason == str(fault), str(fault)
         now = self._clock()
         is_late = self._told_at is None or now - self._told_at >= TELL_AGAIN_SECONDS
@@ -122,6 +122,7 @@ class Failures:
             "if this server is killed, they are lost. Free some space or make its state folder"
             " writable: they are written as soon as that can be done."
         )
+        hope += " Proposals of earlier runs come back then." if is_unread else ""
         end = hope if passes else "they are lost when this server ends."
         self._say(
             f"Stet can't keep its proposals and decisions on the disk ({fault}). They are in memory"
@@ -137,3 +138,24 @@ class Failures:
             f"Stet: the file with earlier proposals {what}. What was left is kept as"
             f" {str(aside)!r}; a new one has been begun."
         )
+
+
+def is_busy(fault: Exception) -> bool:
+    """Whether somebody else has locked the database, and may let go of it."""
+    from stet.review.store.schema import Busy
+
+    return isinstance(fault, Busy)
+
+
+def is_final(fault: Exception) -> bool:
+    """Whether it is of no use to open the file again later in this run."""
+    from stet.review.store.schema import Damaged, TooNew
+
+    return isinstance(fault, Damaged | TooNew)
+
+
+def fault_type() -> type[Exception]:
+    """What the database raises; looked up late, for it brings SQLite."""
+    from stet.review.store.schema import StoreFault
+
+    return StoreFault

@@ -13,8 +13,9 @@ which `keep` asks by `wake`. A kill before that loses the latest change of these
 A failure of the disk never reaches the caller. What could not be written stays here and is tried again
 with the next write and by `tend`, which `wake` asks for; the user is told once, and `not_persisted` says
 why. What somebody else has locked is waited for in `load`;
-until it has been opened nothing is written, and nothing that is there can be written over. Light to
-import: SQLite comes when it is opened.
+until it has been opened nothing is written, and nothing that is there can be written over. Where the
+disk refuses to open or read it, nothing is written (`has_missed`) until it has been loaded and `caught_up`
+is called. Light to import: SQLite comes when it is opened.
 """
 
 import hashlib
@@ -29,7 +30,8 @@ from stet.review.proposal import Hunk
 from stet.review.store.batch import Batch, Numbers
 from stet.review.store.chat_rows import ChatRow, KeptRows, TurnRow
 from stet.review.store.deferred_writes import DeferredWrites
-from stet.review.store.failures import Failures
+from stet.review.store.failures import Failures, fault_type, is_busy, is_final
+from stet.review.store.missed import MissedLoads, leave_earlier_chats
 from stet.review.store.preset_rows import KeptPresets
 from stet.system.system import System
 from stet.workspace.uris import canonical
@@ -89,6 +91,7 @@ class Store:
         self._batch = Batch()
         self._deferred = DeferredWrites()
         self._numbers = Numbers()
+        self._missed = MissedLoads()
         self._failures = Failures(system.monotonic, say)
         # Servers that are killed never tidy up at their end: the next one does at its beginning.
         self._n_writes = TIDY_WRITES
@@ -98,10 +101,12 @@ class Store:
         with self._lock:
             if self._batch.numbers:
                 self._write()  # else numbers that were taken in memory would come again
-            if database := self._ready():
+            # While something is missed, numbers that were taken in memory can't be written.
+            is_counted_here = self._missed.is_any and kind in self._batch.numbers
+            if (database := self._ready()) and not is_counted_here:
                 try:
                     first = database.number(kind, n)
-                except _fault() as fault:
+                except fault_type() as fault:
                     self._failures.add(fault)
                 else:
                     self._numbers.given(kind, first + n)
@@ -136,7 +141,7 @@ class Store:
         Takes long where there is much, or where somebody else has locked the file, and holds nobody up
         meanwhile: for a worker thread.
         """
-        return self._loaded(lambda database: database.load(self._system.now()), Kept())
+        return self._loaded(lambda one: one.load(self._system.now()), Kept(), "hunks")
 
     def keep_turn(self, row: TurnRow) -> None:
         """Keep a turn as it is now; written when it returns."""
@@ -152,7 +157,7 @@ class Store:
 
     def load_chats(self) -> KeptRows:
         """The turns and chats of this server and of dead ones; for a worker thread, as `load`."""
-        return self._loaded(lambda database: database.load_chats(self._system.now()), KeptRows())
+        return self._loaded(lambda one: one.load_chats(self._system.now()), KeptRows(), "chats")
 
     def keep_presets(self, presets: Mapping[str, str | None], attached: str | None = None) -> None:
         """Keep presets by name (None: the preset goes), and what is attached if it has changed.
@@ -167,7 +172,7 @@ class Store:
 
     def load_presets(self) -> KeptPresets:
         """All presets, and what servers that are dead by now had attached last; as `load`."""
-        return self._loaded(lambda database: database.load_presets(), KeptPresets())
+        return self._loaded(lambda database: database.load_presets(), KeptPresets(), "presets")
 
     def keep_sent(self, fields: str) -> None:
         """Keep that something was sent; written when it returns."""
@@ -184,7 +189,7 @@ class Store:
         """Keep what waits, and after many writes tidy up; in a worker thread, for that takes long."""
         if self._reopens and self._open(OPENING_SECONDS):
             self._failures.later()
-        self._deferred.pack(self._lock, self._batch_now)
+        self._deferred.pack(self._lock, lambda: self._batch)
         with self._lock:
             self._write()
             database = self._ready() if self._is_untidy else None
@@ -192,7 +197,7 @@ class Store:
         if database:
             try:
                 database.tidy()
-            except _fault() as fault:
+            except fault_type() as fault:
                 log.warning("the state could not be tidied: %s", fault)
 
     @property
@@ -200,14 +205,32 @@ class Store:
         """Whether something waits for a disk that has refused it, and may be written later."""
         with self._lock:
             has_failed = self._reopens or bool(self._failures.reason and self._database)
-            return (has_failed and not self._batch.is_empty) or not self._deferred.is_empty
+            waits = (has_failed and not self._batch.is_empty) or not self._deferred.is_empty
+            return waits or self._missed.is_any
+
+    @property
+    def has_missed(self) -> bool:
+        """Whether what earlier runs have kept could not be loaded, and may be later."""
+        return self._missed.is_any
+
+    @property
+    def can_catch_up(self) -> bool:
+        """Whether what was missed may be loaded now, as the file is open."""
+        with self._lock:
+            return self._missed.is_any and self._database is not None
+
+    def caught_up(self) -> None:
+        """Write again, as what was missed has been merged by its owners."""
+        with self._lock:
+            if self._missed.caught_up():
+                self.attempt()
 
     @property
     def not_persisted(self) -> str:
         """Why what was given last would not survive a kill, as a phrase; empty if it would."""
         if self._failures.reason:
             return self._failures.reason
-        return NOT_OPEN if self._batch.has_been_promised else ""
+        return NOT_OPEN if self._missed.is_any or self._batch.has_been_promised else ""
 
     def attempt(self) -> None:
         """Find out whether the disk takes anything, by a small write; `not_persisted` tells."""
@@ -222,6 +245,9 @@ class Store:
         with self._lock:
             self._deferred.move_to(self._batch)
             database, self._is_open = self._database, True
+            if database is not None and self._missed.is_any:
+                leave_earlier_chats(database, self._batch, self._system.now())
+            self._missed.clear()
             if database is None:
                 return
             self._failures.retry()
@@ -229,7 +255,7 @@ class Store:
             self._database = None
             try:
                 database.close()
-            except _fault() as fault:
+            except fault_type() as fault:
                 log.warning("the state could not be closed: %s", fault)
 
     @property
@@ -244,27 +270,45 @@ class Store:
         name = hashlib.sha256(data).hexdigest()[:20] if roots else "none"
         return self._system.state_folder() / "workspaces" / name
 
-    def _loaded(self, read: "Callable[[Database], Loaded]", nothing: Loaded) -> Loaded:
+    def _loaded(
+        self, read: "Callable[[Database], Loaded]", nothing: Loaded, part: str = ""
+    ) -> Loaded:
         """What `read` gives; a lock that somebody else has is waited for. In a worker thread.
 
-        Without it this run would know nothing of what there was, so it is not given up soon.
+        Without it this run would know nothing of what there was, so it is not given up soon. Where the
+        disk refuses, `part` is missed; what is not missed is not loaded again when it is caught up.
         """
+        if part and self._missed.is_known(part):
+            return nothing
         since = self._system.monotonic()
         while True:
             if (fault := self._open(OPENING_SECONDS, waits=True)) is None:
                 try:
-                    return read(self._database) if self._database else nothing
-                except _fault() as error:
+                    found = read(self._database) if self._database else nothing
+                except fault_type() as error:
                     fault = error
-            if not _is_busy(fault) or not self._failures.waits(since, fault):
+                else:
+                    self._note_loaded(part, is_missed=self._reopens)
+                    return found
+            if not is_busy(fault) or not self._failures.waits(since, fault):
                 break
         with self._lock:
             if self._is_open:
-                self._failures.add(fault)
+                self._failures.add(fault, is_unread=not is_final(fault))
+                self._note_loaded(part, is_missed=not is_final(fault))
             else:
                 self._is_open = True  # this run has not seen what is there, and leaves it alone
                 self._failures.tell(fault)
         return nothing
+
+    def _note_loaded(self, part: str, *, is_missed: bool) -> None:
+        """Note whether `part` could not be loaded and may be later; of an empty name nothing."""
+        with self._lock:
+            if part and is_missed:
+                self._missed.add(part)
+                self._wake()
+            else:
+                self._missed.discard(part)
 
     def _ready(self) -> "Database | None":
         """The database if it is there and to be tried now; opened at the first time."""
@@ -303,16 +347,18 @@ class Store:
             database = Database(self.folder, patience)
         except ImportError as fault:  # a Python built without SQLite
             self._failures.tell(fault, passes=False)
-        except (OSError, _fault()) as fault:
-            if _is_busy(fault):
+        except (OSError, fault_type()) as fault:
+            if is_busy(fault):
                 return fault
-            if not _is_final(fault):
+            if not is_final(fault):
                 self._reopen_later(fault)
                 return None
             self._failures.tell(fault, passes=False)
         with self._lock:
             self._database, self._is_open, self._reopens = database, True, False
             self._failures.retry()
+            if database is None:
+                self._missed.clear()
             if database and database.set_aside:
                 self._failures.tell_damage(database.set_aside)
             self._write()
@@ -322,7 +368,7 @@ class Store:
         """Go on in memory until `tend` can open the file."""
         with self._lock:
             self._reopens = True
-            self._failures.add(fault)
+            self._failures.add(fault, is_unread=True)
         self._wake()
 
     @property
@@ -332,19 +378,16 @@ class Store:
             return False
         return self._n_writes >= TIDY_WRITES or self._database.log_bytes > MAX_LOG_BYTES
 
-    def _batch_now(self) -> Batch:
-        return self._batch
-
     def _write(self) -> None:
         """Write what waits, all of it or nothing."""
         database = self._ready()
         if self._is_open and self._database is None:
             self._batch = Batch()
-        if database is None or self._batch.is_empty:
+        if database is None or self._batch.is_empty or self._missed.is_any:
             return
         try:
             lost = database.write(self._batch, self._system.now())
-        except _fault() as fault:
+        except fault_type() as fault:
             self._failures.add(fault)
             self._wake()
             return
@@ -355,24 +398,3 @@ class Store:
             self._wake()
         if lost:
             log.error("another server has taken over %s: not written", ", ".join(lost))
-
-
-def _is_busy(fault: Exception) -> bool:
-    """Whether somebody else has locked the database, and may let go of it."""
-    from stet.review.store.schema import Busy
-
-    return isinstance(fault, Busy)
-
-
-def _is_final(fault: Exception) -> bool:
-    """Whether it is of no use to open the file again later in this run."""
-    from stet.review.store.schema import Damaged, TooNew
-
-    return isinstance(fault, Damaged | TooNew)
-
-
-def _fault() -> type[Exception]:
-    """What the database raises; looked up late, for it brings SQLite."""
-    from stet.review.store.schema import StoreFault
-
-    return StoreFault
