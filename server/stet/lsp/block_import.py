@@ -30,6 +30,8 @@ MOMENT_SECONDS = 0.1
 """What is typed within is looked at once."""
 _MOST_NAMED = 5
 """Blocks that can't be read that one message names."""
+_MOST_TEXT = 20_000_000
+"""Characters of a note; hunks in a longer one would hold up the server each time they change."""
 _LONG_LINE = 10_000
 """Characters; in a longer line nobody types the first line of a block."""
 
@@ -139,16 +141,18 @@ class BlockImport:
         if self._is_looking:
             return
         self._is_looking = True
+        now = asyncio.get_running_loop().time
         try:
             while self._due:
-                due = tuple(self._due)
+                began, due = now(), tuple(self._due)
                 for uri in due:
                     self._current = uri
                     if (tell := self._due.pop(uri, None)) is not None:
                         await self._import_open(uri, tell=tell)
                 self._current = ""
                 if self._due:
-                    await asyncio.sleep(MOMENT_SECONDS)
+                    # What takes long is not done all the time while somebody types.
+                    await asyncio.sleep(max(MOMENT_SECONDS, now() - began))
         finally:
             self._is_looking, self._current = False, ""
 
@@ -169,8 +173,11 @@ class BlockImport:
             return
         snapshot = self._workspace.snapshot()
         draft = await asyncio.to_thread(find_blocks_in, document, snapshot)
-        now = self._workspace.document(uri)
-        if now is None:
+        now, buffer = self._workspace.document(uri), self._workspace.buffer(uri)
+        if now is None or buffer is None:
+            return
+        if buffer.size > _MOST_TEXT:
+            self._tell_too_long(draft, buffer.size)
             return
         if draft.blocks or draft.bad:
             self._watched.add(canonical(uri))
@@ -193,6 +200,19 @@ class BlockImport:
         log.warning("%s: %s blocks of another program can't be read", document.uri, len(fresh))
         self._client.show_message(
             f"Stet: {name}: an `{SIGN}` block can't be read and is left as it is: {said}{more}",
+            lsp.MessageType.Warning,
+        )
+
+    def _tell_too_long(self, draft: BlockDraft, size: int) -> None:
+        """Say once that a note with blocks is too long for them to become hunks."""
+        known = (canonical(draft.document.uri), "too long")
+        if not draft.blocks or known in self._told:
+            return
+        self._told.add(known)
+        name = self._workspace.snapshot().name_of(draft.document.uri)
+        self._client.show_message(
+            f"Stet: {name} has {size:,} characters, so its `{SIGN}` blocks stay text that a model is shown: "
+            f"they become hunks in notes of at most {_MOST_TEXT:,} characters. Split the note to decide them.",
             lsp.MessageType.Warning,
         )
 

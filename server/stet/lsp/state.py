@@ -184,6 +184,7 @@ class ServerState:
         self.presets = Presets(self.workspace, store)
         self.ledger = ReviewLedger(store)
         self.workspace.blocks = lambda: self.ledger.blocks.known
+        self.workspace.placed = self.ledger.blocks.placed
         self.renames = Renames(
             self.workspace, self.ledger, self.system, start, self.presets.renamed
         )

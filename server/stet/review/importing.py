@@ -42,9 +42,11 @@ class BlockDraft:
 
 
 def find_blocks_in(document: TextDocument, snapshot: Snapshot) -> BlockDraft:
-    """Find the blocks of a note that other programs have put there. It may ask the disk."""
-    # Nobody waits until a very long text has been looked through for them.
-    if not document.is_markdown or document.is_large or SIGN not in document.text:
+    """Find the blocks of a note that other programs have put there. It may ask the disk, and takes
+    seconds for a very long text: call it in a worker thread.
+    """
+    # To join a very long text would take as much memory again.
+    if not document.is_markdown or (not document.is_large and SIGN not in document.text):
         return BlockDraft(document)
     found = find_imported(document.lines)
     try:

@@ -20,7 +20,7 @@ from stet.review.by_hand import as_block, become_block, replace_anchor, stands_f
 from stet.review.errors import WrongState
 from stet.review.following import catch_up
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkState
-from stet.text.block import BlockStyle
+from stet.text.block import Block, BlockStyle
 from stet.text.blocks import form_for, named_in, render_block, style_for
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
@@ -67,6 +67,15 @@ class InlineBlocks:
     def known(self) -> Mapping[str, frozenset[str]]:
         """By canonical URI, the ids whose blocks stand in the text, or may come back by an undo."""
         return self._book.inline
+
+    def placed(self, uri: str) -> tuple[Block, ...]:
+        """The whole blocks of live hunks in the text of a file, of Stet and of others, in order of place."""
+        track = self._book.track(uri)
+        return tuple(
+            Block(one.block or one.hunk, one.first, one.end, one.current, one.merged)
+            for one in (track.live if track else ())
+            if isinstance(one, BlockAnchor) and one.merged is not None
+        )
 
     def standing(self, uri: str) -> tuple[str, ...]:
         """The live hunks of a file that Stet has put into its text as blocks, in order of place."""

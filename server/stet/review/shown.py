@@ -8,9 +8,12 @@ from stet.text.blocks import may_hold_blocks
 from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
+from stet.text.large_document import LargeDocument
 from stet.text.view import plain
+from stet.text.without_blocks import plain_changes
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical
+from stet.workspace.workspace import Workspace
 
 
 class Shown(Mapping[str, TextDocument]):
@@ -65,6 +68,22 @@ def latest_with(texts: Sequence[TextDocument], wanted: Sequence[str]) -> TextDoc
             if any(one in text for one in quoted):
                 return document
     return texts[0] if texts else None
+
+
+def noted_since(
+    live: TextDocument, shown: TextDocument, workspace: Workspace
+) -> tuple[TextChange, ...] | None:
+    """Return the recorded changes since the model was shown a text; None if they are no longer known.
+
+    Args:
+        live: The current text.
+        shown: The text that the model was shown.
+        workspace: Where the changes are recorded.
+    """
+    if not isinstance(live, LargeDocument) or not isinstance(shown, LargeDocument):
+        return workspace.changes_since(live.uri, shown.revision)
+    noted = workspace.changes_since(live.uri, (shown.real or shown).revision)
+    return None if noted is None else plain_changes(noted, shown.left_out, live.left_out)
 
 
 def changes_since_text(

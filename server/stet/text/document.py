@@ -100,6 +100,15 @@ class TextDocument:
         column = offset - self._starts[line]
         return self.clamp(Position(line, column)) if column else Position(line, 0)
 
+    @property
+    def length(self) -> int:
+        """How many code points it has."""
+        return len(self.text)
+
+    def character_at(self, offset: int) -> str:
+        """The character at `offset`, which is within the text; `""` at its end."""
+        return self.text[offset : offset + 1]
+
     def head(self, n: int) -> str:
         """The first `n` code points."""
         return self.text[:n]

@@ -7,8 +7,9 @@ a string, as the Obsidian plugin writes them (`stet.text.fenced_block` has the f
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from stet.text.block import Block
 from stet.text.fenced_block import tag_line
@@ -26,8 +27,13 @@ MAX_CONTENT = 2_000_000
 
 _MOST_OPEN = 10
 """Fences without an end that are looked at in one search: each costs a look at all lines below."""
-_FENCE = re.compile(r"( {0,3})(`{3,}(?=[^`]*$)|~{3,})[ \t]*(.*)", re.DOTALL)
-_BREAK = re.compile(r"\r\n|\r|\n")
+_AT_ONCE = 10_000
+"""Lines that are read together."""
+_IN_HEAD = 200
+"""Characters of a first line that are looked at: the name of a block's fence is shorter."""
+_MOST_INDENT = 3
+"""Spaces before a fence; behind more it is code."""
+_BEFORE_FENCE = frozenset("`~ ")
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _FIELDS = ("id", "type", "before", "after")
 
@@ -58,30 +64,35 @@ class ImportedBlocks:
     bad: tuple[BadBlock, ...] = ()
 
 
+class _Opening(NamedTuple):
+    """A line that opens a fence.
+
+    Attributes:
+        indent: Spaces before it.
+        fence: Its marks.
+        info: What stands behind them, without blanks at the start.
+    """
+
+    indent: int
+    fence: str
+    info: str
+
+
 def find_imported(lines: Sequence[str]) -> ImportedBlocks:
-    """Find the blocks of a whole note in `lines` (with their line ends)."""
+    """Find the blocks of a whole note in `lines` (with their line ends); a very long one takes a while."""
     blocks: list[Block] = []
     bad: list[BadBlock] = []
-    number = behind_front_matter(lines)
-    while number < len(lines):
-        opening = _opening(lines[number])
-        if opening is None:
-            number += 1
+    for first, last, opening in _fenced(lines):
+        if opening.info[:_IN_HEAD].split(maxsplit=1)[:1] != [SIGN]:
             continue
-        last = _closing(lines, number + 1, opening[2])
-        if opening[3].split(maxsplit=1)[:1] != [SIGN]:
-            number = last + 1
-            continue
-        found = _read(lines, number, last, opening)
-        if isinstance(found, str):
-            bad.append(BadBlock(number, found))
-            number = last + 1
-        elif len(blocks) < MAX_BLOCKS:
-            blocks.append(found)
-            number = found.end
-        else:
-            bad.append(BadBlock(number, f"more than {MAX_BLOCKS:,} blocks stand before it"))
+        if len(blocks) == MAX_BLOCKS:
+            bad.append(BadBlock(first, f"more than {MAX_BLOCKS:,} blocks stand before it"))
             break
+        found = _read(lines, first, last, opening)
+        if isinstance(found, str):
+            bad.append(BadBlock(first, found))
+        else:
+            blocks.append(found)
     return ImportedBlocks(tuple(blocks), tuple(bad))
 
 
@@ -94,7 +105,7 @@ def imported_at(lines: Sequence[str], ids: Collection[str], first: int, end: int
         line = lines[number]
         opening = _opening(line) if line[:1] == "`" and SIGN in line else None
         if opening is not None:
-            last = _closing(lines, number + 1, opening[2], end)
+            last = _closing(lines, number + 1, opening.fence, end)
             n_open += last >= len(lines)
             block = _read(lines, number, last, opening)
             if not isinstance(block, str) and block.id in ids and block.end <= end:
@@ -105,44 +116,91 @@ def imported_at(lines: Sequence[str], ids: Collection[str], first: int, end: int
     return found
 
 
-def _opening(line: str) -> re.Match[str] | None:
+def _fenced(lines: Sequence[str]) -> Iterator[tuple[int, int, _Opening]]:
+    """The fenced parts of a note that lie in no other: their first and last line, the number of lines
+    where there is no last one, and the first one's parts.
+    """
+    first, opening = 0, None
+    for number, line in _fence_lines(lines):
+        if opening is None:
+            first, opening = number, _opening(line)
+        elif _closes(line, opening.fence):
+            yield first, number, opening
+            opening = None
+    if opening is not None:
+        yield first, len(lines), opening
+
+
+def _fence_lines(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """The lines below the front matter that may open or close a fence, each with its number."""
+    for start in range(behind_front_matter(lines), len(lines), _AT_ONCE):
+        for number, line in enumerate(lines[start : start + _AT_ONCE], start):
+            if line[:1] in _BEFORE_FENCE and line[:_IN_HEAD].lstrip(" ")[:3] in {"```", "~~~"}:
+                yield number, line
+
+
+def _opening(line: str) -> _Opening | None:
     """The parts of a line that opens a fence; None if it does not."""
-    if line[:1] not in {"`", "~", " "}:
+    if line[:1] not in _BEFORE_FENCE:
         return None
-    return _FENCE.fullmatch(without_end(line))
+    plain = without_end(line)
+    marks = plain.lstrip(" ")
+    indent = len(plain) - len(marks)
+    if indent > _MOST_INDENT or marks[:3] not in {"```", "~~~"}:
+        return None
+    info = marks.lstrip(marks[0])
+    if marks[0] == "`" and "`" in info:
+        return None
+    return _Opening(indent, marks[: len(marks) - len(info)], info.lstrip(" \t"))
 
 
-def _closing(lines: Sequence[str], first: int, fence: str, end: int | None = None) -> int:
-    """The line that closes a fence, from line `first` on; the number of lines where none does."""
-    end = len(lines) if end is None else end
-    for number in range(first, end):
-        line = lines[number]
-        if line[:1] not in {fence[0], " "}:
-            continue
-        plain = without_end(line)
-        marks = plain.lstrip(" ").rstrip(" \t")
-        indent = len(plain) - len(plain.lstrip(" "))
-        if indent <= 3 and len(marks) >= len(fence) and not marks.strip(fence[0]):
-            return number
-    return len(lines)
+def _closes(line: str, fence: str) -> bool:
+    """Whether a line closes a fence."""
+    if line[:1] not in {fence[0], " "}:
+        return False
+    plain = without_end(line)
+    marks = plain.lstrip(" ")
+    indent = len(plain) - len(marks)
+    marks = marks.rstrip(" \t")
+    return indent <= _MOST_INDENT and len(marks) >= len(fence) and not marks.strip(fence[0])
 
 
-def _read(lines: Sequence[str], first: int, last: int, opening: re.Match[str]) -> Block | str:
+def _closing(lines: Sequence[str], first: int, fence: str, end: int) -> int:
+    """The line before `end` that closes a fence, from line `first` on; the number of lines where none does."""
+    found = (number for number in range(first, end) if _closes(lines[number], fence))
+    return next(found, len(lines))
+
+
+def _content(lines: Sequence[str], first: int, end: int) -> str | None:
+    """The text of some lines; None if it is longer than that of a block may be."""
+    parts: list[str] = []
+    size = 0
+    for start in range(first, end, _AT_ONCE):
+        some = lines[start : min(start + _AT_ONCE, end)]
+        size += sum(map(len, some))
+        if size > MAX_CONTENT:
+            return None
+        parts += some
+    return "".join(parts)
+
+
+def _read(lines: Sequence[str], first: int, last: int, opening: _Opening) -> Block | str:
     """The block between two fence lines; or what is wrong with it."""
-    if opening[1] or opening[2][0] != "`" or opening[3].strip() != SIGN:
+    if opening.indent or opening.fence[0] != "`" or opening.info.strip() != SIGN:
         return f"its first line must be ```{SIGN} and nothing else"
     if last >= len(lines):
         return "it has no closing fence"
-    if sum(map(len, lines[first + 1 : last])) > MAX_CONTENT:
+    content = _content(lines, first + 1, last)
+    if content is None:
         return f"it holds more than {MAX_CONTENT:,} characters"
-    fields = _fields("".join(lines[first + 1 : last]))
+    fields = _fields(content)
     if isinstance(fields, str):
         return fields
     last = tag_line(lines, last)
     end = line_end(lines[last])
     within = line_end(lines[first])
     kind = fields["type"]
-    before, after = (_BREAK.sub(within, fields[name]) for name in ("before", "after"))
+    before, after = (_with_breaks(fields[name], within) for name in ("before", "after"))
     return Block(
         fields["id"],
         first,
@@ -150,6 +208,11 @@ def _read(lines: Sequence[str], first: int, last: int, opening: re.Match[str]) -
         "" if kind == "add" and not before else before + end,
         "" if kind == "delete" and not after else after + end,
     )
+
+
+def _with_breaks(text: str, line_end: str) -> str:
+    """`text` with this line end in the place of each of its own."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\n", line_end)
 
 
 def _fields(content: str) -> dict[str, str] | str:

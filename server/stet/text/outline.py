@@ -189,7 +189,7 @@ def behind_front_matter(lines: Sequence[str]) -> int:
     """The first line (0-based) that is not in the YAML at the top of a note; 0 where there is none."""
     if not lines or lines[0].rstrip() != "---":
         return 0
-    ends = (n for n in range(1, len(lines)) if lines[n].rstrip() in ("---", "..."))
+    ends = (n for n, line in enumerate(lines) if n and line.rstrip() in ("---", "..."))
     return next(ends, -1) + 1
 
 

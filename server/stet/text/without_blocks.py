@@ -1,15 +1,17 @@
 """A text read past its blocks: what it says as long as nothing in them is decided."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 
 from stet.text.block import Block
 from stet.text.blocks import find_blocks, may_hold_blocks
+from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.imported_blocks import SIGN, find_imported
-from stet.text.lines import split_lines, whole_lines
+from stet.text.large_document import LargeDocument
+from stet.text.lines import line_end, split_lines, whole_lines
 from stet.text.position import Position, Range
 
 NO_REVISION = -1
@@ -91,10 +93,19 @@ class Stripped:
         return Position(block.first + shift, 0)
 
 
-def strip_blocks(document: TextDocument, known: Collection[str]) -> Stripped | None:
+def strip_blocks(
+    document: TextDocument, known: Collection[str], placed: tuple[Block, ...] = ()
+) -> Stripped | None:
     """`document` without the blocks of known ids, and of a note without those that other programs have
     put there; None if it has none.
+
+    Args:
+        document: The text.
+        known: Ids of blocks that may stand in it.
+        placed: The blocks that a very long text has now, which is not looked through.
     """
+    if isinstance(document, LargeDocument):
+        return _without_placed(document, placed) if placed else None
     blocks = _blocks_of(document, known)
     if not blocks:
         return None
@@ -109,13 +120,63 @@ def strip_blocks(document: TextDocument, known: Collection[str]) -> Stripped | N
     )
 
 
+def _without_placed(document: LargeDocument, blocks: tuple[Block, ...]) -> Stripped:
+    """A very long text without these blocks; the same object again for the same blocks."""
+    kept: Stripped | None = document.__dict__.get("_stripped")
+    if kept is None or (kept.blocks is not blocks and kept.blocks != blocks):
+        kept = Stripped(document, document.without(blocks, NO_REVISION), blocks)
+        document.__dict__["_stripped"] = kept
+    return kept
+
+
+def plain_changes(
+    changes: Sequence[TextChange], before: Sequence[Block], after: Sequence[Block]
+) -> tuple[TextChange, ...] | None:
+    """The changes of a text as those of the same text without its blocks.
+
+    Args:
+        changes: Of the text with blocks, in order.
+        before: The blocks that it had before them, in order of place.
+        after: Those that it has now.
+
+    Returns:
+        None where a block came, went or was changed: they do not tell what of it can be seen.
+    """
+    places = [(block.first, block.end) for block in before]
+    shifts = [len(whole_lines(block.before)) - (block.end - block.first) for block in before]
+    found: list[TextChange] = []
+    for change in changes:
+        start, end = change.range.start, change.range.end
+        n_above = sum(block_end <= start.line for _, block_end in places)
+        last = end.line if end.character or not _is_of_whole_lines(change) else end.line - 1
+        if any(first <= last and start.line < block_end for first, block_end in places):
+            return None
+        found.append(_moved(change, sum(shifts[:n_above])))
+        n_added = change.new_end.line - end.line
+        places[n_above:] = [(a + n_added, b + n_added) for a, b in places[n_above:]]
+    now = [(block.first, block.end) for block in after]
+    same = [block.before for block in before] == [block.before for block in after]
+    return tuple(found) if same and places == now else None
+
+
+def _is_of_whole_lines(change: TextChange) -> bool:
+    """Whether the line that a change ends at the start of stays as it is."""
+    return bool(line_end(change.text)) or (not change.text and not change.range.start.character)
+
+
+def _moved(change: TextChange, n_lines: int) -> TextChange:
+    """A change so many lines further down."""
+    lines = change.lines and tuple(one._replace(first=one.first + n_lines) for one in change.lines)
+    splice = change.splice and change.splice._replace(first=change.splice.first + n_lines)
+    return replace(change, range=change.range.shifted(n_lines), lines=lines, splice=splice)
+
+
 def _blocks_of(document: TextDocument, known: Collection[str]) -> tuple[Block, ...]:
     """The blocks in a text, in order of place."""
     own: tuple[Block, ...] = ()
     if known and may_hold_blocks(document.text):
         own = find_blocks(document.lines, known).blocks
-    # Nobody waits until a very long text has been looked through for them.
-    if not document.is_markdown or document.is_large or SIGN not in document.text:
+    if not document.is_markdown or SIGN not in document.text:
         return own
     taken = {line for block in own for line in range(block.first, block.end)}
     others = [

@@ -15,7 +15,7 @@ from stet.review.pending_view import PendingView, pending_file
 from stet.review.proposal import Hunk
 from stet.review.readying import NotReady, Ready, made_ready
 from stet.review.rules import EditRules, Refused, RejectedEdit, check_open
-from stet.review.shown import Shown, as_shown, changes_since_text
+from stet.review.shown import Shown, as_shown, changes_since_text, noted_since
 from stet.review.with_blocks import with_blocks
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
@@ -277,9 +277,7 @@ class Desk:
         shown = shown or self.was_shown(live.uri)
         if shown is None:
             return ()
-        return changes_since_text(
-            live, shown, self.workspace.changes_since(live.uri, shown.revision)
-        )
+        return changes_since_text(live, shown, noted_since(live, shown, self.workspace))
 
     def pending_in(self, live: TextDocument) -> PendingView:
         """`live` with what this conversation has pending in it."""

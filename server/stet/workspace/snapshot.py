@@ -11,6 +11,7 @@ from pathlib import Path
 
 from stet.settings.values import Settings
 from stet.system.system import FileKind, System
+from stet.text.block import Block
 from stet.text.document import TextDocument
 from stet.text.position import Range
 from stet.text.without_blocks import Stripped, strip_blocks
@@ -75,6 +76,7 @@ class Snapshot:
             the user is meanwhile. Else it is the active document.
         blocks: By canonical URI, the ids of hunks that may stand in a text as blocks: no part of what
             the file says.
+        placed: By canonical URI, the blocks in open texts that are too long to be looked through for them.
         walked: What walks have decided, where that is kept; shared between snapshots.
         redactor: Gets to know the private keys of what is shown: part of one can't be told by itself.
     """
@@ -88,6 +90,7 @@ class Snapshot:
     asked: str | None = None
     is_question: bool = False
     blocks: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    placed: Mapping[str, tuple[Block, ...]] = field(default_factory=dict)
     redactor: Redactor = field(default_factory=Redactor, compare=False)
     walked: WalkMemory | None = field(default=None, compare=False)
 
@@ -258,7 +261,8 @@ class Snapshot:
 
     def stripped(self, document: TextDocument) -> Stripped | None:
         """A document without its blocks, which are no part of what it says; None if it has none."""
-        return strip_blocks(document, self.blocks.get(canonical(document.uri), frozenset()))
+        key = canonical(document.uri)
+        return strip_blocks(document, self.blocks.get(key, frozenset()), self.placed.get(key, ()))
 
     def _read(self, uri: str, real: Path) -> bytes:
         """The bytes of a text file, by its real path.

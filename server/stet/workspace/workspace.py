@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 from stet.settings.values import Settings
 from stet.system.system import System
+from stet.text.block import Block
 from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
@@ -74,6 +75,7 @@ class Workspace:
             they had attached in an earlier run.
         blocks: Tells, by canonical URI, the ids of hunks that may stand in a text as blocks; set by
             who knows of proposals.
+        placed: Tells, by URI, the blocks that stand in the text of an open document; set as `blocks`.
         redactor: Knows the secrets that have been met, and their marks.
         sendings: What was sent to whom.
     """
@@ -84,6 +86,7 @@ class Workspace:
         self.settings = Settings() if settings is None else settings
         self.attachments: Attachments | None = None
         self.blocks: Callable[[], Mapping[str, frozenset[str]]] = dict
+        self.placed: Callable[[str], tuple[Block, ...]] = lambda _: ()
         self.redactor = Redactor()
         self.sendings = Sendings()
         self._system = system
@@ -161,7 +164,8 @@ class Workspace:
         document = self.document(uri)
         if document is None:
             return None
-        stripped = strip_blocks(document, self.blocks().get(canonical(uri), frozenset()))
+        known = self.blocks().get(canonical(uri), frozenset())
+        stripped = strip_blocks(document, known, self.placed(uri) if document.is_large else ())
         return document if stripped is None else stripped.plain
 
     def buffer(self, uri: str) -> TextBuffer | None:
@@ -213,6 +217,11 @@ class Workspace:
             self.settings,
             self._rules,
             blocks=self.blocks(),
+            placed={
+                key: self.placed(document.uri)
+                for key, document in self._documents.items()
+                if document.is_large
+            },
             redactor=self.redactor,
             walked=self._walked,
         )

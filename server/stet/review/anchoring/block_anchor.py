@@ -17,6 +17,8 @@ from stet.text.imported_blocks import imported_at
 _NEAR = 100
 """How many lines round its place a block that is not whole may reach: marks that come back do so at
 the edge, or a few lines on where their neighbours were taken away with them."""
+_FAR = 50_000
+"""How many lines round its place a block is looked for that was moved as a whole: more take too long."""
 
 
 class BlockAnchor(Anchor):
@@ -110,8 +112,8 @@ class BlockAnchor(Anchor):
             return True
         rest = lines[self.first : self.end]
         is_finished = not is_unfinished(rest, self.current, self.proposed)
-        near = (0, len(lines)) if is_finished else (max(self.first - _NEAR, 0), self.end + _NEAR)
-        if self.is_alone and self._find(lines, *near):
+        reach = _FAR if is_finished else _NEAR
+        if self.is_alone and self._find(lines, max(self.first - reach, 0), self.end + reach):
             self.strayed = True
         elif is_finished:
             self.left = "".join(rest)

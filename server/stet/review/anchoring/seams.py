@@ -43,14 +43,14 @@ class Seamed(NamedTuple):
 
 def seamed(document: TextDocument, pieces: Sequence[Piece]) -> Sequence[Seamed]:
     """`pieces` with what their edges need; they are in order of place, and none overlaps another."""
-    text, spans = document.text, [_span(document, piece) for piece in pieces]
+    spans = [_span(document, piece) for piece in pieces]
     done: list[Seamed] = []
-    below, upto = "", len(text)
+    below, upto = "", document.length
     # From the bottom up, so that it is known what a piece comes to stand before.
     for piece, (start, stop), above in reversed(
-        [*zip(pieces, spans, _above(text, pieces, spans), strict=True)]
+        [*zip(pieces, spans, _above(document, pieces, spans), strict=True)]
     ):
-        below = text[stop:upto][:1] or below
+        below = document.character_at(stop) if stop < upto else below
         own, before, behind = piece.text, "", ""
         if own and below and not line_end(own):
             own += _end_for(document, piece)
@@ -73,13 +73,15 @@ def _span(document: TextDocument, piece: Piece) -> tuple[int, int]:
     return document.offset_at(place.start), document.offset_at(place.end)
 
 
-def _above(text: str, pieces: Sequence[Piece], spans: Sequence[tuple[int, int]]) -> Iterator[str]:
+def _above(
+    document: TextDocument, pieces: Sequence[Piece], spans: Sequence[tuple[int, int]]
+) -> Iterator[str]:
     """For each piece the user's character that it comes to stand behind; `""` behind another piece,
     which sees to it, and at the beginning.
     """
     above, behind = "", 0
     for piece, (start, stop) in zip(pieces, spans, strict=True):
-        above = text[behind:start][-1:] or above
+        above = document.character_at(start - 1) if behind < start else above
         yield above
         above, behind = "" if piece.text else above, stop
 

@@ -16,7 +16,7 @@ from stet.review.pending_view import PendingView
 from stet.review.proposal import Hunk, HunkState
 from stet.review.readying import NotReady, Ready, made_ready
 from stet.review.rules import Refused
-from stet.review.shown import changes_since_text, latest_with
+from stet.review.shown import changes_since_text, latest_with, noted_since
 from stet.text.document import TextDocument
 from stet.text.edit import OverlapError
 from stet.text.match import MatchError
@@ -89,7 +89,7 @@ class Batch:
         self._view = PendingView(live, ()) if new else desk.pending_in(live)
         # What the workspace knows is asked here, for it belongs to the event loop.
         self._texts = tuple(
-            (shown, desk.workspace.changes_since(live.uri, shown.revision))
+            (shown, noted_since(live, shown, desk.workspace))
             for shown in desk.shown.texts_of(live.uri)
         )
         self._seen: dict[str, Seen] = {}
@@ -147,12 +147,10 @@ class Batch:
 
     def _carry_plan(self, plan: _Plan) -> bool:
         desk, live = self._desk, self._live
-        now, changes = (
-            desk.workspace.document(live.uri),
-            desk.workspace.changes_since(live.uri, live.revision),
-        )
+        now = desk.workspace.shown(live.uri)
+        changes = None if now is None else noted_since(now, live, desk.workspace)
         is_edit = isinstance(plan.ready, Ready) and not plan.amends
-        if not is_edit or now is None or changes is None or desk.workspace.shown(live.uri) != now:
+        if not is_edit or now is None or changes is None:
             return False
         assert isinstance(plan.ready, Ready)
         ready = carried(plan.ready, changes, now)
