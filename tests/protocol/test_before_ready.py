@@ -90,6 +90,7 @@ COMMANDS: dict[str, tuple[dict[str, Any], Any]] = {
     "stet.context": ({"load": "mine"}, lambda answer: answer["files"] == ["b.txt"]),
     "stet.openChat": ({"chat": "notes"}, lambda answer: answer["chat"] == "notes"),
     "stet.ledger": ({}, lambda answer: answer["uri"].startswith("file:")),
+    "stet.requestLog": ({}, lambda answer: answer["uri"].startswith("file:")),
     "stet.showContext": (
         {"prompt": "Look", "preset": "mine"},
         lambda answer: any("b.txt" in part["text"] for part in answer["sections"]),

@@ -293,6 +293,17 @@ async def test_the_command_answers_at_once_and_takes_the_cursor(root: Path) -> N
         assert raised.value.code == -32602
 
 
+@pytest.mark.parametrize("name", ["stet.runComment", "stet.carryOut"])
+async def test_run_comment_has_two_names(root: Path, name: str) -> None:
+    (root / "a.py").write_text("# double it AI!\nx = 1\n")
+    async with FakeEditor.start(root, env=scripted(root.parent, done())) as editor:
+        uri = editor.open("a.py", "# double it AI!\nx = 1\n", "python")
+        turn = await over(editor, (await editor.command(name, {"uri": uri, "line": 1}))["turn"])
+        assert turn["prompt"] == "double it"
+        with pytest.raises(JsonRpcException, match=f"{name} has no argument 'what'"):
+            await editor.command(name, {"what": "x"})
+
+
 async def test_actions_stand_on_the_line_of_the_comment_only(root: Path) -> None:
     (root / "a.py").write_text("")
     async with FakeEditor.start(root, env=scripted(root.parent)) as editor:

@@ -216,8 +216,10 @@ async def test_the_ledger_tells_each_request_and_outlives_the_server(tmp_path: P
             await run(editor, "Hi", uri=editor.open("a.py"))
         async with FakeEditor.start(root, settings=given, env=env) as editor:
             text = await written(editor)
-            with pytest.raises(JsonRpcException, match="has no argument 'what'"):
-                await editor.command("stet.ledger", {"what": "x"})
+            assert await editor.command("stet.requestLog") == await editor.command("stet.ledger")
+            for name in ("stet.ledger", "stet.requestLog"):
+                with pytest.raises(JsonRpcException, match=f"{name} has no argument 'what'"):
+                    await editor.command(name, {"what": "x"})
     text = text.replace(host, "HOST")
     text = re.sub(r"[\d,]+(?= (?:tokens|characters))", "N", text)
     assert re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "TIME", text) == LEDGER

@@ -17,8 +17,8 @@ class LateModule:
     def __getattr__(self, attribute: str) -> Callable[..., object]:
         """The function of that name, looked up at each call: cheap once it is imported."""
 
-        def call(*arguments: object) -> object:
-            return getattr(import_module(self._name), attribute)(*arguments)
+        def call(*arguments: object, **named: object) -> object:
+            return getattr(import_module(self._name), attribute)(*arguments, **named)
 
         return call
 

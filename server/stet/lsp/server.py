@@ -4,7 +4,7 @@ Five verbs say what a handler may do; see `stet.lsp.routing`.
 """
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as lsp
@@ -112,8 +112,11 @@ def _commands(route: "Router[ServerState]") -> None:
     route.answers_later("stet.openChat", chat.open_chat)
     route.answers_later("stet.newChat", chat.new_chat)
     route.answers_later("stet.send", chat.send)
+    run_comment = partial(instructions.carry_out, name="stet.runComment")
+    route.answers_later("stet.runComment", run_comment)
     route.answers_later("stet.carryOut", instructions.carry_out)
     route.answers_later("stet.showContext", turns.show_context, at_once=True)
+    route.answers_later("stet.requestLog", partial(ledger.ledger, name="stet.requestLog"))
     route.answers_later("stet.ledger", ledger.ledger)
     route.answers_later("stet.search", searching.search, stops=True)
     route.command("stet.reindex", searching.reindex)

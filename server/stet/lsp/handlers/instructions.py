@@ -1,4 +1,4 @@
-"""`stet.carryOut`: do what a comment in the text says, or answer it."""
+"""`stet.runComment`, also `stet.carryOut`: do what a comment in the text says, or answer it."""
 
 import asyncio
 from collections.abc import Awaitable, Sequence
@@ -11,13 +11,18 @@ from stet.text.document import TextDocument
 
 
 def carry_out(
-    state: ServerState, given: tuple[object, ...]
+    state: ServerState, given: tuple[object, ...], *, name: str = "stet.carryOut"
 ) -> dict[str, object] | Awaitable[dict[str, object]]:
     """Carry out the comment on a line, by default where the cursor is; the turn runs behind this.
 
     A file that is not open is read in a worker first.
+
+    Args:
+        state: The server's.
+        given: The arguments as the editor sent them.
+        name: The name by which the command was called, for its errors.
     """
-    arguments = Arguments("stet.carryOut", given)
+    arguments = Arguments(name, given)
     uri, line = uri_of(arguments, state.workspace), arguments.number("line")
     chat = arguments.text("chat")
     arguments.finish()
@@ -25,13 +30,11 @@ def carry_out(
     if uri is None:
         uri = activity.active
     if uri is None:
-        raise InvalidParams("stet.carryOut needs a place: `uri` or `file`, and `line`")
+        raise InvalidParams(f"{name} needs a place: `uri` or `file`, and `line`")
     if line is None:
         selection = activity.selection_of(uri)
         if selection is None:
-            raise InvalidParams(
-                "stet.carryOut needs `line`: the editor has not told where the cursor is"
-            )
+            raise InvalidParams(f"{name} needs `line`: the editor has not told where the cursor is")
         line = selection.cursor.line + 1
     document, buffer = state.workspace.document(uri), state.workspace.buffer(uri)
     if document is None or buffer is None:

@@ -1,13 +1,15 @@
-"""`stet.ledger`: what was sent to whom, as a document to read."""
+"""`stet.requestLog`, also `stet.ledger`: what was sent to whom, as a document to read."""
 
 from stet.lsp.arguments import Arguments
 from stet.lsp.errors import RequestFailed
 from stet.lsp.state import ServerState
 
 
-async def ledger(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
-    """Write and show it; what earlier runs have kept is read in a worker."""
-    Arguments("stet.ledger", given).finish()
+async def ledger(
+    state: ServerState, given: tuple[object, ...], *, name: str = "stet.ledger"
+) -> dict[str, object]:
+    """Write the document and show it; what earlier runs have stored is read in a worker."""
+    Arguments(name, given).finish()
     try:
         return {"uri": await state.sent.open()}
     except OSError as error:
