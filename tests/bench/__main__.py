@@ -1,7 +1,9 @@
-"""`python -m tests.bench [NAME ...] [--write]`: measure, print tables; 1 if a must is missed.
+"""`python -m tests.bench [NAME ...] [--write] [--against REV]`: measure, print tables.
 
-Without names all is measured, and `--write` renews the README's table by it. A new row is a module with
-a function `rows`, its line in `BENCHMARKS`, and what it yields in `budgets.ROWS`.
+Without names all is measured, and `--write` renews the README's table by it. The exit code is 1 if a
+must is missed. `--against` measures another commit and this tree in turns, five times each, and exits
+with 1 if a row became worse. A new row is a module with a function `rows`, its line in `BENCHMARKS`, and
+what it yields in `budgets.ROWS`.
 """
 
 import argparse
@@ -9,6 +11,7 @@ import sys
 from time import perf_counter
 
 from tests.bench import (
+    against,
     cancel,
     chat,
     didchange,
@@ -54,7 +57,12 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench")
     parser.add_argument("names", nargs="*", choices=[*BENCHMARKS, []], metavar="NAME")
     parser.add_argument("--write", action="store_true", help="renew the table of the README")
+    parser.add_argument("--against", metavar="REV", help="compare with another commit")
     given = parser.parse_args(arguments)
+    if given.against:
+        comparisons = against.against(given.against, given.names)
+        sys.stdout.write(against.render(comparisons, given.against) + "\n")
+        return any(row.is_worse for row in comparisons)
     if given.write and given.names:
         parser.error("the README's table comes from one run of all: leave the names out")
     if given.write:
