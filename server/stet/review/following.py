@@ -14,6 +14,7 @@ from stet.review.anchoring.track import Track
 from stet.review.anchoring.turning import turned_round
 from stet.review.book import Book
 from stet.review.by_hand import after_change
+from stet.review.noting import note_text
 from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState, but
 from stet.text.change import TextChange
 from stet.text.diff import changes_between
@@ -181,6 +182,7 @@ def confirm(book: Book, track: Track, places: Mapping[str, tuple[int, int]]) -> 
     # What Stet took back itself is no undo of the editor, whatever its text told before it was whole.
     track.undone.due = [one for one in track.undone.due if one not in places]
     book.put(*decided, decision=True, stands=track.uri)
+    note_text(book, track)
 
 
 def _turn_edits(book: Book, track: Track) -> set[str]:
@@ -266,16 +268,19 @@ def _turn(track: Track, hunk: Hunk, state: HunkState) -> Hunk:
     return dataclasses.replace(hunk, state=state, reason="")
 
 
-def wait_again(book: Book, track: Track, changes: Sequence[TextChange] = ()) -> None:
+def wait_again(book: Book, track: Track, changes: Sequence[TextChange] = ()) -> bool:
     """Let hunks that the user has just undone in the editor wait, where their place is free.
 
     Args:
         book: All hunks.
         track: The document.
         changes: The undo, in order: the text before it is what a redo leads to.
+
+    Returns:
+        Whether there are any.
     """
     if track.sent is not None or not track.undone.due:
-        return
+        return False
     due, track.undone.due = track.undone.due, []
     anchors = {}
     for hunk_id in due:
@@ -283,13 +288,15 @@ def wait_again(book: Book, track: Track, changes: Sequence[TextChange] = ()) -> 
         if book[hunk_id].state is not HunkState.UNDONE or anchor is None or anchor.merged is None:
             continue
         place = (anchor.first, anchor.end)
-        if not track.overlapping(place):
+        is_gap = anchor.first == anchor.end  # several insertions may wait at one point
+        if all(is_gap and one.first == one.end for one in track.overlapping(place)):
             track.drop(hunk_id)
             live = Anchor(hunk_id, track.lines, place, anchor.base, anchor.proposed, stood=True)
             track.add(live)
+            live.put_back(live.standing, track.lines)
             anchors[hunk_id] = anchor, live
     if not anchors:
-        return
+        return False
     document = TextDocument(track.uri, track.text)
     every = [live for _, live in anchors.values()]
     together = accepting(document, every).edit.apply(document.text)
@@ -301,6 +308,7 @@ def wait_again(book: Book, track: Track, changes: Sequence[TextChange] = ()) -> 
     waits = {"state": HunkState.PENDING, "reason": UNDONE_IN_EDITOR}
     book.put(*(but(book[hunk_id], **waits) for hunk_id in anchors), stands=track.uri)
     book.changed(track.uri)
+    return True
 
 
 def _text_before(changes: Sequence[TextChange], lines: Sequence[str]) -> tuple[str, ...]:

@@ -12,8 +12,9 @@ from contextlib import AbstractContextManager
 from stet.review.amending import as_document_has_it
 from stet.review.book import Book, is_of_lines
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
+from stet.review.editor_undo import follow_editor
 from stet.review.errors import OnItsWay, WrongState
-from stet.review.following import catch_up, follow, wait_again
+from stet.review.following import catch_up
 from stet.review.gate import admit
 from stet.review.importing import BlockDraft, import_blocks
 from stet.review.inline import InlineBlocks
@@ -258,8 +259,7 @@ class ReviewLedger:
         """
         if track := self._book.track(uri):
             track.lines, track.is_open = lines, True
-            follow(self._book, track, changes, lines)
-            wait_again(self._book, track, changes)
+            follow_editor(self._book, track, changes, lines)
 
     def opened(self, uri: str, lines: Sequence[str]) -> None:
         """`uri` was opened, perhaps with other text than its hunks know; `lines` as for `follow`."""

@@ -9,6 +9,7 @@ from stet.review.anchoring.overdue import with_edit
 from stet.review.anchoring.plan import Plan, accepting
 from stet.review.book import Book
 from stet.review.following import catch_up, confirm
+from stet.review.noting import note_text
 from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState, but
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
@@ -52,10 +53,9 @@ class Outbox:
             CantUndo: If the user has written over one of them since.
         """
         track = self._book.track_for(document)
-        if back:
-            plan = track.taking_back(document, hunk_ids)
-        else:
-            plan = self.accepting(document, hunk_ids)
+        plan = track.taking_back(document, hunk_ids) if back else self.accepting(document, hunk_ids)
+        note_text(self._book, track, plan.texts)
+        if not back:
             sent = [self._book[hunk_id] for hunk_id in plan.texts]
             self._book.show(*(but(h, state=HunkState.SENT, reason=_kept(h)) for h in sent))
         if track.overdue is not None:

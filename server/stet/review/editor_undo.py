@@ -1,0 +1,150 @@
+"""The editor's undo and redo of accepted hunks, as far as the whole text tells.
+
+A text around an accepted edit is known again (`stet.review.anchoring.text_states`). Where a change leads
+to one, the hunks get the states and places that they had there, whatever the reported difference said.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from stet.review.anchoring.along import lines_before
+from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.apart import keep_apart
+from stet.review.anchoring.block_anchor import BlockAnchor
+from stet.review.anchoring.standing import Standing
+from stet.review.anchoring.text_states import HunkInText, TextState
+from stet.review.anchoring.track import Track
+from stet.review.book import Book
+from stet.review.following import follow, wait_again
+from stet.review.noting import hunks_in_text, note_text
+from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkState, but
+from stet.text.change import TextChange
+
+
+class _Way(NamedTuple):
+    """The hunks that a known text has in another state than now, or in another place."""
+
+    waiting: list[HunkInText]
+    accepted: list[HunkInText]
+    moved: list[HunkInText]
+
+
+def follow_editor(
+    book: Book, track: Track, changes: Sequence[TextChange], lines: Sequence[str]
+) -> None:
+    """Move the hunks of an open document, and let those wait again that the editor's undo took back.
+
+    Args:
+        book: All hunks.
+        track: The document.
+        changes: What happened to its text, in order.
+        lines: The text after it.
+    """
+    known = track.undone.texts.find(changes, lines) if track.sent is None else None
+    if known is None:
+        follow(book, track, changes, lines)
+        if wait_again(book, track, changes):
+            note_text(book, track)
+        return
+    before = hunks_in_text(book, track)
+    with book.together():
+        follow(book, track, changes, lines)
+        if track.sent is None:
+            _restore(book, track, known, before)
+        _ = wait_again(book, track, changes)
+        _put_in_order(track, known)
+    splices = [change.splice for change in changes if change.splice is not None]
+    if len(splices) == len(changes):
+        track.undone.texts.note(lines_before(splices, lines), before)
+    note_text(book, track)
+
+
+def _restore(book: Book, track: Track, known: TextState, before: Sequence[HunkInText]) -> None:
+    """Give hunks the states and places that they had in this text.
+
+    Args:
+        book: All hunks.
+        track: The document, which reads like the known text.
+        known: The text.
+        before: The hunks as they were before the change.
+    """
+    way = _way_to(book, track, known)
+    if not any(way):
+        return
+    for one in way.accepted:
+        _settle(track, one)
+    for one in way.waiting:
+        _settle(track, one)
+    _move(track, way.moved, known)
+    # The hunk that was accepted first is redone first: after a restart the order of the changes tells.
+    order = {one.hunk.id: one.hunk.changed for one in before}
+    waiting = sorted(way.waiting, key=lambda one: -order.get(one.hunk.id, 0))
+    accepted = sorted(way.accepted, key=lambda one: one.hunk.changed)
+    turned = {one.hunk.id for one in (*waiting, *accepted)}
+    track.undone.due = [
+        *(one for one in track.undone.due if one not in turned),
+        *(one.hunk.id for one in waiting),
+    ]
+    for hunks, state in ((waiting, HunkState.UNDONE), (accepted, HunkState.ACCEPTED)):
+        for one in hunks:
+            old, new = one.hunk.old, one.hunk.new
+            hunk = but(book[one.hunk.id], state=state, old=old, new=new, reason="")
+            book.put(hunk, stands=track.uri)
+    book.changed(track.uri)
+
+
+def _way_to(book: Book, track: Track, known: TextState) -> _Way:
+    """Return the hunks that are to change, and how."""
+    way = _Way([], [], [])
+    for one in known.hunks:
+        hunk, anchor = book[one.hunk.id], track.anchor(one.hunk.id)
+        if anchor is None or isinstance(anchor, BlockAnchor) or hunk.inline:
+            continue
+        if hunk.state is (HunkState.ACCEPTED if one.is_accepted else HunkState.PENDING):
+            if (anchor.first, anchor.end) != (one.first, one.end) or anchor.merged is None:
+                way.moved.append(one)
+        elif one.is_accepted and _may_be_accepted(hunk):
+            way.accepted.append(one)
+        elif not one.is_accepted and _may_wait(track, hunk):
+            way.waiting.append(one)
+    return way
+
+
+def _may_be_accepted(hunk: Hunk) -> bool:
+    """Return whether a hunk was undone, so that the editor may have redone it."""
+    return hunk.state is HunkState.UNDONE or hunk.reason == UNDONE_IN_EDITOR
+
+
+def _may_wait(track: Track, hunk: Hunk) -> bool:
+    """Return whether a hunk was accepted until the last change, and not to be undone by Stet."""
+    if hunk.state is HunkState.ACCEPTED:
+        return hunk.id not in track.undone.given_up
+    return hunk.id in track.undone.due
+
+
+def _settle(track: Track, one: HunkInText) -> None:
+    """Put the anchor of a hunk that was turned round where the hunk stands in the known text."""
+    old, new = one.hunk.old, one.hunk.new
+    base, proposed = (new, old) if one.is_accepted else (old, new)
+    place = (one.first, one.end)
+    track.settle(Anchor(one.hunk.id, track.lines, place, base, proposed, stood=True))
+
+
+def _move(track: Track, moved: Sequence[HunkInText], known: TextState) -> None:
+    """Put anchors back where their hunks stand in the known text, unless others stand there by now."""
+    there = {one.hunk.id for one in known.hunks}
+    for one in moved:
+        anchor = track.anchor(one.hunk.id)
+        assert anchor is not None, "it was found a moment ago"
+        others = () if one.is_accepted else track.overlapping((one.first, one.end))
+        if all(other.hunk in there for other in others):
+            anchor.put_back(Standing(one.first, one.end, is_lost=False), track.lines)
+    _put_in_order(track, known)
+
+
+def _put_in_order(track: Track, known: TextState) -> None:
+    """Bring the live anchors in order of place; at one point in that of the known text."""
+    ranks: Mapping[str, int] = {one.hunk.id: nth for nth, one in enumerate(known.hunks)}
+    last = len(ranks)
+    track.live.sort(key=lambda one: (one.first, one.end, ranks.get(one.hunk, last)))
+    keep_apart(track.live, track.lines)

@@ -1,0 +1,54 @@
+"""Which hunks are noted with a text, so that the editor's undo leads them back to it."""
+
+from collections.abc import Iterable, Iterator
+
+from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.block_anchor import BlockAnchor
+from stet.review.anchoring.standing import print_of
+from stet.review.anchoring.text_states import HunkInText
+from stet.review.anchoring.track import Track
+from stet.review.book import Book
+from stet.review.proposal import LIVE, HunkKind, HunkState
+
+_FEW = 200
+"""If no more hunks than this are pending, all of them are noted; else those of recent edits."""
+
+
+def note_text(book: Book, track: Track, edited: Iterable[str] = ()) -> None:
+    """Note the text of a document as it is now, with the states and places of its hunks.
+
+    Args:
+        book: All hunks.
+        track: The document.
+        edited: Hunks whose edit goes to the editor now.
+    """
+    texts = track.undone.texts
+    texts.add_edited(edited)
+    texts.note(track.lines, hunks_in_text(book, track))
+
+
+def hunks_in_text(book: Book, track: Track) -> list[HunkInText]:
+    """Return the hunks that are noted with a text, the pending ones in their order."""
+    return [
+        HunkInText(
+            hunk, hunk.state is HunkState.ACCEPTED, one.first, one.end, print_of(one.current)
+        )
+        for one in _noted(track)
+        if one.merged is not None
+        and not one.standing.is_lost
+        and not isinstance(one, BlockAnchor)
+        and (hunk := book[one.hunk]).kind is not HunkKind.CREATE
+        and not hunk.inline
+        and (hunk.state is HunkState.ACCEPTED or hunk.state in LIVE)
+    ]
+
+
+def _noted(track: Track) -> Iterator[Anchor]:
+    """The anchors of the hunks that may be noted."""
+    edited = dict.fromkeys(track.undone.texts.edited)
+    is_few = len(track.live) <= _FEW
+    known = {one.hunk for one in track.live if is_few or one.hunk in edited}
+    yield from (one for one in track.live if one.hunk in known)
+    for hunk in edited:
+        if hunk not in known and (anchor := track.anchor(hunk)) is not None:
+            yield anchor
