@@ -17,6 +17,7 @@ Tools = Mapping[str, frozenset[str]]
 
 MAX_LOOKED_AT = 60_000
 """Characters of an answer that are looked at."""
+_DECODER = json.JSONDecoder()
 _MAX_OBJECTS = 20
 """How many places of one answer are looked at that may begin an object."""
 _NEAR = 600
@@ -39,6 +40,11 @@ _ARGUMENTS = re.compile(
     r'"(?:arguments|parameters|args|params|kwargs|input|tool_input|action_input)"\s{0,20}:'
 )
 _NAME_KEYS = "name|tool|tool_name|function|function_name|action|recipient_name"
+_FLAT_KEYS = frozenset(_NAME_KEYS.split("|"))
+_TOOL_KEYS = frozenset({"tool", "tool_name"})
+"""Keys that name a tool and nothing else."""
+_ASIDE_KEYS = frozenset({"thought", "thoughts", "reason", "reasoning", "explanation"})
+_KIND = re.compile(r"^(?:functions?[.:/]|default_api\.|tools?[.:/])")
 _ARGUMENT_KEYS = frozenset({"arguments", "parameters"})
 _OTHER_KEYS = frozenset({"id", "type"})
 _LEAST_KEYS = 3
@@ -119,8 +125,9 @@ def _forms(names: tuple[str, ...]) -> _Forms:
                 # {"read_file": {
                 rf'{line}[\[{{][\s\[{{]{{0,20}}"{name}"\s{{0,20}}:\s{{0,20}}\{{',
                 # Action: read_file, and its arguments on the next line.
-                rf"{line}\W{{0,4}}(?:Action|Tool|Tool call|Function|Function call)\W{{1,6}}{name}"
-                r"\W{0,6}\n\W{0,4}(?:Action Input|Tool Input|Arguments|Args|Input|Parameters)\W{0,4}:",
+                rf"{line}\W{{0,4}}(?i:Action|Tool|Tool call|Tool_name|Function|Function call)\W{{1,6}}{name}"
+                r"\W{0,6}\n\W{0,4}(?i:Action.Input|Tool.Input|Arguments|Args|Input|Parameters|"
+                r"file|path|query|url|folder|content|old_text)\W{0,4}:",
                 # read_file {"file": or functions.read_file:0 {"file": or functions.read_file({"file":
                 rf'{line}{name}(?::\d{{1,3}})?[ \t]{{0,4}}[:(]?\s{{0,4}}\{{\s{{0,20}}"\w{{1,40}}"\s{{0,4}}:',
                 # read_file(file="a.py"), alone or in a list, or printed
@@ -161,6 +168,8 @@ def _call_in(text: str, tools: Tools, forms: _Forms) -> str | None:
             text, found.start()
         ):
             return named[1]
+        if name := _flat_call(_first_object(text, found.start()), tools):
+            return name
     return _by_arguments(_object(text), tools)
 
 
@@ -185,8 +194,23 @@ def _is_valid(text: str, tools: Tools) -> bool:
     arguments = next((found[key] for key in _ARGUMENT_KEYS if key in found), None)
     name = found.get("name")
     if not isinstance(arguments, dict) or not isinstance(name, str):
-        return _by_arguments(found, tools) is not None
+        return (_flat_call(found, tools) or _by_arguments(found, tools)) is not None
     return bool(arguments) and arguments.keys() <= tools.get(name, frozenset())
+
+
+def _flat_call(found: object, tools: Tools) -> str | None:
+    """The tool that an object names beside that tool's arguments."""
+    if isinstance(found, list) and found:
+        found = found[0]
+    if not isinstance(found, dict):
+        return None
+    for key in found.keys() & _FLAT_KEYS:
+        name = _KIND.sub("", found[key]) if isinstance(found[key], str) else ""
+        others = found.keys() - _OTHER_KEYS - _ASIDE_KEYS - {key}
+        is_named = key in _TOOL_KEYS and "_" in name
+        if others and name in tools and (is_named or others <= tools[name]):
+            return name
+    return None
 
 
 def _by_arguments(found: object, tools: Tools) -> str | None:
@@ -195,6 +219,14 @@ def _by_arguments(found: object, tools: Tools) -> str | None:
         return None
     fitting = [name for name, arguments in tools.items() if found.keys() <= arguments]
     return fitting[0] if len(fitting) == 1 else None
+
+
+def _first_object(text: str, start: int) -> object:
+    """The JSON value that begins in a text after the blanks at `start`; None if none does."""
+    try:
+        return _DECODER.raw_decode(text, start + len(text[start:]) - len(text[start:].lstrip()))[0]
+    except (ValueError, RecursionError):
+        return None
 
 
 def _object(text: str) -> object:

@@ -60,6 +60,15 @@ WRITTEN = {
     "a name with its kind": 'functions.read_file({"file": "a.py"})',
     "the embedded model's form": "edit_file a.py\n- x = 1\n+ x = 2",
     "behind thoughts": f"<think>\nRead it.\n</think>\n\n<tool_call>\n{EDIT}\n</tool_call>",
+    "arguments beside the name": '{"tool": "edit_file", "file": "a", "old_text": "x", "new_text": "y"}',
+    "arguments beside the name, fenced": '```json\n{"action": "read_file", "file": "a.py"}\n```',
+    "arguments beside the name, words around": "I read it.\n\n```json\n"
+    '{\n  "name": "functions.read_file",\n  "file": "a.py"\n}\n```\n\nThen I change it.',
+    "arguments beside the name, words before": 'I read it.\n\n{\n  "tool": "read_file",\n  "path": "a"\n}',
+    "arguments beside the name, a list": '[{"function": "read_file", "file": "a"}, {"function": "done"}]',
+    "arguments beside the name, one on a line": '{"tool": "read_file", "file": "a"}\n{"tool": "done"}',
+    "arguments beside the name, a thought": '{"thought": "t", "action": "read_file", "file": "a"}',
+    "YAML": "```yaml\ntool: read_file\nfile: a.py\n```",
     "a tool that is not offered": '<tool_call>{"name": "web_search", "arguments": {}}</tool_call>',
 }  # fmt: skip
 
@@ -80,6 +89,10 @@ ANSWERS = {
     "a list of tools": "- read_file: reads a file\n- edit_file: proposes an edit\n- done: ends",
     "a heading": "## edit_file\n\nIt proposes an edit of one file.",
     "a file and a text": '{"file": "a.py", "line": 3}',
+    "a key binding": '```json\n{"action": "open_file", "key": "ctrl+o", "context": "editor"}\n```',
+    "a trace": '{"function": "read_file", "line": 3, "module": "io"}',
+    "tools as JSON": '[{"name": "read_file", "description": "Reads a file."}]',
+    "a state": '```json\n{"action": "done", "status": "ok"}\n```',
     "steps": "Action: press the key.\nInput: the text.",
     "a diff": "```diff\n- x = 1\n+ x = 2\n```",
     "nothing": "",
