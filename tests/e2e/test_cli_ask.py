@@ -264,7 +264,7 @@ def test_a_file_that_changed_on_the_disk_meanwhile_is_not_written_over(shell: Sh
     screen.wait_for("accept? [y/n/q] (1/1)")
     shell.write("f.py", "somebody else's\n")
     screen.type("y\n")
-    assert screen.ended() == 1
+    assert screen.ended() == 3
     assert "has changed since it was opened" in screen.shown
     assert text(shell) == "somebody else's\n"
 
@@ -276,7 +276,7 @@ def test_all_does_not_mean_what_needs_a_yes_of_its_own(shell: Shell) -> None:
         {"tool_calls": [{"name": "done", "arguments": {"summary": "Made it."}}]},
     )
     done = shell.run("ask", "Set it up.", "--accept", "all")
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert "not accepted: " in done.stderr
     assert not (shell.folder / ".vscode").exists()
 
@@ -314,3 +314,26 @@ def test_a_turn_whose_edits_all_failed_is_told_and_has_exit_code_one(shell: Shel
     done = shell.run("ask", "Change it.", "--file", "f.py", "--accept", "all")
     assert (done.returncode, text(shell)) == (1, BEFORE)
     assert "an edit of f.py applied to no text: " in done.stderr
+
+
+def test_what_the_turn_replaced_refused_and_missed_is_told_in_words_and_as_json(
+    shell: Shell,
+) -> None:
+    two = {"file": "f.py", "old_text": "return x + 1", "new_text": "return x + 2"}
+    shell.script({"tool_calls": [{"name": "edit_file", "arguments": two}]}, {"text": "Two."})
+    shell.run("ask", "Two.", "--file", "f.py")
+    lost = {"file": "f.py", "old_text": "lost", "new_text": "y"}
+    other = {"file": "f.py", "old_text": "return x + 1", "new_text": "return x + 3"}
+    hook = {"file": ".git/hooks/pre-commit", "content": "ls\n"}
+    shell.script(
+        {"tool_calls": [{"name": "edit_file", "arguments": lost}]},
+        {"tool_calls": [{"name": "create_file", "arguments": hook}]},
+        {"tool_calls": [{"name": "edit_file", "arguments": other}]},
+        {"tool_calls": [{"name": "done", "arguments": {"summary": "Changed it."}}]},
+    )
+    shown = shell.run("ask", "Change it.", "--file", "f.py", "--accept", "none")
+    assert "replaces 1 pending hunk" in shown.stderr
+    told = json.loads(shell.run("ask", "Change it.", "--file", "f.py", "--json").stdout)
+    assert [edit["file"] for edit in told["failedEdits"]] == ["f.py"]
+    assert [edit["file"] for edit in told["rejectedEdits"]] == [".git/hooks/pre-commit"]
+    assert (told["success"], told["notes"], len(told["replaced"])) == (True, [], 1)

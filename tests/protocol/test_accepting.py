@@ -155,6 +155,7 @@ async def test_a_new_turn_supersedes_what_waits_in_the_same_place(
         old, new = first["hunks"][0], second["hunks"][0]
         assert await states(editor) == {old: "superseded", new: "pending"}
         assert "; replaces 1 pending hunk;" in editor.messages[-1].message
+        assert (first["replaced"], second["replaced"]) == ([], [old])
         # The earlier one can be had back, and the later one then.
         for back, gone in ((old, new), (new, old)):
             assert await editor.command("stet.restore", {"hunk": back}) == {

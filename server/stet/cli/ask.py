@@ -26,6 +26,12 @@ from stet.tools.question import SEND
 Mode = Literal["agent", "ask", "rewrite"]
 Accept = Literal["all", "none", "review"]
 CANCEL_SECONDS = 2
+FAILED, NOT_ACCEPTED = 1, 3
+_TOLD = (
+    "turn", "state", "success", "answer", "summary", "error", "notes", "replaced",
+    "rejectedEdits", "failedEdits", "usage", "cost", "priceSource",
+)  # fmt: skip
+"""What `--json` prints of a turn, under the names of `stet.turn`."""
 _GONE_STATES = frozenset({"failed", "cancelled", "limited"})
 
 
@@ -68,16 +74,17 @@ class Outcome:
     unsaved: list[str] = field(default_factory=list)
 
     @property
-    def failed(self) -> bool:
-        """Whether the command's exit code is 1."""
-        return not self.turn["success"] or bool(self.refused or self.unsaved)
+    def exit_code(self) -> int:
+        """0, or 1 if the turn failed, or 3 if a hunk could not be accepted or saved."""
+        if not self.turn["success"]:
+            return FAILED
+        return NOT_ACCEPTED if self.refused or self.unsaved else 0
 
     def as_json(self) -> str:
         """One object on one line, ASCII, so that nothing in it can act on a terminal."""
-        told = ("turn", "state", "answer", "summary", "error", "usage", "cost", "priceSource")
         return json.dumps(
             {
-                **{key: self.turn.get(key) for key in told},
+                **{key: self.turn.get(key) for key in _TOLD},
                 "proposals": self.proposals,
                 "accepted": self.accepted,
                 "refused": self.refused,
@@ -102,7 +109,7 @@ def run(question: Question) -> int:
         raise CliError(str(error)) from error
     if question.as_json:
         terminal.out.file.write(f"{outcome.as_json()}\n")
-    return int(outcome.failed)
+    return outcome.exit_code
 
 
 async def ask(question: Question, terminal: Terminal) -> Outcome:
@@ -288,6 +295,8 @@ class _Asking:
         for edit in turn.get("failedEdits") or ():
             told = f"an edit of {edit['file']} applied to no text: {edit['message']}"
             self._terminal.say(told, "yellow")
+        if n := len(turn.get("replaced") or ()):
+            self._terminal.say(f"replaces {n} pending hunk{'s' if n != 1 else ''}", "yellow")
 
     def _show_proposal(self, item: dict[str, Any]) -> None:
         documents = self._client.documents

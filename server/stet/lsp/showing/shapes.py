@@ -36,6 +36,7 @@ def turn_shape(turn: Turn, ledger: ReviewLedger) -> dict[str, object]:
         "success": turn.is_success(has_proposed=has_proposed) if turn.state in OVER else None,
         "proposals": [proposal.id for proposal in proposals],
         "hunks": [hunk for proposal in proposals for hunk in proposal.hunks],
+        "replaced": [hunk.id for hunk in ledger.replaced_by(turn.id)],
         "toolCalls": [_tool(run, states) for run in turn.tool_calls],
         "filesRead": list(turn.files_read),
         "filesCopied": list(turn.files_copied),
