@@ -9,7 +9,15 @@ from collections import Counter
 from pathlib import Path
 
 from stet.text.secrets import find_secrets
-from tests.secret_forms.forms import SEEDS, halves, layouts, misses, unseen
+from tests.secret_forms.forms import (
+    SEEDS,
+    halves,
+    layouts,
+    layouts_later,
+    misses,
+    unseen,
+    unseen_later,
+)
 
 _MOST_BYTES = 2_000_000
 
@@ -28,6 +36,8 @@ lists = (
     ("held out", held_out),
     ("unseen", [*unseen()]),
     ("layouts", [*layouts()]),
+    ("unseen2", [*unseen_later()]),
+    ("layouts2", [*layouts_later()]),
 )
 for name, chosen in lists:
     missed = Counter(form.name for form, _ in misses(chosen))

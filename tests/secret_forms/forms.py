@@ -145,6 +145,18 @@ def layouts() -> tuple[Form, ...]:
     return _read("layouts.tsv", WITHIN_TEXT)
 
 
+@cache
+def unseen_later() -> tuple[Form, ...]:
+    """Forms of keys that were listed after the rules by pairs of letters were made."""
+    return _read("unseen2.tsv", CONTEXTS)
+
+
+@cache
+def layouts_later() -> tuple[Form, ...]:
+    """Layouts that were listed after the rules by names were made."""
+    return _read("layouts2.tsv", WITHIN_TEXT)
+
+
 def _read(name: str, contexts: tuple[str, ...]) -> tuple[Form, ...]:
     rows = [
         line.split("\t")

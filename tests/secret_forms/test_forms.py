@@ -4,13 +4,30 @@ import re
 
 import pytest
 
-from tests.secret_forms.forms import FOLDER, SEEDS, Form, forms, halves, layouts, rate, unseen
+from tests.secret_forms.forms import (
+    FOLDER,
+    SEEDS,
+    Form,
+    forms,
+    halves,
+    layouts,
+    layouts_later,
+    rate,
+    unseen,
+    unseen_later,
+)
 
 _SOURCE = re.compile(r"^#   (\w) +\S.*https://", re.MULTILINE)
-_OWN_DOCUMENT = {"forms": "P", "unseen": "", "layouts": "BKN"}
+_OWN_DOCUMENT = {"forms": "P", "unseen": "", "layouts": "BKN", "unseen2": "P", "layouts2": ""}
 """Letters of sources that a list does not spell out itself."""
 _UNREAD = re.compile(r"\[\[|\]\]|<<|\{\w+(?::\d+)?\}")
-LISTS = {"forms": (forms(), 200), "unseen": (unseen(), 90), "layouts": (layouts(), 140)}
+LISTS = {
+    "forms": (forms(), 200),
+    "unseen": (unseen(), 90),
+    "layouts": (layouts(), 140),
+    "unseen2": (unseen_later(), 100),
+    "layouts2": (layouts_later(), 120),
+}
 
 
 @pytest.mark.parametrize("name", LISTS)
