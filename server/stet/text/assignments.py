@@ -8,6 +8,7 @@ no code at all.
 import re
 from collections.abc import Iterator
 
+from stet.text.letter_pairs import is_unspeakable
 from stet.text.randomness import looks_random
 
 _LOGIN = "password"
@@ -19,15 +20,43 @@ _NAMES = (
     "password", "passwd", "passphrase", "pwd", "secret", "token", "api_key", "apikey", "api-key",
     "access_key", "accesskey", "access-key", "private_key", "privatekey", "auth_key", "authkey",
     "encryption_key", "signing_key", "account_key", "credential",
-    "become_pass", "db_pass",
 )  # fmt: skip
+_SHORT_NAMES = ("pass", "psk")
+_SHORT_SIGN = re.compile(r"[ ]?[=:]|[\"']\]?[ ]?(?:[=:]|[^\s,\])=:])|[ ]\"")
+"""Names that are parts of other words too, so that a sign must follow."""
 _LEAST_SET = 8
+_LEAST_MIXED, _LEAST_LETTERS = 12, 14
+_FEW = 0.4
+"""Frequent pairs of letters in a value without digits, at most."""
 _BEFORE_SET = 90
 """Characters in front of a name that may be the rest of its line."""
 _QUOTED = re.compile(
-    r"(?:[\w-]{0,24}\\?[\"']?\]?[ \t]{0,20}(?::[ \t]{0,3}\w{1,12}[ \t]{0,3}=|:=|=>|[:=(])|\\?[\"']\]?[ \t]{0,20},|\],)[ \t]{0,20}"
-    r"[bruf]{0,2}\\?(?P<quote>[\"'`])(?P<secret>[^\"'`\r\n\\]{6,200})\\?(?P=quote)"
+    r"""
+    (?:
+      [\w-]{0,24}\\?["']?\]?[ \t]{0,20}
+      (?::[ \t]{0,3}[\w&'*. ?]{1,20}[ \t]{0,3}=|:=|=>|<-|\?\?=|\?=|[:=(]|[ ](?:string|String|str)[ ]{0,3}=)
+      | \\?["']\]?[ \t]{0,20}, | \],
+      | [\w-]{0,24}\\?["'][ \t]{0,9},?\s{0,40}\\?["']?(?:value|Value|val|default)\\?["']?[ \t]{0,9}[=:]
+      | [\w-]{0,24}["'][ \t]{0,9}\{\s{0,40}(?:(?:type|description|sensitive|nullable)[ \t]*=[^\n]{0,200}\n\s{0,40}){0,4}default[ \t]{0,20}=
+      | [\w-]{0,24}\s{1,40}value:
+    )
+    \s{0,20}(?:[bruflLR@$]{0,2}|(?:[sS]tring(?:::from|::new)?|bytes|SecretStr|str|Some|Ok)\(|r\#{1,3}|@)
+    \\?(?P<quote>"{3}|'{3}|["'`])(?P<secret>[^"'`\r\n\\]{6,200})\\?(?P=quote)
+    """,
+    re.VERBOSE,
 )
+_BLANK = re.compile(
+    r"[\w-]{0,24}[ \t]{1,40}(?P<quote>[\"'])(?P<secret>[^\"'`\s\\]{8,200})(?P=quote)"
+)
+"""What stands in quotes after a name and a blank: `#define API_TOKEN "..."`, `(setq token "...")`."""
+_LINE = re.compile(r"[ \t]{1,9}(?P<secret>[^\s\"'`]{8,200})[ \t]{0,9}(?=[\r\n]|\Z)")
+"""A value that is the rest of its line: `password ...`."""
+_LINE_BEGIN = re.compile(r"(?:\A|[\r\n])[ \t]{0,20}\Z")
+_MARKUP = re.compile(
+    r"[\w.-]{0,24}(?:\"[^<>\"]{0,40})?(?:</(?:key|name|Name|Key)>\s{0,80}<(?:string|value|Value|String)(?:[ ][^<>]{0,60})?)?>"
+    r"\s{0,40}(?:<!\[CDATA\[|<value>\s{0,20})?(?P<secret>[^<>\s\"']{6,200})\s{0,40}(?:\]\]>|</value>\s{0,20})?</"
+)
+"""`<password>...</password>`, `<string name="api_key">...</string>`, `<key>token</key><string>...</string>`."""
 _BARE = re.compile(
     r"(?P<name>[\w-]{0,24})(?P<sign>[ \t]{0,3}[:=][ \t]{0,3})"
     r"(?P<secret>[^\s\"'`,;(){}\[\]<>$]{6,200})(?=[\s&;,\"'`]|\Z)"
@@ -40,14 +69,18 @@ _NEXT_LINE = re.compile(
 _OPTION = re.compile(
     r"[ \t]{1,3}(?P<secret>[^\s\"'`,;(){}\[\]<>$|-][^\s\"'`,;(){}\[\]<>$|]{7,200})"
 )
+_IN_QUERY = re.compile(r"[?&][\w-]{0,20}\Z")
 _BEFORE = re.compile(r"[A-Za-z0-9_.-]{0,24}\Z")
 _SETTING = re.compile(r"(?:^|[\r\n])[ \t]{0,20}(?:- |export )?[\w.-]{0,60}\Z")
 _TO_THE_END = re.compile(r"[ \t]{0,20}(?:[\r\n]|\Z)")
 _SIGN = re.compile(r"[!@#%^&*?+~]")
+_PATTERN = re.compile(r"\(\?|\[\^|\[[A-Za-z0-9]-[A-Za-z0-9]|^\(.*[|*+]|\.[*+]")
+"""What a regular expression holds."""
+_CALL = re.compile(r"[()\[\]{};]")
 _IN_WORDS = re.compile(r"[a-z]\d[a-z]|[A-Z]\d[a-z]|\d[A-Z]?[a-z].*\d")
 """Digits in the place of letters, as passwords have them: in names they stand behind words."""
 _PLACE_HOLDER = re.compile(
-    r"(?i)\$\{|\{\{|%\(|%s|<[\w -]+>|\{\w*\}|x{4,}|\*{3,}|\.\.\.|…|change.?me|example|your.|placeholder|dummy"
+    r"(?i)\$\{|\{\{|%\(|%s(?![A-Za-z])|<[\w -]+>|\{\w*\}|x{4,}|\*{3,}|\.\.\.|…|change.?me|example|your.|placeholder|dummy"
     r"|redacted"
 )
 _WORDS = re.compile(r"[A-Za-z][A-Za-z _.:/-]*+[?!]?")
@@ -60,20 +93,40 @@ def in_assignments(text: str) -> Iterator[tuple[int, int, str]]:
     """Start, end and kind of what is given to a name of a secret."""
     for start, end in _named(text):
         kind = _kind(text[start:end])
-        found = _QUOTED.match(text, end)
-        if found is not None:
+        before = text[max(0, start - 24) : start]
+        if (found := _QUOTED.match(text, end)) is not None:
             if _is_secret(found["secret"], kind):
                 yield (*found.span("secret"), kind)
-            continue
-        if (found := _NEXT_LINE.match(text, end)) and _is_on_next_line(found, kind):
+        elif (found := _alone(text, end, before, kind)) is not None:
             yield (*found.span("secret"), kind)
-            continue
-        before = text[max(0, start - 24) : start]
-        if (found := _BARE.match(text, end)) and _is_bare_secret(found, start, before):
-            yield (*found.span("secret"), kind)
-        found = _OPTION.match(text, end) if before.endswith("-") else None
-        if found and _is_secret(found["secret"], kind):
-            yield (*found.span("secret"), kind)
+        else:
+            for found in _without_quotes(text, start, end, before):
+                yield (*found.span("secret"), kind)
+
+
+def _alone(text: str, end: int, before: str, kind: str) -> re.Match[str] | None:
+    """A value after a name that ends at `end`, where no sign of assignment stands on the same line."""
+    found = _MARKUP.match(text, end)
+    is_element = text.startswith(">", end)  # an attribute's text is for people as often
+    if found is not None and _is_strong(found["secret"], kind if is_element else _OTHER):
+        return found
+    found = _BLANK.match(text, end)
+    if found is not None and _is_strong(found["secret"]):
+        return found
+    found = _LINE.match(text, end)
+    if found is not None and _is_strong(found["secret"]) and _LINE_BEGIN.search(before):
+        return found
+    found = _NEXT_LINE.match(text, end)
+    return found if found is not None and _is_on_next_line(found, kind) else None
+
+
+def _without_quotes(text: str, start: int, end: int, before: str) -> Iterator[re.Match[str]]:
+    """Values without quotes after a name that stands from `start` to `end`."""
+    if (found := _BARE.match(text, end)) and _is_bare_secret(found, start, before):
+        yield found
+    found = _OPTION.match(text, end) if before.endswith("-") else None
+    if found and _is_secret(found["secret"], _kind(text[start:end])):
+        yield found
 
 
 def _is_on_next_line(found: re.Match[str], kind: str) -> bool:
@@ -84,7 +137,7 @@ def _is_on_next_line(found: re.Match[str], kind: str) -> bool:
     if found["quote"] or (found["fold"] or "")[:1] in {"|", ">"}:
         return True
     n_digits = sum(map(str.isdigit, value))
-    is_code = _CODE_LIKE.fullmatch(value) or re.search(r"[(){}\[\];]", value)
+    is_code = _CODE_LIKE.fullmatch(value.rstrip(",")) or re.search(r"[(){}\[\];]", value)
     return looks_random(value) or (n_digits >= 2 and not is_code)
 
 
@@ -98,6 +151,33 @@ def _named(text: str) -> Iterator[tuple[int, int]]:
         while at >= 0:
             yield at, at + len(name)
             at = low.find(name, at + len(name))
+    for name in _SHORT_NAMES:
+        at = low.find(name)
+        while at >= 0:
+            end = at + len(name)
+            if _SHORT_SIGN.match(low, end):
+                yield at, end
+            at = low.find(name, end)
+
+
+def _is_mixed(value: str) -> bool:
+    """Whether a value that begins with a sign is a password for all that."""
+    classes = (any(map(each, value)) for each in (str.islower, str.isupper, str.isdigit))
+    return value[0] in "#@%~" and len(value) >= _LEAST_MIXED and all(classes) and " " not in value
+
+
+def _is_without_digits(value: str) -> bool:
+    """Whether letters alone are by chance: of both cases, and in no order of a word."""
+    is_mixed = value.isalnum() and not value.islower() and not value.isupper()
+    return is_mixed and len(value) >= _LEAST_LETTERS and is_unspeakable(value, _FEW)
+
+
+def _is_strong(value: str, kind: str = _OTHER) -> bool:
+    """Whether a value looks like no word, no name and no code wherever it stands."""
+    if not _is_secret(value, kind):
+        return False
+    is_made = any(map(str.isdigit, value)) and (value.isalnum() or _SIGN.search(value) is not None)
+    return looks_random(value) or (is_made and _CALL.search(value) is None)
 
 
 def _kind(name: str) -> str:
@@ -110,11 +190,20 @@ def _is_secret(value: str, kind: str) -> bool:
     """Whether what stands in quotes is more than a word, a name, a place-holder or a sentence."""
     if _PLACE_HOLDER.search(value) or value.count(" ") > 1 or value != value.strip():
         return False
-    if _WORDS.fullmatch(value) or _URL.match(value) or not re.search("[A-Za-z]", value):
+    if not re.search("[A-Za-z]", value) or (_URL.match(value) and not _is_mixed(value)):
         return False
+    if _WORDS.fullmatch(value):
+        return _is_without_digits(value)
     if not _PLAIN.fullmatch(value):
-        return bool(re.search(r"[0-9!@#$%^&*?+~]", value))
+        return _PATTERN.search(value) is None and bool(re.search(r"[0-9!@#$%^&*?+~]", value))
+    return _has_digits_as_secrets(value, kind)
+
+
+def _has_digits_as_secrets(value: str, kind: str) -> bool:
+    """Whether a value of letters and digits has enough of these to be no name."""
     n_digits = sum(map(str.isdigit, value))
+    if len(value) >= _LEAST_MIXED and n_digits and is_unspeakable(value) and value[:1] not in "/.":
+        return True
     if kind == _LOGIN and value.isalnum():
         return n_digits > 0
     return n_digits >= _DIGITS * len(value) or looks_random(value)
@@ -128,7 +217,8 @@ def _is_set(found: re.Match[str], text: str, start: int) -> bool:
     if not _SETTING.search(text[max(0, start - _BEFORE_SET) : start]):
         return False
     if not re.search(r"\d", value):
-        return False
+        n_signs = len(_SIGN.findall(value))
+        return n_signs > 1 or (n_signs > 0 and is_unspeakable(value, _FEW))
     is_mixed = value.isalnum() and not value.islower() and _IN_WORDS.search(value) is not None
     return _SIGN.search(value) is not None or is_mixed
 
@@ -150,6 +240,16 @@ def _is_bare_secret(found: re.Match[str], start: int, before: str) -> bool:
     if kind == _LOGIN and _is_set(found, text, start):
         return True
     n_digits = sum(map(str.isdigit, value))
+    is_in_query = found["sign"] == "=" and n_digits >= 2 and _IN_QUERY.search(before) is not None
+    if is_in_query or (value.isalnum() and not value.islower() and _is_by_chance(value, kind)):
+        return True
     if kind == _LOGIN and found["sign"] == ": " and value.isalnum():
         return n_digits > 0  # YAML
     return n_digits >= 2 and not _CODE_LIKE.fullmatch(value)
+
+
+def _is_by_chance(value: str, kind: str) -> bool:
+    """Whether letters of both cases and digits are in no order of a name."""
+    if len(value) < _LEAST_MIXED:
+        return False
+    return is_unspeakable(value, _FEW) or (kind == _LOGIN and _IN_WORDS.search(value) is not None)

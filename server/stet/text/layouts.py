@@ -58,7 +58,8 @@ _END = re.compile(r"-----END (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----
 _BODY = re.compile(
     r"(?:(?<=\\[nr])|(?<![A-Za-z0-9+/\\]))(?:[A-Za-z0-9+/]{16,}={0,2}|[A-Za-z0-9+/]{2,15}={1,2})"
 )
-_MOST_BODY = 20_000
+_MOST_BODY, _MOST_STATIC = 20_000, 800
+_HEX_LINE = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{32}(?![0-9A-Za-z])")
 _ENCODED_BEGIN = ("LS0tLS1CRUdJTi", "0tLS0tQkVHSU4g", "tLS0tLUJFR0lOI")
 """`-----BEGIN ` in base64, at each of its three places."""
 
@@ -75,6 +76,7 @@ def in_layouts(text: str, is_key: Callable[[str], Iterator[Found]]) -> Iterator[
     yield from _columns(text)
     yield from _private_keys(text)
     yield from _encoded_private_keys(text)
+    yield from _static_keys(text)
     yield from _cut_keys(text, is_key)
 
 
@@ -154,7 +156,9 @@ def _rows(text: str, start: int, end: int) -> tuple[list[Found], int]:
     sign = next((one for one in (",", ";", "\t", "|") if one in head), "")
     names = [one.strip() for one in head.split(sign)] if sign else []
     at, found = end + 1, list[Found]()
-    if not 2 <= len(names) <= _MOST_CELLS or not all(map(_HEADER.fullmatch, names)):
+    if not 2 <= len(names) <= _MOST_CELLS or not all(
+        _HEADER.fullmatch(name) or (sign == "|" and not name) for name in names
+    ):
         return found, at
     wanted = [n for n, name in enumerate(names) if _NAMED.fullmatch(name)]
     for _ in range(_MOST_ROWS if wanted else 0):
@@ -181,8 +185,10 @@ def _is_value(value: str) -> bool:
     """Whether a cell is no word and no code."""
     return (
         " " not in value
+        and value.strip("-:") != ""
         and any(not one.isalpha() for one in value)
-        and not value.endswith(("(", ":"))
+        and "(" not in value
+        and not value.endswith((")", ":"))
     )
 
 
@@ -228,6 +234,14 @@ def _lines_from(text: str, start: int) -> Iterator[Found]:
             return
         short = _LAST.match(text, gap.end()) if line.end() - line.start() >= 60 else None
         line = _BASE64.match(text, gap.end()) or short
+
+
+def _static_keys(text: str) -> Iterator[Found]:
+    """Lines of hexadecimal digits in the static keys of OpenVPN."""
+    for at in _at(text, "OpenVPN Static key V"):
+        end = text.find("-----END", at, at + _MOST_BODY)
+        for line in _HEX_LINE.finditer(text, at, end if end >= 0 else at + _MOST_STATIC):
+            yield (*line.span(), PRIVATE_KEY)
 
 
 def _encoded_private_keys(text: str) -> Iterator[Found]:

@@ -37,6 +37,8 @@ _IN_PATH = re.compile(r"https?://[^\s\"'<>?#]*\Z")
 """In front of a name in the path of an address: of a document or a page, which is to be read."""
 _LONGEST_URL = 200
 _DATA_LINE = re.compile(r"[A-Za-z0-9+/]{58,}")
+_MOST_SIGNS = 3
+_BEFORE_VALUE = frozenset("\"'`=: ")
 _BEFORE = 24
 """Characters that are looked at for the name of a hash."""
 _CLASSES = bytes.maketrans(
@@ -57,6 +59,14 @@ def long_runs(text: str) -> Iterator[tuple[int, int]]:
         # After a line end that is written as two characters the second is none of the word's.
         start += text[start] in "nrt" and text[start - 1 : start] == "\\"
         yield start, end
+
+
+def with_signs(text: str, start: int) -> int:
+    """Where a value begins that a run is part of: it may begin with signs of base64, after a quote or `=`."""
+    first = start
+    while first > 0 and start - first < _MOST_SIGNS and text[first - 1] in "+/-":
+        first -= 1
+    return first if text[first - 1 : first] in _BEFORE_VALUE else start
 
 
 def is_random_string(text: str, start: int, end: int) -> bool:
@@ -98,7 +108,7 @@ def _is_known(text: str, start: int, end: int) -> bool:
     """Whether a run is a hash or a piece of data by what stands around it."""
     if _IN_PATH.search(text[max(0, start - _LONGEST_URL) : start]):
         return True
-    if is_named_as_hash(text, start):
+    if is_named_as_hash(text, with_signs(text, start)):
         return True
     if "_" in text[start:end] or "-" in text[start:end]:
         return False  # in data that is broken into lines there is none of them

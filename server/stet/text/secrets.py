@@ -12,13 +12,14 @@ in their places has as many lines, and line numbers mean the same in both.
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
 
-from stet.text import issued_keys, randomness
+from stet.text import issued_keys, named_values, randomness
 from stet.text.assignments import in_assignments
 from stet.text.issued_keys import issued_key
+from stet.text.key_forms import BEGIN, RULES, FormRule
 from stet.text.layouts import in_layouts, is_encoded
-from stet.text.randomness import is_random_string, long_runs
+from stet.text.named_values import follows, is_made, is_secret_by_name
+from stet.text.randomness import is_random_string, long_runs, with_signs
 
 PRIVATE_KEY = "private key line"
 LEAST = 6
@@ -40,188 +41,27 @@ class Secret:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    """Keys of one form.
-
-    Attributes:
-        kind: What they are.
-        hints: Each is begun with one of these, as written.
-        source: A pattern from there on; the group `secret` is what is told to nobody.
-        is_long: Whether it is part of a run of letters and digits as long as `LEAST` of
-            `stet.text.randomness`.
-    """
-
-    kind: str
-    hints: tuple[str, ...]
-    source: str
-    is_long: bool = False
-
-    @property
-    def pattern(self) -> re.Pattern[str]:
-        """The pattern, compiled when a text holds a hint for the first time."""
-        return _compiled(self.source)
-
-
-@cache
-def _compiled(source: str) -> re.Pattern[str]:
-    return re.compile(source)
-
-
-_BEGIN = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
-"""Where a word begins, also behind a line end that is written as two characters."""
-
-
-def _rule(kind: str, hints: str, pattern: str, *, is_inside: bool = False) -> _Rule:
-    """A rule; `is_inside` says that its hints need not begin a word."""
-    whole = pattern if "(?P<secret>" in pattern else f"(?P<secret>{pattern})"
-    return _Rule(kind, tuple(hints.split()), whole if is_inside else _BEGIN + whole)
-
-
-def _key(kind: str, hints: str, pattern: str) -> _Rule:
-    """A rule for keys that are one long run of letters, digits and signs of base64."""
-    return _Rule(kind, tuple(hints.split()), f"{_BEGIN}(?P<secret>{pattern})", is_long=True)
-
-
-_TELLING = r"(?=[^\s<>]{0,60}[A-Za-z])(?=[^\s<>]{0,60}\d)"
-"""Of a secret in front of which little is said: it has letters and digits."""
-
-_RULES = (
-    _key("AWS key", "AKIA ASIA ABIA ACCA", r"A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
-    _rule(
-        "AWS secret key", "ecret ECRET ccess CCESS",
-        r"[A-Za-z]{5}[\w.-]{0,20}[\"' \t:=,(]{1,10}"
-        r"(?P<secret>(?=[a-z0-9+/]{0,40}[A-Z])(?=[A-Z0-9+/]{0,40}[a-z])(?=[A-Za-z+/]{0,40}\d)[A-Za-z0-9+/]{40})(?![\w+/=])",
-        is_inside=True,
-    ),
-    _key("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{20,}"),
-    _key("GitHub token", "github_pat_", r"github_pat_[A-Za-z0-9_]{20,}"),
-    _key(
-        "GitLab token", "glpat- gldt- glrt- glcbt- glptt- glft- glagent- glsoat- gloas-",
-        r"gl(?:pat|dt|rt|cbt|ptt|ft|agent|soat|oas)-[\w.-]{16,}",
-    ),
-    _rule("Slack token", "xoxe.", r"xoxe\.[A-Za-z0-9.-]{10,}"),
-    _key(
-        "Slack token", "xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-",
-        r"(?:xox[abeoprs]|xapp)-[A-Za-z0-9.-]{10,}",
-    ),
-    _rule(
-        "Slack webhook", "hooks.slack.com/",
-        r"hooks\.slack\.com/(?:services|workflows)/(?P<secret>[A-Za-z0-9/]{16,})",
-    ),
-    _rule(
-        "Teams webhook", "IncomingWebhook/", r"IncomingWebhook/(?P<secret>[0-9a-f]{32})",
-        is_inside=True,
-    ),
-    _rule("Google token", "1//0", r"1//0[\w-]{40,200}"),
-    _rule("Google key", "AAAA", r"AAAA[\w-]{7}:(?P<secret>[\w-]{120,200})"),
-    _rule("Discord webhook", "webhooks/", r"webhooks/\d{15,22}/(?P<secret>[\w-]{40,})"),
-    _key(
-        "Stripe key", "sk_live_ rk_live_ sk_test_ rk_test_ sk_prod_ rk_prod_",
-        r"(?:sk|rk)_(?:live|test|prod)_[A-Za-z0-9]{10,}",
-    ),
-    _key("webhook secret", "whsec_", r"whsec_[A-Za-z0-9+/=]{16,}"),
-    _key("Google key", "AIza", r"AIza[\w-]{35}(?![\w-])"),
-    _key("Google token", "GOCSPX-", r"GOCSPX-[\w-]{20,}"),
-    _rule("Google token", "ya29.", r"ya29\.[\w-]{20,}"),
-    _key("Anthropic key", "sk-ant-", r"sk-ant-[\w-]{16,}"),
-    _key(
-        "OpenAI key", "sk-proj- sk-svcacct- sk-admin- sk-None-",
-        r"sk-(?:proj|svcacct|admin|None)-[\w-]{16,}",
-    ),
-    _key("OpenRouter key", "sk-or-", r"sk-or-[\w-]{16,}"),
-    _key("API key", "sk-", r"sk-[A-Za-z0-9]{32,}(?![\w-])"),
-    _key("Groq key", "gsk_", r"gsk_[A-Za-z0-9]{32,}"),
-    _key("xAI key", "xai-", r"xai-[A-Za-z0-9]{40,}"),
-    _key("Hugging Face token", "hf_", r"hf_[A-Za-z0-9]{30,}"),
-    _key("Replicate token", "r8_", r"r8_[A-Za-z0-9]{30,}"),
-    _key("npm token", "npm_", r"npm_[A-Za-z0-9]{30,}"),
-    _key("PyPI token", "pypi-A", r"pypi-A[\w-]{50,}"),
-    _key("RubyGems key", "rubygems_", r"rubygems_[a-f0-9]{40,}"),
-    _key("Docker token", "dckr_", r"dckr_(?:pat|oat)_[\w-]{20,}"),
-    _key("DigitalOcean token", "dop_v1_ doo_v1_ dor_v1_", r"do[opr]_v1_[a-f0-9]{40,}"),
-    _rule("SendGrid key", "SG.", r"SG\.[\w-]{16,}\.[\w-]{16,}"),
-    _key("Mailgun key", "key-", r"key-[0-9a-f]{32}(?![A-Za-z0-9])"),
-    _key("Twilio key", "SK", r"SK[0-9a-f]{32}(?![A-Za-z0-9])"),
-    _rule(
-        "Telegram token", ":AA", r"(?<=\d{8}):(?P<secret>AA[\w-]{32,34})(?![\w-])", is_inside=True
-    ),
-    _key("Shopify token", "shpat_ shpca_ shppa_ shpss_", r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"),
-    _rule("Vault token", "hvs. hvb. hvr.", r"hv[sbr]\.[\w-]{20,}"),
-    _key("Databricks token", "dapi", r"dapi[0-9a-f]{32}(?![A-Za-z0-9])"),
-    _rule("Azure key", "AccountKey= SharedAccessKey=", r"(?:Account|SharedAccess)Key=(?P<secret>[A-Za-z0-9+/]{40,}={0,2})"),
-    _rule("signature", "sig=", r"sig=(?P<secret>[A-Za-z0-9%+/]{40,}={0,2})"),
-    _key("Linear key", "lin_api_", r"lin_api_[A-Za-z0-9]{32,}"),
-    _key("Notion token", "ntn_", r"ntn_[A-Za-z0-9]{40,}"),
-    _key("Figma token", "figd_", r"figd_[\w-]{30,}"),
-    _key("Postman key", "PMAK-", r"PMAK-[a-f0-9]{24}-[a-f0-9]{30,}"),
-    _key("1Password token", "ops_eyJ", r"ops_eyJ[A-Za-z0-9+/]{100,1000}={0,3}"),
-    _key("Fly token", "fm1a_ fm1r_ fm2_", r"fm(?:1[ar]|2)_[A-Za-z0-9+/]{80,1000}={0,3}"),
-    _key("AWS key", "ABSK", r"ABSK[A-Za-z0-9+/]{100,300}={0,2}"),
-    _key("Confluent key", "cflt", r"cflt[A-Za-z0-9+/]{60}(?![A-Za-z0-9+/])"),
-    _key("Sentry token", "sntrys_", r"sntrys_[A-Za-z0-9+/]{30,400}={0,2}_[A-Za-z0-9+/]{40,}"),
-    _key("age key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[A-Z0-9]{50,}"),
-    _rule(
-        "web token", "eyJ",
-        r"(?<!-)eyJ[\w-]{10,8000}\.eyJ[\w-]{10,8000}\.[\w-]{16,}",
-    ),
-    _rule(
-        "password", "://",
-        r"://[^\s/:@\"'<>\[\]{}]{0,100}:"
-        r"(?P<secret>(?![*x.]+@|(?:password|passwd|pass|pw|pwd|secret|token)@)"
-        r"[^\s/@\"'<>{}$\[\]]{3,200})@(?=[\w\[])",
-        is_inside=True,
-    ),
-    _rule(
-        "password", "://",
-        rf"://(?P<secret>{_TELLING}[A-Za-z0-9_-]{{16,200}})@(?=\w)",
-        is_inside=True,
-    ),
-    _rule(
-        "secret", "access_token= private_token=",
-        rf"(?<=[?&])(?:access|private)_token=(?P<secret>{_TELLING}[\w.~%-]{{12,200}})",
-        is_inside=True,
-    ),
-    _rule(
-        "password", "login",
-        rf"login[ \t]{{1,3}}[^\s]{{1,100}}[ \t]{{1,3}}password[ \t]{{1,3}}(?P<secret>{_TELLING}\S{{8,200}})",
-    ),
-    _rule(
-        "password", "assword>",
-        rf"assword>\s{{0,40}}(?P<secret>{_TELLING}[^\s<>${{}}]{{8,200}})\s{{0,40}}</", is_inside=True,
-    ),
-    _rule(
-        "password", "assword",
-        rf"assword\"[ \t]{{1,3}}value=\"(?P<secret>{_TELLING}[^\s\"<>${{}}]{{8,200}})\"", is_inside=True,
-    ),
-    _rule(
-        "password", "-u",
-        rf"-u[ \t]{{1,3}}[\"']?[\w.@-]{{1,60}}:(?P<secret>{_TELLING}[^\s\"'<>${{}}]{{8,200}})",
-    ),
-    _rule(
-        "password", "earer asic EARER ASIC",
-        r"[A-Za-z]{4,5}[ \t]{1,3}(?P<secret>(?=[^\s\"']{0,60}\d)[A-Za-z0-9+/_.~-]{20,}={0,2})",
-        is_inside=True,
-    ),
-)  # fmt: skip
-
 _MOST_ENCODED = 4000
 _IN_RUN = re.compile(r"[A-Za-z0-9_-]+")
 _SIGNS = re.compile(r"[+/_-]+")
+_MIXED = re.compile(r"(?=[^A-Z]{0,40}[A-Z])(?=[^a-z]{0,40}[a-z])[^0-9]{0,40}[0-9]")
 
 
-def _is_by_word(rule: _Rule) -> bool:
+def _is_by_word(rule: FormRule) -> bool:
     """Whether what it finds begins a word of a long run, so that only such runs are looked at."""
     return (
-        rule.source.startswith(_BEGIN) and rule.is_long and all(map(_IN_RUN.fullmatch, rule.hints))
+        rule.source.startswith(BEGIN) and rule.is_long and all(map(_IN_RUN.fullmatch, rule.hints))
     )
 
 
-_BY_HINT = tuple(rule for rule in _RULES if not _is_by_word(rule))
-_BY_WORD: dict[str, list[tuple[str, _Rule]]] = {}
-for _one in _RULES:
-    for _hint in _one.hints if _is_by_word(_one) else ():
-        _BY_WORD.setdefault(_hint[:2], []).append((_hint, _one))
+_BY_HINT: dict[str, list[FormRule]] = {}
+_BY_WORD: dict[str, list[tuple[str, FormRule]]] = {}
+for _one in RULES:
+    for _hint in _one.hints:
+        if _is_by_word(_one):
+            _BY_WORD.setdefault(_hint[:2], []).append((_hint, _one))
+        else:
+            _BY_HINT.setdefault(_hint, []).append(_one)
 
 _PEM = re.compile(
     r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
@@ -273,25 +113,32 @@ def private_key_lines(text: str) -> tuple[str, ...]:
 
 
 def _by_form(text: str) -> Iterator[Secret]:
-    for rule in _BY_HINT:
-        for hint in rule.hints:
-            at = text.find(hint)  # a hundred times as fast as a pattern
-            while at >= 0:
-                one = rule.pattern.match(text, at)
-                if one is not None:
+    for hint, rules in _BY_HINT.items():
+        at = text.find(hint)  # a hundred times as fast as a pattern
+        while at >= 0:
+            end = at + 1
+            for rule in rules:
+                if (one := rule.match(text, at)) is not None:
                     yield Secret(*one.span("secret"), rule.kind)
-                at = text.find(hint, one.end() if one else at + 1)
+                    end = max(end, one.end())
+            at = text.find(hint, end)
 
 
 def _in_runs(text: str) -> Iterator[tuple[int, int, str]]:
     """Start, end and kind of the keys in long runs of letters and digits."""
+    last = 0  # the end of the last value that a name told of
     for start, end in long_runs(text):
         if (found := _by_word(text, start, end)) is not None:
-            yield found
+            yield found[0], _whole_end(text, found[1], end), found[2]
         elif (key := issued_key(text, start, end)) is not None:
             yield *key, issued_keys.KIND
+        elif is_secret_by_name(text, start, end) or (
+            follows(text, last, start) and is_made(text[start:end])
+        ):
+            yield with_signs(text, start), end, named_values.KIND
+            last = end
         elif is_random_string(text, start, end):
-            yield start, end, randomness.KIND
+            yield with_signs(text, start), end, randomness.KIND
         elif (
             (end - start) % 4 == 0
             and end - start <= _MOST_ENCODED
@@ -309,6 +156,13 @@ def _keys(text: str) -> Iterator[tuple[int, int, str]]:
             yield found
         elif (key := issued_key(text, start, end)) is not None:
             yield *key, issued_keys.KIND
+
+
+def _whole_end(text: str, found: int, end: int) -> int:
+    """Where a key ends that goes on, in base64, after what its form says."""
+    rest = text[found:end]
+    goes_on = rest[:1] == "+" or (rest[:1] == "/" and _MIXED.match(rest) is not None)
+    return end if goes_on else found
 
 
 def _by_word(text: str, start: int, end: int) -> tuple[int, int, str] | None:

@@ -162,3 +162,35 @@ def test_twice_the_text_takes_no_more_than_about_twice_the_time(piece: str) -> N
 def test_a_secret_is_told_by_its_place_and_kind() -> None:
     key = keys()["AWS key"]
     assert find_secrets(f"k = {key}\n") == (Secret(4, 24, "AWS key"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("key = acme-qZxWvKjBpTgHrMnDcFsLxQwZ", "acme-qZxWvKjBpTgHrMnDcFsLxQwZ"),
+        ("use zed_live_3f7a9b2c4d1e8f6a7b5c", "zed_live_3f7a9b2c4d1e8f6a7b5c"),
+        ("VENDOR_MASTER_KEY=3f7a9b2c4d1e8f6a7b5c3f7a9b2c4d1e", "3f7a9b2c4d1e8f6a7b5c3f7a9b2c4d1e"),
+        ('<add key="VendorToken" value="3f7a9b2c4d1e8f6a7b5c3f7a9b2c4d1e"/>', "3f7a9b2c4d1e8f6a7b5c3f7a9b2c4d1e"),
+        ("- name: VENDOR_SECRET\n  value: 3f7a9b2c4d1e8f6a7b5c3f7a\n", "3f7a9b2c4d1e8f6a7b5c3f7a"),
+        ('"K": "x", "clientSecret": "qZxWvKjBpTgHrMnDcFsL"', "qZxWvKjBpTgHrMnDcFsL"),
+        ('variable "db_password" {\n  type = string\n  default = "qZ#WvKj?pTg9"\n}', "qZ#WvKj?pTg9"),
+        ("reg add HKCU\\X /v ApiKey /t REG_SZ /d 3f7a9b2c4d1e8f6a", "3f7a9b2c4d1e8f6a"),
+        ("password 7 0A1B2C3D4E5F60718293", "0A1B2C3D4E5F60718293"),
+    ],
+)  # fmt: skip
+def test_values_of_few_letters_are_found_after_a_word_or_a_name(text: str, secret: str) -> None:
+    assert [text[one.start : one.end] for one in find_secrets(text)] == [secret]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '["api_key", "EVP_PKEY_new_raw_public_key"]', "from x import AsyncX509WorkloadIdentityAuth as Auth",
+        "cache_key = '3f7a9b2c4d1e8f6a7b5c3f7a9b2c4d1e'", "sha1: 3f7a9b2c4d1e8f6a7b5c3f7a9b2c4d1e3f7a9b2c",
+        "commit-3f7a9b2c4d1e8f6a7b5c", "password = ${DB_PASSWORD_FROM_ENVIRONMENT1}", "api_key: {{ vault_api_key_2 }}",
+        "token=<your-token-goes-here-1234>", "primary_key: 123e4567-e89b-12d3-a456-426614174000",
+        "s.allowStaleOnFetchRejection", 'password = r"(?:[a-z0-9]+)"', "token_uri = oauth2.example.org/token1",
+    ],
+)  # fmt: skip
+def test_names_hashes_and_place_holders_are_no_secrets(text: str) -> None:
+    assert find_secrets(text) == ()
