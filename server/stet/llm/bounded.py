@@ -14,6 +14,8 @@ from typing import Any
 import httpx2
 import openai
 
+from stet.text.content_coding import ACCEPTED, BadCoding, ContentDecoder
+
 ERROR_BYTES = 64_000
 """Decoded bytes of an error that are read; the rest is left out."""
 ERROR_SECONDS = 5.0
@@ -23,12 +25,11 @@ WHOLE_BYTES = 2_000_000
 STREAM_BYTES = 128_000_000
 """Decoded bytes of a stream of events; providers use up to 500 for a token."""
 
-_PIECE = 32_768
 _DECODED = {"content-encoding", "content-length", "transfer-encoding"}
 
 
-class BodyTooLong(httpx2.TransportError):
-    """An answer is larger than any answer needs to be."""
+class BadBody(httpx2.TransportError):
+    """An answer is larger than any answer needs to be, or can't be decoded."""
 
 
 class BoundedClient(openai.DefaultAsyncHttpxClient):
@@ -49,9 +50,11 @@ class BoundedClient(openai.DefaultAsyncHttpxClient):
         """Send a request; see `httpx2.AsyncClient.send`.
 
         Raises:
-            BodyTooLong: If the answer is too long; an error is cut instead. That of a stream is
-                raised where it is read.
+            BadBody: If the answer is too long or can't be decoded; an error is cut instead. That of a
+                stream is raised where it is read.
         """
+        # Not what the SDK's client would decode by itself: that depends on what else is installed.
+        request.headers["accept-encoding"] = ACCEPTED
         came = await super().send(request, stream=True, **options)
         kind = came.headers.get("content-type", "").lower()
         is_stream = stream and "json" not in kind and "html" not in kind
@@ -87,14 +90,29 @@ class _Decoded(httpx2.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         n_bytes = 0
-        async for decoded in self._response.aiter_bytes():
-            n_bytes += len(decoded)
+        async for piece in self._pieces():
+            n_bytes += len(piece)
             if n_bytes > self._most:
-                raise BodyTooLong(f"it is longer than {self._most} bytes")
-            for at in range(0, len(decoded), _PIECE):
-                yield decoded[at : at + _PIECE]
-                # What is decoded comes at once: without this, nothing else would be done meanwhile.
-                await asyncio.sleep(0)
+                raise BadBody(f"it is longer than {self._most} bytes")
+            yield piece
+
+    async def _pieces(self) -> AsyncIterator[bytes]:
+        """Yield the decoded body as it comes.
+
+        Raises:
+            BadBody: If it can't be decoded.
+        """
+        try:
+            decoder = ContentDecoder(self._response.headers.get("content-encoding", ""))
+            async for raw in self._response.aiter_raw():
+                for piece in decoder.feed(raw):
+                    if piece:
+                        yield piece
+                    # What is decoded comes at once: without this, nothing else is done meanwhile.
+                    await asyncio.sleep(0)
+            decoder.finish()
+        except BadCoding as error:
+            raise BadBody(f"it {error}") from error
 
     async def aclose(self) -> None:
         """Close the connection, or give it back."""
@@ -110,12 +128,15 @@ class _Error(_Decoded):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         end = asyncio.get_running_loop().time() + ERROR_SECONDS
         left = self._most
-        pieces = self._response.aiter_bytes()
+        pieces = self._pieces()
         while left > 0:
             try:
                 async with asyncio.timeout_at(end):
                     piece = await anext(pieces)
             except (StopAsyncIteration, TimeoutError):
+                return
+            except BadBody as error:
+                yield f"(the rest of this error can't be read: {error})".encode()
                 return
             yield piece[:left]
             left -= len(piece)

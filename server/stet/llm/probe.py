@@ -15,6 +15,7 @@ MAX_ANSWER_BYTES = 1_000_000
 MAX_PARTS = 50_000
 OLLAMA_PORT = 11434
 LM_STUDIO_PORT = 1234
+_HEADERS = "Accept-Encoding: identity\r\nConnection: close\r\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ async def _get(port: int, path: str) -> bytes | None:
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             try:
                 # HTTP/1.0, so that the answer ends with the connection and is not chunked.
-                head = f"GET {path} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n"
+                head = f"GET {path} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\n{_HEADERS}\r\n"
                 writer.write(head.encode())
                 answer = await _read_all(reader)
             finally:

@@ -15,7 +15,7 @@ import httpx2
 import openai
 
 from stet.llm import faults
-from stet.llm.bounded import WHOLE_BYTES, BodyTooLong, BoundedClient
+from stet.llm.bounded import WHOLE_BYTES, BadBody, BoundedClient
 from stet.llm.endpoint import Endpoint, Timeouts
 from stet.llm.retry import Again, Failure, retry_after
 from stet.llm.sse import EventDecoder, EventTooLong, ServerEvent
@@ -175,7 +175,7 @@ class Transport:
     def _connection_failure(self, exc: Exception, *, answered: bool) -> Failure:
         cause = exc.__cause__ or exc
         reason = str(cause) or type(cause).__name__
-        if isinstance(cause, BodyTooLong):
+        if isinstance(cause, BadBody):
             return faults.cut(self._endpoint, f"is no answer: {reason}", "")
         if answered:
             return faults.cut(self._endpoint, f"broke off ({reason})", "")

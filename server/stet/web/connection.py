@@ -105,13 +105,16 @@ def _too_large(address: Address, limits: FetchLimits) -> WebError:
 
 
 class _Headers:
-    """What an answer says of itself; of several headers of a name the first counts."""
+    """What an answer says of itself; of several headers of a name the first counts, of codings all."""
 
     def __init__(self, raw: Iterable[tuple[bytes, bytes]]) -> None:
         self._values: dict[str, str] = {}
         for name, value in raw:
             text = value.decode("utf-8", "replace").strip()
-            self._values.setdefault(name.decode("ascii", "replace").lower(), text)
+            key = name.decode("ascii", "replace").lower()
+            if key == "content-encoding" and key in self._values:
+                self._values[key] += f", {text}"
+            self._values.setdefault(key, text)
 
     @property
     def length(self) -> int:
@@ -141,11 +144,14 @@ class _Headers:
             raise WebError(f"{address.url} is a PDF, which is not read. Look for a web page.")
         if name not in _KINDS:
             raise WebError(f"{address.url} is of the kind {name!r}; only pages of text are read.")
-        packed = self._values.get("content-encoding", "identity").lower()
-        if packed not in {"identity", "gzip", "x-gzip", ""}:
-            raise WebError(f"{address.url} is packed as {packed!r}, which was not asked for.")
+        packed = self._values.get("content-encoding", "").lower()[:MAX_KIND]
+        codings = {name.strip() for name in packed.split(",")} - {"", "identity"}
+        if codings - {"gzip", "x-gzip"} or packed.count("gzip") > 1:
+            raise WebError(
+                f"{address.url} is compressed as {packed!r}, which was not asked for (gzip was)."
+            )
         charset = found[1].lower() if (found := _CHARSET.search(told)) else ""
-        return _KINDS[name], charset, packed in {"gzip", "x-gzip"}
+        return _KINDS[name], charset, bool(codings)
 
 
 class _Pinned(httpcore2.AsyncNetworkBackend):

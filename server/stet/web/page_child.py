@@ -9,10 +9,10 @@ import codecs
 import json
 import re
 import sys
-import zlib
 from typing import Any
 
 from stet.system.child_limits import limit_self
+from stet.text.content_coding import BadCoding, decode
 from stet.web.hidden import one_line, without_hidden
 
 MEMORY = 1_500_000_000
@@ -47,8 +47,8 @@ def answer_for(asked: dict[str, object], body: bytes) -> dict[str, object]:
         return _read(asked, body)
     except _TooLarge:
         return {"error": f"it grows to more than {asked['size']} bytes when it is unpacked"}
-    except zlib.error:
-        return {"error": "it can't be unpacked"}
+    except BadCoding as error:
+        return {"error": f"it {error}"}
     except ModuleNotFoundError as error:
         return {
             "error": f"{error.name} is not installed; the user must install Stet with its extra `web`. "
@@ -60,7 +60,10 @@ def answer_for(asked: dict[str, object], body: bytes) -> dict[str, object]:
 
 def _read(asked: dict[str, object], body: bytes) -> dict[str, object]:
     if asked["packed"]:
-        body = _unpacked(body, int(str(asked["size"])))
+        limit = int(str(asked["size"]))
+        body = decode("gzip", body, limit)
+        if len(body) > limit:
+            raise _TooLarge
     decoded = _decoded(body, str(asked["charset"]), is_html=asked["kind"] == "html")
     title, (text, n_hidden) = "", without_hidden(decoded)
     if asked["kind"] == "html":
@@ -71,19 +74,6 @@ def _read(asked: dict[str, object], body: bytes) -> dict[str, object]:
     left_out = max(0, len(text) - MAX_TEXT)
     title = one_line(title, MAX_TITLE)
     return {"title": title, "text": text[:MAX_TEXT], "hidden": n_hidden, "left_out": left_out}
-
-
-def _unpacked(body: bytes, limit: int) -> bytes:
-    """The bytes that were packed.
-
-    Raises:
-        _TooLarge: If they are more than `limit`.
-        zlib.error: If they are no gzip.
-    """
-    unpacked = zlib.decompressobj(wbits=31).decompress(body, limit + 1)
-    if len(unpacked) > limit:
-        raise _TooLarge
-    return unpacked
 
 
 def _decoded(body: bytes, charset: str, *, is_html: bool) -> str:

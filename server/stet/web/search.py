@@ -12,6 +12,7 @@ from typing import Any
 import httpx2
 
 from stet.text.bounded_json import parse_bounded
+from stet.text.content_coding import ACCEPTED, BadCoding, ContentDecoder
 from stet.web.endpoint import SearchEndpoint
 from stet.web.errors import WebError
 from stet.web.formats import Answer, SearchRequest, answer_of, request_for
@@ -68,18 +69,24 @@ async def _send(endpoint: SearchEndpoint, request: SearchRequest) -> tuple[int, 
         client.stream(
             request.method,
             request.url,
-            headers=request.headers,
+            headers={**request.headers, "accept-encoding": ACCEPTED},
             params=request.params or None,
             json=request.body,
         ) as response,
     ):
-        raw = bytearray()
-        async for piece in response.aiter_bytes():
-            raw += piece
-            if len(raw) > MAX_BYTES:
-                raise _failed(endpoint, f"answered with more than {MAX_BYTES} bytes")
-            await asyncio.sleep(0)  # what is decompressed comes at once
-        return response.status_code, bytes(raw)
+        body = bytearray()
+        try:
+            decoder = ContentDecoder(response.headers.get("content-encoding", ""))
+            async for raw in response.aiter_raw():
+                for piece in decoder.feed(raw):
+                    body += piece
+                    if len(body) > MAX_BYTES:
+                        raise _failed(endpoint, f"answered with more than {MAX_BYTES} bytes")
+                    await asyncio.sleep(0)  # what is decompressed comes at once
+            decoder.finish()
+        except BadCoding as error:
+            raise _failed(endpoint, f"answered with a body that {error}") from error
+        return response.status_code, bytes(body)
 
 
 def _parsed(raw: bytes) -> Mapping[str, Any] | None:

@@ -38,6 +38,7 @@ async def test_no_secret_is_sent_to_them() -> None:
         await find_local_servers(ollama.port, ollama.port)
         assert {header for asked in ollama.others for header in asked.headers} == {
             "host",
+            "accept-encoding",
             "connection",
         }
 

@@ -17,6 +17,10 @@ from tests.support.http_server import Asked
 from tests.support.web_server import Answer, Reply, WebServer, moved, page
 
 HERE = "127.0.0.1"
+TWO_CODINGS = (
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: gzip\r\n"
+    b"Content-Encoding: br\r\nContent-Length: 1\r\n\r\nx"
+)
 
 
 class Names:
@@ -207,7 +211,12 @@ async def test_a_protected_page_never_leads_to_an_unprotected_one(
         (page("x", kind="image/png"), "of the kind 'image/png'"),
         (page("x", kind="application/octet-stream"), "only pages of text"),
         (page("x", kind=""), "of the kind ''"),
-        (page("x", content_encoding="br"), "packed as 'br'"),
+        (page("x", content_encoding="br"), "compressed as 'br', which was not asked for"),
+        (page("x", content_encoding="zstd"), "compressed as 'zstd'"),
+        (page("x", content_encoding="deflate"), "compressed as 'deflate'"),
+        (page("x", content_encoding="gzip, gzip"), "compressed as 'gzip, gzip'"),
+        (page("x", content_encoding="gzip," * 9000), "compressed as 'gzip,gzip"),
+        (Reply(raw=TWO_CODINGS), "compressed as 'gzip, br'"),
         (Reply(404), "the status 404"),
         (Reply(204), "the status 204"),
         (Reply(302), "does not say where"),

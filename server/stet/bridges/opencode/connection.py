@@ -21,6 +21,7 @@ from stet.bridges.opencode.address import Address
 from stet.bridges.opencode.errors import NotOpenCode, Refused, Unreachable
 from stet.system.socket_owner import Endpoint, other_owner, own_uid
 from stet.text.capped import MAX_LINE, quoted_line
+from stet.text.content_coding import ACCEPTED, BadCoding, ContentDecoder
 from stet.workspace.redaction import Redactor
 
 SECONDS = 15.0
@@ -77,6 +78,7 @@ class Connection:
         self._api = ""
         self._client = httpx2.AsyncClient(
             timeout=None,
+            headers={"accept-encoding": ACCEPTED},
             # A proxy of the environment does not reach this machine's own ports.
             trust_env=not address.is_loopback,
             limits=httpx2.Limits(
@@ -195,14 +197,8 @@ class Connection:
             auth=self._login if self._wants_login else None,
             extensions={"trace": trace},
         ) as response:
-            raw = bytearray()
-            async for piece in response.aiter_bytes():
-                raw += piece
-                if len(raw) > MAX_BYTES:
-                    raise NotOpenCode(f"its answer to {path} is longer than {MAX_BYTES} bytes")
-                await asyncio.sleep(0)  # what is decompressed comes at once
             challenge = response.headers.get("www-authenticate", "")
-            return _Answer(response.status_code, bytes(raw), challenge)
+            return _Answer(response.status_code, await _body_of(response, path), challenge)
 
     async def _check_owner(self, stream: Any) -> None:
         """See that a port of this machine is not another user's.
@@ -251,6 +247,27 @@ class _Failures:
         if isinstance(error, (httpx2.HTTPError, httpx2.InvalidURL)):
             said = Redactor().beginning(str(error) or type(error).__name__, MAX_LINE)
             raise Unreachable(quoted_line(said)) from error
+
+
+async def _body_of(response: httpx2.Response, path: str) -> bytes:
+    """Return the decoded body of an answer to `path`.
+
+    Raises:
+        NotOpenCode: If it is too long, or can't be decoded.
+    """
+    body = bytearray()
+    try:
+        decoder = ContentDecoder(response.headers.get("content-encoding", ""))
+        async for raw in response.aiter_raw():
+            for piece in decoder.feed(raw):
+                body += piece
+                if len(body) > MAX_BYTES:
+                    raise NotOpenCode(f"its answer to {path} is longer than {MAX_BYTES} bytes")
+                await asyncio.sleep(0)  # what is decompressed comes at once
+        decoder.finish()
+    except BadCoding as error:
+        raise NotOpenCode(f"its answer to {path} {error}") from error
+    return bytes(body)
 
 
 def _is_healthy(raw: bytes) -> bool:

@@ -1,0 +1,153 @@
+"""Decode compressed HTTP bodies in small steps, so that a hostile one takes neither memory nor time.
+
+    decoder = ContentDecoder(response.headers.get("content-encoding", ""))
+    for piece in decoder.feed(raw):
+        ...  # of at most PIECE bytes; b"" after a step that gave nothing: let others work
+    decoder.finish()
+
+Decoding gzip within gzip step by step is needed: 4 MB may hold gigabytes that decode to nothing.
+"""
+
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from zlib import _Decompress
+
+ACCEPTED = "gzip, deflate"
+"""What a request may say that it accepts."""
+PIECE = 32_768
+"""Bytes that one step gives at most, and takes."""
+MAX_CODINGS = 2
+MAX_SILENT = 1_000_000
+"""Bytes of a body that may decode to nothing at a stretch."""
+
+_MAX_SHOWN = 40
+_GZIP = zlib.MAX_WBITS | 16
+_NAMES = {"gzip": "gzip", "x-gzip": "gzip", "deflate": "deflate"}
+
+
+class BadCoding(ValueError):
+    """A body can't be decoded; the message says why, as a phrase about the body."""
+
+
+class ContentDecoder:
+    """Decodes one body."""
+
+    def __init__(self, header: str) -> None:
+        """Prepare for the codings that a `Content-Encoding` header lists.
+
+        Raises:
+            BadCoding: If one of them is unknown, or they are too many.
+        """
+        named = [name.strip().lower() for name in header.split(",", MAX_CODINGS + 10)]
+        codings = [name for name in named if name not in ("", "identity")]
+        unknown = [name for name in codings if name not in _NAMES]
+        if unknown:
+            name = unknown[0][:_MAX_SHOWN]
+            raise BadCoding(f"is compressed as {name!r}, which was not asked for ({ACCEPTED} was)")
+        if len(codings) > MAX_CODINGS:
+            raise BadCoding(f"is compressed more than {MAX_CODINGS} times")
+        self._layers = [_Layer(_NAMES[name]) for name in reversed(codings)]
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether the body is sent as it is."""
+        return not self._layers
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """Decode the next part of the body, and yield after each step what it gave; may be nothing.
+
+        Raises:
+            BadCoding: If the part is not in the coding, or decodes to nothing for too long.
+        """
+        for at in range(0, len(data), PIECE):
+            yield from _through(self._layers, data[at : at + PIECE])
+
+    def finish(self) -> None:
+        """Check that the body has ended where its codings end.
+
+        Raises:
+            BadCoding: If it was cut off.
+        """
+        if any(layer.is_open for layer in self._layers):
+            raise BadCoding("is compressed and was cut off")
+
+
+def decode(header: str, body: bytes, limit: int) -> bytes:
+    """Return a whole body decoded, cut behind the byte after `limit`.
+
+    Raises:
+        BadCoding: As `ContentDecoder` does.
+    """
+    decoder, decoded = ContentDecoder(header), bytearray()
+    for piece in decoder.feed(body):
+        decoded += piece
+        if len(decoded) > limit:
+            return bytes(decoded[: limit + 1])
+    decoder.finish()
+    return bytes(decoded)
+
+
+def _through(layers: Sequence["_Layer"], data: bytes) -> Iterator[bytes]:
+    if not layers:
+        yield data
+        return
+    for piece in layers[0].steps(data):
+        if piece:
+            yield from _through(layers[1:], piece)
+        else:
+            yield b""
+
+
+class _Layer:
+    """One coding; `is_open`: it has begun and not ended."""
+
+    def __init__(self, coding: str) -> None:
+        self._coding = coding
+        self._head = b""
+        self._inflater: _Decompress | None = None
+        self._has_ended = False
+        self._n_silent = 0
+
+    @property
+    def is_open(self) -> bool:
+        return self._inflater is not None or bool(self._head and not self._has_ended)
+
+    def steps(self, data: bytes) -> Iterator[bytes]:
+        data = self._head + data
+        self._head = b""
+        piece = b""
+        while data or len(piece) == PIECE:
+            if self._inflater is None:
+                if len(data) < 2:
+                    self._head = data
+                    return
+                if self._has_ended and not (self._coding == "gzip" and data[:2] == b"\x1f\x8b"):
+                    return  # what comes after the end counts for nothing, as for a browser
+                self._inflater = zlib.decompressobj(_window(self._coding, data))
+            piece, data = self._step(self._inflater, data)
+            yield piece
+
+    def _step(self, inflater: "_Decompress", data: bytes) -> tuple[bytes, bytes]:
+        """Return what one step gives, and what is left of the data."""
+        try:
+            piece = inflater.decompress(data, PIECE)
+        except zlib.error as error:
+            raise BadCoding(f"is no {self._coding}, as which it was sent") from error
+        left = inflater.unconsumed_tail
+        if inflater.eof:
+            left, self._inflater, self._has_ended = inflater.unused_data, None, True
+        self._n_silent = 0 if piece else self._n_silent + len(data) - len(left)
+        if self._n_silent > MAX_SILENT:
+            raise BadCoding("decodes to nothing")
+        return piece, left
+
+
+def _window(coding: str, head: bytes) -> int:
+    """What zlib is to expect. Some servers send `deflate` without the header of zlib."""
+    if coding == "gzip":
+        return _GZIP
+    has_header = head[0] & 0x0F == zlib.DEFLATED and int.from_bytes(head[:2]) % 31 == 0
+    return zlib.MAX_WBITS if has_header else -zlib.MAX_WBITS
