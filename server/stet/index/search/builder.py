@@ -106,6 +106,10 @@ class Builder:
         """Leave files out: reading one of them has ended the process."""
         self._avoided.update(uris)
 
+    def readmit(self, uri: str) -> None:
+        """Read a file again that was to be left out, by its canonical URI."""
+        self._avoided.discard(uri)
+
     def lay(self, uri: str, name: str, text: str | None) -> None:
         """A document reads so in the editor; None when it is closed. It is read at once."""
         key = canonical(uri)

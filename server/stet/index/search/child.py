@@ -53,6 +53,8 @@ class Worker:
         self._ground.is_sent = bool(self._endpoint)
         self._avoided: list[str] = begin["avoid"]
         self._first: list[str] = begin["first"]
+        self._failed: set[str] = set()
+        """Documents whose last text could not be indexed."""
         self._n_steps = 0
         self._n_faults = 0
         self._n_rebuilt = 0
@@ -109,19 +111,29 @@ class Worker:
         self._was_ready = False
 
     def _lay_safely(self, message: dict[str, Any]) -> None:
-        """Index a document of the editor; leave it out and log why where that fails.
+        """Index a document of the editor; where that fails, leave it out until it has another text.
+
+        Why is logged once, until it can be indexed again.
 
         Raises:
             DatabaseError: If the index is broken.
             OSError: If the disk refuses.
         """
+        key = canonical(message["uri"])
+        if has_failed := key in self._failed:
+            self._builder.readmit(key)
         try:
             self._builder.lay(message["uri"], message["name"], message["text"])
         except Exception as bug:  # one document must not end the index
             if isinstance(bug, sqlite3.DatabaseError | OSError):
                 raise
-            self._builder.avoid([canonical(message["uri"])])
-            tell("logged", message=f"A document can't be indexed and is left out: {told(bug)}")
+            self._builder.avoid([key])
+            self._failed.add(key)
+            if not has_failed:
+                why = told(bug)
+                tell("logged", message=f"A document can't be indexed and is left out: {why}")
+        else:
+            self._failed.discard(key)
 
     def step(self) -> bool:
         """Do a little of what is left; whether anything was."""

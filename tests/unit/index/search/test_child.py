@@ -13,6 +13,7 @@ from stet.index.search import builder, child
 from stet.index.search.child import MAX_FAULTS, Worker, _ended
 from stet.index.search.embedding import LocalEmbedder
 from stet.index.search.engine import Hit, Search
+from stet.index.search.entries import Entry, Source
 from stet.index.search.state import DISK_REFUSES
 from stet.workspace.uris import uri_of
 
@@ -272,3 +273,37 @@ def test_a_document_that_cannot_be_indexed_is_logged_and_left_out(
     assert sum(each["is"] == "logged" for each in messages) == 1
     [answer] = [each for each in messages if each["is"] == "answer"]
     assert [hit["file"] for hit in answer["hits"]] == ["harbour.py"]
+
+
+def test_a_document_whose_text_can_not_be_indexed_is_tried_again_with_its_next_text(
+    worker: Worker,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    settle(worker)
+    cut = builder.entry_of
+    file = tmp_path / "ws" / "harbour.py"
+
+    def fails(source: Source) -> Entry:
+        if "poison" in source.text:
+            raise KeyError("poison")
+        return cut(source)
+
+    def found(text: str | None) -> list[str]:
+        worker.handle({"do": "text", "uri": uri_of(file), "name": file.name, "text": text})
+        settle(worker)
+        return [hit.file for hit in worker._engine.search(Search("moor", limit=5))]
+
+    monkeypatch.setattr(builder, "entry_of", fails)
+    assert found("def moor(boat): pass\n") == ["harbour.py"]
+    told(capsys)
+    found("def moor(poison): pass\n")
+    found("def moor(poison, again): pass\n")
+    messages = told(capsys)
+    [logged] = [one["message"] for one in messages if one["is"] == "logged"]
+    assert logged.startswith("A document can't be indexed and is left out: ")
+    assert found("def moor(cure): pass\n") == ["harbour.py"]
+    assert worker._engine.search(Search("cure", limit=5))
+    found("poison")
+    assert found(None) == ["harbour.py"]  # closed: the file on the disk counts
