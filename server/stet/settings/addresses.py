@@ -1,7 +1,11 @@
 """Looks at a server's address where it is read, so that a slip is reported before it is needed."""
 
-from urllib.parse import urlsplit
+import re
+from ipaddress import AddressValueError, IPv4Address
+from urllib.parse import SplitResult, urlsplit
 
+_EXAMPLE = "write one such as 'http://127.0.0.1:11434/v1'"
+_NAME = re.compile(r"(?!-)[\w-]{1,63}(\.[\w-]{1,63})*\.?")
 _PATHS = ("/chat/completions", "/completions", "/embeddings", "/models")
 
 
@@ -9,16 +13,52 @@ def fault_of_url(url: str) -> str:
     """Return what is wrong with a `baseUrl` and what to write instead; "" for nothing."""
     if not url:
         return ""
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        return "it is no address: write one such as 'http://127.0.0.1:11434/v1'"
     if not url.isprintable() or " " in url:
         return "it has a blank or a character that can't be seen: leave that out"
-    if parts.scheme not in {"http", "https"} or not host:
-        return "it is no http address: write one such as 'http://127.0.0.1:11434/v1'"
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return f"it is no address: {_EXAMPLE}"
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        return f"it is no http address: {_EXAMPLE}"
+    if "@" in parts.netloc:
+        return (
+            "it holds a name or password: leave out what is before '@', and name in 'apiKeyEnv' the"
+            " environment variable that holds the key"
+        )
+    return _fault_of_place(parts) or _fault_of_rest(parts)
+
+
+def _fault_of_place(parts: SplitResult) -> str:
+    """Return what is wrong with the host or the port."""
+    try:
+        port = parts.port
+    except ValueError:
+        port = 0
+    if port == 0:
+        return "it has a port that is no number from 1 to 65535: mend that, or leave it out"
+    host = parts.hostname or ""
+    if ":" in host:  # `urlsplit` has checked that it is in brackets
+        return ""
+    return "" if _is_host(host) else f"it has no host that can be looked up: {_EXAMPLE}"
+
+
+def _is_host(host: str) -> bool:
+    if not _NAME.fullmatch(host) or len(host) > 253:
+        return False
+    if host.rpartition(".")[2].isdigit():
+        try:
+            IPv4Address(host)
+        except AddressValueError:
+            return False
+    return True
+
+
+def _fault_of_rest(parts: SplitResult) -> str:
+    """Return what is wrong with what comes after the host."""
     if parts.query or parts.fragment:
         return "it ends in '?' or '#' and more: leave that out"
+    if "\\" in parts.path:
+        return "it has a backslash: write '/' instead"
     path = next((one for one in _PATHS if parts.path.rstrip("/").endswith(one)), "")
     return f"it ends in {path!r}, which is added: leave that out" if path else ""

@@ -1,0 +1,83 @@
+"""An address in the settings that can't be followed is told once, by the setting's name."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException
+
+from tests.support.editor import FakeEditor
+from tests.support.live_turns import run
+from tests.support.restarts import ready
+
+BAD = {
+    "localhost:11434/v1": "no http address",
+    "ftp://x/v1": "no http address",
+    "https://": "no http address",
+    "http://x:70000/v1": "a port that is no number from 1 to 65535",
+    "http:// x/v1": "a blank",
+    "http://${HOST}/v1": "no host that can be looked up",
+    "http://user:hunter2@x/v1": "leave out what is before '@'",
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A workspace of one file."""
+    folder = tmp_path / "ws"
+    folder.mkdir()
+    (folder / "a.txt").write_text("one\n")
+    return folder
+
+
+def told(editor: FakeEditor) -> list[str]:
+    """Messages about settings."""
+    return [one.message for one in editor.messages if "settings:" in one.message]
+
+
+def changed(editor: FakeEditor, settings: dict[str, Any]) -> None:
+    """The user has changed the settings."""
+    params = lsp.DidChangeConfigurationParams({"stet": settings})
+    editor.workspace_did_change_configuration(params)
+
+
+async def test_each_slip_is_told_once_with_the_setting_and_what_to_do(root: Path) -> None:
+    config = root.parent / "config" / "stet" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text("[search]\nbaseUrl = 'gopher://x'\n")
+    state = root.parent / "state"
+    env = {"XDG_CONFIG_HOME": str(config.parent.parent), "XDG_STATE_HOME": str(state)}
+    async with FakeEditor.start(root, env=env) as editor:
+        await ready(editor)
+        [first] = told(editor)
+        assert "'search.baseUrl' can't be followed: it is no http address: write one such" in first
+        for n, (url, why) in enumerate(BAD.items(), 2):
+            for _ in range(2):
+                changed(editor, {"model": {"baseUrl": url}, "web": {"baseUrl": ""}})
+            await editor.wait_until(lambda n=n: len(told(editor)) == n)
+            assert "setting 'model.baseUrl' can't be followed: it" in told(editor)[-1]
+            assert why in told(editor)[-1]
+        changed(editor, {"web": {"provider": "brave", "baseUrl": "x"}})
+        await editor.wait_until(lambda: "'web.baseUrl'" in told(editor)[-1])
+        assert len(told(editor)) == len(BAD) + 2
+        assert "hunter2" not in str(editor.messages)
+    written = b"".join(file.read_bytes() for file in state.rglob("*") if file.is_file())
+    assert b"hunter2" not in written
+
+
+@pytest.mark.parametrize("url", BAD)
+async def test_a_question_to_such_an_address_fails_with_words_and_asks_nobody_else(
+    root: Path, url: str
+) -> None:
+    settings: dict[str, Any] = {"model": {"baseUrl": url, "name": "m", "apiKeyEnv": "A_KEY"}}
+    env = {"A_KEY": "key", "OPENAI_API_KEY": "other", "OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
+    async with FakeEditor.start(root, env=env, settings=settings) as editor:
+        try:
+            turn = await run(editor, "Hello", uri=editor.open("a.txt"))
+        except JsonRpcException as error:
+            turn = {"state": "failed", "error": str(error)}
+    assert turn["state"] == "failed"
+    assert turn["error"]
+    assert "127.0.0.1:9" not in turn["error"]
+    assert "hunter2" not in turn["error"]
