@@ -1,5 +1,6 @@
 """An address in the settings that can't be followed is told once, by the setting's name."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,11 @@ def told(editor: FakeEditor) -> list[str]:
     return [one.message for one in editor.messages if "settings:" in one.message]
 
 
+def is_told_of(editor: FakeEditor, n: int) -> bool:
+    """Whether there have been so many messages."""
+    return len(told(editor)) == n
+
+
 def changed(editor: FakeEditor, settings: dict[str, Any]) -> None:
     """The user has changed the settings."""
     params = lsp.DidChangeConfigurationParams({"stet": settings})
@@ -55,7 +61,7 @@ async def test_each_slip_is_told_once_with_the_setting_and_what_to_do(root: Path
         for n, (url, why) in enumerate(BAD.items(), 2):
             for _ in range(2):
                 changed(editor, {"model": {"baseUrl": url}, "web": {"baseUrl": ""}})
-            await editor.wait_until(lambda n=n: len(told(editor)) == n)
+            await editor.wait_until(partial(is_told_of, editor, n))
             assert "setting 'model.baseUrl' can't be followed: it" in told(editor)[-1]
             assert why in told(editor)[-1]
         changed(editor, {"web": {"provider": "brave", "baseUrl": "x"}})

@@ -5,6 +5,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from stet.settings.parse import Parsed, parse
+from stet.settings.values import PresetSettings
 from tests.support.all_settings import ALL
 
 # A busy machine is no reason to fail.
@@ -62,6 +63,10 @@ def assert_valid(parsed: Parsed) -> None:
             "selectionLimit": settings.context.selection_limit,
             "currentFileLines": settings.context.current_file_lines,
             "excludedFolders": settings.context.excluded_folders,
+            "presets": {
+                one.name: {"files": one.files, "folders": one.folders, **_given(one)}
+                for one in settings.context.presets
+            },
         },
         "edit": {
             "scope": settings.edit.scope,
@@ -89,6 +94,12 @@ def assert_valid(parsed: Parsed) -> None:
     }
     assert parse(as_json) == Parsed(settings)
     assert all(str(problem).encode() for problem in parsed.problems)
+
+
+def _given(preset: PresetSettings) -> dict[str, object]:
+    """What a preset sets beside files and folders."""
+    values = {"scope": preset.scope, "linkDepth": preset.link_depth}
+    return {key: value for key, value in values.items() if value is not None}
 
 
 MODEL_KEYS = {

@@ -12,7 +12,7 @@ import pytest
 from stet.index.search import builder, child
 from stet.index.search.child import MAX_FAULTS, Worker, _ended
 from stet.index.search.embedding import LocalEmbedder
-from stet.index.search.engine import Hit, Search
+from stet.index.search.engine import Hit, Search, entry_of
 from stet.index.search.entries import Entry, Source
 from stet.index.search.state import DISK_REFUSES
 from stet.workspace.uris import uri_of
@@ -282,13 +282,12 @@ def test_a_document_whose_text_can_not_be_indexed_is_tried_again_with_its_next_t
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     settle(worker)
-    cut = builder.entry_of
     file = tmp_path / "ws" / "harbour.py"
 
     def fails(source: Source) -> Entry:
         if "poison" in source.text:
             raise KeyError("poison")
-        return cut(source)
+        return entry_of(source)
 
     def found(text: str | None) -> list[str]:
         worker.handle({"do": "text", "uri": uri_of(file), "name": file.name, "text": text})
