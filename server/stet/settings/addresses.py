@@ -4,15 +4,26 @@ import re
 from ipaddress import AddressValueError, IPv4Address
 from urllib.parse import SplitResult, urlsplit
 
+_MAX_SHOWN = 80
+"""Characters of an address that are quoted."""
 _EXAMPLE = "write one such as 'http://127.0.0.1:11434/v1'"
 _NAME = re.compile(r"(?!-)[\w-]{1,63}(\.[\w-]{1,63})*\.?")
 _PATHS = ("/chat/completions", "/completions", "/embeddings", "/models")
 
 
 def fault_of_url(url: str) -> str:
-    """Return what is wrong with a `baseUrl` and what to write instead; "" for nothing."""
-    if not url:
-        return ""
+    """Return what is wrong with a `baseUrl` and what to write instead; "" for nothing.
+
+    The address is quoted, unless it may hold a password.
+    """
+    why = _fault_of(url) if url else ""
+    if not why or "@" in url:
+        return why
+    shown = url if len(url) <= _MAX_SHOWN else f"{url[:_MAX_SHOWN]}\u2026"
+    return f"{why} (it reads {shown!r})"
+
+
+def _fault_of(url: str) -> str:
     if not url.isprintable() or " " in url:
         return "it has a blank or a character that can't be seen: leave that out"
     try:

@@ -266,9 +266,7 @@ def _read_scalar(key: str, value: object, values: dict[str, object]) -> Iterator
             values[key] = _adapter(key).validate_python(bound)
             yield key, f"setting {key!r} is out of range: {bound} is used for {_show(value)}"
     if key.endswith(".baseUrl") and (why := fault_of_url(str(values.get(key, "")))):
-        # It is kept, so that no other server is asked; what may hold a password is not shown.
-        shown = "" if "@" in str(values[key]) else f" (it reads {_show(value)})"
-        yield key, f"setting {key!r} can't be followed: {why}{shown}"
+        yield key, f"setting {key!r} can't be followed: {why}"  # and is kept: no other is asked
 
 
 def _bound(context: Mapping[str, Any]) -> int | float | None:
