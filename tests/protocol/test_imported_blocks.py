@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
@@ -70,6 +71,24 @@ async def test_blocks_become_hunks_that_commands_decide(root: Path, kind: str) -
         await editor.command("stet.undo", {"hunk": hunks[0]["hunk"]})
         await wait_for_states(editor, **{hunks[0]["hunk"]: "undone"})
         assert editor.text("a.md") == "# Note\nmiddle\nold words\nbelow\nlast\n"
+
+
+async def test_a_block_counts_by_what_it_says_not_by_the_text_around_it(root: Path) -> None:
+    gone = block("g1", "replace", "a sentence that is nowhere else", "another")
+    there = block("g2", "replace", "middle", "centre")
+    drop = block("g3", "delete", "two\nlines", "")
+    (root / "b.md").write_text(f"- item\n{gone}middle\n{there}{drop}middle\n")
+    async with FakeEditor.start(root) as editor:
+        editor.open("b.md")
+        first, second, third = [hunk["hunk"] for hunk in await found(editor, "b.md", 3)]
+        await editor.command("stet.reject", {"hunk": first})
+        await wait_for_states(editor, **{first: "rejected"})
+        wanted = "- item\na sentence that is nowhere else\nmiddle\n"
+        assert editor.text("b.md") == f"{wanted}{there}{drop}middle\n"
+        await editor.command("stet.accept", {"hunk": second})
+        await editor.command("stet.accept", {"hunk": third})
+        await wait_for_states(editor, **{second: "accepted", third: "accepted"})
+        assert editor.text("b.md") == f"{wanted}centre\nmiddle\n"
 
 
 @pytest.mark.parametrize("kind", STYLES)
@@ -144,6 +163,7 @@ async def test_malformed_blocks_are_left_alone_and_reported_once(root: Path) -> 
         '```ai-edit\n{"id":7,"type":"add","before":"","after":"x"}\n```\n'
         '~~~ai-edit\n{"id":"c","type":"add","before":"","after":"x"}\n~~~\n'
         f"```ai-edit\n{'[' * 100_000}\n```\n"
+        f"- an item\n{indent(REPLACE, '  ')}- another\n{indent(ADD, '  ')}"
         f"````md\n{ADD}````\n"
         '```ai-edit\n{"id":"d","type":"add","before":"","after":"x"}\n'
     )

@@ -5,6 +5,7 @@ It shares no code with `stet.text` and does its arithmetic by encoding prefixes.
 
 import random
 import re
+from functools import lru_cache
 
 NASTY = (
     "a", "b", "xyz", " ", "\t", "\n", "\n", "\r", "\r\n", "\r\n", "\x00", "\x0b", "\x0c", "\x1c",
@@ -15,13 +16,14 @@ NASTY = (
 SIZES = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
 
 
-def naive_lines(text: str) -> list[tuple[int, str, str]]:
+@lru_cache(maxsize=2)  # an edit of a long text asks for the same lines several times
+def naive_lines(text: str) -> tuple[tuple[int, str, str], ...]:
     """Each line as (offset, text, line end)."""
     found = re.finditer(r"([^\r\n]*)(\r\n|\n|\r|\Z)", text)
     lines = [(match.start(), match[1], match[2]) for match in found]
     if len(lines) > 1 and lines[-1][1:] == ("", "") and lines[-2][2] == "":
         lines.pop()  # the pattern matches the end twice
-    return lines
+    return tuple(lines)
 
 
 def naive_offset(text: str, line: int, units: int, encoding: str) -> int:

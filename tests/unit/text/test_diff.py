@@ -14,9 +14,9 @@ from stet.text.buffer import TextBuffer
 from stet.text.diff import changes_between, diff_lines, long_changes_between, unified_diff
 from stet.text.line_hunk import LineHunk
 from stet.text.lines import split_lines
-from tests.support.naive_text import NASTY
+from tests.support.naive_text import NASTY, whole
 
-nasty = st.lists(st.sampled_from(NASTY), max_size=16).map("".join)
+nasty = st.lists(st.sampled_from(NASTY), max_size=16).map("".join).map(whole)
 printable = nasty.map(lambda text: text.replace("\0", ""))
 few_lines = st.lists(st.sampled_from(["a\n", "b\n", "}\n", "\n", "c\n"]), max_size=30)
 

@@ -1,6 +1,7 @@
 """`ai-edit` blocks found by their shape: what is one, what is not, and what hostile notes cost."""
 
 import json
+from textwrap import indent
 from time import thread_time
 
 import pytest
@@ -62,6 +63,8 @@ def test_these_are_blocks(text: str) -> None:
         (block().replace("```", "~~~"), "its first line must be ```ai-edit and nothing else"),
         (block().replace("-edit\n", "-edit x\n"), "its first line must be ```ai-edit and nothing"),
         (f"  {block()}", "its first line must be ```ai-edit and nothing else"),
+        (indent(block(), "  "), "its first line must be ```ai-edit and nothing else"),
+        (f"~~~ai-edit\n{block()}~~~\n", "its first line must be ```ai-edit and nothing else"),
     ],
 )
 def test_these_are_reported_and_left_alone(text: str, problem: str) -> None:
@@ -74,7 +77,14 @@ def test_these_are_reported_and_left_alone(text: str, problem: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [f"````\n{block()}````\n", f"~~~md\n{block()}~~~\n", f"````\n{block()}", "ai-edit\n"]
+    "text",
+    [
+        f"````\n{block()}````\n",
+        f"~~~md\n{block()}~~~\n",
+        f"- an item\n\n  ````\n{indent(block(), '  ')}  ````\n",
+        f"````\n{block()}",
+        "ai-edit\n",
+    ],
 )
 def test_an_example_in_another_fence_is_neither(text: str) -> None:
     found = find_imported(split_lines(text))
