@@ -16,6 +16,22 @@ FILES = sorted(path for path in (ROOT / "server").rglob("*.py"))
 TESTS = sorted(path for path in (ROOT / "tests").rglob("*.py"))
 ARCHITECTURE = (ROOT / "server" / "ARCHITECTURE.md").read_text()
 README = (ROOT / "README.md").read_text()
+PLACES = (
+    "*.md",
+    "docs/**/*.md",
+    "server/*.md",
+    "tests/*.md",
+    "tests/*/*.md",
+    "client-configs/*.md",
+)
+DOCUMENTS = sorted(
+    page
+    for place in (*PLACES, "client-configs/*/*.md", ".github/**/*.md")
+    for page in ROOT.glob(place)
+)
+DECISION_HEAD = (
+    r"# \d+\. (.+)\n\nDate: (\d{4}-\d\d-\d\d)  \nStatus: (?:accepted|superseded by \d{4})\n"
+)
 HEAVY = [
     "openai",
     "ruamel",
@@ -61,8 +77,68 @@ def test_the_architecture_names_what_exists_and_every_package() -> None:
     assert named
     missing = sorted(n for n in named if not (SOURCE / n).exists() and not (ROOT / n).exists())
     assert missing == []
-    packages = {f"`stet.{path.parent.name}`" for path in SOURCE.glob("*/__init__.py")}
-    assert sorted(package for package in packages if package not in ARCHITECTURE) == []
+    packages = {path.parent.relative_to(SOURCE) for path in SOURCE.glob("*/**/__init__.py")}
+    inside = {package for package in packages if package != Path("bridges/opencode")}
+    rows = {f"| `stet.{'.'.join(package.parts)}` |" for package in inside}
+    assert sorted(row for row in rows if row not in ARCHITECTURE) == []
+
+
+def test_the_architecture_is_short_and_says_where_to_find_forty_behaviours() -> None:
+    assert len(ARCHITECTURE.splitlines()) <= 150
+    _, _, rest = ARCHITECTURE.partition("| if you look for | open |")
+    table, _, _ = rest.partition("\n\n")
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines()[2:]]
+    assert len({behaviour for behaviour, _ in rows}) >= 40
+    assert [file for _, file in rows if not (SOURCE / file.strip("`")).is_file()] == []
+
+
+def test_links_between_the_documents_lead_to_files_and_headings() -> None:
+    broken = [
+        f"{page.relative_to(ROOT)}: {link}"
+        for page in DOCUMENTS
+        for link in _links(page.read_text())
+        if not _leads_somewhere(page, link)
+    ]
+    assert broken == []
+
+
+def test_every_decision_says_when_and_why_and_is_listed() -> None:
+    folder = ROOT / "docs" / "decisions"
+    files = sorted(folder.glob("[0-9]*.md"))
+    index = (folder / "README.md").read_text()
+    assert [int(file.name[:4]) for file in files] == list(range(1, len(files) + 1))
+    for file in files:
+        text = file.read_text()
+        head = re.match(DECISION_HEAD, text)
+        assert head is not None, file
+        title, date = head.groups()
+        assert f"| [{file.name[:4]}]({file.name}) | {date} | {title} |" in index
+        parts = [part.partition("\n")[2].strip() for part in text.split("\n## ")[1:]]
+        assert re.findall("^## (.*)", text, re.MULTILINE) == ["Context", "Decision", "Refused"]
+        assert all(parts)
+
+
+def _links(text: str) -> list[str]:
+    """Local targets of links and images, without what code blocks hold."""
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    prose = re.sub(r"`[^`\n]+`", "", prose)
+    found = re.findall(r"\]\(([^)\s]+)\)|<img [^>]*src=\"([^\"]+)\"", prose)
+    return [one or other for one, other in found if "://" not in (one or other)]
+
+
+def _leads_somewhere(page: Path, link: str) -> bool:
+    name, _, heading = link.partition("#")
+    target = page.parent / name if name else page
+    if not target.exists():
+        return False
+    return not heading or heading in _anchors(target.read_text())
+
+
+def _anchors(text: str) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)", text, re.MULTILINE)
+    plain = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings)
+    return {heading.replace(" ", "-") for heading in plain}
 
 
 def test_the_readme_names_every_command_and_tool_and_links_to_what_exists() -> None:
