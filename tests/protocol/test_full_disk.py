@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pygls.exceptions import JsonRpcException
 
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import calls, done, edit, provider, run, scripted, wait_for_states
 from tests.support.openai_server import OpenAIServer, say
-from tests.support.proposing import FULL_SERVER, PROPOSING_SERVER
+from tests.support.proposing import FULL_SERVER, PROPOSING_SERVER, propose
 from tests.support.restarts import proposals, ready, until_killed
 
 TEXT = "".join(f"word {n}\n\n" for n in range(8))
@@ -200,3 +201,44 @@ async def test_what_earlier_runs_have_kept_comes_back_when_there_is_room_again(
         sent = str(server.requests[0].body["messages"])
     at = [sent.index(prompt) for prompt in ("Shout", "Louder", "Well?", "And?")]
     assert at == sorted(at)
+
+
+async def test_documents_and_removals_that_find_no_room_say_so_and_leave_nothing_half_written(
+    root: Path, env: dict[str, str]
+) -> None:
+    gone = root / "gone.txt"
+    gone.write_text("gone\n" * 100)
+    async with until_killed(root, env, command=PROPOSING_SERVER) as editor:
+        uri = editor.open("a.txt")
+        await ready(editor)
+        edit_of_a, removal = await propose(
+            editor, {"edit": "a.txt", "changes": [["word 1", "WORD 1"]]}, {"remove": gone.name}
+        )
+        await editor.command("test.fillDisk", FULL)
+        for command, given in (
+            ("review", {}),
+            ("openChat", {}),
+            ("newChat", {}),
+            ("ledger", {}),
+            ("showContext", {"prompt": "Why?", "uri": uri, "show": True}),
+        ):
+            with pytest.raises(JsonRpcException, match="File too large"):
+                await editor.command(f"stet.{command}", given)
+        await editor.command("stet.accept", {"hunk": removal})
+        await wait_for_states(editor, **{removal: "pending"})
+        await editor.wait_until(
+            lambda: any("not applied" in one.message for one in editor.messages)
+        )
+        [said] = [one.message for one in editor.messages if "not applied" in one.message]
+        assert gone.name in said
+        assert "None" not in said
+        assert gone.read_text() == "gone\n" * 100
+        assert [path.name for path in root.parent.rglob("*.new")] == []
+        await editor.command("test.fillDisk", ROOM)
+        await until_written(editor)
+        await editor.command("stet.accept", {"hunk": removal})
+        await wait_for_states(editor, **{removal: "accepted", edit_of_a: "pending"})
+        assert not gone.exists()
+        for command in ("review", "openChat", "ledger"):
+            assert (await editor.command(f"stet.{command}", {}))["uri"]
+    assert [path.read_text() for path in root.parent.rglob("crash-*")] == []

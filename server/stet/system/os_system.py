@@ -156,16 +156,22 @@ class OsSystem:
         """Write one of Stet's own documents; gives where it is.
 
         Raises:
-            OSError: If it can't be written.
+            OSError: If it can't be written; then what was there stays, and nothing else is left.
         """
         folder = self.state_folder()
         path = folder / name
         new = folder / f"{name}.{os.getpid()}.new"
-        # Made for this user alone before there is anything in it, and put in place whole.
-        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _BINARY, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(text.encode("utf-8", "surrogatepass"))
-        new.replace(path)
+        try:
+            # Made for this user alone before there is anything in it, and put in place whole.
+            descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _BINARY, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(text.encode("utf-8", "surrogatepass"))
+            new.replace(path)
+        except OSError as error:
+            error.filename = error.filename or str(path)
+            with suppress(OSError):
+                new.unlink(missing_ok=True)
+            raise
         return path
 
     def create_file(self, path: Path, text: str) -> None:

@@ -96,11 +96,14 @@ class Place(NamedTuple):
 
     @contextmanager
     def gone_on_failure(self) -> Iterator[None]:
-        """Take away the file that was just made if what follows fails."""
+        """Take away the file that was just made if what follows fails; an error names it then."""
         done = False
         try:
             yield
             done = True
+        except OSError as error:
+            error.filename = error.filename or str(self.path)  # a write knows no name
+            raise
         finally:
             if not done:
                 with suppress(OSError):

@@ -38,5 +38,6 @@ async def problem_of(work: Awaitable[None]) -> NotDone | None:
         return reason
     except OSError as error:
         log.warning("%s", error)
-        return NotDone(f"{error.filename}: {error.strerror}.")
+        where = f"{error.filename}: " if error.filename else ""
+        return NotDone(f"{where}{error.strerror or error}.")
     return None
