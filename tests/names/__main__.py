@@ -10,7 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.names.rates import Rule, asks, hides, missed, privacy, rate, share
-from tests.names.tables import Entry, protected, secrets, touched
+from tests.names.tables import (
+    Entry,
+    protected,
+    protected_later,
+    secrets,
+    secrets_later,
+    touched,
+)
 
 
 def main(arguments: list[str]) -> None:
@@ -19,6 +26,13 @@ def main(arguments: list[str]) -> None:
         _print(title, entries, rule)
         if "--missed" in arguments:
             _say(f"  {missed([one for one in entries if not one.is_held_out], rule)}")
+    for title, entries, rule in (
+        ("protected, listed later", protected_later(), asks),
+        ("secret, listed later", secrets_later(), hides),
+    ):
+        _say(f"{title} ({len(entries)}): {rate(entries, rule):.2%}")
+        if "--missed" in arguments:
+            _say(f"  {missed(entries, rule)}")
     names = [one.name for one in touched()]
     _say(f"touched by patches ({len(names)}): {share(names, asks):.2%} ask for a yes of their own")
     _say(f"touched by patches: {share(names, hides):.3%} taken for secrets")

@@ -48,6 +48,16 @@ def secrets() -> list[Entry]:
     return [Entry(*row) for row in _rows("secrets.tsv")]
 
 
+def protected_later() -> list[Entry]:
+    """Other names of files that some program obeys, listed after the rules were made."""
+    return [Entry(*row) for row in _rows("protected2.tsv")]
+
+
+def secrets_later() -> list[Entry]:
+    """Other names of files that hold a secret, listed after the rules were made."""
+    return [Entry(*row) for row in _rows("secrets2.tsv")]
+
+
 def touched() -> list[Touched]:
     """Ordinary edits of sources."""
     return [Touched(*row) for row in _rows("touched.tsv")]

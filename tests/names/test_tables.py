@@ -4,7 +4,14 @@ import unicodedata
 
 import pytest
 
-from tests.names.tables import Entry, protected, secrets, touched
+from tests.names.tables import (
+    Entry,
+    protected,
+    protected_later,
+    secrets,
+    secrets_later,
+    touched,
+)
 
 
 @pytest.mark.parametrize(
@@ -21,6 +28,20 @@ def test_a_table_has_its_names_once_with_their_sources_in_two_halves(
     assert [one for one in entries if not one.source.startswith(("https://", "http://"))] == []
     held_out = sum(one.is_held_out for one in entries)
     assert 0.4 < held_out / len(names) < 0.6
+
+
+@pytest.mark.parametrize(
+    ("later", "before", "least"),
+    [(protected_later(), protected(), 50), (secrets_later(), secrets(), 80)],
+    ids=["protected", "secrets"],
+)
+def test_what_was_listed_later_is_in_no_table_before(
+    later: list[Entry], before: list[Entry], least: int
+) -> None:
+    names = {one.name for one in later}
+    assert len(later) == len(names) >= least
+    assert not names & {one.name for one in before}
+    assert all(one.group and one.program and "://" in one.source for one in later)
 
 
 def test_the_ordinary_edits_are_of_two_hundred_packages() -> None:
