@@ -164,7 +164,7 @@ FILES = frozenset(
 
 FILE_PATTERNS = (
     # agents
-    "*.mdc", "*.instructions.md", "*.prompt.md", "*.chatmode.md", "*.agent.md", "*.hook",
+    "agent.*.md", "agents.*.md", "claude.*.md", "gemini.*.md", "copilot.*.md", "*.mdc", "*.instructions.md", "*.prompt.md", "*.chatmode.md", "*.agent.md", "*.hook",
     # editors and debuggers
     "*.code-workspace", "*.sublime-project", "*.sublime-build", "*.sublime-workspace", "*.geany",
     "*.iml", "*.ipr", "*.pro.user", "*-gdb.py", "*-gdb.gdb", "*-gdb.scm",
@@ -201,7 +201,7 @@ PATHS = (
 )  # fmt: skip
 """Ends of paths, for files whose own name says too little."""
 
-ROOT_FOLDERS = frozenset({"debian", "gradle", "ci", "snap", "rpm"})
+ROOT_FOLDERS = frozenset({"debian", "gradle", "ci", "snap", "rpm", "bamboo-specs"})
 """Folders that only count where they lie in a root."""
 
 ROOT_FILES = frozenset(

@@ -12,7 +12,7 @@ _DATA = r"(?:jsonc?|json5|ya?ml|toml|ini|cfg|conf|hcl|kdl|neon|edn|properties|dh
 _SCRIPT = r"(?:[cm]?[jt]s|py|rb|lua|php|exs?)"
 _CONFIGURATION = re.compile(
     rf"""
-    .+\.config\..+                              # vite.config.ts
+    .+\.config(?:\..+)?                         # vite.config.ts, nextflow.config
     | .+[-_]config\.(?:{_DATA}|[cm]?[jt]s)      # gatsby-config.js, samconfig_config.toml
     | .{{3,}}config\.(?:{_DATA})                # pyrightconfig.json
     | [^.]{{2,}}(?<!s)rc                        # pylintrc, vimrc; not src
@@ -33,10 +33,11 @@ _LOCK = re.compile(
 )
 _NAMED_FILE = re.compile(
     r"[a-z][a-z0-9_-]*file"
+    r"|(?:sconstruct|sconscript|wscript)\.[^.]+"
     r"|(?:docker|container|jenkins|proc|vagrant|just|brew|rake|gem|tilt|earth)file\.[^.]+"
 )
 """`Makefile`, `Procfile`, `Fastfile`: a name without an ending that says that it is the file."""
-_TOP_LEVEL = re.compile(rf".+\.(?:{_DATA}|nix|star|ron|sdl|jsonnet|jam|pro|pri)(?:\.dist)?")
+_TOP_LEVEL = re.compile(rf".+\.(?:{_DATA}|xml|nix|star|ron|sdl|jsonnet|jam|pro|pri)(?:\.dist)?")
 _DOCUMENT = re.compile(
     r"""
     (?:readme|licen[cs]es?|copying|copyright|authors|contributors|contributing|credits|maintainers

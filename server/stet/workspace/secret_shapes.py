@@ -46,7 +46,7 @@ _PLAIN = re.compile(
     | (?:.*-)? (?:token|tokens|msal|msal-token)-?cache | t?otp(?:-secrets?)?
     | (?:env|environment)-(?:prod|production|dev|development|local|staging|live)
     | (?:secrets?|credentials?|passwords?)-(?:prod|production|dev|development|local|staging|live|db|dec|key
-        |keys|api|app|all|store|backup)
+        |keys|api|app|all|store|backup|enc|sops|common)
     | (?:.*-)? (?:image-?)?pull-?secrets? | (?:.*-)? validator-keys?
     | (?:.*-)? emergency-?(?:kit|access|sheet) (?:-.*)?
     | (?:.*-)? key-?pair
@@ -65,7 +65,11 @@ _WORDS = re.compile(
     """,
     re.VERBOSE,
 )
-_PASSWORD = re.compile(r"(?:.*-)?(?:passwords?|passphrases?)|seed")
+_PASSWORD = re.compile(
+    r"(?:.*-)?(?:passwords?|passphrases?)|(?:.*-)?cookies?(?:-(?:export|dump|backup|jar|session|all))?"
+    r"|(?:(?:metamask|ledger|trezor|exodus|phantom|electrum|btc|bitcoin|eth|ethereum|solana|monero|wallet"
+    r"|crypto|coinbase|backup|my)-)?seed"
+)
 """What only a bare text is taken for."""
 _BARE = frozenset({"", "txt", "text", "dat", "env", "gpg", "enc", "age"})
 _NOTES = re.compile(
@@ -111,6 +115,16 @@ _SUFFIX = re.compile(
     r"|work|home|me|[0-9][0-9a-f-]*))+$"
 )
 
+_STAGES = frozenset(
+    {"prod", "production", "dev", "development", "local", "staging", "live", "test", "common"}
+)
+"""Endings that say where the values are used: `secrets.production`."""
+_IN_ENDING = re.compile(r"(?:.*-)?(?:passwords?|passwd|passphrase|secrets?|credentials?|token)")
+_SHELL = re.compile(
+    r"env[-._](?:prod|production|dev|development|local|staging|live)\.(?:sh|bash|zsh|fish|ps1|bat|cmd|list)"
+)
+"""Variables of an environment that a shell reads."""
+
 _HISTORY = re.compile(
     r"""
     \..*(?:hist|history|histfile|hst)(?:[-_.].*)?
@@ -127,19 +141,23 @@ _HISTORY = re.compile(
 
 _HINT = re.compile(
     "secret|cred|passw|passphrase|token|key|code|phrase|words|mnemonic|seed|account|adminsdk|emergency|cache"
-    "|otp|kubeconfig|hist|hst|shada|viminfo|auth|env|recovery|2fa"
+    "|cookie|otp|kubeconfig|hist|hst|shada|viminfo|auth|env|recovery|2fa"
 )
 """A word of each of the shapes above: most names have none, and are judged at once."""
 _LOGIN = re.compile(
     r"""
-    (?:.*[-_])?auth(?:\.[a-z0-9]+)? | session(?:s)?\.json | hosts\.(?:ya?ml|json)
-    | apps\.json | keys?(?:\.(?:json|txt|toml|ya?ml))? | (?:.*[-_])?accounts?\.(?:json|xml|ya?ml)
+    (?:.*[-_])?auth(?:\.[a-z0-9]+)? | session(?:s)?\.json | hosts(?:\.(?:ya?ml|json|toml))?
+    | apps\.json | keys?(?:\.(?:json|txt|toml|ya?ml))? | (?:.*[-_])?accounts?\.(?:json|xml|ya?ml|toml|conf|ini|cfg)
     | .*(?:oauth|credential|creds|secret|token|passw|passwd).* | \.?cookies?(?:\..+)? | logins?(?:[-_.].*)?
     | .*history.* | .*client[-_]info\.json | id\.json
     """,
     re.VERBOSE,
 )
 """What a program of the user's keeps a login in, in a folder of its own that begins with a dot."""
+_LOGIN_CODE = re.compile(
+    r"(?:.*[-_])?(?:secrets?|credentials?|tokens?|passwords?|api[-_]?keys?)\.(?:gradle|lua|rb|py|el|vim|fish|zsh|bash|kts|nu)"
+)
+"""The same in the language of the program's settings: `.emacs.d/secrets.el`."""
 _HOMES = frozenset({"appdata", "application support"})
 """What stands for such a folder on Windows and macOS."""
 _PROJECT_FOLDERS = frozenset(
@@ -186,6 +204,10 @@ def _is_program(names: list[str]) -> bool:
 
 def _is_named_secret(names: list[str]) -> bool:
     stem, ending = _split(names[-1])
+    if _SHELL.fullmatch(names[-1]) or (ending and _IN_ENDING.fullmatch(ending)):
+        return True
+    if ending in _STAGES:
+        stem, ending = names[-1], ""
     words = re.sub(r"[-_. ]+", "-", stem).strip("-")
     if _ABOUT.search(words):
         return False
@@ -217,6 +239,8 @@ def _is_login(names: list[str]) -> bool:
         part.startswith(".") or part in _HOMES for part in above
     ) or _PROJECT_FOLDERS.intersection(names[:-1]):
         return False
+    if _LOGIN_CODE.fullmatch(names[-1]) is not None:
+        return True
     return _split(names[-1])[1] in _DATA and _LOGIN.fullmatch(names[-1]) is not None
 
 
