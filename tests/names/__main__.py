@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tests.names.rates import Rule, asks, hides, missed, privacy, rate, share
 from tests.names.tables import (
+    LATER,
     Entry,
     protected,
     protected_later,
@@ -26,10 +27,9 @@ def main(arguments: list[str]) -> None:
         _print(title, entries, rule)
         if "--missed" in arguments:
             _say(f"  {missed([one for one in entries if not one.is_held_out], rule)}")
-    for title, entries, rule in (
-        ("protected, listed later", protected_later(), asks),
-        ("secret, listed later", secrets_later(), hides),
-    ):
+    later = [(f"protected, list {n}", protected_later(n), asks) for n in LATER]
+    later += [(f"secret, list {n}", secrets_later(n), hides) for n in LATER]
+    for title, entries, rule in later:
         _say(f"{title} ({len(entries)}): {rate(entries, rule):.2%}")
         if "--missed" in arguments:
             _say(f"  {missed(entries, rule)}")

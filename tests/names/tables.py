@@ -48,14 +48,18 @@ def secrets() -> list[Entry]:
     return [Entry(*row) for row in _rows("secrets.tsv")]
 
 
-def protected_later() -> list[Entry]:
-    """Other names of files that some program obeys, listed after the rules were made."""
-    return [Entry(*row) for row in _rows("protected2.tsv")]
+LATER = (2, 3)
+"""Numbers of the lists that were made after the rules, each before any of its rates was looked at."""
 
 
-def secrets_later() -> list[Entry]:
-    """Other names of files that hold a secret, listed after the rules were made."""
-    return [Entry(*row) for row in _rows("secrets2.tsv")]
+def protected_later(number: int) -> list[Entry]:
+    """Other names of files that some program obeys, of one of the `LATER` lists."""
+    return [Entry(*row) for row in _rows(f"protected{number}.tsv")]
+
+
+def secrets_later(number: int) -> list[Entry]:
+    """Other names of files that hold a secret, of one of the `LATER` lists."""
+    return [Entry(*row) for row in _rows(f"secrets{number}.tsv")]
 
 
 def touched() -> list[Touched]:

@@ -32,8 +32,13 @@ def test_a_table_has_its_names_once_with_their_sources_in_two_halves(
 
 @pytest.mark.parametrize(
     ("later", "before", "least"),
-    [(protected_later(), protected(), 50), (secrets_later(), secrets(), 80)],
-    ids=["protected", "secrets"],
+    [
+        (protected_later(2), protected(), 50),
+        (protected_later(3), [*protected(), *protected_later(2)], 35),
+        (secrets_later(2), secrets(), 80),
+        (secrets_later(3), [*secrets(), *secrets_later(2)], 60),
+    ],
+    ids=["protected 2", "protected 3", "secrets 2", "secrets 3"],
 )
 def test_what_was_listed_later_is_in_no_table_before(
     later: list[Entry], before: list[Entry], least: int
