@@ -245,6 +245,35 @@ async def test_a_secret_file_is_not_sent_though_it_is_open_and_asked_about(
             assert "may not be shown" in turn["error"]
 
 
+SECRET_FILES = (
+    "id_rsa", "prod.tfvars.json", ".claude/.credentials.json", ".zsh_history", "recovery-codes.txt",
+    "secrets.production",
+)  # fmt: skip
+
+
+async def test_no_kind_of_secret_file_is_sent_when_it_is_opened_and_asked_about(root: Path) -> None:
+    """By focus, by name, by selection and as an attachment; a file beside it is sent as ever."""
+    for name in SECRET_FILES:
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text(f"{CANARY}\n")
+    replies = [api.call("done", summary="I see nothing.")] * (len(SECRET_FILES) * 2)
+    async with (
+        OpenAIServer(replies) as server,
+        FakeEditor.start(root, env=provider(server)) as editor,
+    ):
+        editor.open("a.py")
+        for name in SECRET_FILES:
+            uri = editor.open(name)
+            editor.select(uri, CANARY)
+            by_name = await run(editor, "What is this?", uri=uri, mode="ask", line=1)
+            attached = await run(editor, f"And @{name} beside @a.py?", mode="ask")
+            assert (by_name["hunks"], attached["hunks"]) == ([], [])
+        sent = json.dumps([asked.body for asked in server.requests])
+        assert len(server.requests) >= len(SECRET_FILES) * 2
+        assert CANARY not in sent
+        assert "y = 2" in sent
+
+
 async def test_folders_come_and_go(root: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()

@@ -70,7 +70,7 @@ SECRET_NAMES = (
     "litecoin.conf", "dogecoin.conf", "zcash.conf", "priv_validator_key.json", "node_key.json",
     "nodekey", "jwt.hex", "*.xprv", "hsm_secret", "*.wallet", "wallet.keys", "main.keys",
     "default_wallet", "bitcoin.conf",
-    "*.seco", "utc--*", "*keypair.json", ".secret",
+    "*.seco", "*wallet*.keys", "utc--*", "*keypair.json", ".secret",
     # state that repeats them
     "*.tfstate", "*.tfstate.backup", "*.tfstate.*.backup", "*.tfvars", "*.tfvars.json",
 )  # fmt: skip
@@ -96,6 +96,7 @@ SECRET_PATHS = (
     ".config/helm/registry/config.json", ".config/borg/keys", ".config/sops/age", ".config/chromium",
     ".config/google-chrome", ".config/bravesoftware", ".config/microsoft-edge", ".config/filezilla",
     ".config/solana/id.json", ".config/op", ".config/weechat/sec.conf", ".config/hexchat/servlist.conf",
+    ".config/lab", ".config/toot", ".config/todoist", ".config/spotify-tui", ".config/cachix",
     ".config/vercel", ".config/yandex-cloud", ".config/exoscale", ".config/upctl.yaml", ".config/op",
     ".config/bitwarden cli", ".config/infisical", ".config/aichat/config.yaml", ".config/mods/mods.yml",
     ".config/helm/repositories.yaml", ".helm/repository/repositories.yaml", ".copilot/config.json",
@@ -134,6 +135,7 @@ _ENDINGS = tuple(
 _PATTERN = re.compile(
     "|".join(map(translate, sorted({*SECRET_NAMES} - _EXACT - {f"*{end}" for end in _ENDINGS})))
 )
+_PURPOSE = re.compile(r"(?<=[a-z0-9])[-.][a-z0-9]+\Z")
 _COPY_ENDINGS = ("~", ".bak", ".orig", ".old", ".save", ".swp", ".swo", ".tmp")
 
 
@@ -162,4 +164,11 @@ def _is_secret_at(above: list[str], name: str) -> bool:
 
 def _is_listed(name: str) -> bool:
     # A walk asks about each file, and one expression of all the patterns takes ten times as long.
-    return name in _EXACT or name.endswith(_ENDINGS) or _PATTERN.match(name) is not None
+    # What begins with a dot is listed for one purpose too: `.npmrc.ci`.
+    base = _PURPOSE.sub("", name) if name.startswith(".") else name
+    return (
+        name in _EXACT
+        or base in _EXACT
+        or name.endswith(_ENDINGS)
+        or _PATTERN.match(name) is not None
+    )

@@ -27,7 +27,7 @@ _OWNER = (
     r"|slack|discord|telegram|api|vault|consul|personal|pat|root|admin|service|user|login|hf|huggingface"
     r"|openai|anthropic|gemini|google|gcp|gcloud|aws|azure|docker|registry|k8s|kube|jwt|mcp|client|app|bearer"
     r"|cf|cloudflare|digitalocean|do|heroku|sentry|stripe|twilio|sendgrid|db|database|mysql|postgres|redis"
-    r"|deploy|ci|my)"
+    r"|deploy|ci|my|nomad|consul|bootstrap|boundary|management|join|agent|rancher|argocd|grafana|linode|hetzner)"
 )
 _PLAIN = re.compile(
     r"""
@@ -50,6 +50,10 @@ _PLAIN = re.compile(
     | (?:.*-)? (?:image-?)?pull-?secrets? | (?:.*-)? validator-keys?
     | (?:.*-)? emergency-?(?:kit|access|sheet) (?:-.*)?
     | (?:.*-)? key-?pair
+    | (?:.*-)? (?:passwords?|passwd)-?files? | (?:.*-)? (?:init|root|unseal)-?keys?
+    | (?:bitlocker-)? recovery-?keys? (?:-.*)?
+    | (?:enpass|bitwarden|1password|lastpass|dashlane|keepass(?:xc)?|nordpass|roboform|proton-?pass|passbolt
+        |buttercup|padloc|zoho-?vault)-? (?:.*-)? (?:export|backup|dump) (?:-.*)?
     | (?:.*-)? kubeconfig (?:-.*)?
     """,
     re.VERBOSE,
@@ -119,7 +123,9 @@ _STAGES = frozenset(
     {"prod", "production", "dev", "development", "local", "staging", "live", "test", "common"}
 )
 """Endings that say where the values are used: `secrets.production`."""
-_IN_ENDING = re.compile(r"(?:.*-)?(?:passwords?|passwd|passphrase|secrets?|credentials?|token)")
+_IN_ENDING = re.compile(r"(?:.+-)(?:passwords?|passwd|passphrase|secrets?|credentials?|token)")
+_OWN = re.compile(r"\.[a-z0-9-]+[-_](?:token|api[-_]?key|passwords?|secrets?|credentials?)")
+"""A hidden file that a program keeps one in: `.nomad-token`."""
 _SHELL = re.compile(
     r"env[-._](?:prod|production|dev|development|local|staging|live)\.(?:sh|bash|zsh|fish|ps1|bat|cmd|list)"
 )
@@ -141,7 +147,7 @@ _HISTORY = re.compile(
 
 _HINT = re.compile(
     "secret|cred|passw|passphrase|token|key|code|phrase|words|mnemonic|seed|account|adminsdk|emergency|cache"
-    "|cookie|otp|kubeconfig|hist|hst|shada|viminfo|auth|env|recovery|2fa"
+    "|cookie|export|backup|dump|otp|kubeconfig|hist|hst|shada|viminfo|auth|env|recovery|2fa"
 )
 """A word of each of the shapes above: most names have none, and are judged at once."""
 _LOGIN = re.compile(
@@ -204,7 +210,11 @@ def _is_program(names: list[str]) -> bool:
 
 def _is_named_secret(names: list[str]) -> bool:
     stem, ending = _split(names[-1])
-    if _SHELL.fullmatch(names[-1]) or (ending and _IN_ENDING.fullmatch(ending)):
+    if (
+        _SHELL.fullmatch(names[-1])
+        or _OWN.fullmatch(names[-1])
+        or (ending and _IN_ENDING.fullmatch(ending))
+    ):
         return True
     if ending in _STAGES:
         stem, ending = names[-1], ""
@@ -239,7 +249,8 @@ def _is_login(names: list[str]) -> bool:
         part.startswith(".") or part in _HOMES for part in above
     ) or _PROJECT_FOLDERS.intersection(names[:-1]):
         return False
-    if _LOGIN_CODE.fullmatch(names[-1]) is not None:
+    is_history = names[-1] != "" and any("history" in part for part in names[-2:-1])
+    if _LOGIN_CODE.fullmatch(names[-1]) is not None or is_history:
         return True
     return _split(names[-1])[1] in _DATA and _LOGIN.fullmatch(names[-1]) is not None
 
