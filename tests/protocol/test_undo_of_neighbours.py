@@ -9,6 +9,7 @@ import pytest
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import states, wait_for_states
 from tests.support.proposing import PROPOSING_SERVER, propose
+from tests.support.restarts import ready, until_killed
 
 TEXT = "one\ntwo\nthree\nfour\nfive\n"
 NEIGHBOURS = {
@@ -115,3 +116,33 @@ async def test_typing_between_is_undone_and_redone_with_neighbours(root: Path) -
         # Stet's own undo is no undo of the editor; the editor's undo of that is a redo.
         lead(editor, uri, top)
         assert await states(editor) == dict.fromkeys(hunks, "accepted")
+
+
+@pytest.mark.parametrize(
+    "edits", [NEIGHBOURS["a deletion and an insertion"], NEIGHBOURS["three that are replaced"]]
+)
+async def test_neighbours_are_undone_and_redone_after_a_restart(
+    root: Path, tmp_path: Path, edits: Sequence[tuple[str, str]]
+) -> None:
+    env = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    async with until_killed(root, env, command=PROPOSING_SERVER) as editor:
+        uri = editor.open("a.txt")
+        hunks = await proposed(editor, edits)
+        texts = await accepted(editor, uri, hunks)
+        editor.save(uri)
+    n, at = len(hunks), len(hunks)
+    # Each round is one life of the server: in one change, in several, and on with the rest.
+    for way in ([0, n, 0], [*range(1, n + 1)], [*range(n - 1, 0, -1)], [0], [n]):
+        async with until_killed(root, env, command=PROPOSING_SERVER) as editor:
+            uri = editor.open("a.txt", texts[at])
+            _ = await ready(editor)
+            for at in way:
+                lead(editor, uri, texts[at])
+                expected = {
+                    hunk: "accepted" if nth < at else "pending" for nth, hunk in enumerate(hunks)
+                }
+                assert await states(editor) == expected
+            if at == 0:
+                answer = await editor.command("stet.accept", {"all": True})
+                assert answer["hunks"] == []
+            editor.save(uri)

@@ -69,7 +69,16 @@ def _restore(book: Book, track: Track, known: TextState, before: Sequence[HunkIn
         before: The hunks as they were before the change.
     """
     way = _way_to(book, track, known)
-    if not any(way):
+    waited = {one.hunk.id for one in before if not one.is_accepted}
+    # The difference may have told of some of them already, but not in which order they were accepted.
+    redone = [
+        one
+        for one in known.hunks
+        if one.is_accepted
+        and one.hunk.id in waited
+        and book[one.hunk.id].state is HunkState.ACCEPTED
+    ]
+    if not any(way) and not redone:
         return
     for one in way.accepted:
         _settle(track, one)
@@ -79,7 +88,7 @@ def _restore(book: Book, track: Track, known: TextState, before: Sequence[HunkIn
     # The hunk that was accepted first is redone first: after a restart the order of the changes tells.
     order = {one.hunk.id: one.hunk.changed for one in before}
     waiting = sorted(way.waiting, key=lambda one: -order.get(one.hunk.id, 0))
-    accepted = sorted(way.accepted, key=lambda one: one.hunk.changed)
+    accepted = sorted((*way.accepted, *redone), key=lambda one: one.hunk.changed)
     turned = {one.hunk.id for one in (*waiting, *accepted)}
     track.undone.due = [
         *(one for one in track.undone.due if one not in turned),

@@ -23,6 +23,7 @@ from stet.review.outbox import Outbox
 from stet.review.proposal import LIVE, Hunk, HunkState, Proposal, but
 from stet.review.proposing import propose_create, propose_lines, propose_move, propose_remove
 from stet.review.readying import Ready, ReadyMove, ready, ready_move
+from stet.review.recalling import recall_texts
 from stet.review.renaming import rename
 from stet.review.restoring import replacing_turn, restore
 from stet.review.returning import open_with, take_back
@@ -268,6 +269,7 @@ class ReviewLedger:
             if not track.is_open:
                 self.blocks.fold_missing(track, "".join(lines))
             open_with(self._book, track, lines)
+            recall_texts(self._book, track)
 
     def on_disk(self, uri: str, text: str) -> None:
         """`uri`, which is not open, has this text: its hunks follow from the text they last knew."""

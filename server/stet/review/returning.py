@@ -13,7 +13,7 @@ from stet.review.book import Book, is_of_lines
 from stet.review.following import catch_up, follow
 from stet.review.importing import tell_twins_apart
 from stet.review.inline import InlineBlocks
-from stet.review.journal import Footing, Kept
+from stet.review.journal import Footing, Forgetful, Kept
 from stet.review.proposal import LIVE, Hunk, HunkState, but
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
@@ -66,6 +66,17 @@ def open_with(book: Book, track: Track, lines: Sequence[str]) -> None:
     track.lines, track.is_open = lines, True
     follow(book, track, changes, lines)
     track.undone.due.clear()  # what another program wrote is no undo
+
+
+def copy_of(book: Book, uri: str) -> Book | None:
+    """Return a book of its own with the hunks of a document and their places; None if it has none."""
+    footing = book.footing(uri)
+    if footing is None:
+        return None
+    copy = Book(Forgetful())
+    copy.take_back(book.of_file(uri))
+    _stand(copy, footing, ()).is_open = True
+    return copy
 
 
 def _conflicts(track: Track) -> set[str]:

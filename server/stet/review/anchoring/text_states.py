@@ -87,6 +87,11 @@ class TextStates:
         self._edited: dict[str, None] = {}
 
     @property
+    def is_any(self) -> bool:
+        """Whether there are any texts."""
+        return bool(self._texts)
+
+    @property
     def edited(self) -> Iterable[str]:
         """The hunks of recent edits, at most `MAX_HUNKS`."""
         return self._edited
