@@ -19,7 +19,7 @@ def own_part(text: str, passage: Passage, mark: str) -> str:
     r"""Return what of an answer replaces the selection.
 
     Args:
-        text: The answer, with `\\n` as line end.
+        text: The answer, with `\n` as line end.
         passage: What was to be rewritten, with what was shown before and after it.
         mark: The name of the tag that the selection was marked with.
 
