@@ -27,7 +27,7 @@ check: $(VENV)/test.stamp  ## style, types and layers only
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/test.stamp  ## the tables of the README, measured here
+bench: $(VENV)/test.stamp  ## the table of docs/benchmarks.md, measured here
 	$(BIN)/python -m tests.bench
 
 soak: $(VENV)/test.stamp  ## a million random operations on proposals, a million messages, a link turned 100,000 times while it is read, an hour

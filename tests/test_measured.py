@@ -1,12 +1,13 @@
-"""The tables of the benchmarks: how a number is held against its bars, and how they reach the README."""
+"""The tables of the benchmarks: how a number is held against its bars, and how they reach `docs/benchmarks.md`."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from tests.bench import __main__ as bench
 from tests.bench.budgets import ROWS, amiss
-from tests.bench.readme import BEGIN, END, README, table, write
+from tests.bench.page import BEGIN, END, PAGE, table, write
 from tests.bench.table import HEADINGS, Row, at_least, at_most, render, times_at_least
 
 
@@ -17,12 +18,12 @@ def test_a_number_is_held_against_its_bars_alone_or_as_a_ratio() -> None:
     assert "| x    | 4 ms | 2 (peer) | 2x    | ≥ 3x: missed | ≤ 5: held |" in render([row])
 
 
-def test_writing_the_table_leaves_the_rest_of_the_readme_as_it_is(
+def test_writing_the_table_leaves_the_rest_of_the_page_as_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = tmp_path / "README.md"
+    page = tmp_path / "benchmarks.md"
     page.write_text(f"above\n{BEGIN}old\n{END}below\n")
-    monkeypatch.setattr("tests.bench.readme.README", page)
+    monkeypatch.setattr("tests.bench.page.PAGE", page)
     write([Row("x", "ms", 4, must=at_most(5))], minutes=6)
     text = page.read_text()
     assert text.startswith("above\n")
@@ -31,24 +32,33 @@ def test_writing_the_table_leaves_the_rest_of_the_readme_as_it_is(
     assert "old" not in text
 
 
-def test_the_readme_has_a_place_for_the_table() -> None:
-    text = README.read_text()
+def test_the_page_has_a_place_for_the_table() -> None:
+    text = PAGE.read_text()
     assert (text.count(BEGIN), text.count(END)) == (1, 1)
     assert text.index(BEGIN) < text.index(END)
 
 
-def test_the_readmes_table_has_every_row_of_the_benchmarks_and_no_other() -> None:
+def test_the_pages_table_has_every_row_of_the_benchmarks_and_no_other() -> None:
     headings, *rows = table()
     assert tuple(headings) == HEADINGS
     assert amiss([what for what, *_ in rows]) == []
 
 
+def test_the_page_about_search_quality_has_the_scores_that_were_reached() -> None:
+    page = (PAGE.parent / "search-quality.md").read_text()
+    scores = (PAGE.parents[1] / "tests" / "eval" / "scores.md").read_text()
+    rows = [line for line in page.splitlines() if re.match(r"\|.*@10 \|", line)]
+    numbers = [number for row in rows for number in re.findall(r"\d+\.\d+", row)]
+    assert len(numbers) == 8
+    assert [number for number in numbers if f"| {number} |" not in scores] == []
+
+
 def test_a_written_table_is_read_back_by_what_was_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = tmp_path / "README.md"
+    page = tmp_path / "benchmarks.md"
     page.write_text(f"| not | ours |\n{BEGIN}| by hand | 1 |\n{END}| nor | this |\n")
-    monkeypatch.setattr("tests.bench.readme.README", page)
+    monkeypatch.setattr("tests.bench.page.PAGE", page)
     assert table() == []
     write([Row("x", "ms", 4, must=at_most(5)), Row("y", "s", 1, 2, "peer")], minutes=6)
     assert table() == [
@@ -87,7 +97,7 @@ def test_what_a_benchmark_yields_is_held_against_its_named_rows(
     assert "no matter" not in told
 
 
-def test_the_readmes_table_is_of_all_benchmarks_or_none(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_pages_table_is_of_all_benchmarks_or_none(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         bench.main(["prefix", "--write"])
     assert "leave the names out" in capsys.readouterr().err

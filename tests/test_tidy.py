@@ -1,21 +1,26 @@
 """Tidiness as a test: sizes, and documents that say what is true."""
 
+import dataclasses
+import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from stet.agent.toolbox import ALL_TOOLS
 from stet.lsp.server import build_server
+from stet.settings.parse import Parsed, parse, read_overlay
+from stet.settings.values import Price, Settings
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "server" / "stet"
 FILES = sorted(path for path in (ROOT / "server").rglob("*.py"))
 TESTS = sorted(path for path in (ROOT / "tests").rglob("*.py"))
 ARCHITECTURE = (ROOT / "server" / "ARCHITECTURE.md").read_text()
-README = (ROOT / "README.md").read_text()
+REFERENCE = (ROOT / "docs" / "reference.md").read_text()
 PLACES = (
     "*.md",
     "docs/**/*.md",
@@ -118,6 +123,24 @@ def test_every_decision_says_when_and_why_and_is_listed() -> None:
         assert all(parts)
 
 
+def _has_row(name: str) -> bool:
+    """Whether the reference has a row whose first cell names a command or setting."""
+    rows = (line.split(" | ")[0] for line in REFERENCE.splitlines() if line.startswith("| "))
+    return any(f"`{name}`" in row for row in rows)
+
+
+def _settings(value: object, prefix: str = "") -> Iterator[str]:
+    """Names of settings, in the spelling of the contract; a price is one of them."""
+    for field in dataclasses.fields(value):  # type: ignore[arg-type]
+        head, *tail = field.name.split("_")
+        name = prefix + head + "".join(word.capitalize() for word in tail)
+        inner = getattr(value, field.name)
+        if dataclasses.is_dataclass(inner) and not isinstance(inner, Price):
+            yield from _settings(inner, f"{name}.")
+        else:
+            yield name
+
+
 def _links(text: str) -> list[str]:
     """Local targets of links and images, without what code blocks hold."""
     prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
@@ -141,14 +164,26 @@ def _anchors(text: str) -> set[str]:
     return {heading.replace(" ", "-") for heading in plain}
 
 
-def test_the_readme_names_every_command_and_tool_and_links_to_what_exists() -> None:
+def test_the_reference_names_every_command_tool_and_setting() -> None:
     commands = build_server().protocol.fm.commands
-    assert sorted(name for name in commands if f"`{name}`" not in README) == []
-    assert [tool.name for tool in ALL_TOOLS if f"`{tool.name}`" not in README] == []
-    links = re.findall(r"\]\(([^)#]+)\)|<img [^>]*src=\"([^\"]+)\"", README)
-    local = [one or other for one, other in links if "://" not in (one or other)]
-    assert local
-    assert [link for link in local if not (ROOT / link).exists()] == []
+    assert sorted(name for name in commands if not _has_row(name)) == []
+    tools = [(tool.name, tool.group) for tool in ALL_TOOLS]
+    assert [name for name, group in tools if f"| `{name}` | `{group}` |" not in REFERENCE] == []
+    settings = set(_settings(Settings()))
+    assert sorted(name for name in settings if not _has_row(name)) == []
+    rows = [line.split(" | ")[0] for line in REFERENCE.splitlines() if line.startswith("| `")]
+    named = {name for row in rows for name in re.findall(r"`([a-z]+\.[a-zA-Z.]+)`", row)}
+    known = {*commands, *settings, "bridges.opencode"}
+    assert sorted(named - known) == []
+
+
+def test_the_reference_shows_the_default_of_every_setting() -> None:
+    shown = re.search(r"```jsonc\n(.*?)```", REFERENCE, re.DOTALL)
+    assert shown is not None
+    assert parse(json.loads(shown[1])) == Parsed(Settings())
+    assert set(read_overlay(json.loads(shown[1])).values) | {"context.presets"} >= set(
+        _settings(Settings())
+    ) - {"model.price"}
 
 
 def test_tools_have_one_name_each_and_a_description() -> None:

@@ -1,6 +1,6 @@
 """`python -m tests.bench [NAME ...] [--write] [--against REV]`: measure, print tables.
 
-Without names all is measured, and `--write` renews the README's table by it. The exit code is 1 if a
+Without names all is measured, and `--write` renews the table of `docs/benchmarks.md`. The exit code is 1 if a
 must is missed. `--against` measures another commit and this tree in turns, five times each, and exits
 with 1 if a row became worse. A new row is a module with a function `rows`, its line in `BENCHMARKS`, and
 what it yields in `budgets.ROWS`.
@@ -24,8 +24,8 @@ from tests.bench import (
     links,
     memory,
     model_round,
+    page,
     prefix,
-    readme,
     retrieval,
     search,
 )
@@ -56,7 +56,9 @@ def main(arguments: list[str]) -> int:
     """Run the named benchmarks, or all."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench")
     parser.add_argument("names", nargs="*", choices=[*BENCHMARKS, []], metavar="NAME")
-    parser.add_argument("--write", action="store_true", help="renew the table of the README")
+    parser.add_argument(
+        "--write", action="store_true", help="renew the table of docs/benchmarks.md"
+    )
     parser.add_argument("--against", metavar="REV", help="compare with another commit")
     given = parser.parse_args(arguments)
     if given.against:
@@ -64,7 +66,9 @@ def main(arguments: list[str]) -> int:
         sys.stdout.write(against.render(comparisons, given.against) + "\n")
         return any(row.is_worse for row in comparisons)
     if given.write and given.names:
-        parser.error("the README's table comes from one run of all: leave the names out")
+        parser.error(
+            "the table of docs/benchmarks.md comes from one run of all: leave the names out"
+        )
     if given.write:
         peers()  # all of them, or the table would have holes
     begun = perf_counter()
@@ -80,7 +84,7 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write("".join(f"{one} (`tests/bench/budgets.py`)\n" for one in told))
         return 1
     if given.write:
-        readme.write(main_rows, minutes=(perf_counter() - begun) / 60)
+        page.write(main_rows, minutes=(perf_counter() - begun) / 60)
     return 0 if all(row.holds for row in found) else 1
 
 

@@ -61,7 +61,7 @@ class Row:
         peer_name: Who the peer is.
         must: What it has to be in a release; None: shown only.
         aim: What we would like it to be.
-        in_detail: Whether it only explains another row, and stays out of the README.
+        in_detail: Whether it only explains another row, and stays out of the page.
     """
 
     what: str

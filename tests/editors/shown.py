@@ -2,7 +2,7 @@
 
 A test notes what it saw, in a few words and only what the editor itself had on its screen, or in what
 its screen is drawn from. `seen/EDITOR.json` says what it was when it was last looked at; the
-table in the README is made from these files (`tests.editors.table`). Renewed by running the test with
+table of `docs/editors.md` is made from these files (`tests.editors.table`). Renewed by running the test with
 `STET_RENEW=1`; whoever does so reads the difference.
 """
 

@@ -1,8 +1,8 @@
-"""The README's table of what each editor shows, made of what the tests saw there.
+"""The table of `docs/editors.md`: what each editor shows, made from what the tests saw there.
 
     python -m tests.editors.table [--write]
 
-prints it, or puts it into the README.
+prints it, or puts it into the page.
 """
 
 import json
@@ -13,11 +13,11 @@ from typing import Any
 
 from tests.editors.shown import FOLDER, NO, ROWS
 
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[2] / "docs" / "editors.md"
 BEGIN, END = "<!-- what editors show: begin -->", "<!-- what editors show: end -->"
-"""Between these lines the README holds the table."""
+"""Between these lines the page holds the table."""
 ORDER = ("neovim", "vscode", "helix", "emacs")
-"""Editors as the README goes through them; versions of one editor by their names."""
+"""Editors in the order of the page; versions of one editor by their names."""
 
 
 def seen() -> list[dict[str, Any]]:
@@ -49,17 +49,17 @@ def _cell(how: str | None) -> str:
     return "-" if how == NO else (how or "").replace("|", "\\|")
 
 
-def written(readme: str) -> str:
-    """The README with the table as it is now between its two comments."""
-    before, begin, rest = readme.partition(BEGIN)
+def written(page: str) -> str:
+    """The page with the table as it is now between its two comments."""
+    before, begin, rest = page.partition(BEGIN)
     _, end, behind = rest.partition(END)
-    assert begin, f"the README lacks the line {BEGIN!r}"
-    assert end, f"the README lacks the line {END!r}"
+    assert begin, f"the page lacks the line {BEGIN!r}"
+    assert end, f"the page lacks the line {END!r}"
     return f"{before}{begin}\n\n{table(seen())}\n{end}{behind}"
 
 
 if __name__ == "__main__":
     if "--write" in sys.argv:
-        README.write_text(written(README.read_text()))
+        PAGE.write_text(written(PAGE.read_text()))
     else:
         sys.stdout.write(table(seen()))

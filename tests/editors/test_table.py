@@ -1,4 +1,4 @@
-"""The table in the README says what the tests saw in each editor, and every row was looked at."""
+"""The table of `docs/editors.md` says what the tests saw in each editor, and every row was looked at."""
 
 import json
 from pathlib import Path
@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from tests.editors.shown import FOLDER, ROWS, Shown
-from tests.editors.table import README, table, written
+from tests.editors.table import PAGE, table, written
 
 
-def test_the_readme_holds_the_table_of_what_was_seen() -> None:
-    readme = README.read_text()
-    assert readme == written(readme), "python -m tests.editors.table --write"
+def test_the_page_holds_the_table_of_what_was_seen() -> None:
+    page = PAGE.read_text()
+    assert page == written(page), "python -m tests.editors.table --write"
 
 
 @pytest.mark.parametrize("file", sorted(FOLDER.glob("*.json")), ids=lambda file: file.stem)

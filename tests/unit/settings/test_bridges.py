@@ -1,4 +1,4 @@
-"""The settings of bridges, and that the page for clients names every setting with its default."""
+"""The settings of bridges, and that the reference names every setting with its default."""
 
 import json
 import re
@@ -10,17 +10,17 @@ from stet.settings.layers import Layers, SettingsFile, merge
 from stet.settings.parse import Parsed, Problem, parse, read_overlay
 from stet.settings.values import BridgeSettings, OpenCodeSettings, Settings
 
-PAGE = Path(__file__).parents[3] / "client-configs" / "README.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference.md"
 URL = "http://127.0.0.1:4096"
 
 
-def test_the_page_for_clients_tells_the_defaults() -> None:
+def test_the_reference_tells_the_defaults() -> None:
     told = re.search(r"```jsonc\n(.*?)```", PAGE.read_text(), re.DOTALL)
     assert told is not None
     assert parse(json.loads(told[1])) == Parsed(Settings())
 
 
-def test_the_page_for_clients_names_every_setting_of_the_bridge() -> None:
+def test_the_reference_names_every_setting_of_the_bridge() -> None:
     told = re.search(r"```jsonc\n(.*?)```", PAGE.read_text(), re.DOTALL)
     assert told is not None
     overlay = read_overlay({"bridges": json.loads(told[1])["bridges"]})

@@ -1,4 +1,4 @@
-"""The README's table of what was measured, between two marks."""
+"""The table of `docs/benchmarks.md`, between two marks."""
 
 import datetime
 import os
@@ -8,15 +8,15 @@ from pathlib import Path
 
 from tests.bench.table import Row, render
 
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- measured -->\n", "<!-- /measured -->\n"
 COMMAND = "One run of `python -m tests.bench --write`"
 """Begins what is said of a table that was written here."""
 
 
 def table() -> list[list[str]]:
-    """The cells of the README's table, with its headings; none if it was not written here."""
-    _, _, rest = README.read_text().partition(BEGIN)
+    """Return the cells of the table, with its headings; none if it was not written here."""
+    _, _, rest = PAGE.read_text().partition(BEGIN)
     measured, _, _ = rest.partition(END)
     if COMMAND not in measured:
         return []
@@ -26,8 +26,8 @@ def table() -> list[list[str]]:
 
 
 def write(rows: Sequence[Row], minutes: float) -> None:
-    """Put the rows in place of those that stand there."""
-    before, rest = README.read_text().split(BEGIN)
+    """Replace the rows of the page."""
+    before, rest = PAGE.read_text().split(BEGIN)
     _, behind = rest.split(END)
     day = datetime.datetime.now(datetime.UTC).date()
     version = ".".join(platform.python_version_tuple()[:2])
@@ -35,4 +35,4 @@ def write(rows: Sequence[Row], minutes: float) -> None:
         f"{COMMAND}, {minutes:.0f} minutes on {day.isoformat()}:"
         f" {os.cpu_count()} cores, {platform.system()}, Python {version}."
     )
-    README.write_text(f"{before}{BEGIN}\n{said}\n\n{render(rows)}\n\n{END}{behind}")
+    PAGE.write_text(f"{before}{BEGIN}\n{said}\n\n{render(rows)}\n\n{END}{behind}")
