@@ -49,6 +49,7 @@ class Connection:
         *,
         broken: str = "",
         counts_memory: bool = False,
+        options: tuple[str, ...] = (),
     ) -> "Connection":
         """A running server with a home of its own.
 
@@ -58,6 +59,7 @@ class Connection:
             broken: The piece that is taken out of the server.
             counts_memory: Whether all of its memory is to come from the allocator that counts; it
                 has to be started anew then, which takes a second.
+            options: Further options of the server.
         """
         kinds = ("CONFIG", "STATE", "CACHE", "DATA")
         folders = {f"XDG_{kind}_HOME": f"{home}/{kind.lower()}" for kind in kinds}
@@ -65,7 +67,7 @@ class Connection:
             "PATH": os.environ["PATH"], "HOME": str(home), "STET_SCRIPTED_MODEL": "any", **folders,
             **({"PYTHONMALLOC": "malloc"} if counts_memory else {}),
         }  # fmt: skip
-        argv = [sys.executable, *(("-s", "-P") if counts_memory else ("-I",)), SERVER]
+        argv = [sys.executable, *(("-s", "-P") if counts_memory else ("-I",)), SERVER, *options]
         if broken:
             argv += ["--broken", broken]
         process = await start(argv, env=env, limit=1 << 24, fresh=counts_memory)

@@ -72,12 +72,12 @@ async def play(
     # What a server that is killed has started may write for a moment longer.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         home = Path(folder) / "home"
-        editor = _editor(Path(folder) / "ws", seed)
+        editor = new_editor(Path(folder) / "ws", seed)
         editor.connection = await Connection.begun(
             home, editor.take, broken=broken, counts_memory=counts_memory
         )
         try:
-            await _begin(editor)
+            await begin(editor)
             await _live(editor, ops, life, counts_memory=counts_memory)
             await _end(editor, random.Random(seed))
         except Violation as violation:
@@ -89,7 +89,7 @@ async def play(
     return life
 
 
-def _editor(root: Path, seed: int) -> Editor:
+def new_editor(root: Path, seed: int) -> Editor:
     """An editor with a workspace of a few files."""
     (root / "notes").mkdir(parents=True)
     editor = Editor(root, CLIENTS[seed % len(CLIENTS)], seed)
@@ -106,7 +106,7 @@ def _editor(root: Path, seed: int) -> Editor:
     return editor
 
 
-async def _begin(editor: Editor) -> None:
+async def begin(editor: Editor) -> None:
     """Say hello, with a few words too early."""
     for method in ("textDocument/hover", "workspace/executeCommand", "shutdown"):
         editor.request(method, {"command": "stet.status"})

@@ -76,6 +76,8 @@ class AnyModel:
 
     Args:
         documents: The open documents that it may quote.
+        is_counted: Whether what it says follows from the number of the request only, so that times
+            and folders in a prompt change nothing.
     """
 
     name = "any"
@@ -83,13 +85,18 @@ class AnyModel:
     constrained = False
     context_tokens: int | None = 60_000
 
-    def __init__(self, documents: Callable[[], list[tuple[str, TextDocument]]]) -> None:
+    def __init__(
+        self, documents: Callable[[], list[tuple[str, TextDocument]]], *, is_counted: bool
+    ) -> None:
         self._documents = documents
+        self._is_counted = is_counted
+        self._n_requests = 0
 
     async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:
         """Anything, in pieces, after a while."""
         _refuse_as_providers_do(request)
-        dice = random.Random(_key(request))
+        self._n_requests += 1
+        dice = random.Random(self._n_requests if self._is_counted else _key(request))
         for _ in range(dice.choice((0, 1, 5, 40))):
             await asyncio.sleep(0)  # other messages come in between
         if dice.random() < 0.05:

@@ -1,6 +1,7 @@
 """The server as it is, with a model that answers anything, and commands that look into it.
 
 Run as a script. `--broken NAME` takes one piece out of it: proof that the fuzzer would notice.
+`--counted` lets what the model says follow from the number of the request only.
 """
 
 import ctypes
@@ -171,8 +172,10 @@ def main() -> int:
     server = build_server()
     first: Any = server.documents
 
+    model = AnyModel(lambda: documents_of(first._state()), is_counted="--counted" in sys.argv)
+
     async def open_model(*_: object) -> Model:
-        return AnyModel(lambda: documents_of(first._state()))
+        return model
 
     changed: Any = models
     changed.open_model = open_model

@@ -1,0 +1,63 @@
+"""Digests of simulated worlds: what a change of the code's structure must leave as it is.
+
+`python -m tests.soak.digest --write` records the digests of this tree in `digests.txt`. A change that
+is meant to change how hunks behave records them anew; a rename or a move must not.
+"""
+
+import hashlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from stet.review.proposal import Hunk
+from tests.soak.page import URI
+from tests.soak.run import plan
+from tests.soak.world import World
+
+FILE = Path(__file__).with_name("digests.txt")
+SEEDS = range(700_000_000, 700_000_160)
+"""Seeds of worlds; 60 operations each."""
+
+
+def digest(seed: int) -> str:
+    """Return a SHA-256 digest (first 16 hexadecimal digits) of all states of the world of a seed."""
+    world, ops = World(seed), plan(seed)
+    total = hashlib.sha256()
+    for op in ops:
+        world.do(op)
+        total.update("\n".join((repr(op), *_state(world), "")).encode("utf-8", "surrogatepass"))
+    return total.hexdigest()[:16]
+
+
+def _state(world: World) -> Iterator[str]:
+    """Give the text and each hunk as lines; the names of attributes are no part of them."""
+    yield repr(world.buffer.text)
+    for hunk in world.ledger.hunks(uri=URI):
+        texts = (hunk.old, hunk.new, hunk.base, hunk.proposed, hunk.reason)
+        yield repr((hunk.id, hunk.turn, str(hunk.kind), str(hunk.state), *_bounds(hunk), *texts))
+
+
+def _bounds(hunk: Hunk) -> tuple[int, int, int, int]:
+    start, end = hunk.range.start, hunk.range.end
+    return start.line, start.character, end.line, end.character
+
+
+def recorded() -> dict[int, str]:
+    """Return the recorded digests by seed."""
+    rows = (line.split() for line in FILE.read_text().splitlines())
+    return {int(seed): value for seed, value in rows}
+
+
+def main() -> int:
+    """Compare the digests with the recorded ones, or record them. Return the exit code."""
+    current = {seed: digest(seed) for seed in SEEDS}
+    if "--write" in sys.argv:
+        FILE.write_text("".join(f"{seed} {value}\n" for seed, value in current.items()))
+        return 0
+    changed = [seed for seed, value in recorded().items() if current.get(seed) != value]
+    _ = sys.stdout.write(f"{len(current)} worlds, other digests: {changed or 'none'}\n")
+    return bool(changed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
