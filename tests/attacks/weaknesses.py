@@ -222,7 +222,7 @@ def markdown_acts(put: Put) -> None:
     put("stet.lsp.showing.hunk_text", "fence_for", lambda text: "")
     for name in ("_PICTURE", "_LINK", "_HTML"):
         put("stet.lsp.chat.layout", name, _NEVER)
-    put("stet.lsp.client", "without_links", lambda text: text)
+    put("stet.lsp.client", "disable_links", lambda text: text)
 
 
 @weakness
@@ -242,8 +242,8 @@ def nothing_previewed(put: Put) -> None:
 @weakness
 def hidden_text(put: Put) -> None:
     """Characters that nobody sees are taken as they are."""
-    put("stet.review.gate", "suspicion", lambda new, old, name: "")
-    put("stet.text.control_tokens", "visible", lambda text: text)
+    put("stet.review.gate", "describe_spoofing", lambda new, old, name: "")
+    put("stet.text.special_tokens", "escape_hidden", lambda text: text)
 
 
 @weakness
@@ -261,7 +261,7 @@ def tags_forged(put: Put) -> None:
 @weakness
 def tokens_whole(put: Put) -> None:
     """Control tokens of chat templates stand in the text of others."""
-    put("stet.agent.plain_tokens", "broken", lambda text: text)
+    put("stet.agent.plain_tokens", "escape_special_tokens", lambda text: text)
 
 
 @weakness
@@ -342,7 +342,7 @@ def open_to_all(put: Put) -> None:
 @weakness
 def no_shares(put: Put) -> None:
     """One file may fill the answer of a search."""
-    put("stet.tools.search_workspace", "capped", lambda lines, *_: "\n".join(lines))
+    put("stet.tools.search_workspace", "join_bounded", lambda lines, *_: "\n".join(lines))
     put("stet.tools.search_workspace", "_quoted", lambda line, *_: line)
 
 

@@ -4,7 +4,7 @@ import json
 import re
 
 from stet.context.tags import NAMES, harmless
-from stet.text.hidden import BAR
+from stet.text.spoofing import BAR
 from tests.attacks.obedient import Obedient, Order, order, written
 from tests.attacks.registry import Result, attack
 from tests.attacks.seen import Seen

@@ -9,7 +9,7 @@ from stet.review.rules import Refused
 from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange
 from stet.text.diff import unified_diff
-from stet.text.match import MatchError, Seen, find_block
+from stet.text.match import MatchError, ShownText, find_block
 from stet.text.position import Position, Range
 from tests.bench.edits_draft import MARK, Draft, Key
 from tests.support.page import Page, rules
@@ -30,7 +30,9 @@ def ours(draft: Draft) -> tuple[Verdict, str]:
     page = Page(draft.shown)
     changes = tuple(page.buffer.apply(change) for change in _typed(draft.before))
     try:
-        match = find_block(page.text, draft.old_text, draft.new_text, Seen(draft.shown, changes))
+        match = find_block(
+            page.text, draft.old_text, draft.new_text, ShownText(draft.shown, changes)
+        )
     except MatchError as error:
         return Verdict.REFUSED, f"{type(error).__name__}: {error}"
     proposal = EditDraft(

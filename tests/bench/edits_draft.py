@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from stet.text.render import numbered
+from stet.text.render import number_lines
 from tests.bench.edits_sources import Change, contents
 
 MARK = "zq17"
@@ -96,7 +96,7 @@ class Draft:
             return ""
         text = "\n".join(lines) + "\n"
         if self.numbers[which]:
-            text = numbered([line + "\n" for line in lines], self.start + 1)
+            text = number_lines([line + "\n" for line in lines], self.start + 1)
         return (text if self.ends[which] else text[:-1]).replace("\n", self.model_end)
 
 

@@ -13,7 +13,7 @@ def _past_the_line() -> None:
     """A column behind the end of a line leads into the next one."""
     from stet.text import buffer, encoding
 
-    right = encoding.column_of
+    right = encoding.column_from_units
 
     def wrong(line: str, units: int, kind: Any) -> int:
         return right(line, units, kind) if units < 40 else len(line)

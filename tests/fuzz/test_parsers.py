@@ -12,11 +12,11 @@ from stet.index.links import find_links
 from stet.index.properties import BadYaml, properties_of
 from stet.llm.sse import EventDecoder, EventTooLong
 from stet.settings.parse import parse
-from stet.text.blocks import find_blocks
+from stet.text.ai_comments import find_ai_comments
+from stet.text.block_codec import find_blocks
 from stet.text.document import TextDocument
-from stet.text.instructions import instructions_in
 from stet.text.lines import split_lines
-from stet.text.without_blocks import strip_blocks
+from stet.text.stripped_document import strip_blocks
 from stet.workspace.comments.markdown import comments_of_markdown
 from stet.workspace.comments.signs import comments_by_sign
 from tests.support.doubling import grows_evenly
@@ -33,11 +33,11 @@ TEXTS = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
 
 
 def by_sign(text: str) -> object:
-    return instructions_in(text, comments_by_sign(text))
+    return find_ai_comments(text, comments_by_sign(text))
 
 
 def of_markdown(text: str) -> object:
-    return instructions_in(text, comments_of_markdown(text))
+    return find_ai_comments(text, comments_of_markdown(text))
 
 
 def blocks(text: str) -> object:
@@ -66,7 +66,7 @@ def test_any_text_is_read_and_what_is_found_stands_where_it_is_said(text: str, n
     for first, last in comments_by_sign(text):
         assert end <= first < last <= len(text)
         end = last
-    for one in instructions_in(text, comments_by_sign(text)):
+    for one in find_ai_comments(text, comments_by_sign(text)):
         assert 0 <= one.start < one.end <= len(text)
     stripped = without_blocks(text)
     assert stripped is None or "h1" in text

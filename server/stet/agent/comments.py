@@ -16,10 +16,10 @@ from stet.context.tags import on_one_line
 from stet.review.pending_view import Amendment, PendingView
 from stet.review.readying import NotReady, Ready, made_ready
 from stet.review.rules import EditRules
+from stet.text.ai_comments import AiComment, removal_edit
 from stet.text.change import Bias, TextChange, map_position
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
-from stet.text.instructions import Instruction, removal
 from stet.text.position import Position, Range
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
@@ -155,7 +155,7 @@ def _removed(
     start = _in_view(view, place, taken.source)
     if start is None:
         return None
-    wish = TextEdit((removal(view.text, start, start + len(taken.source)),))
+    wish = TextEdit((removal_edit(view.text, start, start + len(taken.source)),))
     whole = view.amended(wish)
     draft = desk.draft(view.live, taken.name, whole.edit, SUMMARY)
     draft = dataclasses.replace(draft, notes=_notes(view, whole, place))
@@ -181,7 +181,7 @@ def _in_view(view: PendingView, place: Range, source: str) -> int | None:
     if view.text.startswith(source, start):
         return start
     first = view.live.offset_at(Position(place.start.line, 0))
-    last = view.live.offset_at(Position(place.line_behind, 0))
+    last = view.live.offset_at(Position(place.line_after, 0))
     first = view.edit.map_offset(first, Bias.LEFT)
     found = view.text.find(source, first, view.edit.map_offset(last, Bias.RIGHT))
     return None if found < 0 else found
@@ -195,7 +195,7 @@ def _notes(view: PendingView, whole: Amendment, place: Range) -> tuple[tuple[int
         for hunk in view.hunks
         if hunk.id in whole.hunks
     ]
-    first, last = Position(place.start.line, 0), Position(place.line_behind, 0)
+    first, last = Position(place.start.line, 0), Position(place.line_after, 0)
     return (*said, (offset(first), offset(last), SUMMARY))
 
 
@@ -207,7 +207,7 @@ def _line_now(comment: CommentPlace, workspace: Workspace) -> int:
     return position.line
 
 
-def _on_line(found: Sequence[Instruction], document: TextDocument, line: int) -> Instruction | None:
+def _on_line(found: Sequence[AiComment], document: TextDocument, line: int) -> AiComment | None:
     """The first instruction that has a part on a line."""
     for one in found:
         first, last = document.position_at(one.start).line, document.position_at(one.end).line

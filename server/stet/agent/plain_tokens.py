@@ -1,7 +1,7 @@
 """No control token reaches a model out of somebody's text: whoever speaks is told by Stet alone.
 
 Servers on this machine, and the embedded model's, look for the control tokens of their chat template
-in all that is said (`stet.text.control_tokens`). They are broken here in every message, and mended in
+in all that is said (`stet.text.special_tokens`). They are broken here in every message, and mended in
 what the model answers: so its edits quote what stands in the file, and what it copies is what it was.
 The same for every provider: whose server stands behind an address is not known.
 """
@@ -15,7 +15,11 @@ from typing import Any
 from stet.llm.messages import Completion, Message, ToolCall, ToolDefinition
 from stet.llm.model import Model, Request, Sink, ignore
 from stet.llm.wrapped import Wrapped
-from stet.text.control_tokens import broken, mended, unfinished
+from stet.text.special_tokens import (
+    escape_special_tokens,
+    incomplete_token_start,
+    unescape_special_tokens,
+)
 
 _LARGE = 100_000
 """Characters from which on it is done in a worker thread."""
@@ -44,7 +48,10 @@ class PlainTokensModel(Wrapped):
         asked = await self._without_tokens(request)
         answer = await self.inner.complete(asked, mending.take, restarted)
         mending.finish()
-        text, calls = mended(answer.text), tuple(map(_mended_call, answer.tool_calls))
+        text, calls = (
+            unescape_special_tokens(answer.text),
+            tuple(map(_mended_call, answer.tool_calls)),
+        )
         if text == answer.text and calls == answer.tool_calls:
             return answer
         return dataclasses.replace(answer, text=text, tool_calls=calls)
@@ -83,15 +90,15 @@ class _Mending:
     def take(self, piece: str) -> None:
         """A piece of the answer."""
         text = self._waiting + piece
-        end = unfinished(text)
+        end = incomplete_token_start(text)
         self._waiting = text[end:]
         if end:
-            self._sink(mended(text[:end]))
+            self._sink(unescape_special_tokens(text[:end]))
 
     def finish(self) -> None:
         """Nothing more comes."""
         if self._waiting:
-            self._sink(mended(self._waiting))
+            self._sink(unescape_special_tokens(self._waiting))
 
     def reset(self) -> None:
         """The answer begins anew."""
@@ -99,23 +106,29 @@ class _Mending:
 
 
 def _broken_message(message: Message) -> Message:
-    content, calls = broken(message.content), tuple(map(_broken_call, message.tool_calls))
+    content, calls = (
+        escape_special_tokens(message.content),
+        tuple(map(_broken_call, message.tool_calls)),
+    )
     if content == message.content and calls == message.tool_calls:
         return message
     return dataclasses.replace(message, content=content, tool_calls=calls)
 
 
 def _broken_call(call: ToolCall) -> ToolCall:
-    name, arguments = broken(call.name), in_json(call.arguments, broken)
+    name, arguments = (
+        escape_special_tokens(call.name),
+        in_json(call.arguments, escape_special_tokens),
+    )
     return dataclasses.replace(call, name=name, arguments=arguments)
 
 
 def _broken_tool(tool: ToolDefinition) -> ToolDefinition:
-    return dataclasses.replace(tool, description=broken(tool.description))
+    return dataclasses.replace(tool, description=escape_special_tokens(tool.description))
 
 
 def _mended_call(call: ToolCall) -> ToolCall:
-    return dataclasses.replace(call, arguments=in_json(call.arguments, mended))
+    return dataclasses.replace(call, arguments=in_json(call.arguments, unescape_special_tokens))
 
 
 def _changed(value: Any, change: Callable[[str], str]) -> Any:

@@ -18,7 +18,7 @@ from stet.llm.messages import Completion, Message, ToolCall, ToolDefinition
 from stet.llm.model import Model, Request, Sink, ignore
 from stet.llm.tokens import estimate_prompt
 from stet.llm.wrapped import Wrapped
-from stet.text.control_tokens import broken
+from stet.text.special_tokens import escape_special_tokens
 from stet.workspace.redaction import Redactor
 from stet.workspace.sending import Sending, Sendings, To, named
 
@@ -151,7 +151,7 @@ def told_parts(
         for _, text in parts:
             redactor.learn(text)
         parts = [(name, redactor.redact(text).text) for name, text in parts]
-    return [(name, broken(text)) for name, text in parts]
+    return [(name, escape_special_tokens(text)) for name, text in parts]
 
 
 def _texts(request: Request) -> Iterable[str]:

@@ -12,8 +12,8 @@ from stet.agent.pricing import Pricing
 from stet.context.builder import Place
 from stet.llm.messages import Completion, Usage
 from stet.review.rules import RejectedEdit
-from stet.text.instruction_marks import Marker
-from stet.text.iso import iso_time
+from stet.text.ai_comment_markers import Marker
+from stet.text.iso_time import iso_time
 from stet.tools.errors import FailedEdit
 from stet.tools.question import Question
 from stet.web.source import Source

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from stet.context.tags import harmless
 from stet.text.document import TextDocument
 from stet.text.lines import without_end
-from stet.text.render import numbered
+from stet.text.render import number_lines
 
 CHARACTERS_PER_LINE = 200
 """What a limit in lines allows in characters, per line: minified code has few lines and no end."""
@@ -65,8 +65,8 @@ def _render(document: TextDocument, first: int, last: int, limit: int) -> str:
     lines = document.lines[first:last]
     n_cut = len(without_end(lines[0])) - limit if len(lines) == 1 else 0
     if n_cut <= 0:
-        return numbered(lines, first=first + 1)
-    text = numbered([lines[0][:limit]], first=first + 1)
+        return number_lines(lines, first=first + 1)
+    text = number_lines([lines[0][:limit]], first=first + 1)
     return f"{text}(cut: {n_cut} more characters in this line)\n"
 
 

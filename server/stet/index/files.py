@@ -12,12 +12,12 @@ from functools import cached_property, lru_cache
 from types import MappingProxyType
 
 from stet.index.builds import Build
-from stet.text.normal import normalized
+from stet.text.unicode_normal import normalize_unicode
 
 
 def folded(name: str) -> str:
     """`name` without what differs between file systems."""
-    return normalized("NFC", name).casefold()
+    return normalize_unicode("NFC", name).casefold()
 
 
 @dataclass(frozen=True)  # without slots: the tables are made once and kept in the instance
@@ -210,10 +210,10 @@ def nearest_note(candidates: tuple[str, ...], source: str, tail: str = "") -> st
 
 @lru_cache(maxsize=256)
 def _shortest_text(candidates: tuple[str, ...], tail: str) -> str | None:
-    end = normalized("NFC", f"/{tail}")
+    end = normalize_unicode("NFC", f"/{tail}")
 
     def rank(path: str) -> tuple[int, bool, str]:
-        composed = normalized("NFC", path)
+        composed = normalize_unicode("NFC", path)
         return len(composed), not composed.endswith(end), composed
 
     return min(candidates, key=rank, default=None)

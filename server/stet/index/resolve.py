@@ -18,7 +18,7 @@ from stet.index.link import Link, LinkKind
 from stet.index.links import ending_of
 from stet.index.packages import script_places
 from stet.index.yaml_quotes import unquoted
-from stet.text.entities import unescaped
+from stet.text.entities import unescape_entities
 
 WIKI_ENDINGS = (".md", ".markdown", ".mdx", ".qmd", ".rmd")
 _SCRIPTS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts")
@@ -88,7 +88,7 @@ def path_in(link: Link) -> str:
         return unquoted(link.written, link.context)
     if link.kind not in (LinkKind.MARKDOWN, LinkKind.ANGLE):
         return link.written
-    return unquote(unescaped(_ESCAPE.sub(r"\1", link.written)))
+    return unquote(unescape_entities(_ESCAPE.sub(r"\1", link.written)))
 
 
 def _wiki(name: str, source: str, files: Files) -> Resolved | None:

@@ -10,7 +10,7 @@ question and the text lose the same.
 import re
 from functools import lru_cache
 
-from stet.text.normal import normalized
+from stet.text.unicode_normal import normalize_unicode
 
 _WORD = re.compile(r"[^\W_]+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
@@ -33,7 +33,7 @@ STOP_WORDS = frozenset(
 
 def folded_text(text: str) -> str:
     """`text` as it is compared: one Unicode form, without case."""
-    return text.lower() if text.isascii() else normalized("NFC", text).casefold()
+    return text.lower() if text.isascii() else normalize_unicode("NFC", text).casefold()
 
 
 def parts(text: str) -> list[str]:

@@ -19,7 +19,7 @@ from stet.review.importing import AUTHOR, BlockDraft, find_blocks_in
 from stet.review.ledger import ReviewLedger
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
-from stet.text.imported_blocks import SIGN, BadBlock
+from stet.text.imported_blocks import SIGN, MalformedBlock
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical, is_tracked
 from stet.workspace.workspace import Workspace
@@ -216,7 +216,7 @@ class BlockImport:
             lsp.MessageType.Warning,
         )
 
-    def _is_news(self, document: TextDocument, bad: BadBlock) -> bool:
+    def _is_news(self, document: TextDocument, bad: MalformedBlock) -> bool:
         """Whether a block that can't be read has not been told yet, wherever in its file it stands."""
         beginning = "".join(document.lines[bad.line : bad.line + 3])[:_LONG_LINE]
         known = (canonical(document.uri), f"{bad.problem}\n{beginning}")

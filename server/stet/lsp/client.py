@@ -18,7 +18,7 @@ from pygls.exceptions import JsonRpcException
 from stet.lsp.capabilities import HEADLESS
 from stet.lsp.connection.wire import Phase, StetLanguageServer
 from stet.lsp.progress import Progress
-from stet.text.escape import escape_line, without_links
+from stet.text.escape import disable_links, escape_line
 
 log = logging.getLogger(__name__)
 
@@ -170,7 +170,7 @@ class Client:
 
     def show_message(self, text: str, kind: lsp.MessageType = lsp.MessageType.Info) -> None:
         """Put one message in front of the user; no link in it is one any more."""
-        params = lsp.ShowMessageParams(type=kind, message=without_links(text))
+        params = lsp.ShowMessageParams(type=kind, message=disable_links(text))
         self._server.window_show_message(params)
 
     async def choose(self, text: str, choices: Sequence[str]) -> str | None:
@@ -182,7 +182,7 @@ class Client:
         if not self._server.editor.message_requests:
             return None
         actions = [lsp.MessageActionItem(title=choice) for choice in choices]
-        params = lsp.ShowMessageRequestParams(lsp.MessageType.Info, without_links(text), actions)
+        params = lsp.ShowMessageRequestParams(lsp.MessageType.Info, disable_links(text), actions)
         protocol, msg_id = self._server.protocol, str(uuid.uuid4())
         try:
             chosen = await protocol.ask(

@@ -18,14 +18,14 @@ from stet.lsp.chat.chats import DEFAULT_CHAT
 from stet.lsp.client import Client
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState
+from stet.text.ai_comment_line import comment_text_on_line, marker_on_line
+from stet.text.ai_comment_markers import Marker
+from stet.text.ai_comments import AiComment
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.escape import escape_line
-from stet.text.instruction_glance import marker_on, said_on
-from stet.text.instruction_marks import Marker
-from stet.text.instructions import Instruction
 from stet.text.position import Position, Range
-from stet.text.touched import touched_lines
+from stet.text.touched_lines import touched_lines
 from stet.workspace.comments.finder import Unreadable, find_instructions
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical
@@ -59,8 +59,8 @@ class Comments:
 
         Gives the turn's id. Whether there is such a comment is found out when the turn begins.
         """
-        seen = marker_on(text.rstrip("\r\n"))
-        prompt = said_on(text) or f"The comment on line {line + 1}"
+        seen = marker_on_line(text.rstrip("\r\n"))
+        prompt = comment_text_on_line(text) or f"The comment on line {line + 1}"
         return self._ask(
             document,
             line,
@@ -107,8 +107,8 @@ class Comments:
     def _begin_new(
         self,
         document: TextDocument,
-        found: tuple[Instruction, ...],
-        users: list[Instruction],
+        found: tuple[AiComment, ...],
+        users: list[AiComment],
     ) -> None:
         """Carry out what has not been since it was written; `found` is all that stands there."""
         done = self._carried_out.setdefault(canonical(document.uri), set())
@@ -118,7 +118,7 @@ class Comments:
                 done.add(one.text)
                 self._begin(document, one)
 
-    def _is_users(self, one: Instruction, document: TextDocument, lines: tuple[range, ...]) -> bool:
+    def _is_users(self, one: AiComment, document: TextDocument, lines: tuple[range, ...]) -> bool:
         """Whether the user has written or changed a comment since the document was opened."""
         first, last = document.position_at(one.start).line, document.position_at(one.end).line
         if not any(first < part.stop and part.start <= last for part in lines):
@@ -129,7 +129,7 @@ class Comments:
             for hunk in self._ledger.hunks(uri=document.uri)
         )
 
-    def _begin(self, document: TextDocument, one: Instruction) -> None:
+    def _begin(self, document: TextDocument, one: AiComment) -> None:
         start = document.position_at(one.start)
         stretch = Range(start, document.position_at(one.end))
         place = Place(document.uri, stretch, caret=start)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from lsprotocol import types as lsp
 
 from stet.lsp.errors import InvalidParams
-from stet.text.encoding import Encoding, column_of
+from stet.text.encoding import Encoding, column_from_units
 from stet.text.position import Position, Range
 from stet.workspace.modification import Modification, ModificationKind, WireEdit
 
@@ -16,7 +16,7 @@ def position(place: lsp.Position, lines: Sequence[str], encoding: Encoding) -> P
     """Where the editor's `place` is in a text with these `lines`."""
     if place.line >= len(lines):
         return Position(len(lines) - 1, len(lines[-1]))
-    return Position(place.line, column_of(lines[place.line], place.character, encoding))
+    return Position(place.line, column_from_units(lines[place.line], place.character, encoding))
 
 
 def range_(stretch: lsp.Range, lines: Sequence[str], encoding: Encoding) -> Range:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
+from stet.text.ai_comments import AiComment
 from stet.text.document import TextDocument
-from stet.text.instructions import Instruction
 from stet.workspace.comments.finder import Unreadable, find_instructions
 from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
@@ -81,7 +81,7 @@ class InstructionCheck:
         return await asyncio.to_thread(_lines_of, document, found)
 
 
-def _lines_of(document: TextDocument, found: tuple[Instruction, ...]) -> InstructionLines:
+def _lines_of(document: TextDocument, found: tuple[AiComment, ...]) -> InstructionLines:
     """Return the lines that each instruction is on."""
     places = ((document.position_at(one.start), document.position_at(one.end)) for one in found)
     return tuple(range(start.line, end.line + 1) for start, end in places)

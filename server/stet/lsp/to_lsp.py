@@ -6,7 +6,7 @@ from lsprotocol import types as lsp
 
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
-from stet.text.encoding import Encoding, units_of
+from stet.text.encoding import Encoding, units_from_column
 from stet.text.position import Position, Range
 
 
@@ -14,7 +14,7 @@ def position(place: Position, lines: Sequence[str], encoding: Encoding) -> lsp.P
     """`place` (code points) of a text with these `lines` as the editor counts; clamped to them."""
     if place.line >= len(lines):
         place = Position(len(lines) - 1, len(lines[-1]))
-    return lsp.Position(place.line, units_of(lines[place.line], place.character, encoding))
+    return lsp.Position(place.line, units_from_column(lines[place.line], place.character, encoding))
 
 
 def range_(stretch: Range, lines: Sequence[str], encoding: Encoding) -> lsp.Range:

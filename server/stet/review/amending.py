@@ -3,7 +3,7 @@
 from stet.review.anchoring.track import Track
 from stet.review.proposal import Hunk
 from stet.text.lines import dominant_line_end, line_end, line_ends
-from stet.text.refit import with_known_ends
+from stet.text.reindent import adopt_known_line_ends
 
 
 def as_document_has_it(new: str, hunk: Hunk, track: Track) -> str:
@@ -26,7 +26,7 @@ def as_document_has_it(new: str, hunk: Hunk, track: Track) -> str:
     text = track.text
     default = dominant_line_end(text if line_ends(text) else hunk.new)
     above = line_end(lines[first - 1]) if first else ""
-    new = with_known_ends(new, (hunk.new, hunk.old), default, above)
+    new = adopt_known_line_ends(new, (hunk.new, hunk.old), default, above)
     # Nothing says otherwise: there is no line above, or none that has an end.
     is_alone = end == 0 or (anchor.is_gap and end == len(lines) and bool(lines[-1]))
     if new and is_alone and not line_end(new):

@@ -10,10 +10,10 @@ from stet.review.anchoring.standing import Standing, overlap
 from stet.review.anchoring.track import Track
 from stet.review.book import Book
 from stet.review.proposal import Hunk, HunkState
-from stet.text.block import Block
-from stet.text.blocks import find_blocks, is_rest, may_hold_blocks
+from stet.text.block_codec import find_blocks, is_leftover, may_hold_blocks
 from stet.text.change import TextChange
 from stet.text.imported_blocks import imported_at
+from stet.text.inline_block import InlineBlock
 from stet.text.lines import line_end, whole_lines
 
 _BY_HAND = "amended by hand"
@@ -110,7 +110,7 @@ def _all_that_is_left(track: Track, anchor: BlockAnchor) -> tuple[str, tuple[int
     and the rest of the lines as put in beside it.
     """
     left, place = anchor.left or "", (anchor.first, anchor.end)
-    if any(map(is_rest, whole_lines(left))):
+    if any(map(is_leftover, whole_lines(left))):
         for text in (anchor.current, anchor.proposed):
             n_lines = len(whole_lines(text))
             for first in range(max(anchor.end - n_lines, 0), anchor.first + 1):
@@ -161,7 +161,7 @@ def _find_again(book: Book, track: Track) -> bool:
     return bool(found)
 
 
-def _come_back(book: Book, track: Track) -> Iterator[Block]:
+def _come_back(book: Book, track: Track) -> Iterator[InlineBlock]:
     """The blocks in the text of hunks that have none, each with the id of its hunk."""
     absent = _without_block(book, track)
     own = {hunk: hunk for hunk, block in absent.items() if hunk == block}
@@ -194,7 +194,7 @@ def _on_way(track: Track) -> Collection[str]:
     return track.sent.plan.texts if track.sent else ()
 
 
-def _make_room(book: Book, track: Track, blocks: Sequence[Block]) -> list[Hunk]:
+def _make_room(book: Book, track: Track, blocks: Sequence[InlineBlock]) -> list[Hunk]:
     """The lines of `blocks`, which have come back, are nobody else's.
 
     What stood over them keeps the lines that read as its own, or else the most it can. What is left
@@ -227,7 +227,7 @@ def _make_room(book: Book, track: Track, blocks: Sequence[Block]) -> list[Hunk]:
     return folded
 
 
-def _free_of(track: Track, anchor: Anchor, taken: Sequence[Block]) -> tuple[int, int]:
+def _free_of(track: Track, anchor: Anchor, taken: Sequence[InlineBlock]) -> tuple[int, int]:
     """The lines of an anchor that it keeps where some are those of blocks."""
     starts = (anchor.first, *(block.end for block in taken))
     ends = (*(block.first for block in taken), anchor.end)
@@ -241,11 +241,11 @@ def _free_of(track: Track, anchor: Anchor, taken: Sequence[Block]) -> tuple[int,
     return max(free, key=worth, default=(taken[0].first, taken[0].first))
 
 
-def _place(where: Anchor | Block) -> tuple[int, int]:
+def _place(where: Anchor | InlineBlock) -> tuple[int, int]:
     return where.first, where.end
 
 
-def _conflict_behind(track: Track, block: Block) -> Anchor | None:
+def _conflict_behind(track: Track, block: InlineBlock) -> Anchor | None:
     """The anchor of a conflict whose block has come back, as it was without the block's marks."""
     anchor = track.anchor(block.id)
     if anchor is None or anchor.merged is not None or anchor not in track.live:

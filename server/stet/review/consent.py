@@ -3,7 +3,7 @@
 from collections import Counter
 
 from stet.review.proposal import Hunk
-from stet.text.tokens import TOKEN
+from stet.text.token_merge import TOKEN
 
 
 def goes_beyond(now: Hunk, agreed: Hunk) -> bool:

@@ -15,19 +15,23 @@ from stet.review.pending_view import Amendment, PendingView
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.edit import OverlapError, Replacement, TextEdit
-from stet.text.gutter import without_gutter, without_marks, without_own_numbers
+from stet.text.line_numbers import (
+    strip_consistent_numbers,
+    strip_line_numbers,
+    strip_new_line_marks,
+)
 from stet.text.lines import split_lines
 from stet.text.match import (
-    AlreadyApplied,
-    Ambiguous,
-    Match,
+    AmbiguousBlock,
+    BlockMatch,
+    EditAlreadyApplied,
     MatchError,
     MatchKind,
-    Unclear,
+    UnclearEdit,
     find_block,
 )
-from stet.text.seen import Seen
-from stet.text.view import BOM, plain
+from stet.text.normalized_text import BOM, normalize_text
+from stet.text.shown_text import ShownText
 
 Changes = tuple[TextChange, ...]
 
@@ -52,8 +56,8 @@ class Quote:
     def readings(self) -> tuple[str, ...]:
         """The quoted text, also without the line numbers that were copied with it."""
         try:
-            bare = without_gutter(plain(self.old), "")
-        except Unclear:
+            bare = strip_line_numbers(normalize_text(self.old), "")
+        except UnclearEdit:
             bare = None
         return (self.old, bare[0]) if bare and bare[0].strip() else (self.old,)
 
@@ -85,7 +89,7 @@ class Joined:
     amends: tuple[str, ...] = ()
 
 
-def by_text(quote: Quote, view: PendingView, seen: Seen | None) -> Wish:
+def by_text(quote: Quote, view: PendingView, seen: ShownText | None) -> Wish:
     """Where the quoted text stands; an empty wish where the new text does already.
 
     Args:
@@ -97,12 +101,12 @@ def by_text(quote: Quote, view: PendingView, seen: Seen | None) -> Wish:
         MatchError: If it is not there, or not clear where.
     """
     try:
-        bare = without_marks(plain(quote.old), plain(quote.new))
+        bare = strip_new_line_marks(normalize_text(quote.old), normalize_text(quote.new))
         if bare is not None:
             # Only what is pending can be meant.
             return Wish(on_view=find_block(view.plain, *bare).edit)
         return _anywhere(quote, view, seen)
-    except AlreadyApplied:
+    except EditAlreadyApplied:
         return Wish()
 
 
@@ -155,7 +159,7 @@ def _bare_content(content: str, instruction: Instruction, shown: TextDocument) -
     """
     first = first_line(instruction, shown)
     beside = shown.lines[max(first - 2, 0) : max(first, instruction.last)]
-    return plain(without_own_numbers(plain(content), first, beside))
+    return normalize_text(strip_consistent_numbers(normalize_text(content), first, beside))
 
 
 def join(wishes: list[Wish], view: PendingView) -> Joined:
@@ -188,22 +192,22 @@ def clash(wishes: list[Wish], view: PendingView) -> tuple[int, ...]:
     return tuple(range(len(wishes)))
 
 
-def _anywhere(quote: Quote, view: PendingView, seen: Seen | None) -> Wish:
+def _anywhere(quote: Quote, view: PendingView, seen: ShownText | None) -> Wish:
     """The quoted text in the file, or in the file with what is pending.
 
     Raises:
         MatchError: If it is in neither, or not clear where.
     """
     text = view.plain_live.text
-    stands_there = any(plain(reading) in text for reading in quote.readings())
+    stands_there = any(normalize_text(reading) in text for reading in quote.readings())
     pending = _pending(quote, view) if view.hunks and not stands_there else None
-    if pending and pending.how in _EXACT:
+    if pending and pending.kind in _EXACT:
         return Wish(on_view=pending.edit)
     try:
         found = find_block(
             view.plain_live, quote.old, quote.new, seen, replace_all=quote.replace_all
         )
-    except (Ambiguous, Unclear):
+    except (AmbiguousBlock, UnclearEdit):
         raise
     except MatchError:
         if pending:
@@ -212,7 +216,7 @@ def _anywhere(quote: Quote, view: PendingView, seen: Seen | None) -> Wish:
     return Wish(found.edit)
 
 
-def _pending(quote: Quote, view: PendingView) -> Match | None:
+def _pending(quote: Quote, view: PendingView) -> BlockMatch | None:
     """The quoted text in the file with what is pending, if it stands there, and in a hunk of that.
 
     Raises:
@@ -220,7 +224,7 @@ def _pending(quote: Quote, view: PendingView) -> Match | None:
     """
     try:
         found = find_block(view.plain, quote.old, quote.new, replace_all=quote.replace_all)
-    except Ambiguous:
+    except AmbiguousBlock:
         raise
     except MatchError:
         return None

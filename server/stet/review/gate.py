@@ -24,11 +24,11 @@ from stet.review.rules import (
     check_remove,
     check_text,
 )
-from stet.text.block import Block
 from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
-from stet.text.hidden import suspicion
+from stet.text.inline_block import InlineBlock
 from stet.text.line_hunk import LineHunk
+from stet.text.spoofing import describe_spoofing
 from stet.workspace.ground import Ground, survey
 from stet.workspace.redaction import new_marks
 from stet.workspace.refusal import Refusal
@@ -103,7 +103,7 @@ def still_allowed(snapshot: Snapshot, hunk: Hunk) -> Refusal | None:
     return new.against_new if new is not None and new.real != old.real else None
 
 
-def admit_blocks(snapshot: Snapshot, document: TextDocument, blocks: Sequence[Block]) -> str:
+def admit_blocks(snapshot: Snapshot, document: TextDocument, blocks: Sequence[InlineBlock]) -> str:
     """Let the blocks that stand in a note become proposals, or not. It asks the disk.
 
     Returns:
@@ -117,7 +117,7 @@ def admit_blocks(snapshot: Snapshot, document: TextDocument, blocks: Sequence[Bl
     name = snapshot.name_of(document.uri)
     new, old = [block.after for block in blocks], [block.before for block in blocks]
     _pass(check_text(name, new, old))
-    return _warning(ground) or suspicion(new, old, name)
+    return _warning(ground) or describe_spoofing(new, old, name)
 
 
 def refused_at(snapshot: Snapshot, real: Path, hunk: Hunk) -> Refusal | None:
@@ -196,7 +196,7 @@ def _caution(
         # The draft's own name counts too: a name too many costs a question, one too few a machine.
         if said := _warning(replace(ground, names=(*ground.names, place.name))):
             return said
-    return suspicion(new, old, places[0].name)
+    return describe_spoofing(new, old, places[0].name)
 
 
 def _warning(ground: Ground) -> str:

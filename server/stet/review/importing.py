@@ -13,9 +13,9 @@ from stet.review.book import Book
 from stet.review.gate import admit_blocks
 from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.review.rules import Refused
-from stet.text.block import Block
 from stet.text.document import TextDocument
-from stet.text.imported_blocks import SIGN, BadBlock, find_imported
+from stet.text.imported_blocks import SIGN, MalformedBlock, find_imported
+from stet.text.inline_block import InlineBlock
 from stet.workspace.snapshot import Snapshot
 
 AUTHOR = "imported"
@@ -36,8 +36,8 @@ class BlockDraft:
     """
 
     document: TextDocument
-    blocks: tuple[Block, ...] = ()
-    bad: tuple[BadBlock, ...] = ()
+    blocks: tuple[InlineBlock, ...] = ()
+    bad: tuple[MalformedBlock, ...] = ()
     caution: str = ""
 
 
@@ -95,7 +95,7 @@ def tell_twins_apart(live: Iterable[object]) -> None:
         anchor.is_alone = counts[anchor.block] == 1
 
 
-def _place_now(block: Block, then: TextDocument, now: TextDocument) -> tuple[int, int] | None:
+def _place_now(block: InlineBlock, then: TextDocument, now: TextDocument) -> tuple[int, int] | None:
     """Where a block of an earlier text stands; None where it is not found at once."""
     lines = then.lines[block.first : block.end]
     for shift in {0, len(now.lines) - len(then.lines)}:
@@ -108,7 +108,7 @@ def _place_now(block: Block, then: TextDocument, now: TextDocument) -> tuple[int
 def _hunks(
     book: Book,
     draft: BlockDraft,
-    fresh: Sequence[tuple[Block, tuple[int, int]]],
+    fresh: Sequence[tuple[InlineBlock, tuple[int, int]]],
     now: TextDocument,
 ) -> list[Hunk]:
     proposal = book.proposal_id("", now.uri)
@@ -151,7 +151,7 @@ def _hunks(
     ]
 
 
-def _kind_of(block: Block) -> HunkKind:
+def _kind_of(block: InlineBlock) -> HunkKind:
     if not block.before:
         return HunkKind.ADD
     return HunkKind.REPLACE if block.after else HunkKind.DELETE

@@ -20,13 +20,13 @@ from stet.review.by_hand import as_block, become_block, replace_anchor, stands_f
 from stet.review.errors import WrongState
 from stet.review.following import catch_up
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkState
-from stet.text.block import Block, BlockStyle
-from stet.text.blocks import form_for, named_in, render_block, style_for
+from stet.text.block_codec import block_ids_in, form_for, render_block, style_for
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
+from stet.text.indent_outline import front_matter_end
+from stet.text.inline_block import BlockStyle, InlineBlock
 from stet.text.lines import line_end, split_lines
-from stet.text.outline import behind_front_matter
 
 _Places = Mapping[str, tuple[int, int]]
 
@@ -68,11 +68,11 @@ class InlineBlocks:
         """By canonical URI, the ids whose blocks stand in the text, or may come back by an undo."""
         return self._book.inline
 
-    def placed(self, uri: str) -> tuple[Block, ...]:
+    def placed(self, uri: str) -> tuple[InlineBlock, ...]:
         """The whole blocks of live hunks in the text of a file, of Stet and of others, in order of place."""
         track = self._book.track(uri)
         return tuple(
-            Block(one.block or one.hunk, one.first, one.end, one.current, one.merged)
+            InlineBlock(one.block or one.hunk, one.first, one.end, one.current, one.merged)
             for one in (track.live if track else ())
             if isinstance(one, BlockAnchor) and one.merged is not None
         )
@@ -143,8 +143,8 @@ class InlineBlocks:
         track = self._book.track(document.uri)
         top = 0
         if style_for(document) is BlockStyle.FENCE:
-            top = behind_front_matter(document.lines)
-        named = named_in(document.text)
+            top = front_matter_end(document.lines)
+        named = block_ids_in(document.text)
         return tuple(
             anchor.hunk
             for anchor in (track.live if track else ())
@@ -170,7 +170,7 @@ class InlineBlocks:
         """
         track = self._book.track_for(document)
         pieces, texts = [], {}
-        named = named_in(document.text)
+        named = block_ids_in(document.text)
         conflicts: dict[str, Anchor] = {}
         for anchor in track.live:
             if anchor.hunk not in hunk_ids or isinstance(anchor, BlockAnchor):
@@ -183,7 +183,7 @@ class InlineBlocks:
             form = form_for(document, end, after)
             summary = self._book[anchor.hunk].summary
             text = render_block(anchor.hunk, before, after, form, summary)
-            if text is not None and before != after and anchor.hunk not in named_in(after):
+            if text is not None and before != after and anchor.hunk not in block_ids_in(after):
                 pieces.append(Piece(anchor.hunk, anchor.first, end, text))
                 texts[anchor.hunk] = before, after
                 if anchor.merged is None:

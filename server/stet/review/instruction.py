@@ -13,7 +13,7 @@ from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.lines import dominant_line_end, line_end, line_ends, without_end
 from stet.text.position import Position
-from stet.text.refit import with_known_ends
+from stet.text.reindent import adopt_known_line_ends
 
 POSITIONS = (
     "start, end, after:## Heading, insert:N, replace:N, replace:N-M, delete:N, delete:N-M, create, "
@@ -208,7 +208,7 @@ def _replace_lines(instruction: Instruction, content: str, shown: TextDocument) 
     own = line_end(shown.lines[instruction.last - 1])
     text = _as_lines(content, shown, closed=bool(own))
     if text and len(line_ends(shown.text)) > 1:
-        text = with_known_ends(text, (shown.text[start:end],), dominant_line_end(shown.text))
+        text = adopt_known_line_ends(text, (shown.text[start:end],), dominant_line_end(shown.text))
         text = without_end(text) + own if own else text
     return TextEdit((Replacement(start, end, text),))
 

@@ -66,7 +66,7 @@ def _edits(hunks: Sequence[Hunk], document: TextDocument) -> Iterator[tuple[Sect
     shift, done = 0, 0
     for nth, hunk in enumerate(hunks):
         first = min(hunk.range.start.line, n_lines)
-        behind = min(hunk.range.line_behind, n_lines)
+        behind = min(hunk.range.line_after, n_lines)
         following = hunks[nth + 1].range.start.line if nth + 1 < len(hunks) else n_lines
         start = max(first - CONTEXT, done, 0)
         end = max(behind, min(behind + CONTEXT, following, n_lines))

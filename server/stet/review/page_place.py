@@ -29,9 +29,9 @@ class Spot:
         if self.n_above:
             return max(hunk.range.start.line - self.n_above, 0)
         if self.n_below:
-            return hunk.range.line_behind + self.n_below - 1
+            return hunk.range.line_after + self.n_below - 1
         first = hunk.shown_at.start.line
-        return min(first + self.nth, max(hunk.range.line_behind - 1, first))
+        return min(first + self.nth, max(hunk.range.line_after - 1, first))
 
 
 def spot_at(page: ReviewPage, text: str, line: int) -> Spot | None:

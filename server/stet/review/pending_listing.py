@@ -3,7 +3,7 @@
 from stet.review.pending_view import PendingView
 from stet.review.proposal import Hunk
 from stet.text.lines import whole_lines
-from stet.text.render import marked, numbered
+from stet.text.render import mark_lines, number_lines
 
 MAX_CHARACTERS = 20_000
 """How much pending text is shown with the lines of a file."""
@@ -21,16 +21,16 @@ def listing(view: PendingView, first: int, end: int) -> str:
     legend: list[str] = []
     done, room = first, MAX_CHARACTERS
     for hunk in view.hunks:
-        start, behind = hunk.range.start.line, hunk.range.line_behind
+        start, behind = hunk.range.start.line, hunk.range.line_after
         if not (start < end and behind > first) and not (start == behind and first <= start <= end):
             continue
         stop = max(done, min(behind, end))
-        shown.append(numbered(lines[done:stop], first=done + 1))
+        shown.append(number_lines(lines[done:stop], first=done + 1))
         room -= len(hunk.new)
-        shown.append(marked(whole_lines(hunk.new), hunk.id) if room >= 0 else "")
+        shown.append(mark_lines(whole_lines(hunk.new), hunk.id) if room >= 0 else "")
         legend.append(_told(hunk, start, behind) + ("" if room >= 0 else " (cut)"))
         done = stop
-    shown.append(numbered(lines[done:end], first=done + 1))
+    shown.append(number_lines(lines[done:end], first=done + 1))
     if legend:
         shown.append(
             "(Your pending proposals, not in the file and without line numbers: "

@@ -14,8 +14,8 @@ from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
 from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
 from stet.text.edit import OverlapError, Replacement, TextEdit
+from stet.text.normalized_text import NormalizedText
 from stet.text.position import Range
-from stet.text.view import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +72,14 @@ class PendingView:
         return self.edit.apply(self.live.text)
 
     @cached_property
-    def plain_live(self) -> View:
+    def plain_live(self) -> NormalizedText:
         """The live text, to look for what a model quotes."""
-        return View(self.live.text)
+        return NormalizedText(self.live.text)
 
     @cached_property
-    def plain(self) -> View:
+    def plain(self) -> NormalizedText:
         """The same of the text with the hunks in it."""
-        return View(self.text)
+        return NormalizedText(self.text)
 
     @cached_property
     def _spans(self) -> tuple[tuple[int, int], ...]:

@@ -28,7 +28,7 @@ from stet.review.protected_names import (
     ROOT_FOLDERS,
 )
 from stet.review.shapes import has_hidden_part, is_configuration, is_hook, is_top_level
-from stet.text.hidden import LOOK_ALIKES, skeleton
+from stet.text.spoofing import CONFUSABLES, skeleton
 from stet.workspace.names import loosest
 from stet.workspace.secret_files import is_secret
 from stet.workspace.version_control import is_version_control
@@ -66,7 +66,7 @@ def is_protected(name: str, *, at_root: bool = False) -> bool:
 
 def _seen(part: str) -> str:
     """What a part of a name reads like, as names are compared."""
-    return loosest(skeleton(part)).translate(LOOK_ALIKES)
+    return loosest(skeleton(part)).translate(CONFUSABLES)
 
 
 def _is_listed(parts: tuple[str, ...]) -> bool:

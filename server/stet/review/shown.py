@@ -4,13 +4,13 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from stet.review.proposal import Hunk
-from stet.text.blocks import may_hold_blocks
+from stet.text.block_codec import may_hold_blocks
 from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.large_document import LargeDocument
-from stet.text.view import plain
-from stet.text.without_blocks import plain_changes
+from stet.text.normalized_text import normalize_text
+from stet.text.stripped_document import plain_changes
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
@@ -62,9 +62,9 @@ def latest_with(texts: Sequence[TextDocument], wanted: Sequence[str]) -> TextDoc
     For long texts call it in a worker thread.
     """
     if len(texts) > 1:
-        quoted = [plain(text) for text in wanted]
+        quoted = [normalize_text(text) for text in wanted]
         for document in texts if quoted else ():
-            text = plain(document.text)
+            text = normalize_text(document.text)
             if any(one in text for one in quoted):
                 return document
     return texts[0] if texts else None

@@ -11,7 +11,7 @@ from stet.review.drafts import EditDraft
 from stet.review.errors import BlockInTheWay
 from stet.review.readying import Ready
 from stet.text.edit import Replacement, TextEdit
-from stet.text.without_blocks import Stripped
+from stet.text.stripped_document import StrippedDocument
 from stet.workspace.snapshot import Snapshot
 
 
@@ -53,8 +53,8 @@ def with_blocks(ready: Ready, snapshot: Snapshot) -> Ready:
     )
 
 
-def _place(stripped: Stripped, first: int, end: int) -> tuple[int, int]:
-    place = stripped.real_place(first, end)
+def _place(stripped: StrippedDocument, first: int, end: int) -> tuple[int, int]:
+    place = stripped.to_real_lines(first, end)
     if place is None:
         raise BlockInTheWay(first, end)
     return place

@@ -7,7 +7,7 @@ MAX_PARTS = 300_000
 """Objects and lists in one text: each takes up to 90 bytes, though it may be written with three."""
 
 
-class TooManyParts(ValueError):
+class JsonTooLarge(ValueError):
     """A JSON text has more parts than any answer has."""
 
 
@@ -19,7 +19,7 @@ def parse_bounded(text: str | bytes, max_parts: int = MAX_PARTS) -> Any:
         max_parts: How many objects and lists it may have, at most (braces in its strings count too).
 
     Raises:
-        ValueError: If it is no JSON, nested too deeply, or `TooManyParts`.
+        ValueError: If it is no JSON, nested too deeply, or `JsonTooLarge`.
     """
     n_parts = (
         text.count(b"{") + text.count(b"[")
@@ -27,7 +27,7 @@ def parse_bounded(text: str | bytes, max_parts: int = MAX_PARTS) -> Any:
         else text.count("{") + text.count("[")
     )
     if n_parts > max_parts:
-        raise TooManyParts(f"{n_parts} objects and lists are more than {max_parts}")
+        raise JsonTooLarge(f"{n_parts} objects and lists are more than {max_parts}")
     try:
         return json.loads(text)
     except RecursionError as error:

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 from stet.text.change import Splice, TextChange
 from stet.text.diff import changes_between, line_changes
-from stet.text.encoding import Encoding, column_of
+from stet.text.encoding import Encoding, column_from_units
 from stet.text.frozen_lines import FrozenLines
-from stet.text.halves import joined_halves, with_halves
 from stet.text.lines import split_lines
 from stet.text.position import Position, Range
+from stet.text.surrogates import join_surrogates, split_surrogates
 
 
 class TextBuffer:
@@ -56,8 +56,8 @@ class TextBuffer:
 
     def text_in(self, range_: Range) -> str:
         """The text of `range_` (code points)."""
-        start_line, start = self._place(range_.start)
-        end_line, end = self._place(range_.end)
+        start_line, start = self._clamp(range_.start)
+        end_line, end = self._clamp(range_.end)
         if start_line == end_line:
             return self._lines[start_line][start:end]
         if start_line > end_line:
@@ -89,17 +89,19 @@ class TextBuffer:
         lines = self._lines
         if start_line == end_line and 0 <= start_line < len(lines):
             line = lines[start_line]
-            start = column_of(line, start_units, encoding)
-            end = start if start_units == end_units else column_of(line, end_units, encoding)
+            start = column_from_units(line, start_units, encoding)
+            end = (
+                start if start_units == end_units else column_from_units(line, end_units, encoding)
+            )
             if not line.isascii():
                 units = start_units, end_units
                 if encoding is Encoding.UTF16:
-                    start, end, text = with_halves((line, line), (start, end), units, text)
-                start, end, text = joined_halves((line, line), (start, end), text)
+                    start, end, text = split_surrogates((line, line), (start, end), units, text)
+                start, end, text = join_surrogates((line, line), (start, end), text)
             if (text or start) and "\n" not in text and "\r" not in text:
                 made = line[:start] + text + line[end:]
                 if self._frozen:
-                    self._put(start_line, (line,), [made])
+                    self._replace_lines(start_line, (line,), [made])
                 else:
                     lines[start_line] = made
                 self._text = None
@@ -108,12 +110,14 @@ class TextBuffer:
                 place = Range(at, at if start == end else Position(start_line, end))
                 return TextChange(place, text, None, Splice(start_line, (line,), (made,)))
             return self._replace((start_line, start), (end_line, end), text)
-        first, start = self._wire_place(start_line, start_units, encoding)
-        last, end = self._wire_place(end_line, end_units, encoding)
+        first, start = self._clamp_wire(start_line, start_units, encoding)
+        last, end = self._clamp_wire(end_line, end_units, encoding)
         if encoding is Encoding.UTF16:
             # A place outside the text lies within no character.
             units = (start_units * (first == start_line), end_units * (last == end_line))
-            start, end, text = with_halves((lines[first], lines[last]), (start, end), units, text)
+            start, end, text = split_surrogates(
+                (lines[first], lines[last]), (start, end), units, text
+            )
         return self._replace((first, start), (last, end), text)
 
     def apply(self, change: TextChange) -> TextChange:
@@ -122,7 +126,7 @@ class TextBuffer:
         Returns:
             The change as it was done: clamped, and widened at a torn line end.
         """
-        start, end = sorted((self._place(change.range.start), self._place(change.range.end)))
+        start, end = sorted((self._clamp(change.range.start), self._clamp(change.range.end)))
         return self._replace(start, end, change.text)
 
     def replace_all(self, text: str) -> tuple[TextChange, ...]:
@@ -135,12 +139,14 @@ class TextBuffer:
         for change in changes:
             # Of a very long text most lines stay: they are not split anew.
             assert change.splice is not None, "a difference of lines"
-            self._put(change.splice.first, change.splice.before, list(change.splice.after))
+            self._replace_lines(
+                change.splice.first, change.splice.before, list(change.splice.after)
+            )
         self._text = text
         self.size = len(text)
         return changes
 
-    def _put(self, first: int, taken: Sequence[str], made: list[str]) -> None:
+    def _replace_lines(self, first: int, taken: Sequence[str], made: list[str]) -> None:
         """Put lines in the place of others; what is frozen of them keeps those."""
         if not self._frozen:
             self._lines[first : first + len(taken)] = made
@@ -149,25 +155,25 @@ class TextBuffer:
             held = [(one, frozen) for one in self._frozen if (frozen := one()) is not None]
             self._frozen = [one for one, _ in held]
             for _, frozen in held:
-                frozen.note(first, taken, len(made))
+                frozen.before_replace(first, taken, len(made))
             self._lines[first : first + len(taken)] = made
 
-    def _place(self, position: Position) -> tuple[int, int]:
-        return self._wire_place(position.line, position.character, Encoding.UTF32)
+    def _clamp(self, position: Position) -> tuple[int, int]:
+        return self._clamp_wire(position.line, position.character, Encoding.UTF32)
 
-    def _wire_place(self, line: int, units: int, encoding: Encoding) -> tuple[int, int]:
+    def _clamp_wire(self, line: int, units: int, encoding: Encoding) -> tuple[int, int]:
         """The nearest place of the text, as line and column."""
         if line < 0:
             return 0, 0
         if line >= len(self._lines):
             return len(self._lines) - 1, len(self._lines[-1])
-        return line, column_of(self._lines[line], units, encoding)
+        return line, column_from_units(self._lines[line], units, encoding)
 
     def _replace(self, start: tuple[int, int], end: tuple[int, int], text: str) -> TextChange:
         """Replace what lies between two places of the text, which are in order."""
         lines = self._lines
         (first, start_column), (last, end_column) = start, end
-        start_column, end_column, text = joined_halves(
+        start_column, end_column, text = join_surrogates(
             (lines[first], lines[last]), (start_column, end_column), text
         )
         if start_column == 0 and first > 0 and lines[first - 1].endswith("\r"):
@@ -185,7 +191,7 @@ class TextBuffer:
         # A last line that is only reached is as it was, whatever reads alike before it.
         n_kept = int(end_column == 0 and made[-1:] == taken[-1:])
         effects = line_changes(first, taken[: len(taken) - n_kept], made[: len(made) - n_kept])
-        self._put(first, taken, made)
+        self._replace_lines(first, taken, made)
         self._text = None
         self.size += len(text)
         place = Range(Position(first, start_column), Position(last, end_column))

@@ -16,7 +16,7 @@ _MODIFIERS = (
     r"final|abstract|sealed|open|override|virtual|inline|async|unsafe|const|constexpr|extern|data|"
     r'partial|local|suspend|case|typedef|"C"|crate)\s+)*'
 )
-_LED = re.compile(
+_KEYWORD = re.compile(
     _MODIFIERS
     + r"(?:defmodule|defmacrop?|defp?|class|function\s*\*?|fn|fun|sub|struct|enum(?:\s+class)?|union|"
     r"trait|interface|record|object|protocol|extension|module|namespace|mod|proc|macro_rules!)"
@@ -55,7 +55,7 @@ def defined_name(line: str, following: str = "") -> str | None:
     """
     text = line.strip()
     head = text[:MAX_LOOKED_AT]
-    for pattern in (_LED, _METHOD_OF, _TYPE, _IMPL, _VALUE):
+    for pattern in (_KEYWORD, _METHOD_OF, _TYPE, _IMPL, _VALUE):
         if found := pattern.match(head):
             return " ".join(found["name"].split())[:MAX_NAME]
     return _callable(text, head, following.strip())

@@ -7,9 +7,9 @@ from stet.text.change import LineChange, Splice, TextChange
 from stet.text.large_document import LARGE
 from stet.text.line_hunk import LineHunk
 from stet.text.lines import end_of, line_end, line_ends, n_breaks, split_lines, without_end
+from stet.text.move_detection import join_moved_blocks
 from stet.text.position import Position, Range
 from stet.text.sequence import common_runs, n_common, n_common_end
-from stet.text.sliding import moved_as_one
 
 _ANY_END = "\n"
 
@@ -18,14 +18,14 @@ def diff_lines(old: Sequence[str], new: Sequence[str]) -> tuple[LineHunk, ...]:
     """The hunks that lead from `old` to `new`, in order.
 
     Right for any input, though not always the shortest: see `stet.text.sequence`. Lines that were moved
-    as one block are told as such: see `stet.text.sliding`.
+    as one block are told as such: see `stet.text.move_detection`.
     """
     hunks, i, j = [], 0, 0
     for start, new_start, n in (*common_runs(old, new), (len(old), len(new), 0)):
         if start > i or new_start > j:
             hunks.append(LineHunk(i, tuple(old[i:start]), j, tuple(new[j:new_start])))
         i, j = start + n, new_start + n
-    return moved_as_one(hunks, old, new)
+    return join_moved_blocks(hunks, old, new)
 
 
 def line_changes(first: int, old: Sequence[str], new: Sequence[str]) -> tuple[LineChange, ...]:

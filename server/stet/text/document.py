@@ -28,7 +28,7 @@ class TextDocument:
         version: The editor's version number; None = not open, the text is from disk.
         language_id: The editor's name for the language, `""` if unknown.
         revision: How many changes Stet's buffer had taken when this was frozen; 0 from disk.
-        real: Where blocks were left out of the text (`stet.text.without_blocks`), the text with them.
+        real: Where blocks were left out of the text (`stet.text.stripped_document`), the text with them.
     """
 
     uri: str

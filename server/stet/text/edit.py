@@ -88,7 +88,7 @@ class TextEdit:
 
     def compose(self, then: "TextEdit") -> "TextEdit":
         """One edit that does this one and `then`, which was made for the text after this one."""
-        return TextEdit(tuple(_collected(_composed(_Stream(self), _Stream(then)))))
+        return TextEdit(tuple(_collected(_composed(_OpStream(self), _OpStream(then)))))
 
     def map_offset(self, offset: int, bias: Bias = Bias.LEFT) -> int:
         """Where `offset` of the text before is in the text after.
@@ -113,7 +113,7 @@ class TextEdit:
             )
 
 
-class _Step(NamedTuple):
+class _EditOp(NamedTuple):
     """Keep or delete `n` code points, or insert `text` (`n` is its length)."""
 
     kind: str
@@ -121,7 +121,7 @@ class _Step(NamedTuple):
     text: str = ""
 
 
-class _Stream:
+class _OpStream:
     """An edit as steps that can be taken in part; behind the last one all is kept."""
 
     def __init__(self, edit: TextEdit) -> None:
@@ -129,31 +129,31 @@ class _Stream:
         self.head = next(self._steps)
 
     @staticmethod
-    def _all(edit: TextEdit) -> Iterator[_Step]:
+    def _all(edit: TextEdit) -> Iterator[_EditOp]:
         done = 0
         for one in edit.replacements:
             steps = (
-                _Step("keep", one.start - done),
-                _Step("delete", one.end - one.start),
-                _Step("insert", len(one.text), one.text),
+                _EditOp("keep", one.start - done),
+                _EditOp("delete", one.end - one.start),
+                _EditOp("insert", len(one.text), one.text),
             )
             yield from (step for step in steps if step.n)
             done = one.end
-        yield _Step("rest", 0)
+        yield _EditOp("rest", 0)
 
-    def take(self, n: int) -> _Step:
+    def take(self, n: int) -> _EditOp:
         """Take the first `n` code points of the step at the head."""
         head = self.head
         if head.kind == "rest":
-            return _Step("keep", n)
+            return _EditOp("keep", n)
         if n == head.n:
             self.head = next(self._steps)
         else:
-            self.head = _Step(head.kind, head.n - n, head.text[n:])
-        return _Step(head.kind, n, head.text[:n])
+            self.head = _EditOp(head.kind, head.n - n, head.text[n:])
+        return _EditOp(head.kind, n, head.text[:n])
 
 
-def _composed(first: _Stream, then: _Stream) -> Iterator[_Step]:
+def _composed(first: _OpStream, then: _OpStream) -> Iterator[_EditOp]:
     """The steps of both, against the text before the first."""
     while first.head.kind != "rest" or then.head.kind != "rest":
         if first.head.kind == "delete":
@@ -169,7 +169,7 @@ def _composed(first: _Stream, then: _Stream) -> Iterator[_Step]:
                 yield kept
 
 
-def _collected(steps: Iterator[_Step]) -> Iterator[Replacement]:
+def _collected(steps: Iterator[_EditOp]) -> Iterator[Replacement]:
     """Steps as replacements: what is deleted and inserted between two kept stretches is one."""
     start = end = 0
     inserted: list[str] = []

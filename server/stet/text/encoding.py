@@ -21,7 +21,7 @@ _SHORT = 16
 """Units that are cheaper to count one by one than to encode."""
 
 
-def column_of(line: str, units: int, encoding: Encoding) -> int:
+def column_from_units(line: str, units: int, encoding: Encoding) -> int:
     """The column (code points, 0-based) that an editor calls `units`.
 
     Clamped to the line without its line end; inside a surrogate pair or a UTF-8 sequence it is
@@ -55,7 +55,7 @@ def _count(line: str, limit: int, units: int, encoding: Encoding) -> int:
     return column
 
 
-def units_of(line: str, column: int, encoding: Encoding) -> int:
+def units_from_column(line: str, column: int, encoding: Encoding) -> int:
     """What an editor calls `column` (code points, 0-based) of `line`; clamped to the line."""
     if encoding is _UTF32 or line.isascii():
         return max(0, min(column, len(line)))

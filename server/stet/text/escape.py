@@ -18,7 +18,7 @@ _LINK = re.compile(r"\](?=[(\[:])|<(?=[A-Za-z][\w.+-]*:)")
 
 def escape(text: str) -> str:
     """`text` with all that acts made visible; line feeds and tabs stay, CRLF becomes a line feed."""
-    return _ACTING.sub(_visible, text.replace("\r\n", "\n"))
+    return _ACTING.sub(_escape_match, text.replace("\r\n", "\n"))
 
 
 def escape_line(text: str) -> str:
@@ -26,7 +26,7 @@ def escape_line(text: str) -> str:
     return escape(text).replace("\n", " ").replace("\t", " ")
 
 
-def without_links(text: str) -> str:
+def disable_links(text: str) -> str:
     """`text` without Markdown's links and pictures: editors make links of them in messages too.
 
     Neither those that name their address (`[x](command:y)`), nor by reference (`[x][y]`, `[y]: command:z`),
@@ -36,7 +36,7 @@ def without_links(text: str) -> str:
     return _LINK.sub(r"\g<0> ", text)
 
 
-def _visible(match: re.Match[str]) -> str:
+def _escape_match(match: re.Match[str]) -> str:
     code = ord(match[0])
     if code < 0x100:
         return f"\\x{code:02x}"

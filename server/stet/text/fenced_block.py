@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Collection, Sequence
 
-from stet.text.block import Block, Form, closing_end
+from stet.text.inline_block import BlockForm, InlineBlock, closing_end
 from stet.text.lines import line_end, without_end
 from stet.text.render import fence_for
 
@@ -27,7 +27,7 @@ _ACTING = re.compile(
 """What is hidden, ends a line in some editors, or can't be written as UTF-8: escaped in the JSON."""
 
 
-def render(block_id: str, before: str, after: str, form: Form) -> str | None:
+def render(block_id: str, before: str, after: str, form: BlockForm) -> str | None:
     """The block for a change of the lines `before` into `after`; None if there can be none."""
     end = closing_end(before, after, form)
     if end is None:
@@ -47,7 +47,7 @@ def render(block_id: str, before: str, after: str, form: Form) -> str | None:
     return form.line_end.join((f"{fence}ai-edit", content, fence, TAG)) + end
 
 
-def read(lines: Sequence[str], first: int, known: Collection[str]) -> Block | None:
+def read(lines: Sequence[str], first: int, known: Collection[str]) -> InlineBlock | None:
     """The whole block of a known id that begins at line `first`; None if there is none."""
     opening = _OPENING.fullmatch(without_end(lines[first]))
     if opening is None:
@@ -60,13 +60,13 @@ def read(lines: Sequence[str], first: int, known: Collection[str]) -> Block | No
     closing = _FENCE.fullmatch(without_end(lines[last]))
     if closing is None or len(closing[1]) < len(opening[1]):
         return None
-    fields = _fields("".join(lines[first + 1 : last]), known)
+    fields = _parse_fields("".join(lines[first + 1 : last]), known)
     if fields is None:
         return None
     last = tag_line(lines, last)
     end = line_end(lines[last])
     kind, before, after = fields["type"], fields["before"], fields["after"]
-    return Block(
+    return InlineBlock(
         fields["id"],
         first,
         last + 1,
@@ -75,13 +75,13 @@ def read(lines: Sequence[str], first: int, known: Collection[str]) -> Block | No
     )
 
 
-def named_at(line: str) -> str | None:
+def block_id_at(line: str) -> str | None:
     """The id in a line that looks like the JSON of a block; None if it does not."""
     found = _NAMED.match(line) if "{" in line else None
     return found[1] if found else None
 
 
-def is_rest(line: str) -> bool:
+def is_leftover(line: str) -> bool:
     """Whether a line can only be what is left of a block."""
     plain = without_end(line).rstrip()
     return plain == TAG or _OPENING.fullmatch(plain) is not None
@@ -100,7 +100,7 @@ def tag_line(lines: Sequence[str], fence: int) -> int:
     return fence
 
 
-def _fields(content: str, known: Collection[str]) -> dict[str, str] | None:
+def _parse_fields(content: str, known: Collection[str]) -> dict[str, str] | None:
     """What the JSON says; None if it is of nobody known, or not what a block holds."""
     if not any(f'"{block_id}"' in content for block_id in known):
         return None

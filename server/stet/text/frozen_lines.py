@@ -16,7 +16,7 @@ _AT_ONCE = 10_000
 class FrozenLines(Sequence[str]):
     """The lines that a list had when this was made; any thread may read them.
 
-    Whoever changes the list holds `lock` and tells `note` of it.
+    Whoever changes the list holds `lock` and tells `before_replace` of it.
     """
 
     def __init__(self, live: list[str], lock: threading.Lock) -> None:
@@ -29,7 +29,7 @@ class FrozenLines(Sequence[str]):
         """What stands from each start on: lines that are no longer in the list, or (None) those of the
         list from the number on."""
 
-    def note(self, start: int, taken: Sequence[str], n_made: int) -> None:
+    def before_replace(self, start: int, taken: Sequence[str], n_made: int) -> None:
         """Lines of the list are about to be replaced; called with the lock held.
 
         Args:
@@ -46,8 +46,8 @@ class FrozenLines(Sequence[str]):
             pieces.append(piece)
 
         for nth, (at, (first, held)) in enumerate(zip(self._starts, self._pieces, strict=True)):
-            behind = self._starts[nth + 1] if nth + 1 < len(self._starts) else self._n
-            last = first + behind - at
+            after = self._starts[nth + 1] if nth + 1 < len(self._starts) else self._n
+            last = first + after - at
             if held is not None or last <= start:
                 put(at, (first, held))
             elif first >= end:
@@ -93,8 +93,8 @@ class FrozenLines(Sequence[str]):
             nth = bisect_right(self._starts, first) - 1
             while first < end:
                 at, (start, held) = self._starts[nth], self._pieces[nth]
-                behind = self._starts[nth + 1] if nth + 1 < len(self._starts) else self._n
-                stop = min(end, behind)
+                after = self._starts[nth + 1] if nth + 1 < len(self._starts) else self._n
+                stop = min(end, after)
                 source = self._live if held is None else held
                 found += source[start + first - at : start + stop - at]
                 first, nth = stop, nth + 1

@@ -11,10 +11,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from stet.text.block import Block
 from stet.text.fenced_block import tag_line
+from stet.text.indent_outline import front_matter_end
+from stet.text.inline_block import InlineBlock
 from stet.text.lines import line_end, without_end
-from stet.text.outline import behind_front_matter
 
 SIGN = "ai-edit"
 """What every such block holds."""
@@ -39,7 +39,7 @@ _FIELDS = ("id", "type", "before", "after")
 
 
 @dataclass(frozen=True, slots=True)
-class BadBlock:
+class MalformedBlock:
     """A fence that looks like a block and is none.
 
     Attributes:
@@ -60,8 +60,8 @@ class ImportedBlocks:
         bad: The others, in order of place.
     """
 
-    blocks: tuple[Block, ...] = ()
-    bad: tuple[BadBlock, ...] = ()
+    blocks: tuple[InlineBlock, ...] = ()
+    bad: tuple[MalformedBlock, ...] = ()
 
 
 class _Opening(NamedTuple):
@@ -80,32 +80,34 @@ class _Opening(NamedTuple):
 
 def find_imported(lines: Sequence[str]) -> ImportedBlocks:
     """Find the blocks of a whole note in `lines` (with their line ends); a very long one takes a while."""
-    blocks: list[Block] = []
-    bad: list[BadBlock] = []
+    blocks: list[InlineBlock] = []
+    bad: list[MalformedBlock] = []
     for first, last, opening in _fenced(lines):
         if opening.info[:_IN_HEAD].split(maxsplit=1)[:1] != [SIGN]:
             continue
         if len(blocks) == MAX_BLOCKS:
-            bad.append(BadBlock(first, f"more than {MAX_BLOCKS:,} blocks stand before it"))
+            bad.append(MalformedBlock(first, f"more than {MAX_BLOCKS:,} blocks stand before it"))
             break
         found = _read(lines, first, last, opening)
         if isinstance(found, str):
-            bad.append(BadBlock(first, found))
+            bad.append(MalformedBlock(first, found))
         else:
             blocks.append(found)
     return ImportedBlocks(tuple(blocks), tuple(bad))
 
 
-def imported_at(lines: Sequence[str], ids: Collection[str], first: int, end: int) -> list[Block]:
+def imported_at(
+    lines: Sequence[str], ids: Collection[str], first: int, end: int
+) -> list[InlineBlock]:
     """The whole blocks with one of these ids that begin and end between lines `first` and `end`."""
-    found: list[Block] = []
+    found: list[InlineBlock] = []
     number, n_open = max(first, 0), 0
     end = min(end, len(lines))
     while number < end and n_open <= _MOST_OPEN:
         line = lines[number]
-        opening = _opening(line) if line[:1] == "`" and SIGN in line else None
+        opening = _match_opening(line) if line[:1] == "`" and SIGN in line else None
         if opening is not None:
-            last = _closing(lines, number + 1, opening.fence, end)
+            last = _find_closing(lines, number + 1, opening.fence, end)
             n_open += last >= len(lines)
             block = _read(lines, number, last, opening)
             if not isinstance(block, str) and block.id in ids and block.end <= end:
@@ -123,7 +125,7 @@ def _fenced(lines: Sequence[str]) -> Iterator[tuple[int, int, _Opening]]:
     first, opening = 0, None
     for number, line in _fence_lines(lines):
         if opening is None:
-            first, opening = number, _opening(line)
+            first, opening = number, _match_opening(line)
         elif _closes(line, opening.fence):
             yield first, number, opening
             opening = None
@@ -133,13 +135,13 @@ def _fenced(lines: Sequence[str]) -> Iterator[tuple[int, int, _Opening]]:
 
 def _fence_lines(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     """The lines below the front matter that may open or close a fence, each with its number."""
-    for start in range(behind_front_matter(lines), len(lines), _AT_ONCE):
+    for start in range(front_matter_end(lines), len(lines), _AT_ONCE):
         for number, line in enumerate(lines[start : start + _AT_ONCE], start):
             if line[:1] in _BEFORE_FENCE and line[:_IN_HEAD].lstrip(" ")[:3] in {"```", "~~~"}:
                 yield number, line
 
 
-def _opening(line: str) -> _Opening | None:
+def _match_opening(line: str) -> _Opening | None:
     """The parts of a line that opens a fence; None if it does not."""
     if line[:1] not in _BEFORE_FENCE:
         return None
@@ -165,7 +167,7 @@ def _closes(line: str, fence: str) -> bool:
     return indent <= _MOST_INDENT and len(marks) >= len(fence) and not marks.strip(fence[0])
 
 
-def _closing(lines: Sequence[str], first: int, fence: str, end: int) -> int:
+def _find_closing(lines: Sequence[str], first: int, fence: str, end: int) -> int:
     """The line before `end` that closes a fence, from line `first` on; the number of lines where none does."""
     found = (number for number in range(first, end) if _closes(lines[number], fence))
     return next(found, len(lines))
@@ -184,7 +186,7 @@ def _content(lines: Sequence[str], first: int, end: int) -> str | None:
     return "".join(parts)
 
 
-def _read(lines: Sequence[str], first: int, last: int, opening: _Opening) -> Block | str:
+def _read(lines: Sequence[str], first: int, last: int, opening: _Opening) -> InlineBlock | str:
     """The block between two fence lines; or what is wrong with it."""
     if opening.indent or opening.fence[0] != "`" or opening.info.strip() != SIGN:
         return f"its first line must be ```{SIGN} and nothing else"
@@ -201,7 +203,7 @@ def _read(lines: Sequence[str], first: int, last: int, opening: _Opening) -> Blo
     within = line_end(lines[first])
     kind = fields["type"]
     before, after = (_with_breaks(fields[name], within) for name in ("before", "after"))
-    return Block(
+    return InlineBlock(
         fields["id"],
         first,
         last + 1,

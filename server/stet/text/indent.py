@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from stet.text.typography import SPACES, canonical
+from stet.text.typography import SPACES, plain_punctuation
 
 _TAB_WIDTHS = (2, 4, 8)
 
 
 @dataclass(frozen=True, slots=True)
-class Indent:
+class IndentRule:
     """How an indent of the model becomes one of the file.
 
     Attributes:
@@ -24,7 +24,7 @@ class Indent:
     tab_width: int = 0
     tabs: bool = False
 
-    def of(self, indent: str) -> str | None:
+    def to_file(self, indent: str) -> str | None:
         """The file's form of `indent`; None if it has none: it lies left of the block's margin,
         or between two tab stops.
         """
@@ -38,14 +38,14 @@ class Indent:
                 return None
         return self.added + rest
 
-    def source_of(self, indent: str) -> str | None:
+    def to_model(self, indent: str) -> str | None:
         """What the model would have written for the file's `indent`; None if that is not clear."""
         rest = indent[len(self.added) :]
         if self.tab_width:
             spaces = " " * self.tab_width
             rest = rest.replace("\t", spaces) if self.tabs else rest.replace(spaces, "\t")
         source = self.removed + rest
-        return source if self.of(source) == indent else None
+        return source if self.to_file(source) == indent else None
 
 
 def indent_of(line: str) -> str:
@@ -55,30 +55,32 @@ def indent_of(line: str) -> str:
 
 def visible_indent(line: str) -> str | None:
     """The indent of `line` with plain spaces; None if nothing visible is behind it."""
-    return indent_of(canonical(line)) if line.strip(SPACES) else None
+    return indent_of(plain_punctuation(line)) if line.strip(SPACES) else None
 
 
-def find_indent(theirs: Sequence[str | None], ours: Sequence[str | None]) -> Indent | None:
+def find_indent_rule(theirs: Sequence[str | None], ours: Sequence[str | None]) -> IndentRule | None:
     """The one rule that turns the model's indents into the file's, line for line.
 
     Lines without anything visible (None) are left out. None if there is no such rule.
     """
     pairs = ((a, b) for a, b in zip(theirs, ours, strict=True) if a is not None and b is not None)
     for rule in _rules(*next(pairs, ("", ""))):
-        if all(a is None or rule.of(a) == b for a, b in zip(theirs, ours, strict=True)):
+        if all(a is None or rule.to_file(a) == b for a, b in zip(theirs, ours, strict=True)):
             return rule
     return None
 
 
-def _rules(theirs: str, ours: str) -> Iterator[Indent]:
+def _rules(theirs: str, ours: str) -> Iterator[IndentRule]:
     """The rules that turn the indent `theirs` into `ours`, the likeliest first."""
     if ours.endswith(theirs):
-        yield Indent(added=ours.removesuffix(theirs))
+        yield IndentRule(added=ours.removesuffix(theirs))
     elif theirs.endswith(ours):
-        yield Indent(removed=theirs.removesuffix(ours))
-    conversions = [Indent("", "", width, tabs) for tabs in (True, False) for width in _TAB_WIDTHS]
-    yield from (rule for rule in conversions if rule.of(theirs) == ours)
+        yield IndentRule(removed=theirs.removesuffix(ours))
+    conversions = [
+        IndentRule("", "", width, tabs) for tabs in (True, False) for width in _TAB_WIDTHS
+    ]
+    yield from (rule for rule in conversions if rule.to_file(theirs) == ours)
     for rule in conversions:
-        converted = rule.of(theirs)
+        converted = rule.to_file(theirs)
         if converted is not None and ours.endswith(converted):
             yield replace(rule, added=ours.removesuffix(converted))

@@ -181,7 +181,7 @@ def _is_issued(word: str) -> bool:
             return False
         at = head.end() + 1
         is_told = is_told or _TELLING.fullmatch(head.group()) is not None
-        if _is_by_chance(word[at:]) or (is_told and _is_short_key(word[at:])):
+        if _is_random_part(word[at:]) or (is_told and _is_short_key(word[at:])):
             return True
     return False
 
@@ -220,14 +220,14 @@ def _after_sign(text: str, start: int, end: int) -> tuple[int, int] | None:
     return (low + before.start(f"id{n}") if has_id else start), end
 
 
-def _is_by_chance(rest: str) -> bool:
+def _is_random_part(rest: str) -> bool:
     """Whether what stands after the words was made by chance."""
     if len(rest) < LEAST_MIXED or _PATH.match(rest):
         return False
     parts = _SIGN.split(rest)
     if _is_random(max(parts, key=len), _LOOSE):
         return True
-    if len(parts) > 1 and all(_is_random_part(part) for part in parts):
+    if len(parts) > 1 and all(_is_random_or_hex(part) for part in parts):
         return True
     # The signs may be letters of the key's alphabet. Then there are few.
     letters = _SIGNS.sub("", rest)
@@ -241,7 +241,7 @@ def _is_by_chance(rest: str) -> bool:
     )
 
 
-def _is_random_part(part: str) -> bool:
+def _is_random_or_hex(part: str) -> bool:
     return (len(part) >= _SHORT_HEX and _HEX.fullmatch(part) is not None) or _is_random(
         part, _STRICT
     )

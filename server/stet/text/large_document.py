@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate, islice
 
-from stet.text.block import Block
 from stet.text.document import TextDocument
+from stet.text.inline_block import InlineBlock
 from stet.text.lines import line_end, whole_lines
 from stet.text.position import Position, Range
 from stet.text.replaced_lines import ReplacedLines
@@ -26,10 +26,10 @@ class LargeDocument(TextDocument):
     Two are equal if they are the same revision of the same document, without the same blocks.
 
     Attributes:
-        left_out: The blocks of `real` that it has been stripped of (`stet.text.without_blocks`).
+        left_out: The blocks of `real` that it has been stripped of (`stet.text.stripped_document`).
     """
 
-    left_out: tuple[Block, ...]
+    left_out: tuple[InlineBlock, ...]
 
     is_large = True
 
@@ -42,7 +42,7 @@ class LargeDocument(TextDocument):
         }  # fmt: skip
         self.__dict__.update(values)
 
-    def without(self, blocks: tuple[Block, ...], revision: int) -> "LargeDocument":
+    def without(self, blocks: tuple[InlineBlock, ...], revision: int) -> "LargeDocument":
         """Return the text with each of these blocks replaced by the lines it stands for; nothing is copied.
 
         Args:
@@ -104,9 +104,9 @@ class LargeDocument(TextDocument):
 
     def lines_with(self, needle: str) -> tuple[int, ...]:
         """The lines (0-based) in which `needle` stands, which reaches over no line end."""
-        found = self._found.get(needle)
+        found = self._matches.get(needle)
         if found is None:
-            found = self._found[needle] = tuple(self._search(needle))
+            found = self._matches[needle] = tuple(self._search(needle))
         return found
 
     def text_in(self, range_: Range) -> str:
@@ -149,7 +149,7 @@ class LargeDocument(TextDocument):
         return self.uri, self.version, self.language_id, self.content_hash
 
     @cached_property
-    def _found(self) -> dict[str, tuple[int, ...]]:
+    def _matches(self) -> dict[str, tuple[int, ...]]:
         return {}
 
     def _search(self, needle: str) -> "list[int]":

@@ -15,101 +15,105 @@ Line ends and a byte order mark are not the model's business: it writes `\n`, an
 what it has. Lines in results are counted from 1, offsets in code points from 0.
 """
 
+from stet.text.block_matcher import BlockMatcher, BlockQuery
 from stet.text.edit import Replacement, TextEdit
-from stet.text.gutter import refuse_if_only_new, without_gutter
+from stet.text.edit_rebase import rebase_text_edit
+from stet.text.line_numbers import check_no_line_numbers, strip_line_numbers
 from stet.text.match_errors import (
-    AlreadyApplied,
-    Ambiguous,
-    ChangedByUser,
+    AmbiguousBlock,
+    BlockChangedByUser,
+    BlockNotFound,
+    EditAlreadyApplied,
     MatchError,
-    NotFound,
-    Unclear,
+    UnclearEdit,
 )
-from stet.text.match_result import Match, MatchKind
-from stet.text.rebase import rebased
-from stet.text.search import Search, Wish
-from stet.text.seen import Seen
-from stet.text.view import View, plain
+from stet.text.match_result import BlockMatch, MatchKind
+from stet.text.normalized_text import NormalizedText, normalize_text
+from stet.text.shown_text import ShownText
 
 __all__ = [
-    "AlreadyApplied",
-    "Ambiguous",
-    "ChangedByUser",
-    "Match",
+    "AmbiguousBlock",
+    "BlockChangedByUser",
+    "BlockMatch",
+    "BlockNotFound",
+    "EditAlreadyApplied",
     "MatchError",
     "MatchKind",
-    "NotFound",
-    "Seen",
-    "Unclear",
+    "ShownText",
+    "UnclearEdit",
     "find_block",
 ]
 
 
 def find_block(
-    live: str | View,
+    current: str | NormalizedText,
     old_text: str,
     new_text: str,
-    seen: Seen | None = None,
+    shown_text: ShownText | None = None,
     *,
     replace_all: bool = False,
-) -> Match:
-    r"""Find `old_text` in `live`, and say what puts `new_text` in its place.
+) -> BlockMatch:
+    r"""Find `old_text` in `current`, and say what puts `new_text` in its place.
 
     Args:
-        live: The text as it is now; a view of it, where more than one block is looked for.
+        current: The text as it is now; a view of it, where more than one block is looked for.
         old_text: What the model wants replaced. Empty only where `live` is.
         new_text: What it wants there.
-        seen: What it was shown, if that is known.
+        shown_text: What it was shown, if that is known.
         replace_all: Replace every exact place, not one.
 
     Raises:
-        NotFound: It is not there (`ChangedByUser`: not any more).
+        BlockNotFound: It is not there (`BlockChangedByUser`: not any more).
         Ambiguous: It is there more than once.
-        AlreadyApplied: It is not there, but the new text is, once.
+        EditAlreadyApplied: It is not there, but the new text is, once.
         Unclear: The request cannot be carried out safely for this text.
     """
-    view = View(live) if isinstance(live, str) else live
-    wish = Wish(plain(old_text), plain(new_text))
-    _refuse_no_change(wish)
-    if not wish.old:
-        return _into_empty(view, wish.new)
-    refuse_if_only_new(wish.old, wish.new, view.text)
-    search = Search(view, seen)
+    view = NormalizedText(current) if isinstance(current, str) else current
+    query = BlockQuery(normalize_text(old_text), normalize_text(new_text))
+    _check_changes(query)
+    if not query.old:
+        return _fill_empty(view, query.new)
+    check_no_line_numbers(query.old, query.new, view.text)
+    matcher = BlockMatcher(view, shown_text)
     try:
-        found = _found(search, wish, replace_all=replace_all)
-    except ChangedByUser:
-        merged = _merged(view.source, seen, wish) if seen else None
+        match = _match_steps(matcher, query, replace_all=replace_all)
+    except BlockChangedByUser:
+        merged = _merge_with_user(view.source, shown_text, query) if shown_text else None
         if merged is None:
             raise
         return merged
-    if seen and found.how in {MatchKind.EXACT, MatchKind.SEEN} and not replace_all:
+    if shown_text and match.kind in {MatchKind.EXACT, MatchKind.SEEN} and not replace_all:
         # What the user has typed before or behind it, in its lines, stays in those lines.
-        return _merged_if_torn(found, view.source, seen, wish) or found
-    return found
+        return _merge_if_torn(match, view.source, shown_text, query) or match
+    return match
 
 
-def _merged(live: str, seen: Seen, wish: Wish) -> Match | None:
+def _merge_with_user(current: str, shown_text: ShownText, query: BlockQuery) -> BlockMatch | None:
     """The edit as it would be in the text shown, merged with what the user changed since.
 
     Raises:
-        AlreadyApplied: The user has made the same change.
+        EditAlreadyApplied: The user has made the same change.
     """
     try:
-        shown = _found(Search(seen.view, None), wish, replace_all=False)
+        shown = _match_steps(BlockMatcher(shown_text.view, None), query, replace_all=False)
     except MatchError:
         return None
-    edit = rebased(shown.edit, seen, live)
-    return Match(edit, MatchKind.MERGED) if edit else None
+    edit = rebase_text_edit(shown.edit, shown_text, current)
+    return BlockMatch(edit, MatchKind.MERGED) if edit else None
 
 
-def _merged_if_torn(found: Match, live: str, seen: Seen, wish: Wish) -> Match | None:
-    """The same as `_merged` where a block of whole lines is now only a part of them; else None."""
-    if not seen.changes or all(_ends_lines(live, found.edit)):
+def _merge_if_torn(
+    match: BlockMatch, current: str, shown_text: ShownText, query: BlockQuery
+) -> BlockMatch | None:
+    """The same as `_merge_with_user` where a block of whole lines is now only a part of them; else None."""
+    if not shown_text.changes or all(_ends_lines(current, match.edit)):
         return None
-    shown = Search(seen.view, None).exact(wish, replace_all=False)
-    if shown is None or _ends_lines(seen.text, shown.edit) == _ends_lines(live, found.edit):
+    shown = BlockMatcher(shown_text.view, None).exact(query, replace_all=False)
+    if shown is None or _ends_lines(shown_text.text, shown.edit) == _ends_lines(
+        current, match.edit
+    ):
         return None
-    return _merged(live, seen, wish)
+    return _merge_with_user(current, shown_text, query)
 
 
 def _ends_lines(text: str, edit: TextEdit) -> tuple[bool, bool]:
@@ -118,41 +122,41 @@ def _ends_lines(text: str, edit: TextEdit) -> tuple[bool, bool]:
     return start == 0 or text[start - 1] in "\r\n", end == len(text) or text[end] in "\r\n"
 
 
-def _found(search: Search, wish: Wish, *, replace_all: bool) -> Match:
+def _match_steps(matcher: BlockMatcher, query: BlockQuery, *, replace_all: bool) -> BlockMatch:
     """The block, by the steps of the ladder.
 
     Raises:
         MatchError: As `find_block` has it.
     """
-    found = search.exact(wish, replace_all=replace_all)
-    if found:
-        return found
-    wishes = [wish]
-    bare = without_gutter(wish.old, wish.new)
+    match = matcher.exact(query, replace_all=replace_all)
+    if match:
+        return match
+    queries = [query]
+    bare = strip_line_numbers(query.old, query.new)
     if bare and bare[0].strip():
-        wishes.append(Wish(*bare))
-        _refuse_no_change(wishes[1])
-        found = search.exact(wishes[1], replace_all=replace_all)
-    for one in wishes:
-        found = found or search.forgiving(one)
-    if found:
-        return found
-    for one in wishes:
-        search.refuse_if_applied(one)
-    raise search.not_found(wishes[-1])
+        queries.append(BlockQuery(*bare))
+        _check_changes(queries[1])
+        match = matcher.exact(queries[1], replace_all=replace_all)
+    for one in queries:
+        match = match or matcher.fuzzy(one)
+    if match:
+        return match
+    for one in queries:
+        matcher.check_not_applied(one)
+    raise matcher.not_found(queries[-1])
 
 
-def _refuse_no_change(wish: Wish) -> None:
-    if wish.old == wish.new:
-        raise Unclear("The old and the new text are the same: nothing would change.")
+def _check_changes(query: BlockQuery) -> None:
+    if query.old == query.new:
+        raise UnclearEdit("The old and the new text are the same: nothing would change.")
 
 
-def _into_empty(live: View, new: str) -> Match:
+def _fill_empty(current: NormalizedText, new: str) -> BlockMatch:
     """All of an empty text becomes `new`."""
-    if live.text:
-        raise Unclear(
+    if current.text:
+        raise UnclearEdit(
             "The old text is empty, but the file is not. Send the lines to replace; to add text, "
             "send a line beside the place and repeat it in the new text."
         )
-    end = len(live.source)
-    return Match(TextEdit((Replacement(end, end, new),)), MatchKind.EXACT)
+    end = len(current.source)
+    return BlockMatch(TextEdit((Replacement(end, end, new),)), MatchKind.EXACT)

@@ -1,10 +1,10 @@
 """Why a block of text could not be found; every message says what to do next.
 
 MatchError
-├── NotFound         it is not there; the closest text is named
-│   └── ChangedByUser    it was there when it was shown, and the user has changed it since
+├── BlockNotFound         it is not there; the closest text is named
+│   └── BlockChangedByUser    it was there when it was shown, and the user has changed it since
 ├── Ambiguous        it is there more than once
-├── AlreadyApplied   the new text is there already: nothing is left to do
+├── EditAlreadyApplied   the new text is there already: nothing is left to do
 └── Unclear          the request itself cannot be carried out safely
 
 Lines are counted from 1.
@@ -18,7 +18,7 @@ class MatchError(Exception):
     """The block cannot be replaced; nothing was changed."""
 
 
-class NotFound(MatchError):
+class BlockNotFound(MatchError):
     """The old text is not there.
 
     Attributes:
@@ -45,7 +45,7 @@ class NotFound(MatchError):
         super().__init__(message)
 
 
-class ChangedByUser(NotFound):
+class BlockChangedByUser(BlockNotFound):
     """The old text was shown, and the user has changed that place since."""
 
     def __init__(self, closest: str, first_line: int, last_line: int) -> None:
@@ -63,7 +63,7 @@ class ChangedByUser(NotFound):
         )
 
 
-class Ambiguous(MatchError):
+class AmbiguousBlock(MatchError):
     """The old text is there more than once.
 
     Attributes:
@@ -79,7 +79,7 @@ class Ambiguous(MatchError):
         )
 
 
-class AlreadyApplied(MatchError):
+class EditAlreadyApplied(MatchError):
     """The new text is there already, and the old text is not.
 
     Attributes:
@@ -91,5 +91,5 @@ class AlreadyApplied(MatchError):
         super().__init__(f"Line {line} already has the new text. Nothing is left to do here.")
 
 
-class Unclear(MatchError):
+class UnclearEdit(MatchError):
     """The request cannot be carried out safely; the message says why and what to send instead."""

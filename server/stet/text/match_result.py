@@ -18,13 +18,13 @@ class MatchKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class BlockMatch:
     """A block that was found.
 
     Attributes:
         edit: What to do with the live text.
-        how: Which step of the ladder found it.
+        kind: Which step of the ladder found it.
     """
 
     edit: TextEdit
-    how: MatchKind
+    kind: MatchKind

@@ -3,7 +3,7 @@ r"""Three-way merge of whole lines: what the user made of some lines, with what 
 By lines as `diff3` does (Khanna, Kunal and Pierce, "A Formal Investigation of Diff3", 2007), with
 two differences. Changes of adjacent lines do not conflict unless both add lines there, whose order
 nobody could tell. Where both changed the same lines and their number is the same all round, each
-line is merged by its tokens (`stet.text.tokens`). Nothing is ever guessed: `None` is a conflict.
+line is merged by its tokens (`stet.text.token_merge`). Nothing is ever guessed: `None` is a conflict.
 
 Line ends are no content. Each is merged by itself, the user's wins; a side that turned all of one
 kind into another is followed in the other side's new lines. Whether the last line has an end is a
@@ -19,7 +19,7 @@ from stet.text.diff import diff_lines
 from stet.text.line_hunk import LineHunk
 from stet.text.lines import dominant_line_end, line_end, whole_lines, without_end
 from stet.text.sequence import n_common
-from stet.text.tokens import merge_tokens
+from stet.text.token_merge import merge_tokens
 
 _ENDS = ("\r", "\n")
 
@@ -57,26 +57,26 @@ class Merger:
 
     def merge(self, ours: str) -> str | None:
         """`ours` with what the agent changed, as `merge` has it; None if they conflict."""
-        found = self.merged(ours)
+        found = self.merge_detailed(ours)
         return None if found is None else found.text
 
-    def merged(self, ours: str) -> "Merged | None":
+    def merge_detailed(self, ours: str) -> "MergeResult | None":
         """The same, with whether a line has changes of both sides."""
         if ours == self.base:
-            return Merged(self.theirs)
+            return MergeResult(self.theirs)
         if self.theirs in {self.base, ours}:
-            return Merged(ours)
-        made = _merged(self._base, _side(self._base, whole_lines(ours)), self._side)
+            return MergeResult(ours)
+        made = _merge_lines(self._base, _side(self._base, whole_lines(ours)), self._side)
         if made is None:
             return None
         lines = _with_all_ends(made.lines, ours, self.theirs, self.base)
         text = "".join(lines)
         if "\r" in text and whole_lines(text) != tuple(lines):
             return None  # a `\r` has come to stand before a `\n` of another line
-        return Merged(text, made.is_mixed)
+        return MergeResult(text, made.is_mixed)
 
 
-class Merged(NamedTuple):
+class MergeResult(NamedTuple):
     """A merged text.
 
     Attributes:
@@ -88,8 +88,8 @@ class Merged(NamedTuple):
     is_mixed: bool = False
 
 
-class _Made(NamedTuple):
-    """The lines of a merged text, as `Merged` has them."""
+class _MergedLines(NamedTuple):
+    """The lines of a merged text, as `MergeResult` has them."""
 
     lines: list[str]
     is_mixed: bool
@@ -144,22 +144,22 @@ def _gaps(hunks: Sequence[LineHunk], n: int) -> Iterator[tuple[int, int, int]]:
     yield done, n, shift
 
 
-def _conversion(found: set[tuple[str, str]], unchanged: Sequence[str]) -> dict[str, str]:
+def _conversion(hunks: set[tuple[str, str]], unchanged: Sequence[str]) -> dict[str, str]:
     """Which line end became which, if it did so in every line that both sides have."""
-    ends = {old: new for old, new in found if old != new and old and new}
+    ends = {old: new for old, new in hunks if old != new and old and new}
     if ends:
-        kept = {line_end(line) for line in unchanged} | {old for old, new in found if old == new}
-        several = {old for old, new in found if new and ends.get(old, new) != new}
+        kept = {line_end(line) for line in unchanged} | {old for old, new in hunks if old == new}
+        several = {old for old, new in hunks if new and ends.get(old, new) != new}
         ends = {old: new for old, new in ends.items() if old not in kept | several}
     return ends
 
 
-def _merged(base: Sequence[str], ours: _Side, theirs: _Side) -> _Made | None:
+def _merge_lines(base: Sequence[str], ours: _Side, theirs: _Side) -> _MergedLines | None:
     """The merged text; a line that is not the last may lack its end."""
     made: list[str] = []
     is_mixed = False
     done = our_shift = their_shift = 0
-    for mine, others in (*_clashes(ours.hunks, theirs.hunks), ((), ())):
+    for mine, others in (*_overlapping_hunks(ours.hunks, theirs.hunks), ((), ())):
         both = (*mine, *others)
         first = min((hunk.old_start for hunk in both), default=len(base))
         end = max((hunk.old_start + len(hunk.old) for hunk in both), default=len(base))
@@ -171,8 +171,8 @@ def _merged(base: Sequence[str], ours: _Side, theirs: _Side) -> _Made | None:
             )
         )
         our_first, their_first = first + our_shift, first + their_shift
-        our_shift += _growth(mine)
-        their_shift += _growth(others)
+        our_shift += _line_delta(mine)
+        their_shift += _line_delta(others)
         stretch = _Stretch(
             base[first:end],
             ours.lines[our_first : end + our_shift],
@@ -183,16 +183,16 @@ def _merged(base: Sequence[str], ours: _Side, theirs: _Side) -> _Made | None:
         elif not mine:
             made += _one_sided(stretch.base, stretch.theirs, stretch.ours, ours.ends)
         else:
-            settled = _settled(stretch, theirs.ends, same_size=all(map(_keeps_size, both)))
+            settled = _resolve(stretch, theirs.ends, same_size=all(map(_keeps_size, both)))
             if settled is None:
                 return None
             made += settled.lines
             is_mixed |= settled.is_mixed
         done = end
-    return _Made(made, is_mixed)
+    return _MergedLines(made, is_mixed)
 
 
-def _clashes(
+def _overlapping_hunks(
     ours: Sequence[LineHunk], theirs: Sequence[LineHunk]
 ) -> Iterator[tuple[tuple[LineHunk, ...], tuple[LineHunk, ...]]]:
     """Hunks of both sides that collide, together; the others alone; in order of place."""
@@ -200,7 +200,7 @@ def _clashes(
     group: tuple[list[LineHunk], list[LineHunk]] = ([], [])
     for hunk, side in sorted(tagged, key=lambda one: (one[0].old_start, len(one[0].old))):
         opposite = group[1 - side]
-        if any(group) and not (opposite and _collide(opposite[-1], hunk)):
+        if any(group) and not (opposite and _overlap(opposite[-1], hunk)):
             yield tuple(group[0]), tuple(group[1])
             group = ([], [])
         group[side].append(hunk)
@@ -208,15 +208,15 @@ def _clashes(
         yield tuple(group[0]), tuple(group[1])
 
 
-def _collide(one: LineHunk, other: LineHunk) -> bool:
+def _overlap(one: LineHunk, other: LineHunk) -> bool:
     """Whether two hunks share a line, or touch and both add lines; `one` starts no later."""
     end = one.old_start + len(one.old)
     if other.old_start == end:
-        return _growth([one]) > 0 and _growth([other]) > 0
+        return _line_delta([one]) > 0 and _line_delta([other]) > 0
     return other.old_start < end
 
 
-def _growth(hunks: Sequence[LineHunk]) -> int:
+def _line_delta(hunks: Sequence[LineHunk]) -> int:
     """How many lines more there are after these hunks."""
     return sum(len(hunk.new) - len(hunk.old) for hunk in hunks)
 
@@ -238,22 +238,22 @@ def _untouched(stretch: _Stretch) -> Sequence[str]:
 
 
 def _one_sided(
-    base: Sequence[str], new: Sequence[str], kept: Sequence[str], ends: dict[str, str]
+    base: Sequence[str], new: Sequence[str], other_side: Sequence[str], ends: dict[str, str]
 ) -> Sequence[str]:
     """The lines `new` that one side wrote for `base`, with the line ends of the other.
 
     Args:
         base: The old lines.
         new: What one side made of them.
-        kept: The old lines with the line ends of the other side.
+        other_side: The old lines with the line ends of the other side.
         ends: Which line end the other side turned into which.
     """
     if len(base) == len(new):
-        if base == kept:
+        if base == other_side:
             return new
         return [
             without_end(line) + (line_end(same) if old != same else line_end(line))
-            for old, line, same in zip(base, new, kept, strict=True)
+            for old, line, same in zip(base, new, other_side, strict=True)
         ]
     return _converted(new, ends)
 
@@ -266,7 +266,7 @@ def _converted(lines: Sequence[str], ends: dict[str, str]) -> Sequence[str]:
     return [text + ends.get(end, end) for text, end in pairs]
 
 
-def _settled(stretch: _Stretch, ends: dict[str, str], *, same_size: bool) -> _Made | None:
+def _resolve(stretch: _Stretch, ends: dict[str, str], *, same_size: bool) -> _MergedLines | None:
     """Lines that both sides changed; None if they conflict.
 
     Args:
@@ -277,25 +277,25 @@ def _settled(stretch: _Stretch, ends: dict[str, str], *, same_size: bool) -> _Ma
     base, ours, theirs = stretch
     if not same_size:
         same = len(ours) == len(theirs) and all(map(_same_text, ours, theirs))
-        return _Made([*_converted(ours, ends)], is_mixed=False) if same else None
+        return _MergedLines([*_converted(ours, ends)], is_mixed=False) if same else None
     head = n_common(base, ours)
     tail = n_common(base[head:][::-1], ours[head:][::-1])
     made = [*theirs[:head]]
     is_mixed = False
     for at in range(head, len(base) - tail):
-        line = _settled_line(base[at], ours[at], theirs[at])
+        line = _resolve_line(base[at], ours[at], theirs[at])
         if line is None:
             return None
         made.append(line)
         is_mixed |= not (_same_text(line, ours[at]) or _same_text(line, theirs[at]))
-    return _Made([*made, *theirs[len(base) - tail :]], is_mixed)
+    return _MergedLines([*made, *theirs[len(base) - tail :]], is_mixed)
 
 
 def _same_text(one: str, other: str) -> bool:
     return without_end(one) == without_end(other)
 
 
-def _settled_line(base: str, ours: str, theirs: str) -> str | None:
+def _resolve_line(base: str, ours: str, theirs: str) -> str | None:
     """One line that at least one side changed, with its end."""
     old, mine, other = without_end(base), without_end(ours), without_end(theirs)
     if mine in {old, other}:

@@ -55,7 +55,7 @@ class Range:
         return self.end
 
     @property
-    def line_behind(self) -> int:
+    def line_after(self) -> int:
         """The first line (0-based) behind the start that holds nothing of the range."""
         return self.end.line + (self.end.character > 0)
 

@@ -12,7 +12,7 @@ def fence_for(text: str) -> str:
     return "`" * max(3, longest + 1)
 
 
-def numbered(lines: Sequence[str], first: int) -> str:
+def number_lines(lines: Sequence[str], first: int) -> str:
     r"""Number `lines`, the first of which is line `first` (1-based): `     7\ttext\n`.
 
     Line ends become `\n`. The empty rest behind a final line end is no line and is left out.
@@ -23,9 +23,9 @@ def numbered(lines: Sequence[str], first: int) -> str:
     )
 
 
-def marked(lines: Sequence[str], mark: str) -> str:
+def mark_lines(lines: Sequence[str], mark: str) -> str:
     r"""Lines that are not in the file (yet), with `mark` where others have a number: `   h3+\ttext\n`.
 
-    `stet.text.gutter` knows the form again.
+    `stet.text.line_numbers` knows the form again.
     """
     return "".join(f"{mark + '+':>6}\t{without_end(line)}\n" for line in lines)

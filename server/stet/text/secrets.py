@@ -17,9 +17,9 @@ from stet.text import issued_keys, named_values, randomness
 from stet.text.assignments import in_assignments
 from stet.text.issued_keys import issued_key
 from stet.text.key_forms import BEGIN, RULES, FormRule
-from stet.text.layouts import in_layouts, is_encoded
 from stet.text.named_values import follows, is_made, is_secret_by_name
 from stet.text.randomness import is_random_string, long_runs, with_signs
+from stet.text.secret_layouts import find_in_layouts, is_encoded_key
 
 PRIVATE_KEY = "private key line"
 LEAST = 6
@@ -88,7 +88,7 @@ def find_secrets(text: str, *, wrapped: bool = False) -> tuple[Secret, ...]:
             whose beginning can't be seen.
     """
     found = [*_by_form(text), *_private_keys(text)]
-    found += [Secret(*each) for each in in_layouts(text, _keys)]
+    found += [Secret(*each) for each in find_in_layouts(text, _keys)]
     finders: tuple[Callable[[str], Iterator[tuple[int, int, str]]], ...] = (
         in_assignments,
         _in_runs,
@@ -102,7 +102,7 @@ def find_secrets(text: str, *, wrapped: bool = False) -> tuple[Secret, ...]:
     ]
     if wrapped:
         found += [Secret(*one.span("secret"), PRIVATE_KEY) for one in _WRAPPED.finditer(text)]
-    return _apart(found)
+    return _merge_overlaps(found)
 
 
 def private_key_lines(text: str) -> tuple[str, ...]:
@@ -142,7 +142,7 @@ def _in_runs(text: str) -> Iterator[tuple[int, int, str]]:
         elif (
             (end - start) % 4 == 0
             and end - start <= _MOST_ENCODED
-            and is_encoded(text[start:end], _keys)
+            and is_encoded_key(text[start:end], _keys)
         ):
             yield start, end, issued_keys.KIND
 
@@ -191,7 +191,7 @@ def _public_blocks(text: str) -> list[tuple[int, int]]:
     return [one.span() for one in _PUBLIC.finditer(text)]
 
 
-def _apart(found: list[Secret]) -> tuple[Secret, ...]:
+def _merge_overlaps(found: list[Secret]) -> tuple[Secret, ...]:
     """Those that overlap as one, of the kind of the first."""
     apart: list[Secret] = []
     for one in sorted(found, key=lambda each: each.start):

@@ -156,15 +156,15 @@ def _longest_increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
 def _greedy(a: Sequence[int], b: Sequence[int], gap: _Gap) -> list[tuple[int, int, int]]:
     """Runs of a gap without unique items: Myers, in legs of at most `_MAX_EDITS` edits."""
     in_a, in_b = set(a[gap.a0 : gap.a1]), set(b[gap.b0 : gap.b1])
-    kept_a = [i for i in range(gap.a0, gap.a1) if a[i] in in_b]
-    kept_b = [j for j in range(gap.b0, gap.b1) if b[j] in in_a]
-    left, right = [a[i] for i in kept_a], [b[j] for j in kept_b]
+    unique_a = [i for i in range(gap.a0, gap.a1) if a[i] in in_b]
+    unique_b = [j for j in range(gap.b0, gap.b1) if b[j] in in_a]
+    left, right = [a[i] for i in unique_a], [b[j] for j in unique_b]
     pairs: list[tuple[int, int]] = []
     x = y = 0
     while x < len(left) and y < len(right):
         steps, x, y = _leg(left, right, x, y)
         pairs += steps
-    return _as_runs([(kept_a[x], kept_b[y]) for x, y in pairs])
+    return _as_runs([(unique_a[x], unique_b[y]) for x, y in pairs])
 
 
 def _as_runs(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:

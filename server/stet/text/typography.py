@@ -17,18 +17,18 @@ SPACES = BLANK + _PLAIN[" "]
 _TABLE = str.maketrans({odd: plain for plain, odds in _PLAIN.items() for odd in odds})
 
 
-def canonical(text: str) -> str:
+def plain_punctuation(text: str) -> str:
     """`text` with plain quotes, hyphens, spaces and dots."""
     return text if text.isascii() else text.translate(_TABLE)
 
 
-def origins(text: str) -> list[int]:
+def punctuation_origins(text: str) -> list[int]:
     """For every character of `canonical(text)`, and for its end, where it is in `text`."""
-    found = [at for at, char in enumerate(text) for _ in canonical(char)]
+    found = [at for at, char in enumerate(text) for _ in plain_punctuation(char)]
     return [*found, len(text)]
 
 
-def plainer_signs(pairs: Iterable[tuple[str, str]]) -> dict[int, str]:
+def plain_sign_map(pairs: Iterable[tuple[str, str]]) -> dict[int, str]:
     """Which typographic signs of a model stand for which plain ones, as `str.translate` takes it.
 
     Args:
@@ -37,13 +37,13 @@ def plainer_signs(pairs: Iterable[tuple[str, str]]) -> dict[int, str]:
     """
     found: dict[int, set[str]] = defaultdict(set)
     for theirs, ours in ((one.strip(SPACES), other.strip(SPACES)) for one, other in pairs):
-        if theirs.isascii() or canonical(theirs) != canonical(ours):
+        if theirs.isascii() or plain_punctuation(theirs) != plain_punctuation(ours):
             continue
-        where = origins(ours)
+        where = punctuation_origins(ours)
         at = 0
         for char in theirs:
-            end = at + len(canonical(char))
-            if canonical(char) != char:
+            end = at + len(plain_punctuation(char))
+            if plain_punctuation(char) != char:
                 found[ord(char)].add(ours[where[at] : where[end]])
             at = end
     plain = {odd: next(iter(signs)) for odd, signs in found.items() if len(signs) == 1}

@@ -9,7 +9,7 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from stet.index.outlines import outline_of
-from stet.text.capped import capped
+from stet.text.bounded_output import join_bounded
 from stet.text.escape import escape_line
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
@@ -60,7 +60,7 @@ async def run(params: ExploreStructure, desk: Desk) -> str:
             else "There are no files in the workspace."
         )
     lines = await asyncio.to_thread(_tree, files, top, params.depth)
-    return capped(lines, "name a folder, or a smaller depth")
+    return join_bounded(lines, "name a folder, or a smaller depth")
 
 
 def _tree(files: Iterable[Located], top: _Folder, depth: int) -> list[str]:
@@ -101,7 +101,7 @@ async def _outline(file: str, desk: Desk) -> str:
     if not entries:
         return f"{head} has no headings or definitions that can be told. `read_file` shows it.\n"
     lines = [f"{each.line:>6}  {'  ' * each.depth}{escape_line(each.text)}" for each in entries]
-    return capped([head, *lines], f"`search_workspace` or `read_file` shows more of {file!r}")
+    return join_bounded([head, *lines], f"`search_workspace` or `read_file` shows more of {file!r}")
 
 
 EXPLORE_STRUCTURE = Tool(

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from stet.index.dead_report import dead_links, files_below
 from stet.index.files import is_below
 from stet.index.scan import LinkCache, ScannedLinks, scan_links
-from stet.text.capped import capped
+from stet.text.bounded_output import join_bounded
 from stet.text.escape import escape_line
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
@@ -48,7 +48,7 @@ async def run(params: FindDeadLinks, desk: Desk) -> str:
         _report, desk.snapshot(), desk.links, located, is_file=bool(params.file)
     )
     if lines:
-        return capped(lines, "mend these first, or name a file or folder")
+        return join_bounded(lines, "mend these first, or name a file or folder")
     return f"No dead links{f' in {escape_line(name)}' if name else ''}.\n"
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from stet.text.capped import MAX_CHARACTERS
+from stet.text.bounded_output import MAX_CHARACTERS
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
 from stet.workspace.quoting import beginning, redactor_of

@@ -9,10 +9,10 @@ from pydantic import Field
 from stet.index.links import ending_of
 from stet.index.notes import tags_in
 from stet.index.scan import LinkCache, scan_links
-from stet.text.capped import capped
+from stet.text.bounded_output import join_bounded
 from stet.text.document import TextDocument
 from stet.text.escape import escape_line
-from stet.text.iso import iso_time
+from stet.text.iso_time import iso_time
 from stet.text.languages import language_named
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
@@ -43,7 +43,7 @@ async def run(params: GetFileInfo, desk: Desk) -> str:
     facts = await asyncio.to_thread(_facts, desk.snapshot(), located, desk.links)
     own = ", ".join(hunk.id for hunk in hunks if hunk.chat == desk.chat)
     facts.append(f"pending hunks: {len(hunks)}{f', yours: {own}' if own else ''}")
-    return capped(facts, f"`read_file` shows {params.file!r}")
+    return join_bounded(facts, f"`read_file` shows {params.file!r}")
 
 
 def _facts(snapshot: Snapshot, located: Located, cache: LinkCache) -> list[str]:

@@ -12,7 +12,7 @@ from stet.index.dead import DeadLinks, is_local
 from stet.index.graph import Edge
 from stet.index.link_places import LinkPlaces
 from stet.index.scan import LinkCache, ScannedLinks, scan_links
-from stet.text.capped import capped
+from stet.text.bounded_output import join_bounded
 from stet.text.escape import escape_line
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
@@ -50,7 +50,7 @@ async def run(params: GetLinks, desk: Desk) -> str:
     uri = desk.locate(params.file).uri
     # The snapshot is taken here: the workspace belongs to the event loop.
     lines = await asyncio.to_thread(_report, desk.snapshot(), desk.links, uri, params)
-    return capped(lines, _GO_ON)
+    return join_bounded(lines, _GO_ON)
 
 
 def _report(snapshot: Snapshot, cache: LinkCache, uri: str, params: GetLinks) -> list[str]:

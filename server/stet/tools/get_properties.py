@@ -7,7 +7,7 @@ from pydantic import Field
 
 from stet.index.links import NOTES, ending_of
 from stet.index.properties import BadYaml, properties_of
-from stet.text.capped import capped
+from stet.text.bounded_output import join_bounded
 from stet.text.document import TextDocument
 from stet.text.escape import escape_line
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
@@ -36,7 +36,7 @@ async def run(params: GetProperties, desk: Desk) -> str:
     lines = await asyncio.to_thread(_lines, params.file, document)
     if not lines:
         return f"{escape_line(params.file)} has no properties. `update_properties` can set some.\n"
-    return capped(lines, f"`read_file` shows the text of {params.file!r}")
+    return join_bounded(lines, f"`read_file` shows the text of {params.file!r}")
 
 
 def _lines(file: str, document: TextDocument) -> list[str]:

@@ -20,7 +20,7 @@ from stet.review.instruction import resolve as place_text
 from stet.system.system import FileKind
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
-from stet.text.outline import Outline, Style
+from stet.text.indent_outline import Outline, Style
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError

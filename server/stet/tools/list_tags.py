@@ -8,7 +8,7 @@ from pydantic import Field
 
 from stet.index.files import folded
 from stet.index.notes import tags_in
-from stet.text.capped import capped
+from stet.text.bounded_output import join_bounded
 from stet.text.escape import escape_line
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
@@ -39,7 +39,7 @@ async def run(params: ListTags, desk: Desk) -> str:
     if not lines:
         where = f" below {params.folder!r}" if params.folder else ""
         return f"No note{where} has a tag.\n"
-    return capped(lines, "name a folder")
+    return join_bounded(lines, "name a folder")
 
 
 def _tags(snapshot: Snapshot, folder: str) -> Iterator[tuple[str, ...]]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
-from stet.text.normal import normalized
+from stet.text.unicode_normal import normalize_unicode
 
 _WORD = re.compile(r"[^\s\"'`()<>{}\[\],;|&=]{4,}")
 """What can name something; what is shorter stands in every text."""
@@ -31,7 +31,7 @@ MAX_CHARACTERS = 300_000
 def folded(text: str) -> str:
     """`text` with one spelling of each name: case, width, slashes, `./` and `%2F` make no difference."""
     text = unquote(text) if "%" in text else text
-    text = _UNSEEN.sub("", normalized("NFKC", text)).casefold()
+    text = _UNSEEN.sub("", normalize_unicode("NFKC", text)).casefold()
     text = _HERE.sub("", _SLASHES.sub("/", text))
     for _ in range(_MAX_UPS):
         text, found = _UP.subn("", text)

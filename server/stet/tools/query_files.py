@@ -10,9 +10,9 @@ from pydantic import Field, field_validator, model_validator
 from stet.index.comparing import Condition, ago, moment_of
 from stet.index.file_query import FileQuery, Match, asked_of_all
 from stet.index.scan import LinkCache, scan_links
-from stet.text.capped import capped
+from stet.text.bounded_output import join_bounded
 from stet.text.escape import escape_line
-from stet.text.iso import iso_time
+from stet.text.iso_time import iso_time
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
@@ -142,7 +142,7 @@ async def run(params: QueryFiles, desk: Desk) -> str:
         found.sort(key=lambda match: (-(match.mtime or 0.0), match.name))
     redactor = redactor_of(snapshot)
     lines = await asyncio.to_thread(_all_lines, found[: params.limit], redactor)
-    text = capped(lines, _GO_ON)
+    text = join_bounded(lines, _GO_ON)
     if len(found) > params.limit:
         text += f"(cut: {len(found) - params.limit} more files; {_GO_ON})\n"
     return text + unsearched

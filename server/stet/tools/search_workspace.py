@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from stet.index.searching import Found, Query, SearchMode
-from stet.text.capped import MAX_LINE, capped
+from stet.text.bounded_output import MAX_LINE, join_bounded
 from stet.text.escape import escape_line
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
@@ -81,7 +81,7 @@ def _shown(params: SearchWorkspace, lines: Sequence[str], n_more: int) -> str:
     if not lines:
         where = f" below {params.folder!r}" if params.folder else ""
         return f"Nothing matches {params.query!r}{where}.\n"
-    text = capped(lines, _GO_ON)
+    text = join_bounded(lines, _GO_ON)
     return f"{text}(cut: {n_more} more lines; {_GO_ON})\n" if n_more else text
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from stet.text.entities import unescaped
+from stet.text.entities import unescape_entities
 from stet.web.endpoint import Provider, SearchEndpoint
 
 OPENAI_MODEL = "gpt-6-astra"
@@ -144,8 +144,8 @@ def _read_brave(found: Mapping[str, Any]) -> Answer:
         _once(
             Hit(
                 _text(one, "url"),
-                unescaped(_text(one, "title")),
-                unescaped(_TAG.sub("", _text(one, "description"))),
+                unescape_entities(_text(one, "title")),
+                unescape_entities(_TAG.sub("", _text(one, "description"))),
             )
             for one in _each(web, "results")
         )

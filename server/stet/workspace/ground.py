@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stet.system.system import FileKind, FileStat, System
-from stet.text.normal import normalized
+from stet.text.unicode_normal import normalize_unicode
 from stet.workspace.below import parts_below
 from stet.workspace.names import PathRefused, alias_fault, split_name
 from stet.workspace.refusal import Refusal
@@ -205,7 +205,7 @@ def _against_new(
     if found is not None:
         return Refusal("exists", f"{name!r} exists already.")
     for place in missing:
-        twins = (Path(normalized(form, str(place))) for form in ("NFC", "NFD"))
+        twins = (Path(normalize_unicode(form, str(place))) for form in ("NFC", "NFD"))
         if any(twin != place and system.stat(twin) is not None for twin in twins):
             return Refusal("exists", f"{name!r} exists already, in another Unicode form.")
     faults = (alias_fault(place.name) for place in missing)

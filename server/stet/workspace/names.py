@@ -9,7 +9,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from stet.text.normal import normalized
+from stet.text.unicode_normal import normalize_unicode
 
 MAX_NAME = 4096
 """Length of a whole name, in characters."""
@@ -126,7 +126,7 @@ def folded(part: str) -> str:
     if part.isascii():
         return part.lower()
     visible = "".join(c for c in part if unicodedata.category(c) != "Cf")
-    return normalized("NFKC", _UNSEEN.sub("", visible)).casefold()
+    return normalize_unicode("NFKC", _UNSEEN.sub("", visible)).casefold()
 
 
 @lru_cache(maxsize=4096)
@@ -176,7 +176,7 @@ def _check_part(part: str, name: str) -> None:
         raise PathRefused("parent", f"{name!r} goes up with `..`: write the path from the root.")
     if len(part.encode("utf-8", "surrogatepass")) > MAX_PART:
         raise PathRefused("too-long", f"{part[:60]!r}... is longer than a file name can be.")
-    folded = normalized("NFKC", part)
+    folded = normalize_unicode("NFKC", part)
     if folded != part and (folded.strip(".") == "" or "/" in folded or "\\" in folded):
         raise PathRefused(
             "look-alike", f"{name!r} has characters that only look like dots or slashes."

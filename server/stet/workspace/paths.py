@@ -12,7 +12,7 @@ from pathlib import Path
 
 from stet.system.system import FileStat, System
 from stet.text.document import TextDocument
-from stet.text.normal import normalized
+from stet.text.unicode_normal import normalize_unicode
 from stet.workspace.below import parts_below
 from stet.workspace.names import PathRefused, split_name
 from stet.workspace.roots import Root
@@ -183,7 +183,7 @@ class Locator:
 
 def _folded(path: Path) -> str:
     """The form in which a file system that folds names compares them."""
-    return normalized("NFC", str(path)).casefold()
+    return normalize_unicode("NFC", str(path)).casefold()
 
 
 def _drive_path(parts: tuple[str, ...]) -> Path:

@@ -3,7 +3,7 @@
 What is left of one has no look of its own, so nothing behind finds it any more.
 """
 
-from stet.text.capped import MAX_LINE, quoted_line
+from stet.text.bounded_output import MAX_LINE, quote_line
 from stet.workspace.redaction import Redactor
 from stet.workspace.snapshot import Snapshot
 
@@ -21,10 +21,10 @@ def told_line(text: str, redactor: Redactor | None, most: int = MAX_LINE) -> str
         redactor: Of the workspace; see `redactor_of`.
         most: Characters of a long one that may be shown.
     """
-    quoted = quoted_line(text)
+    quoted = quote_line(text)
     if redactor is None or len(quoted) <= MAX_LINE:
         return quoted
-    told = quoted_line(redactor.beginning(text.strip(), max(0, most)))
+    told = quote_line(redactor.beginning(text.strip(), max(0, most)))
     return told if told.endswith(" …") else f"{told} …".lstrip()
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from stet.settings.values import Settings
 from stet.system.system import FileKind, System
-from stet.text.block import Block
 from stet.text.document import TextDocument
+from stet.text.inline_block import InlineBlock
 from stet.text.position import Range
-from stet.text.without_blocks import Stripped, strip_blocks
+from stet.text.stripped_document import StrippedDocument, strip_blocks
 from stet.workspace.activity import ActivityView
 from stet.workspace.disk_text import MAX_FILE_BYTES, decode, is_binary
 from stet.workspace.ignore import IgnoreRules
@@ -90,7 +90,7 @@ class Snapshot:
     asked: str | None = None
     is_question: bool = False
     blocks: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    placed: Mapping[str, tuple[Block, ...]] = field(default_factory=dict)
+    placed: Mapping[str, tuple[InlineBlock, ...]] = field(default_factory=dict)
     redactor: Redactor = field(default_factory=Redactor, compare=False)
     walked: WalkMemory | None = field(default=None, compare=False)
 
@@ -168,14 +168,14 @@ class Snapshot:
     def shown_range(self, document: TextDocument, range_: Range) -> Range:
         """Where a stretch of an open document is in the text that `show` gives of it."""
         stripped = self.stripped(document)
-        return range_ if stripped is None else stripped.plain_range(range_)
+        return range_ if stripped is None else stripped.to_plain_range(range_)
 
     def real_lines(self, document: TextDocument, first: int, end: int) -> tuple[int, int]:
         """Where lines of the text that `show` gives of a document are in the document itself."""
         stripped = self.stripped(document)
         if stripped is None:
             return first, end
-        return stripped.real_line(first), stripped.real_line(end)
+        return stripped.to_real_line(first), stripped.to_real_line(end)
 
     def with_blocks(self, uri: str) -> TextDocument:
         """The text of a document to the letter, for who is to edit it; no model is shown this.
@@ -259,7 +259,7 @@ class Snapshot:
                 part = document.lines[line : line + _KEY_LINES]
                 self.redactor.learn_private_keys("".join(one[:_LONG_LINE] for one in part))
 
-    def stripped(self, document: TextDocument) -> Stripped | None:
+    def stripped(self, document: TextDocument) -> StrippedDocument | None:
         """A document without its blocks, which are no part of what it says; None if it has none."""
         key = canonical(document.uri)
         return strip_blocks(document, self.blocks.get(key, frozenset()), self.placed.get(key, ()))

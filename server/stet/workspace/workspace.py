@@ -14,13 +14,13 @@ from types import MappingProxyType
 
 from stet.settings.values import Settings
 from stet.system.system import System
-from stet.text.block import Block
 from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.encoding import Encoding
+from stet.text.inline_block import InlineBlock
 from stet.text.large_document import LARGE, LargeDocument
-from stet.text.without_blocks import strip_blocks
+from stet.text.stripped_document import strip_blocks
 from stet.workspace.activity import Activity
 from stet.workspace.attachments import Attachments
 from stet.workspace.history import History
@@ -86,7 +86,7 @@ class Workspace:
         self.settings = Settings() if settings is None else settings
         self.attachments: Attachments | None = None
         self.blocks: Callable[[], Mapping[str, frozenset[str]]] = dict
-        self.placed: Callable[[str], tuple[Block, ...]] = lambda _: ()
+        self.placed: Callable[[str], tuple[InlineBlock, ...]] = lambda _: ()
         self.redactor = Redactor()
         self.sendings = Sendings()
         self._system = system

@@ -3,7 +3,7 @@
 from stet.agent.fresh_look import look_from
 from stet.context.builder import Place
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
-from stet.text.capped import MAX_CHARACTERS
+from stet.text.bounded_output import MAX_CHARACTERS
 from stet.text.position import Position, Range
 from stet.tools.get_attached_context import GET_ATTACHED_CONTEXT
 from tests.support.turns import make_desk, type_into, use

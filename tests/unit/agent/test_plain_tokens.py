@@ -6,12 +6,12 @@ from stet.agent.plain_tokens import PlainTokensModel, in_json
 from stet.llm.messages import Completion, Message, ToolCall, ToolDefinition
 from stet.llm.model import Request, ignore
 from stet.llm.scripted import ScriptedModel, say
-from stet.text.control_tokens import broken
-from stet.text.hidden import BAR
+from stet.text.special_tokens import escape_special_tokens
+from stet.text.spoofing import BAR
 from tests.support.control_tokens import TOKENS
 
 END = "<|im_end|>"
-SHOWN = broken(END)
+SHOWN = escape_special_tokens(END)
 
 
 async def test_every_part_of_a_request_is_broken_and_the_same_each_time() -> None:
@@ -60,5 +60,8 @@ async def test_what_the_model_answers_is_mended_in_text_calls_and_stream() -> No
 
 def test_json_stays_json_whatever_stands_in_it() -> None:
     text = json.dumps({"a": "".join(TOKENS), "b": ['"\\', "</s>"]})
-    told = in_json(text, broken)
-    assert json.loads(told) == {"a": broken("".join(TOKENS)), "b": ['"\\', f"<{BAR}/s>"]}
+    told = in_json(text, escape_special_tokens)
+    assert json.loads(told) == {
+        "a": escape_special_tokens("".join(TOKENS)),
+        "b": ['"\\', f"<{BAR}/s>"],
+    }

@@ -10,7 +10,7 @@ from stet.settings.values import ContextSettings, PrivacySettings, Settings
 from stet.system.memory_system import START, MemorySystem
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
-from stet.text.render import numbered
+from stet.text.render import number_lines
 from stet.workspace.selection import Source
 from stet.workspace.workspace import Workspace
 from tests.support.world import change, close_document, insertion, make_world, open_document
@@ -294,7 +294,7 @@ def test_an_excerpt_is_numbered_as_read_file_numbers(text: str, line: int, n_lin
     assert excerpt.total == document.n_lines
     assert excerpt.last - max(excerpt.first, 1) + 1 == n_shown
     lines = document.lines[max(excerpt.first, 1) - 1 : excerpt.last]
-    assert excerpt.text == numbered(lines, first=excerpt.first)
+    assert excerpt.text == number_lines(lines, first=excerpt.first)
     if n_shown:
         assert excerpt.first <= max(1, min(line + 1, excerpt.total)) <= excerpt.last
 

@@ -20,7 +20,7 @@ from stet.llm.faults import MAX_QUOTE
 from stet.llm.openai_model import OpenAIModel, import_transport
 from stet.settings.values import SearchSettings
 from stet.system.os_system import OsSystem
-from stet.text.bounded_json import TooManyParts, parse_bounded
+from stet.text.bounded_json import JsonTooLarge, parse_bounded
 from stet.web.endpoint import SearchEndpoint
 from stet.web.errors import WebError
 from stet.web.search import search
@@ -231,7 +231,7 @@ async def test_a_list_of_models_without_end_takes_its_time_and_no_more(
 def test_json_of_many_parts_is_not_read() -> None:
     assert parse_bounded(b'{"a": [1, {}]}') == {"a": [1, {}]}
     for text in ("{}," * 500_000, b"[" * 500_000):
-        with pytest.raises(TooManyParts):
+        with pytest.raises(JsonTooLarge):
             parse_bounded(text)
     with pytest.raises(ValueError, match="nested"):
         parse_bounded("[" * 200_000)

@@ -9,7 +9,7 @@ from stet.review.grouping import label_of, section_of, style_of
 from stet.review.ledger import ReviewLedger
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
-from stet.text.outline import Style
+from stet.text.indent_outline import Style
 from stet.text.position import Position, Range
 from tests.support.page import Page, rules
 

@@ -7,12 +7,19 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from stet.text.block import Block, BlockStyle, Form
-from stet.text.blocks import Found, find_blocks, form_for, is_unfinished, render_block, style_for
+from stet.text.block_codec import (
+    BlockScan,
+    find_blocks,
+    form_for,
+    has_leftovers,
+    render_block,
+    style_for,
+)
 from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
+from stet.text.inline_block import BlockForm, BlockStyle, InlineBlock
 from stet.text.lines import split_lines
-from stet.text.without_blocks import strip_blocks
+from stet.text.stripped_document import strip_blocks
 from tests.support.naive_text import NASTY
 
 PIECES = [
@@ -101,7 +108,7 @@ def test_a_search_never_fails_and_finds_no_block_of_another(text: str, id_: str)
     found = find_blocks(lines, {id_})
     assert all(block.id == id_ for block in found.blocks)
     assert all(0 <= b.first < b.end <= len(lines) for b in found.blocks)
-    assert id_ == "h1" or found == Found()
+    assert id_ == "h1" or found == BlockScan()
 
 
 def test_a_note_gets_the_block_that_other_tools_know() -> None:
@@ -129,8 +136,10 @@ def test_a_source_file_gets_conflict_markers_with_the_code_as_it_is() -> None:
 
 
 def test_fence_and_markers_are_longer_than_any_inside() -> None:
-    fenced = render_block("h1", "````\n", "x\n", Form(BlockStyle.FENCE, "\n", at_end=False))
-    marked = render_block("h1", "=======\n", "x\n", Form(BlockStyle.MARKERS, "\n", at_end=False))
+    fenced = render_block("h1", "````\n", "x\n", BlockForm(BlockStyle.FENCE, "\n", at_end=False))
+    marked = render_block(
+        "h1", "=======\n", "x\n", BlockForm(BlockStyle.MARKERS, "\n", at_end=False)
+    )
     assert fenced is not None
     assert marked is not None
     assert fenced.startswith("`````ai-edit\n")
@@ -138,7 +147,7 @@ def test_fence_and_markers_are_longer_than_any_inside() -> None:
 
 
 def test_what_would_act_or_hide_in_a_note_is_escaped() -> None:
-    form = Form(BlockStyle.FENCE, "\n", at_end=False)
+    form = BlockForm(BlockStyle.FENCE, "\n", at_end=False)
     block = render_block("h1", "a\u202eb\ud800\u2028\n", "é\n", form)
     assert block is not None
     assert r"a\u202eb\ud800\u2028" in block
@@ -166,13 +175,15 @@ FENCED = (
 
 @pytest.mark.parametrize("text", [MARKED, FENCED])
 def test_blocks_of_ids_that_are_not_known_are_text(text: str) -> None:
-    assert find_blocks(split_lines(text), {"h2"}) == Found()
+    assert find_blocks(split_lines(text), {"h2"}) == BlockScan()
     assert strip_blocks(document(text), {"h2"}) is None
 
 
 def test_a_conflict_of_the_users_own_is_text_and_one_of_ours_within_it_is_found() -> None:
     text = f"<<<<<<< HEAD\nmine\n{MARKED}=======\ntheirs\n>>>>>>> branch\n"
-    assert find_blocks(split_lines(text), {"h1"}) == Found((Block("h1", 3, 8, "old\n", "new\n"),))
+    assert find_blocks(split_lines(text), {"h1"}) == BlockScan(
+        (InlineBlock("h1", 3, 8, "old\n", "new\n"),)
+    )
     stripped = strip_blocks(document(text), {"h1"})
     assert stripped is not None
     assert stripped.plain.text == (
@@ -215,7 +226,7 @@ def test_what_the_user_wrote_inside_is_an_amendment(edited: str, before: str, af
     ],
 )
 def test_a_half_deleted_block_is_broken_and_never_misread(damaged: str) -> None:
-    assert find_blocks(split_lines(damaged), {"h1"}) == Found(broken=frozenset({"h1"}))
+    assert find_blocks(split_lines(damaged), {"h1"}) == BlockScan(broken=frozenset({"h1"}))
     assert strip_blocks(document(damaged), {"h1"}) is None
 
 
@@ -231,9 +242,9 @@ def test_lines_that_still_hold_a_part_of_a_block_are_unfinished(text: str) -> No
     for count in range(1, len(lines)):
         rest = lines[count:]
         has_mark = any(line not in {"new\n", "```\n"} for line in rest)
-        assert is_unfinished(rest, "old\n", "new\n") is has_mark
-    assert not is_unfinished(["old\n"], "old\n", "new\n")
-    assert not is_unfinished(["=======\n"], "=======\n", "new\n")
+        assert has_leftovers(rest, "old\n", "new\n") is has_mark
+    assert not has_leftovers(["old\n"], "old\n", "new\n")
+    assert not has_leftovers(["=======\n"], "=======\n", "new\n")
 
 
 def test_the_final_line_end_of_a_text_is_that_of_its_last_block() -> None:

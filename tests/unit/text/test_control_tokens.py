@@ -4,8 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.text.control_tokens import broken, mended, unfinished
-from stet.text.hidden import BAR
+from stet.text.special_tokens import (
+    escape_special_tokens,
+    incomplete_token_start,
+    unescape_special_tokens,
+)
+from stet.text.spoofing import BAR
 from tests.support.control_tokens import TOKENS
 
 HONEST = (
@@ -38,37 +42,37 @@ texts = st.lists(pieces, max_size=12).map("".join)
 @pytest.mark.parametrize("token", TOKENS)
 def test_each_token_is_broken_visibly_and_back(token: str) -> None:
     text = f"a {token}b{token}\n"
-    assert token not in broken(text)
-    assert broken(text).replace(BAR, "") == text
-    assert mended(broken(text)) == text
+    assert token not in escape_special_tokens(text)
+    assert escape_special_tokens(text).replace(BAR, "") == text
+    assert unescape_special_tokens(escape_special_tokens(text)) == text
 
 
 @given(texts)
 def test_whatever_a_text_holds_it_holds_no_token_when_it_is_broken(text: str) -> None:
-    assert not any(token in broken(text) for token in TOKENS)
+    assert not any(token in escape_special_tokens(text) for token in TOKENS)
 
 
 @given(texts)
 def test_what_was_broken_can_be_told_from_what_stood_there_so(text: str) -> None:
-    assert mended(broken(text)) == text
+    assert unescape_special_tokens(escape_special_tokens(text)) == text
 
 
 @pytest.mark.parametrize("text", HONEST)
 def test_what_is_no_token_stays(text: str) -> None:
-    assert broken(text) == text
+    assert escape_special_tokens(text) == text
 
 
 @given(texts, st.data())
 def test_a_text_that_comes_in_pieces_is_mended_as_one(text: str, data: st.DataObject) -> None:
-    whole, said, waiting, at = broken(text), "", "", 0
+    whole, said, waiting, at = escape_special_tokens(text), "", "", 0
     while at < len(whole):
         step = data.draw(st.integers(1, 5))
         waiting += whole[at : at + step]
         at += step
-        end = unfinished(waiting)
-        said, waiting = said + mended(waiting[:end]), waiting[end:]
-    assert said + mended(waiting) == text
+        end = incomplete_token_start(waiting)
+        said, waiting = said + unescape_special_tokens(waiting[:end]), waiting[end:]
+    assert said + unescape_special_tokens(waiting) == text
 
 
 def test_a_bar_that_a_person_wrote_stays_where_nothing_is_broken() -> None:
-    assert mended(f"a {BAR} b <{BAR}x> [{BAR}]") == f"a {BAR} b <{BAR}x> [{BAR}]"
+    assert unescape_special_tokens(f"a {BAR} b <{BAR}x> [{BAR}]") == f"a {BAR} b <{BAR}x> [{BAR}]"

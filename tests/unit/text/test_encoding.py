@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stet.text.encoding import Encoding, column_of, units_of
+from stet.text.encoding import Encoding, column_from_units, units_from_column
 from tests.support.naive_text import NASTY, naive_offset
 
 nasty = st.lists(st.sampled_from([one for one in NASTY if one[-1] not in "\r\n"]), max_size=60)
@@ -20,7 +20,7 @@ ends = st.sampled_from(["", "\n", "\r", "\r\n"])
     ],
 )
 def test_units_inside_a_character_are_rounded_down(encoding: Encoding, columns: list[int]) -> None:
-    assert [column_of("aé😀b\r\n", units, encoding) for units in range(11)] == columns
+    assert [column_from_units("aé😀b\r\n", units, encoding) for units in range(11)] == columns
 
 
 @pytest.mark.parametrize("encoding", Encoding)
@@ -30,7 +30,7 @@ def test_a_column_is_what_a_naive_count_says(
     encoding: Encoding, pieces: list[str], end: str, units: int
 ) -> None:
     line = "".join(pieces) + end
-    assert column_of(line, units, encoding) == naive_offset(line, 0, units, encoding.value)
+    assert column_from_units(line, units, encoding) == naive_offset(line, 0, units, encoding.value)
 
 
 @pytest.mark.parametrize("encoding", Encoding)
@@ -41,9 +41,14 @@ def test_every_column_survives_the_way_to_the_editor_and_back(
 ) -> None:
     text = "".join(pieces)
     columns = range(len(text) + 1)
-    units = [units_of(text + end, column, encoding) for column in columns]
-    assert [column_of(text + end, one, encoding) for one in units] == list(columns)
+    units = [units_from_column(text + end, column, encoding) for column in columns]
+    assert [column_from_units(text + end, one, encoding) for one in units] == list(columns)
 
 
 def test_a_column_outside_the_line_counts_as_its_nearest_end() -> None:
-    assert [units_of("é", column, Encoding.UTF8) for column in (-1, 0, 1, 9)] == [0, 0, 2, 2]
+    assert [units_from_column("é", column, Encoding.UTF8) for column in (-1, 0, 1, 9)] == [
+        0,
+        0,
+        2,
+        2,
+    ]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.text.escape import escape, escape_line, without_links
+from stet.text.escape import disable_links, escape, escape_line
 
 
 @pytest.mark.parametrize(
@@ -36,8 +36,8 @@ def test_no_control_character_comes_through(text: str) -> None:
 
 @given(st.text("]([)! x"))
 def test_no_link_is_left_in_a_message(text: str) -> None:
-    assert "](" not in without_links(text)
-    assert without_links(text).replace(" ", "") == text.replace(" ", "")
+    assert "](" not in disable_links(text)
+    assert disable_links(text).replace(" ", "") == text.replace(" ", "")
 
 
 @pytest.mark.parametrize(
@@ -50,4 +50,4 @@ def test_no_link_is_left_in_a_message(text: str) -> None:
     ],
 )
 def test_no_link_of_any_form_is_left_in_a_message(text: str, shown: str) -> None:
-    assert without_links(text) == shown
+    assert disable_links(text) == shown

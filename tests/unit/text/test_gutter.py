@@ -2,17 +2,20 @@
 
 import pytest
 
-from stet.text.gutter import without_marks
+from stet.text.line_numbers import strip_new_line_marks
 from stet.text.match import find_block
-from stet.text.match_errors import Unclear
-from stet.text.render import marked, numbered
+from stet.text.match_errors import UnclearEdit
+from stet.text.render import mark_lines, number_lines
 
 
 def test_marks_come_off_what_was_copied_as_it_was_shown() -> None:
-    shown = numbered(["def f():\n"], first=7) + marked(["    return 2\n", "\n"], "h12")
+    shown = number_lines(["def f():\n"], first=7) + mark_lines(["    return 2\n", "\n"], "h12")
     assert shown == "     7\tdef f():\n  h12+\t    return 2\n  h12+\t\n"
-    assert without_marks(shown, "x\n") == ("def f():\n    return 2\n\n", "x\n")
-    assert without_marks(shown, "  h12+\tx\n     8\ty") == ("def f():\n    return 2\n\n", "x\ny")
+    assert strip_new_line_marks(shown, "x\n") == ("def f():\n    return 2\n\n", "x\n")
+    assert strip_new_line_marks(shown, "  h12+\tx\n     8\ty") == (
+        "def f():\n    return 2\n\n",
+        "x\ny",
+    )
 
 
 @pytest.mark.parametrize(
@@ -20,12 +23,12 @@ def test_marks_come_off_what_was_copied_as_it_was_shown() -> None:
     ["", "x", "     7\tx\n     8\ty", "  h1+\tx\ny", "h1+ x", "h+\tx", "1+\tx", "  h1+\tx\n\ny"],
 )
 def test_text_without_marks_in_all_its_lines_is_text(text: str) -> None:
-    assert without_marks(text, "new") is None
+    assert strip_new_line_marks(text, "new") is None
 
 
 def test_a_new_text_with_marks_in_some_lines_is_refused() -> None:
-    with pytest.raises(Unclear, match="1 of 2 lines of the new text"):
-        without_marks("  h1+\tx", "  h1+\ty\nz")
+    with pytest.raises(UnclearEdit, match="1 of 2 lines of the new text"):
+        strip_new_line_marks("  h1+\tx", "  h1+\ty\nz")
 
 
 @pytest.mark.parametrize(
@@ -39,7 +42,7 @@ def test_a_new_text_with_marks_in_some_lines_is_refused() -> None:
     ],
 )
 def test_numbers_and_marks_that_only_the_new_text_has_are_never_written(new: str) -> None:
-    with pytest.raises(Unclear, match="the old text has none"):
+    with pytest.raises(UnclearEdit, match="the old text has none"):
         find_block("a\nfoo\nb\n", "foo\n", new)
 
 

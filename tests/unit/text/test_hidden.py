@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.text.hidden import suspicion, unseen, visible
+from stet.text.spoofing import describe_spoofing, escape_hidden, unescape_hidden
 
 HONEST = [
     "plain\r\n\ttext\f\n",
@@ -38,36 +38,36 @@ DECEIVING = [
 
 @pytest.mark.parametrize("text", HONEST, ids=ascii)
 def test_honest_writing_is_not_suspected(text: str) -> None:
-    assert suspicion([text], []) == ""
+    assert describe_spoofing([text], []) == ""
 
 
 @pytest.mark.parametrize("text", DECEIVING, ids=ascii)
 def test_what_deceives_is_suspected_and_may_stay_where_it_stands(text: str) -> None:
-    assert suspicion([text], []) != ""
-    assert suspicion([text], [text]) == ""
-    assert suspicion([text, text], [text]) != ""
+    assert describe_spoofing([text], []) != ""
+    assert describe_spoofing([text], [text]) == ""
+    assert describe_spoofing([text, text], [text]) != ""
 
 
 def test_what_nobody_sees_is_shown_as_its_number() -> None:
-    assert visible("a\u202eb\U000e0041c\u200b") == "a<\xa6U+202E>b<\xa6U+E0041>c<\xa6U+200B>"
-    assert visible(HONEST[3]) == HONEST[3]
+    assert escape_hidden("a\u202eb\U000e0041c\u200b") == "a<\xa6U+202E>b<\xa6U+E0041>c<\xa6U+200B>"
+    assert escape_hidden(HONEST[3]) == HONEST[3]
 
 
 def test_a_soft_hyphen_parts_words_of_prose_and_hides_in_code() -> None:
     for name in ("a.md", "docs/A.HTML", "x.po"):
-        assert suspicion(["Donau\xaddampf"], [], name) == ""
-    assert suspicion(["ad\xadmin"], [], "a.py") != ""
+        assert describe_spoofing(["Donau\xaddampf"], [], name) == ""
+    assert describe_spoofing(["ad\xadmin"], [], "a.py") != ""
 
 
 @given(st.text(alphabet="<>U+\xa6202E\u202e\u200b\xad a1F\U000e0041\ufeff", max_size=30))
 def test_what_is_shown_can_be_told_from_what_stood_there_so(text: str) -> None:
-    shown = visible(text)
-    assert unseen(shown) == text
+    shown = escape_hidden(text)
+    assert unescape_hidden(shown) == text
     assert not {"\u202e", "\u200b", "\xad", "\U000e0041"} & set(shown)
 
 
 def test_a_number_of_no_character_stays() -> None:
-    assert unseen("<\xa6U+FFFFFF> <\xa6U+D800> <\xa6U+12> <U+202E>") == (
+    assert unescape_hidden("<\xa6U+FFFFFF> <\xa6U+D800> <\xa6U+12> <U+202E>") == (
         "<\xa6U+FFFFFF> <\xa6U+D800> <\xa6U+12> <U+202E>"
     )
 
@@ -78,9 +78,9 @@ def test_all_that_is_suspected_is_also_shown() -> None:
         *(0x2800, 0x3164, 0xFFA0, 0x115F, 0x1160, *range(0xFFF0, 0xFFFC), *range(0xE0000, 0xE1000)),
     ]
     lines = [f"a{chr(code)}b" for code in codes]
-    suspected = [line for line in lines if "invisible" in suspicion([line], [])]
+    suspected = [line for line in lines if "invisible" in describe_spoofing([line], [])]
     assert len(suspected) > 4_000
-    assert [ascii(line) for line in suspected if visible(line) == line] == []
+    assert [ascii(line) for line in suspected if escape_hidden(line) == line] == []
 
 
 _UNSEEN_KINDS = ("Cf", "Cc", "Zl", "Zp", "Mn")

@@ -22,10 +22,10 @@ from stet.index.links import find_links
 from stet.index.resolve import path_in
 from stet.index.search.fields import words
 from stet.text.document import TextDocument
-from stet.text.entities import unescaped
-from stet.text.normal import LONGEST, normalized
+from stet.text.entities import unescape_entities
 from stet.text.position import Position, Range
 from stet.text.secrets import find_secrets
+from stet.text.unicode_normal import LONGEST, normalize_unicode
 from tests.support.doubling import grows_evenly
 
 _FIRST = Range(Position(0, 0), Position(1, 0))
@@ -71,8 +71,8 @@ def links_of(name: str) -> Callable[[str], object]:
         (told_to_opencode, lambda n: "<" + " " * n),
         (told_to_opencode, lambda n: "<system" + "-" * n),
         (words, lambda n: "a" + "\u0301\u0316" * (n // 2)),
-        (lambda text: normalized("NFKC", text), lambda n: "a" + "\u0301\uff9e" * (n // 2)),
-        (unescaped, lambda n: "&#" + "9" * n),
+        (lambda text: normalize_unicode("NFKC", text), lambda n: "a" + "\u0301\uff9e" * (n // 2)),
+        (unescape_entities, lambda n: "&#" + "9" * n),
         (answered, lambda n: "`" * n),
         (answered, lambda n: "```\n" * (n // 4)),
         (answered, lambda n: "\n" + " " * n),
@@ -119,7 +119,7 @@ def test_no_text_takes_the_square_of_its_length(
 
 
 def test_a_reference_of_too_many_digits_is_no_character() -> None:
-    assert unescaped("a &#" + "9" * 5000 + "; &#x" + "f" * 5000 + ";b &#65; &amp;") == (
+    assert unescape_entities("a &#" + "9" * 5000 + "; &#x" + "f" * 5000 + ";b &#65; &amp;") == (
         "a \ufffd \ufffdb A &"
     )
     assert path_in(Link(LinkKind.MARKDOWN, "&#" + "9" * 5000, 0)) == "\ufffd"
@@ -131,5 +131,5 @@ def test_text_that_somebody_wrote_is_normalised_as_ever(text: str) -> None:
         "m" if unicodedata.combining(c) else " " for c in unicodedata.normalize("NFKD", text)
     )
     if "m" * LONGEST not in rows:
-        assert normalized("NFC", text) == unicodedata.normalize("NFC", text)
-        assert normalized("NFKC", text) == unicodedata.normalize("NFKC", text)
+        assert normalize_unicode("NFC", text) == unicodedata.normalize("NFC", text)
+        assert normalize_unicode("NFKC", text) == unicodedata.normalize("NFKC", text)

@@ -9,7 +9,7 @@ import pytest
 from stet.text.document import TextDocument
 from stet.text.imported_blocks import MAX_BLOCKS, find_imported, imported_at
 from stet.text.lines import split_lines
-from stet.text.without_blocks import strip_blocks
+from stet.text.stripped_document import strip_blocks
 
 
 def block(before: str = "old", after: str = "new", **other: object) -> str:
@@ -96,10 +96,10 @@ def test_only_notes_have_blocks_and_their_text_is_read_past_them() -> None:
     stripped = strip_blocks(TextDocument("file:///a.md", text), ())
     assert stripped is not None
     assert stripped.plain.text == "a\nold\nb\nc\n"
-    assert [stripped.real_place(line, line + 1) for line in range(4)] == [
+    assert [stripped.to_real_lines(line, line + 1) for line in range(4)] == [
         (0, 1), None, (5, 6), (10, 11),
     ]  # fmt: skip
-    assert stripped.real_place(2, 4) is None
+    assert stripped.to_real_lines(2, 4) is None
     assert strip_blocks(TextDocument("file:///a.py", text), ()) is None
 
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stet.text.ai_comment_line import comment_text_on_line, marker_on_line
+from stet.text.ai_comment_markers import Marker
+from stet.text.ai_comments import AiComment, find_ai_comments, removal_edit
 from stet.text.edit import TextEdit
-from stet.text.instruction_glance import marker_on, said_on
-from stet.text.instruction_marks import Marker
-from stet.text.instructions import Instruction, instructions_in, removal
 
 PIECES = st.lists(
     st.sampled_from(
@@ -41,7 +41,7 @@ def check(text: str, *wanted: tuple[Marker, str]) -> None:
         if mark:
             spans.append((len(plain), len(plain) + len(inside)))
         plain += inside + behind
-    found = instructions_in(plain, spans)
+    found = find_ai_comments(plain, spans)
     assert [(one.marker, one.text) for one in found] == list(wanted)
 
 
@@ -82,7 +82,7 @@ def test_signs_and_marks_are_no_part_of_what_is_said(
     ],
 )
 def test_the_mark_is_a_word_at_the_beginning_or_the_end(comment: str) -> None:
-    found = instructions_in(comment, [(0, len(comment))])
+    found = find_ai_comments(comment, [(0, len(comment))])
     assert [one.text for one in found] == (["is what I say? no.AI"] if "is what" in comment else [])
 
 
@@ -132,7 +132,7 @@ def test_a_comment_goes_with_its_line_or_the_white_space_at_it(
     text: str, comment: str, wanted: str
 ) -> None:
     start = text.index(comment)
-    edit = TextEdit((removal(text, start, start + len(comment)),))
+    edit = TextEdit((removal_edit(text, start, start + len(comment)),))
     assert edit.apply(text) == wanted
 
 
@@ -152,9 +152,9 @@ def test_a_comment_goes_with_its_line_or_the_white_space_at_it(
     ],
 )
 def test_a_line_is_judged_at_a_glance(line: str, marker: Marker | None, said: str | None) -> None:
-    assert marker_on(line) == marker
+    assert marker_on_line(line) == marker
     if said is not None:
-        assert said_on(line) == said
+        assert comment_text_on_line(line) == said
 
 
 @given(PIECES, st.data())
@@ -163,12 +163,12 @@ def test_whatever_the_spans_are_the_place_is_right_and_the_rest_stays(
 ) -> None:
     cuts = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=8)))
     spans = list(zip(cuts[::2], cuts[1::2], strict=False))
-    found = instructions_in(text, spans)
+    found = find_ai_comments(text, spans)
     for one in found:
         source = text[one.start : one.end]
         assert source == source.strip()
         assert "ai" in source.lower()
-        gone = removal(text, one.start, one.end)
+        gone = removal_edit(text, one.start, one.end)
         assert (gone.start <= one.start, gone.end >= one.end, gone.text) == (True, True, "")
         around = text[gone.start : one.start] + text[one.end : gone.end]
         assert not around.strip()
@@ -177,10 +177,10 @@ def test_whatever_the_spans_are_the_place_is_right_and_the_rest_stays(
 
 @given(st.text(alphabet="#/*<!->AI?! xé\t", max_size=40))
 def test_no_line_is_too_odd(line: str) -> None:
-    marker = marker_on(line)
+    marker = marker_on_line(line)
     assert marker is None or "ai" in line.lower()
-    assert isinstance(said_on(line), str)
+    assert isinstance(comment_text_on_line(line), str)
 
 
 def test_an_instruction_knows_its_place() -> None:
-    assert instructions_in("x # a AI!\n", [(2, 9)]) == (Instruction(Marker.DO, "a", 2, 9),)
+    assert find_ai_comments("x # a AI!\n", [(2, 9)]) == (AiComment(Marker.DO, "a", 2, 9),)

@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.text.block import Block
 from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.imported_blocks import find_imported
+from stet.text.inline_block import InlineBlock
 from stet.text.large_document import LargeDocument
 from stet.text.lines import split_lines
 from stet.text.position import Position, Range
-from stet.text.without_blocks import plain_changes, strip_blocks
+from stet.text.stripped_document import plain_changes, strip_blocks
 
 URI = "file:///ws/a.md"
 BLOCKS = {
@@ -28,7 +28,7 @@ def large(text: str, revision: int = 1) -> LargeDocument:
     return LargeDocument(URI, split_lines(text), 1, "markdown", revision)
 
 
-def blocks_of(text: str) -> tuple[Block, ...]:
+def blocks_of(text: str) -> tuple[InlineBlock, ...]:
     return find_imported(split_lines(text)).blocks
 
 

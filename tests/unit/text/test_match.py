@@ -9,14 +9,14 @@ import pytest
 from stet.text.buffer import TextBuffer
 from stet.text.encoding import Encoding
 from stet.text.match import (
-    AlreadyApplied,
-    Ambiguous,
-    ChangedByUser,
+    AmbiguousBlock,
+    BlockChangedByUser,
+    BlockNotFound,
+    EditAlreadyApplied,
     MatchError,
     MatchKind,
-    NotFound,
-    Seen,
-    Unclear,
+    ShownText,
+    UnclearEdit,
     find_block,
 )
 
@@ -28,17 +28,17 @@ TRAILING, INDENT, PUNCTUATION = (
 )
 
 
-def replaced(live: str, old: str, new: str, seen: Seen | None = None) -> tuple[MatchKind, str]:
+def replaced(live: str, old: str, new: str, seen: ShownText | None = None) -> tuple[MatchKind, str]:
     """How the block was found, and the text afterwards."""
     match = find_block(live, old, new, seen)
-    return match.how, match.edit.apply(live)
+    return match.kind, match.edit.apply(live)
 
 
-def typed(text: str, *edits: tuple[int, int, int, int, str]) -> tuple[str, Seen]:
+def typed(text: str, *edits: tuple[int, int, int, int, str]) -> tuple[str, ShownText]:
     """The text after the user's edits, and what a model saw that was shown it before them."""
     buffer = TextBuffer(text)
     changes = tuple(buffer.splice(*edit, Encoding.UTF16) for edit in edits)
-    return buffer.text, Seen(text, changes)
+    return buffer.text, ShownText(text, changes)
 
 
 @pytest.mark.parametrize(
@@ -127,12 +127,12 @@ def test_a_file_with_spaces_keeps_spaces_when_the_model_writes_tabs() -> None:
 
 
 def test_an_indent_that_is_not_uniform_is_refused() -> None:
-    with pytest.raises(NotFound):
+    with pytest.raises(BlockNotFound):
         find_block("  a\n    b\n", "a\nb\n", "c\n")
 
 
 def test_a_new_line_left_of_the_margin_is_refused() -> None:
-    with pytest.raises(Unclear, match="'y = 2'"):
+    with pytest.raises(UnclearEdit, match="'y = 2'"):
         find_block("x = 1\nz = 3\n", "    x = 1\n    z = 3\n", "    x = 1\ny = 2\n    z = 3\n")
 
 
@@ -162,14 +162,14 @@ def test_a_second_place_is_refused_with_all_places() -> None:
     ]
     lines = []
     for live, old in cases:
-        with pytest.raises(Ambiguous) as error:
+        with pytest.raises(AmbiguousBlock) as error:
             find_block(live, old, "new\n")
         lines.append(error.value.lines)
     assert lines == [(1, 3), (1, 4), (1, 1), (1, 3), (1, 3), (1, 3)]
 
 
 def test_part_of_a_line_is_refused_where_whole_lines_may_have_been_meant() -> None:
-    with pytest.raises(Ambiguous) as error:
+    with pytest.raises(AmbiguousBlock) as error:
         find_block('say(“hi”)\n\nessay("hi")\n', 'say("hi")', 'say("ho")')
     assert error.value.lines == (1, 3)
 
@@ -188,9 +188,9 @@ def test_copied_line_numbers_are_understood_if_all_lines_have_them() -> None:
     )
     assert replaced(live, "2\tb\n", "B\n") == (EXACT, "a\nB\n\nc\n")
     for old in ("     2\tb\nc\n", "     2\tb\n     5\tc\n"):
-        with pytest.raises(NotFound):
+        with pytest.raises(BlockNotFound):
             find_block(live, old, "x\n")
-    with pytest.raises(Unclear, match="1 of 2 lines"):
+    with pytest.raises(UnclearEdit, match="1 of 2 lines"):
         find_block(live, "     2\tb\n", "     2\tb\nx\n")
 
 
@@ -204,12 +204,12 @@ def test_an_empty_request_is_refused() -> None:
         ("a\n", "a\n", "a\n", "the same"),
         ("a\r\n", "a\r\n", "a\n", "the same"),
     ]:
-        with pytest.raises(Unclear, match=why):
+        with pytest.raises(UnclearEdit, match=why):
             find_block(live, old, new)
 
 
 def test_blank_lines_alone_match_only_exactly() -> None:
-    with pytest.raises(NotFound):
+    with pytest.raises(BlockNotFound):
         find_block("a\n  \nb\n", "\n\n\n", "x\n")
 
 
@@ -220,17 +220,17 @@ def test_an_edit_that_is_there_already_is_told_as_such() -> None:
         ('a\nsay "x"\n', "say “x”\n", 'say "x"\n', 2),
     ]:
         if line:
-            with pytest.raises(AlreadyApplied) as error:
+            with pytest.raises(EditAlreadyApplied) as error:
                 find_block(live, old, new)
             assert error.value.line == line
         else:
-            with pytest.raises(NotFound):
+            with pytest.raises(BlockNotFound):
                 find_block(live, old, new)
 
 
 def test_a_near_miss_names_the_closest_lines() -> None:
     live = "import os\n\ndef total(items):\n    return sum(items)\n\nprint(1)\n"
-    with pytest.raises(NotFound) as error:
+    with pytest.raises(BlockNotFound) as error:
         find_block(live, "def total(xs):\n    return sum(xs) + 1\n", "pass\n")
     assert vars(error.value) == {
         "closest": "def total(items):\n    return sum(items)",
@@ -241,7 +241,7 @@ def test_a_near_miss_names_the_closest_lines() -> None:
 
 
 def test_text_like_nothing_in_the_file_has_no_closest_lines() -> None:
-    with pytest.raises(NotFound) as error:
+    with pytest.raises(BlockNotFound) as error:
         find_block("a\n", "zzz\n", "q\n")
     assert vars(error.value) == {"closest": "", "first_line": 0, "last_line": 0}
 
@@ -254,7 +254,7 @@ def test_the_place_that_was_shown_is_meant_when_the_user_has_pasted_a_copy() -> 
 
 def test_a_place_the_user_has_changed_since_is_refused_with_what_stands_there() -> None:
     live, seen = typed("a\nx = 1\nc\n", (1, 4, 1, 5, "2"), (0, 0, 0, 0, "top\n"))
-    with pytest.raises(ChangedByUser) as error:
+    with pytest.raises(BlockChangedByUser) as error:
         find_block(live, "x = 1\n", "x = 3\n", seen)
     assert vars(error.value) == {"closest": "x = 2", "first_line": 3, "last_line": 3}
     assert "The user has changed this text (now lines 3-3)" in str(error.value)
@@ -262,7 +262,7 @@ def test_a_place_the_user_has_changed_since_is_refused_with_what_stands_there() 
 
 def test_a_copy_elsewhere_is_not_edited_for_a_place_the_user_has_changed() -> None:
     live, seen = typed("a\nx = 1\nc\n", (1, 4, 1, 5, "2"), (3, 0, 3, 0, "x = 1\n"))
-    with pytest.raises(ChangedByUser):
+    with pytest.raises(BlockChangedByUser):
         find_block(live, "x = 1\n", "x = 3\n", seen)
 
 
@@ -273,23 +273,23 @@ def test_a_block_the_user_has_moved_is_followed() -> None:
 
 def test_what_the_user_did_himself_is_applied_already() -> None:
     live, seen = typed("a\nx = 1\n", (1, 4, 1, 5, "2"))
-    with pytest.raises(AlreadyApplied) as error:
+    with pytest.raises(EditAlreadyApplied) as error:
         find_block(live, "x = 1\n", "x = 2\n", seen)
     assert error.value.line == 2
 
 
 def test_a_block_copied_badly_and_changed_by_the_user_is_refused() -> None:
     live, seen = typed("def f():\n    return “a”\n", (1, 4, 1, 10, "yield"))
-    with pytest.raises(ChangedByUser):
+    with pytest.raises(BlockChangedByUser):
         find_block(live, 'def f():\n    return "a"\n', "pass\n", seen)
 
 
 def test_thousands_of_lines_alike_are_refused_without_a_blow_up() -> None:
     live = "".join(" " * (n % 2) + "same\n" for n in range(4_000))
     began = time.process_time()
-    with pytest.raises(NotFound):
+    with pytest.raises(BlockNotFound):
         find_block(live, "  same\n same\nsame\n" * 600, "x\n")
-    with pytest.raises(Ambiguous):
+    with pytest.raises(AmbiguousBlock):
         find_block("same\n" * 4_000, " same\n" * 2000, "x\n")
     assert time.process_time() - began < 5  # a product of both lengths takes far longer
 
@@ -297,12 +297,12 @@ def test_thousands_of_lines_alike_are_refused_without_a_blow_up() -> None:
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (Ambiguous((1, 5)), "2 times, at lines 1, 5"),
-        (Ambiguous(tuple(range(1, 40))), "19, 20, ..."),
-        (AlreadyApplied(3), "Line 3 already"),
-        (NotFound("", 0, 0), "read the file again"),
-        (ChangedByUser("", 4, 4), "removed this text (it was at line 4)"),
-        (NotFound("x\n" * 99, 1, 99), "x\n...\nRepeat"),
+        (AmbiguousBlock((1, 5)), "2 times, at lines 1, 5"),
+        (AmbiguousBlock(tuple(range(1, 40))), "19, 20, ..."),
+        (EditAlreadyApplied(3), "Line 3 already"),
+        (BlockNotFound("", 0, 0), "read the file again"),
+        (BlockChangedByUser("", 4, 4), "removed this text (it was at line 4)"),
+        (BlockNotFound("x\n" * 99, 1, 99), "x\n...\nRepeat"),
     ],
 )
 def test_every_refusal_says_where_and_what_to_do(error: MatchError, words: str) -> None:

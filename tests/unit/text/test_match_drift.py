@@ -7,12 +7,12 @@ import pytest
 from stet.text.buffer import TextBuffer
 from stet.text.encoding import Encoding
 from stet.text.match import (
-    AlreadyApplied,
-    Ambiguous,
-    ChangedByUser,
+    AmbiguousBlock,
+    BlockChangedByUser,
+    EditAlreadyApplied,
     MatchKind,
-    Seen,
-    Unclear,
+    ShownText,
+    UnclearEdit,
     find_block,
 )
 
@@ -21,15 +21,15 @@ TRAILING, INDENT = MatchKind.TRAILING_SPACE, MatchKind.INDENT
 PUNCTUATION = MatchKind.PUNCTUATION
 
 
-def replaced(live: str, old: str, new: str, seen: Seen | None = None) -> tuple[MatchKind, str]:
+def replaced(live: str, old: str, new: str, seen: ShownText | None = None) -> tuple[MatchKind, str]:
     match = find_block(live, old, new, seen)
-    return match.how, match.edit.apply(live)
+    return match.kind, match.edit.apply(live)
 
 
-def typed(shown: str, *keys: tuple[int, int, int, int, str]) -> tuple[str, Seen]:
+def typed(shown: str, *keys: tuple[int, int, int, int, str]) -> tuple[str, ShownText]:
     buffer = TextBuffer(shown)
     changes = tuple(buffer.splice(*key, Encoding.UTF16) for key in keys)
-    return buffer.text, Seen(shown, changes)
+    return buffer.text, ShownText(shown, changes)
 
 
 def test_what_the_user_typed_into_the_quoted_lines_is_kept() -> None:
@@ -65,7 +65,7 @@ def test_line_ends_the_user_has_turned_since_are_kept() -> None:
     shown = "a = 1\r\nb = 2\r\n"
     buffer = TextBuffer(shown)
     changes = buffer.replace_all("a = 10\nb = 2\n")
-    seen = Seen(shown, changes)
+    seen = ShownText(shown, changes)
     assert replaced(buffer.text, "a = 1\nb = 2\n", "a = 1\nb = 3\n", seen) == (
         MERGED,
         "a = 10\nb = 3\n",
@@ -74,19 +74,19 @@ def test_line_ends_the_user_has_turned_since_are_kept() -> None:
 
 def test_two_changes_of_the_same_word_are_refused() -> None:
     live, seen = typed("call(one)\n", (0, 5, 0, 8, "uno"))
-    with pytest.raises(ChangedByUser):
+    with pytest.raises(BlockChangedByUser):
         find_block(live, "call(one)\n", "call(eins)\n", seen)
 
 
 def test_two_insertions_at_one_place_are_refused() -> None:
     live, seen = typed("a\nb\n", (1, 0, 1, 0, "mine\n"))
-    with pytest.raises(ChangedByUser):
+    with pytest.raises(BlockChangedByUser):
         find_block(live, "a\nb\n", "a\nyours\nb\n", seen)
 
 
 def test_the_same_change_by_the_user_is_applied_already_though_they_typed_more() -> None:
     live, seen = typed("a = 1\nb = 2\n", (1, 4, 1, 5, "3"), (0, 4, 0, 5, "10"))
-    with pytest.raises(AlreadyApplied) as error:
+    with pytest.raises(EditAlreadyApplied) as error:
         find_block(live, "a = 1\nb = 2\n", "a = 1\nb = 3\n", seen)
     assert error.value.line == 1
 
@@ -105,7 +105,7 @@ def test_without_knowing_what_was_shown_such_a_copy_is_the_block() -> None:
 
 def test_of_copies_made_since_none_is_meant_if_there_were_two_already() -> None:
     live, seen = typed("a \nb\na\t\nb\n", (4, 0, 4, 0, "a  \nb\n"))
-    with pytest.raises(Ambiguous):
+    with pytest.raises(AmbiguousBlock):
         find_block(live, "a\nb\n", "a\nB\n", seen)
 
 
@@ -127,7 +127,7 @@ def test_whole_lines_keep_their_last_line_end_when_the_model_forgets_it(
 
 
 def test_a_last_line_end_alone_is_no_wish() -> None:
-    with pytest.raises(Unclear, match="To join two lines, send both"):
+    with pytest.raises(UnclearEdit, match="To join two lines, send both"):
         find_block("a\nb\n", "a\n", "a")
 
 
@@ -160,13 +160,13 @@ def test_the_indent_of_the_first_line_may_be_lost() -> None:
 
 def test_an_indent_lost_in_the_old_text_only_is_refused() -> None:
     live = "class A:\n    def f(): \n        one()\n"
-    with pytest.raises(Unclear, match="that of the new text has one"):
+    with pytest.raises(UnclearEdit, match="that of the new text has one"):
         find_block(live, "def f():\n        one()\n", "  def g():\n        one()\n")
 
 
 def test_one_line_without_its_indent_does_not_tell_that_of_several_new_ones() -> None:
     live = "def f():\n    one() \n"
-    with pytest.raises(Unclear, match="how far the new lines"):
+    with pytest.raises(UnclearEdit, match="how far the new lines"):
         find_block(live, "one()\n", "two()\nthree()\n")
     assert replaced(live, "one()\n", "two()\n") == (INDENT, "def f():\n    two() \n")
 
@@ -188,7 +188,7 @@ def test_typographic_signs_that_the_file_has_stay() -> None:
 
 
 def test_a_typographic_sign_of_the_new_text_alone_is_refused_beside_others_made_up() -> None:
-    with pytest.raises(Unclear, match="’"):
+    with pytest.raises(UnclearEdit, match="’"):
         find_block('a("x")\n', "a(“x”)\n", "a(“it’s”)\n")
     assert replaced("a(1)\n", "a(1)\n", "a(“it’s”)\n") == (EXACT, "a(“it’s”)\n")
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from stet.text.buffer import TextBuffer
 from stet.text.encoding import Encoding
-from stet.text.match import MatchError, MatchKind, Seen, find_block
-from stet.text.view import BOM
+from stet.text.match import MatchError, MatchKind, ShownText, find_block
+from stet.text.normalized_text import BOM
 from tests.support.naive_text import NASTY
 from tests.support.perturbed import FILE_FORMS, is_plainly_unique, perturbed
 
@@ -50,7 +50,9 @@ def test_a_block_is_found_though_the_user_types_meanwhile(kind: str) -> None:
         if case.first == 0 and not changes[-1].text.endswith("\n"):
             continue  # typed into the block itself
         try:
-            match = find_block(buffer.text, case.old, case.new, Seen(case.live, tuple(changes)))
+            match = find_block(
+                buffer.text, case.old, case.new, ShownText(case.live, tuple(changes))
+            )
         except MatchError:
             continue
         assert match.edit.apply(buffer.text) == wanted.text, case
@@ -86,7 +88,7 @@ def test_any_text_is_edited_at_its_one_place_or_refused(
             continue
         after = match.edit.apply(live)
         assert after != live
-        if match.how is MatchKind.EXACT and plainly(wanted):
+        if match.kind is MatchKind.EXACT and plainly(wanted):
             head, found, tail = plainly(live).partition(plainly(wanted))
             assert found
             assert plainly(wanted) not in found[1:] + tail
@@ -114,7 +116,9 @@ def test_what_was_shown_is_never_edited_where_it_was_not(
     )
     now = buffer.text
     try:
-        match = find_block(now, "THE BLOCK", "DONE" + new.replace("\r", ""), Seen(marked, changes))
+        match = find_block(
+            now, "THE BLOCK", "DONE" + new.replace("\r", ""), ShownText(marked, changes)
+        )
     except MatchError:
         assert now.count("THE BLOCK") != 1 or "\r" in now
         return

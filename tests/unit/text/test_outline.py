@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import stet
 from stet.text.definitions import defined_name
+from stet.text.indent_outline import Outline, Style, Symbol
 from stet.text.lines import split_lines
-from stet.text.outline import Outline, Style, Symbol
 
 SOURCES = sorted(Path(stet.__file__).parent.glob("text/*.py"))
 

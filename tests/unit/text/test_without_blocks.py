@@ -2,7 +2,7 @@
 
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
-from stet.text.without_blocks import NO_REVISION, Stripped, strip_blocks
+from stet.text.stripped_document import NO_REVISION, StrippedDocument, strip_blocks
 
 TEXT = (
     "a\n"
@@ -14,7 +14,7 @@ TEXT = (
 )
 
 
-def stripped() -> Stripped:
+def stripped() -> StrippedDocument:
     document = TextDocument("file:///ws/a.py", TEXT, 3, "python", 9)
     found = strip_blocks(document, {"h1", "h2", "h3"})
     assert found is not None
@@ -38,10 +38,11 @@ def test_places_of_the_real_text_have_one_in_the_plain_text() -> None:
         16: (5, 1),  # c
     }
     found = {
-        line: stripped().plain_position(Position(line, place[1])) for line, place in lines.items()
+        line: stripped().to_plain_position(Position(line, place[1]))
+        for line, place in lines.items()
     }
     assert found == {line: Position(*place) for line, place in lines.items()}
-    back = [stripped().real_line(line) for line in range(7)]
+    back = [stripped().to_real_line(line) for line in range(7)]
     assert back == [0, 1, 1, 7, 12, 16, 17]
     whole = Range(Position(1, 0), Position(7, 0))
-    assert stripped().plain_range(whole) == Range(Position(1, 0), Position(3, 0))
+    assert stripped().to_plain_range(whole) == Range(Position(1, 0), Position(3, 0))

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from stet.settings.values import ContextSettings, Settings
-from stet.text.capped import MAX_CHARACTERS
+from stet.text.bounded_output import MAX_CHARACTERS
 from stet.tools.find_dead_links import FIND_DEAD_LINKS
 from stet.tools.get_links import GET_LINKS
 from tests.support.turns import make_desk, use

@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 from stet.review.readying import made_ready
 from stet.settings.values import ContextSettings, Settings
-from stet.text.capped import MAX_CHARACTERS
+from stet.text.bounded_output import MAX_CHARACTERS
 from stet.text.edit import Replacement, TextEdit
 from stet.tools.base import Tool
 from stet.tools.explore_structure import EXPLORE_STRUCTURE

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stet.system.os_system import OsSystem
+from stet.text.ai_comment_markers import Marker
+from stet.text.ai_comments import AiComment
 from stet.text.document import TextDocument
-from stet.text.instruction_marks import Marker
-from stet.text.instructions import Instruction
 from stet.workspace.comments.child import comments_of
 from stet.workspace.comments.finder import MAX_CHARACTERS, Unreadable, find_instructions
 from stet.workspace.comments.grammars import comments_by_grammar
@@ -110,7 +110,7 @@ def test_grammar_and_lexer_agree_about_a_comment_that_follows_a_line(text: str) 
 async def test_instructions_are_found_by_a_process_of_its_own() -> None:
     document = TextDocument("file:///w/a.py", "x = 1  # double it AI!\n", 1, "python")
     assert await find_instructions(document, "a.py", OsSystem()) == (
-        Instruction(Marker.DO, "double it", 7, 22),
+        AiComment(Marker.DO, "double it", 7, 22),
     )
     by_name = TextDocument("file:///w/a.py", "x = '# no AI!'\n", 1, "")
     assert await find_instructions(by_name, "a.py", OsSystem()) == ()

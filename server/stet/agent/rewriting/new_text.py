@@ -10,7 +10,7 @@ from stet.agent.errors import TurnFailed
 from stet.agent.rewriting.own_part import own_part, repeats_a_side
 from stet.agent.rewriting.passage import Passage
 from stet.text.lines import line_end, line_ends, without_end
-from stet.text.refit import with_known_ends
+from stet.text.reindent import adopt_known_line_ends
 
 _FENCE = re.compile(r"^(`{3,})[^\n`]*\n(.*?)^\1`*[ \t]*$", re.MULTILINE | re.DOTALL)
 _ANY_FENCE = re.compile(r"```|^[ \t]*~~~", re.MULTILINE)
@@ -140,6 +140,6 @@ def _as_in_file(text: str, passage: Passage) -> str:
     lines = body.split("\n")
     made = passage.line_end.join(lines) + end
     if len(line_ends(passage.text)) > 1:  # each line keeps its own
-        made = with_known_ends(made, (passage.text,), passage.line_end)
+        made = adopt_known_line_ends(made, (passage.text,), passage.line_end)
         made = without_end(made) + end if end else made
     return made

@@ -12,8 +12,8 @@ from stet.llm.messages import Completion, Message, StopReason
 from stet.llm.model import Model, Request, Sink, ignore
 from stet.llm.text_form import defused
 from stet.llm.wrapped import Wrapped
-from stet.text.control_tokens import broken
 from stet.text.document import TextDocument
+from stet.text.special_tokens import escape_special_tokens
 from stet.tools.desk import Desk
 
 _NUMBER = re.compile(r"^ *(?:[0-9]{1,9}|[a-z][0-9]{1,9}\+)\t", re.MULTILINE)
@@ -69,7 +69,7 @@ class LedModel(Wrapped):
         redact = self._desk.workspace.redactor.redact
 
         def may_be_told(text: str) -> bool:
-            return not redact(text).kinds and broken(text) == text
+            return not redact(text).kinds and escape_special_tokens(text) == text
 
         windows = {name: self._window(name) for name in self._files}
         read = self._desk.files_read

@@ -20,7 +20,7 @@ from stet.bridges.opencode import wire
 from stet.bridges.opencode.address import Address
 from stet.bridges.opencode.errors import NotOpenCode, Refused, Unreachable
 from stet.system.socket_owner import Endpoint, other_owner, own_uid
-from stet.text.capped import MAX_LINE, quoted_line
+from stet.text.bounded_output import MAX_LINE, quote_line
 from stet.text.content_coding import ACCEPTED, BadCoding, ContentDecoder
 from stet.workspace.redaction import Redactor
 
@@ -246,7 +246,7 @@ class _Failures:
             raise Unreachable(f"it did not answer within {SECONDS:g} s") from late
         if isinstance(error, (httpx2.HTTPError, httpx2.InvalidURL)):
             said = Redactor().beginning(str(error) or type(error).__name__, MAX_LINE)
-            raise Unreachable(quoted_line(said)) from error
+            raise Unreachable(quote_line(said)) from error
 
 
 async def _body_of(response: httpx2.Response, path: str) -> bytes:

@@ -19,7 +19,7 @@ import re
 
 from stet.bridges.opencode.look import Seen, Selected
 from stet.context.tags import harmless, on_one_line
-from stet.text.control_tokens import broken
+from stet.text.special_tokens import escape_special_tokens
 
 _TAG = re.compile(r"<(?=\s*+/?+\s*+system(?:[-_\s]*+reminder|(?![\w-])))", re.IGNORECASE)
 _QUOTES = '"' * 3
@@ -68,5 +68,5 @@ def _name(text: str) -> str:
 
 
 def _tame(text: str) -> str:
-    text = _TAG.sub("&lt;", broken(text))
+    text = _TAG.sub("&lt;", escape_special_tokens(text))
     return _QUOTATION.sub(lambda found: r"\"" * len(found[0]), text)

@@ -7,7 +7,7 @@ from stet.context.gathering import Gathered, GatheredFolder
 from stet.context.tags import element, on_one_line
 from stet.settings.values import Settings
 from stet.text.document import TextDocument
-from stet.text.iso import iso_time
+from stet.text.iso_time import iso_time
 
 MAX_CHARACTERS = 200_000
 """Of all whole files of a section together; those behind are shown by their first lines."""

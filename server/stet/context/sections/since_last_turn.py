@@ -140,7 +140,7 @@ def _one(verdict: Verdict, beginning: Beginning) -> _Item:
 
 
 def _waits(hunk: Hunk) -> str:
-    first, behind = hunk.range.start.line + 1, hunk.range.line_behind
+    first, behind = hunk.range.start.line + 1, hunk.range.line_after
     if not hunk.old:
         return f"- {hunk.id}: adds lines before line {first}"
     lines = f"line {first}" if behind <= first else f"lines {first}-{behind}"

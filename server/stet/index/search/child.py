@@ -27,7 +27,7 @@ from stet.index.search.state import DISK_REFUSES
 from stet.index.search.store import Store
 from stet.index.search.vectors import unpacked
 from stet.index.search.watch import watch_folders
-from stet.text.fault import told
+from stet.text.safe_traceback import format_safe_traceback
 from stet.workspace.uris import canonical
 
 NICE = 10
@@ -130,7 +130,7 @@ class Worker:
             self._builder.avoid([key])
             self._failed.add(key)
             if not has_failed:
-                why = told(bug)
+                why = format_safe_traceback(bug)
                 tell("logged", message=f"A document can't be indexed and is left out: {why}")
         else:
             self._failed.discard(key)
@@ -217,7 +217,7 @@ class Worker:
         try:
             self._answer(message)
         except Exception as bug:  # one question's bug must not end the index
-            tell("unanswered", id=message["id"], error=told(bug))
+            tell("unanswered", id=message["id"], error=format_safe_traceback(bug))
             code = getattr(bug, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
             if code != sqlite3.SQLITE_ERROR:
                 raise
@@ -356,7 +356,7 @@ _NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
 def _ended(error: BaseException) -> None:
-    said = f"{DISK_REFUSES} ({error})" if _is_of_the_disk(error) else told(error)
+    said = f"{DISK_REFUSES} ({error})" if _is_of_the_disk(error) else format_safe_traceback(error)
     sys.stderr.write(f"{said}\n")
 
 

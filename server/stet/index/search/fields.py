@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from stet.index.search.chunk import Chunk
 from stet.index.words import STOP_WORDS, folded_text, stem
 from stet.text.lines import split_lines
-from stet.text.normal import normalized
+from stet.text.unicode_normal import normalize_unicode
 
 MAX_CHARACTERS = 40_000
 """How much of a chunk is read: one line may be a file of megabytes."""
@@ -131,7 +131,11 @@ def words(text: str) -> str:
 
 def _words_in(text: str) -> list[str]:
     """The words of `text` as they are written."""
-    return _ASCII_WORD.findall(text) if text.isascii() else _WORD.findall(normalized("NFC", text))
+    return (
+        _ASCII_WORD.findall(text)
+        if text.isascii()
+        else _WORD.findall(normalize_unicode("NFC", text))
+    )
 
 
 def _compared(found: list[str]) -> str:
@@ -164,7 +168,7 @@ def _asked_words(text: str) -> list[str]:
     """The words of a question as they are written; of a long one, such as a commit's message, without
     the addresses, which say where others speak of the same.
     """
-    text = normalized("NFC", text[:MAX_CHARACTERS])
+    text = normalize_unicode("NFC", text[:MAX_CHARACTERS])
     without = _WORD.findall(_ELSEWHERE.sub(" ", text))
     return without if len(without) >= MIN_WITHOUT else _WORD.findall(text)
 

@@ -24,7 +24,7 @@ from stet.index.searching import Found, Query, SearchMode
 from stet.index.word_search import WordSearcher
 from stet.settings.values import SearchSettings
 from stet.system.system import System
-from stet.text.fault import told
+from stet.text.safe_traceback import format_safe_traceback
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical
 
@@ -276,7 +276,7 @@ class Indexer:
         try:
             errors = await process.run()
         except ValueError as fault:  # it wrote what is no message
-            errors = told(fault)
+            errors = format_safe_traceback(fault)
         if self._process is not process:
             return  # it was ended on purpose
         self._process = None

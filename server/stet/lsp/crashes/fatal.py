@@ -15,7 +15,7 @@ from pathlib import Path
 from stet.lsp.connection.lifetime import is_alive
 from stet.lsp.crashes.shelf import Shelf
 from stet.lsp.logs.private import make_private, owners_only
-from stet.text.fault import place
+from stet.text.safe_traceback import package_path
 
 _PREFIX = "running-"
 _PATTERN = f"{_PREFIX}*.txt"
@@ -94,7 +94,7 @@ def _told(text: str) -> str:
 
 def _told_line(line: str) -> str:
     if call := _CALL.match(line):
-        return f"  {place(call['path'])}:{call['line']} in {call['name']}\n"
+        return f"  {package_path(call['path'])}:{call['line']} in {call['name']}\n"
     if call := _NATIVE_CALL.match(line):
-        return f"  {place(call['path'])} at {call['place']}\n"
+        return f"  {package_path(call['path'])} at {call['place']}\n"
     return "  (a line with a path)\n" if _PATH.search(line) else line

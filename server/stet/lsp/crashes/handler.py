@@ -84,7 +84,9 @@ class CrashReports(ContainedHandler):
         return True
 
     def _report(self, what: str, error: BaseException, lines: list[str]) -> None:
-        from stet.text.fault import told  # late: nothing fails in most runs
+        from stet.text.safe_traceback import (
+            format_safe_traceback,  # late: nothing fails in most runs
+        )
 
         parts = [
             "Stet crash report. It holds no text of yours, no paths and no keys.",
@@ -93,7 +95,7 @@ class CrashReports(ContainedHandler):
             *self.facts(),
             "",
             "where:",
-            told(error),
+            format_safe_traceback(error),
             "",
             "last lines of the log:",
             *lines,

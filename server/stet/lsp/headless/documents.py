@@ -13,7 +13,7 @@ from lsprotocol import types as lsp
 from stet.system.system import System
 from stet.text.buffer import TextBuffer
 from stet.text.encoding import Encoding
-from stet.text.view import BOM
+from stet.text.normalized_text import BOM
 from stet.workspace.uris import canonical, path_of, uri_of
 
 MAX_FILE_BYTES = 50_000_000

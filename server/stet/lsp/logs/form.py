@@ -1,7 +1,7 @@
 """What may stand in a log that is sent to a stranger with a report.
 
 Never a secret, at any level. No words of documents, questions and answers above debug: what an error
-says is left out, since it quotes what it met (`stet.text.fault`).
+says is left out, since it quotes what it met (`stet.text.safe_traceback`).
 """
 
 import copy
@@ -46,10 +46,10 @@ class PrivateFormatter(logging.Formatter):
 
     def formatException(self, ei: _ExcInfo) -> str:  # noqa: N802 - logging's name
         """Where it was raised and what it is; what it says too, if the user asked for debug."""
-        from stet.text.fault import told  # late: most servers log nothing
+        from stet.text.safe_traceback import format_safe_traceback  # late: most servers log nothing
 
         is_debug = logging.getLogger(OURS).isEnabledFor(logging.DEBUG)
-        return told(ei[1], with_messages=is_debug) if ei[1] is not None else ""
+        return format_safe_traceback(ei[1], with_messages=is_debug) if ei[1] is not None else ""
 
 
 class OursOrGrave(logging.Filter):

@@ -6,8 +6,8 @@ from lsprotocol import types as lsp
 
 from stet.lsp.instruction_check import InstructionLines
 from stet.lsp.showing.action import REWRITE, SOURCE, bare
-from stet.text.instruction_glance import marker_on
-from stet.text.instruction_marks import Marker
+from stet.text.ai_comment_line import marker_on_line
+from stet.text.ai_comment_markers import Marker
 from stet.text.position import Range
 
 MAX_LINES = 200
@@ -28,7 +28,7 @@ def glimpse(lines: Sequence[str], place: Range) -> Glimpsed:
     for number, line in enumerate(
         lines[first : min(place.last_line, first + MAX_LINES) + 1], first
     ):
-        if (marker := marker_on(line.rstrip("\r\n"))) is not None:
+        if (marker := marker_on_line(line.rstrip("\r\n"))) is not None:
             seen.setdefault(marker, []).append(number)
     return seen
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stet.text.capped import quoted_line
+from stet.text.bounded_output import quote_line
 from stet.text.change import TextChange
-from stet.text.encoding import Encoding, units_of
+from stet.text.encoding import Encoding, units_from_column
 from stet.text.escape import escape_line
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical
@@ -106,11 +106,11 @@ def _mark(dead: "DeadLink", encoding: Encoding) -> Mark:
     assert dead.place is not None
     line, column = dead.place.line, dead.place.character
     written = dead.edge.link.written
-    start = units_of(dead.line, column, encoding)
-    end = units_of(dead.line, column + len(written), encoding)
+    start = units_from_column(dead.line, column, encoding)
+    end = units_from_column(dead.line, column + len(written), encoding)
     near = ", ".join(map(escape_line, dead.near))
     hint = f" Like it: {near}." if near else ""
-    message = f"'{quoted_line(written)}' leads to no file.{hint}"
+    message = f"'{quote_line(written)}' leads to no file.{hint}"
     return Mark(line, dead.line, start, end, message, written)
 
 

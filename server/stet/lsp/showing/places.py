@@ -8,7 +8,7 @@ from stet.lsp.arguments import Arguments
 from stet.lsp.errors import InvalidParams
 from stet.lsp.showing.review_pages import ReviewPages
 from stet.text.document import TextDocument
-from stet.text.encoding import column_of
+from stet.text.encoding import column_from_units
 from stet.text.position import Position, Range
 from stet.workspace.paths import PathRefused
 from stet.workspace.selection import Source
@@ -170,4 +170,4 @@ def _position(value: object, document: TextDocument, workspace: Workspace) -> Po
         )
     if line >= len(document.lines):
         return document.end
-    return Position(line, column_of(document.lines[line], units, workspace.encoding))
+    return Position(line, column_from_units(document.lines[line], units, workspace.encoding))

@@ -114,7 +114,7 @@ class ReviewPages:
             stretch = selection.ranges[0] if selection else None
         if document is None or page is None or stretch is None:
             return None
-        last = max(stretch.line_behind - 1, stretch.start.line)
+        last = max(stretch.line_after - 1, stretch.start.line)
         spots = [spot_at(page, document.text, line) for line in (stretch.start.line, last)]
         hunks = [self._ledger.hunk(spot.hunk) for spot in spots if spot]
         if not hunks or spots[0] is None or hunks[0].kind is HunkKind.CREATE:

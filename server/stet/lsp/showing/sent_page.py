@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from stet.text.escape import escape_line
-from stet.text.iso import iso_time
+from stet.text.iso_time import iso_time
 from stet.workspace.sending import Sending, To
 
 _HEAD = """\

@@ -27,7 +27,7 @@ from stet.text.document import TextDocument
 from stet.text.edit import Replacement
 from stet.text.lines import line_end, line_ends, whole_lines, without_end
 from stet.text.merge import Merger
-from stet.text.places import line_places
+from stet.text.occurrences import find_line_runs
 
 _NOWHERE = ("\n\n", "\n\n")
 """Lines that no text has: an insertion that is lost and can't be found by what was round it."""
@@ -180,7 +180,7 @@ class Anchor(Place):
             self._merger = Merger(self.base, self.proposed)
         elif self._around is None and self.current == before and not self.merged:
             return self.merged  # a conflict as before, or nothing
-        found = self._merger.merged(self.current)
+        found = self._merger.merge_detailed(self.current)
         self.is_mixed = found is not None and found.is_mixed
         merged = None if found is None else found.text
         if merged and self.end < len(lines) and not line_end(merged):
@@ -319,7 +319,7 @@ class Anchor(Place):
         n, place = len(wanted), lines[self.first : self.end]
         if not wanted:
             return None if place else (self.first, self.first)
-        found = line_places(place, wanted)
+        found = find_line_runs(place, wanted)
         return (self.first + found[0], self.first + found[0] + n) if len(found) == 1 else None
 
     def replacement(self, document: TextDocument, text: str) -> Replacement:

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from stet.review.anchoring.anchors import Anchor
-from stet.text.block import Block
-from stet.text.blocks import find_blocks, is_unfinished
+from stet.text.block_codec import find_blocks, has_leftovers
 from stet.text.change import LineChange
 from stet.text.imported_blocks import imported_at
+from stet.text.inline_block import InlineBlock
 
 _NEAR = 100
 """How many lines round its place a block that is not whole may reach: marks that come back do so at
@@ -111,7 +111,7 @@ class BlockAnchor(Anchor):
         if self._find(lines, self.first, self.end):
             return True
         rest = lines[self.first : self.end]
-        is_finished = not is_unfinished(rest, self.current, self.proposed)
+        is_finished = not has_leftovers(rest, self.current, self.proposed)
         reach = _FAR if is_finished else _NEAR
         if self.is_alone and self._find(lines, max(self.first - reach, 0), self.end + reach):
             self.strayed = True
@@ -135,7 +135,7 @@ class BlockAnchor(Anchor):
         self.merged = self.proposed = block.after
         return True
 
-    def _block_between(self, lines: Sequence[str], first: int, end: int) -> Block | None:
+    def _block_between(self, lines: Sequence[str], first: int, end: int) -> InlineBlock | None:
         """The first block with its id on some lines."""
         if self.block:
             return next(iter(imported_at(lines, (self.block,), first, end)), None)

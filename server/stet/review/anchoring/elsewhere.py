@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from stet.review.anchoring.anchors import Anchor
 from stet.review.anchoring.standing import says_enough
 from stet.text.lines import whole_lines, without_end
-from stet.text.places import line_places
+from stet.text.occurrences import find_line_runs
 
 
 def elsewhere(anchor: Anchor, lines: Sequence[str]) -> tuple[int, int] | None:
@@ -17,7 +17,7 @@ def elsewhere(anchor: Anchor, lines: Sequence[str]) -> tuple[int, int] | None:
     wanted = _with_one_end(whole_lines(anchor.base))
     if anchor.is_gap or not says_enough(wanted):
         return None
-    places = line_places(_with_one_end(lines), wanted)
+    places = find_line_runs(_with_one_end(lines), wanted)
     return (places[0], places[0] + len(wanted)) if len(places) == 1 else None
 
 

@@ -12,7 +12,7 @@ from stet.review.anchoring.standing import Fold, Standing, lines_around, print_o
 from stet.text.change import LineChange, TextChange
 from stet.text.document import TextDocument
 from stet.text.lines import whole_lines
-from stet.text.places import line_places
+from stet.text.occurrences import find_line_runs
 
 _MAX_WAYS = 64
 """How many readings of lines as hunks that came or did not are weighed."""
@@ -105,8 +105,8 @@ class Sent:
         """
         texts = [whole_lines(self.plan.texts[hunk]) for hunk in run.hunks]
         wanted = whole_lines("".join(self.plan.texts[hunk] for hunk in run.hunks))
-        found = line_places(lines, wanted) if wanted else ()
-        if len(found) != 1 or line_places(self.lines[run.first : run.end], wanted):
+        found = find_line_runs(lines, wanted) if wanted else ()
+        if len(found) != 1 or find_line_runs(self.lines[run.first : run.end], wanted):
             return {}
         at = accumulate(map(len, texts), initial=found[0])
         places = dict(zip(run.hunks, pairwise(at), strict=True))
@@ -115,7 +115,7 @@ class Sent:
         return {
             hunk: place
             for hunk, place in places.items()
-            if self.plan.texts[hunk] or not (taken[hunk] and line_places(beside, taken[hunk]))
+            if self.plan.texts[hunk] or not (taken[hunk] and find_line_runs(beside, taken[hunk]))
         }
 
     def told_apart(

@@ -21,7 +21,7 @@ from stet.text.document import TextDocument
 from stet.text.edit import OverlapError
 from stet.text.match import MatchError
 from stet.text.position import Range
-from stet.text.seen import Seen
+from stet.text.shown_text import ShownText
 from stet.tools.desk import Desk
 from stet.tools.edit_file.call import EditFile
 from stet.tools.edit_file.carried import carried, moved_place
@@ -92,7 +92,7 @@ class Batch:
             (shown, noted_since(live, shown, desk.workspace))
             for shown in desk.shown.texts_of(live.uri)
         )
-        self._seen: dict[str, Seen] = {}
+        self._seen: dict[str, ShownText] = {}
         self._rules = replace(desk.rules, ground=cache(desk.rules.ground))
         self._look = desk.rules.looking_ahead((live.uri,))
         self._located = desk.locate(calls[0].file) if new else None
@@ -111,7 +111,7 @@ class Batch:
             noted = next(noted for text, noted in self._texts if text is shown)
             changes = changes_since_text(self._live, shown, noted)
             view = None if changes or shown.text != self._live.text else self._view.plain_live
-            self._seen[shown.content_hash] = Seen(shown.text, changes, view)
+            self._seen[shown.content_hash] = ShownText(shown.text, changes, view)
         return shown
 
     def find(self) -> None:
@@ -279,13 +279,15 @@ class Batch:
                 refused = against
         return _Found(wish, part, places, refused)
 
-    def _by_text(self, call: EditFile, seen: Seen | None) -> Wish:
+    def _by_text(self, call: EditFile, seen: ShownText | None) -> Wish:
         assert call.old_text is not None
         assert call.new_text is not None
         quote = Quote(call.old_text, call.new_text, replace_all=call.replace_all)
         return by_text(quote, self._view, seen)
 
-    def _by_position(self, call: EditFile, shown: TextDocument | None, seen: Seen | None) -> Wish:
+    def _by_position(
+        self, call: EditFile, shown: TextDocument | None, seen: ShownText | None
+    ) -> Wish:
         assert call.position is not None
         if shown is None or seen is None:
             raise BadInstruction(

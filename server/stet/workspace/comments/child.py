@@ -10,7 +10,7 @@ import re
 import sys
 
 from stet.system.child_limits import limit_self
-from stet.text.instructions import Instruction, instructions_in
+from stet.text.ai_comments import AiComment, find_ai_comments
 from stet.workspace.comments.grammars import comments_by_grammar
 from stet.workspace.comments.markdown import comments_of_markdown
 from stet.workspace.comments.signs import comments_by_sign
@@ -26,9 +26,9 @@ def main() -> None:
     limit_self(memory=MEMORY, cpu_seconds=CPU_SECONDS)
     asked = json.loads(sys.stdin.readline())
     text = asked["text"]
-    found: tuple[Instruction, ...] = ()
+    found: tuple[AiComment, ...] = ()
     if _MARK.search(text):
-        found = instructions_in(text, comments_of(text, asked["language"], asked["name"]))
+        found = find_ai_comments(text, comments_of(text, asked["language"], asked["name"]))
     answer = [[one.marker, one.text, one.start, one.end] for one in found]
     sys.stdout.write(json.dumps(answer))
 

@@ -6,9 +6,9 @@ from pathlib import PurePosixPath
 
 from stet.system.child import ask_child
 from stet.system.system import System
+from stet.text.ai_comment_markers import Marker
+from stet.text.ai_comments import AiComment
 from stet.text.document import TextDocument
-from stet.text.instruction_marks import Marker
-from stet.text.instructions import Instruction
 from stet.text.languages import language_named
 
 SECONDS = 10.0
@@ -21,7 +21,7 @@ class Unreadable(Exception):
 
 async def find_instructions(
     document: TextDocument, name: str, system: System
-) -> tuple[Instruction, ...]:
+) -> tuple[AiComment, ...]:
     """What comments of a document tell the agent to do, in order.
 
     Args:
@@ -50,9 +50,7 @@ async def find_instructions(
         raise Unreadable(
             f"The comments of {name!r} can't be read: it takes too much time or memory."
         ) from error
-    return tuple(
-        Instruction(Marker(marker), text, start, end) for marker, text, start, end in answer
-    )
+    return tuple(AiComment(Marker(marker), text, start, end) for marker, text, start, end in answer)
 
 
 def _task(document: TextDocument, name: str) -> bytes:

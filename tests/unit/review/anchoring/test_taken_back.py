@@ -127,6 +127,6 @@ def test_a_hunk_decided_long_ago_remembers_little_until_it_waits_again() -> None
     for one in undone[: -1 - FEW_FOLDS : -1]:
         page.apply(one)
     assert len(anchor.folds) == 1
-    assert page.ledger.restore(first.id).range.line_behind == len(undone) - FEW_FOLDS + 1
+    assert page.ledger.restore(first.id).range.line_after == len(undone) - FEW_FOLDS + 1
     _ = [change(page, 1, 1, "z\n") for _ in range(20)]
     assert len(anchor.folds) == 21

@@ -8,7 +8,7 @@ from stet.review.errors import WrongState
 from stet.review.proposal import HunkState
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
-from stet.text.without_blocks import strip_blocks
+from stet.text.stripped_document import strip_blocks
 from tests.support.block_page import CODE, NOTE, OLD, BlockPage, shown, texts
 from tests.support.page import Page
 

@@ -4,16 +4,16 @@ import re
 from collections.abc import Sequence
 
 from stet.text.lines import split_plain
-from stet.text.match_errors import Unclear
-from stet.text.render import numbered
+from stet.text.match_errors import UnclearEdit
+from stet.text.render import number_lines
 
-_GUTTER = re.compile(r" *([0-9]{1,9})\t")
+_LINE_NUMBER = re.compile(r" *([0-9]{1,9})\t")
 _MARK = re.compile(r" *[a-z][0-9]{1,9}\+\t")
 _AS_SHOWN = re.compile(r"(?:(?=[ 0-9]{6}\t) +[0-9]+| *[a-z][0-9]{1,9}\+)\t")
 """A number or a mark just as `stet.text.render` writes it; an unpadded number may begin a table's row."""
 
 
-def without_gutter(old_text: str, new_text: str) -> tuple[str, str] | None:
+def strip_line_numbers(old_text: str, new_text: str) -> tuple[str, str] | None:
     r"""Both texts without line numbers; None if the old text does not carry them.
 
     It does if *all* its lines begin with a number and a tab and the numbers count up by one. The
@@ -29,14 +29,14 @@ def without_gutter(old_text: str, new_text: str) -> tuple[str, str] | None:
         return None
     n_marked = sum(_number(line) is not None for line in new_lines)
     if n_marked not in {0, len(new_lines)}:
-        raise Unclear(
+        raise UnclearEdit(
             f"{n_marked} of {len(new_lines)} lines of the new text begin with a line number. "
             "Send both texts without line numbers."
         )
-    return _stripped(old_text), _stripped(new_text) if n_marked else new_text
+    return _strip_numbers(old_text), _strip_numbers(new_text) if n_marked else new_text
 
 
-def without_marks(old_text: str, new_text: str) -> tuple[str, str] | None:
+def strip_new_line_marks(old_text: str, new_text: str) -> tuple[str, str] | None:
     r"""Both texts without the marks of lines that are not in the file yet; None if the old has none.
 
     It has if *all* its lines begin with a number or a mark and a tab, and at least one with a mark.
@@ -46,18 +46,18 @@ def without_marks(old_text: str, new_text: str) -> tuple[str, str] | None:
         Unclear: Only some lines of the new text have numbers or marks.
     """
     old_lines, new_lines = _lines(old_text), _lines(new_text)
-    if not any(map(_MARK.match, old_lines)) or not all(map(_has_gutter, old_lines)):
+    if not any(map(_MARK.match, old_lines)) or not all(map(_has_line_number, old_lines)):
         return None
-    n_marked = sum(map(_has_gutter, new_lines))
+    n_marked = sum(map(_has_line_number, new_lines))
     if n_marked not in {0, len(new_lines)}:
-        raise Unclear(
+        raise UnclearEdit(
             f"{n_marked} of {len(new_lines)} lines of the new text begin with a line number or a "
             "mark. Send both texts without them."
         )
-    return _stripped(old_text), _stripped(new_text) if n_marked else new_text
+    return _strip_numbers(old_text), _strip_numbers(new_text) if n_marked else new_text
 
 
-def refuse_if_only_new(old_text: str, new_text: str, text: str) -> None:
+def check_no_line_numbers(old_text: str, new_text: str, text: str) -> None:
     """See that no number or mark gets into a text with lines that were quoted without.
 
     Args:
@@ -68,17 +68,19 @@ def refuse_if_only_new(old_text: str, new_text: str, text: str) -> None:
     Raises:
         Unclear: Lines of the new text have numbers or marks, and none of the old text has.
     """
-    if not any(map(_AS_SHOWN.match, _lines(new_text))) or any(map(_has_gutter, _lines(old_text))):
+    if not any(map(_AS_SHOWN.match, _lines(new_text))) or any(
+        map(_has_line_number, _lines(old_text))
+    ):
         return
     if any(map(_AS_SHOWN.match, split_plain(text))):
         return
-    raise Unclear(
+    raise UnclearEdit(
         "Lines of the new text begin with a line number or a mark, as the file was shown to you, and "
         "the old text has none. Send both without them. Where they belong in the file, use `position`."
     )
 
 
-def without_own_numbers(content: str, first: int, beside: Sequence[str]) -> str:
+def strip_consistent_numbers(content: str, first: int, beside: Sequence[str]) -> str:
     r"""Whole lines for line `first` (1-based) without line numbers, if all of them carry their own.
 
     They do if they are what `stet.text.render` makes of lines that start there. There is no quoted
@@ -90,14 +92,14 @@ def without_own_numbers(content: str, first: int, beside: Sequence[str]) -> str:
         beside: The lines of the text there. If one begins like a numbered line, the text is of that
             kind, and the numbers belong to it.
     """
-    bare = _stripped(content)
-    as_shown = numbered([f"{line}\n" for line in _lines(bare)], first)
+    bare = _strip_numbers(content)
+    as_shown = number_lines([f"{line}\n" for line in _lines(bare)], first)
     if as_shown.removesuffix("\n") != content.removesuffix("\n"):
         return content
-    return content if any(map(_GUTTER.match, beside)) else bare
+    return content if any(map(_LINE_NUMBER.match, beside)) else bare
 
 
-def _has_gutter(line: str) -> bool:
+def _has_line_number(line: str) -> bool:
     return _number(line) is not None or _MARK.match(line) is not None
 
 
@@ -106,11 +108,11 @@ def _lines(text: str) -> list[str]:
 
 
 def _number(line: str) -> int | None:
-    found = _GUTTER.match(line)
+    found = _LINE_NUMBER.match(line)
     return int(found[1]) if found else None
 
 
-def _stripped(text: str) -> str:
+def _strip_numbers(text: str) -> str:
     """Without numbers; a blank last line keeps its end, or it would be no line any more."""
     lines = [line.partition("\t")[2] for line in _lines(text)]
     return "\n".join(lines) + ("\n" if text.endswith("\n") or not lines[-1] else "")

@@ -7,43 +7,43 @@ from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.lines import split_lines
-from stet.text.match_errors import AlreadyApplied
+from stet.text.match_errors import EditAlreadyApplied
 from stet.text.merge import merge
 from stet.text.position import Position
-from stet.text.seen import Seen
+from stet.text.shown_text import ShownText
 
 
-def rebased(edit: TextEdit, seen: Seen, live: str) -> TextEdit | None:
-    """What `edit`, which was made for the text shown, does to `live`.
+def rebase_text_edit(edit: TextEdit, shown_text: ShownText, current: str) -> TextEdit | None:
+    """What `edit`, which was made for the text shown, does to `current`.
 
     The lines it touches, with one more on either side, are followed to where they are now, and
     merged by `stet.text.merge`.
 
     Args:
         edit: For `seen.text`; with at least one replacement.
-        seen: What was shown, and what was changed since.
-        live: The text as it is now.
+        shown_text: What was shown, and what was changed since.
+        current: The text as it is now.
 
     Returns:
         None if the two conflict.
 
     Raises:
-        AlreadyApplied: The user has made the same change.
+        EditAlreadyApplied: The user has made the same change.
     """
-    then, now = TextDocument("", seen.text), TextDocument("", live)
+    then, now = TextDocument("", shown_text.text), TextDocument("", current)
     first, end = _lines_of(edit, then)
     old_start, old_end = _start_of(then, first), _start_of(then, end)
-    start, stop = _followed(seen, Position(first, 0), end, then, now)
-    base, ours = seen.text[old_start:old_end], live[start:stop]
+    start, stop = _map_lines(shown_text, Position(first, 0), end, then, now)
+    base, ours = shown_text.text[old_start:old_end], current[start:stop]
     theirs = TextEdit(tuple(_shifted(edit, old_start))).apply(base)
     merged = merge(base, ours, theirs)
     if merged is None:
         return None
     if merged == ours:
-        raise AlreadyApplied(now.position_at(start).line + 1)
+        raise EditAlreadyApplied(now.position_at(start).line + 1)
     made = line_edit(start, ours, merged)
     n_lines = len(now.lines) + len(split_lines(merged)) - len(split_lines(ours))
-    if "\r" in live and len(split_lines(made.apply(live))) != n_lines:
+    if "\r" in current and len(split_lines(made.apply(current))) != n_lines:
         return None  # a `\r` has come to stand before a `\n` of another line
     return made
 
@@ -81,12 +81,12 @@ def _start_of(document: TextDocument, line: int) -> int:
     return len(document.text)
 
 
-def _followed(
-    seen: Seen, start: Position, end_line: int, then: TextDocument, now: TextDocument
+def _map_lines(
+    shown_text: ShownText, start: Position, end_line: int, then: TextDocument, now: TextDocument
 ) -> tuple[int, int]:
     """Where whole lines are now, without lines that were put at their edges."""
     end = then.position_at(_start_of(then, end_line))
-    for change in seen.changes:
+    for change in shown_text.changes:
         start = map_position(start, change, Bias.RIGHT)
         end = map_position(end, change, Bias.LEFT)
     first = _start_of(now, start.line)

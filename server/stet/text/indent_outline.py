@@ -82,7 +82,7 @@ class Outline:
             return self._symbol(line - 1, _width(indent))
         if line == len(self.lines):
             return None
-        return self._at(self._behind_decoration(line))
+        return self._at(self._skip_decorators(line))
 
     # -- code ------------------------------------------------------------------------------------
 
@@ -109,7 +109,7 @@ class Outline:
             text = self.lines[line]
             stripped = text.strip()
             if stripped and (indent := _width(indent_of(text))) < below:
-                at = self._behind_decoration(line)
+                at = self._skip_decorators(line)
                 if name := self._name(at):
                     found.append((name, at))
                     below, last = indent, line - MAX_DISTANCE
@@ -126,7 +126,7 @@ class Outline:
         following = self.lines[line + 1] if line + 1 < len(self.lines) else ""
         return defined_name(self.lines[line], following)
 
-    def _behind_decoration(self, line: int) -> int:
+    def _skip_decorators(self, line: int) -> int:
         """The definition that a decorator or comment at `line` stands on; else `line` itself."""
         if not self.lines[line].lstrip().startswith(_ABOVE):
             return line
@@ -167,7 +167,7 @@ def _headings(lines: Sequence[str]) -> list[tuple[int, int, str]]:
     """
     found: list[tuple[int, int, str]] = []
     fence, before = "", ""
-    for number in range(behind_front_matter(lines), len(lines)):
+    for number in range(front_matter_end(lines), len(lines)):
         text = without_end(lines[number])
         if marks := _FENCE.match(text):
             fence = _fenced(fence, marks[1], marks[2])
@@ -185,7 +185,7 @@ def _headings(lines: Sequence[str]) -> list[tuple[int, int, str]]:
     return found
 
 
-def behind_front_matter(lines: Sequence[str]) -> int:
+def front_matter_end(lines: Sequence[str]) -> int:
     """The first line (0-based) that is not in the YAML at the top of a note; 0 where there is none."""
     if not lines or lines[0].rstrip() != "---":
         return 0
@@ -193,11 +193,11 @@ def behind_front_matter(lines: Sequence[str]) -> int:
     return next(ends, -1) + 1
 
 
-def _fenced(fence: str, marks: str, behind: str) -> str:
+def _fenced(fence: str, marks: str, rest: str) -> str:
     """The fence that is open behind a line of `marks`, where `fence` was open before it."""
     if not fence:
-        return "" if marks[0] == "`" and "`" in behind else marks
-    closes = marks[0] == fence[0] and len(marks) >= len(fence) and not behind.strip()
+        return "" if marks[0] == "`" and "`" in rest else marks
+    closes = marks[0] == fence[0] and len(marks) >= len(fence) and not rest.strip()
     return "" if closes else fence
 
 

@@ -4,12 +4,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from stet.text.change import Bias, TextChange, map_position
+from stet.text.normalized_text import NormalizedText
 from stet.text.position import Position
-from stet.text.view import View
 
 
 @dataclass(frozen=True)  # without slots: what is computed once is kept in the instance
-class Seen:
+class ShownText:
     """What the model was shown.
 
     Attributes:
@@ -20,39 +20,39 @@ class Seen:
 
     text: str
     changes: tuple[TextChange, ...]
-    made: View | None = field(default=None, compare=False, repr=False)
+    made: NormalizedText | None = field(default=None, compare=False, repr=False)
 
     @cached_property
-    def view(self) -> View:
+    def view(self) -> NormalizedText:
         """The text and its plain form."""
-        return self.made or View(self.text)
+        return self.made or NormalizedText(self.text)
 
 
-class Trail:
+class PositionMap:
     """Follows places of a text that was shown to the live text.
 
-    Places in the text shown are offsets of its plain form (`View`); places in the live text are
+    Places in the text shown are offsets of its plain form (`NormalizedText`); places in the live text are
     offsets of the text itself.
 
     Attributes:
         view: The text shown.
     """
 
-    def __init__(self, seen: Seen, live: View) -> None:
-        self.view = seen.view
-        self._changes = seen.changes
-        self._then = seen.view.document
-        self._now = live.document
+    def __init__(self, shown_text: ShownText, current: NormalizedText) -> None:
+        self.view = shown_text.view
+        self._changes = shown_text.changes
+        self._then = shown_text.view.document
+        self._now = current.document
 
-    def inside(self, start: int, end: int) -> tuple[int, int]:
+    def map_inside(self, start: int, end: int) -> tuple[int, int]:
         """Where a stretch is now, without what was inserted at its edges."""
-        return self._follow(start, Bias.RIGHT), self._follow(end, Bias.LEFT)
+        return self._map(start, Bias.RIGHT), self._map(end, Bias.LEFT)
 
-    def around(self, start: int, end: int) -> tuple[int, int]:
+    def map_around(self, start: int, end: int) -> tuple[int, int]:
         """Where a stretch is now, with whatever replaced it or was inserted at its edges."""
-        return self._follow(start, Bias.LEFT), self._follow(end, Bias.RIGHT)
+        return self._map(start, Bias.LEFT), self._map(end, Bias.RIGHT)
 
-    def _follow(self, offset: int, bias: Bias) -> int:
+    def _map(self, offset: int, bias: Bias) -> int:
         place: Position = self._then.position_at(self.view.source_offset(offset))
         for change in self._changes:
             place = map_position(place, change, bias)

@@ -15,7 +15,7 @@ _MAX_SLIDE = 64
 _MAX_LINES = 1_000
 
 
-def moved_as_one(
+def join_moved_blocks(
     hunks: Sequence[LineHunk], old: Sequence[str], new: Sequence[str]
 ) -> tuple[LineHunk, ...]:
     """`hunks`, which lead from `old` to `new`, with the blocks that were moved told as such.
@@ -29,17 +29,17 @@ def moved_as_one(
     if not sizes or len(hunks) > _MAX_HUNKS:
         return tuple(hunks)
     told = list(hunks)
-    blocks = _taken_out(hunks, [nth for nth in out if len(hunks[nth].old) in sizes], old)
+    blocks = _removable_blocks(hunks, [nth for nth in out if len(hunks[nth].old) in sizes], old)
     for nth in put:
         for slid in _slides(told, nth, new) if len(hunks[nth].new) in sizes else ():
             match = blocks.get(slid.new)
-            if match is not None and _are_apart(told, match, (nth, slid)):
+            if match is not None and _have_lines_between(told, match, (nth, slid)):
                 told[match[0]], told[nth] = match[1], slid
                 break
     return tuple(told)
 
 
-def _taken_out(
+def _removable_blocks(
     hunks: Sequence[LineHunk], out: Sequence[int], old: Sequence[str]
 ) -> dict[tuple[str, ...], tuple[int, LineHunk] | None]:
     """The blocks that some of `hunks` may be told to take out of `old`; None for what two may."""
@@ -71,7 +71,7 @@ def _slides(hunks: Sequence[LineHunk], nth: int, lines: Sequence[str]) -> Iterat
             yield hunk.slid(sign * by, tuple(lines[at : at + n]))
 
 
-def _are_apart(hunks: Sequence[LineHunk], *others: tuple[int, LineHunk]) -> bool:
+def _have_lines_between(hunks: Sequence[LineHunk], *others: tuple[int, LineHunk]) -> bool:
     """Whether a line in common is left between any two hunks if some are told in other ways."""
     told = list(hunks)
     for nth, slid in others:

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from stet.text.ai_comment_markers import AT_START, BLOCKS, Marker, marker_of
 from stet.text.edit import Replacement
-from stet.text.instruction_marks import AT_START, BLOCKS, Marker, marker_of
 from stet.text.lines import split_lines
 
 _AT_END = re.compile(r"(?<!\w)AI([!?])$", re.IGNORECASE)
@@ -25,7 +25,7 @@ _LONG_BRACKET = re.compile(r"--\[(=*)\[")
 
 
 @dataclass(frozen=True, slots=True)
-class Instruction:
+class AiComment:
     """A comment that tells the agent what to do.
 
     Attributes:
@@ -42,7 +42,7 @@ class Instruction:
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _CommentLine:
     """A comment, or one of several that belong together.
 
     Attributes:
@@ -64,7 +64,7 @@ class _Piece:
     is_alone: bool = False
 
 
-def instructions_in(text: str, comments: Iterable[tuple[int, int]]) -> tuple[Instruction, ...]:
+def find_ai_comments(text: str, comments: Iterable[tuple[int, int]]) -> tuple[AiComment, ...]:
     """The instructions among the comments of `text`, in order.
 
     Args:
@@ -72,17 +72,17 @@ def instructions_in(text: str, comments: Iterable[tuple[int, int]]) -> tuple[Ins
         comments: Where its comments are: offsets (code points, half-open), in order, disjoint.
             Comments to the line's end that follow each other may come as one.
     """
-    groups: list[list[_Piece]] = []
-    for piece in _pieces(text, comments):
-        if groups and _goes_on(groups[-1][-1], piece):
+    groups: list[list[_CommentLine]] = []
+    for piece in _comment_lines(text, comments):
+        if groups and _continues(groups[-1][-1], piece):
             groups[-1].append(piece)
         else:
             groups.append([piece])
-    found = (_instruction(group) for group in groups)
+    found = (_parse_group(group) for group in groups)
     return tuple(one for one in found if one is not None)
 
 
-def removal(text: str, start: int, end: int) -> Replacement:
+def removal_edit(text: str, start: int, end: int) -> Replacement:
     """What takes a comment out of `text`: its whole lines where nothing else stands on them.
 
     Else the white space before it goes with it, or behind it where it begins the line.
@@ -90,11 +90,11 @@ def removal(text: str, start: int, end: int) -> Replacement:
     first = _line_start(text, start)
     line_end = _LINE_END.search(text, end)
     last = line_end.start() if line_end else len(text)
-    before, behind = text[first:start], text[end:last]
-    if behind.strip():
+    before, after = text[first:start], text[end:last]
+    if after.strip():
         if before.strip():
             return Replacement(first + len(before.rstrip()), end, "")
-        return Replacement(start, end + len(behind) - len(behind.lstrip()), "")
+        return Replacement(start, end + len(after) - len(after.lstrip()), "")
     if before.strip():
         return Replacement(first + len(before.rstrip()), last, "")
     return Replacement(first, line_end.end() if line_end else last, "")
@@ -104,7 +104,7 @@ def _line_start(text: str, at: int) -> int:
     return max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
 
 
-def _instruction(group: Sequence[_Piece]) -> Instruction | None:
+def _parse_group(group: Sequence[_CommentLine]) -> AiComment | None:
     lines, marks = [], set()
     for line in (line for piece in group for line in piece.lines):
         said, found = _without_marks(line)
@@ -113,7 +113,7 @@ def _instruction(group: Sequence[_Piece]) -> Instruction | None:
     if not marks:
         return None
     marker = Marker.DO if Marker.DO in marks else Marker.ANSWER
-    return Instruction(marker, "\n".join(lines).strip(), group[0].start, group[-1].end)
+    return AiComment(marker, "\n".join(lines).strip(), group[0].start, group[-1].end)
 
 
 def _without_marks(line: str) -> tuple[str, set[Marker]]:
@@ -127,7 +127,7 @@ def _without_marks(line: str) -> tuple[str, set[Marker]]:
     return line, found
 
 
-def _goes_on(before: _Piece, piece: _Piece) -> bool:
+def _continues(before: _CommentLine, piece: _CommentLine) -> bool:
     """Whether a comment is the next line of the one before."""
     return (
         before.line >= 0
@@ -137,12 +137,12 @@ def _goes_on(before: _Piece, piece: _Piece) -> bool:
     )
 
 
-def _pieces(text: str, comments: Iterable[tuple[int, int]]) -> Iterator[_Piece]:
+def _comment_lines(text: str, comments: Iterable[tuple[int, int]]) -> Iterator[_CommentLine]:
     starts = list(accumulate(map(len, split_lines(text)), initial=0))
     for start, end in comments:
         raw = text[start:end]
-        if (inner := _inside(raw)) is not None:
-            yield _Piece(start, start + len(raw.rstrip()), inner)
+        if (inner := _block_comment_lines(raw)) is not None:
+            yield _CommentLine(start, start + len(raw.rstrip()), inner)
             continue
         at = start
         for line in split_lines(raw):
@@ -150,14 +150,14 @@ def _pieces(text: str, comments: Iterable[tuple[int, int]]) -> Iterator[_Piece]:
             if said:
                 begins = at + len(line) - len(line.lstrip())
                 number = bisect_right(starts, begins) - 1
-                yield _line_piece(text[starts[number] : begins], said, begins, number)
+                yield _line_comment(text[starts[number] : begins], said, begins, number)
             at += len(line)
 
 
-def _line_piece(before: str, said: str, start: int, number: int) -> _Piece:
+def _line_comment(before: str, said: str, start: int, number: int) -> _CommentLine:
     """A comment to the end of line `number`, on which `before` stands before it."""
     sign = found[0] if (found := _SIGN.match(said)) else ""
-    return _Piece(
+    return _CommentLine(
         start,
         start + len(said),
         (said[len(sign) :].strip(),),
@@ -168,7 +168,7 @@ def _line_piece(before: str, said: str, start: int, number: int) -> _Piece:
     )
 
 
-def _inside(raw: str) -> tuple[str, ...] | None:
+def _block_comment_lines(raw: str) -> tuple[str, ...] | None:
     """The lines of a comment that has an end of its own; None if it is none."""
     raw = raw.strip()
     pairs: Sequence[tuple[str, str]] = BLOCKS

@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from stet.text.tokens import TOKEN
+from stet.text.token_merge import TOKEN
 
 _MAX_PAIRS = 2_500
 """Products of line counts up to which every line is compared with every other."""
 
 
-def pairs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
+def pair_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Which new line is a changed old one, as (new, old), 0-based, in order on both sides.
 
     The heaviest common subsequence by likeness (dynamic programming); in very long hunks only

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 
-from stet.text.block import Block
-from stet.text.blocks import find_blocks, may_hold_blocks
+from stet.text.block_codec import find_blocks, may_hold_blocks
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.imported_blocks import SIGN, find_imported
+from stet.text.inline_block import InlineBlock
 from stet.text.large_document import LargeDocument
 from stet.text.lines import line_end, split_lines, whole_lines
 from stet.text.position import Position, Range
@@ -19,7 +19,7 @@ NO_REVISION = -1
 
 
 @dataclass(frozen=True)  # without slots: what is computed once is kept in the instance
-class Stripped:
+class StrippedDocument:
     """A text, and the same with every block replaced by the lines it stands for.
 
     *Plain* is the text without blocks; lines are 0-based, columns in code points.
@@ -32,9 +32,9 @@ class Stripped:
 
     real: TextDocument
     plain: TextDocument
-    blocks: tuple[Block, ...]
+    blocks: tuple[InlineBlock, ...]
 
-    def plain_position(self, position: Position) -> Position:
+    def to_plain_position(self, position: Position) -> Position:
         """Where a place of the real text is in the plain one; in a block it is the block's start.
 
         In lines of a block that stand in the plain text too it is that line.
@@ -46,12 +46,12 @@ class Stripped:
                 return self._in_block(block, shift, position)
         return Position(position.line + self._line_shifts[-1], position.character)
 
-    def plain_range(self, range_: Range) -> Range:
+    def to_plain_range(self, range_: Range) -> Range:
         """A stretch of the real text in the plain one."""
-        start, end = self.plain_position(range_.start), self.plain_position(range_.end)
+        start, end = self.to_plain_position(range_.start), self.to_plain_position(range_.end)
         return Range(start, max(start, end))
 
-    def real_line(self, line: int) -> int:
+    def to_real_line(self, line: int) -> int:
         """Where a line of the plain text is in the real one; one that a block stands for: its start."""
         for block, shift in zip(self.blocks, self._line_shifts, strict=False):
             if line < block.first + shift:
@@ -60,7 +60,7 @@ class Stripped:
                 return block.first
         return line - self._line_shifts[-1]
 
-    def real_place(self, first: int, end: int) -> tuple[int, int] | None:
+    def to_real_lines(self, first: int, end: int) -> tuple[int, int] | None:
         """Where whole lines of the plain text, or a gap between two, are in the real one.
 
         Returns:
@@ -68,12 +68,12 @@ class Stripped:
         """
         for block, shift in zip(self.blocks, self._line_shifts, strict=False):
             start = block.first + shift
-            behind = start + len(whole_lines(block.before))
-            if (first < behind and start < end) or first < start == behind < end:
+            after = start + len(whole_lines(block.before))
+            if (first < after and start < end) or first < start == after < end:
                 return None
         if first == end:
-            return self.real_line(first), self.real_line(first)
-        return self.real_line(first), self.real_line(end - 1) + 1
+            return self.to_real_line(first), self.to_real_line(first)
+        return self.to_real_line(first), self.to_real_line(end - 1) + 1
 
     @cached_property
     def _line_shifts(self) -> tuple[int, ...]:
@@ -84,7 +84,7 @@ class Stripped:
             )
         )
 
-    def _in_block(self, block: Block, shift: int, position: Position) -> Position:
+    def _in_block(self, block: InlineBlock, shift: int, position: Position) -> Position:
         line = self.real.lines[position.line]
         nth = position.line - block.first - 1
         before = split_lines(block.before)
@@ -94,8 +94,8 @@ class Stripped:
 
 
 def strip_blocks(
-    document: TextDocument, known: Collection[str], placed: tuple[Block, ...] = ()
-) -> Stripped | None:
+    document: TextDocument, known: Collection[str], placed: tuple[InlineBlock, ...] = ()
+) -> StrippedDocument | None:
     """`document` without the blocks of known ids, and of a note without those that other programs have
     put there; None if it has none.
 
@@ -115,22 +115,22 @@ def strip_blocks(
         done = block.end
     text = "".join((*pieces, *document.lines[done:]))
     # Revisions count changes of the real text: none of them leads from this one to another.
-    return Stripped(
+    return StrippedDocument(
         document, replace(document, text=text, revision=NO_REVISION, real=document), blocks
     )
 
 
-def _without_placed(document: LargeDocument, blocks: tuple[Block, ...]) -> Stripped:
+def _without_placed(document: LargeDocument, blocks: tuple[InlineBlock, ...]) -> StrippedDocument:
     """A very long text without these blocks; the same object again for the same blocks."""
-    kept: Stripped | None = document.__dict__.get("_stripped")
+    kept: StrippedDocument | None = document.__dict__.get("_stripped")
     if kept is None or (kept.blocks is not blocks and kept.blocks != blocks):
-        kept = Stripped(document, document.without(blocks, NO_REVISION), blocks)
+        kept = StrippedDocument(document, document.without(blocks, NO_REVISION), blocks)
         document.__dict__["_stripped"] = kept
     return kept
 
 
 def plain_changes(
-    changes: Sequence[TextChange], before: Sequence[Block], after: Sequence[Block]
+    changes: Sequence[TextChange], before: Sequence[InlineBlock], after: Sequence[InlineBlock]
 ) -> tuple[TextChange, ...] | None:
     """The changes of a text as those of the same text without its blocks.
 
@@ -171,17 +171,17 @@ def _moved(change: TextChange, n_lines: int) -> TextChange:
     return replace(change, range=change.range.shifted(n_lines), lines=lines, splice=splice)
 
 
-def _blocks_of(document: TextDocument, known: Collection[str]) -> tuple[Block, ...]:
+def _blocks_of(document: TextDocument, known: Collection[str]) -> tuple[InlineBlock, ...]:
     """The blocks in a text, in order of place."""
-    own: tuple[Block, ...] = ()
+    block_text: tuple[InlineBlock, ...] = ()
     if known and may_hold_blocks(document.text):
-        own = find_blocks(document.lines, known).blocks
+        block_text = find_blocks(document.lines, known).blocks
     if not document.is_markdown or SIGN not in document.text:
-        return own
-    taken = {line for block in own for line in range(block.first, block.end)}
+        return block_text
+    taken = {line for block in block_text for line in range(block.first, block.end)}
     others = [
         block
         for block in find_imported(document.lines).blocks
         if taken.isdisjoint(range(block.first, block.end))
     ]
-    return tuple(sorted((*own, *others), key=lambda block: block.first))
+    return tuple(sorted((*block_text, *others), key=lambda block: block.first))

@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from stet.text.indent import Indent, find_indent, visible_indent
+from stet.text.indent import IndentRule, find_indent_rule, visible_indent
 from stet.text.match_result import MatchKind
-from stet.text.typography import BLANK, SPACES, canonical
+from stet.text.typography import BLANK, SPACES, plain_punctuation
 
 _MAX_PLACES = 100
 """More places are not looked for: two are as bad."""
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class MatchedLines:
     """Lines that match.
 
     Attributes:
@@ -29,7 +29,7 @@ class Block:
 
     first: int
     n: int
-    indent: Indent
+    indent: IndentRule
     kind: MatchKind
     lost: str = ""
 
@@ -37,12 +37,12 @@ class Block:
 _KEYS: Mapping[MatchKind, Callable[[str], str]] = {
     MatchKind.TRAILING_SPACE: lambda line: line.rstrip(BLANK),
     MatchKind.INDENT: lambda line: line.strip(BLANK),
-    MatchKind.PUNCTUATION: lambda line: canonical(line).strip(BLANK),
+    MatchKind.PUNCTUATION: lambda line: plain_punctuation(line).strip(BLANK),
 }
 """The steps in order, and what each makes of a line."""
 
 
-class Haystack:
+class LineTable:
     """Lines without line ends in which blocks are looked for: what many searches share is made once.
 
     Attributes:
@@ -60,10 +60,10 @@ class Haystack:
             self._keys[kind] = list(map(_KEYS[kind], self.lines))
         return self._keys[kind]
 
-    def places(self, kind: MatchKind, wanted: Sequence[str]) -> Mapping[str, Sequence[int]]:
-        """The lines (0-based) with each of the keys `wanted` in a step, in order."""
+    def line_numbers(self, kind: MatchKind, keys: Sequence[str]) -> Mapping[str, Sequence[int]]:
+        """The lines (0-based) with each of the keys `keys` in a step, in order."""
         known = self._places.setdefault(kind, {})
-        if missing := set(wanted) - known.keys():
+        if missing := set(keys) - known.keys():
             # Only what is asked for: a list for each line of a very long text takes longer than a search.
             places: dict[str, list[int]] = {key: [] for key in missing}
             for at, line_key in enumerate(self.keys(kind)):
@@ -73,37 +73,37 @@ class Haystack:
         return known
 
 
-def find_lines(haystack: Haystack, wanted: Sequence[str]) -> tuple[Block, ...]:
-    """The places where the first step that finds any finds `wanted`, at most `_MAX_PLACES`.
+def find_fuzzy(table: LineTable, query: Sequence[str]) -> tuple[MatchedLines, ...]:
+    """The places where the first step that finds any finds `query`, at most `_MAX_PLACES`.
 
     They are lines without line ends. A block without a visible character is not looked for.
     """
-    if not any(line.strip(SPACES) for line in wanted):
+    if not any(line.strip(SPACES) for line in query):
         return ()
     for kind in _KEYS:
-        found = tuple(islice(_blocks(haystack, wanted, kind), _MAX_PLACES))
+        found = tuple(islice(_candidates(table, query, kind), _MAX_PLACES))
         if found:
             return found
     return ()
 
 
-def _blocks(haystack: Haystack, wanted: Sequence[str], kind: MatchKind) -> Iterator[Block]:
+def _candidates(table: LineTable, query: Sequence[str], kind: MatchKind) -> Iterator[MatchedLines]:
     """The places where the keys are equal and the indents differ by one rule."""
-    lines, keys = haystack.lines, haystack.keys(kind)
-    wanted_keys = list(map(_KEYS[kind], wanted))
-    theirs = list(map(visible_indent, wanted))
-    places = haystack.places(kind, wanted_keys)
-    rarest = min(range(len(wanted)), key=lambda i: len(places[wanted_keys[i]]))
-    for at in places[wanted_keys[rarest]]:
+    lines, keys = table.lines, table.keys(kind)
+    query_keys = list(map(_KEYS[kind], query))
+    theirs = list(map(visible_indent, query))
+    places = table.line_numbers(kind, query_keys)
+    rarest = min(range(len(query)), key=lambda i: len(places[query_keys[i]]))
+    for at in places[query_keys[rarest]]:
         first = at - rarest
-        end = first + len(wanted)
-        if first >= 0 and keys[first:end] == wanted_keys:
+        end = first + len(query)
+        if first >= 0 and keys[first:end] == query_keys:
             ours = list(map(visible_indent, lines[first:end]))
-            indent = find_indent(theirs, ours)
+            indent = find_indent_rule(theirs, ours)
             if indent is not None:
-                yield Block(first, len(wanted), indent, kind)
+                yield MatchedLines(first, len(query), indent, kind)
             elif kind is not MatchKind.TRAILING_SPACE and theirs[0] == "":
-                indent = find_indent(theirs[1:], ours[1:])
-                lost = indent.source_of(ours[0] or "") if indent else None
+                indent = find_indent_rule(theirs[1:], ours[1:])
+                lost = indent.to_model(ours[0] or "") if indent else None
                 if indent is not None and lost is not None:
-                    yield Block(first, len(wanted), indent, kind, lost)
+                    yield MatchedLines(first, len(query), indent, kind, lost)

@@ -5,16 +5,22 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from stet.text.diff import diff_lines
-from stet.text.indent import Indent, indent_of
+from stet.text.indent import IndentRule, indent_of
 from stet.text.line_hunk import LineHunk
+from stet.text.line_pairing import pair_lines
 from stet.text.lines import line_end, whole_lines, without_end
-from stet.text.match_errors import Unclear
-from stet.text.pairing import pairs
-from stet.text.tokens import TOKEN
-from stet.text.typography import SPACES, canonical, origins, plainer_signs, unknown_signs
+from stet.text.match_errors import UnclearEdit
+from stet.text.token_merge import TOKEN
+from stet.text.typography import (
+    SPACES,
+    plain_punctuation,
+    plain_sign_map,
+    punctuation_origins,
+    unknown_signs,
+)
 
 
-def with_line_ends(source: str, old: str, new: str, default: str) -> str:
+def adopt_line_ends(source: str, old: str, new: str, default: str) -> str:
     r"""`new`, which takes the place of `old`, with the line ends of the file.
 
     Args:
@@ -34,7 +40,7 @@ def with_line_ends(source: str, old: str, new: str, default: str) -> str:
     return "".join(line + end for line, end in zip(new_lines, [*ends, ""], strict=True))
 
 
-def with_known_ends(new: str, known: Sequence[str], default: str, above: str = "") -> str:
+def adopt_known_line_ends(new: str, known: Sequence[str], default: str, above: str = "") -> str:
     r"""`new`, with the line ends that its lines have elsewhere; the end of a last line that has none
     stays missing.
 
@@ -83,8 +89,8 @@ def _pieces(source: str) -> list[str]:
     return re.findall(r"[^\r\n]*(?:\r\n|\n|\r)", source)
 
 
-def refitted(
-    block: Sequence[str], old: Sequence[str], new: Sequence[str], indent: Indent, default: str
+def reindent_block(
+    block: Sequence[str], old: Sequence[str], new: Sequence[str], indent: IndentRule, default: str
 ) -> str:
     """The text that takes the place of `block`.
 
@@ -100,7 +106,7 @@ def refitted(
     """
     made: list[tuple[str, str]] = []
     at = 0
-    old, new = _in_plainer_signs(old, new, [without_end(line) for line in block])
+    old, new = _use_plain_punctuation(old, new, [without_end(line) for line in block])
     for hunk in diff_lines(old, new):
         made += [(without_end(line), line_end(line)) for line in block[at : hunk.old_start]]
         at = hunk.old_start + len(hunk.old)
@@ -112,7 +118,7 @@ def refitted(
     return "".join(text + end for (text, _), end in zip(made, ends, strict=True))
 
 
-def with_lost_indent(lost: str, old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
+def restore_lost_indent(lost: str, old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
     """Both texts, with what the first line of the old one lacks before it.
 
     Raises:
@@ -121,14 +127,14 @@ def with_lost_indent(lost: str, old: list[str], new: list[str]) -> tuple[list[st
     if not lost:
         return old, new
     if new and new[0] != new[0].lstrip():
-        raise Unclear(
+        raise UnclearEdit(
             "The first line of the old text lacks its indent, and that of the new text has one. "
             "Send both with the file's own indent."
         )
     return [lost + old[0], *old[1:]], [lost + line for line in new[:1]] + new[1:]
 
 
-def refuse_unclear_indent(old: list[str], new: list[str]) -> None:
+def check_clear_indent(old: list[str], new: list[str]) -> None:
     """One line is quoted, without its indent: did only that line lose it, or the new ones too?
 
     Raises:
@@ -138,13 +144,13 @@ def refuse_unclear_indent(old: list[str], new: list[str]) -> None:
     if len(quoted) > 1 or quoted[0] != quoted[0].lstrip():
         return
     if any(line.strip() for line in new[1:]):
-        raise Unclear(
+        raise UnclearEdit(
             "The one line of the old text lacks its indent, so it can't be told how far the new "
             "lines are to be indented. Send both texts with the file's own indent."
         )
 
 
-def _in_plainer_signs(
+def _use_plain_punctuation(
     old: Sequence[str], new: Sequence[str], block: Sequence[str]
 ) -> tuple[Sequence[str], Sequence[str]]:
     """Both texts, without the typographic signs that a model wrote for the plain ones of `block`.
@@ -152,12 +158,12 @@ def _in_plainer_signs(
     Raises:
         Unclear: It did so, and the new text has others, which it may have written for plain ones.
     """
-    plainer = plainer_signs(zip(old, block, strict=True))
+    plainer = plain_sign_map(zip(old, block, strict=True))
     if not plainer:
         return old, new
     if unknown := unknown_signs("".join(new), "".join(old)):
         odd = chr(next(iter(plainer)))
-        raise Unclear(
+        raise UnclearEdit(
             f"The old text has {odd!r} where the file has {plainer[ord(odd)]!r}, so it can't be told "
             f"what {unknown!r} in the new text stands for. Send both with the file's own signs."
         )
@@ -165,44 +171,44 @@ def _in_plainer_signs(
 
 
 def _changed(
-    block: Sequence[str], hunk: LineHunk, indent: Indent, default: str
+    block: Sequence[str], hunk: LineHunk, indent: IndentRule, default: str
 ) -> Iterator[tuple[str, str]]:
     """The new lines of one hunk, each with its line end."""
-    partner = dict(pairs(hunk.old, hunk.new))
+    partner = dict(pair_lines(hunk.old, hunk.new))
     for j, line in enumerate(hunk.new):
         if j in partner:
             i = partner[j]
-            yield _merged(without_end(block[i]), hunk.old[i], line, indent), line_end(block[i])
+            yield _merge_line(without_end(block[i]), hunk.old[i], line, indent), line_end(block[i])
         else:
             own = line_end(block[j]) if j < len(block) else ""
             yield _indented(line, indent), own or default
 
 
-def _indented(line: str, indent: Indent) -> str:
+def _indented(line: str, indent: IndentRule) -> str:
     """A new line with the file's indent; a blank one stays as it is where it has no counterpart."""
     if not line.strip(SPACES):
-        made = indent.of(line) if line else None
+        made = indent.to_file(line) if line else None
         return line if made is None else made
     lead = indent_of(line)
-    made = indent.of(lead)
+    made = indent.to_file(lead)
     if made is None:
-        raise Unclear(
+        raise UnclearEdit(
             f"The old text was found at another indent, and the new line {line!r} has no place "
             "there. Send both texts with the file's own indent."
         )
     return made + line[len(lead) :]
 
 
-def _merged(live: str, old: str, new: str, indent: Indent) -> str:
-    """A changed line: what `old` and `new` share is taken from `live`."""
+def _merge_line(current: str, old: str, new: str, indent: IndentRule) -> str:
+    """A changed line: what `old` and `new` share is taken from `current`."""
     if not new.strip(SPACES):
         return new
-    live_lead, live_body, live_tail = _parts(live)
+    live_lead, live_body, live_tail = _parts(current)
     old_lead, old_body, old_tail = _parts(old)
     new_lead, new_body, new_tail = _parts(new)
     lead = live_lead if new_lead == old_lead else indent_of(_indented(new, indent))
     tail = live_tail if new_tail == old_tail else new_tail
-    return lead + _merged_body(live_body, old_body, new_body) + tail
+    return lead + _merge_line_body(live_body, old_body, new_body) + tail
 
 
 def _parts(line: str) -> tuple[str, str, str]:
@@ -212,18 +218,18 @@ def _parts(line: str) -> tuple[str, str, str]:
     return line[:start], body, line[start + len(body) :]
 
 
-def _merged_body(live: str, old: str, new: str) -> str:
+def _merge_line_body(current: str, old: str, new: str) -> str:
     """`new`, with the file's punctuation in the words that `old` has too."""
-    if live == old or canonical(live) != canonical(old):
+    if current == old or plain_punctuation(current) != plain_punctuation(old):
         return new
     old_tokens, new_tokens = TOKEN.findall(old), TOKEN.findall(new)
     bounds = [0]
     for token in old_tokens:
-        bounds.append(bounds[-1] + len(canonical(token)))
-    where = origins(live)
+        bounds.append(bounds[-1] + len(plain_punctuation(token)))
+    where = punctuation_origins(current)
     if any(bound and where[bound] == where[bound - 1] for bound in bounds):
         return new
-    kept = [live[where[a] : where[b]] for a, b in pairwise(bounds)]
+    kept = [current[where[a] : where[b]] for a, b in pairwise(bounds)]
     made: list[str] = []
     at = 0
     for hunk in diff_lines(old_tokens, new_tokens):

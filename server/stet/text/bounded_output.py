@@ -10,7 +10,7 @@ MAX_LINE = 200
 """Of a line that is quoted in one, in code points."""
 
 
-def capped(lines: Sequence[str], go_on: str, *, limit: int | None = None) -> str:
+def join_bounded(lines: Sequence[str], go_on: str, *, limit: int | None = None) -> str:
     """`lines`, each with a line end, up to `limit` of them and `MAX_CHARACTERS` in all.
 
     Behind a cut stands how many are left out and `go_on`: what to do to see them.
@@ -27,7 +27,7 @@ def capped(lines: Sequence[str], go_on: str, *, limit: int | None = None) -> str
     return "".join(shown)
 
 
-def quoted_line(line: str) -> str:
+def quote_line(line: str) -> str:
     """A line of a file on one line, in bounds, with nothing in it that acts."""
     text = escape_line(line.strip())
     return text if len(text) <= MAX_LINE else text[:MAX_LINE] + " …"

@@ -17,11 +17,11 @@ class BlockStyle(Enum):
     FENCE = "fence"
     """A fenced `ai-edit` block of Markdown that holds JSON, and a tag (`stet.text.fenced_block`)."""
     MARKERS = "markers"
-    """Conflict markers as git writes them (`stet.text.marker_block`)."""
+    """Conflict markers as git writes them (`stet.text.conflict_block`)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class BlockForm:
     r"""How a block is to be written at its place.
 
     Attributes:
@@ -36,7 +36,7 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class InlineBlock:
     """A block found in a text.
 
     Attributes:
@@ -54,7 +54,7 @@ class Block:
     after: str
 
 
-def closing_end(before: str, after: str, form: Form) -> str | None:
+def closing_end(before: str, after: str, form: BlockForm) -> str | None:
     """The line end that `before` and `after` have in common, and the block will have.
 
     Returns:

@@ -15,10 +15,10 @@ _CUT = "\N{COMBINING GRAPHEME JOINER}"
 # Marks are no letters for `re`; the last two become marks under NFKC.
 _ROW = re.compile(rf"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){{{LONGEST + 1}}}")
 
-Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
+NormalForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
 
-def normalized(form: Form, text: str) -> str:
+def normalize_unicode(form: NormalForm, text: str) -> str:
     """`text` in a normal form; of marks without end each row is cut behind 30."""
     if text.isascii():
         return text

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 BAR = "\u00a6"
-"""Stands in what is shown in another way than it is written; see `visible`."""
+"""Stands in what is shown in another way than it is written; see `escape_hidden`."""
 _FLAG = re.compile("\U0001f3f4[\U000e0061-\U000e007a\U000e0030-\U000e0039]{2,6}\U000e007f")
 """England, Scotland, Wales: the one honest use of tag characters."""
 _IDEOGRAPHS = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -52,7 +52,7 @@ _PROSE = (
 """Endings of files in which a soft hyphen says where a long word may be parted; in code it hides."""
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f]")
 _SHOWN = re.compile(rf"<({BAR}+)U\+([0-9A-F]{{4,6}})>")
-LOOK_ALIKES = str.maketrans(
+CONFUSABLES = str.maketrans(
     "\u0430\u0435\u0455\u0456\u0458\u043a\u04cf\u043c\u043d\u043e"
     "\u0440\u0441\u0442\u0443\u0445\u0501\u04bb\u051b\u0461"
     "\u03b1\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u03f2"
@@ -66,13 +66,13 @@ _CAPITALS = {
 }  # fmt: skip
 """Those that look like a Latin capital, while the small letter looks like another or none."""
 _LATIN_1 = 0xFF
-_LEAST_DOUBLE = 3
+_MIN_CONFUSABLE = 3
 """Letters of a word that would be taken for another; shorter ones are met by chance."""
 _WORD = re.compile(r"\w+")
-_TWO_LATIN = re.compile(r"[A-Za-z][^A-Za-z]*[A-Za-z]")
+_TWO_LATIN_LETTERS = re.compile(r"[A-Za-z][^A-Za-z]*[A-Za-z]")
 
 
-def suspicion(new: Iterable[str], old: Iterable[str], name: str = "") -> str:
+def describe_spoofing(new: Iterable[str], old: Iterable[str], name: str = "") -> str:
     """Why a person could be deceived by the texts `new` in place of `old`, as a sentence; "" if not.
 
     What stands in `old` already may stay, as often as it stands there. `name` is the file's.
@@ -81,22 +81,22 @@ def suspicion(new: Iterable[str], old: Iterable[str], name: str = "") -> str:
     if all(map(str.isascii, new)) and not any(map(_CONTROLS.search, new)):
         return ""
     hides = _hidden if name.casefold().endswith(_PROSE) else _hidden_in_code
-    if _count(hides, new) - _count(hides, old):
+    if _count_matches(hides, new) - _count_matches(hides, old):
         return (
             "The text holds invisible characters that can show another text than a machine reads."
         )
-    if mixed := _count(_mixed, new) - _count(_mixed, old):
+    if mixed := _count_matches(_mixed_script_words, new) - _count_matches(_mixed_script_words, old):
         word = next(iter(mixed))
         return f"The word {skeleton(word)!r} in the text has letters of another script."
-    doubles = _doubles_of((*new, *old))
-    if found := _count(doubles, new) - _count(doubles, old):
+    doubles = _confusable_finder((*new, *old))
+    if found := _count_matches(doubles, new) - _count_matches(doubles, old):
         word = next(iter(found))
         return f"The word {skeleton(word)!r} stands in the text twice, once in another script."
     return ""
 
 
-def visible(text: str) -> str:
-    """`text` with what nobody sees as its number: `<¦U+202E>`; see `unseen`."""
+def escape_hidden(text: str) -> str:
+    """`text` with what nobody sees as its number: `<¦U+202E>`; see `unescape_hidden`."""
     if text.isascii() and not _CONTROLS.search(text):
         return text
     if BAR in text:
@@ -114,14 +114,14 @@ def visible(text: str) -> str:
     return _MAY_HIDE.sub(shown, text)
 
 
-def unseen(text: str) -> str:
-    """What `visible` has made of a text, as it was; a text that quotes some of it likewise."""
+def unescape_hidden(text: str) -> str:
+    """What `escape_hidden` has made of a text, as it was; a text that quotes some of it likewise."""
     if BAR not in text:
         return text
-    return _SHOWN.sub(_meant, text)
+    return _SHOWN.sub(_unescape_match, text)
 
 
-def _meant(shown: re.Match[str]) -> str:
+def _unescape_match(shown: re.Match[str]) -> str:
     bars, code = shown[1], int(shown[2], 16)
     if len(bars) > 1:
         return f"<{bars[1:]}U+{shown[2]}>"
@@ -129,7 +129,7 @@ def _meant(shown: re.Match[str]) -> str:
     return chr(code) if code <= sys.maxunicode and not 0xD800 <= code < 0xE000 else shown[0]
 
 
-def _count(find: Callable[[str], list[str]], texts: Iterable[str]) -> Counter[str]:
+def _count_matches(find: Callable[[str], list[str]], texts: Iterable[str]) -> Counter[str]:
     """How often each thing is found in the texts."""
     return Counter(found for text in texts for found in find(text))
 
@@ -142,46 +142,46 @@ def _hidden_in_code(text: str) -> list[str]:
     return [*_hidden(text), *(_SOFT_HYPHEN * text.count(_SOFT_HYPHEN))]
 
 
-def _mixed(text: str) -> list[str]:
+def _mixed_script_words(text: str) -> list[str]:
     """Words of Latin letters in which some letters only look like Latin ones."""
     if text.isascii():
         return []
-    return [word for word in _WORD.findall(text) if _is_mixed(word)]
+    return [word for word in _WORD.findall(text) if _is_mixed_script(word)]
 
 
-def _is_mixed(word: str) -> bool:
-    if word.isascii() or not _TWO_LATIN.search(word):
+def _is_mixed_script(word: str) -> bool:
+    if word.isascii() or not _TWO_LATIN_LETTERS.search(word):
         return False
-    return all(letter.isascii() or _plain(letter) for letter in word)
+    return all(letter.isascii() or _ascii_lookalike(letter) for letter in word)
 
 
-def _doubles_of(texts: Iterable[str]) -> Callable[[str], list[str]]:
+def _confusable_finder(texts: Iterable[str]) -> Callable[[str], list[str]]:
     """What finds words of another script that look like one of ASCII in these texts."""
     words = {word.casefold() for text in texts for word in _WORD.findall(text) if word.isascii()}
 
     def doubles(text: str) -> list[str]:
         found = () if text.isascii() else _WORD.findall(text)
-        return [word for word in found if _is_other(word) and skeleton(word) in words]
+        return [word for word in found if _is_non_latin(word) and skeleton(word) in words]
 
     return doubles
 
 
-def _is_other(word: str) -> bool:
-    return len(word) >= _LEAST_DOUBLE and all(map(_plain, word))
+def _is_non_latin(word: str) -> bool:
+    return len(word) >= _MIN_CONFUSABLE and all(map(_ascii_lookalike, word))
 
 
 def skeleton(word: str) -> str:
     """What a word reads like."""
     return "".join(
-        letter if letter.isascii() else _plain(letter) or letter for letter in word
+        letter if letter.isascii() else _ascii_lookalike(letter) or letter for letter in word
     ).casefold()
 
 
-def _plain(letter: str) -> str:
+def _ascii_lookalike(letter: str) -> str:
     """The letter of ASCII that a letter of another script looks like; "" if it looks like none."""
     if letter.isascii() or ord(letter) <= _LATIN_1:
         return ""
-    found = _CAPITALS.get(letter) or letter.casefold().translate(LOOK_ALIKES)
+    found = _CAPITALS.get(letter) or letter.casefold().translate(CONFUSABLES)
     if len(found) == 1 and not found.isascii():
         found = unicodedata.normalize("NFKC", found)  # wide and mathematical letters
     return found if len(found) == 1 and found.isascii() and found.isalpha() else ""

@@ -14,8 +14,8 @@ import re
 from collections.abc import Collection, Sequence
 from itertools import chain
 
-from stet.text.block import Block, Form, closing_end
 from stet.text.escape import escape_line
+from stet.text.inline_block import BlockForm, InlineBlock, closing_end
 from stet.text.lines import line_end, split_lines, without_end
 
 SIZE = 7
@@ -26,7 +26,9 @@ _CLOSING = re.compile(r"(>{7,}) stet (\S+)(?: .*)?")
 _RUN = re.compile(r"<{7,}|={7,}|>{7,}|\|{7,}")
 
 
-def render(block_id: str, before: str, after: str, form: Form, summary: str = "") -> str | None:
+def render(
+    block_id: str, before: str, after: str, form: BlockForm, summary: str = ""
+) -> str | None:
     """The block for a change of the lines `before` into `after`; None if there can be none."""
     end = closing_end(before, after, form)
     if end is None:
@@ -55,7 +57,7 @@ def marker_size(before: str, after: str) -> int:
     return max(runs, default=SIZE - 1) + 1
 
 
-def read(lines: Sequence[str], first: int, known: Collection[str]) -> Block | None:
+def read(lines: Sequence[str], first: int, known: Collection[str]) -> InlineBlock | None:
     """The whole block of a known id that begins at line `first`; None if there is none."""
     opening = _OPENING.fullmatch(without_end(lines[first]))
     if opening is None:
@@ -74,24 +76,24 @@ def read(lines: Sequence[str], first: int, known: Collection[str]) -> Block | No
             return None  # a marker too many: nobody can tell what belongs where
         end = line_end(lines[number])
         before, after = lines[first + 1 : middle], lines[middle + 1 : number]
-        return Block(closing[2], first, number + 1, _value(before, end), _value(after, end))
+        return InlineBlock(closing[2], first, number + 1, _value(before, end), _value(after, end))
     return None
 
 
-def named_at(line: str) -> str | None:
+def block_id_at(line: str) -> str | None:
     """The id in a line that looks like the last of a block; None if it does not."""
     found = _CLOSING.fullmatch(without_end(line)) if line.startswith(">" * SIZE) else None
     return found[2] if found else None
 
 
-def is_rest(line: str, size: int) -> bool:
+def is_leftover(line: str, size: int) -> bool:
     """Whether a line looks like a marker of this length, left of a block."""
     plain = without_end(line)
     marks = (_OPENING.fullmatch(plain), _SPLIT.fullmatch(plain), _CLOSING.fullmatch(plain))
     return any(mark is not None and len(mark[1]) == size for mark in marks)
 
 
-def _content(value: str, end: str, form: Form) -> str:
+def _content(value: str, end: str, form: BlockForm) -> str:
     r"""Lines as they stand inside; the last one has a line end there, whatever it has outside."""
     if not value:
         return ""

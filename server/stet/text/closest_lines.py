@@ -9,14 +9,14 @@ _MAX_HOMES = 8
 """How many wanted lines one word votes for; a word in more of them tells little."""
 
 
-def closest_lines(lines: Sequence[str], wanted: Sequence[str]) -> tuple[int, int] | None:
-    """The stretch of `lines` most like `wanted`: first line and end (0-based, half-open).
+def closest_lines(lines: Sequence[str], query: Sequence[str]) -> tuple[int, int] | None:
+    """The stretch of `lines` most like `query`: first line and end (0-based, half-open).
 
     Every word that a line shares with a wanted line votes for the place where the block would
     start; rare words weigh more. None if nothing is shared.
     """
     home: dict[str, list[int]] = defaultdict(list)
-    for i, line in enumerate(wanted):
+    for i, line in enumerate(query):
         for word in set(_WORD.findall(line)):
             home[word].append(i)
     shared = [
@@ -33,4 +33,4 @@ def closest_lines(lines: Sequence[str], wanted: Sequence[str]) -> tuple[int, int
     if not votes:
         return None
     first = max(votes, key=lambda start: (votes[start], -start))
-    return first, min(first + len(wanted), len(lines))
+    return first, min(first + len(query), len(lines))

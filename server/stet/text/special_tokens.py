@@ -3,16 +3,16 @@ r"""Control tokens of chat templates, and how text is kept from being read as on
 A local server makes one text of a conversation by its model's template and looks for control tokens
 in all of it: `<|im_end|>` in a file ends the user's message there and begins another in whatever role
 the file says. So a broken bar is put behind the first sign of each: `<¦|im_end|>`. Everybody can see
-it, no vocabulary holds it, and `mended` takes it out again: for any text, `mended(broken(text))` is
+it, no vocabulary holds it, and `unescape_special_tokens` takes it out again: for any text, `mended(broken(text))` is
 that text, as one that stands broken in it already gets another bar. What nobody sees is shown in the
-same go (`stet.text.hidden`).
+same go (`stet.text.spoofing`).
 
 Templates that are nothing but words (`### Instruction:`, `USER:`) have no tokens to break.
 """
 
 import re
 
-from stet.text.hidden import BAR, unseen, visible
+from stet.text.spoofing import BAR, escape_hidden, unescape_hidden
 
 _WORD = rf"[^\s<>\[\]{BAR}]{{1,64}}"
 _ANGLED = "|".join(
@@ -40,29 +40,29 @@ _SQUARE = "|".join(
 )
 
 
-def _signs(bars: str) -> str:
+def _token_pattern(bars: str) -> str:
     """The first sign of each token, where so many bars stand behind it."""
     return rf"<(?={bars}(?:{_ANGLED}))|\[(?={bars}(?:{_SQUARE}))|\](?={bars}~!?b[\[\]])"
 
 
-_WHOLE = re.compile(_signs(f"{BAR}*"))
-_BROKEN = re.compile(rf"({_signs(f'{BAR}+')}){BAR}")
-_MAY_BE_BROKEN = re.compile(rf"[<\[\]](?:{BAR}|\Z)")
+_WHOLE = re.compile(_token_pattern(f"{BAR}*"))
+_ESCAPED = re.compile(rf"({_token_pattern(f'{BAR}+')}){BAR}")
+_MAY_BE_ESCAPED = re.compile(rf"[<\[\]](?:{BAR}|\Z)")
 _LONGEST = 150
 """Characters of a token with its bars, about."""
 
 
-def broken(text: str) -> str:
-    """`text` in which nothing is a control token any more, and nothing hidden; see `mended`."""
-    return _WHOLE.sub(rf"\g<0>{BAR}", visible(text))
+def escape_special_tokens(text: str) -> str:
+    """`text` in which nothing is a control token any more, and nothing hidden; see `unescape_special_tokens`."""
+    return _WHOLE.sub(rf"\g<0>{BAR}", escape_hidden(text))
 
 
-def mended(text: str) -> str:
-    """What `broken` has made of a text, as it was; a text that quotes some of it likewise."""
-    return unseen(_BROKEN.sub(r"\1", text)) if BAR in text else text
+def unescape_special_tokens(text: str) -> str:
+    """What `escape_special_tokens` has made of a text, as it was; a text that quotes some of it likewise."""
+    return unescape_hidden(_ESCAPED.sub(r"\1", text)) if BAR in text else text
 
 
-def unfinished(text: str) -> int:
+def incomplete_token_start(text: str) -> int:
     """Where at the end of `text` something begins that may have to be mended when more has come."""
-    found = _MAY_BE_BROKEN.search(text, max(0, len(text) - _LONGEST))
+    found = _MAY_BE_ESCAPED.search(text, max(0, len(text) - _LONGEST))
     return found.start() if found else len(text)

@@ -8,9 +8,10 @@ no longer whole, it is named as broken and left alone.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from stet.text import fenced_block, marker_block
-from stet.text.block import Block, BlockStyle, Form
+from stet.text import conflict_block as marker_block
+from stet.text import fenced_block
 from stet.text.document import TextDocument
+from stet.text.inline_block import BlockForm, BlockStyle, InlineBlock
 from stet.text.lines import dominant_line_end, line_end, split_lines, without_end
 
 _FIRST = frozenset("`<>")
@@ -18,7 +19,7 @@ _SIGNS = ("ai-edit", "ai_edit", '"id"', ">>>>>>> stet ")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class BlockScan:
     """What a search for blocks found.
 
     Attributes:
@@ -26,7 +27,7 @@ class Found:
         broken: Known ids that are named by a line which belongs to no whole block.
     """
 
-    blocks: tuple[Block, ...] = ()
+    blocks: tuple[InlineBlock, ...] = ()
     broken: frozenset[str] = frozenset()
 
 
@@ -35,7 +36,7 @@ def style_for(document: TextDocument) -> BlockStyle:
     return BlockStyle.FENCE if document.is_markdown else BlockStyle.MARKERS
 
 
-def form_for(document: TextDocument, end: int, new: str) -> Form:
+def form_for(document: TextDocument, end: int, new: str) -> BlockForm:
     r"""How a block is written that makes `new` of lines up to `end` (0-based) of `document`.
 
     Its lines end as those beside it do.
@@ -46,11 +47,11 @@ def form_for(document: TextDocument, end: int, new: str) -> Form:
     if found == "\r" and ("\n" in document.text or "\n" in new):
         found = "\n"  # a `"\r"` would take in a line that is empty
     at_end = end >= len(lines) or (end == len(lines) - 1 and not lines[end])
-    return Form(style_for(document), found, at_end=at_end)
+    return BlockForm(style_for(document), found, at_end=at_end)
 
 
 def render_block(
-    block_id: str, before: str, after: str, form: Form, summary: str = ""
+    block_id: str, before: str, after: str, form: BlockForm, summary: str = ""
 ) -> str | None:
     """The lines that show a change of the lines `before` into `after`.
 
@@ -69,9 +70,9 @@ def render_block(
     return marker_block.render(block_id, before, after, form, summary)
 
 
-def find_blocks(lines: Sequence[str], known: Collection[str]) -> Found:
+def find_blocks(lines: Sequence[str], known: Collection[str]) -> BlockScan:
     """The blocks of known ids in `lines` (with their line ends), of either style."""
-    blocks: list[Block] = []
+    blocks: list[InlineBlock] = []
     broken: set[str] = set()
     behind = 0
     for number, line in enumerate(lines if known else ()):
@@ -86,24 +87,24 @@ def find_blocks(lines: Sequence[str], known: Collection[str]) -> Found:
             blocks.append(block)
             behind = block.end
             continue
-        if (named := _named_at(line)) is not None and named in known:
+        if (named := _block_id_at(line)) is not None and named in known:
             broken.add(named)
-    return Found(tuple(blocks), frozenset(broken))
+    return BlockScan(tuple(blocks), frozenset(broken))
 
 
-def named_in(text: str) -> frozenset[str]:
+def block_ids_in(text: str) -> frozenset[str]:
     """The ids that lines of a text name as those of a block do, whoever wrote them."""
     lines = split_lines(text) if may_hold_blocks(text) else ()
-    return frozenset(found for line in lines if (found := _named_at(line)) is not None)
+    return frozenset(found for line in lines if (found := _block_id_at(line)) is not None)
 
 
-def _named_at(line: str) -> str | None:
-    return fenced_block.named_at(line) or marker_block.named_at(line)
+def _block_id_at(line: str) -> str | None:
+    return fenced_block.block_id_at(line) or marker_block.block_id_at(line)
 
 
-def is_rest(line: str) -> bool:
+def is_leftover(line: str) -> bool:
     """Whether a line reads as one of a block's own: of a fenced one, or one that names a hunk."""
-    return fenced_block.is_rest(line) or _named_at(line) is not None
+    return fenced_block.is_leftover(line) or _block_id_at(line) is not None
 
 
 def may_hold_blocks(text: str) -> bool:
@@ -111,7 +112,7 @@ def may_hold_blocks(text: str) -> bool:
     return any(sign in text for sign in _SIGNS)
 
 
-def is_unfinished(lines: Sequence[str], before: str, after: str) -> bool:
+def has_leftovers(lines: Sequence[str], before: str, after: str) -> bool:
     """Whether lines where a block stood still hold a part of it.
 
     Args:
@@ -122,9 +123,9 @@ def is_unfinished(lines: Sequence[str], before: str, after: str) -> bool:
     content = {without_end(line) for line in (*split_lines(before), *split_lines(after))}
     size = marker_block.marker_size(before, after)
     return any(
-        fenced_block.is_rest(line)
-        or fenced_block.named_at(line) is not None
-        or marker_block.is_rest(line, size)
+        fenced_block.is_leftover(line)
+        or fenced_block.block_id_at(line) is not None
+        or marker_block.is_leftover(line, size)
         for line in lines
         if without_end(line) not in content
     )

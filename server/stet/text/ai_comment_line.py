@@ -3,7 +3,7 @@
 Only fixed strings are searched for. Whether it is a comment at all is found out elsewhere.
 """
 
-from stet.text.instruction_marks import AT_START, BLOCKS, Marker, marker_of
+from stet.text.ai_comment_markers import AT_START, BLOCKS, Marker, marker_of
 
 MAX_LINE = 2000
 """Code points of a line that are looked at for a mark, where it must be quick."""
@@ -19,22 +19,22 @@ _MAX_MARKS = 4
 """Of several marks on a line, how many are looked at."""
 
 
-def marker_on(line: str) -> Marker | None:
+def marker_on_line(line: str) -> Marker | None:
     """What a comment on this line wants, at a glance: a string that reads like one is taken for one.
 
     A line of a comment whose sign stands on another line counts only if it shows where that ends.
     """
-    found = _glance(line)
+    found = _quick_match(line)
     return None if found is None else found[0]
 
 
-def said_on(line: str) -> str:
-    """What a comment that `marker_on` sees on a line says there, without sign and mark."""
-    found = _glance(line)
+def comment_text_on_line(line: str) -> str:
+    """What a comment that `marker_on_line` sees on a line says there, without sign and mark."""
+    found = _quick_match(line)
     return "" if found is None else found[1]
 
 
-def _glance(line: str) -> tuple[Marker, str] | None:
+def _quick_match(line: str) -> tuple[Marker, str] | None:
     """Mark and words; by searches for fixed strings, because it is asked at every move of the cursor."""
     line = line[-MAX_LINE:].strip()
     folded = line.lower()
@@ -42,18 +42,18 @@ def _glance(line: str) -> tuple[Marker, str] | None:
     if not places:
         return None
     at = max(places)
-    before, behind = line[:at], line[at + 3 :].strip()
-    is_end = not behind or (len(behind) <= MAX_CLOSING and behind.endswith(_CLOSINGS))
+    before, after = line[:at], line[at + 3 :].strip()
+    is_end = not after or (len(after) <= MAX_CLOSING and after.endswith(_CLOSINGS))
     if is_end and (not before or not _is_of_word(before[-1])):
         signs = [place + len(sign) for sign in _SIGNS if (place := before.find(sign)) >= 0]
         signs += [len(sign) for sign in _SIGNS_AT_START if folded.startswith(sign)]
-        if signs or behind:
+        if signs or after:
             return marker_of(line[at + 2]), before[min(signs, default=0) :].strip(" \t*!")
-    return _glance_at_start(line, folded)
+    return _quick_match_at_start(line, folded)
 
 
-def _glance_at_start(line: str, folded: str) -> tuple[Marker, str] | None:
-    """As `_glance`, for a mark right behind the sign."""
+def _quick_match_at_start(line: str, folded: str) -> tuple[Marker, str] | None:
+    """As `_quick_match`, for a mark right behind the sign."""
     at = -1
     for _ in range(_MAX_MARKS):
         at = min(

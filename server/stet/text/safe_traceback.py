@@ -16,7 +16,7 @@ _FIRST, _LAST = 10, 30
 _ROOTS = (("/site-packages/", ""), ("/server/stet/", "stet/"))
 
 
-def told(error: BaseException, *, with_messages: bool = False) -> str:
+def format_safe_traceback(error: BaseException, *, with_messages: bool = False) -> str:
     """The error, those behind it and the calls that led there; several lines without the last's end.
 
     Args:
@@ -26,7 +26,7 @@ def told(error: BaseException, *, with_messages: bool = False) -> str:
     return "\n".join(_chain(error, with_messages=with_messages))
 
 
-def kind(error: BaseException) -> str:
+def error_kind(error: BaseException) -> str:
     """What an error is, with its number if it has one."""
     name = type(error).__qualname__
     if isinstance(error, OSError) and error.errno is not None:
@@ -35,15 +35,15 @@ def kind(error: BaseException) -> str:
     return f"{name} ({code})" if isinstance(code, int) or _is_word(code) else name
 
 
-def place(path: str) -> str:
+def package_path(path: str) -> str:
     """A source file's path from its package on; of one of no package, its name."""
     path = path.replace("\\", "/")
     for root, instead in _ROOTS:
         if root in path:
             return instead + path.rpartition(root)[2]
-    before, found, behind = path.rpartition("/lib/python3.")
+    before, found, cause = path.rpartition("/lib/python3.")
     if found:
-        return f"python/{behind.partition('/')[2]}"
+        return f"python/{cause.partition('/')[2]}"
     return (before or path).rpartition("/")[2]
 
 
@@ -62,7 +62,7 @@ def _chain(error: BaseException, *, with_messages: bool) -> Iterator[str]:
         if how:
             yield how
         yield from _calls(each)
-        yield f"{kind(each)}: {each}" if with_messages else kind(each)
+        yield f"{error_kind(each)}: {each}" if with_messages else error_kind(each)
         if each.__cause__ is not None:
             waiting.append(("caused by", each.__cause__))
         elif each.__context__ is not None and not each.__suppress_context__:
@@ -85,6 +85,6 @@ def _calls(error: BaseException) -> Iterator[str]:
 
 def _call(call: traceback.FrameSummary) -> str:
     """Where a call is; its line only where that is a program's, known to all who have it."""
-    where = place(call.filename)
+    where = package_path(call.filename)
     line = f"\n    {call.line}" if call.line and "/" in where else ""
     return f"  {where}:{call.lineno} in {call.name}{line}"

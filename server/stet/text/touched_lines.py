@@ -13,11 +13,11 @@ def touched_lines(changes: Iterable[TextChange]) -> tuple[range, ...]:
     touched: list[tuple[int, int]] = []
     for change in changes:
         for effect in change.effects:
-            touched = _behind(touched, effect)
+            touched = _after_change(touched, effect)
     return tuple(range(*one) for one in touched)
 
 
-def _behind(touched: list[tuple[int, int]], effect: LineChange) -> list[tuple[int, int]]:
+def _after_change(touched: list[tuple[int, int]], effect: LineChange) -> list[tuple[int, int]]:
     """The stretches (half-open) as they are after a change of lines, which adds its own."""
     first, removed, added = effect
     moved = added - removed

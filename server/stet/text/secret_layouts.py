@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterator
 
 PASSWORD, KEY, PRIVATE_KEY = "password", "API key", "private key line"
-Found = tuple[int, int, str]
+SecretSpan = tuple[int, int, str]
 
 _NETRC = re.compile(
     r"(?:machine\s{1,9}\S{1,200}|default)"
@@ -64,23 +64,25 @@ _ENCODED_BEGIN = ("LS0tLS1CRUdJTi", "0tLS0tQkVHSU4g", "tLS0tLUJFR0lOI")
 """`-----BEGIN ` in base64, at each of its three places."""
 
 
-def in_layouts(text: str, is_key: Callable[[str], Iterator[Found]]) -> Iterator[Found]:
+def find_in_layouts(
+    text: str, is_key: Callable[[str], Iterator[SecretSpan]]
+) -> Iterator[SecretSpan]:
     """Start, end and kind of each, in code points; in no order, and some may overlap.
 
     Args:
         text: Any.
         is_key: Finds keys by their form in a text of one line.
     """
-    yield from _netrc(text)
-    yield from _pgpass(text)
-    yield from _columns(text)
+    yield from _netrc_secrets(text)
+    yield from _pgpass_secrets(text)
+    yield from _column_secrets(text)
     yield from _private_keys(text)
     yield from _encoded_private_keys(text)
     yield from _static_keys(text)
-    yield from _cut_keys(text, is_key)
+    yield from _split_keys(text, is_key)
 
 
-def is_encoded(run: str, is_key: Callable[[str], Iterator[Found]]) -> bool:
+def is_encoded_key(run: str, is_key: Callable[[str], Iterator[SecretSpan]]) -> bool:
     """Whether a run of base64 is the encoding of a key, or of text that holds one."""
     if "_" in run or "-" in run or run.islower() or run.isupper():
         return False
@@ -91,7 +93,7 @@ def is_encoded(run: str, is_key: Callable[[str], Iterator[Found]]) -> bool:
     return plain.isprintable() and next(is_key(plain), None) is not None
 
 
-def _at(text: str, hint: str) -> Iterator[int]:
+def _hint_offsets(text: str, hint: str) -> Iterator[int]:
     """Where a literal stands."""
     at = text.find(hint)
     while at >= 0:
@@ -99,11 +101,11 @@ def _at(text: str, hint: str) -> Iterator[int]:
         at = text.find(hint, at + 1)
 
 
-def _netrc(text: str) -> Iterator[Found]:
+def _netrc_secrets(text: str) -> Iterator[SecretSpan]:
     if "password" not in text:
         return
     for hint in ("machine", "default"):
-        for at in _at(text, hint):
+        for at in _hint_offsets(text, hint):
             before = text[max(0, at - 80) : at].rstrip(" \t")
             begins = not before or before.endswith(("\n", "\r"))
             if not begins and (hint == "default" or text[at - 1] not in " \t"):
@@ -115,9 +117,9 @@ def _netrc(text: str) -> Iterator[Found]:
                     yield (*found.span("secret"), PASSWORD)
 
 
-def _pgpass(text: str) -> Iterator[Found]:
+def _pgpass_secrets(text: str) -> Iterator[SecretSpan]:
     for hint in _PGPASS_HINTS:
-        for at in _at(text, hint):
+        for at in _hint_offsets(text, hint):
             start = (
                 max(text.rfind("\n", max(0, at - 260), at), text.rfind("\r", max(0, at - 260), at))
                 + 1
@@ -129,22 +131,22 @@ def _pgpass(text: str) -> Iterator[Found]:
                 yield (*found.span("secret"), PASSWORD)
 
 
-def _columns(text: str) -> Iterator[Found]:
+def _column_secrets(text: str) -> Iterator[SecretSpan]:
     low, done = text.lower(), 0
     if len(low) != len(text):
         return
-    for at in sorted(at for name in _COLUMNS for at in _at(low, name)):
+    for at in sorted(at for name in _COLUMNS for at in _hint_offsets(low, name)):
         if at < done:
             continue
         start = low.rfind("\n", 0, at) + 1
         end = low.find("\n", at)
         done = end + 1 if end >= 0 else len(text)
         if 0 <= end < start + _MOST_LINE:
-            cells, done = _rows(text, start, end)
+            cells, done = _row_secrets(text, start, end)
             yield from cells
 
 
-def _rows(text: str, start: int, end: int) -> tuple[list[Found], int]:
+def _row_secrets(text: str, start: int, end: int) -> tuple[list[SecretSpan], int]:
     """The cells under the names of secrets, and where the rows end that were looked at.
 
     Args:
@@ -155,26 +157,26 @@ def _rows(text: str, start: int, end: int) -> tuple[list[Found], int]:
     head = text[start:end].rstrip("\r")
     sign = next((one for one in (",", ";", "\t", "|") if one in head), "")
     names = [one.strip() for one in head.split(sign)] if sign else []
-    at, found = end + 1, list[Found]()
+    at, found = end + 1, list[SecretSpan]()
     if not 2 <= len(names) <= _MOST_CELLS or not all(
         _HEADER.fullmatch(name) or (sign == "|" and not name) for name in names
     ):
         return found, at
-    wanted = [n for n, name in enumerate(names) if _NAMED.fullmatch(name)]
-    for _ in range(_MOST_ROWS if wanted else 0):
+    columns = [n for n, name in enumerate(names) if _NAMED.fullmatch(name)]
+    for _ in range(_MOST_ROWS if columns else 0):
         end = text.find("\n", at)
         end = len(text) if end < 0 else end
         cells = text[at : min(end, at + _MOST_LINE)].rstrip("\r").split(sign)
         if len(cells) != len(names):
             break
-        found += _secret_cells(cells, wanted, at)
+        found += _secret_cells(cells, columns, at)
         at = end + 1
     return found, at
 
 
-def _secret_cells(cells: list[str], wanted: list[int], start: int) -> Iterator[Found]:
+def _secret_cells(cells: list[str], columns: list[int], start: int) -> Iterator[SecretSpan]:
     """Those of a row that begins at `start`."""
-    for n in wanted:
+    for n in columns:
         value = cells[n].strip(" \t\"'")
         if len(value) >= _LEAST_PART and not _NO_SECRET.search(value) and _is_value(value):
             first = start + sum(len(cell) + 1 for cell in cells[:n]) + cells[n].index(value)
@@ -192,14 +194,14 @@ def _is_value(value: str) -> bool:
     )
 
 
-def _private_keys(text: str) -> Iterator[Found]:
+def _private_keys(text: str) -> Iterator[SecretSpan]:
     """Lines of private keys whose first line is missing, or both."""
     for end in _END.finditer(text) if "PRIVATE KEY" in text else ():
         before = text.rfind("-----", 0, end.start())
         start = max(before + 5 if before >= 0 else 0, end.start() - _MOST_BODY)
         yield from _last_lines(text, start, end.start())
     done = 0
-    for at in sorted(at for hint in _DER_HINTS for at in _at(text, hint)):
+    for at in sorted(at for hint in _DER_HINTS for at in _hint_offsets(text, hint)):
         for before in range(min(at, _BEFORE_DER) if at >= done else -1, -1, -1):
             key = _DER.match(text, at - before)
             if key is not None and text[key.start() - 1 : key.start()] not in _IN_BASE64:
@@ -212,7 +214,7 @@ def _private_keys(text: str) -> Iterator[Found]:
 _IN_BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 
 
-def _last_lines(text: str, start: int, end: int) -> Iterator[Found]:
+def _last_lines(text: str, start: int, end: int) -> Iterator[SecretSpan]:
     """The lines of base64 that end at `end`, with nothing else between them."""
     lines = [one.span() for one in _BODY.finditer(text, start, end)]
     at = end
@@ -223,7 +225,7 @@ def _last_lines(text: str, start: int, end: int) -> Iterator[Found]:
         at = first
 
 
-def _lines_from(text: str, start: int) -> Iterator[Found]:
+def _lines_from(text: str, start: int) -> Iterator[SecretSpan]:
     """The lines of base64 from `start` on, with nothing else between them."""
     line = _BASE64.match(text, start)
     most = start + _MOST_BODY
@@ -236,17 +238,17 @@ def _lines_from(text: str, start: int) -> Iterator[Found]:
         line = _BASE64.match(text, gap.end()) or short
 
 
-def _static_keys(text: str) -> Iterator[Found]:
+def _static_keys(text: str) -> Iterator[SecretSpan]:
     """Lines of hexadecimal digits in the static keys of OpenVPN."""
-    for at in _at(text, "OpenVPN Static key V"):
+    for at in _hint_offsets(text, "OpenVPN Static key V"):
         end = text.find("-----END", at, at + _MOST_BODY)
         for line in _HEX_LINE.finditer(text, at, end if end >= 0 else at + _MOST_STATIC):
             yield (*line.span(), PRIVATE_KEY)
 
 
-def _encoded_private_keys(text: str) -> Iterator[Found]:
+def _encoded_private_keys(text: str) -> Iterator[SecretSpan]:
     done = 0
-    for at in sorted(at for hint in _ENCODED_BEGIN for at in _at(text, hint)):
+    for at in sorted(at for hint in _ENCODED_BEGIN for at in _hint_offsets(text, hint)):
         if at < done:
             continue
         beginning = _BETWEEN.sub("", text[at : at + 160])
@@ -269,7 +271,7 @@ def _is_private(run: str) -> bool:
     return b"PRIVATE KEY" in base64.b64decode(letters[: len(letters) // 4 * 4])
 
 
-def _cut_keys(text: str, is_key: Callable[[str], Iterator[Found]]) -> Iterator[Found]:
+def _split_keys(text: str, is_key: Callable[[str], Iterator[SecretSpan]]) -> Iterator[SecretSpan]:
     """The parts of keys that are cut into literals which stand side by side."""
     parts: list[tuple[int, int]] = []
     for join in _JOIN.finditer(text):
@@ -286,8 +288,8 @@ def _cut_keys(text: str, is_key: Callable[[str], Iterator[Found]]) -> Iterator[F
 
 
 def _keys_in(
-    text: str, parts: list[tuple[int, int]], is_key: Callable[[str], Iterator[Found]]
-) -> Iterator[Found]:
+    text: str, parts: list[tuple[int, int]], is_key: Callable[[str], Iterator[SecretSpan]]
+) -> Iterator[SecretSpan]:
     """Those of `parts` that a key is made of, once they are joined."""
     whole = "".join(text[start:end] for start, end in parts)
     if len(whole) < _LEAST_PART or not any(one.isdigit() for one in whole):

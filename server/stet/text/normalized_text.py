@@ -5,18 +5,18 @@ from functools import cached_property
 from itertools import accumulate
 
 from stet.text.document import TextDocument
-from stet.text.ladder import Haystack
+from stet.text.fuzzy_lines import LineTable
 from stet.text.lines import dominant_line_end, split_lines, split_plain
 
 BOM = "\ufeff"
 
 
-def plain(text: str) -> str:
+def normalize_text(text: str) -> str:
     r"""`text` with every line end as `\n`, and without a byte order mark."""
     return text.removeprefix(BOM).replace("\r\n", "\n").replace("\r", "\n")
 
 
-class View:
+class NormalizedText:
     """A text and its plain form. Lines are 0-based, offsets in code points.
 
     Attributes:
@@ -26,7 +26,7 @@ class View:
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self.text = plain(source)
+        self.text = normalize_text(source)
 
     @cached_property
     def source_lines(self) -> list[str]:
@@ -39,9 +39,9 @@ class View:
         return split_plain(self.text)
 
     @cached_property
-    def haystack(self) -> Haystack:
+    def line_table(self) -> LineTable:
         """The same, without the empty rest behind a final line end, for the forgiving steps."""
-        return Haystack(self.lines[:-1] if self.lines[-1] == "" else self.lines)
+        return LineTable(self.lines[:-1] if self.lines[-1] == "" else self.lines)
 
     @cached_property
     def document(self) -> TextDocument:
@@ -76,11 +76,11 @@ class View:
         line = self.line_at(offset)
         return self._source_starts[line] + offset - self._starts[line]
 
-    def line_start(self, line: int) -> int:
+    def source_line_start(self, line: int) -> int:
         """Where a line starts in the text; for the line behind the last one, the text's end."""
         return self._source_starts[line]
 
-    def plain_start(self, line: int) -> int:
+    def line_start(self, line: int) -> int:
         """Where a line starts in the plain form."""
         return self._starts[line]
 

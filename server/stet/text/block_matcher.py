@@ -1,0 +1,341 @@
+"""One text in which a wished-for block is looked for: the exact steps and the forgiving ones.
+
+The rules of the ladder are told in `stet.text.match`. What the model was shown is used twice: to
+tell which of several places was meant, and to refuse a block that is unique only because the user
+has changed the one that the model saw.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stet.text.closest_lines import closest_lines
+from stet.text.edit import Replacement, TextEdit
+from stet.text.edit_rebase import line_edit
+from stet.text.fuzzy_lines import MatchedLines, find_fuzzy
+from stet.text.match_errors import (
+    AmbiguousBlock,
+    BlockChangedByUser,
+    BlockNotFound,
+    EditAlreadyApplied,
+    UnclearEdit,
+)
+from stet.text.match_result import BlockMatch, MatchKind
+from stet.text.normalized_text import NormalizedText, normalize_text
+from stet.text.occurrences import find_occurrences
+from stet.text.reindent import (
+    adopt_line_ends,
+    check_clear_indent,
+    reindent_block,
+    restore_lost_indent,
+)
+from stet.text.shown_text import PositionMap, ShownText
+
+
+@dataclass(frozen=True, slots=True)
+class BlockQuery:
+    """What the model sent, plain (`stet.text.normalized_text`): the old text and the new."""
+
+    old: str
+    new: str
+
+    def whole_lines(self) -> tuple[list[str], list[str]]:
+        """The old and the new text as whole lines, without line ends."""
+        if not self.old.endswith("\n"):
+            return self.old.split("\n"), self.new.split("\n")
+        new = self.new.removesuffix("\n").split("\n") if self.new else []
+        return self.old[:-1].split("\n"), new
+
+
+@dataclass(frozen=True, slots=True)
+class _TextSpan:
+    """A stretch of the live text: offsets in code points, half-open."""
+
+    start: int
+    end: int
+
+    def contains(self, other: "_TextSpan") -> bool:
+        return self.start <= other.start and other.end <= self.end
+
+
+class BlockMatcher:
+    """The live text, and what the model was shown of it if that is known."""
+
+    def __init__(self, current: NormalizedText, shown_text: ShownText | None) -> None:
+        self._current = current.source
+        self._view = current
+        self._position_map = PositionMap(shown_text, current) if shown_text else None
+        self._line_end = current.line_end
+
+    def exact(self, query: BlockQuery, *, replace_all: bool) -> BlockMatch | None:
+        """Steps 1 and 2; None if the old text is not there and was not shown.
+
+        Raises:
+            Ambiguous: It is there more than once, or was when it was shown.
+            BlockChangedByUser: It was shown once, and the user has changed that place.
+            EditAlreadyApplied: So it was, and the new text stands there now.
+        """
+        places = find_occurrences(self._view.text, query.old)
+        if replace_all and places:
+            spans = [
+                self._source_span(place, query.old)
+                for place in _non_overlapping(places, len(query.old))
+            ]
+            return self._replace_spans(query, spans, MatchKind.EXACT)
+        shown = (
+            find_occurrences(self._position_map.view.text, query.old) if self._position_map else []
+        )
+        if (
+            places
+            and not shown
+            and self._position_map
+            and self._was_shown_fuzzily(query, self._position_map)
+        ):
+            return None  # what stands here exactly was typed since; what was shown is meant
+        if len(places) > 1 and len(shown) != 1:
+            raise AmbiguousBlock(tuple(self._view.line_at(place) + 1 for place in places))
+        spans = [self._source_span(place, query.old) for place in places]
+        if self._position_map and len(shown) == 1:
+            return self._match_shown(query, spans, self._position_map, shown[0])
+        if len(spans) == 1:
+            self._check_whole_lines(query, spans[0])
+            return self._replace_spans(query, spans, MatchKind.EXACT)
+        if self._position_map and shown:
+            self.check_not_applied(query)
+            raise self._ambiguous_error(
+                [_TextSpan(*self._position_map.map_around(at, at + len(query.old))) for at in shown]
+            )
+        return None
+
+    def fuzzy(self, query: BlockQuery) -> BlockMatch | None:
+        """Steps 3 to 5; None if no step finds the block.
+
+        Raises:
+            Ambiguous: A step finds it more than once, or would have in the text shown.
+            BlockChangedByUser: It was in the text shown, and the user has changed that place.
+            EditAlreadyApplied: The place reads as wished already.
+            Unclear: A new line's indent has no counterpart in the file.
+        """
+        old, new = query.whole_lines()
+        blocks = find_fuzzy(self._view.line_table, old)
+        spans = [self._block_span(block) for block in blocks]
+        if len(spans) > 1:
+            meant = self._pick_shown(old, spans)
+            blocks, spans = (blocks[meant],), [spans[meant]]
+        elif self._position_map:
+            self._check_shown(query, old, spans, self._position_map)
+        if not blocks:
+            return None
+        (block,), (span,) = blocks, spans
+        old, new = restore_lost_indent(block.lost, old, new)
+        if block.indent.added:
+            check_clear_indent(old, new)
+        source = self._view.source_lines[block.first : block.first + block.n]
+        text = reindent_block(source, old, new, block.indent, self._line_end)
+        edit = line_edit(span.start, "".join(source), text)
+        if not edit.replacements:
+            raise EditAlreadyApplied(block.first + 1)
+        torn_end = not new and source[-1] == self._view.lines[-1]
+        self._check_line_ends(edit, len(new) - len(old) + torn_end)
+        return BlockMatch(edit, block.kind)
+
+    def _pick_shown(self, old: list[str], spans: list[_TextSpan]) -> int:
+        """Which of several places is the one shown: copies of it were put elsewhere since.
+
+        Raises:
+            Ambiguous: None of them, or there were several then.
+        """
+        if self._position_map:
+            shown = find_fuzzy(self._position_map.view.line_table, old)
+            if len(shown) == 1:
+                place = _TextSpan(
+                    *self._position_map.map_inside(*_plain_span(self._position_map.view, shown[0]))
+                )
+                held = [n for n, span in enumerate(spans) if span.contains(place)]
+                if len(held) == 1 and place.start < place.end:
+                    return held[0]
+        raise self._ambiguous_error(spans)
+
+    def check_not_applied(self, query: BlockQuery, within: _TextSpan | None = None) -> None:
+        """See whether the new text is there exactly once (and `within`, if given).
+
+        Raises:
+            EditAlreadyApplied: It is.
+        """
+        places = find_occurrences(self._view.text, query.new) if query.new.strip() else []
+        if len(places) != 1:
+            return
+        span = self._source_span(places[0], query.new)
+        if within is None or (span.start < within.end and within.start < span.end):
+            raise EditAlreadyApplied(self._line_number(span.start))
+
+    def not_found(self, query: BlockQuery) -> BlockNotFound:
+        """The error that names the text most like what was wanted."""
+        found = closest_lines(self._view.line_table.lines, query.whole_lines()[0])
+        if found is None:
+            return BlockNotFound("", 0, 0)
+        first, end = found
+        return BlockNotFound("\n".join(self._view.lines[first:end]), first + 1, end)
+
+    @staticmethod
+    def _was_shown_fuzzily(query: BlockQuery, position_map: PositionMap) -> bool:
+        """Whether the text shown had the block, but for what models get wrong."""
+        return bool(find_fuzzy(position_map.view.line_table, query.whole_lines()[0]))
+
+    def _match_shown(
+        self, query: BlockQuery, spans: list[_TextSpan], position_map: PositionMap, at: int
+    ) -> BlockMatch:
+        """The block was shown once, at `at`: the place that it has become."""
+        inside = _TextSpan(*position_map.map_inside(at, at + len(query.old)))
+        around = _TextSpan(*position_map.map_around(at, at + len(query.old)))
+        chosen = [span for span in spans if span == inside]
+        chosen = chosen or [span for span in spans if around.contains(span)]
+        if not chosen and len(spans) == 1 and self._is_blank(around):
+            chosen = spans
+        if len(chosen) > 1:
+            raise self._ambiguous_error(spans)
+        if not chosen:
+            if not spans:
+                self.check_not_applied(query, around)
+            raise self._changed_error(around)
+        self._check_whole_lines(query, chosen[0])
+        return self._replace_spans(
+            query, chosen, MatchKind.EXACT if len(spans) == 1 else MatchKind.SEEN
+        )
+
+    def _check_whole_lines(self, query: BlockQuery, span: _TextSpan) -> None:
+        """Part of a line was found: whole lines that are almost equal may have been meant.
+
+        Raises:
+            Ambiguous: There are such lines elsewhere.
+        """
+        first, last = self._view.source_line(span.start), self._view.source_line(span.end)
+        before = self._current[self._view.source_line_start(first) : span.start]
+        last_start = self._view.source_line_start(last)
+        after = self._current[span.end : last_start + len(self._view.source_lines[last])]
+        if not before.strip() and (span.end == last_start or not after.strip()):
+            return
+        blocks = find_fuzzy(self._view.line_table, query.whole_lines()[0])
+        others = [self._block_span(block) for block in blocks]
+        others = [one for one in others if one.end <= span.start or span.end <= one.start]
+        if others:
+            raise self._ambiguous_error(sorted((span, *others), key=lambda one: one.start))
+
+    def _check_shown(
+        self, query: BlockQuery, old: list[str], spans: list[_TextSpan], position_map: PositionMap
+    ) -> None:
+        """Compare with what the same steps find in the text shown."""
+        shown = [
+            _TextSpan(*position_map.map_around(*_plain_span(position_map.view, block)))
+            for block in find_fuzzy(position_map.view.line_table, old)
+        ]
+        if len(shown) > 1:
+            raise self._ambiguous_error(shown)
+        if not shown or any(one.start < shown[0].end and shown[0].start < one.end for one in spans):
+            return
+        if spans and self._is_blank(shown[0]):
+            return
+        if not spans:
+            self.check_not_applied(query, shown[0])
+        raise self._changed_error(shown[0])
+
+    def _replace_spans(
+        self, query: BlockQuery, spans: Sequence[_TextSpan], how: MatchKind
+    ) -> BlockMatch:
+        """The exact places `spans` become the new text, with the file's line ends."""
+        news = [self._with_line_end(query, span) for span in spans]
+        edit = TextEdit(
+            tuple(
+                Replacement(
+                    span.start,
+                    span.end,
+                    adopt_line_ends(
+                        self._current[span.start : span.end], query.old, new, self._line_end
+                    ),
+                )
+                for span, new in zip(spans, news, strict=True)
+            )
+        )
+        n_added = sum(new.count("\n") - query.old.count("\n") for new in news)
+        self._check_line_ends(edit, n_added)
+        return BlockMatch(edit, how)
+
+    def _with_line_end(self, query: BlockQuery, span: _TextSpan) -> str:
+        """The new text, with the last line end that models forget where whole lines are replaced.
+
+        Raises:
+            Unclear: Nothing else would change.
+        """
+        if not query.new or query.new.endswith("\n"):
+            return query.new
+        if not query.old.strip() or not query.old.endswith("\n"):
+            return query.new
+        line_start = self._view.source_line_start(self._view.source_line(span.start))
+        if self._current[line_start : span.start].strip():
+            return query.new
+        if query.new + "\n" == query.old:
+            raise UnclearEdit(
+                "The old and the new text differ by the last line end alone. To join two lines, "
+                "send both."
+            )
+        return query.new + "\n"
+
+    def _check_line_ends(self, edit: TextEdit, n_added: int) -> None:
+        r"""See that no `\r` has come to stand before a `\n` of another line.
+
+        Raises:
+            Unclear: So it would, and the edit would swallow a line.
+        """
+        if "\r" not in self._current:
+            return
+        n_lines = self._view.text.count("\n") + n_added
+        if normalize_text(edit.apply(self._current)).count("\n") != n_lines:
+            raise UnclearEdit(
+                "The file mixes line ends in such a way that this edit would join two lines. "
+                "Replace one line more before and after it."
+            )
+
+    def _source_span(self, place: int, text: str) -> _TextSpan:
+        """Where `text`, found at `place` of the plain form, is in the live text."""
+        return _TextSpan(
+            self._view.source_offset(place), self._view.source_offset(place + len(text))
+        )
+
+    def _block_span(self, block: MatchedLines) -> _TextSpan:
+        return _TextSpan(
+            self._view.source_line_start(block.first),
+            self._view.source_line_start(block.first + block.n),
+        )
+
+    def _is_blank(self, around: _TextSpan) -> bool:
+        """Whether nothing is left of a place: the user took the block away, or moved it."""
+        return not self._current[around.start : around.end].strip()
+
+    def _line_number(self, offset: int) -> int:
+        """The line (1-based) of an offset of the live text."""
+        return self._view.source_line(offset) + 1
+
+    def _ambiguous_error(self, spans: Sequence[_TextSpan]) -> AmbiguousBlock:
+        return AmbiguousBlock(tuple(self._line_number(span.start) for span in spans))
+
+    def _changed_error(self, around: _TextSpan) -> BlockChangedByUser:
+        first = self._line_number(around.start)
+        last = self._line_number(max(around.start, around.end - 1))
+        if self._is_blank(around):
+            return BlockChangedByUser("", first, first)
+        return BlockChangedByUser("\n".join(self._view.lines[first - 1 : last]), first, last)
+
+
+def _non_overlapping(places: Sequence[int], length: int) -> list[int]:
+    """From the first on, the places that do not overlap the one before."""
+    disjoint: list[int] = []
+    for place in places:
+        if not disjoint or place >= disjoint[-1] + length:
+            disjoint.append(place)
+    return disjoint
+
+
+def _plain_span(view: NormalizedText, block: MatchedLines) -> tuple[int, int]:
+    """Where a block starts and ends in the plain form, without its last line end."""
+    start = view.line_start(block.first)
+    lines = view.lines[block.first : block.first + block.n]
+    return start, start + sum(map(len, lines)) + block.n - 1
