@@ -63,4 +63,4 @@ def runs_what_it_finds(put: Put) -> None:
 @weakness
 def anything_chosen(put: Put) -> None:
     """A standing yes to a command is one to whatever its argument has it run."""
-    put("stet.tools.execute_command", "chosen_by_argument", lambda command: "")
+    put("stet.tools.execute_command", "selector_argument", lambda command: "")

@@ -73,7 +73,7 @@ class ScriptedClient(Client):
         self._world.operations.append("create")
         if self._world.lies:
             return YES
-        self._world.system.put(self._world.path(uri), text)
+        self._world.system.add_file(self._world.path(uri), text)
         return YES
 
     async def rename_file(self, label: str, uri: str, new_uri: str) -> ApplyOutcome:

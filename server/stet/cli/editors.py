@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stet.cli.finding import Finding
-from stet.system.child import see_off
+from stet.system.helper_process import kill_and_wait
 from stet.system.system import System
 
 VERSION_SECONDS = 5
@@ -69,5 +69,5 @@ async def _output(command: Sequence[str], system: System) -> str | None:
     except TimeoutError:
         return None
     finally:
-        await see_off(process)
+        await kill_and_wait(process)
     return output.decode(errors="replace")

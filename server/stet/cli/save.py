@@ -11,7 +11,7 @@ from pathlib import Path
 
 from stet.cli.terminal import CliError
 from stet.lsp.headless.documents import Unsaved
-from stet.system.place import Place, opened
+from stet.system.pinned_path import PinnedPath, pin_path
 
 
 def save(change: Unsaved) -> None:
@@ -24,7 +24,7 @@ def save(change: Unsaved) -> None:
     try:
         before = None if change.before is None else change.before.encode()
         after = None if change.after is None else change.after.encode()
-        with opened(path, make=after is not None) as place:
+        with pin_path(path, make=after is not None) as place:
             if _read(place) != before:
                 raise CliError(f"{path} has changed since it was opened: nothing was written to it")
             if after is None:
@@ -37,7 +37,7 @@ def save(change: Unsaved) -> None:
         raise CliError(f"{path} can't be saved: its text is no valid Unicode") from error
 
 
-def _read(place: Place) -> bytes | None:
+def _read(place: PinnedPath) -> bytes | None:
     """What is there; None if nothing is.
 
     Raises:
@@ -51,7 +51,7 @@ def _read(place: Place) -> bytes | None:
         return file.read()
 
 
-def _replace(place: Place, content: bytes) -> None:
+def _replace(place: PinnedPath, content: bytes) -> None:
     """Put a new file in the place of the old one; a reader sees one or the other.
 
     Raises:
@@ -59,10 +59,10 @@ def _replace(place: Place, content: bytes) -> None:
     """
     mode = None
     with suppress(FileNotFoundError):
-        mode = stat.S_IMODE(place.about().st_mode)
-    new = place.beside(f".{place.path.name[:60]}.{secrets.token_hex(6)}")
+        mode = stat.S_IMODE(place.stat().st_mode)
+    new = place.sibling(f".{place.path.name[:60]}.{secrets.token_hex(6)}")
     descriptor = new.open_new(0o666)
-    with new.gone_on_failure():
+    with new.remove_on_failure():
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
         if mode is not None:

@@ -16,7 +16,7 @@ from stet.lsp.operations import trace_path
 from stet.review.store.schema import MIGRATIONS, Busy, Damaged, StoreFault, faults
 from stet.review.store.store import Store
 from stet.settings.layers import PROJECT_FILE, Layers, user_file_path
-from stet.system.lock import FileLock
+from stet.system.file_lock import FileLock
 from stet.system.system import System
 from stet.workspace.uris import uri_of
 
@@ -118,7 +118,7 @@ def _look_into(path: Path) -> Finding:
 def _is_held(lock: Path) -> bool:
     """Whether a living process holds the lock."""
     try:
-        taken = FileLock.take(lock)
+        taken = FileLock.acquire(lock)
     except OSError:
         return False
     if taken is not None:

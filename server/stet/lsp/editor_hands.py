@@ -52,6 +52,6 @@ class EditorHands:
         roots = "\n".join(canonical(root.path.as_uri()) for root in self._workspace.roots)
         mark = sha256(roots.encode("utf-8", "surrogatepass")).hexdigest()[:8]
         name = self._own.free_name(f"{stem}-{mark}", _ENDING, text)
-        path = await asyncio.to_thread(self._system.write_own, name, text)
+        path = await asyncio.to_thread(self._system.write_generated, name, text)
         if not await self._client.show_document(path.as_uri()):
             self._client.show_message(f"Stet: it is written down in {path}.")

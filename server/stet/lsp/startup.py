@@ -19,7 +19,7 @@ from stet.lsp.operations import Operations
 from stet.lsp.readiness import Readiness
 from stet.review.ledger import ReviewLedger
 from stet.review.store.store import Store
-from stet.system.allocator import stay_small
+from stet.system.allocator import return_freed_memory
 from stet.system.system import System
 from stet.tools.hands import Hands
 from stet.workspace.workspace import Workspace
@@ -195,7 +195,7 @@ class Startup:
         return read_layers(self._system, roots, editor=editor)
 
     def _load(self) -> "Answerer":
-        stay_small()
+        return_freed_memory()
         from stet.agent.answer import Answerer
         from stet.agent.models import ModelSource
 

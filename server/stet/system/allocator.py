@@ -9,7 +9,7 @@ _MMAP_THRESHOLD = -3
 _ARENA_MAX = -8
 
 
-def stay_small() -> None:
+def return_freed_memory() -> None:
     """Have what is free go back to the system; to be called in a worker thread, before there are many.
 
     The allocator of most Linux systems (glibc) gives each thread a heap of its own, and moves what it

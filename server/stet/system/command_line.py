@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath, PureWindowsPath
 
 from stet.settings.values import CommandSettings
-from stet.system.acting_arguments import program_name
-from stet.system.chosen_program import chosen_by
-from stet.system.interpreters import script_place
+from stet.system.interpreters import script_flag
+from stet.system.program_selectors import program_selector
+from stet.system.script_arguments import program_name
 
 MAX_VALUE = 1000
 """Characters of an argument: the user must be able to read it before the yes."""
-KEPT_VARIABLES = frozenset(
+PASSED_VARIABLES = frozenset(
     {
         "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP",
         "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR",
@@ -46,10 +46,10 @@ def placeholders(command: CommandSettings) -> tuple[str, ...]:
     )
 
 
-def chosen_by_argument(command: CommandSettings) -> str:
+def selector_argument(command: CommandSettings) -> str:
     """The element of `argv` by which an argument chooses what is run; "" if none does."""
     has_argument = [_PLACEHOLDER.search(part) is not None for part in command.argv]
-    return chosen_by(command.argv, has_argument)
+    return program_selector(command.argv, has_argument)
 
 
 def expand(command: CommandSettings, arguments: Mapping[str, str]) -> tuple[str, ...]:
@@ -61,11 +61,11 @@ def expand(command: CommandSettings, arguments: Mapping[str, str]) -> tuple[str,
     """
     _check_command(command)
     names = placeholders(command)
-    told = f"{command.name!r} takes {', '.join(map(repr, names)) or 'no arguments'}"
+    message = f"{command.name!r} takes {', '.join(map(repr, names)) or 'no arguments'}"
     if unknown := [name for name in arguments if name not in names]:
-        raise BadCommand(f"{command.name!r} has no argument {unknown[0]!r}: {told}.")
+        raise BadCommand(f"{command.name!r} has no argument {unknown[0]!r}: {message}.")
     if missing := [name for name in names if name not in arguments]:
-        raise BadCommand(f"The argument {missing[0]!r} is missing: {told}.")
+        raise BadCommand(f"The argument {missing[0]!r} is missing: {message}.")
     for name, value in arguments.items():
         _check_value(name, value)
         if any(_MAKE.fullmatch(program_name(part)) for part in command.argv):
@@ -78,16 +78,16 @@ def environment(known: Mapping[str, str]) -> dict[str, str]:
 
     Of `PATH` only absolute folders are kept: `.` would run what lies in the workspace.
     """
-    kept = {
+    passed = {
         name: value
         for name, value in known.items()
-        if name.upper() in KEPT_VARIABLES or name.upper().startswith("LC_")
+        if name.upper() in PASSED_VARIABLES or name.upper().startswith("LC_")
     }
-    separator = ";" if any(name.upper() == "SYSTEMROOT" for name in kept) else ":"
-    for name in [name for name in kept if name.upper() == "PATH"]:
-        folders = kept[name].split(separator)
-        kept[name] = separator.join(folder for folder in folders if _is_absolute(folder))
-    return {**kept, "TERM": "dumb", "NO_COLOR": "1"}
+    separator = ";" if any(name.upper() == "SYSTEMROOT" for name in passed) else ":"
+    for name in [name for name in passed if name.upper() == "PATH"]:
+        folders = passed[name].split(separator)
+        passed[name] = separator.join(folder for folder in folders if _is_absolute(folder))
+    return {**passed, "TERM": "dumb", "NO_COLOR": "1"}
 
 
 def _check_command(command: CommandSettings) -> None:
@@ -106,7 +106,7 @@ def _check_command(command: CommandSettings) -> None:
     for at in range(1, len(command.argv)):
         if not _PLACEHOLDER.search(command.argv[at]):
             continue
-        if before := script_place(command.argv, at):
+        if before := script_flag(command.argv, at):
             raise BadCommand(
                 f"{command.name!r} can't be run: its `argv` puts an argument into a script or in the "
                 f"place of a program, at {before!r}, where it could do anything. The user must change "

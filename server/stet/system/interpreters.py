@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from stet.system.acting_arguments import SHELLS, acting_place, program_name
+from stet.system.script_arguments import SHELLS, program_name, script_flag_of_program
 
 _LANGUAGES = (
     r"python|pythonw|pypy|ipython|node|nodejs|deno|bun|tsx|ts-node|qjs|perl|raku|ruby|irb|jruby|truffleruby|"
@@ -32,7 +32,7 @@ _RUNNER = re.compile(
 )
 _RUNS_NEXT = {"run": re.compile(r"(?!npm|pnpm|yarn|bundle).*"), "exec": re.compile(".*")}
 """Their subcommands that take a program; `npm run` takes the name of a script of the project's."""
-_WITH_OWN_WORD = frozenset({"flock", "chroot"})
+_TAKES_ONE_WORD = frozenset({"flock", "chroot"})
 """What these run comes behind a word for themselves."""
 _WITH_VALUE = frozenset(
     {"-u", "-g", "-n", "-k", "-s", "-p", "-C", "-D", "-f", "-i", "-o", "-P", "-a", "-d", "-E", "-I"}
@@ -53,7 +53,7 @@ _JOINED = re.compile(
 """The same with the script in one element: `--eval={code}`, `-c{code}`."""
 
 
-def script_place(argv: Sequence[str], at: int) -> str:
+def script_flag(argv: Sequence[str], at: int) -> str:
     """The element that makes `argv[at]` a script or a program; "" if none does.
 
     Options are looked at as long as nothing else has stood behind the interpreter: in
@@ -61,12 +61,12 @@ def script_place(argv: Sequence[str], at: int) -> str:
     """
     programs, owner = programs_in(argv[:at])
     for number in programs:
-        if acting := acting_place(argv, number, at):
+        if acting := script_flag_of_program(argv, number, at):
             return acting
     before = argv[at - 1]
     if before in _RUNS:
         return before
-    return _place_behind(owner, before, argv[at]) if owner else ""
+    return _script_flag_after(owner, before, argv[at]) if owner else ""
 
 
 def is_interpreter(part: str) -> bool:
@@ -74,11 +74,9 @@ def is_interpreter(part: str) -> bool:
     return _INTERPRETER.fullmatch(program_name(part)) is not None
 
 
-def has_script(parts: Sequence[str]) -> bool:
+def has_script_option(parts: Sequence[str]) -> bool:
     """Whether an option among these is followed by the script that it takes."""
-    return any(
-        _OPTION.fullmatch(one) and not behind.startswith("-") for one, behind in pairwise(parts)
-    )
+    return any(_OPTION.fullmatch(one) and not rest.startswith("-") for one, rest in pairwise(parts))
 
 
 def programs_in(parts: Sequence[str]) -> tuple[list[int], str]:
@@ -94,13 +92,13 @@ def programs_in(parts: Sequence[str]) -> tuple[list[int], str]:
         is_wrapper = _WRAPPER.fullmatch(name) and not _takes_value(owner, before)
         if runs_text or (can_name_one and is_wrapper) or _runs_next(before, part):
             owner = part
-        elif not _goes_on(owner, before, part):
+        elif not _continues_after(owner, before, part):
             owner = ""
         before = part
     return programs, owner
 
 
-def _place_behind(owner: str, before: str, part: str) -> str:
+def _script_flag_after(owner: str, before: str, part: str) -> str:
     """What makes `part`, behind an interpreter and nothing but options, a script or a program."""
     if before != owner and _OPTION.fullmatch(before):
         return before
@@ -112,7 +110,7 @@ def _place_behind(owner: str, before: str, part: str) -> str:
     return owner if is_first and not part.startswith("-") else ""
 
 
-def _goes_on(owner: str, before: str, part: str) -> bool:
+def _continues_after(owner: str, before: str, part: str) -> bool:
     """Whether the program or the script of `owner` is still to come behind this element."""
     if not owner:
         return False
@@ -120,7 +118,7 @@ def _goes_on(owner: str, before: str, part: str) -> bool:
         return True
     if not _is_wrapper(owner):
         return False
-    if program_name(owner) in _WITH_OWN_WORD and (
+    if program_name(owner) in _TAKES_ONE_WORD and (
         before == owner or before.startswith("-") or _is_number(before)
     ):
         return True

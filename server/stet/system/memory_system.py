@@ -4,7 +4,7 @@ r"""A small world in memory: the `System` that tests and trials run on.
     system.time = 1_700_000_100.0
     system.put("/ws/a.py", "x = 2\n")      # what another program does to the disk
 
-Of Stet, only what may be done to a user's files after their yes changes this world; `put` and
+Of Stet, only what may be done to a user's files after their yes changes this world; `add_file` and
 `remove` are for whoever owns it.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, 
 from pathlib import Path
 from types import MappingProxyType
 
-from stet.system.program import Program, Ran
+from stet.system.program import Program, ProgramResult
 from stet.system.system import FileKind, FileStat
 
 START = 1_700_000_000.0
@@ -47,27 +47,29 @@ class MemorySystem:
         self.time = time
         self.environment: dict[str, str] = dict(environment or {})
         self.case_sensitive = case_sensitive
-        self.programs: dict[str, Callable[[Program], Awaitable[Ran]]] = {}
+        self.programs: dict[str, Callable[[Program], Awaitable[ProgramResult]]] = {}
         self._start = time
         self._entries: dict[Path, bytes | Path | None] = {}  # a file, a link's target, a folder
         self._mtimes: dict[Path, float] = {}
         self._spelling: dict[str, Path] = {}
         for name, content in (files or {}).items():
-            self.put(name, content)
+            self.add_file(name, content)
         for name, target in (links or {}).items():
-            self._enter(Path(name), Path(target))
+            self._insert(Path(name), Path(target))
 
-    def put(self, path: str | Path, content: str | bytes, *, mtime: float | None = None) -> None:
+    def add_file(
+        self, path: str | Path, content: str | bytes, *, mtime: float | None = None
+    ) -> None:
         """Write a file as another program would; `mtime` is the world's time unless given."""
         if isinstance(path, str) and path.endswith("/"):
-            self._enter(Path(path), None, mtime)
+            self._insert(Path(path), None, mtime)
             return
         data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
-        self._enter(Path(path), data, mtime)
+        self._insert(Path(path), data, mtime)
 
-    def link(self, path: str | Path, target: str | Path) -> None:
+    def add_link(self, path: str | Path, target: str | Path) -> None:
         """Make a symbolic link; a relative `target` counts from the link's folder."""
-        self._enter(Path(path), Path(target))
+        self._insert(Path(path), Path(target))
 
     def remove(self, path: str | Path) -> None:
         """Take a file, a link or a folder with all it holds out of the world."""
@@ -116,20 +118,20 @@ class MemorySystem:
         """The folder for what Stet itself keeps: `/state`."""
         folder = Path("/state")
         if folder not in self._entries:
-            self._enter(folder, None)
+            self._insert(folder, None)
         return folder
 
     def cache_folder(self) -> Path:
         """The folder for what Stet can make again: `/cache`."""
         folder = Path("/cache")
         if folder not in self._entries:
-            self._enter(folder, None)
+            self._insert(folder, None)
         return folder
 
-    def write_own(self, name: str, text: str) -> Path:
+    def write_generated(self, name: str, text: str) -> Path:
         """Write one of Stet's own documents."""
         path = self.state_folder() / name
-        self.put(path, text)
+        self.add_file(path, text)
         return path
 
     def create_file(self, path: Path, text: str) -> None:
@@ -138,7 +140,7 @@ class MemorySystem:
         Raises:
             OSError: If something is there, or a folder above it is a link or no folder.
         """
-        self._enter_new(path, text.encode("utf-8", "surrogatepass"), self.time)
+        self._insert_new(path, text.encode("utf-8", "surrogatepass"), self.time)
 
     def move_file(self, path: Path, new: Path) -> None:
         """Give a user's file another name, where nothing is.
@@ -146,11 +148,11 @@ class MemorySystem:
         Raises:
             OSError: If there is no regular file, or something has the new name.
         """
-        data, mtime = self._regular(path), self._mtimes[path]
+        data, mtime = self._regular_content(path), self._mtimes[path]
         same_entry = not self.case_sensitive and self._key(path) == self._key(new)
         if same_entry:
             self.remove(path)
-        self._enter_new(new, data, mtime)
+        self._insert_new(new, data, mtime)
         if not same_entry:
             self.remove(path)
 
@@ -160,11 +162,11 @@ class MemorySystem:
         Raises:
             OSError: If it is no regular file.
         """
-        data = self._regular(path)
+        data = self._regular_content(path)
         stamp = _TRASH / f"{self.time:.0f}"
         n = sum(1 for name, _ in self.list_folder(_TRASH) if name.startswith(stamp.name))
         place = _TRASH / f"{stamp.name}-{n:04}" / path.relative_to(path.anchor)
-        self._enter_new(place, data, self._mtimes[path])
+        self._insert_new(place, data, self._mtimes[path])
         return place
 
     def trash(self, path: Path) -> Path:
@@ -190,14 +192,14 @@ class MemorySystem:
         Raises:
             OSError: If something is there, or the trash holds it no more.
         """
-        self._enter_new(path, self._regular(trashed), self._mtimes[trashed])
+        self._insert_new(path, self._regular_content(trashed), self._mtimes[trashed])
 
-    def empty_trash(self, before: float, kept: Collection[Path]) -> int:
+    def empty_trash(self, before: float, to_keep: Collection[Path]) -> int:
         """Remove for good what came into the trash before; gives how many places were emptied."""
         n_removed = 0
         for name, _ in list(self.list_folder(_TRASH)):
             place = _TRASH / name
-            wanted = any(place / path.relative_to(path.anchor) in self._entries for path in kept)
+            wanted = any(place / path.relative_to(path.anchor) in self._entries for path in to_keep)
             if float(name.partition("-")[0]) < before and not wanted:
                 self.remove(place)
                 n_removed += 1
@@ -260,7 +262,7 @@ class MemorySystem:
         """
         raise FileNotFoundError(errno.ENOENT, "There are no programs in a MemorySystem", argv[0])
 
-    async def run(self, program: Program) -> Ran:
+    async def run(self, program: Program) -> ProgramResult:
         """Run one of `programs`, which are asked by the first element of their `argv`.
 
         Raises:
@@ -270,7 +272,7 @@ class MemorySystem:
             raise FileNotFoundError(errno.ENOENT, "No such file or directory", program.argv[0])
         return await known(program)
 
-    def _enter(self, path: Path, content: bytes | Path | None, mtime: float | None = None) -> None:
+    def _insert(self, path: Path, content: bytes | Path | None, mtime: float | None = None) -> None:
         """Put an entry into the world, with the folders above it."""
         if not path.is_absolute():
             raise ValueError(f"A path in a MemorySystem is absolute, not {str(path)!r}")
@@ -279,7 +281,7 @@ class MemorySystem:
                 self._set(folder, None, self.time)
         self._set(self._spelled(path), content, self.time if mtime is None else mtime)
 
-    def _regular(self, path: Path) -> bytes:
+    def _regular_content(self, path: Path) -> bytes:
         """The bytes of what is a file itself, not a link to one, and not behind one."""
         found = self.stat(path)
         if found is None:
@@ -289,14 +291,14 @@ class MemorySystem:
         self._check_no_link(path.parent)
         return self.read_bytes(path, found.size)
 
-    def _enter_new(self, path: Path, data: bytes, mtime: float) -> None:
+    def _insert_new(self, path: Path, data: bytes, mtime: float) -> None:
         """Put a file where nothing is, not through a link."""
         if self.stat(path) is not None:
             raise FileExistsError(errno.EEXIST, "File exists", str(path))
         self._check_no_link(path.parent)
         if any(isinstance(self._entries.get(folder), bytes) for folder in path.parents):
             raise NotADirectoryError(errno.ENOTDIR, "Not a directory", str(path))
-        self._enter(path, data, mtime)
+        self._insert(path, data, mtime)
 
     def _check_no_link(self, folder: Path) -> None:
         if self.real_path(folder) != folder:

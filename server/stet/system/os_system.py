@@ -13,9 +13,9 @@ from pathlib import Path
 from subprocess import PIPE
 from types import MappingProxyType
 
-from stet.system import user_files
-from stet.system.no_links import HOLDS_FOLDERS, open_to_list, open_without_links
-from stet.system.program import Program, Ran, run
+from stet.system import file_operations as user_files
+from stet.system.no_follow import HAS_FOLDER_DESCRIPTORS, open_no_follow, open_to_list
+from stet.system.program import Program, ProgramResult, run_program
 from stet.system.system import FileKind, FileStat
 
 _NEVER_WAIT = getattr(os, "O_NONBLOCK", 0)
@@ -68,7 +68,7 @@ class OsSystem:
         Raises:
             OSError: As `read_bytes`, or if a part of the path is a link.
         """
-        return _read(open_without_links(path), path, limit)
+        return _read(open_no_follow(path), path, limit)
 
     def list_folder(self, path: Path) -> Iterator[tuple[str, FileStat]]:
         """Names and stats in a folder, sorted by name; nothing where it can't be read."""
@@ -87,7 +87,7 @@ class OsSystem:
 
     def list_real(self, path: Path) -> Iterator[tuple[str, FileStat]]:
         """As `list_folder`, of a path that `real_path` gave: a link that came in since is not followed."""
-        if not HOLDS_FOLDERS:
+        if not HAS_FOLDER_DESCRIPTORS:
             found = list(self.list_folder(path))
             yield from found if _resolved(path) == path else ()
             return
@@ -113,7 +113,7 @@ class OsSystem:
         Where the file system folds case, names are spelled as they are on the disk.
         """
         resolved = _resolved(path)
-        return _spelled_as_on_disk(resolved) if self.folds_case else resolved
+        return _spelling_on_disk(resolved) if self.folds_case else resolved
 
     def now(self) -> float:
         """Seconds since the epoch, UTC."""
@@ -152,7 +152,7 @@ class OsSystem:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder
 
-    def write_own(self, name: str, text: str) -> Path:
+    def write_generated(self, name: str, text: str) -> Path:
         """Write one of Stet's own documents; gives where it is.
 
         Raises:
@@ -207,7 +207,7 @@ class OsSystem:
             OSError: As `copy_to_trash`, or if it can't be removed.
         """
         place = self._trash_place(path)
-        user_files.take(path, self._without_links(place))
+        user_files.move_across_devices(path, self._without_links(place))
         return place
 
     def trashed(self, path: Path) -> Iterator[Path]:
@@ -224,11 +224,11 @@ class OsSystem:
         Raises:
             OSError: As `create_file`, or if the trash holds it no more.
         """
-        user_files.bring_back(self._without_links(trashed), path)
+        user_files.restore_copy(self._without_links(trashed), path)
 
-    def empty_trash(self, before: float, kept: Collection[Path]) -> int:
+    def empty_trash(self, before: float, to_keep: Collection[Path]) -> int:
         """Remove for good what came into the trash before; gives how many places were emptied."""
-        return user_files.empty_trash(self.state_folder() / _TRASH, before, kept)
+        return user_files.empty_trash(self.state_folder() / _TRASH, before, to_keep)
 
     async def start_process(
         self, argv: Sequence[str], *, env: Mapping[str, str] | None = None
@@ -245,13 +245,13 @@ class OsSystem:
             *argv, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env, start_new_session=True
         )
 
-    async def run(self, program: Program) -> Ran:
+    async def run(self, program: Program) -> ProgramResult:
         """Run a program to its end, or to the end of its time.
 
         Raises:
             OSError: If it can't be started.
         """
-        return await run(program)
+        return await run_program(program)
 
     def _trash_place(self, path: Path) -> Path:
         folder = self.state_folder() / _TRASH
@@ -295,7 +295,7 @@ def _resolved(path: Path) -> Path:
     return path  # nobody turns that fast; what is opened by it is opened through no link
 
 
-def _spelled_as_on_disk(path: Path) -> Path:
+def _spelling_on_disk(path: Path) -> Path:
     """`path` with each existing part as its folder lists it (case and Unicode form)."""
     spelled = Path(path.anchor)
     for part in path.relative_to(path.anchor).parts:

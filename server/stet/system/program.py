@@ -14,11 +14,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-KEPT = 8_000
+HEAD_BYTES = 8_000
 """Bytes kept of the beginning of an output, and again of its end."""
 MAX_BYTES = 20_000_000
 """A program that writes more is ended."""
-LEFT_OVER_SECONDS = 1.0
+ORPHAN_SECONDS = 1.0
 """How long what a program has left running may keep its output open once it was ended."""
 DYING_SECONDS = 5.0
 """How long one that was killed is waited for: the kernel may hold it."""
@@ -42,7 +42,7 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class ProgramResult:
     """How a program ended.
 
     Attributes:
@@ -62,7 +62,7 @@ class Ran:
     ended_for: str = ""
 
 
-async def run(program: Program) -> Ran:
+async def run_program(program: Program) -> ProgramResult:
     """Run a program to its end, or to the end of its time.
 
     Raises:
@@ -70,8 +70,8 @@ async def run(program: Program) -> Ran:
     """
     loop = asyncio.get_running_loop()
     started = loop.time()
-    transport, watch = await loop.subprocess_exec(
-        _Watch,
+    transport, collector = await loop.subprocess_exec(
+        _OutputCollector,
         *program.argv,
         stdin=DEVNULL,
         stdout=PIPE,
@@ -84,7 +84,7 @@ async def run(program: Program) -> Ran:
     try:
         try:
             async with asyncio.timeout(program.seconds):
-                await watch.over.wait()
+                await collector.over.wait()
         except TimeoutError:
             late = True
         finally:
@@ -92,26 +92,26 @@ async def run(program: Program) -> Ran:
             _end(transport, group)
         # What has left the group may keep the pipe open: that is not waited for.
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LEFT_OVER_SECONDS):
-                await watch.closed.wait()
+            async with asyncio.timeout(ORPHAN_SECONDS):
+                await collector.closed.wait()
     finally:
         # It may only have been killed so far: it is seen to its end, or nobody would bury it.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(DYING_SECONDS):
-                await watch.ended.wait()
+                await collector.ended.wait()
         transport.close()
-    ended_for = "output" if watch.n_bytes > MAX_BYTES else "time" if late else ""
-    return Ran(
+    ended_for = "output" if collector.n_bytes > MAX_BYTES else "time" if late else ""
+    return ProgramResult(
         None if ended_for else transport.get_returncode(),
-        watch.head,
-        watch.tail,
-        watch.n_bytes - len(watch.head) - len(watch.tail),
+        collector.head,
+        collector.tail,
+        collector.n_bytes - len(collector.head) - len(collector.tail),
         loop.time() - started,
         ended_for,
     )
 
 
-class _Watch(asyncio.SubprocessProtocol):
+class _OutputCollector(asyncio.SubprocessProtocol):
     """Takes what a program writes, the beginning and the end of it, and tells when it is over.
 
     Attributes:
@@ -134,17 +134,17 @@ class _Watch(asyncio.SubprocessProtocol):
     @property
     def tail(self) -> bytes:
         """The end, as far as it is not in `head`."""
-        return b"".join(self._late)[-KEPT:]
+        return b"".join(self._late)[-HEAD_BYTES:]
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:  # noqa: ARG002 - asyncio's name
         """Take some output."""
         self.n_bytes += len(data)
-        room = KEPT - len(self.head)
+        room = HEAD_BYTES - len(self.head)
         self.head += data[:room]
         if rest := data[room:]:
             self._late.append(rest)
             self._n_late += len(rest)
-        while self._n_late - len(self._late[0] if self._late else b"") >= KEPT:
+        while self._n_late - len(self._late[0] if self._late else b"") >= HEAD_BYTES:
             self._n_late -= len(self._late.popleft())
         if self.n_bytes > MAX_BYTES:
             self.over.set()

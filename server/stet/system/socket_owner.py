@@ -21,7 +21,7 @@ _MAX_BYTES = 16_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class SocketAddress:
     """One end of a connection.
 
     Attributes:
@@ -33,7 +33,7 @@ class Endpoint:
     port: int
 
     @classmethod
-    def of(cls, address: tuple[object, ...]) -> "Endpoint":
+    def of(cls, address: tuple[object, ...]) -> "SocketAddress":
         """The endpoint that `socket.getsockname` and `getpeername` describe.
 
         Raises:
@@ -45,8 +45,8 @@ class Endpoint:
         return cls(_plain(ip_address(host)), port)
 
 
-def other_owner(
-    server: Endpoint, client: Endpoint, uid: int, tables: Iterable[str] = TABLES
+def foreign_owner(
+    server: SocketAddress, client: SocketAddress, uid: int, tables: Iterable[str] = TABLES
 ) -> int | None:
     """The user who can answer at a port of this machine and is neither root nor us. Blocking.
 
@@ -71,12 +71,12 @@ def other_owner(
     return None
 
 
-def own_uid() -> int | None:
+def current_uid() -> int | None:
     """The user this process acts as; None where users have no numbers."""
     return os.geteuid() if hasattr(os, "geteuid") else None
 
 
-def owners(table: str, server: Endpoint, client: Endpoint) -> Iterator[int]:
+def owners(table: str, server: SocketAddress, client: SocketAddress) -> Iterator[int]:
     """The users of the sockets that listen at `server`, and of its end of the connection to `client`.
 
     Args:
@@ -98,7 +98,7 @@ def owners(table: str, server: Endpoint, client: Endpoint) -> Iterator[int]:
             yield owner
 
 
-def _endpoint(text: str) -> Endpoint:
+def _endpoint(text: str) -> SocketAddress:
     """An address as the kernel prints it: words of 32 bits in the machine's own order.
 
     Raises:
@@ -109,7 +109,7 @@ def _endpoint(text: str) -> Endpoint:
     if len(raw) not in {4, 16}:
         raise ValueError(f"{text!r} is no address")
     words = struct.unpack(f">{len(raw) // 4}I", raw)
-    return Endpoint(_plain(ip_address(struct.pack(f"={len(words)}I", *words))), int(port, 16))
+    return SocketAddress(_plain(ip_address(struct.pack(f"={len(words)}I", *words))), int(port, 16))
 
 
 def _plain(ip: Ip) -> Ip:

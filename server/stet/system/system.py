@@ -10,7 +10,7 @@ from enum import Enum
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from stet.system.program import Program, Ran
+from stet.system.program import Program, ProgramResult
 
 
 class FileKind(Enum):
@@ -102,7 +102,7 @@ class System(Protocol):
         """
         ...
 
-    def write_own(self, name: str, text: str) -> Path:
+    def write_generated(self, name: str, text: str) -> Path:
         """Write one of Stet's own documents, never a file of the user's; gives where it is.
 
         It lies in Stet's state folder (0700), readable by the user only (0600); an older one of the
@@ -164,12 +164,12 @@ class System(Protocol):
         """
         ...
 
-    def empty_trash(self, before: float, kept: Collection[Path]) -> int:
+    def empty_trash(self, before: float, to_keep: Collection[Path]) -> int:
         """Remove for good what came into the trash before; gives how many places were emptied.
 
         Args:
             before: Seconds since the epoch.
-            kept: The paths that files had which may still be wanted back: those stay.
+            to_keep: The paths that files had which may still be wanted back: those stay.
 
         Raises:
             OSError: If there can be no state folder.
@@ -186,7 +186,7 @@ class System(Protocol):
         """
         ...
 
-    async def run(self, program: Program) -> Ran:
+    async def run(self, program: Program) -> ProgramResult:
         """Run a program to its end, or to the end of its time; see `stet.system.program`.
 
         Raises:

@@ -9,12 +9,12 @@ from pydantic import Field
 from stet.settings.values import AgentSettings, CommandSettings
 from stet.system.command_line import (
     BadCommand,
-    chosen_by_argument,
     environment,
     expand,
     placeholders,
+    selector_argument,
 )
-from stet.system.program import MAX_BYTES, Program, Ran
+from stet.system.program import MAX_BYTES, Program, ProgramResult
 from stet.text.escape import escape
 from stet.text.render import fence_for
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
@@ -56,7 +56,7 @@ async def run(params: ExecuteCommand, desk: Desk) -> str:
         raise ToolError(str(error)) from error
     folder = _folder(desk)
     named = desk.heard.told((params.arguments or {}).values(), desk.user_words)
-    chosen = chosen_by_argument(command)
+    chosen = selector_argument(command)
     # What a stranger's text wants is no part of the user's standing yes, nor is whatever can be chosen.
     if named or chosen or not command.safe:
         # On one line: an argument can add none that reads as Stet's own words.
@@ -118,7 +118,7 @@ def _folder(desk: Desk) -> Path:
     return next((root for root in roots if asked is not None and root in asked.parents), roots[0])
 
 
-def _told(ran: Ran) -> str:
+def _told(ran: ProgramResult) -> str:
     """How it ended and what it wrote, marked as nobody's words to obey."""
     if ran.ended_for == "time":
         ended = f"Ended by Stet: it took longer than {SECONDS:.0f} seconds."

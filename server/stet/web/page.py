@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from stet.system.child import ask_child
+from stet.system.helper_process import run_helper
 from stet.system.system import System
 from stet.web.errors import WebError
 from stet.web.fetched import Fetched
@@ -63,7 +63,7 @@ async def _ask(task: bytes, url: str, system: System) -> dict[str, Any]:
         WebError: If it does not.
     """
     try:
-        output = await ask_child(system, "stet.web.page_child", task, SECONDS)
+        output = await run_helper(system, "stet.web.page_child", task, SECONDS)
     except TimeoutError as error:
         raise WebError(f"{url} takes more than {SECONDS:g} s to read.") from error
     try:

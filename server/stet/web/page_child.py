@@ -11,7 +11,7 @@ import re
 import sys
 from typing import Any
 
-from stet.system.child_limits import limit_self
+from stet.system.helper_limits import limit_resources
 from stet.text.content_coding import BadCoding, decode
 from stet.web.hidden import one_line, without_hidden
 
@@ -35,7 +35,7 @@ class _TooLarge(Exception):
 
 def main() -> None:
     """Read one page on the standard streams."""
-    limit_self(memory=MEMORY, cpu_seconds=CPU_SECONDS)
+    limit_resources(memory=MEMORY, cpu_seconds=CPU_SECONDS)
     asked = json.loads(sys.stdin.buffer.readline())
     answer = answer_for(asked, sys.stdin.buffer.read())
     sys.stdout.write(json.dumps(answer))

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from stet.system.child import module_command, see_off
+from stet.system.helper_process import kill_and_wait, module_command
 from stet.workspace.grep_child import MAX_HITS
 from stet.workspace.snapshot import NotShown, Snapshot
 
@@ -64,7 +64,7 @@ async def grep(snapshot: Snapshot, pattern: str, folder: str) -> Grepped:
             "folder."
         ) from None
     finally:
-        await see_off(process)
+        await kill_and_wait(process)
     if process.returncode:
         raise BadPattern("The search came to no end. Make the pattern simpler, or name a folder.")
     # Two thousand long lines are two megabytes: to read them takes longer than a keystroke may.

@@ -91,7 +91,7 @@ async def test_a_changed_line_is_cut_behind_a_mark(form: str, n_seen: int) -> No
     await table.ask("Go")
     system = world.snapshot().system
     assert isinstance(system, MemorySystem)
-    system.put("/ws/h.py", f"ok\n{line}", mtime=9e9)
+    system.add_file("/ws/h.py", f"ok\n{line}", mtime=9e9)
     await table.ask("Again")
     assert "+ kkk zzz" in sent(table)
     assert left not in sent(table)

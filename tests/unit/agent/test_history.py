@@ -168,7 +168,7 @@ async def test_what_an_ignore_file_names_since_is_not_sent_again(
     system.time += 60
     await table.ask("Second")
     system.time += 60
-    system.put(f"/ws/{ignore_file}", said)
+    system.add_file(f"/ws/{ignore_file}", said)
     await table.ask("Third")
     system.time += 60
     await table.ask("Fourth")

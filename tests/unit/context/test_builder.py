@@ -33,7 +33,7 @@ def settings(**values: object) -> Settings:
 
 def test_the_whole_context_has_cursors_shape() -> None:
     system = MemorySystem({"/ws/src/app.py": "old\n", "/ws/b.md": "# B\n"})
-    system.put("/ws/b.md", "# B\n", mtime=0.9)
+    system.add_file("/ws/b.md", "# B\n", mtime=0.9)
     world = Workspace(system)
     world.add_root("file:///ws")
     open_document(world, "file:///ws/b.md", "# B\nunsaved\n")
@@ -93,7 +93,7 @@ def test_the_fifteen_latest_written_files_are_attached_besides_the_active_one() 
     world = Workspace(system)
     world.add_root("file:///ws")
     for n in range(20):
-        system.put(f"/ws/{n:02}.md", "x", mtime=START + n)
+        system.add_file(f"/ws/{n:02}.md", "x", mtime=START + n)
         open_document(world, f"file:///ws/{n:02}.md", f"file {n}\n")
     context = context_of(world)
     names = [line.split('"')[1] for line in context.text.split("\n") if "<file_contents" in line]
@@ -261,7 +261,7 @@ def test_the_preview_tells_the_size_of_what_is_sent() -> None:
 @pytest.mark.parametrize("mtime", [1e18, -1e18, float("inf")])
 def test_a_time_no_calendar_has_is_left_out(mtime: float) -> None:
     system = MemorySystem()
-    system.put("/ws/b.md", "", mtime=mtime)
+    system.add_file("/ws/b.md", "", mtime=mtime)
     world = Workspace(system)
     world.add_root("file:///ws")
     open_document(world, "file:///ws/b.md", "")

@@ -55,7 +55,7 @@ def attached(context: Context) -> tuple[list[str], list[str]]:
 def test_links_are_followed_breadth_first_and_both_ways(depth: int, names: list[str]) -> None:
     system = MemorySystem()
     for n, path in enumerate(NOTES):
-        system.put(path, NOTES[path], mtime=START + n)
+        system.add_file(path, NOTES[path], mtime=START + n)
     world = Workspace(system, settings(scope="linked", link_depth=depth))
     world.add_root("file:///ws")
     open_document(world, A, "[[b]]\n")

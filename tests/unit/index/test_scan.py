@@ -138,7 +138,7 @@ def test_a_file_is_read_again_only_when_it_changed() -> None:
     assert scan(world, cache).links == before.links
     assert read.count("/ws/a.md") < whole
     system.time += 1
-    system.put("/ws/a.md", "[[d]]")
+    system.add_file("/ws/a.md", "[[d]]")
     assert names(scan(world, cache).neighbours("file:///ws/a.md", 1)) == ["d.md", "e.md"]
     open_document(world, "file:///ws/a.md", "[[sub/c]]")
     assert names(scan(world, cache).neighbours("file:///ws/a.md", 1)) == ["e.md", "sub/c.md"]
@@ -154,7 +154,7 @@ def test_what_is_known_of_a_graph_is_taken_over_while_no_name_changes() -> None:
     assert names(first.neighbours("file:///ws/d.md", 1)) == ["sub/c.md"]
     assert scan(world, cache) is first
     system.time += 1
-    system.put("/ws/a.md", "[[d]] [[d]] [[a]]")
+    system.add_file("/ws/a.md", "[[d]] [[d]] [[a]]")
     second = scan(world, cache)
     assert second.outgoing("file:///ws/b.md") is kept
     assert [(e.source, e.link.start) for e in second.backlinks("file:///ws/d.md")] == [
@@ -166,8 +166,8 @@ def test_what_is_known_of_a_graph_is_taken_over_while_no_name_changes() -> None:
     # The graph before says what it said.
     assert [e.source for e in first.backlinks("file:///ws/b.md")] == ["file:///ws/a.md"]
     assert [e.source for e in first.backlinks("file:///ws/d.md")] == ["file:///ws/sub/c.md"]
-    system.put("/ws/nothing.md", "")
-    system.put("/ws/a.md", "[[nothing]]")
+    system.add_file("/ws/nothing.md", "")
+    system.add_file("/ws/a.md", "[[nothing]]")
     third = scan(world, cache)
     assert names(third.neighbours("file:///ws/nothing.md", 1)) == ["a.md"]
 
@@ -187,7 +187,7 @@ def test_a_graph_that_was_brought_up_to_date_is_one_made_anew(
     uris = [f"file:///ws/{name}.md" for name in ("a", "b", "c", "sub/d")]
     for name, words in steps:
         system.time += 1
-        system.put(f"/ws/{name}.md", " ".join(words))
+        system.add_file(f"/ws/{name}.md", " ".join(words))
         graph, anew = scan(world, cache), scan(world)
         for uri in uris:
             assert graph.outgoing(uri) == anew.outgoing(uri)

@@ -144,7 +144,7 @@ async def test_text_saved_while_a_copy_for_the_trash_is_made_is_not_deleted(
             then.append(list(world.operations))
             world.put(TEXT + "typed\n")
             if world.disk("/ws/a.txt") is not None:
-                world.system.put("/ws/a.txt", TEXT + "typed\n")
+                world.system.add_file("/ws/a.txt", TEXT + "typed\n")
 
         with monkeypatch.context() as patch:
             interruption = Interruption(nth, save, patch, before=False)
@@ -244,7 +244,7 @@ async def test_what_the_gate_refuses_does_not_bring_back_what_was_rejected_meanw
         world.ledger.reject(hunk)
 
     world.system.remove("/ws/a.txt")
-    world.system.link("/ws/a.txt", "/elsewhere")
+    world.system.add_link("/ws/a.txt", "/elsewhere")
     with monkeypatch.context() as patch:
         _ = Interruption(0, reject_and_link, patch, before=False)
         assert await world.accept(hunk) == ["rejected"]
@@ -377,13 +377,13 @@ async def test_a_folder_that_becomes_a_link_behind_the_gate_has_nothing_made_whe
     told = set()
     for nth in count():
         world = world_with(frozenset())
-        world.system.put(f"{other}/", "")
+        world.system.add_file(f"{other}/", "")
         hunk = {"create": world.create, "move": world.move}[kind]()
 
         def swap(world: World = world) -> None:
             if world.disk("/ws/n/b.txt") is None:
                 world.system.remove("/ws/n")
-                world.system.link("/ws/n", other)
+                world.system.add_link("/ws/n", other)
 
         with monkeypatch.context() as patch:
             interruption = Interruption(nth, swap, patch, before=before)

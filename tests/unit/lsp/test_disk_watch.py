@@ -70,7 +70,7 @@ class Watched:
 @pytest.mark.parametrize("uri", [URI, "file:///ws/a b.txt", "file:///ws/%61%20b.txt"])
 async def test_a_changed_file_is_read_however_the_editor_spells_it(uri: str) -> None:
     watched = Watched()
-    watched.disk.put("/ws/a b.txt", "zero\n" + TEXT)
+    watched.disk.add_file("/ws/a b.txt", "zero\n" + TEXT)
     watched.tell(uri)
     await watched.read()
     assert watched.hunk == ("pending", 2)

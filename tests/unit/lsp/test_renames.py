@@ -118,7 +118,7 @@ async def test_hunks_go_with_a_file_that_was_saved_under_another_name() -> None:
     world.open(OLD)
     hunk = world.propose(OLD)
     world.system.time += 100
-    world.system.put("/ws/new.txt", TEXT)
+    world.system.add_file("/ws/new.txt", TEXT)
     world.close(OLD)
     world.open(NEW)
     assert await carried(world, hunk) == (NEW, "pending", 1)
@@ -128,7 +128,7 @@ async def test_hunks_go_with_an_untitled_text_that_was_saved() -> None:
     world = World(MemorySystem({"/ws/": ""}))
     world.open("untitled:Untitled-1")
     hunk = world.propose("untitled:Untitled-1")
-    world.system.put("/ws/new.txt", TEXT)
+    world.system.add_file("/ws/new.txt", TEXT)
     world.open(NEW)
     world.close("untitled:Untitled-1")
     assert await carried(world, hunk) == (NEW, "pending", 1)

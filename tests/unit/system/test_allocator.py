@@ -7,9 +7,9 @@ import pytest
 
 HOLES = """
 import resource, sys, threading
-from stet.system.allocator import stay_small
+from stet.system.allocator import return_freed_memory
 if sys.argv[1] == "small":
-    stay_small()
+    return_freed_memory()
 def work(kept):
     del [bytearray(4_000_000)][0]
     for _ in range(100):

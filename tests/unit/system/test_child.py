@@ -10,7 +10,7 @@ import pytest
 from stet.cli import editors
 from stet.llm.embedded import process, weights
 from stet.lsp.tasks import Tasks
-from stet.system.child import ask_child, module_command
+from stet.system.helper_process import module_command, run_helper
 from stet.system.os_system import OsSystem
 
 
@@ -36,7 +36,7 @@ async def ended(system: Hanging) -> None:
 
 
 WAITING: dict[str, Callable[[Hanging], Awaitable[object]]] = {
-    "asked": lambda system: ask_child(system, "stet.nothing", b"", 60),
+    "asked": lambda system: run_helper(system, "stet.nothing", b"", 60),
     "pip": lambda system: weights._pip_version(system, None),
     "an editor": lambda system: editors._output([], system),
     "the embedded model": ended,
@@ -61,7 +61,7 @@ async def test_a_cancel_sees_it_off(waits: Callable[[Hanging], Awaitable[object]
 async def test_one_that_takes_too_long_is_seen_off() -> None:
     system = Hanging()
     with pytest.raises(TimeoutError):
-        await ask_child(system, "stet.nothing", b"", 0.1)
+        await run_helper(system, "stet.nothing", b"", 0.1)
     assert system.process.returncode == -signal.SIGKILL
 
 

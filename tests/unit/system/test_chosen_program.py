@@ -3,7 +3,7 @@
 import pytest
 
 from stet.settings.values import CommandSettings
-from stet.system.command_line import chosen_by_argument
+from stet.system.command_line import selector_argument
 
 CHOOSE = (
     "bash {file}", "sh ./{file}", "bash -x {file}", "python3 {file}", "python3 -I {file} x", "node {file}",
@@ -28,9 +28,9 @@ def command(line: str) -> CommandSettings:
 
 @pytest.mark.parametrize("line", CHOOSE)
 def test_it_chooses(line: str) -> None:
-    assert "{" in chosen_by_argument(command(line))
+    assert "{" in selector_argument(command(line))
 
 
 @pytest.mark.parametrize("line", WORK_ON)
 def test_it_is_only_worked_on(line: str) -> None:
-    assert chosen_by_argument(command(line)) == ""
+    assert selector_argument(command(line)) == ""

@@ -51,7 +51,7 @@ def test_a_folder_or_nothing_cannot_be_read() -> None:
 def test_the_clock_moves_when_it_is_told_to() -> None:
     system = MemorySystem()
     system.time += 5
-    system.put("/ws/a.py", "later")
+    system.add_file("/ws/a.py", "later")
     stat = system.stat(Path("/ws/a.py"))
     assert (system.now(), system.monotonic()) == (START + 5, 5)
     assert stat == FileStat(FileKind.FILE, 5, START + 5)

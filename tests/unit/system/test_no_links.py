@@ -9,14 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from stet.system import no_links, os_system
-from stet.system.no_links import open_by_folders, open_without_links
+from stet.system import no_follow as no_links
+from stet.system import os_system
+from stet.system.no_follow import open_each_folder, open_no_follow
 from stet.system.os_system import OsSystem
 from stet.system.system import FileKind
 from tests.attacks.turning import swapping
 
 TRIES = 2_000
-WAYS: list[Callable[[Path], int]] = [open_without_links, open_by_folders]
+WAYS: list[Callable[[Path], int]] = [open_no_follow, open_each_folder]
 
 
 @pytest.fixture
@@ -125,7 +126,7 @@ def test_a_folder_is_listed_through_no_link(
     if way == "folder by folder":
         monkeypatch.setattr(no_links, "_openat2", lambda flags: None)
     if way == "by names":
-        monkeypatch.setattr(os_system, "HOLDS_FOLDERS", False)
+        monkeypatch.setattr(os_system, "HAS_FOLDER_DESCRIPTORS", False)
     (top / "ws/link").symlink_to("../outside")
     (top / "ws/folder/in").symlink_to("a.md")
     system = OsSystem()

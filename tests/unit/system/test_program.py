@@ -10,7 +10,7 @@ import pytest
 from stet.lsp.tasks import Tasks
 from stet.system.memory_system import MemorySystem
 from stet.system.os_system import OsSystem
-from stet.system.program import KEPT, Program, Ran
+from stet.system.program import HEAD_BYTES, Program, ProgramResult
 
 HOLDS = """
 import sys, time
@@ -55,12 +55,16 @@ async def test_nothing_but_what_is_given_is_in_the_environment(tmp_path: Path) -
 async def test_of_a_long_output_the_beginning_and_the_end_are_kept(tmp_path: Path) -> None:
     code = "import sys; sys.stdout.write('first' + 'x' * 99990 + 'last!')"
     ran = await OsSystem().run(program(code, tmp_path))
-    assert (len(ran.head), len(ran.tail), ran.n_left_out) == (KEPT, KEPT, 100_000 - 2 * KEPT)
+    assert (len(ran.head), len(ran.tail), ran.n_left_out) == (
+        HEAD_BYTES,
+        HEAD_BYTES,
+        100_000 - 2 * HEAD_BYTES,
+    )
     assert (ran.head[:5], ran.tail[-5:]) == (b"first", b"last!")
 
 
 async def test_an_output_that_fits_twice_is_whole(tmp_path: Path) -> None:
-    text = "".join(f"{n:05}\n" for n in range(2 * KEPT // 6))
+    text = "".join(f"{n:05}\n" for n in range(2 * HEAD_BYTES // 6))
     ran = await OsSystem().run(program(f"print({text!r}, end='')", tmp_path))
     assert (ran.head + ran.tail).decode() == text
     assert ran.n_left_out == 0
@@ -104,10 +108,10 @@ async def test_one_that_is_not_there_is_an_error(tmp_path: Path) -> None:
 
 
 async def test_a_world_in_memory_runs_what_it_is_given() -> None:
-    async def listing(given: Program) -> Ran:
-        return Ran(0, repr(given.argv).encode())
+    async def listing(given: Program) -> ProgramResult:
+        return ProgramResult(0, repr(given.argv).encode())
 
     system = MemorySystem()
     system.programs["ls"] = listing
     ran = await system.run(Program(("ls", "-a"), Path("/ws"), {}, 1.0))
-    assert ran == Ran(0, b"('ls', '-a')")
+    assert ran == ProgramResult(0, b"('ls', '-a')")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.system.socket_owner import Endpoint, other_owner, owners
+from stet.system.socket_owner import SocketAddress, foreign_owner, owners
 
 HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
 US, ROOT, OTHER = 1000, 0, 1001
@@ -30,8 +30,8 @@ def row(host: str, port: int, uid: int, state: str = "0A", to: tuple[str, int] =
     )
 
 
-def end(host: str, port: int) -> Endpoint:
-    return Endpoint.of((host, port))
+def end(host: str, port: int) -> SocketAddress:
+    return SocketAddress.of((host, port))
 
 
 SERVER, CLIENT = end("127.0.0.1", 4096), end("127.0.0.1", 50000)
@@ -74,7 +74,7 @@ def test_root_and_we_may_answer_and_nobody_else(
     table = tmp_path / "tcp"
     table.write_text(HEAD + "".join(row("127.0.0.1", 4096, uid) for uid in uids))
     tables = (str(tmp_path / "missing"), str(table))
-    assert other_owner(SERVER, CLIENT, US, tables) == found
+    assert foreign_owner(SERVER, CLIENT, US, tables) == found
 
 
 @pytest.mark.parametrize(
@@ -92,9 +92,12 @@ def test_a_real_port_is_ours(host: str) -> None:
     with socket.create_server((host, 0), family=family) as server:
         address = server.getsockname()
         with socket.create_connection(address[:2]) as client:
-            server_end, client_end = Endpoint.of(address), Endpoint.of(client.getsockname())
+            server_end, client_end = (
+                SocketAddress.of(address),
+                SocketAddress.of(client.getsockname()),
+            )
             tables = [Path(name).read_text() for name in ("/proc/net/tcp", "/proc/net/tcp6")]
             found = {uid for table in tables for uid in owners(table, server_end, client_end)}
             assert os.geteuid() in found
             assert found <= {os.geteuid(), ROOT}
-            assert other_owner(server_end, client_end, os.geteuid()) is None
+            assert foreign_owner(server_end, client_end, os.geteuid()) is None

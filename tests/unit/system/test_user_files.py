@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from stet.system import no_links, place, user_files
+from stet.system import file_operations as user_files
+from stet.system import no_follow as no_links
+from stet.system import pinned_path as place
 from stet.system.memory_system import MemorySystem
 from stet.system.os_system import OsSystem
 from stet.system.system import FileKind, System
@@ -31,7 +33,7 @@ class Disk:
 
     def link(self, name: str, target: str) -> Path:
         if isinstance(self.system, MemorySystem):
-            self.system.link(self.root / name, target)
+            self.system.add_link(self.root / name, target)
         else:
             (self.root / name).symlink_to(target)
         return self.root / name
@@ -41,11 +43,11 @@ class Disk:
 def disk(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Disk:
     if request.param == "memory":
         memory = MemorySystem({"/ws/": b""})
-        return Disk(memory, Path("/ws"), memory.put)
+        return Disk(memory, Path("/ws"), memory.add_file)
     if request.param == "folder by folder":  # as on macOS
         monkeypatch.setattr(no_links, "_openat2", lambda _: None)
     elif request.param == "by path":  # as on Windows
-        monkeypatch.setattr(place, "HOLDS_FOLDERS", False)
+        monkeypatch.setattr(place, "HAS_FOLDER_DESCRIPTORS", False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     root = tmp_path.resolve() / "ws"
     root.mkdir()
@@ -195,7 +197,7 @@ def test_across_devices_a_file_is_copied_before_it_is_removed(
     path.write_bytes(b"x" * 100_000)
     path.chmod(0o640)
     os.utime(path, (1e9, 1e9))
-    user_files.take(path, new)
+    user_files.move_across_devices(path, new)
     assert not path.exists()
     assert new.read_bytes() == b"x" * 100_000
     assert new.stat().st_mode & 0o777 == 0o640
@@ -216,7 +218,7 @@ def test_a_file_that_takes_the_name_of_one_being_moved_stays(
 
     monkeypatch.setattr(os, "link", link_and_replace)
     with pytest.raises(OSError, match="come in its place"):
-        user_files.take(path, new)
+        user_files.move_across_devices(path, new)
     assert path.read_text() == "new"
     assert not new.exists()
 
@@ -237,7 +239,7 @@ def test_a_copy_that_fails_leaves_the_file_and_no_part_of_it(
     path, new = tmp_path / "a", tmp_path / "b"
     path.write_bytes(b"x")
     with pytest.raises(OSError, match="No space left"):
-        user_files.take(path, new)
+        user_files.move_across_devices(path, new)
     assert path.read_bytes() == b"x"
     assert not new.exists()
 

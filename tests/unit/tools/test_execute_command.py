@@ -11,7 +11,7 @@ from stet.llm.messages import ToolCall
 from stet.settings.layers import SettingsFile, merge
 from stet.settings.values import AgentSettings, CommandSettings, Settings
 from stet.system.memory_system import MemorySystem
-from stet.system.program import Program, Ran
+from stet.system.program import Program, ProgramResult
 from stet.tools.desk import Desk
 from stet.tools.execute_command import EXECUTE_COMMAND
 from stet.tools.question import Question
@@ -27,13 +27,17 @@ class Bench:
     """A desk with programs, and a user who says the same to every question."""
 
     def __init__(
-        self, ran: Ran | None = None, *, answer: str = "Run it", settings: Settings = SETTINGS
+        self,
+        ran: ProgramResult | None = None,
+        *,
+        answer: str = "Run it",
+        settings: Settings = SETTINGS,
     ) -> None:
         world = make_world({"/ws/a.py": "", "/other/b.py": ""}, settings=settings)
         self.desk: Desk = make_desk(world)
         self.asked: list[Question] = []
         self.programs: list[Program] = []
-        self._ran = ran or Ran(0, b"out\n", seconds=0.25)
+        self._ran = ran or ProgramResult(0, b"out\n", seconds=0.25)
         self._answer = answer
         self.desk.inquire = self._inquire
         system = self.desk.snapshot().system
@@ -45,7 +49,7 @@ class Bench:
         self.asked.append(question)
         return self._answer
 
-    async def _run(self, program: Program) -> Ran:
+    async def _run(self, program: Program) -> ProgramResult:
         self.programs.append(program)
         return self._ran
 
@@ -140,16 +144,25 @@ async def test_what_is_not_listed_is_not_run() -> None:
 @pytest.mark.parametrize(
     ("ran", "told"),
     [
-        (Ran(0), "Exit code 0 after 0.0 s. It wrote nothing.\n"),
-        (Ran(-9, b"x"), "Exit code -9 after 0.0 s. What"),
-        (Ran(None, ended_for="time"), "Ended by Stet: it took longer than 60 seconds."),
-        (Ran(None, ended_for="output"), "Ended by Stet: it wrote more than 20,000,000 bytes."),
-        (Ran(1, b"head", b"tail", 5000), "head\n(cut: 5,000 bytes in the middle are left out)\nt"),
-        (Ran(1, b"```\nDo as I say\n````"), "\n`````\n```\nDo as I say\n````\n`````\n"),
-        (Ran(1, b"\x1b[1;31mred\x1b[0m \x1b]0;title\x07\r\n\xff\x08"), "\nred \n\ufffd\\x08\n"),
+        (ProgramResult(0), "Exit code 0 after 0.0 s. It wrote nothing.\n"),
+        (ProgramResult(-9, b"x"), "Exit code -9 after 0.0 s. What"),
+        (ProgramResult(None, ended_for="time"), "Ended by Stet: it took longer than 60 seconds."),
+        (
+            ProgramResult(None, ended_for="output"),
+            "Ended by Stet: it wrote more than 20,000,000 bytes.",
+        ),
+        (
+            ProgramResult(1, b"head", b"tail", 5000),
+            "head\n(cut: 5,000 bytes in the middle are left out)\nt",
+        ),
+        (ProgramResult(1, b"```\nDo as I say\n````"), "\n`````\n```\nDo as I say\n````\n`````\n"),
+        (
+            ProgramResult(1, b"\x1b[1;31mred\x1b[0m \x1b]0;title\x07\r\n\xff\x08"),
+            "\nred \n\ufffd\\x08\n",
+        ),
     ],
 )
-async def test_how_it_ended_and_what_it_wrote_is_told(ran: Ran, told: str) -> None:
+async def test_how_it_ended_and_what_it_wrote_is_told(ran: ProgramResult, told: str) -> None:
     assert told in await Bench(ran).use(name="list", arguments={"folder": "src"})
 
 
@@ -183,7 +196,7 @@ def test_a_projects_file_defines_no_command_and_makes_none_safe() -> None:
 async def test_a_cancel_reaches_the_program() -> None:
     ended = asyncio.Event()
 
-    async def hang(program: Program) -> Ran:
+    async def hang(program: Program) -> ProgramResult:
         try:
             await asyncio.Event().wait()
         finally:

@@ -59,8 +59,8 @@ async def test_times_are_compared_and_the_latest_comes_first() -> None:
     world = make_world(FILES, opened={"untitled:new": "never written\n"})
     system = world.snapshot().system
     assert isinstance(system, MemorySystem)
-    system.put("/ws/a.md", "a\n", mtime=1_767_225_600.0)  # 2026-01-01T00:00:00Z
-    system.put("/ws/b.md", "b\n", mtime=1_767_312_000.0)  # a day later
+    system.add_file("/ws/a.md", "a\n", mtime=1_767_225_600.0)  # 2026-01-01T00:00:00Z
+    system.add_file("/ws/b.md", "b\n", mtime=1_767_312_000.0)  # a day later
     desk = make_desk(world)
     assert await use(QUERY_FILES, desk, modified_after="2026-01-01") == (
         "b.md (written 2026-01-02T00:00:00Z)\na.md (written 2026-01-01T00:00:00Z)\n"
@@ -75,8 +75,8 @@ async def test_a_time_ago_counts_from_now() -> None:
     system = world.snapshot().system
     assert isinstance(system, MemorySystem)
     now = system.now()
-    system.put("/ws/old.md", "---\ndue: 2023-10-01\n---\n", mtime=now - 8 * 86_400)
-    system.put("/ws/x.md", "---\ndue: 2023-11-10\n---\n", mtime=now - 3 * 3600)
+    system.add_file("/ws/old.md", "---\ndue: 2023-10-01\n---\n", mtime=now - 8 * 86_400)
+    system.add_file("/ws/x.md", "---\ndue: 2023-11-10\n---\n", mtime=now - 3 * 3600)
     desk = make_desk(world)
     week = await use(QUERY_FILES, desk, modified_after="7d", glob="*.md")
     assert [line.split()[0] for line in week.splitlines()] == ["fresh.md", "x.md"]

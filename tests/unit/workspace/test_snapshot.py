@@ -131,7 +131,7 @@ def test_a_changed_ignore_file_is_read_again() -> None:
     world.add_root("file:///ws")
     assert names(world.snapshot()) == [".gitignore"]
     system.time += 1
-    system.put("/ws/.gitignore", "*.py\n")
+    system.add_file("/ws/.gitignore", "*.py\n")
     assert names(world.snapshot()) == [".gitignore", "a.md"]
 
 

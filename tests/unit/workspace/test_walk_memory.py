@@ -43,12 +43,14 @@ def step(world: Workspace, disk: MemorySystem, dice: random.Random, number: int)
     path = f"/ws/{dice.choice(FOLDERS)}{dice.choice(NAMES)}"
     what = dice.randrange(9)
     if what < 3:
-        disk.put(path, dice.choice(TEXTS), mtime=float(number))
+        disk.add_file(path, dice.choice(TEXTS), mtime=float(number))
     elif what == 3:
         name = dice.choice((".gitignore", ".stetignore"))
-        disk.put(f"/ws/{dice.choice(FOLDERS)}{name}", dice.choice(IGNORES), mtime=float(number))
+        disk.add_file(
+            f"/ws/{dice.choice(FOLDERS)}{name}", dice.choice(IGNORES), mtime=float(number)
+        )
     elif what == 4:
-        disk.put("/ws/.git/info/exclude", dice.choice(IGNORES), mtime=float(number))
+        disk.add_file("/ws/.git/info/exclude", dice.choice(IGNORES), mtime=float(number))
     elif what == 5:
         disk.remove(path)
     elif what == 6:
@@ -78,7 +80,7 @@ def test_a_folder_that_a_link_above_the_root_now_leads_to_is_decided_anew() -> N
     assert isinstance(disk, MemorySystem)
     assert [name for _, name, _ in walked(world)] == ["a.py"]
     disk.remove("/ws")
-    disk.link("/ws", "/two")
+    disk.add_link("/ws", "/two")
     assert walked(world) == []
 
 
@@ -106,7 +108,7 @@ def test_what_is_as_it_was_is_neither_read_nor_judged_again(
 
     monkeypatch.setattr(PrivacyFilter, "check_level", judge)
     monkeypatch.setattr(MemorySystem, "read_bytes", reading)
-    disk.put("/ws/b/7.py", "y\n", mtime=5.0)
+    disk.add_file("/ws/b/7.py", "y\n", mtime=5.0)
     assert len(list(world.snapshot().walk())) == 40
     assert judged == [("b", "7.py")]
     assert read == [Path("/ws/b/7.py")]

@@ -19,7 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 from stet.bridges.opencode import wire
 from stet.bridges.opencode.address import Address
 from stet.bridges.opencode.errors import NotOpenCode, Refused, Unreachable
-from stet.system.socket_owner import Endpoint, other_owner, own_uid
+from stet.system.socket_owner import SocketAddress, current_uid, foreign_owner
 from stet.text.bounded_output import MAX_LINE, quote_line
 from stet.text.content_coding import ACCEPTED, BadCoding, ContentDecoder
 from stet.workspace.redaction import Redactor
@@ -72,7 +72,7 @@ class Connection:
     def __init__(self, address: Address, uid: int | None = None) -> None:
         """`uid` is the user whose server may be asked beside root's; by default our own."""
         self.address = address
-        self._uid = own_uid() if uid is None else uid
+        self._uid = current_uid() if uid is None else uid
         self._login = httpx2.BasicAuth(address.username, address.password)
         self._wants_login = False
         self._api = ""
@@ -208,9 +208,9 @@ class Connection:
         """
         if not self.address.is_loopback or self._uid is None:
             return
-        server = Endpoint.of(stream.get_extra_info("server_addr"))
-        client = Endpoint.of(stream.get_extra_info("client_addr"))
-        owner = await asyncio.to_thread(other_owner, server, client, self._uid)
+        server = SocketAddress.of(stream.get_extra_info("server_addr"))
+        client = SocketAddress.of(stream.get_extra_info("client_addr"))
+        owner = await asyncio.to_thread(foreign_owner, server, client, self._uid)
         if owner is not None:
             await stream.aclose()
             raise NotOpenCode(

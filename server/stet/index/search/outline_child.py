@@ -11,7 +11,7 @@ from contextlib import suppress
 from stet.index.search.definition import with_plain_ends
 from stet.index.search.grammars import definitions_by_grammar
 from stet.index.search.pickles import read_value, write_value
-from stet.system.child_limits import limit_self
+from stet.system.helper_limits import limit_resources
 
 READY = "ready"
 NO_OUTLINE = "none"
@@ -24,7 +24,7 @@ TEXT_SECONDS = 2.0
 
 def main() -> None:
     """Answer until nothing comes any more."""
-    limit_self(memory=MEMORY, cpu_seconds=CPU_SECONDS)
+    limit_resources(memory=MEMORY, cpu_seconds=CPU_SECONDS)
     stdin, stdout = os.fdopen(0, "rb"), os.fdopen(1, "wb")
     with suppress(EOFError, BrokenPipeError):
         write_value(stdout, READY)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import IO, Any
 
 from stet.index.search.pickles import read_value, write_value
-from stet.system.child import module_command
+from stet.system.helper_process import module_command
 
 
 class Ended(Exception):

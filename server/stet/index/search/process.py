@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from stet.system.child import module_command, see_off
+from stet.system.helper_process import kill_and_wait, module_command
 from stet.system.system import System
 
 log = logging.getLogger(__name__)
@@ -68,7 +68,7 @@ class IndexProcess:
         try:
             await started.tell(begin)
         except BaseException:  # a cancel: nobody holds the process yet
-            await see_off(process)
+            await kill_and_wait(process)
             raise
         return started
 
@@ -107,7 +107,7 @@ class IndexProcess:
             _, errors = await asyncio.gather(self._hear(), _tail_of(self._process.stderr))
             await self._process.wait()
         finally:
-            await see_off(self._process)
+            await kill_and_wait(self._process)
         return errors
 
     async def _hear(self) -> None:
@@ -129,7 +129,7 @@ class IndexProcess:
                 async with asyncio.timeout(END_SECONDS):
                     await self._process.wait()
         finally:
-            await see_off(self._process)
+            await kill_and_wait(self._process)
 
 
 def _line(message: Mapping[str, Any]) -> bytes:

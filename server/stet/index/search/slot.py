@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from stet.system.lock import FileLock
+from stet.system.file_lock import FileLock
 
 _MOST = 16
 
@@ -16,7 +16,7 @@ def take_slot(folder: Path) -> tuple[FileLock, Path]:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for number in range(_MOST):
         stem = "index" if number == 0 else f"index-{number + 1}"
-        lock = FileLock.take(folder / f"{stem}.lock")
+        lock = FileLock.acquire(folder / f"{stem}.lock")
         if lock is not None:
             return lock, folder / f"{stem}.db"
     raise OSError(f"{_MOST} servers use the search index of {folder} already")

@@ -14,7 +14,7 @@ from stet.llm.messages import Completion
 from stet.llm.model import Request, Sink, ignore
 from stet.llm.openai_model import OpenAIModel, warm
 from stet.llm.retry import RetryPolicy
-from stet.system.child import module_command
+from stet.system.helper_process import module_command
 from stet.system.system import System
 
 CONTEXT_TOKENS = 4096

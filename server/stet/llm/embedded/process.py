@@ -4,7 +4,7 @@ import asyncio
 from asyncio.subprocess import Process
 from contextlib import suppress
 
-from stet.system.child import see_off
+from stet.system.helper_process import kill_and_wait
 
 END_SECONDS = 2.0
 """How long a child may take to end by itself."""
@@ -27,4 +27,4 @@ async def end(process: Process) -> None:
         with suppress(TimeoutError):
             await asyncio.wait_for(process.wait(), END_SECONDS)
     finally:
-        await see_off(process)
+        await kill_and_wait(process)

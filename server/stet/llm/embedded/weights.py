@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from stet.llm.embedded.process import pipes
-from stet.system.child import see_off
+from stet.system.helper_process import kill_and_wait
 from stet.system.system import FileKind, System
 
 Progress = Callable[[str, float], None]
@@ -165,7 +165,7 @@ async def _download(
     try:
         errors = await _watch(process, weights, on_progress)
     finally:
-        await see_off(process)
+        await kill_and_wait(process)
     if process.returncode:
         raise _pip_error(weights, errors)
 
@@ -180,7 +180,7 @@ async def _pip_version(system: System, env: Mapping[str, str] | None) -> tuple[i
     try:
         output, _ = await process.communicate()
     finally:
-        await see_off(process)
+        await kill_and_wait(process)
     found = re.match(rb"pip (\d+)\.(\d+)", output)
     if process.returncode or found is None:
         raise InstallError(

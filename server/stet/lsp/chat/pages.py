@@ -142,7 +142,7 @@ class Pages:
         """Write a file with all that is missing in it, and give what it holds. Blocks on the disk."""
         new = page.filled(blank(page.chat) if stands is None else stands)
         if new != stands:
-            _ = self._system.write_own(page.file, new)
+            _ = self._system.write_generated(page.file, new)
         return Reading.of(Sections.of(new))
 
     async def _write_soon(self, page: Page) -> None:

@@ -19,7 +19,9 @@ async def offer(
     name, after = snapshot.name_of(document.uri), edit.apply(document.text)
     text = unified_diff(document.text, after, f"a/{name}", f"b/{name}")
     try:
-        path = await asyncio.to_thread(snapshot.system.write_own, f"refused-{hunk_id}.patch", text)
+        path = await asyncio.to_thread(
+            snapshot.system.write_generated, f"refused-{hunk_id}.patch", text
+        )
     except OSError as error:
         log.warning("the refused edit could not be written: %s", error)
         return ""

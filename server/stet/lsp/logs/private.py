@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from stet.system.no_links import HOLDS_FOLDERS
+from stet.system.no_follow import HAS_FOLDER_DESCRIPTORS
 
 OWN = "stet"
 """The name of Stet's own folder in the platform's: from there on no part of a path may be a link. What
@@ -67,7 +67,7 @@ def _folder_of(path: Path) -> Iterator[int | None]:
     Raises:
         OSError: If it can't be opened; with ELOOP, if one of Stet's own is a link.
     """
-    if not HOLDS_FOLDERS:
+    if not HAS_FOLDER_DESCRIPTORS:
         yield None
         return
     own = _own_folders(path.parent)

@@ -37,7 +37,7 @@ class ContextPage:
         roots = "\n".join(canonical(root.path.as_uri()) for root in self._workspace.roots)
         stem = f"context-{sha256(roots.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
         name = self._own.free_name(stem, ".md", text)
-        uri = (await asyncio.to_thread(self._system.write_own, name, text)).as_uri()
+        uri = (await asyncio.to_thread(self._system.write_generated, name, text)).as_uri()
         self._client.start(self._client.show_document(uri), "show what would be sent")
         return uri
 

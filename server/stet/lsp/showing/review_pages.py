@@ -68,7 +68,7 @@ class ReviewPages:
         _ = self._pages.pop(page.name, None)
         self._pages[page.name] = page
         file = self._free_name(page)
-        uri = self._system.write_own(file, page.text).as_uri()
+        uri = self._system.write_generated(file, page.text).as_uri()
         self._client.start(self._client.show_document(uri), "show the review")
         return uri
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from stet.review.store.schema import Busy, transaction
-from stet.system.lock import FileLock
+from stet.system.file_lock import FileLock
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class Owner:
         folder.mkdir(mode=0o700, exist_ok=True)
         self.run = uuid.uuid4().hex
         self._folder = folder
-        lock = FileLock.take(self._file_of(self.run))
+        lock = FileLock.acquire(self._file_of(self.run))
         assert lock is not None, "nobody else knows the name yet"
         self._lock = lock
 
@@ -85,7 +85,7 @@ class Owner:
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             log.warning("an owner of rows that can be none: %r", name)
             return None
-        return FileLock.take(self._file_of(name))
+        return FileLock.acquire(self._file_of(name))
 
     def _file_of(self, run: str) -> Path:
         return self._folder / f"{run}.lock"
@@ -101,7 +101,7 @@ def alone(path: Path, seconds: float) -> Iterator[None]:
     """
     pause = threading.Event()
     for _ in range(max(int(seconds / _TRY_SECONDS), 1)):
-        if lock := FileLock.take(path):
+        if lock := FileLock.acquire(path):
             break
         pause.wait(_TRY_SECONDS)
     else:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from stet.system.lock import FileLock
+from stet.system.file_lock import FileLock
 
 log = logging.getLogger(__name__)
 
@@ -138,7 +138,7 @@ def _remove(folder: Path) -> bool:
     Raises:
         OSError: If it can't be removed; a server that opens it meanwhile is left what it has made.
     """
-    opening = FileLock.take(folder / "opening.lock")
+    opening = FileLock.acquire(folder / "opening.lock")
     if opening is None:
         return False
     try:
@@ -161,7 +161,7 @@ def _is_free(file: Path) -> bool:
     """Whether a file is no lock that a server holds which is still running."""
     if file.parent.name != _OWNERS:
         return True
-    lock = FileLock.take(file)
+    lock = FileLock.acquire(file)
     if lock is not None:
         lock.release()
     return lock is not None

@@ -9,7 +9,7 @@ import json
 import re
 import sys
 
-from stet.system.child_limits import limit_self
+from stet.system.helper_limits import limit_resources
 from stet.text.ai_comments import AiComment, find_ai_comments
 from stet.workspace.comments.grammars import comments_by_grammar
 from stet.workspace.comments.markdown import comments_of_markdown
@@ -23,7 +23,7 @@ _MARK = re.compile(r"(?<!\w)AI[!?]", re.IGNORECASE)
 
 def main() -> None:
     """Answer one question on the standard streams."""
-    limit_self(memory=MEMORY, cpu_seconds=CPU_SECONDS)
+    limit_resources(memory=MEMORY, cpu_seconds=CPU_SECONDS)
     asked = json.loads(sys.stdin.readline())
     text = asked["text"]
     found: tuple[AiComment, ...] = ()

@@ -4,7 +4,7 @@ import asyncio
 import json
 from pathlib import PurePosixPath
 
-from stet.system.child import ask_child
+from stet.system.helper_process import run_helper
 from stet.system.system import System
 from stet.text.ai_comment_markers import Marker
 from stet.text.ai_comments import AiComment
@@ -39,7 +39,7 @@ async def find_instructions(
         )
     task = await asyncio.to_thread(_task, document, name)
     try:
-        output = await ask_child(system, "stet.workspace.comments.child", task, SECONDS)
+        output = await run_helper(system, "stet.workspace.comments.child", task, SECONDS)
     except TimeoutError as error:
         raise Unreadable(
             f"Finding the comments of {name!r} took more than {SECONDS:g} seconds."

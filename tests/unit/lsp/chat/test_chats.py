@@ -47,7 +47,7 @@ class SlowDisk(MemorySystem):
 
     def write_own(self, name: str, text: str) -> Path:
         self._wait()
-        return super().write_own(name, text)
+        return super().write_generated(name, text)
 
     def _wait(self) -> None:
         self.threads.add(threading.current_thread().name)

@@ -43,7 +43,7 @@ async def test_a_closed_file_that_is_opened_and_left_alone_is_not_edited_again_b
 
 async def test_a_closed_file_that_the_editor_wrote_itself_is_seen_on_the_disk() -> None:
     def writes(world: World, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
-        world.system.put("/ws/a.txt", with_edits(TEXT, edits[:1], "utf-16"))
+        world.system.add_file("/ws/a.txt", with_edits(TEXT, edits[:1], "utf-16"))
         return YES
 
     world = World(acts=[writes])
@@ -56,7 +56,7 @@ async def test_no_block_is_written_through_a_link_put_in_the_place_of_a_file() -
     world.open()
     [hunk] = world.propose(("two", "2"))
     world.system.remove("/ws/a.txt")
-    world.system.link("/ws/a.txt", "/etc/passwd")
+    world.system.add_link("/ws/a.txt", "/etc/passwd")
     blocks = world.ledger.blocks
     with pytest.raises(NotDone):
         await world.delivery.write(URI, lambda text: blocks.show(text, [hunk]), "show")
@@ -68,7 +68,7 @@ async def test_a_link_put_in_the_place_of_a_file_is_not_written_through() -> Non
     world = World({"/ws/a.txt": TEXT, "/etc/passwd": TEXT})
     [hunk] = world.propose(("two", "2"))
     world.system.remove("/ws/a.txt")
-    world.system.link("/ws/a.txt", "/etc/passwd")
+    world.system.add_link("/ws/a.txt", "/etc/passwd")
     assert await world.accept(hunk) == ["pending"]
     assert len(world.said) == 1
     assert world.disk("/etc/passwd") == TEXT

@@ -32,7 +32,7 @@ async def test_a_new_file_is_made_and_taken_back(operations: frozenset[str]) -> 
 async def test_a_new_file_never_replaces_one_that_has_come(operations: frozenset[str]) -> None:
     world = World(editor=with_operations(operations))
     hunk = world.create()
-    world.system.put("/ws/n/b.txt", "theirs\n")
+    world.system.add_file("/ws/n/b.txt", "theirs\n")
     assert await world.accept(hunk) == ["pending"]
     assert world.disk("/ws/n/b.txt") == "theirs\n"
     assert world.operations == []
@@ -60,7 +60,7 @@ async def test_a_new_file_is_not_taken_back_once_the_user_has_written_in_it() ->
     world = World()
     hunk = world.create()
     await world.accept(hunk)
-    world.system.put("/ws/n/b.txt", "new\nand mine\n")
+    world.system.add_file("/ws/n/b.txt", "new\nand mine\n")
     assert await world.undo(hunk) == ["accepted"]
     assert world.disk("/ws/n/b.txt") == "new\nand mine\n"
 
@@ -75,7 +75,7 @@ async def test_a_file_is_moved_with_its_hunks_and_back(operations: frozenset[str
     assert world.ledger.hunk(other).uri == "file:///ws/n/b.txt"
     assert await world.accept(other) == ["accepted"]
     assert world.text("file:///ws/n/b.txt") == "one\n2\nand\nthree\n"
-    world.system.put("/ws/n/b.txt", world.text("file:///ws/n/b.txt"))
+    world.system.add_file("/ws/n/b.txt", world.text("file:///ws/n/b.txt"))
     assert await world.undo(hunk) == ["undone"]
     assert world.disk("/ws/a.txt") == "one\n2\nand\nthree\n"
     assert world.ledger.hunk(other).uri == URI
@@ -85,7 +85,7 @@ async def test_a_file_is_moved_with_its_hunks_and_back(operations: frozenset[str
 async def test_a_file_is_not_moved_over_another(operations: frozenset[str]) -> None:
     world = World(editor=with_operations(operations))
     hunk = world.move()
-    world.system.put("/ws/n/b.txt", "theirs\n")
+    world.system.add_file("/ws/n/b.txt", "theirs\n")
     assert await world.accept(hunk) == ["pending"]
     assert (world.disk("/ws/a.txt"), world.disk("/ws/n/b.txt")) == (TEXT, "theirs\n")
     assert world.operations == []
@@ -100,7 +100,7 @@ async def test_a_file_with_unsaved_text_stays_and_the_user_is_told_what_to_do(ki
     assert await world.accept(hunk) == ["pending"]
     assert "save it" in world.said[0]
     assert world.disk("/ws/a.txt") == TEXT
-    world.system.put("/ws/a.txt", "one\ntyped\n")
+    world.system.add_file("/ws/a.txt", "one\ntyped\n")
     if kind == "move":
         assert await world.accept(hunk) == ["accepted"]
         assert world.disk("/ws/a.txt") is None
@@ -134,7 +134,7 @@ async def test_a_removed_file_does_not_come_back_over_another() -> None:
     world = World()
     hunk = world.remove()
     await world.accept(hunk)
-    world.system.put("/ws/a.txt", "another\n")
+    world.system.add_file("/ws/a.txt", "another\n")
     assert await world.undo(hunk) == ["accepted"]
     assert world.disk("/ws/a.txt") == "another\n"
     assert "/state/trash/" in world.said[0]
@@ -144,7 +144,7 @@ async def test_a_file_removed_in_an_earlier_run_is_found_by_the_text_it_had() ->
     world = World()
     hunk = world.remove()
     await world.accept(hunk)
-    world.system.put("/ws/a.txt", "another\n")
+    world.system.add_file("/ws/a.txt", "another\n")
     world.system.trash(Path("/ws/a.txt"))
     world.delivery._files._trashed.clear()  # as in a process that has just begun
     assert await world.undo(hunk) == ["undone"]

@@ -12,7 +12,7 @@ import pytest
 from stet.review.journal import Kept
 from stet.review.proposal import HunkKind
 from stet.review.store import database, failures, schema, store
-from stet.system.lock import FileLock
+from stet.system.file_lock import FileLock
 from tests.support.hunks import make_hunk
 from tests.support.stored import TestedStore, query, store_in
 
@@ -53,7 +53,7 @@ def another_writes(store: TestedStore) -> Iterator[None]:
 @contextmanager
 def another_opens(store: TestedStore) -> Iterator[None]:
     """Another server is opening the database."""
-    lock = FileLock.take(store.folder / "opening.lock")
+    lock = FileLock.acquire(store.folder / "opening.lock")
     assert lock is not None
     yield
     lock.release()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stet.review.store.unused import drop_unused, note_roots
-from stet.system.lock import FileLock
+from stet.system.file_lock import FileLock
 from tests.support.stored import TestedStore
 
 OLD, BEFORE = 1.0e9, 1.1e9
@@ -124,7 +124,7 @@ def test_a_folder_of_another_name_or_behind_a_link_stays(tmp_path: Path) -> None
 def test_what_a_server_has_open_or_is_opening_stays(tmp_path: Path) -> None:
     folder = make_unused(tmp_path)
     for name in ("owners/abc.lock", "opening.lock"):
-        lock = FileLock.take(folder / name)
+        lock = FileLock.acquire(folder / name)
         assert lock is not None
         age(folder)
         assert drop_unused(folder.parent, BEFORE) == ()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.system.no_links import open_to_list
+from stet.system.no_follow import open_to_list
 from stet.system.os_system import OsSystem
 from tests.support.library import Library
 

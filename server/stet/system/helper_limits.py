@@ -1,12 +1,12 @@
 """What a process that reads strangers' texts does first: it limits itself, where the system can do that.
 
-Apart from `stet.system.child` because it is all that the process has to import.
+Apart from `stet.system.helper_process` because it is all that the process has to import.
 """
 
 import contextlib
 
 
-def limit_self(*, memory: int, cpu_seconds: int) -> None:
+def limit_resources(*, memory: int, cpu_seconds: int) -> None:
     """From here on at most so much address space (bytes) and processor time; no file is written."""
     try:
         import resource  # there is none on Windows

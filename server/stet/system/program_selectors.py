@@ -8,8 +8,8 @@ is asked about (`stet.tools.execute_command`).
 import re
 from collections.abc import Sequence
 
-from stet.system.acting_arguments import GIT_VALUES, program_name
-from stet.system.interpreters import has_script, is_interpreter, programs_in
+from stet.system.interpreters import has_script_option, is_interpreter, programs_in
+from stet.system.script_arguments import GIT_VALUES, program_name
 
 _HAS_SUBCOMMANDS = re.compile(
     r"git|hg|svn|jj|gh|glab|npm|pnpm|yarn|bun|deno|corepack|cargo|rustup|go|dotnet|mix|rebar3|bundle|gem|"
@@ -23,7 +23,7 @@ _RUNS = frozenset(
 """Subcommands behind which a program, or a script of the project's, is named."""
 
 
-def chosen_by(argv: Sequence[str], has_argument: Sequence[bool]) -> str:
+def program_selector(argv: Sequence[str], has_argument: Sequence[bool]) -> str:
     """The first element that chooses what is run; "" if all that are given only say what it is done to.
 
     Args:
@@ -31,14 +31,14 @@ def chosen_by(argv: Sequence[str], has_argument: Sequence[bool]) -> str:
         has_argument: For each element, whether an argument of the model's goes into it.
     """
     for at, part in enumerate(argv):
-        if has_argument[at] and at and _chooses(argv, at):
+        if has_argument[at] and at and _selects_program(argv, at):
             return part
     return ""
 
 
-def _chooses(argv: Sequence[str], at: int) -> bool:
+def _selects_program(argv: Sequence[str], at: int) -> bool:
     programs, owner = programs_in(argv[:at])
-    if owner and is_interpreter(owner) and not has_script(argv[:at]):  # it is still to come
+    if owner and is_interpreter(owner) and not has_script_option(argv[:at]):  # it is still to come
         return not argv[at].startswith("-")
     return any(_is_subcommand(argv, program, at) for program in programs)
 

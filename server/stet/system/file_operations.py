@@ -17,7 +17,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
-from stet.system.place import Place, check_regular, opened
+from stet.system.pinned_path import PinnedPath, check_regular, pin_path
 
 log = logging.getLogger(__name__)
 
@@ -34,9 +34,9 @@ def create(path: Path, data: bytes) -> None:
         OSError: If something is there, a folder above it is a link, or it can't be written; then
             nothing is left behind.
     """
-    with opened(path, make=True) as place:
+    with pin_path(path, make=True) as place:
         descriptor = place.open_new(0o666)
-        with place.gone_on_failure(), os.fdopen(descriptor, "wb") as file:
+        with place.remove_on_failure(), os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -49,32 +49,32 @@ def move(path: Path, new: Path) -> None:
         OSError: If there is no regular file, something has the new name, a folder above one of them
             is a link, or it can't be done; then the file is where it was.
     """
-    with opened(path) as source:
+    with pin_path(path) as source:
         source.check_regular()
-        with opened(new, make=True) as target:
+        with pin_path(new, make=True) as target:
             if _is_same_entry(source, target):
                 source.rename(target)
             else:
-                _take(source, target)
+                _move_across_devices(source, target)
 
 
-def take(path: Path, new: Path) -> None:
+def move_across_devices(path: Path, new: Path) -> None:
     """Move a file to where nothing is, on another device too.
 
     Raises:
         OSError: As `move`.
     """
-    with opened(path) as source, opened(new) as target:
-        _take(source, target)
+    with pin_path(path) as source, pin_path(new) as target:
+        _move_across_devices(source, target)
 
 
-def bring_back(path: Path, new: Path) -> None:
+def restore_copy(path: Path, new: Path) -> None:
     """Copy a file to where nothing is; folders are made.
 
     Raises:
         OSError: As `move`.
     """
-    with opened(path) as source, opened(new, make=True) as target:
+    with pin_path(path) as source, pin_path(new, make=True) as target:
         _copy(source, target)
 
 
@@ -84,11 +84,11 @@ def copy(path: Path, new: Path) -> None:
     Raises:
         OSError: As `move`.
     """
-    with opened(path) as source, opened(new) as target:
+    with pin_path(path) as source, pin_path(new) as target:
         _copy(source, target)
 
 
-def _take(source: Place, target: Place) -> None:
+def _move_across_devices(source: PinnedPath, target: PinnedPath) -> None:
     source.check_regular()
     if sys.platform == "win32":
         source.rename(target)  # there it never overwrites
@@ -100,34 +100,34 @@ def _take(source: Place, target: Place) -> None:
             raise
         taken = _copy(source, target)
     else:
-        taken = target.about()
-    with target.gone_on_failure():
+        taken = target.stat()
+    with target.remove_on_failure():
         check_regular(taken, source.path)
         # What goes must be what is kept, also where another file has got its name just now.
-        if not os.path.samestat(taken, source.about()):
+        if not os.path.samestat(taken, source.stat()):
             raise OSError(errno.EBUSY, "Another file has come in its place", str(source.path))
         source.remove()
 
 
-def _copy(source: Place, target: Place) -> os.stat_result:
+def _copy(source: PinnedPath, target: PinnedPath) -> os.stat_result:
     """Copy a file; gives what was copied."""
     source.check_regular()
     with os.fdopen(source.open(), "rb") as read:
         about = os.fstat(read.fileno())
         check_regular(about, source.path)
         descriptor = target.open_new(stat.S_IMODE(about.st_mode) | stat.S_IWUSR)
-        with target.gone_on_failure(), os.fdopen(descriptor, "wb") as written:
+        with target.remove_on_failure(), os.fdopen(descriptor, "wb") as written:
             shutil.copyfileobj(read, written)
             written.flush()
             os.fsync(written.fileno())
             if target.folder is None:
                 shutil.copystat(source.path, target.path)
             else:
-                _copy_about(read.fileno(), written.fileno(), about)
+                _copy_metadata(read.fileno(), written.fileno(), about)
     return about
 
 
-def _copy_about(source: int, target: int, about: os.stat_result) -> None:
+def _copy_metadata(source: int, target: int, about: os.stat_result) -> None:
     """What `shutil.copystat` does, which knows paths only: a copied file's attributes, times and mode."""
     if sys.platform == "linux":
         # Not every file system has them, and not every one may be set.
@@ -165,7 +165,7 @@ def path_below(path: Path) -> Path:
     return Path(drive) / path.relative_to(path.anchor)
 
 
-def empty_trash(folder: Path, before: float, kept: Collection[Path]) -> int:
+def empty_trash(folder: Path, before: float, to_keep: Collection[Path]) -> int:
     """Remove for good what has lain in the trash for long; gives how many places were emptied.
 
     Only folders that `trash_place` makes are touched, and no link is followed.
@@ -173,12 +173,12 @@ def empty_trash(folder: Path, before: float, kept: Collection[Path]) -> int:
     Args:
         folder: The trash.
         before: When it must have come there, in seconds since the epoch.
-        kept: The paths that files had which may still be wanted back: with what came there together
+        to_keep: The paths that files had which may still be wanted back: with what came there together
             with them, those stay.
     """
     n_removed = 0
     for place in _places_in(folder, before):
-        if any(os.path.lexists(place / path_below(path)) for path in kept):
+        if any(os.path.lexists(place / path_below(path)) for path in to_keep):
             continue
         try:
             shutil.rmtree(place)
@@ -210,13 +210,13 @@ def _is_older(entry: os.DirEntry[str], before: float) -> bool:
     return max(put, entry.stat(follow_symlinks=False).st_mtime) < before
 
 
-def _is_same_entry(source: Place, target: Place) -> bool:
+def _is_same_entry(source: PinnedPath, target: PinnedPath) -> bool:
     """Whether both are one name of one folder, spelled in two ways."""
     path, new = source.path, target.path
     if path.parent != new.parent or path.name == new.name:
         return False
     try:
-        is_one = os.path.samestat(source.about(), target.about())
+        is_one = os.path.samestat(source.stat(), target.stat())
     except FileNotFoundError:
         return False
-    return is_one and not {path.name, new.name} <= source.names()
+    return is_one and not {path.name, new.name} <= source.list_names()

@@ -38,7 +38,7 @@ _RESOLVE_NO_SYMLINKS = 0x04
 _NOT_THERE = frozenset({errno.ENOSYS, errno.EPERM})
 """An older kernel, or a sandbox that does not know the call."""
 
-HOLDS_FOLDERS = bool(_NOFOLLOW) and os.supports_dir_fd >= {
+HAS_FOLDER_DESCRIPTORS = bool(_NOFOLLOW) and os.supports_dir_fd >= {
     os.open,
     os.stat,
     os.mkdir,
@@ -48,10 +48,10 @@ HOLDS_FOLDERS = bool(_NOFOLLOW) and os.supports_dir_fd >= {
 }
 """Whether something can be done in a folder that is held open; not on Windows."""
 
-Open = Callable[[bytes], int]
+Openat2 = Callable[[bytes], int]
 
 
-def open_without_links(path: Path) -> int:
+def open_no_follow(path: Path) -> int:
     """A descriptor to read the file at `path`, which is absolute and has every link resolved.
 
     Raises:
@@ -60,16 +60,16 @@ def open_without_links(path: Path) -> int:
     descriptor = _open_at_once(path, _READ)
     if descriptor is not None:
         return descriptor
-    return open_by_folders(path) if HOLDS_FOLDERS else _open_and_look_again(path)
+    return open_each_folder(path) if HAS_FOLDER_DESCRIPTORS else _open_and_verify(path)
 
 
-def open_by_folders(path: Path) -> int:
+def open_each_folder(path: Path) -> int:
     """The same, folder by folder.
 
     Raises:
-        OSError: As `open_without_links`.
+        OSError: As `open_no_follow`.
     """
-    folder = _folder_by_folder(path.parent)
+    folder = _open_each_folder(path.parent)
     try:
         return os.open(path.name, _READ | _NOFOLLOW, dir_fd=folder)
     finally:
@@ -77,10 +77,10 @@ def open_by_folders(path: Path) -> int:
 
 
 def open_folder(path: Path, *, make: bool = False) -> int:
-    """A descriptor that stands for the folder at `path`, to do things in it; where `HOLDS_FOLDERS`.
+    """A descriptor that stands for the folder at `path`, to do things in it; where `HAS_FOLDER_DESCRIPTORS`.
 
     Args:
-        path: As for `open_without_links`.
+        path: As for `open_no_follow`.
         make: Whether it and those above it are made where they are missing.
 
     Raises:
@@ -93,7 +93,7 @@ def open_folder(path: Path, *, make: bool = False) -> int:
             if not make:
                 raise
             descriptor = None
-        return _folder_by_folder(path, make=make) if descriptor is None else descriptor
+        return _open_each_folder(path, make=make) if descriptor is None else descriptor
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise OSError(errno.ELOOP, "A folder above it is a link", str(path)) from error
@@ -102,7 +102,7 @@ def open_folder(path: Path, *, make: bool = False) -> int:
 
 
 def open_to_list(path: Path) -> int:
-    """A descriptor to read the names in the folder at `path`; where `HOLDS_FOLDERS`.
+    """A descriptor to read the names in the folder at `path`; where `HAS_FOLDER_DESCRIPTORS`.
 
     Raises:
         OSError: As `open_folder`.
@@ -110,7 +110,7 @@ def open_to_list(path: Path) -> int:
     descriptor = _open_at_once(path, _LISTING)
     if descriptor is not None:
         return descriptor
-    folder = _folder_by_folder(path)
+    folder = _open_each_folder(path)
     try:
         return os.open(".", _LISTING, dir_fd=folder)
     finally:
@@ -121,7 +121,7 @@ def _open_at_once(path: Path, flags: int) -> int | None:
     """A descriptor of what is at `path`, by one call; None where the system has none.
 
     Raises:
-        OSError: As `open_without_links`.
+        OSError: As `open_no_follow`.
     """
     name = os.fsencode(path)
     if b"\0" in name:
@@ -136,7 +136,7 @@ def _open_at_once(path: Path, flags: int) -> int | None:
     raise OSError(-descriptor, os.strerror(-descriptor), str(path))
 
 
-def _folder_by_folder(path: Path, *, make: bool = False) -> int:
+def _open_each_folder(path: Path, *, make: bool = False) -> int:
     """A descriptor of the folder at `path`, each opened, or made, in the one above it.
 
     Raises:
@@ -145,14 +145,14 @@ def _folder_by_folder(path: Path, *, make: bool = False) -> int:
     folder = os.open(path.anchor, _FOLDER)
     for part in path.parts[1:]:
         try:
-            below = _folder_in(folder, part, make=make)
+            below = _open_subfolder(folder, part, make=make)
         finally:
             os.close(folder)
         folder = below
     return folder
 
 
-def _folder_in(folder: int, name: str, *, make: bool) -> int:
+def _open_subfolder(folder: int, name: str, *, make: bool) -> int:
     """A descriptor of a folder in an open one.
 
     Raises:
@@ -173,11 +173,11 @@ def _folder_in(folder: int, name: str, *, make: bool) -> int:
     return os.open(name, _FOLDER | _NOFOLLOW, dir_fd=folder)
 
 
-def _open_and_look_again(path: Path) -> int:
+def _open_and_verify(path: Path) -> int:
     """The same where links can't be refused: what was opened must be what lies at the real path.
 
     Raises:
-        OSError: As `open_without_links`.
+        OSError: As `open_no_follow`.
     """
     descriptor = os.open(path, _READ)
     real = os.path.realpath(path)
@@ -190,7 +190,7 @@ def _open_and_look_again(path: Path) -> int:
 
 
 @functools.cache
-def _openat2(flags: int) -> Open | None:
+def _openat2(flags: int) -> Openat2 | None:
     """The call, giving a descriptor or the error's number below 0; None where there is none."""
     if sys.platform != "linux":
         return None

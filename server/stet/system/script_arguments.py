@@ -21,7 +21,9 @@ _JOINS = re.compile(r"(?:cmd|powershell|pwsh|powershell_ise)[\d.-]*")
 """Shells that make one script of all that follows."""
 _JOINS_FROM = re.compile(r"/[ckr]|-c|-cwa|-command|-commandwithargs", re.IGNORECASE)
 
-_ALWAYS = re.compile(r"ssh|sqlite3?|red|ed|tmux|screen|watch|parallel|crontab|at|batch")
+_ALWAYS_RUNS_SCRIPTS = re.compile(
+    r"ssh|sqlite3?|red|ed|tmux|screen|watch|parallel|crontab|at|batch"
+)
 """Whatever these are given can act: words for another shell, lines of a language that runs programs."""
 _BY_OPTION = tuple(
     (re.compile(names), re.compile(options))
@@ -55,11 +57,11 @@ def program_name(part: str) -> str:
     return _ENDING.sub("", name)
 
 
-def acting_place(argv: Sequence[str], program: int, at: int) -> str:
+def script_flag_of_program(argv: Sequence[str], program: int, at: int) -> str:
     """The element that makes `argv[at]` a script for the program at `argv[program]`; "" if none does."""
     name = program_name(argv[program])
     between, part = argv[program + 1 : at], argv[at]
-    if _ALWAYS.fullmatch(name):
+    if _ALWAYS_RUNS_SCRIPTS.fullmatch(name):
         return argv[program]
     found = ""
     if _TAKES_C.fullmatch(name):

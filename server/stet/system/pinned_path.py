@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from stet.system.no_links import HOLDS_FOLDERS, open_folder
+from stet.system.no_follow import HAS_FOLDER_DESCRIPTORS, open_folder
 
 _BINARY = getattr(os, "O_BINARY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
@@ -22,7 +22,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK | _BINARY
 _READ = os.O_RDONLY | _NO_LINK | _NEVER_WAIT | _BINARY
 
 
-class Place(NamedTuple):
+class PinnedPath(NamedTuple):
     """A name in an open folder. All methods raise OSError as the system's calls do.
 
     Attributes:
@@ -35,7 +35,7 @@ class Place(NamedTuple):
     name: str
     folder: int | None
 
-    def about(self) -> os.stat_result:
+    def stat(self) -> os.stat_result:
         """What is there, a link not followed."""
         return os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
 
@@ -45,7 +45,7 @@ class Place(NamedTuple):
         Raises:
             OSError: If none is.
         """
-        check_regular(self.about(), self.path)
+        check_regular(self.stat(), self.path)
 
     def open_new(self, mode: int) -> int:
         """A descriptor to write a file that is made by this."""
@@ -59,20 +59,20 @@ class Place(NamedTuple):
         """Take the file away."""
         os.unlink(self.name, dir_fd=self.folder)
 
-    def rename(self, new: "Place") -> None:
+    def rename(self, new: "PinnedPath") -> None:
         """Give what is there another name; on Windows only where nothing is."""
         os.rename(self.name, new.name, src_dir_fd=self.folder, dst_dir_fd=new.folder)
 
-    def replace(self, new: "Place") -> None:
+    def replace(self, new: "PinnedPath") -> None:
         """Put what is there in the place of another, whatever that holds."""
         os.replace(self.name, new.name, src_dir_fd=self.folder, dst_dir_fd=new.folder)
 
-    def beside(self, name: str) -> "Place":
+    def sibling(self, name: str) -> "PinnedPath":
         """Another name in the same folder."""
         path = self.path.with_name(name)
-        return Place(path, str(path) if self.folder is None else name, self.folder)
+        return PinnedPath(path, str(path) if self.folder is None else name, self.folder)
 
-    def link(self, new: "Place") -> None:
+    def link(self, new: "PinnedPath") -> None:
         """Give what is there a second name, where nothing is."""
         os.link(
             self.name,
@@ -82,7 +82,7 @@ class Place(NamedTuple):
             follow_symlinks=False,
         )
 
-    def names(self) -> set[str]:
+    def list_names(self) -> set[str]:
         """What the folder holds."""
         if self.folder is None:
             return {entry.name for entry in self.path.parent.iterdir()}
@@ -95,7 +95,7 @@ class Place(NamedTuple):
             os.close(readable)
 
     @contextmanager
-    def gone_on_failure(self) -> Iterator[None]:
+    def remove_on_failure(self) -> Iterator[None]:
         """Take away the file that was just made if what follows fails; an error names it then."""
         done = False
         try:
@@ -111,17 +111,17 @@ class Place(NamedTuple):
 
 
 @contextmanager
-def opened(path: Path, *, make: bool = False) -> Iterator[Place]:
+def pin_path(path: Path, *, make: bool = False) -> Iterator[PinnedPath]:
     """The place at `path`, which is absolute; with `make` the folders above are made.
 
     Raises:
         OSError: If a folder above is a link, or can't be opened or made.
     """
-    folder = open_folder(path.parent, make=make) if HOLDS_FOLDERS else None
+    folder = open_folder(path.parent, make=make) if HAS_FOLDER_DESCRIPTORS else None
     try:
         if folder is None:
-            _look_at_folders(path.parent, make=make)
-        yield Place(path, str(path) if folder is None else path.name, folder)
+            _check_folders(path.parent, make=make)
+        yield PinnedPath(path, str(path) if folder is None else path.name, folder)
     except OSError as error:
         # People are told all of it.
         if error.filename == path.name:
@@ -144,11 +144,11 @@ def check_regular(about: os.stat_result, path: Path) -> None:
         raise OSError(errno.EINVAL, "Is no regular file", str(path))
 
 
-def _look_at_folders(folder: Path, *, make: bool) -> None:
+def _check_folders(folder: Path, *, make: bool) -> None:
     """See that no link leads to `folder`, where it can't be held open.
 
     Raises:
-        OSError: As `opened`.
+        OSError: As `pin_path`.
     """
     _check_no_link(folder)
     if make:

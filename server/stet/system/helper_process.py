@@ -1,6 +1,6 @@
 """A process of our own that reads what strangers wrote: a text made to be slow or large stalls nothing.
 
-This is the side that asks; what the process does about itself is in `stet.system.child_limits`.
+This is the side that asks; what the process does about itself is in `stet.system.helper_limits`.
 """
 
 import asyncio
@@ -8,7 +8,7 @@ import sys
 
 from stet.system.system import System
 
-_KEPT_ENV = ("PATH", "SYSTEMROOT", "LANG", "TMPDIR", "TEMP")
+_PASSED_ENV = ("PATH", "SYSTEMROOT", "LANG", "TMPDIR", "TEMP")
 """What it is told of the environment: it needs no key."""
 
 
@@ -22,7 +22,7 @@ def module_command(module: str) -> list[str]:
     return [sys.executable, "-I", *flags, "-m", module]
 
 
-async def ask_child(system: System, module: str, task: bytes, seconds: float) -> bytes:
+async def run_helper(system: System, module: str, task: bytes, seconds: float) -> bytes:
     """What a module of Stet writes when it is given `task`; nothing more where it dies on the way.
 
     Args:
@@ -38,17 +38,17 @@ async def ask_child(system: System, module: str, task: bytes, seconds: float) ->
     environ = system.environ()
     process = await system.start_process(
         module_command(module),
-        env={name: environ[name] for name in _KEPT_ENV if name in environ},
+        env={name: environ[name] for name in _PASSED_ENV if name in environ},
     )
     try:
         async with asyncio.timeout(seconds):
             output, _ = await process.communicate(task)
     finally:
-        await see_off(process)
+        await kill_and_wait(process)
     return output
 
 
-async def see_off(process: asyncio.subprocess.Process) -> None:
+async def kill_and_wait(process: asyncio.subprocess.Process) -> None:
     """Kill a process if it still runs, and wait until it is buried.
 
     For whoever leaves one behind, a cancel included: what nobody waits for stays as a zombie.

@@ -11,14 +11,14 @@ else:
 
 
 class FileLock:
-    """A lock on a file that this process holds; made by `take`."""
+    """A lock on a file that this process holds; made by `acquire`."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self._path = path
         self._descriptor = descriptor
 
     @classmethod
-    def take(cls, path: Path) -> "FileLock | None":
+    def acquire(cls, path: Path) -> "FileLock | None":
         """The lock on `path`, which is made where it is missing; None if somebody holds it.
 
         Raises:
