@@ -12,7 +12,7 @@ import pytest
 
 from stet.agent.toolbox import ALL_TOOLS
 from stet.lsp.server import build_server
-from stet.settings.parse import Parsed, parse, read_overlay
+from stet.settings.parse import ParsedSettings, parse_settings, read_layer
 from stet.settings.values import Price, Settings
 
 ROOT = Path(__file__).parents[1]
@@ -180,8 +180,8 @@ def test_the_reference_names_every_command_tool_and_setting() -> None:
 def test_the_reference_shows_the_default_of_every_setting() -> None:
     shown = re.search(r"```jsonc\n(.*?)```", REFERENCE, re.DOTALL)
     assert shown is not None
-    assert parse(json.loads(shown[1])) == Parsed(Settings())
-    assert set(read_overlay(json.loads(shown[1])).values) | {"context.presets"} >= set(
+    assert parse_settings(json.loads(shown[1])) == ParsedSettings(Settings())
+    assert set(read_layer(json.loads(shown[1])).values) | {"context.presets"} >= set(
         _settings(Settings())
     ) - {"model.price"}
 

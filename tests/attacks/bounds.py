@@ -5,7 +5,7 @@ import gzip
 import json
 
 from stet.llm.messages import ToolCall
-from stet.settings.parse import parse as settings_of
+from stet.settings.parse import parse_settings as settings_of
 from stet.system.os_system import OsSystem
 from stet.web import page
 from stet.web.address import parse

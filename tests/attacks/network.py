@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from stet.settings.layers import SettingsFile, merge
+from stet.settings.layers import SettingsFile, merge_settings
 from stet.web.address import parse
 from stet.web.errors import WebError
 from stet.web.named import Named
@@ -100,11 +100,11 @@ async def settings_before_trust(stage: Stage) -> Result:
     spelled = project_files(1)
     spelled += [f"[stet.{text[1:]}" for text in spelled]
     with weakened(stage.weakness):
-        before = merge(None, [NARROW], []).settings
+        before = merge_settings(None, [NARROW], []).settings
         effects = [
             f"changed: {text!r}"
             for text in spelled
-            if merge(None, [NARROW], [SettingsFile("p", text.encode())]).settings != before
+            if merge_settings(None, [NARROW], [SettingsFile("p", text.encode())]).settings != before
         ]
     result.add(len(spelled), effects, whole=False)
     async with WebServer() as canary:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from stet.settings.parse import parse
+from stet.settings.parse import parse_settings
 from stet.system.os_system import OsSystem
 from stet.system.system import FileStat
 from stet.workspace.paths import PathRefused
@@ -184,7 +184,7 @@ class Turned:
     def read(self, at: int) -> tuple[str, int]:
         """What is read if it is turned before question `at`; and how many were asked."""
         system = Turning(self.turn, at)
-        world = Workspace(system, parse(SETTINGS).settings)
+        world = Workspace(system, parse_settings(SETTINGS).settings)
         world.add_root(uri_of(self.root))
         try:
             return world.snapshot().show(uri_of(self.place / "a.md")).text, system.n_asked
@@ -195,7 +195,7 @@ class Turned:
         """What a walk comes to behind the place if it is turned before question `at`."""
         (self.outside / "only.md").write_text("x\n")
         system = Turning(self.turn, at)
-        world = Workspace(system, parse(SETTINGS).settings)
+        world = Workspace(system, parse_settings(SETTINGS).settings)
         world.add_root(uri_of(self.root))
         walked = [located.name for located in world.snapshot().walk(only_text=False)]
         return [name for name in walked if name.endswith("only.md")], system.n_asked

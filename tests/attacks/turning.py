@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from stet.settings.parse import parse
+from stet.settings.parse import parse_settings
 from stet.system.os_system import OsSystem
 from stet.workspace.snapshot import NotShown
 from stet.workspace.uris import uri_of
@@ -34,7 +34,7 @@ def turned(top: Path, tries: int) -> dict[str, int]:
                 beside.symlink_to(target)
                 beside.replace(link)
 
-    world = Workspace(OsSystem(), parse({}).settings)
+    world = Workspace(OsSystem(), parse_settings({}).settings)
     world.add_root(uri_of(top / "ws"))
     snapshot, uri, read = world.snapshot(), uri_of(link / "a.md"), {"refused": 0}
     thread = threading.Thread(target=turn)

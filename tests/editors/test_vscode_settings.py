@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from stet.settings.values import Limit, Settings
+from stet.settings.values import Bounds, Settings
 
 FOLDER = Path(__file__).parents[2] / "client-configs" / "vscode"
 NAMES = {str: "string", bool: "boolean", int: "integer", float: "number"}
@@ -99,7 +99,7 @@ def _schema(hint: Any) -> dict[str, Any]:
 
 
 def _bounds(metadata: tuple[object, ...]) -> dict[str, Any]:
-    limit = next(one for one in metadata if isinstance(one, Limit))
+    limit = next(one for one in metadata if isinstance(one, Bounds))
     return {"minimum": limit.least} | ({} if limit.most is None else {"maximum": limit.most})
 
 

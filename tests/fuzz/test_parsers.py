@@ -11,7 +11,7 @@ from stet.index.front_matter import aliases_in, find_front_matter
 from stet.index.links import find_links
 from stet.index.properties import BadYaml, properties_of
 from stet.llm.sse import EventDecoder, EventTooLong
-from stet.settings.parse import parse
+from stet.settings.parse import parse_settings
 from stet.text.ai_comments import find_ai_comments
 from stet.text.block_codec import find_blocks
 from stet.text.document import TextDocument
@@ -113,7 +113,7 @@ def test_a_stream_whose_event_never_ends_is_broken_off(monkeypatch: pytest.Monke
 @FEW
 @given(st.recursive(st.none() | st.booleans() | st.floats() | TEXTS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3), max_leaves=8))  # fmt: skip
 def test_settings_of_anything_are_settings(value: object) -> None:
-    parsed = parse(value)
+    parsed = parse_settings(value)
     assert all(str(problem).isprintable() for problem in parsed.problems)
 
 

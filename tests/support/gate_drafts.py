@@ -5,7 +5,7 @@ from pathlib import Path
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.gate import Draft, admit
 from stet.review.rules import EditRules, Refused
-from stet.settings.parse import parse
+from stet.settings.parse import parse_settings
 from stet.settings.values import EditSettings, Settings
 from stet.system.os_system import OsSystem
 from stet.text.document import TextDocument
@@ -18,7 +18,7 @@ from tests.support.hostile import SETTINGS, VICTIM
 
 def world_at(*roots: Path, settings: Settings | None = None, folds_case: bool = False) -> Workspace:
     """The workspace of these folders on the real disk."""
-    settings = settings or parse(SETTINGS).settings
+    settings = settings or parse_settings(SETTINGS).settings
     world = Workspace(OsSystem(folds_case=folds_case), settings)
     for root in roots:
         world.add_root(uri_of(root))

@@ -29,7 +29,7 @@ from stet.llm.embeddings import NoEmbedding, embedding_endpoint
 from stet.llm.errors import ModelError, NoModel
 from stet.llm.messages import Message
 from stet.llm.model import Request
-from stet.settings.layers import Layers, read_layers, user_file_path
+from stet.settings.layers import MergedSettings, read_layers, user_file_path
 from stet.settings.values import ModelSettings, SearchSettings, Settings, WebSettings
 from stet.system.os_system import OsSystem
 from stet.system.system import System
@@ -66,7 +66,7 @@ async def check_all(system: System) -> list[Finding]:
         gone = [Finding("problem", "folder", "the one you are in is not there any more", fix)]
     else:
         gone = []
-    read: list[Layers] = []
+    read: list[MergedSettings] = []
 
     def settings() -> Iterator[Finding]:
         read.append(read_layers(system, [root]))
@@ -106,7 +106,7 @@ async def _safely(about: str, check: Callable[[], _Found | Awaitable[_Found]]) -
         return [Finding("problem", about, what, fix)]
 
 
-def check_settings(layers: Layers) -> Iterator[Finding]:
+def check_settings(layers: MergedSettings) -> Iterator[Finding]:
     """The files that are read, and what is wrong in them."""
     if str(user_file_path()) not in layers.files:
         yield Finding("ok", "settings", f"the defaults; there is no {user_file_path()}")

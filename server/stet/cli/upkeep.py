@@ -15,7 +15,7 @@ from stet.lsp.logs.file import log_file_path
 from stet.lsp.operations import trace_path
 from stet.review.store.schema import MIGRATIONS, Busy, Damaged, StoreFault, faults
 from stet.review.store.store import Store
-from stet.settings.layers import PROJECT_FILE, Layers, user_file_path
+from stet.settings.layers import PROJECT_FILE, MergedSettings, user_file_path
 from stet.system.file_lock import FileLock
 from stet.system.system import System
 from stet.workspace.uris import uri_of
@@ -25,7 +25,7 @@ LEAST_FREE = 50_000_000
 _LOCKED_SECONDS = 1.0
 
 
-def check_settings_files(layers: Layers, root: Path) -> Iterator[Finding]:
+def check_settings_files(layers: MergedSettings, root: Path) -> Iterator[Finding]:
     """Files of settings that are there and can't be read: they count for nothing."""
     for path in (user_file_path(), root / PROJECT_FILE):
         if os.path.lexists(path) and str(path) not in layers.files:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from stet.lsp.errors import InvalidParams
-from stet.settings.tool_names import fault_of_name, nearest
+from stet.settings.tool_switches import name_problem, nearest_name
 
 T = TypeVar("T")
 
@@ -60,7 +60,7 @@ class Arguments:
         """
         others = [name for name in names if self._values.get(name) is None]
         for given in self._values:
-            if given not in self._taken and (near := nearest(str(given), others)):
+            if given not in self._taken and (near := nearest_name(str(given), others)):
                 return InvalidParams(
                     f"{self._command} has no argument {given!r}; did you mean {near!r}?"
                 )
@@ -113,10 +113,10 @@ class Arguments:
         return frozenset(value)
 
     def switches(self, name: str) -> frozenset[str]:
-        """A list of tools or of groups (`stet.settings.tool_names`); empty if it is not there."""
+        """A list of tools or of groups (`stet.settings.tool_switches`); empty if it is not there."""
         names = self.names(name)
         for each in sorted(names):
-            if fault := fault_of_name(name, each):
+            if fault := name_problem(name, each):
                 raise InvalidParams(f"{self._command}: {name!r}: {fault}")
         return names
 
@@ -148,7 +148,7 @@ class Arguments:
         unknown = [name for name in self._values if name not in self._taken]
         if not unknown:
             return
-        near = nearest(str(unknown[0]), self._taken)
+        near = nearest_name(str(unknown[0]), self._taken)
         known = ", ".join(sorted(self._taken))
         hint = f"; did you mean {near!r}?" if near else f". It takes: {known}"
         raise InvalidParams(f"{self._command} has no argument {unknown[0]!r}{hint}")

@@ -27,7 +27,7 @@ from stet.workspace.workspace import Workspace
 if TYPE_CHECKING:
     from stet.agent.answer import Answerer
     from stet.llm.choose import Choice
-    from stet.settings.layers import Layers
+    from stet.settings.layers import MergedSettings
     from stet.settings.parse import Problem
 
 log = logging.getLogger(__name__)
@@ -92,7 +92,7 @@ class Startup:
         self._operations = operations
         self._answerer: Answerer | None = None
         self._missing = ""
-        self._layers: Layers | None = None
+        self._layers: MergedSettings | None = None
         self._editor: tuple[object, ...] = ()
         self._has_told = False
         self._in_order = asyncio.Lock()
@@ -188,7 +188,7 @@ class Startup:
         await self._keeper.restore()
         await self._restore_chats()
 
-    def _read(self, editor: Sequence[object]) -> "Layers":
+    def _read(self, editor: Sequence[object]) -> "MergedSettings":
         from stet.settings.layers import read_layers
 
         roots = [root.path for root in self._workspace.roots]
@@ -202,7 +202,7 @@ class Startup:
         models = ModelSource(self._system, self._operations.tracer)
         return Answerer(self._workspace, self._ledger, models, self._hands, self._searcher)
 
-    def _take_over(self, layers: "Layers") -> None:
+    def _take_over(self, layers: "MergedSettings") -> None:
         self._workspace.with_settings(layers.settings)
         self._operations.settings_taken_over(layers.settings)
         if not self._log_level_given:
@@ -211,7 +211,7 @@ class Startup:
         self._said.update(fresh)
         for problem in fresh[:_MOST_PROBLEMS]:
             # What a project's file says is a stranger's word: the log holds none of it.
-            log.warning("setting %s", problem.bare)
+            log.warning("setting %s", problem.without_value)
             log.debug("setting %s", problem)
         if fresh:
             n_more = len(fresh) - _MOST_PROBLEMS

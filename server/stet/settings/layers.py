@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from stet.settings.parse import Overlay, Problem, build, current, read_overlay
+from stet.settings.parse import Problem, SettingsLayer, build_settings, read_layer, value_at
 from stet.settings.values import PresetSettings, PromptSettings, Settings
 
 PROJECT_FILE = ".stet.toml"
@@ -21,7 +21,7 @@ PROJECT_FILE = ".stet.toml"
 MAX_BYTES = 64 * 1024
 """A settings file that is larger is not read."""
 
-_TAKES_BACK = "entries of {key!r} that begin with ! are ignored: a project may only keep more back"
+_NEGATES = "entries of {key!r} that begin with ! are ignored: a project may only keep more back"
 _ADDED = frozenset(
     {"context.excludedFolders", "agent.disabledTools", "agent.disabledGroups", "privacy.deny"}
 )
@@ -62,7 +62,7 @@ class SettingsFile:
     content: bytes
 
 
-class Reader(Protocol):
+class FileReader(Protocol):
     """What opens a file; the system port is one."""
 
     def read_bytes(self, path: Path, limit: int) -> bytes:
@@ -75,7 +75,7 @@ class Reader(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Layers:
+class MergedSettings:
     """The settings in force, and where they come from.
 
     Attributes:
@@ -89,7 +89,9 @@ class Layers:
     files: tuple[str, ...] = ()
 
 
-def read_layers(reader: Reader, roots: Iterable[Path], *, editor: Sequence[object] = ()) -> Layers:
+def read_layers(
+    reader: FileReader, roots: Iterable[Path], *, editor: Sequence[object] = ()
+) -> MergedSettings:
     """Read the user's file and those of the projects, and lay all sources over each other.
 
     Blocking. Never raises: a file that is not there sets nothing.
@@ -102,29 +104,29 @@ def read_layers(reader: Reader, roots: Iterable[Path], *, editor: Sequence[objec
     """
     user = _open(reader, user_file_path())
     projects = [file for root in roots if (file := _open(reader, root / PROJECT_FILE))]
-    return merge(user, editor, projects)
+    return merge_settings(user, editor, projects)
 
 
-def merge(
+def merge_settings(
     user: SettingsFile | None, editor: Sequence[object], projects: Sequence[SettingsFile]
-) -> Layers:
+) -> MergedSettings:
     """Lay all sources over each other. Never raises."""
     overlays = [read_file(user)] if user else []
-    overlays += map(read_overlay, editor)
+    overlays += map(read_layer, editor)
     values: dict[str, object] = {}
     problems: list[Problem] = []
     for overlay in overlays:
-        values |= {key: _laid_over(values.get(key), new) for key, new in overlay.values.items()}
+        values |= {key: _merge_value(values.get(key), new) for key, new in overlay.values.items()}
         problems += overlay.problems
     for project in projects:
-        narrowing = _narrow(build(values), read_file(project), project.path)
+        narrowing = _narrow(build_settings(values), read_file(project), project.path)
         values |= narrowing.values
         problems += narrowing.problems
     files = tuple(file.path for file in (user, *projects) if file)
-    return Layers(build(values), tuple(dict.fromkeys(problems)), files)
+    return MergedSettings(build_settings(values), tuple(dict.fromkeys(problems)), files)
 
 
-def _open(reader: Reader, path: Path) -> SettingsFile | None:
+def _open(reader: FileReader, path: Path) -> SettingsFile | None:
     """A file as far as it counts: one byte more than is allowed shows that it is too large."""
     try:
         return SettingsFile(str(path), reader.read_bytes(path, MAX_BYTES + 1))
@@ -132,27 +134,27 @@ def _open(reader: Reader, path: Path) -> SettingsFile | None:
         return None
 
 
-def read_file(file: SettingsFile) -> Overlay:
+def read_file(file: SettingsFile) -> SettingsLayer:
     """Read a TOML file; one that can't be read sets nothing and says why."""
     if len(file.content) > MAX_BYTES:
-        return _unread(file, f"the file is ignored: it is larger than {MAX_BYTES // 1024} kB")
+        return _unreadable(file, f"the file is ignored: it is larger than {MAX_BYTES // 1024} kB")
     try:
         value = tomllib.loads(file.content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         line = file.content.count(b"\n", 0, error.start) + 1
-        return _unread(file, f"the file is ignored: line {line} is not UTF-8")
+        return _unreadable(file, f"the file is ignored: line {line} is not UTF-8")
     except RecursionError:
-        return _unread(file, "the file is ignored: it is nested too deeply")
+        return _unreadable(file, "the file is ignored: it is nested too deeply")
     except ValueError as error:  # a syntax error, which names its line, or an endless number
-        return _unread(file, f"the file is ignored: {error}")
-    return read_overlay(value, file.path)
+        return _unreadable(file, f"the file is ignored: {error}")
+    return read_layer(value, file.path)
 
 
-def _unread(file: SettingsFile, message: str) -> Overlay:
-    return Overlay(problems=(Problem("", message, file.path),))
+def _unreadable(file: SettingsFile, message: str) -> SettingsLayer:
+    return SettingsLayer(problems=(Problem("", message, file.path),))
 
 
-def _of_project(prompt: PromptSettings) -> PromptSettings:
+def _project_prompt(prompt: PromptSettings) -> PromptSettings:
     """A prompt that comes with the project, which its title tells: it asks nothing by itself.
 
     Its kind is the usual one: editors carry out some kinds on save, unasked.
@@ -163,7 +165,7 @@ def _of_project(prompt: PromptSettings) -> PromptSettings:
     )
 
 
-def _laid_over(old: object, new: object) -> object:
+def _merge_value(old: object, new: object) -> object:
     """A later value in place of an earlier one; presets replace only those of their name."""
     if not isinstance(old, tuple) or not isinstance(new, tuple):
         return new
@@ -185,7 +187,7 @@ def _too_wide(name: str) -> str:
     return f"the scope of the preset {name[:60]!r} is ignored: a project may only narrow what you allow"
 
 
-def _only_adding(entries: tuple[str, ...]) -> tuple[str, ...]:
+def _without_negations(entries: tuple[str, ...]) -> tuple[str, ...]:
     """Entries without those that take back what stands before them, by `!`."""
     return tuple(one for one in entries if not one.lstrip("/ ").startswith("!"))
 
@@ -197,14 +199,14 @@ def _is_lower(key: str, wanted: object, now: object) -> bool:
     return not isinstance(now, int | float) or wanted < now
 
 
-def _narrow(settings: Settings, project: Overlay, path: str) -> Overlay:
+def _narrow(settings: Settings, project: SettingsLayer, path: str) -> SettingsLayer:
     """What of a project's wishes is no wider than what is in force."""
     values: dict[str, object] = {}
     problems = list(project.problems)
     for key, wanted in project.values.items():
-        now = current(settings, key)
+        now = value_at(settings, key)
         if key == "prompts" and isinstance(now, tuple) and isinstance(wanted, tuple):
-            values[key] = (*now, *(_of_project(one) for one in wanted))
+            values[key] = (*now, *(_project_prompt(one) for one in wanted))
         elif key == "context.presets" and isinstance(now, tuple) and isinstance(wanted, tuple):
             made = tuple(_project_preset(one, settings) for one in wanted)
             values[key] = (*now, *made)
@@ -212,12 +214,12 @@ def _narrow(settings: Settings, project: Overlay, path: str) -> Overlay:
                 if (one.scope, one.link_depth) != (ours.scope, ours.link_depth):
                     problems.append(Problem(key, _too_wide(one.name), path))
         elif key in _ADDED and isinstance(now, tuple) and isinstance(wanted, tuple):
-            added = _only_adding(wanted)
+            added = _without_negations(wanted)
             values[key] = tuple(dict.fromkeys(now + added))
-            problems += [Problem(key, _TAKES_BACK.format(key=key), path)] * (added != wanted)
+            problems += [Problem(key, _NEGATES.format(key=key), path)] * (added != wanted)
         elif wanted in (now, _NARROWEST.get(key)) or _is_lower(key, wanted, now):
             values[key] = wanted
         else:
             message = f"setting {key!r} is ignored: a project may only narrow what the user allows"
             problems.append(Problem(key, message, path))
-    return Overlay(values, tuple(problems))
+    return SettingsLayer(values, tuple(problems))

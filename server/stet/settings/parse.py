@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from stet.settings.addresses import fault_of_url
-from stet.settings.denials import fault_of
-from stet.settings.tool_names import KINDS, fault_of_name, nearest
+from stet.settings.base_url_check import url_problem
+from stet.settings.deny_check import deny_problem
+from stet.settings.tool_switches import KINDS, name_problem, nearest_name
 from stet.settings.values import Settings
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Problem:
         return f"{self.source}: {self.message}" if self.source else self.message
 
     @property
-    def bare(self) -> str:
+    def without_value(self) -> str:
         """The same for a log: of what was written, only the name of a setting that there is."""
         named = next((name for name in _leaves() if _is_of(self.key, name)), "")
         of_other = "an unknown one is ignored" if self.key else "the file is ignored"
@@ -54,7 +54,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class ParsedSettings:
     """Valid settings, and what was wrong with what they were read from."""
 
     settings: Settings
@@ -62,20 +62,20 @@ class Parsed:
 
 
 @dataclass(frozen=True, slots=True)
-class Overlay:
+class SettingsLayer:
     """What one source sets: valid values by dotted key (`model.baseUrl`), and its problems."""
 
     values: Mapping[str, object] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
 
 
-def parse(value: object) -> Parsed:
+def parse_settings(value: object) -> ParsedSettings:
     """Read one source over the defaults: `{"stet": {...}}`, the bare section, or None."""
-    overlay = read_overlay(value)
-    return Parsed(build(overlay.values), overlay.problems)
+    overlay = read_layer(value)
+    return ParsedSettings(build_settings(overlay.values), overlay.problems)
 
 
-def read_overlay(value: object, source: str = "") -> Overlay:
+def read_layer(value: object, source: str = "") -> SettingsLayer:
     """Read what one source sets, and nothing else, so that sources can be laid over each other."""
     values: dict[str, object] = {}
     problems = [
@@ -84,16 +84,16 @@ def read_overlay(value: object, source: str = "") -> Overlay:
     more = len(problems) - MAX_PROBLEMS
     if more > 0:
         problems[MAX_PROBLEMS:] = [Problem("", f"{more} more settings are wrong too", source)]
-    return Overlay(values, tuple(dict.fromkeys(problems)))
+    return SettingsLayer(values, tuple(dict.fromkeys(problems)))
 
 
-def build(values: Mapping[str, object]) -> Settings:
+def build_settings(values: Mapping[str, object]) -> Settings:
     """The settings with `values` (valid ones, by dotted key) in place of the defaults."""
     return _build(Settings, values, "")
 
 
-def current(settings: Settings, key: str) -> object:
-    """The value at a dotted key that `read_overlay` knows."""
+def value_at(settings: Settings, key: str) -> object:
+    """The value at a dotted key that `read_layer` knows."""
     value: object = settings
     for part in key.split("."):
         value = getattr(value, _snake(part))
@@ -157,27 +157,27 @@ def _read_texts(
     if len(good) < len(items):
         yield key, f"setting {key!r} keeps only its texts: the other items are ignored"
     if key == "privacy.deny":
-        faults = {item: why for item in good if (why := fault_of(item))}
+        faults = {item: why for item in good if (why := deny_problem(item))}
         for item, why in faults.items():
             yield key, f"the entry {_show(item)} of {key!r} keeps nothing back: {why}"
         good = tuple(item for item in good if item not in faults)
     if switch := _SWITCHES.get(key):
-        faults = {item: why for item in good if (why := fault_of_name(switch, item))}
+        faults = {item: why for item in good if (why := name_problem(switch, item))}
         for why in faults.values():
             yield key, f"an entry of {key!r} switches nothing off: {why}"
-        good = _safely(key, switch, good, faults)
+        good = _fallback_names(key, switch, good, faults)
     values[key] = good
 
 
-def _safely(
+def _fallback_names(
     key: str, switch: str, names: tuple[str, ...], faults: Iterable[str]
 ) -> tuple[str, ...]:
     """What is switched off where some names are none: what they are most like, else also what is off by
     default, so that no slip of the pen switches anything on.
     """
     _, known = KINDS[switch]
-    near = {name: nearest(name, known) for name in faults}
-    usual = current(Settings(), key) if not all(near.values()) else ()
+    near = {name: nearest_name(name, known) for name in faults}
+    usual = value_at(Settings(), key) if not all(near.values()) else ()
     assert isinstance(usual, tuple)
     meant = (near.get(name, name) for name in names)
     return tuple(dict.fromkeys((*filter(None, meant), *usual)))
@@ -206,7 +206,7 @@ def _read_named(
 def _read_items(
     key: str,
     kind: type,
-    given: Iterable[object],
+    items: Iterable[object],
     values: dict[str, object],
 ) -> Iterator[tuple[str, str]]:
     """Read a list of objects; one that is wrong in any way is left out and named.
@@ -214,13 +214,13 @@ def _read_items(
     What was an object of objects is called by its key, anything else by its number.
     """
     good = []
-    for number, item in enumerate(given, 1):
-        own = item.get(_key_of(kind)) if isinstance(item, Mapping) and _key_of(kind) else None
-        name = f"{key}[{number}]" if own is None else f"{key}.{_short(str(own))}"
+    for number, item in enumerate(items, 1):
+        item_name = item.get(_key_of(kind)) if isinstance(item, Mapping) and _key_of(kind) else None
+        name = f"{key}[{number}]" if item_name is None else f"{key}.{_short(str(item_name))}"
         if not isinstance(item, Mapping):
             yield name, f"setting {name!r} is ignored: it should be an object, not {_show(item)}"
             continue
-        if wrong := _wrong_in(item, kind):
+        if wrong := _item_problem(item, kind):
             yield name, f"setting {name!r} is ignored: {wrong}"
             continue
         good.append(
@@ -229,7 +229,7 @@ def _read_items(
     values[key] = tuple(good)
 
 
-def _wrong_in(item: Mapping[object, object], kind: type) -> str:
+def _item_problem(item: Mapping[object, object], kind: type) -> str:
     """What is wrong with an object of a list; empty if nothing is."""
     from pydantic import ValidationError
 
@@ -265,7 +265,7 @@ def _read_scalar(key: str, value: object, values: dict[str, object]) -> Iterator
         else:
             values[key] = _adapter(key).validate_python(bound)
             yield key, f"setting {key!r} is out of range: {bound} is used for {_show(value)}"
-    if key.endswith(".baseUrl") and (why := fault_of_url(str(values.get(key, "")))):
+    if key.endswith(".baseUrl") and (why := url_problem(str(values.get(key, "")))):
         yield key, f"setting {key!r} can't be followed: {why}"  # and is kept: no other is asked
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class Bounds:
     """Bounds of a number, as pydantic reads them from an annotation; inclusive, None for no bound."""
 
     least: float
@@ -34,10 +34,10 @@ Provider = Literal[
     "auto", "openai", "anthropic", "gemini", "openrouter", "groq", "mistral", "deepseek", "xai",
     "together", "fireworks", "azure", "ollama", "lmstudio", "llamacpp", "vllm", "local",
 ]  # fmt: skip
-Count = Annotated[int, Limit(0)]
-Amount = Annotated[float, Limit(0)]
+Count = Annotated[int, Bounds(0)]
+Amount = Annotated[float, Bounds(0)]
 Scope = Literal["current", "linked", "folder", "open"]
-Depth = Annotated[int, Limit(0, 3)]
+Depth = Annotated[int, Bounds(0, 3)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,8 @@ class ModelSettings:
     base_url: str = ""
     api_key_env: str = ""
     api_version: str = ""
-    temperature: Annotated[float, Limit(0, 2)] | None = None
-    max_output_tokens: Annotated[int, Limit(1)] | None = None
+    temperature: Annotated[float, Bounds(0, 2)] | None = None
+    max_output_tokens: Annotated[int, Bounds(1)] | None = None
     tool_calls: Literal["auto", "native", "text"] = "auto"
     price: Price = field(default_factory=Price)
 
@@ -94,8 +94,8 @@ class ContextSettings:
     max_files: Count = 15
     head_lines: Count = 20
     selection_limit: Count = 2000
-    current_file_lines: Annotated[int, Limit(1)] = 2000
-    warn_tokens: Annotated[int, Limit(1)] = 30_000
+    current_file_lines: Annotated[int, Bounds(1)] = 2000
+    warn_tokens: Annotated[int, Bounds(1)] = 30_000
     excluded_folders: tuple[str, ...] = ()
     presets: tuple[PresetSettings, ...] = ()
 
@@ -133,10 +133,10 @@ class CommandSettings:
 class AgentSettings:
     """How long and with what the agent works."""
 
-    max_iterations: Annotated[int, Limit(5, 20)] = 10
-    max_tokens: Annotated[int, Limit(1)] = 100_000
-    max_seconds: Annotated[int, Limit(1)] = 600
-    history_length: Annotated[int, Limit(0, 100)] = 10
+    max_iterations: Annotated[int, Bounds(5, 20)] = 10
+    max_tokens: Annotated[int, Bounds(1)] = 100_000
+    max_seconds: Annotated[int, Bounds(1)] = 600
+    history_length: Annotated[int, Bounds(0, 100)] = 10
     disabled_tools: tuple[str, ...] = ("delete_file", "execute_command")
     disabled_groups: tuple[str, ...] = ()
     character: str = ""
@@ -162,7 +162,7 @@ class SearchSettings:
     model: str = ""
     base_url: str = ""
     api_key_env: str = ""
-    max_file_bytes: Annotated[int, Limit(1, 1_000_000)] = 1_000_000
+    max_file_bytes: Annotated[int, Bounds(1, 1_000_000)] = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ class OpenCodeSettings:
     session: str = ""
     username: str = "opencode"
     password_env: str = ""
-    debounce_seconds: Annotated[float, Limit(0, 60)] = 2
+    debounce_seconds: Annotated[float, Bounds(0, 60)] = 2
 
 
 @dataclass(frozen=True, slots=True)

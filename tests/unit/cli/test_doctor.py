@@ -17,7 +17,7 @@ from stet.cli.doctor import (
 from stet.cli.finding import Finding
 from stet.index.search.kept import index_folder
 from stet.index.search.store import Store
-from stet.settings.layers import Layers, read_layers
+from stet.settings.layers import MergedSettings, read_layers
 from stet.settings.values import ModelSettings, SearchSettings, Settings, WebSettings
 from stet.system.os_system import OsSystem
 from stet.workspace.uris import uri_of
@@ -190,7 +190,7 @@ def test_a_search_api_is_named_with_where_its_key_is(monkeypatch: pytest.MonkeyP
 
 
 def test_no_settings_at_all_are_no_layers(tmp_path: Path, config: Path) -> None:
-    assert read_layers(OsSystem(), [tmp_path]) == Layers(Settings())
+    assert read_layers(OsSystem(), [tmp_path]) == MergedSettings(Settings())
 
 
 @pytest.fixture

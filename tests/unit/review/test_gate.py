@@ -8,7 +8,7 @@ import pytest
 from stet.agent.toolbox import ALL_TOOLS, Toolbox
 from stet.llm.messages import ToolCall
 from stet.review.rules import RejectedEdit
-from stet.settings.parse import parse
+from stet.settings.parse import parse_settings
 from stet.system.os_system import OsSystem
 from stet.tools.desk import Desk
 from stet.tools.read_file import READ_FILE
@@ -21,7 +21,7 @@ TOOLS = {tool.name: tool for tool in ALL_TOOLS}
 
 async def loose_desk(root: Path) -> Desk:
     """A desk in the trapped workspace, at which some files have been read."""
-    world = Workspace(OsSystem(), parse(SETTINGS).settings)
+    world = Workspace(OsSystem(), parse_settings(SETTINGS).settings)
     world.add_root(root.as_uri())
     desk = make_desk(world, asked=None)
     for file in LOOSE:

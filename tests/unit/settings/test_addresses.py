@@ -2,7 +2,7 @@
 
 import pytest
 
-from stet.settings.parse import parse
+from stet.settings.parse import parse_settings
 
 GOOD = (
     "",
@@ -62,13 +62,13 @@ BAD = {
 @pytest.mark.parametrize("section", ["model", "web", "search"])
 @pytest.mark.parametrize("url", GOOD)
 def test_an_address_is_taken_as_it_is(section: str, url: str) -> None:
-    assert parse({section: {"baseUrl": url}}).problems == ()
+    assert parse_settings({section: {"baseUrl": url}}).problems == ()
 
 
 @pytest.mark.parametrize("section", ["model", "web", "search"])
 @pytest.mark.parametrize("url", BAD)
 def test_a_slip_is_reported_once_and_the_address_is_kept(section: str, url: str) -> None:
-    parsed = parse({section: {"baseUrl": url}})
+    parsed = parse_settings({section: {"baseUrl": url}})
     [problem] = parsed.problems
     assert problem.key == f"{section}.baseUrl"
     assert problem.message.startswith(f"setting '{section}.baseUrl' can't be followed: it ")

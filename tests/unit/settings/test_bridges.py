@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from stet.settings.layers import Layers, SettingsFile, merge
-from stet.settings.parse import Parsed, Problem, parse, read_overlay
+from stet.settings.layers import MergedSettings, SettingsFile, merge_settings
+from stet.settings.parse import ParsedSettings, Problem, parse_settings, read_layer
 from stet.settings.values import BridgeSettings, OpenCodeSettings, Settings
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference.md"
@@ -17,13 +17,13 @@ URL = "http://127.0.0.1:4096"
 def test_the_reference_tells_the_defaults() -> None:
     told = re.search(r"```jsonc\n(.*?)```", PAGE.read_text(), re.DOTALL)
     assert told is not None
-    assert parse(json.loads(told[1])) == Parsed(Settings())
+    assert parse_settings(json.loads(told[1])) == ParsedSettings(Settings())
 
 
 def test_the_reference_names_every_setting_of_the_bridge() -> None:
     told = re.search(r"```jsonc\n(.*?)```", PAGE.read_text(), re.DOTALL)
     assert told is not None
-    overlay = read_overlay({"bridges": json.loads(told[1])["bridges"]})
+    overlay = read_layer({"bridges": json.loads(told[1])["bridges"]})
     assert overlay.values == {
         "bridges.opencode.enabled": True,
         "bridges.opencode.url": "",
@@ -37,7 +37,7 @@ def test_the_reference_names_every_setting_of_the_bridge() -> None:
 def test_the_user_names_a_server() -> None:
     given = {"bridges": {"opencode": {"url": URL, "debounceSeconds": 0.5}}}
     opencode = OpenCodeSettings(url=URL, debounce_seconds=0.5)
-    assert parse(given) == Parsed(Settings(bridges=BridgeSettings(opencode)))
+    assert parse_settings(given) == ParsedSettings(Settings(bridges=BridgeSettings(opencode)))
 
 
 @pytest.mark.parametrize(
@@ -53,16 +53,16 @@ def test_the_user_names_a_server() -> None:
 )
 def test_a_project_may_only_switch_it_off(key: str, value: str) -> None:
     editor = [{"bridges": {"opencode": {"url": URL, "enabled": key != "enabled"}}}]
-    before = merge(None, editor, ())
+    before = merge_settings(None, editor, ())
     stranger = SettingsFile("/ws/.stet.toml", f"[bridges.opencode]\n{key} = {value}".encode())
     message = (
         f"setting 'bridges.opencode.{key}' is ignored: a project may only narrow what the user "
         "allows"
     )
-    assert merge(None, editor, [stranger]) == Layers(
+    assert merge_settings(None, editor, [stranger]) == MergedSettings(
         before.settings,
         (Problem(f"bridges.opencode.{key}", message, "/ws/.stet.toml"),),
         ("/ws/.stet.toml",),
     )
     off = SettingsFile("/ws/.stet.toml", b"[bridges.opencode]\nenabled = false")
-    assert not merge(None, editor, [off]).settings.bridges.opencode.enabled
+    assert not merge_settings(None, editor, [off]).settings.bridges.opencode.enabled

@@ -2,8 +2,8 @@
 
 import pytest
 
-from stet.settings.layers import SettingsFile, merge
-from stet.settings.parse import parse
+from stet.settings.layers import SettingsFile, merge_settings
+from stet.settings.parse import parse_settings
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from stet.settings.parse import parse
     ],
 )
 def test_a_denial_that_keeps_nothing_back_is_told_with_what_to_write(entry: str, told: str) -> None:
-    parsed = parse({"privacy": {"deny": [entry, "*.secret"]}})
+    parsed = parse_settings({"privacy": {"deny": [entry, "*.secret"]}})
     assert parsed.settings.privacy.deny == ("*.secret",)
     (problem,) = parsed.problems
     assert "keeps nothing back" in problem.message
@@ -41,14 +41,14 @@ def test_a_denial_that_keeps_nothing_back_is_told_with_what_to_write(entry: str,
      "**/x", "{x}", ".env", "..x", "a\\ "],
 )  # fmt: skip
 def test_a_denial_as_in_an_ignore_file_holds(entry: str) -> None:
-    parsed = parse({"privacy": {"deny": [entry]}})
+    parsed = parse_settings({"privacy": {"deny": [entry]}})
     assert (parsed.settings.privacy.deny, parsed.problems) == ((entry,), ())
 
 
 @pytest.mark.parametrize(("section", "key"), [("privacy", "deny"), ("context", "excludedFolders")])
 def test_a_project_takes_nothing_back_that_the_user_keeps(section: str, key: str) -> None:
     project = SettingsFile("/ws/.stet.toml", f'[{section}]\n{key} = ["!vault", "more"]\n'.encode())
-    layers = merge(None, [{section: {key: ["vault"]}}], [project])
+    layers = merge_settings(None, [{section: {key: ["vault"]}}], [project])
     kept = (
         layers.settings.privacy.deny
         if section == "privacy"

@@ -6,9 +6,9 @@ import pytest
 
 from stet.settings.layers import (
     MAX_BYTES,
-    Layers,
+    MergedSettings,
     SettingsFile,
-    merge,
+    merge_settings,
     read_layers,
     user_file_path,
 )
@@ -36,11 +36,11 @@ def project(text: str) -> SettingsFile:
 
 
 def test_nothing_set_is_the_defaults() -> None:
-    assert merge(None, (), ()) == Layers(Settings())
+    assert merge_settings(None, (), ()) == MergedSettings(Settings())
 
 
 def test_later_sources_win_key_by_key() -> None:
-    layers = merge(
+    layers = merge_settings(
         user("[model]\nname = 'file'\nbaseUrl = 'http://127.0.0.1:1/v1'\n[log]\nlevel = 'debug'"),
         [
             {"stet": {"model": {"name": "options", "apiKeyEnv": "A"}}},
@@ -49,7 +49,7 @@ def test_later_sources_win_key_by_key() -> None:
         ],
         (),
     )
-    assert layers == Layers(
+    assert layers == MergedSettings(
         Settings(
             model=ModelSettings(
                 name="changed", base_url="http://127.0.0.1:1/v1", api_key_env="A", api_version="1"
@@ -61,19 +61,19 @@ def test_later_sources_win_key_by_key() -> None:
 
 
 def test_null_from_the_editor_changes_nothing() -> None:
-    layers = merge(user("[model]\nname = 'file'"), [None, {"stet": None}], ())
+    layers = merge_settings(user("[model]\nname = 'file'"), [None, {"stet": None}], ())
     assert layers.settings == Settings(model=ModelSettings(name="file"))
 
 
 def test_the_same_mistake_in_two_messages_of_the_editor_is_said_once() -> None:
     wrong = {"stet": {"nope": 1}}
-    assert merge(None, [wrong, wrong, wrong], ()) == Layers(
+    assert merge_settings(None, [wrong, wrong, wrong], ()) == MergedSettings(
         Settings(), (Problem("nope", "unknown setting 'nope' is ignored"),)
     )
 
 
 def test_a_project_may_narrow() -> None:
-    layers = merge(
+    layers = merge_settings(
         user(
             "[context]\nexcludedFolders = ['build']\n[agent]\ndisabledTools = ['read_file']\n"
             "[privacy]\ndeny = ['*.pem']"
@@ -88,7 +88,7 @@ def test_a_project_may_narrow() -> None:
             ),
         ],
     )
-    assert layers == Layers(
+    assert layers == MergedSettings(
         Settings(
             context=ContextSettings(scope="current", excluded_folders=("build", "dist")),
             edit=EditSettings("current", can_add=False, can_delete=False, can_create=False),
@@ -119,8 +119,8 @@ def test_a_project_may_narrow() -> None:
 )
 def test_whatever_else_a_project_says_is_ignored_by_name(text: str, key: str) -> None:
     narrow = {"edit": {"scope": "current", "canCreate": False}, "context": {"scope": "folder"}}
-    assert merge(None, [narrow], [project(text)]) == Layers(
-        merge(None, [narrow], ()).settings,
+    assert merge_settings(None, [narrow], [project(text)]) == MergedSettings(
+        merge_settings(None, [narrow], ()).settings,
         (
             Problem(
                 key,
@@ -140,7 +140,7 @@ def test_a_project_may_only_lower_what_a_turn_may_cost(
     users: float | None, projects: float, cost: float
 ) -> None:
     user = {"agent": {"maxCost": users}}
-    layers = merge(None, [user], [project(f"[agent]\nmaxCost = {projects}")])
+    layers = merge_settings(None, [user], [project(f"[agent]\nmaxCost = {projects}")])
     assert layers.settings.agent.max_cost == cost
     is_raised = users is not None and projects > users
     assert [problem.key for problem in layers.problems] == ["agent.maxCost"] * is_raised
@@ -148,12 +148,12 @@ def test_a_project_may_only_lower_what_a_turn_may_cost(
 
 def test_a_projects_prompt_says_whose_it_is_and_has_no_kind_that_runs_on_save() -> None:
     said = "[[prompts]]\ntitle = 'Tidy'\nprompt = 'x'\nkind = 'source.fixAll'\nmode = 'ask'"
-    found = merge(None, (), [project(said)]).settings.prompts
+    found = merge_settings(None, (), [project(said)]).settings.prompts
     assert found == (PromptSettings("Tidy (the project's)", "x", mode="ask", project=True),)
 
 
 def test_presets_of_several_sources_stand_beside_each_other_and_the_later_wins() -> None:
-    layers = merge(
+    layers = merge_settings(
         user("[context.presets.a]\nfiles = ['old.md']\n[context.presets.b]\nfolders = ['b']"),
         [{"context": {"presets": {"a": {"files": ["new.md"]}}}}],
         (),
@@ -169,7 +169,7 @@ def test_a_projects_preset_says_whose_it_is_and_makes_no_scope_wider() -> None:
         "[context.presets.wide]\nfiles = ['a.md']\nscope = 'folder'\nlinkDepth = 3\n"
         "[context.presets.narrow]\nfolders = ['b']\nscope = 'current'\nlinkDepth = 0"
     )
-    layers = merge(None, (), [project(said)])
+    layers = merge_settings(None, (), [project(said)])
     assert layers.settings.context.presets == (
         PresetSettings("wide (the project's)", ("a.md",), (), None, 1, project=True),
         PresetSettings("narrow (the project's)", (), ("b",), "current", 0, project=True),
@@ -180,7 +180,7 @@ def test_a_projects_preset_says_whose_it_is_and_makes_no_scope_wider() -> None:
 
 def test_no_project_widens_what_another_narrowed() -> None:
     projects = [project("[edit]\nscope = 'current'"), project("[edit]\nscope = 'context'")]
-    assert merge(None, (), projects).settings == Settings(edit=EditSettings("current"))
+    assert merge_settings(None, (), projects).settings == Settings(edit=EditSettings("current"))
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_a_file_that_cannot_be_read_sets_nothing_and_says_where(
     content: bytes, message: str
 ) -> None:
     file = SettingsFile("f.toml", content)
-    for parsed in (merge(file, (), ()), merge(None, (), [file])):
+    for parsed in (merge_settings(file, (), ()), merge_settings(None, (), [file])):
         assert parsed.settings == Settings()
         assert [(problem.key, problem.source) for problem in parsed.problems] == [("", "f.toml")]
         assert str(parsed.problems[0]).startswith(f"f.toml: the file is ignored: {message}")
@@ -205,7 +205,7 @@ def test_a_file_that_cannot_be_read_sets_nothing_and_says_where(
 
 def test_a_byte_order_mark_is_no_mistake() -> None:
     file = SettingsFile("f.toml", b"\xef\xbb\xbf[log]\nlevel = 'info'\r\n")
-    assert merge(file, (), ()).settings == Settings(log=LogSettings("info"))
+    assert merge_settings(file, (), ()).settings == Settings(log=LogSettings("info"))
 
 
 def test_the_users_file_is_in_the_platforms_config_folder(
@@ -228,7 +228,7 @@ def test_the_files_of_the_user_and_of_every_root_are_read(
         }
     )
     roots = [Path("/one"), Path("/none"), Path("/two")]
-    assert read_layers(system, roots, editor=[{"log": {"level": "debug"}}]) == Layers(
+    assert read_layers(system, roots, editor=[{"log": {"level": "debug"}}]) == MergedSettings(
         Settings(log=LogSettings("debug"), privacy=PrivacySettings(("a", "b"))),
         files=(str(user_file_path()), "/one/.stet.toml", "/two/.stet.toml"),
     )

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from stet.settings.parse import MAX_PROBLEMS, Parsed, Problem, parse
+from stet.settings.parse import MAX_PROBLEMS, ParsedSettings, Problem, parse_settings
 from stet.settings.values import (
     AgentSettings,
     CommandSettings,
@@ -22,12 +22,12 @@ from tests.support.all_settings import ALL, ALL_SETTINGS
 
 @pytest.mark.parametrize("value", [ALL, {"stet": ALL}, {"stet": ALL, "pyright": {"x": 1}}])
 def test_every_key_of_the_contract_is_read_wrapped_or_bare(value: object) -> None:
-    assert parse(value) == Parsed(ALL_SETTINGS)
+    assert parse_settings(value) == ParsedSettings(ALL_SETTINGS)
 
 
 @pytest.mark.parametrize("value", [None, {}, [], {"stet": None}, {"stet": {}}, {"model": None}])
 def test_nothing_set_is_the_defaults(value: object) -> None:
-    assert parse(value) == Parsed(Settings())
+    assert parse_settings(value) == ParsedSettings(Settings())
 
 
 @pytest.mark.parametrize(
@@ -87,11 +87,11 @@ def test_nothing_set_is_the_defaults(value: object) -> None:
 def test_a_wrong_key_is_named_with_what_would_be_right(
     value: object, key: str, message: str
 ) -> None:
-    assert parse(value) == Parsed(Settings(), (Problem(key, message),))
+    assert parse_settings(value) == ParsedSettings(Settings(), (Problem(key, message),))
 
 
 def test_what_is_right_beside_a_wrong_key_stays_in_force() -> None:
-    parsed = parse({"model": {"nam": "x", "name": "qwen3"}, "log": {"level": 7}})
+    parsed = parse_settings({"model": {"nam": "x", "name": "qwen3"}, "log": {"level": 7}})
     assert parsed.settings == replace(Settings(), model=ModelSettings(name="qwen3"))
     assert [problem.key for problem in parsed.problems] == ["model.nam", "log.level"]
 
@@ -100,7 +100,7 @@ def test_what_is_right_beside_a_wrong_key_stays_in_force() -> None:
     ("value", "used"), [(1, 5), (5, 5), (20, 20), (21, 20), (-(10**400), 5), (10**400, 20)]
 )
 def test_a_number_out_of_range_is_clamped_and_said(value: int, used: int) -> None:
-    parsed = parse({"agent": {"maxIterations": value}})
+    parsed = parse_settings({"agent": {"maxIterations": value}})
     assert parsed.settings == replace(Settings(), agent=AgentSettings(max_iterations=used))
     clamped = [
         f"setting 'agent.maxIterations' is out of range: {used} is used for "
@@ -110,7 +110,7 @@ def test_a_number_out_of_range_is_clamped_and_said(value: int, used: int) -> Non
 
 
 def test_not_a_number_is_no_number() -> None:
-    assert parse({"model": {"price": {"input": float("nan")}}}) == Parsed(
+    assert parse_settings({"model": {"price": {"input": float("nan")}}}) == ParsedSettings(
         Settings(),
         (
             Problem(
@@ -122,7 +122,7 @@ def test_not_a_number_is_no_number() -> None:
 
 
 def test_a_list_loses_only_its_bad_items() -> None:
-    assert parse({"privacy": {"deny": ["*.pem", 3, "\ud800"]}}) == Parsed(
+    assert parse_settings({"privacy": {"deny": ["*.pem", 3, "\ud800"]}}) == ParsedSettings(
         replace(Settings(), privacy=PrivacySettings(("*.pem",))),
         (
             Problem(
@@ -134,7 +134,7 @@ def test_a_list_loses_only_its_bad_items() -> None:
 
 
 def test_an_empty_object_is_an_empty_list_to_editors_that_cannot_tell() -> None:
-    assert parse({"privacy": {"deny": {}}}) == Parsed(Settings())
+    assert parse_settings({"privacy": {"deny": {}}}) == ParsedSettings(Settings())
 
 
 @pytest.mark.parametrize(
@@ -154,20 +154,20 @@ def test_an_empty_object_is_an_empty_list_to_editors_that_cannot_tell() -> None:
 )
 def test_an_object_of_a_list_that_is_wrong_costs_itself_only(item: object, message: str) -> None:
     good = {"name": "ls", "argv": ["ls"]}
-    parsed = parse({"agent": {"commands": [good, item, good]}})
+    parsed = parse_settings({"agent": {"commands": [good, item, good]}})
     assert parsed.settings.agent.commands == (CommandSettings("ls", ("ls",)),) * 2
     assert [problem.message for problem in parsed.problems] == [message]
 
 
 def test_no_source_says_itself_that_a_prompt_is_the_projects() -> None:
     prompt = {"title": "x", "prompt": "y"}
-    parsed = parse({"prompts": [prompt, {**prompt, "project": False}]})
+    parsed = parse_settings({"prompts": [prompt, {**prompt, "project": False}]})
     assert parsed.settings.prompts == (PromptSettings("x", "y"),)
     assert [problem.key for problem in parsed.problems] == ["prompts[2]"]
 
 
 def test_the_messages_of_a_hostile_file_are_few_short_and_escaped() -> None:
-    parsed = parse({f"\x1b[8m{number}{'x' * 1000}": 1 for number in range(1000)})
+    parsed = parse_settings({f"\x1b[8m{number}{'x' * 1000}": 1 for number in range(1000)})
     assert len(parsed.problems) <= MAX_PROBLEMS + 1
     assert all(len(problem.message) < 200 for problem in parsed.problems)
     assert all(problem.message.isprintable() for problem in parsed.problems)
@@ -176,7 +176,9 @@ def test_the_messages_of_a_hostile_file_are_few_short_and_escaped() -> None:
 
 def test_json_and_toml_are_read_alike() -> None:
     text = json.dumps(ALL["agent"]).replace(":", "=")
-    assert parse(tomllib.loads(f"agent = {text}")) == parse({"agent": ALL["agent"]})
+    assert parse_settings(tomllib.loads(f"agent = {text}")) == parse_settings(
+        {"agent": ALL["agent"]}
+    )
 
 
 def test_importing_the_readers_costs_no_pydantic() -> None:
@@ -202,6 +204,6 @@ PRESET_PROBLEM = "setting 'context.presets.p' is ignored: "
     ],
 )  # fmt: skip
 def test_a_preset_that_is_wrong_is_left_out_and_named(presets: object, message: str) -> None:
-    parsed = parse({"context": {"presets": presets}})
+    parsed = parse_settings({"context": {"presets": presets}})
     assert parsed.settings == Settings()
     assert [problem.message for problem in parsed.problems] == [message]

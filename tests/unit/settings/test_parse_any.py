@@ -4,7 +4,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from stet.settings.parse import Parsed, parse
+from stet.settings.parse import ParsedSettings, parse_settings
 from stet.settings.values import PresetSettings
 from tests.support.all_settings import ALL
 
@@ -34,16 +34,16 @@ JSON = st.recursive(
 @FEW
 @given(JSON)
 def test_any_json_gives_valid_settings(value: object) -> None:
-    assert_valid(parse(value))
+    assert_valid(parse_settings(value))
 
 
 @FEW
 @given(st.dictionaries(SECTIONS, st.dictionaries(KEYS, JSON, max_size=4), max_size=3))
 def test_any_values_of_known_keys_give_valid_settings(value: object) -> None:
-    assert_valid(parse(value))
+    assert_valid(parse_settings(value))
 
 
-def assert_valid(parsed: Parsed) -> None:
+def assert_valid(parsed: ParsedSettings) -> None:
     """Settings that go through JSON and come back the same, and readable messages."""
     settings = parsed.settings
     as_json = {
@@ -92,7 +92,7 @@ def assert_valid(parsed: Parsed) -> None:
         "privacy": {"deny": settings.privacy.deny},
         "log": {"level": settings.log.level},
     }
-    assert parse(as_json) == Parsed(settings)
+    assert parse_settings(as_json) == ParsedSettings(settings)
     assert all(str(problem).encode() for problem in parsed.problems)
 
 

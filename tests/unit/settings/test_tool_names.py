@@ -3,8 +3,8 @@
 import pytest
 
 from stet.agent.toolbox import ALL_TOOLS
-from stet.settings.parse import parse
-from stet.settings.tool_names import GROUPS, TOOLS
+from stet.settings.parse import parse_settings
+from stet.settings.tool_switches import GROUPS, TOOLS
 from stet.tools.base import ToolGroup
 
 
@@ -26,7 +26,7 @@ def test_the_names_are_those_of_the_tools_and_groups() -> None:
 def test_a_misspelt_name_is_reported_with_the_nearest_which_is_off(
     key: str, given: list[str], near: str, off: tuple[str, ...]
 ) -> None:
-    parsed = parse({"agent": {key: given, "maxTokens": 5000}})
+    parsed = parse_settings({"agent": {key: given, "maxTokens": 5000}})
     (problem,) = parsed.problems
     assert problem.key == f"agent.{key}"
     assert repr(given[0]) in problem.message
@@ -37,7 +37,7 @@ def test_a_misspelt_name_is_reported_with_the_nearest_which_is_off(
 
 
 def test_a_name_that_is_like_none_leaves_off_what_is_off_by_default() -> None:
-    parsed = parse({"agent": {"disabledTools": ["bash", "read_file"]}})
+    parsed = parse_settings({"agent": {"disabledTools": ["bash", "read_file"]}})
     (problem,) = parsed.problems
     assert "there are search_workspace, " in problem.message
     assert parsed.settings.agent.disabled_tools == ("read_file", "delete_file", "execute_command")
@@ -45,5 +45,5 @@ def test_a_name_that_is_like_none_leaves_off_what_is_off_by_default() -> None:
 
 def test_an_empty_list_and_right_names_are_taken_as_they_are() -> None:
     for names in ([], ["done", "ask_user"], ["delete_file"]):
-        parsed = parse({"agent": {"disabledTools": names}})
+        parsed = parse_settings({"agent": {"disabledTools": names}})
         assert (parsed.problems, parsed.settings.agent.disabled_tools) == ((), tuple(names))

@@ -10,7 +10,7 @@ from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.crashes.facts import facts
 from stet.lsp.crashes.handler import MOST_PER_RUN, CrashReports
 from stet.lsp.crashes.shelf import Shelf
-from stet.settings.parse import parse
+from stet.settings.parse import parse_settings
 
 TEXT = "the heron stood in the reeds"
 
@@ -51,7 +51,7 @@ def test_a_report_tells_what_and_where_and_nothing_private(
     reports: CrashReports, shelf: Shelf
 ) -> None:
     editor = ClientCapabilities(name="neovim", version="0.11.4", apply_edit=True)
-    settings = parse(
+    settings = parse_settings(
         {
             "model": {"name": "secret-project", "baseUrl": "https://u:pw@internal.example"},
             "log": {"traceModel": True},

@@ -20,19 +20,19 @@ KINDS = {"disabledTools": ("tool", TOOLS), "disabledGroups": ("tool group", GROU
 """What each of the switches names: in a word, and the names there are."""
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest_name(name: str, known: Iterable[str]) -> str:
     """Find the known name that is most like another one, in any case of letters; "" for none."""
     by_folded = {one.casefold(): one for one in known}
     near = difflib.get_close_matches(name.strip().casefold(), by_folded, 1)
     return by_folded[near[0]] if near else ""
 
 
-def fault_of_name(switch: str, name: str) -> str:
+def name_problem(switch: str, name: str) -> str:
     """Say that a switch names no tool or group, with the nearest name; "" if it names one."""
     kind, known = KINDS[switch]
     if name in known:
         return ""
-    near = nearest(name, known)
+    near = nearest_name(name, known)
     hint = f"did you mean {near!r}?" if near else f"there are {', '.join(known)}"
     shown = name if len(name) <= 60 else f"{name[:60]}…"
     return f"there is no {kind} {shown!r}; {hint}"

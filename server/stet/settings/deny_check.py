@@ -9,7 +9,7 @@ _ESCAPED_NAME = re.compile(r"\\[A-Za-z0-9]")
 _OPEN_BRACKET = re.compile(r"(?<!\\)\[(?![!^]?\]?(?:\\.|[^\]\\])*+\])", re.DOTALL)
 
 
-def fault_of(entry: str) -> str:
+def deny_problem(entry: str) -> str:
     """Why an entry names nothing, and what would; "" if it may name something."""
     text = re.sub(r"(?<!\\) +$", "", entry)
     bare = text.removeprefix("!").rstrip("/")

@@ -11,7 +11,7 @@ _NAME = re.compile(r"(?!-)[\w-]{1,63}(\.[\w-]{1,63})*\.?")
 _PATHS = ("/chat/completions", "/completions", "/embeddings", "/models")
 
 
-def fault_of_url(url: str) -> str:
+def url_problem(url: str) -> str:
     """Return what is wrong with a `baseUrl` and what to write instead; "" for nothing.
 
     The address is quoted, unless it may hold a password.
