@@ -15,11 +15,11 @@ from typing import Any
 
 from openai import AsyncOpenAI
 
-from stet.llm.endpoint import Endpoint
+from stet.llm.api_format import to_api_message
 from stet.llm.messages import Message, ToolCall, ToolDefinition
 from stet.llm.model import Request
+from stet.llm.model_endpoint import ModelEndpoint
 from stet.llm.openai_model import OpenAIModel
-from stet.llm.wire import wire_message
 from stet.system.os_system import OsSystem
 from tests.bench.provider import CHUNKS
 from tests.bench.table import Row, times_at_most
@@ -42,7 +42,7 @@ MESSAGES = (
     *(Message("user", FILE), *READS),
 )
 WORDS = "".join(f"word {n} " for n in range(CHUNKS))
-WIRE_MESSAGES = [wire_message(message) for message in MESSAGES]
+WIRE_MESSAGES = [to_api_message(message) for message in MESSAGES]
 
 
 def rows() -> Iterator[Row]:
@@ -60,7 +60,7 @@ def rows() -> Iterator[Row]:
 
 
 async def _measure(base_url: str) -> tuple[float, float]:
-    model = OpenAIModel(Endpoint("openai", base_url, "m", api_key="k"), OsSystem())
+    model = OpenAIModel(ModelEndpoint("openai", base_url, "m", api_key="k"), OsSystem())
     client = AsyncOpenAI(base_url=base_url, api_key="k", max_retries=0)
     try:
         pairs = [

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
+from stet.llm.api_format import to_api_message, to_api_tool
 from stet.llm.model import Request
-from stet.llm.scripted import Reply, call
-from stet.llm.wire import wire_message, wire_tool
+from stet.llm.scripted_model import Reply, call
 from stet.settings.values import AgentSettings, Settings
 from stet.workspace.workspace import Workspace
 from tests.bench.table import Row, at_least
@@ -69,6 +69,6 @@ def _turn(number: int) -> list[Reply]:
 
 def _body(request: Request) -> dict[str, Any]:
     return {
-        "tools": [wire_tool(tool) for tool in request.tools],
-        "messages": [wire_message(message) for message in request.messages],
+        "tools": [to_api_tool(tool) for tool in request.tools],
+        "messages": [to_api_message(message) for message in request.messages],
     }

@@ -43,7 +43,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 @pytest.fixture(autouse=True)
 async def _weights() -> None:
-    reason = await weights.missing(weights.SMOLLM2, weights.default_folder(), OsSystem())
+    reason = await weights.why_unavailable(weights.SMOLLM2, weights.default_folder(), OsSystem())
     if reason and os.environ.get("CI") != "true":
         pytest.skip(reason)
 

@@ -23,7 +23,7 @@ from platformdirs import user_data_path
 from stet.agent.small.form import Calls, grammar, parse
 from stet.agent.small.quotes import quotes, window
 from stet.llm.embedded import weights
-from stet.llm.embedded.model import EmbeddedModel
+from stet.llm.embedded.embedded_model import EmbeddedModel
 from stet.llm.messages import Message
 from stet.llm.model import Request
 from stet.system.os_system import OsSystem
@@ -77,7 +77,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 @pytest.fixture(autouse=True)
 async def _weights() -> None:
-    reason = await weights.missing(weights.SMOLLM2, weights.default_folder(), OsSystem())
+    reason = await weights.why_unavailable(weights.SMOLLM2, weights.default_folder(), OsSystem())
     if reason and os.environ.get("CI") != "true":
         pytest.skip(reason)
 

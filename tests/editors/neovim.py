@@ -107,7 +107,7 @@ class Start:
         program: Neovim.
         home: An empty folder; becomes home, XDG folders and workspace.
         files: The workspace, by path relative to its root.
-        script: What the model says, in the form of `stet.llm.scripted`; `$HOLD` in it is
+        script: What the model says, in the form of `stet.llm.scripted_model`; `$HOLD` in it is
             a path that does not exist until `Neovim.release`.
         lua: Run before our configuration.
         programs: Where `stet` is; by default beside Neovim.

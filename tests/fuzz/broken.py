@@ -95,7 +95,7 @@ def _forgetful() -> None:
 
 def _raw_calls() -> None:
     """What a model calls goes back to its provider as it came."""
-    from stet.llm import wire
+    from stet.llm import api_format as wire
     from stet.llm.messages import Message
 
     changed: Any = wire

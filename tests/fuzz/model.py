@@ -11,11 +11,11 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
+from stet.llm.api_format import to_api_messages
 from stet.llm.errors import ModelError
 from stet.llm.messages import Completion, StopReason, ToolCall
 from stet.llm.model import Request, Sink, ignore
 from stet.llm.tokens import estimate_usage
-from stet.llm.wire import wire_messages
 from stet.text.document import TextDocument
 from tests.support.strict_provider import refusal_of
 
@@ -235,7 +235,7 @@ def _value(kind: object, dice: random.Random, text: str) -> Any:
 
 def _refuse_as_providers_do(request: Request) -> None:
     """Report in the log, which the life looks at, what a provider that checks would refuse."""
-    if refusal := refusal_of(wire_messages(request.messages, AnyModel.name)):
+    if refusal := refusal_of(to_api_messages(request.messages, AnyModel.name)):
         log.error("a provider refuses the conversation: %s", refusal)
         raise ModelError(refusal)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types as lsp
 
-from stet.llm.scripted import call, say, together
+from stet.llm.scripted_model import call, combine, say
 from tests.support import openai_server as api
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import provider, run
@@ -49,7 +49,7 @@ async def test_words_end_the_turn_and_are_shown_whole(
 
 
 async def test_an_answer_that_comes_with_done_is_shown_and_what_done_adds_too(root: Path) -> None:
-    both = api.of(together(say(ANSWER), call("done", summary="Counted the lines.")))
+    both = api.of(combine(say(ANSWER), call("done", summary="Counted the lines.")))
     async with (
         OpenAIServer([both]) as server,
         FakeEditor.start(root, env=provider(server)) as editor,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from lsprotocol import types as lsp
 
-from stet.llm.scripted import call, together
+from stet.llm.scripted_model import call, combine
 from tests.support import openai_server as api
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import end_of, provider, run
@@ -118,7 +118,7 @@ async def test_a_comment_stays_where_all_edits_that_it_asked_for_failed(root: Pa
 
 async def test_a_refused_edit_takes_no_other_of_its_file_with_it(root: Path) -> None:
     both = api.of(
-        together(
+        combine(
             call("edit_file", file="a.txt", position="delete:1"),
             call("edit_file", file="a.txt", position="end", content="four"),
         )

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from stet.llm.endpoint import Endpoint, Sampling, Timeouts
 from stet.llm.messages import Completion, Message, ToolDefinition
 from stet.llm.model import Model, Request
+from stet.llm.model_endpoint import ModelEndpoint, Sampling, Timeouts
 from stet.llm.openai_model import OpenAIModel
 from stet.llm.retry import RetryPolicy
 from stet.system.os_system import OsSystem
@@ -34,7 +34,7 @@ def model_at(
     name: str = "gpt-test",
 ) -> OpenAIModel:
     """The adapter, pointed at a test's server."""
-    endpoint = Endpoint("openai", server.base_url, name, api_key=KEY, key_env="OPENAI_API_KEY")
+    endpoint = ModelEndpoint("openai", server.base_url, name, api_key=KEY, key_env="OPENAI_API_KEY")
     return OpenAIModel(endpoint, OsSystem(), timeouts=timeouts, retry=retry, sampling=sampling)
 
 

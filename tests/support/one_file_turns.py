@@ -4,7 +4,7 @@ import asyncio
 
 from stet.llm.messages import Completion, StopReason, ToolCall
 from stet.llm.model import Request
-from stet.llm.scripted import Reply, call
+from stet.llm.scripted_model import Reply, call
 from stet.settings.values import AgentSettings, Settings
 from tests.support.turns import Table
 from tests.support.world import make_world

@@ -16,7 +16,7 @@ from typing import Any
 
 from stet.cli.serve import start_logging
 from stet.llm import openai_model, sse
-from stet.llm.endpoint import Timeouts
+from stet.llm.model_endpoint import Timeouts
 from stet.llm.retry import RetryPolicy
 from stet.lsp.chat import writer
 from stet.lsp.connection.serving import serve

@@ -6,7 +6,7 @@ turn, text, table = await rewritten("one two\\n", "two", fenced("TWO"))
 from stet.agent.turn import Ask, Mode, Turn
 from stet.context.builder import Place
 from stet.llm.messages import Completion
-from stet.llm.scripted import Reply, say
+from stet.llm.scripted_model import Reply, say
 from stet.settings.values import Settings
 from stet.text.document import TextDocument
 from stet.text.position import Range

@@ -19,7 +19,7 @@ from stet.agent.scope import rules_for
 from stet.agent.turn import Ask, Mode, Turn
 from stet.context.builder import Place
 from stet.llm.model import Model
-from stet.llm.scripted import Reply, ScriptedModel
+from stet.llm.scripted_model import Reply, ScriptedModel
 from stet.lsp.tasks import Tasks
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk

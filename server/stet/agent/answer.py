@@ -40,10 +40,10 @@ from stet.context.values import Section
 from stet.index.scan import LinkCache, scan_links
 from stet.index.searching import Searcher
 from stet.index.word_search import WordSearcher
-from stet.llm.endpoint import host_of
 from stet.llm.errors import ContextOverflow
 from stet.llm.messages import Message
 from stet.llm.model import Model
+from stet.llm.model_endpoint import host_of
 from stet.llm.prices import is_free
 from stet.llm.tokens import estimate_prompt
 from stet.review.ledger import ReviewLedger

@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from stet.llm.choose import Choice, choose, open_model
 from stet.llm.errors import ModelError, NoModel
 from stet.llm.model import Model
-from stet.llm.traced import TracedModel, Tracer, untraced
+from stet.llm.model_selection import ModelChoice, open_model, select_model
+from stet.llm.traced_model import TracedModel, Tracer, no_tracer
 from stet.settings.values import ModelSettings
 from stet.system.system import System
 
@@ -18,7 +18,7 @@ class _Opened:
     """A model, what it was opened for, and how many turns use it."""
 
     settings: ModelSettings
-    choice: Choice
+    choice: ModelChoice
     model: Model
     n_users: int = 0
 
@@ -26,7 +26,7 @@ class _Opened:
 class ModelSource:
     """Owns the open model; touched on the event loop only."""
 
-    def __init__(self, system: System, tracer: Tracer = untraced) -> None:
+    def __init__(self, system: System, tracer: Tracer = no_tracer) -> None:
         """`tracer` gives what writes down what models are asked."""
         self._system = system
         self._tracer = tracer
@@ -35,7 +35,7 @@ class ModelSource:
         self._lock = asyncio.Lock()
 
     @property
-    def choice(self) -> Choice | None:
+    def choice(self) -> ModelChoice | None:
         """The model in use and why, or None before the first turn."""
         return self._opened.choice if self._opened else None
 
@@ -99,7 +99,7 @@ class ModelSource:
         async with self._lock:
             if self._opened is None or self._opened.settings != settings:
                 await self.close()
-                choice = await choose(settings, self._system)
+                choice = await select_model(settings, self._system)
                 model = await open_model(choice, settings, self._system)
                 self._opened = _Opened(settings, choice, model)
             return self._opened

@@ -14,7 +14,7 @@ from typing import Any
 
 from stet.llm.messages import Completion, Message, ToolCall, ToolDefinition
 from stet.llm.model import Model, Request, Sink, ignore
-from stet.llm.wrapped import Wrapped
+from stet.llm.model_wrapper import ModelWrapper
 from stet.text.special_tokens import (
     escape_special_tokens,
     incomplete_token_start,
@@ -25,7 +25,7 @@ _LARGE = 100_000
 """Characters from which on it is done in a worker thread."""
 
 
-class PlainTokensModel(Wrapped):
+class PlainTokensModel(ModelWrapper):
     """Asks a model with all control tokens in texts broken, and what nobody sees shown."""
 
     def __init__(self, inner: Model) -> None:

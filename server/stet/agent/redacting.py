@@ -16,8 +16,8 @@ from typing import Any
 from stet.agent.told import parts_of
 from stet.llm.messages import Completion, Message, ToolCall, ToolDefinition
 from stet.llm.model import Model, Request, Sink, ignore
+from stet.llm.model_wrapper import ModelWrapper
 from stet.llm.tokens import estimate_prompt
-from stet.llm.wrapped import Wrapped
 from stet.text.special_tokens import escape_special_tokens
 from stet.workspace.redaction import Redactor
 from stet.workspace.sending import Sending, Sendings, To, named
@@ -41,7 +41,7 @@ class Origin:
     host: str = ""
 
 
-class RedactingModel(Wrapped):
+class RedactingModel(ModelWrapper):
     """Asks a model with marks in the place of secrets.
 
     Args:

@@ -22,8 +22,8 @@ from stet.cli.model import described
 from stet.cli.place import FilePlace
 from stet.cli.save import save
 from stet.cli.terminal import CliError, Terminal, coloured, hunk_diff, indented
-from stet.llm.choose import choose
 from stet.llm.errors import NoModel
+from stet.llm.model_selection import select_model
 from stet.lsp.headless.client import (
     CommandFailed,
     EditApplied,
@@ -139,7 +139,7 @@ class _Demo:
         """
         system = OsSystem()
         try:
-            choice = await choose(read_layers(system, [self._root]).settings.model, system)
+            choice = await select_model(read_layers(system, [self._root]).settings.model, system)
         except NoModel as error:
             raise CliError(str(error)) from error
         self._step("model", described(choice))

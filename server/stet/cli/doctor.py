@@ -23,12 +23,12 @@ from stet.cli.upkeep import check_folders, check_log, check_settings_files, chec
 from stet.cli.where import here
 from stet.index.search.embedding import can_embed
 from stet.index.search.kept import counted, index_folder
-from stet.llm.choose import Choice, choose, open_model
 from stet.llm.embedded import weights
-from stet.llm.embeddings import NoEmbedding, embedding_endpoint
+from stet.llm.embeddings import EmbeddingError, embedding_endpoint
 from stet.llm.errors import ModelError, NoModel
 from stet.llm.messages import Message
 from stet.llm.model import Request
+from stet.llm.model_selection import ModelChoice, open_model, select_model
 from stet.settings.layers import MergedSettings, read_layers, user_file_path
 from stet.settings.values import ModelSettings, SearchSettings, Settings, WebSettings
 from stet.system.os_system import OsSystem
@@ -119,14 +119,14 @@ def check_settings(layers: MergedSettings) -> Iterator[Finding]:
 async def check_model(settings: ModelSettings, system: System) -> list[Finding]:
     """Which model would be asked, and whether it answers."""
     try:
-        choice = await choose(settings, system)
+        choice = await select_model(settings, system)
     except NoModel as error:
         return [Finding("problem", "model", "none", str(error))]
     chosen = Finding("ok", "model", described(choice))
     return [chosen, await _probe(choice, settings, system)]
 
 
-async def _probe(choice: Choice, settings: ModelSettings, system: System) -> Finding:
+async def _probe(choice: ModelChoice, settings: ModelSettings, system: System) -> Finding:
     """Ask the model for a word."""
     request = Request((Message("user", "Answer with the one word: yes"),), max_tokens=16)
     began = system.monotonic()
@@ -196,7 +196,7 @@ def check_search(settings: SearchSettings, system: System, root: Path) -> Iterat
 def _check_endpoint(settings: SearchSettings, system: System) -> Finding:
     try:
         endpoint = embedding_endpoint(settings, system.environ())
-    except NoEmbedding as missing:
+    except EmbeddingError as missing:
         fix = "Do so, or set search.embeddings to local."
         return Finding("problem", "search", f"by words alone: {missing}", fix)
     found = f"by words, and by meaning through {endpoint.host} with {endpoint.model}"
@@ -212,7 +212,7 @@ def check_grammars() -> Iterator[Finding]:
 
 async def check_embedded(system: System) -> Finding:
     """The model that Stet can run itself."""
-    missing = await weights.missing(weights.SMOLLM2, weights.default_folder(), system)
+    missing = await weights.why_unavailable(weights.SMOLLM2, weights.default_folder(), system)
     if missing:
         return Finding("note", "embedded", "not ready", missing)
     path = weights.SMOLLM2.path(weights.default_folder())

@@ -11,10 +11,15 @@ from rich.text import Text
 
 from stet.cli.terminal import CliError, Terminal
 from stet.cli.where import here
-from stet.llm.choose import Choice, Found, choose, look
 from stet.llm.embedded import weights
 from stet.llm.errors import NoModel
-from stet.llm.presets import HOSTED
+from stet.llm.model_selection import (
+    ModelChoice,
+    ModelEnvironment,
+    inspect_environment,
+    select_model,
+)
+from stet.llm.providers import HOSTED
 from stet.settings.layers import read_layers
 from stet.settings.values import ModelSettings
 from stet.system.os_system import OsSystem
@@ -40,7 +45,7 @@ def show() -> int:
     return 0
 
 
-def described(choice: Choice) -> str:
+def described(choice: ModelChoice) -> str:
     """A choice in one line: the model, whose it is, where (no passwords), and why."""
     address = urlsplit(choice.base_url)
     host = address.netloc.rpartition("@")[2]
@@ -62,7 +67,7 @@ def install(*, quiet: bool) -> int:
         with reporter.bar:
             folder = weights.default_folder()
             path = asyncio.run(
-                weights.install(weights.SMOLLM2, folder, OsSystem(), reporter.report)
+                weights.install_weights(weights.SMOLLM2, folder, OsSystem(), reporter.report)
             )
     except weights.InstallError as error:
         raise CliError(str(error)) from error
@@ -104,16 +109,16 @@ class _Reporter:
         self._progress.update(task, description=escape_line(what), completed=share)
 
 
-async def _looked(settings: ModelSettings) -> tuple[Found, Choice | NoModel]:
+async def _looked(settings: ModelSettings) -> tuple[ModelEnvironment, ModelChoice | NoModel]:
     system = OsSystem()
-    found = await look(settings, system)
+    found = await inspect_environment(settings, system)
     try:
-        return found, await choose(settings, system)
+        return found, await select_model(settings, system)
     except NoModel as error:
         return found, error
 
 
-def _states(found: Found) -> list[tuple[str, str]]:
+def _states(found: ModelEnvironment) -> list[tuple[str, str]]:
     """Every provider that could be chosen by itself, and whether it can be."""
     rows = []
     for preset in HOSTED:

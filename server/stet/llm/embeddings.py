@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stet.llm.endpoint import Endpoint, Timeouts
+from stet.llm.model_endpoint import ModelEndpoint, Timeouts
 from stet.settings.values import SearchSettings
 from stet.system.system import System
 from stet.text.bounded_json import parse_bounded
@@ -22,33 +22,33 @@ _MAX_BYTES = 16_000_000
 _MAX_PARTS = 100_000
 
 
-class NoEmbedding(Exception):
+class EmbeddingError(Exception):
     """The endpoint gave no vectors; the message says why, and what to do."""
 
 
-def where(settings: SearchSettings, environ: Mapping[str, str]) -> tuple[str, str]:
+def embedding_target(settings: SearchSettings, environ: Mapping[str, str]) -> tuple[str, str]:
     """The address and the model that `search.embeddings = "endpoint"` asks."""
     base_url = settings.base_url or environ.get("OPENAI_BASE_URL", "").strip() or OPENAI_URL
     return base_url, settings.model or DEFAULT_MODEL
 
 
-def embedding_endpoint(settings: SearchSettings, environ: Mapping[str, str]) -> Endpoint:
+def embedding_endpoint(settings: SearchSettings, environ: Mapping[str, str]) -> ModelEndpoint:
     """The same, with its key.
 
     Raises:
-        NoEmbedding: If a key is needed and is not there.
+        EmbeddingError: If a key is needed and is not there.
     """
-    base_url, model = where(settings, environ)
+    base_url, model = embedding_target(settings, environ)
     # The key of the environment belongs to the address of the environment, and to no other.
     key_env = settings.api_key_env or ("" if settings.base_url else _KEY)
     key = environ.get(key_env, "").strip() if key_env else ""
     if key_env and not key:
-        raise NoEmbedding(
+        raise EmbeddingError(
             f"the embedding endpoint wants a key: set {key_env} in the environment the editor starts "
             "in, or name another variable in search.apiKeyEnv"
         )
     provider = "custom" if settings.base_url else "openai"
-    return Endpoint(provider, base_url, model, key, key_env)
+    return ModelEndpoint(provider, base_url, model, key, key_env)
 
 
 async def embed(
@@ -57,7 +57,7 @@ async def embed(
     """A vector for each text, in order.
 
     Raises:
-        NoEmbedding: If there are none.
+        EmbeddingError: If there are none.
     """
     endpoint = embedding_endpoint(settings, system.environ())
     openai, transport = await asyncio.to_thread(_import_sdk)
@@ -71,17 +71,19 @@ async def embed(
                     "/embeddings",
                     cast_to=bytes,
                     body={"model": endpoint.model, "input": some, "encoding_format": "float"},
-                    options={"headers": transport.left_out(endpoint)},
+                    options={"headers": transport.omitted_headers(endpoint)},
                 )
-                vectors += await asyncio.to_thread(_checked, raw, len(some))
+                vectors += await asyncio.to_thread(_parse_vectors, raw, len(some))
     except TimeoutError as error:
-        raise NoEmbedding(f"{endpoint.host} gave no vectors within {SECONDS:g} seconds") from error
+        raise EmbeddingError(
+            f"{endpoint.host} gave no vectors within {SECONDS:g} seconds"
+        ) from error
     except openai.APIStatusError as error:
-        raise NoEmbedding(endpoint.without_key(_refused(endpoint, error))) from error
+        raise EmbeddingError(endpoint.redact_key(_refusal_message(endpoint, error))) from error
     except (openai.OpenAIError, ValueError) as error:
         cause = error.__cause__ if isinstance(error, openai.APIConnectionError) else None
-        reason = endpoint.without_key(str(cause or error))
-        raise NoEmbedding(f"{endpoint.host} can't be asked for vectors: {reason}") from error
+        reason = endpoint.redact_key(str(cause or error))
+        raise EmbeddingError(f"{endpoint.host} can't be asked for vectors: {reason}") from error
     finally:
         await client.close()
     return vectors
@@ -96,7 +98,7 @@ def _import_sdk() -> tuple[Any, Any]:
     return openai, transport
 
 
-def _checked(raw: bytes, n_texts: int) -> list[list[float]]:
+def _parse_vectors(raw: bytes, n_texts: int) -> list[list[float]]:
     """The vectors of an answer, in the order of the texts.
 
     Raises:
@@ -121,7 +123,7 @@ def _vector(numbers: Any) -> list[float]:
     return vector
 
 
-def _refused(endpoint: Endpoint, error: Any) -> str:
+def _refusal_message(endpoint: ModelEndpoint, error: Any) -> str:
     what = f"{endpoint.host} refused to embed (HTTP {error.status_code})"
     match error.status_code:
         case 401 | 403:

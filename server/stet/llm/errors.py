@@ -4,7 +4,7 @@
     ├── NoModel            none is configured or installed
     ├── ModelUnavailable   not reached, overloaded, rate-limited; worth another try later
     ├── ModelTimeout       it stopped answering
-    ├── StreamCut          the answer broke off before its end
+    ├── StreamInterrupted          the answer broke off before its end
     ├── AnswerTooLong      we stopped listening: it grew beyond what was asked for
     ├── ContextOverflow    the conversation is longer than the model can read
     └── ModelRefused       the request as it is will never be answered: key, name, quota
@@ -38,7 +38,7 @@ class ModelTimeout(ModelError):
     """The provider was silent, or slow, for longer than is allowed."""
 
 
-class StreamCut(ModelError):
+class StreamInterrupted(ModelError):
     """The answer broke off. Nothing of it may be executed.
 
     Attributes:

@@ -1,7 +1,7 @@
 """Any model behind an OpenAI-compatible address: one adapter for every provider.
 
-What is particular to a provider is data (`stet.llm.presets`) or is learnt from its first refusal
-(`Quirks`); how it fails is put into words in `stet.llm.faults`.
+What is particular to a provider is data (`stet.llm.providers`) or is learnt from its first refusal
+(`ServerQuirks`); how it fails is put into words in `stet.llm.failure_mapping`.
 """
 
 import asyncio
@@ -9,16 +9,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from stet.llm import faults
-from stet.llm.endpoint import Endpoint, Sampling, Timeouts
-from stet.llm.errors import ModelRefused, StreamCut
+from stet.llm import failure_mapping as faults
+from stet.llm.api_format import to_api_messages, to_api_tool, to_api_tool_choice
+from stet.llm.completion_stream import CompletionAccumulator
+from stet.llm.errors import ModelRefused, StreamInterrupted
 from stet.llm.messages import Completion
 from stet.llm.model import Request, Sink, ignore
-from stet.llm.quirks import Quirks
-from stet.llm.retry import Failure, Retries, RetryPolicy
-from stet.llm.stream import Accumulator
+from stet.llm.model_endpoint import ModelEndpoint, Sampling, Timeouts
+from stet.llm.retry import AttemptFailure, RetryLoop, RetryPolicy
+from stet.llm.server_quirks import ServerQuirks
 from stet.llm.tokens import CHARACTERS_PER_TOKEN, estimate_usage
-from stet.llm.wire import wire_allowed, wire_messages, wire_tool
 from stet.system.system import System
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class OpenAIModel:
 
     def __init__(
         self,
-        endpoint: Endpoint,
+        endpoint: ModelEndpoint,
         system: System,
         *,
         sampling: Sampling | None = None,
@@ -62,7 +62,7 @@ class OpenAIModel:
         self._sampling = sampling or Sampling()
         self._timeouts = timeouts or Timeouts()
         self._retry = retry or RetryPolicy()
-        self._quirks = Quirks(endpoint.max_tokens_field)
+        self._quirks = ServerQuirks(endpoint.max_tokens_field)
         self._opening = asyncio.Lock()
         self._transport: Transport | None = None
 
@@ -103,18 +103,18 @@ class OpenAIModel:
             ModelError: After the tries that `RetryPolicy` allows.
         """
         if not self.endpoint.host:
-            raise faults.no_address(self.endpoint).error
-        retries = Retries(self._retry, self._system.now)
+            raise faults.bad_url_failure(self.endpoint).error
+        retries = RetryLoop(self._retry, self._system.now)
         transport = await self._open()
         body: dict[str, Any] = {}
         while True:
             try:
                 await self._find_name(transport)
-                body = self._quirks.mended(self._body(request))
+                body = self._quirks.adapt(self._body(request))
                 return await self._once(transport, request, body, on_text)
-            except Failure as failure:
+            except AttemptFailure as failure:
                 if not self._quirks.learn(failure, body):
-                    await retries.pause(failure, on_wait)
+                    await retries.wait_or_raise(failure, on_wait)
 
     async def _open(self) -> "Transport":
         async with self._opening:
@@ -139,7 +139,7 @@ class OpenAIModel:
     async def _once(
         self, transport: "Transport", request: Request, body: Mapping[str, Any], on_text: Sink
     ) -> Completion:
-        answer = Accumulator()
+        answer = CompletionAccumulator()
         longest = None if request.ceiling is None else request.ceiling * CHARACTERS_PER_TOKEN
 
         def take(chunk: Mapping[str, Any]) -> bool:
@@ -147,13 +147,13 @@ class OpenAIModel:
             if text:
                 on_text(text)
             if longest is not None and answer.n_characters > longest:
-                raise faults.too_long(self.endpoint, answer.text)
+                raise faults.too_long_failure(self.endpoint, answer.text)
             return alive
 
         try:
             done = await transport.stream(body, take, request.patience)
-        except Failure as failure:
-            if isinstance(failure.error, StreamCut):
+        except AttemptFailure as failure:
+            if isinstance(failure.error, StreamInterrupted):
                 failure.error.text = answer.text
             raise
         self._check_whole(answer, done=done)
@@ -163,7 +163,7 @@ class OpenAIModel:
             completion = replace(completion, usage=usage)
         return replace(completion, model=completion.model or self.name)
 
-    def _check_whole(self, answer: Accumulator, *, done: bool) -> None:
+    def _check_whole(self, answer: CompletionAccumulator, *, done: bool) -> None:
         """Refuse an answer whose end was not seen.
 
         A finish reason is an end. So is the closing mark of a server that gives no reasons, if
@@ -174,26 +174,26 @@ class OpenAIModel:
         """
         if answer.is_broken:
             how = f"was given up by the provider ({answer.finish_reason})"
-            raise faults.cut(self.endpoint, how, answer.text)
+            raise faults.interrupted_failure(self.endpoint, how, answer.text)
         if answer.finish_reason:
             return
         if not answer.n_choices:
-            raise faults.cut(self.endpoint, "came without any content", "")
+            raise faults.interrupted_failure(self.endpoint, "came without any content", "")
         if not (done and answer.has_whole_arguments):
-            raise faults.cut(self.endpoint, "broke off before its end", answer.text)
+            raise faults.interrupted_failure(self.endpoint, "broke off before its end", answer.text)
 
     def _body(self, request: Request) -> dict[str, Any]:
         """The request in the API's words; what no server needs to hear is left out."""
         body: dict[str, Any] = {
             "model": self.endpoint.model,
-            "messages": wire_messages(request.messages, self.endpoint.model),
+            "messages": to_api_messages(request.messages, self.endpoint.model),
             "stream": True,
             "stream_options": {"include_usage": True},
         }
         if request.tools:
-            body["tools"] = [wire_tool(tool) for tool in request.tools]
+            body["tools"] = [to_api_tool(tool) for tool in request.tools]
             if request.allowed and self.endpoint.provider in _NARROWS_TOOLS:
-                body["tool_choice"] = wire_allowed(request.allowed)
+                body["tool_choice"] = to_api_tool_choice(request.allowed)
         if request.stop:
             body["stop"] = list(request.stop)
         max_tokens = request.max_tokens or self._sampling.max_tokens

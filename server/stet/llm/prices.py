@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stet.llm.presets import LOCAL_SERVERS
+from stet.llm.providers import LOCAL_SERVERS
 from stet.settings.values import Price
 
 _SNAPSHOT = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{3,4}|latest)")

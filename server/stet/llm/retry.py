@@ -24,7 +24,7 @@ _MAX_VALUE = 100
 _DAY = 86_400
 
 
-class Again(Enum):
+class RetryMode(Enum):
     """Whether the same request may be sent again after a failure."""
 
     NEVER = "never"
@@ -34,12 +34,12 @@ class Again(Enum):
     """Nothing was answered: safe to repeat."""
 
 
-class Failure(Exception):
+class AttemptFailure(Exception):
     """One try failed.
 
     Attributes:
         error: What the user is told if it is not tried again.
-        again: Whether it may be.
+        retry_mode: Whether it may be.
         retry_after: Seconds the server asked to wait, or None.
         status: The HTTP status, or 0 where there was none.
         detail: What the server said, for recognising a parameter it does not know.
@@ -48,7 +48,7 @@ class Failure(Exception):
     def __init__(
         self,
         error: ModelError,
-        again: Again = Again.NEVER,
+        again: RetryMode = RetryMode.NEVER,
         *,
         retry_after: float | None = None,
         status: int = 0,
@@ -56,7 +56,7 @@ class Failure(Exception):
     ) -> None:
         super().__init__(str(error))
         self.error = error
-        self.again = again
+        self.retry_mode = again
         self.retry_after = retry_after
         self.status = status
         self.detail = detail
@@ -115,7 +115,7 @@ def _number(value: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-class Retries:
+class RetryLoop:
     """The patience of one round.
 
     Args:
@@ -136,15 +136,15 @@ class Retries:
         self._n_tries = 0
         self._broke_off = False
 
-    async def pause(self, failure: Failure, on_wait: Sink) -> None:
+    async def wait_or_raise(self, failure: AttemptFailure, on_wait: Sink) -> None:
         """Wait until the round may be tried again.
 
         Raises:
             ModelError: The failure's own, or one naming the time, where it may not.
         """
         self._n_tries += 1
-        once_only = failure.again is Again.ONCE
-        if failure.again is Again.NEVER or (once_only and self._broke_off):
+        once_only = failure.retry_mode is RetryMode.ONCE
+        if failure.retry_mode is RetryMode.NEVER or (once_only and self._broke_off):
             raise failure.error
         if self._n_tries >= self._policy.tries:
             raise failure.error
@@ -155,17 +155,17 @@ class Retries:
         on_wait(self._sentence(failure, seconds))
         await asyncio.sleep(seconds)
 
-    def _seconds(self, failure: Failure) -> float:
+    def _seconds(self, failure: AttemptFailure) -> float:
         if failure.retry_after is not None:
             return failure.retry_after
         cap = min(self._policy.cap, self._policy.base * 2 ** (self._n_tries - 1))
         return self._jitter(0.0, cap)
 
-    def _sentence(self, failure: Failure, seconds: float) -> str:
+    def _sentence(self, failure: AttemptFailure, seconds: float) -> str:
         when = f"in {seconds:.0f} s" if seconds >= 1 else "now"
         return f"{failure.error} Trying again {when} ({self._n_tries + 1} of {self._policy.tries})."
 
-    def _too_long(self, failure: Failure, seconds: float) -> ModelUnavailable:
+    def _too_long(self, failure: AttemptFailure, seconds: float) -> ModelUnavailable:
         at = datetime.fromtimestamp(self._now() + seconds, tz=UTC).astimezone()
         when = f"at {at:%H:%M:%S}" if seconds < _DAY else f"on {at:%Y-%m-%d} at {at:%H:%M}"
         return ModelUnavailable(

@@ -47,13 +47,13 @@ class EventDecoder:
             raise EventTooLong(f"one event is longer than {MAX_EVENT_BYTES} bytes")
         if not _LINE_END.search(piece):
             return []
-        return self._take(self._lines())
+        return self._collect(self._lines())
 
     def flush(self) -> list[ServerEvent]:
         """What the stream's end completes: servers leave out the last blank line."""
         last = bytes(self._rest).removesuffix(b"\r")
         self._rest.clear()
-        return self._take([last, b""])
+        return self._collect([last, b""])
 
     def _lines(self) -> list[bytes]:
         """Whole lines; a CR at the very end waits, as an LF may follow."""
@@ -63,7 +63,7 @@ class EventDecoder:
         self._rest = bytearray(rest + b"\r" if held else rest)
         return lines
 
-    def _take(self, lines: list[bytes]) -> list[ServerEvent]:
+    def _collect(self, lines: list[bytes]) -> list[ServerEvent]:
         events = []
         for line in lines:
             if line:

@@ -17,15 +17,15 @@ from enum import Enum
 from stet.llm.errors import ToolsUnsupported
 from stet.llm.messages import Completion, Message, StopReason, ToolDefinition
 from stet.llm.model import Model, Request, Sink, ignore
-from stet.llm.text_form import Held, parse_answer, render_message, render_tools
-from stet.llm.wrapped import Wrapped
+from stet.llm.model_wrapper import ModelWrapper
+from stet.llm.text_tool_calls import StreamGate, parse_answer, render_message, render_tools
 
 log = logging.getLogger(__name__)
 
 _GOES_ON = "From now on the tools are put into words."
 
 
-class When(Enum):
+class ToolMode(Enum):
     """When the tools are put into words."""
 
     ALWAYS = "always"
@@ -33,7 +33,7 @@ class When(Enum):
     """From the moment the model says that it has no tool calls."""
 
 
-class TextProtocolModel(Wrapped):
+class TextProtocolModel(ModelWrapper):
     """A model whose tool calls are text.
 
     Args:
@@ -41,9 +41,9 @@ class TextProtocolModel(Wrapped):
         when: At once, or when it has refused a request with tools.
     """
 
-    def __init__(self, inner: Model, when: When) -> None:
+    def __init__(self, inner: Model, when: ToolMode) -> None:
         super().__init__(inner)
-        self._in_words = when is When.ALWAYS
+        self._in_words = when is ToolMode.ALWAYS
         self._has_calls = False
         """Whether a request with tools has been answered."""
 
@@ -56,31 +56,31 @@ class TextProtocolModel(Wrapped):
             ModelError: As the inner model does.
         """
         if self._in_words:
-            return await self._ask(request, on_text, on_wait)
+            return await self._complete_as_text(request, on_text, on_wait)
         try:
             answer = await self.inner.complete(request, on_text, on_wait)
         except ToolsUnsupported as refusal:
             if not request.tools or (self._has_calls and not refusal.is_certain):
                 raise
             on_wait(f"{refusal} {_GOES_ON}")
-            answer = await self._ask(request, on_text, on_wait)
+            answer = await self._complete_as_text(request, on_text, on_wait)
             self._in_words = True  # only now: the refusal may have had another cause
             log.warning("%s %s", refusal, _GOES_ON)
             return replace(answer, note=f"{refusal} {_GOES_ON}")
         self._has_calls = self._has_calls or bool(request.tools)
         return answer
 
-    async def _ask(self, request: Request, on_text: Sink, on_wait: Sink) -> Completion:
+    async def _complete_as_text(self, request: Request, on_text: Sink, on_wait: Sink) -> Completion:
         """The model writes as it likes; calls are found in its words."""
         if not request.tools:
-            return await self.inner.complete(_in_words(request), on_text, on_wait)
-        held = Held(on_text)
+            return await self.inner.complete(_to_text_request(request), on_text, on_wait)
+        held = StreamGate(on_text)
 
         def restarted(sentence: str) -> None:
             held.reset()
             on_wait(sentence)
 
-        spoken = await self.inner.complete(_in_words(request), held.take, restarted)
+        spoken = await self.inner.complete(_to_text_request(request), held.write, restarted)
         is_cut = spoken.stop_reason is StopReason.LENGTH
         text, calls = parse_answer(spoken.text, request.tools, is_cut=is_cut)
         held.finish(text)
@@ -88,7 +88,7 @@ class TextProtocolModel(Wrapped):
         return replace(spoken, text=text, tool_calls=calls, stop_reason=reason)
 
 
-def _in_words(request: Request) -> Request:
+def _to_text_request(request: Request) -> Request:
     """The request with tools, calls and results as text; neighbours of one role are joined.
 
     Chat templates of models without tool calls often insist that user and assistant alternate.

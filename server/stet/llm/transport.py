@@ -14,14 +14,14 @@ from typing import Any
 import httpx2
 import openai
 
-from stet.llm import faults
-from stet.llm.bounded import WHOLE_BYTES, BadBody, BoundedClient
-from stet.llm.endpoint import Endpoint, Timeouts
-from stet.llm.retry import Again, Failure, retry_after
+from stet.llm import failure_mapping as faults
+from stet.llm.bounded_client import WHOLE_BYTES, BadBody, BoundedClient
+from stet.llm.model_endpoint import ModelEndpoint, Timeouts
+from stet.llm.retry import AttemptFailure, RetryMode, retry_after
 from stet.llm.sse import EventDecoder, EventTooLong, ServerEvent
 from stet.text.bounded_json import parse_bounded
 
-Take = Callable[[Mapping[str, Any]], bool]
+ChunkSink = Callable[[Mapping[str, Any]], bool]
 """Takes a decoded chunk; answers whether it said anything (else it does not count as a sign of life)."""
 
 _DONE = "[DONE]"
@@ -47,17 +47,19 @@ for _name in ("openai", "httpx2", "httpcore2"):
 class Transport:
     """Connections to one endpoint. Building one may block (certificates are read)."""
 
-    def __init__(self, endpoint: Endpoint, timeouts: Timeouts, now: Callable[[], float]) -> None:
+    def __init__(
+        self, endpoint: ModelEndpoint, timeouts: Timeouts, now: Callable[[], float]
+    ) -> None:
         self._endpoint = endpoint
         self._timeouts = timeouts
         self._now = now
         self._client = sdk_client(endpoint, timeouts)
-        self._headers = left_out(endpoint)
+        self._headers = omitted_headers(endpoint)
         if not endpoint.keep_alive:
             self._headers["Connection"] = "close"
 
     async def stream(
-        self, body: Mapping[str, Any], take: Take, patience: float | None = None
+        self, body: Mapping[str, Any], take: ChunkSink, patience: float | None = None
     ) -> bool:
         """Send a request and hand over the answer's chunks; whether its end mark was seen.
 
@@ -69,14 +71,14 @@ class Transport:
         Raises:
             Failure: However it failed.
         """
-        watch = _Watch(self._timeouts, patience)
+        watch = _StreamDeadline(self._timeouts, patience)
         try:
             async with asyncio.timeout_at(watch.deadline) as clock:
                 watch.clock = clock
                 return await self._request(body, watch.wrap(take))
         except TimeoutError as exc:
             raise watch.failure(self._endpoint) from exc
-        except Failure:
+        except AttemptFailure:
             raise
         except openai.APIStatusError as exc:
             wait = retry_after(exc.response.headers, self._now())
@@ -97,8 +99,8 @@ class Transport:
                     "/models", cast_to=bytes, options={"headers": self._headers}
                 )
         except TimeoutError as exc:
-            raise faults.timed_out(
-                self._endpoint, "did not list its models within", LIST_SECONDS, Again.NEVER
+            raise faults.timeout_failure(
+                self._endpoint, "did not list its models within", LIST_SECONDS, RetryMode.NEVER
             ) from exc
         except openai.APIStatusError as exc:
             raise faults.status_failure(self._endpoint, exc.status_code, exc.body) from exc
@@ -110,7 +112,7 @@ class Transport:
         """Close the connections."""
         await self._client.close()
 
-    async def _request(self, body: Mapping[str, Any], take: Take) -> bool:
+    async def _request(self, body: Mapping[str, Any], take: ChunkSink) -> bool:
         stream = await self._client.post(
             "/chat/completions",
             cast_to=object,
@@ -122,64 +124,66 @@ class Transport:
         try:
             kind = stream.response.headers.get("content-type", "").partition(";")[0].strip().lower()
             if kind in {"text/html", "application/xhtml+xml"}:
-                raise faults.not_a_model(self._endpoint, kind)
+                raise faults.not_a_model_failure(self._endpoint, kind)
             if kind.endswith("json"):
                 return await self._whole(stream.response, take)
             return await self._events(stream.response, take, kind)
         finally:
             await stream.close()
 
-    async def _events(self, response: httpx2.Response, take: Take, kind: str) -> bool:
+    async def _events(self, response: httpx2.Response, take: ChunkSink, kind: str) -> bool:
         decoder = EventDecoder()
-        quiet = _Quiet(take)
+        quiet = _SilenceLimit(take)
         pieces = response.aiter_bytes()
         try:
             async for piece in pieces:
-                if self._hand_over_all(decoder.feed(piece), quiet.take):
+                if self._dispatch_all(decoder.feed(piece), quiet.handle):
                     await _drain(pieces)
                     return True
                 if quiet.is_too_long(len(piece)):
-                    raise faults.cut(self._endpoint, "goes on without saying anything", "")
+                    raise faults.interrupted_failure(
+                        self._endpoint, "goes on without saying anything", ""
+                    )
         except EventTooLong as exc:
-            raise faults.cut(self._endpoint, f"is no answer: {exc}", "") from exc
+            raise faults.interrupted_failure(self._endpoint, f"is no answer: {exc}", "") from exc
         last = decoder.flush()
         if not quiet.has_events and not last and kind != _SSE:
-            raise faults.not_a_model(self._endpoint, kind)
-        return self._hand_over_all(last, quiet.take)
+            raise faults.not_a_model_failure(self._endpoint, kind)
+        return self._dispatch_all(last, quiet.handle)
 
-    def _hand_over_all(self, events: Sequence[ServerEvent], take: Take) -> bool:
+    def _dispatch_all(self, events: Sequence[ServerEvent], take: ChunkSink) -> bool:
         """Hand over events up to the end mark; whether it was among them."""
         for event in events:
             if event.data.startswith(_DONE):
                 return True
-            self._hand_over(event.name, event.data, take)
+            self._dispatch(event.name, event.data, take)
         return False
 
-    def _hand_over(self, name: str, data: str, take: Take) -> None:
+    def _dispatch(self, name: str, data: str, take: ChunkSink) -> None:
         try:
             chunk = parse_bounded(data)
         except ValueError as exc:
-            raise faults.cut(self._endpoint, "came as broken JSON", "") from exc
+            raise faults.interrupted_failure(self._endpoint, "came as broken JSON", "") from exc
         if not isinstance(chunk, Mapping):
-            raise faults.cut(self._endpoint, "came in a form that is no answer", "")
+            raise faults.interrupted_failure(self._endpoint, "came in a form that is no answer", "")
         if name == "error" or chunk.get("error"):
             raise faults.stream_failure(self._endpoint, chunk)
         take(chunk)
 
-    async def _whole(self, response: httpx2.Response, take: Take) -> bool:
+    async def _whole(self, response: httpx2.Response, take: ChunkSink) -> bool:
         """A server that does not stream: its answer is one JSON object, whole by its length."""
         raw = await response.aread()
-        self._hand_over("", raw.decode("utf-8-sig", "replace"), take)
+        self._dispatch("", raw.decode("utf-8-sig", "replace"), take)
         return True
 
-    def _connection_failure(self, exc: Exception, *, answered: bool) -> Failure:
+    def _connection_failure(self, exc: Exception, *, answered: bool) -> AttemptFailure:
         cause = exc.__cause__ or exc
         reason = str(cause) or type(cause).__name__
         if isinstance(cause, BadBody):
-            return faults.cut(self._endpoint, f"is no answer: {reason}", "")
+            return faults.interrupted_failure(self._endpoint, f"is no answer: {reason}", "")
         if answered:
-            return faults.cut(self._endpoint, f"broke off ({reason})", "")
-        return faults.unreachable(self._endpoint, reason)
+            return faults.interrupted_failure(self._endpoint, f"broke off ({reason})", "")
+        return faults.unreachable_failure(self._endpoint, reason)
 
 
 def _first_name(raw: bytes) -> str:
@@ -204,7 +208,7 @@ async def _drain(pieces: AsyncIterator[bytes]) -> None:
         return  # the connection is closed instead
 
 
-class _Quiet:
+class _SilenceLimit:
     """How much of a stream has come since something was said in it.
 
     Args:
@@ -214,13 +218,13 @@ class _Quiet:
         has_events: Whether there was an event at all.
     """
 
-    def __init__(self, take: Take) -> None:
+    def __init__(self, take: ChunkSink) -> None:
         self.has_events = False
         self._take = take
         self._n_events = 0
         self._n_bytes = 0
 
-    def take(self, chunk: Mapping[str, Any]) -> bool:
+    def handle(self, chunk: Mapping[str, Any]) -> bool:
         """Hand a chunk on, and see whether it says something."""
         self.has_events = True
         said = self._take(chunk)
@@ -234,7 +238,7 @@ class _Quiet:
         return self._n_events > MAX_QUIET_EVENTS or self._n_bytes > MAX_QUIET_BYTES
 
 
-class _Watch:
+class _StreamDeadline:
     """Three clocks in one deadline: the first word, the silence after it, the whole."""
 
     def __init__(self, timeouts: Timeouts, patience: float | None) -> None:
@@ -243,14 +247,14 @@ class _Watch:
             timeouts, first=min(timeouts.first, bound), idle=min(timeouts.idle, bound)
         )
         # Whoever is less patient than the time-outs has no time for another try.
-        self._again = Again.ONCE if self._timeouts.idle == timeouts.idle else Again.NEVER
+        self._again = RetryMode.ONCE if self._timeouts.idle == timeouts.idle else RetryMode.NEVER
         self._loop = asyncio.get_running_loop()
         self._end = self._loop.time() + timeouts.total
         self.deadline = min(self._end, self._loop.time() + self._timeouts.first)
         self.clock: asyncio.Timeout | None = None
         self.answered = False
 
-    def wrap(self, take: Take) -> Take:
+    def wrap(self, take: ChunkSink) -> ChunkSink:
         """`take`, which pushes the deadline on whenever something was said."""
 
         def taken(chunk: Mapping[str, Any]) -> bool:
@@ -263,21 +267,23 @@ class _Watch:
 
         return taken
 
-    def failure(self, endpoint: Endpoint) -> Failure:
+    def failure(self, endpoint: ModelEndpoint) -> AttemptFailure:
         """Which of the three ran out."""
         if self.deadline >= self._end:
-            return faults.timed_out(
-                endpoint, "did not end its answer within", self._timeouts.total, Again.NEVER
+            return faults.timeout_failure(
+                endpoint, "did not end its answer within", self._timeouts.total, RetryMode.NEVER
             )
         if self.answered:
-            return faults.timed_out(
+            return faults.timeout_failure(
                 endpoint, "fell silent in its answer for", self._timeouts.idle, self._again
             )
-        return faults.timed_out(endpoint, "said nothing within", self._timeouts.first, Again.NEVER)
+        return faults.timeout_failure(
+            endpoint, "said nothing within", self._timeouts.first, RetryMode.NEVER
+        )
 
 
 def sdk_client(
-    endpoint: Endpoint, timeouts: Timeouts, whole_bytes: int = WHOLE_BYTES
+    endpoint: ModelEndpoint, timeouts: Timeouts, whole_bytes: int = WHOLE_BYTES
 ) -> openai.AsyncOpenAI:
     """The SDK's client, given everything, so that it takes nothing from the environment.
 
@@ -311,7 +317,7 @@ def sdk_client(
     )
 
 
-def left_out(endpoint: Endpoint) -> dict[str, str | openai.Omit]:
+def omitted_headers(endpoint: ModelEndpoint) -> dict[str, str | openai.Omit]:
     """Headers the SDK would send of its own accord, from the environment, to anybody."""
     headers: dict[str, str | openai.Omit] = {}
     if endpoint.provider not in {"openai", "azure"}:

@@ -24,16 +24,16 @@ class EmbeddingPort:
         """See `EmbeddingEndpoint.name_of`."""
         if settings.embeddings != "endpoint":
             return ""
-        from stet.llm.embeddings import where  # late: most never ask one
+        from stet.llm.embeddings import embedding_target  # late: most never ask one
 
-        return " ".join(where(settings, self._system.environ()))
+        return " ".join(embedding_target(settings, self._system.environ()))
 
     async def embed(
         self, texts: Sequence[str], settings: SearchSettings
     ) -> Sequence[Sequence[float]]:
         """See `EmbeddingEndpoint.embed`."""
-        from stet.llm.embeddings import NoEmbedding, embed, where  # late: as above
-        from stet.llm.endpoint import host_of
+        from stet.llm.embeddings import EmbeddingError, embed, embedding_target  # late: as above
+        from stet.llm.model_endpoint import host_of
 
         wanted = self._workspace.settings.privacy.redact_secrets
         kinds: Counter[str] = Counter()
@@ -43,7 +43,7 @@ class EmbeddingPort:
             texts = [one.text for one in found]
             for one in found:
                 kinds.update(one.kinds)
-        base_url, model = where(settings, self._system.environ())
+        base_url, model = embedding_target(settings, self._system.environ())
         size = sum(map(len, texts))
         sending = Sending(
             self._system.now(),
@@ -59,7 +59,7 @@ class EmbeddingPort:
         self._workspace.sendings.add(sending)
         try:
             return await embed(texts, settings, self._system)
-        except NoEmbedding as fault:
+        except EmbeddingError as fault:
             raise NoVectors(str(fault)) from fault
 
 

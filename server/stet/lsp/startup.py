@@ -26,7 +26,7 @@ from stet.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from stet.agent.answer import Answerer
-    from stet.llm.choose import Choice
+    from stet.llm.model_selection import ModelChoice
     from stet.settings.layers import MergedSettings
     from stet.settings.parse import Problem
 
@@ -135,7 +135,7 @@ class Startup:
         return self._answerer
 
     @property
-    def choice(self) -> "Choice | None":
+    def choice(self) -> "ModelChoice | None":
         """The model in use, or None before the first turn."""
         return self._answerer.models.choice if self._answerer else None
 

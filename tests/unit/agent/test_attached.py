@@ -6,7 +6,7 @@ import dataclasses
 from stet.agent.fresh_look import look_from
 from stet.agent.turn import Ask, Mode
 from stet.context.builder import Place
-from stet.llm.scripted import call
+from stet.llm.scripted_model import call
 from stet.settings.values import EditSettings, Settings
 from stet.tools.get_attached_context import GET_ATTACHED_CONTEXT
 from stet.workspace.attachments import Attachments

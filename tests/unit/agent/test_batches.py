@@ -9,7 +9,7 @@ from stet.agent.events import AgentEvent, ToolEnded
 from stet.agent.lifecycle import ToolState
 from stet.agent.turn import Turn, TurnState
 from stet.llm.messages import Completion, StopReason, ToolCall
-from stet.llm.scripted import call
+from stet.llm.scripted_model import call
 from stet.settings.values import AgentSettings, EditSettings, Settings
 from stet.workspace.modification import WireEdit
 from tests.support.turns import Table

@@ -10,7 +10,7 @@ from stet.agent.archive import Archive
 from stet.agent.events import AgentEvent, Asked, TurnEnded
 from stet.agent.history import MAX_SAID, NOT_RUN, Exchange
 from stet.agent.turn import TurnState
-from stet.llm.scripted import call, say, together
+from stet.llm.scripted_model import call, combine, say
 from stet.review.verdicts import Heard
 from tests.support.one_file_turns import DONE, EDIT, TEXT, Held, table
 from tests.support.turns import Table
@@ -34,7 +34,7 @@ async def test_a_cancelled_turn_keeps_its_proposals_and_nothing_follows_its_end(
 
 async def test_the_next_turn_knows_of_the_one_that_was_cancelled() -> None:
     held = Held(DONE)
-    desk = table(together(say("I begin."), EDIT), held, DONE)
+    desk = table(combine(say("I begin."), EDIT), held, DONE)
     first = desk.start("Fix it")
     await held.asked.wait()
     desk.agent.cancel(first)

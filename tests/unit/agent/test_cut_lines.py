@@ -3,7 +3,7 @@
 import pytest
 
 from stet.context.project_instructions import MAX_CHARACTERS
-from stet.llm.scripted import call
+from stet.llm.scripted_model import call
 from stet.settings.values import PrivacySettings, Settings
 from stet.system.memory_system import MemorySystem
 from tests.support.turns import Table

@@ -11,7 +11,7 @@ from stet.agent.lifecycle import ToolRun, ToolState
 from stet.agent.turn import Ask, Mode, Turn, TurnState
 from stet.context.builder import Place
 from stet.llm.messages import Message, ToolCall, Usage
-from stet.llm.scripted import call
+from stet.llm.scripted_model import call
 from stet.system.memory_system import MemorySystem
 from stet.web.source import Source
 from tests.support.conversations import exchanges, is_well_formed

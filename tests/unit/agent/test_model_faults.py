@@ -15,7 +15,7 @@ import pytest
 
 from stet.agent.events import AgentEvent, Said, Waiting
 from stet.agent.turn import Turn, TurnState
-from stet.llm.endpoint import Endpoint, Timeouts
+from stet.llm.model_endpoint import ModelEndpoint, Timeouts
 from stet.llm.openai_model import OpenAIModel
 from stet.system.os_system import OsSystem
 from tests.support.asking import KEY, QUICK, model_at
@@ -94,7 +94,7 @@ def test_no_fault_of_the_list_is_left_out() -> None:
 async def test_m40_a_name_that_leads_nowhere_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
-    endpoint = Endpoint("openai-compatible", "http://nobody.invalid/v1", "m", api_key=KEY)
+    endpoint = ModelEndpoint("openai-compatible", "http://nobody.invalid/v1", "m", api_key=KEY)
     model = OpenAIModel(endpoint, OsSystem(), timeouts=BRIEF, retry=QUICK)
     turn = await table_with(model).ask()
     await model.close()
@@ -112,7 +112,7 @@ async def test_m41_an_expired_certificate_is_refused_before_anything_is_sent(
     monkeypatch.setenv("SSL_CERT_FILE", str(authority))
     monkeypatch.setenv("no_proxy", "*")
     async with OpenAIServer([DONE], tls=tls) as server:
-        endpoint = Endpoint("openai", server.url("/v1", "0.0.0.0"), "m", api_key=KEY)
+        endpoint = ModelEndpoint("openai", server.url("/v1", "0.0.0.0"), "m", api_key=KEY)
         model = OpenAIModel(endpoint, OsSystem(), timeouts=BRIEF, retry=QUICK)
         turn = await table_with(model).ask()
         await model.close()
@@ -136,7 +136,7 @@ async def test_m42_a_clock_that_jumps_ends_nothing_and_hangs_nothing() -> None:
     async with OpenAIServer(
         [error(429, "Slow.", retry_after="0.1"), call("list_files"), DONE]
     ) as server:
-        endpoint = Endpoint("openai", server.base_url, "m", api_key=KEY)
+        endpoint = ModelEndpoint("openai", server.base_url, "m", api_key=KEY)
         model = OpenAIModel(endpoint, JumpingSystem(), timeouts=BRIEF, retry=QUICK)
         async with asyncio.timeout(60):
             turn = await table_with(model).ask()

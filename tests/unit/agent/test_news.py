@@ -5,7 +5,7 @@ import pytest
 from stet.agent.events import AgentEvent, RoundStarted, ToolEnded
 from stet.agent.turn import TurnState
 from stet.llm.messages import Completion
-from stet.llm.scripted import Reply, call
+from stet.llm.scripted_model import Reply, call
 from stet.workspace.modification import WireEdit
 from tests.support.turns import Table
 from tests.support.world import insertion, make_world

@@ -6,7 +6,7 @@ import pytest
 
 from stet.agent.turn import TurnState
 from stet.llm.messages import Completion
-from stet.llm.scripted import say
+from stet.llm.scripted_model import say
 from tests.support.rewritten import LINE, PATH, fenced, rewritten
 
 CODE = "def f():\n    return  a+b\n    x=1\n"

@@ -5,7 +5,7 @@ import json
 from stet.agent.plain_tokens import PlainTokensModel, in_json
 from stet.llm.messages import Completion, Message, ToolCall, ToolDefinition
 from stet.llm.model import Request, ignore
-from stet.llm.scripted import ScriptedModel, say
+from stet.llm.scripted_model import ScriptedModel, say
 from stet.text.special_tokens import escape_special_tokens
 from stet.text.spoofing import BAR
 from tests.support.control_tokens import TOKENS

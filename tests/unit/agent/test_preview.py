@@ -10,7 +10,7 @@ from stet.agent.session import Session
 from stet.agent.turn import Ask, Mode
 from stet.context.builder import Place
 from stet.llm.messages import Message
-from stet.llm.scripted import call
+from stet.llm.scripted_model import call
 from stet.lsp.tasks import Tasks
 from stet.review.ledger import ReviewLedger
 from stet.system.memory_system import MemorySystem

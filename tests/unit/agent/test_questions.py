@@ -9,7 +9,7 @@ from stet.agent.questions import NoQuestion, UnknownQuestion
 from stet.agent.turn import Turn, TurnState
 from stet.llm.messages import Completion
 from stet.llm.model import Request
-from stet.llm.scripted import Reply, call, together
+from stet.llm.scripted_model import Reply, call, combine
 from stet.settings.values import AgentSettings, CommandSettings, Settings
 from stet.tools.ask_user import ASK_USER
 from stet.tools.errors import ToolError
@@ -181,7 +181,7 @@ async def test_other_chats_and_the_queue_go_on_meanwhile() -> None:
 
 
 async def test_several_questions_come_one_after_the_other() -> None:
-    desk = table(together(ASK, ASK), ASK, DONE)
+    desk = table(combine(ASK, ASK), ASK, DONE)
     turn_id = desk.start()
     ids = []
     for n in range(1, 4):

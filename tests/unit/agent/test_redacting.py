@@ -12,7 +12,7 @@ from stet.agent.redacting import Origin, RedactingModel, redacted, redacted_json
 from stet.agent.told import parts_of
 from stet.llm.messages import Message, ToolCall, ToolDefinition
 from stet.llm.model import Request, ignore
-from stet.llm.scripted import ScriptedModel, say
+from stet.llm.scripted_model import ScriptedModel, say
 from stet.workspace.redaction import Redactor
 from stet.workspace.sending import Sending, Sendings, To
 from tests.support.canaries import keys

@@ -10,7 +10,7 @@ from stet.agent import rewrite
 from stet.agent.turn import Mode, Turn, TurnState
 from stet.llm.messages import Completion, StopReason
 from stet.llm.model import Request
-from stet.llm.scripted import Reply, say
+from stet.llm.scripted_model import Reply, say
 from stet.review.drafts import EditDraft
 from stet.review.readying import NotReady, Ready, made_ready
 from stet.review.rules import EditRules

@@ -10,7 +10,7 @@ from stet.agent.rewriting.passage import Passage
 from stet.agent.turn import TurnState
 from stet.llm.messages import Completion
 from stet.llm.model import Request
-from stet.llm.scripted import say
+from stet.llm.scripted_model import say
 from stet.settings.values import PrivacySettings, Settings
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range

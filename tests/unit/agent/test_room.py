@@ -9,7 +9,7 @@ from stet.agent.limits import Limits
 from stet.agent.room import Room, readable, room_for_history
 from stet.llm.errors import ModelUnavailable
 from stet.llm.messages import Completion, Message, StopReason, ToolCall, Usage
-from stet.llm.scripted import Reply, ScriptedModel, say
+from stet.llm.scripted_model import Reply, ScriptedModel, say
 from stet.llm.tokens import estimate_prompt
 from stet.settings.values import AgentSettings, ContextSettings, Settings
 from tests.support.conversations import is_well_formed

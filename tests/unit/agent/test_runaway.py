@@ -16,7 +16,7 @@ from stet.context.builder import Place
 from stet.llm.errors import ContextOverflow
 from stet.llm.messages import Completion, Message, StopReason, Usage
 from stet.llm.model import Request
-from stet.llm.scripted import Reply, call, say, together
+from stet.llm.scripted_model import Reply, call, combine, say
 from stet.settings.values import AgentSettings, Settings
 from tests.support.turns import Table, make_desk
 from tests.support.world import make_world
@@ -49,7 +49,7 @@ def said_last(desk: Table, n: int) -> str:
         ([READ] * 9, 3, 5, "called 'read_file' 3 times with the same arguments"),
         ([READ, LIST] * 5, 4, 6, "in turns, twice with the same arguments"),
         (LOST, 3, 5, "met the same error of 'edit_file' 4 times"),
-        ([together(READ, READ, READ, READ), *[READ] * 5], 1, 3, "called 'read_file' 3 times"),
+        ([combine(READ, READ, READ, READ), *[READ] * 5], 1, 3, "called 'read_file' 3 times"),
     ],
     ids=["the same call", "two calls in turns", "the same error", "many calls at once"],
 )
@@ -70,7 +70,7 @@ async def test_a_model_that_goes_round_in_circles_is_told_once_and_then_stopped(
 
 async def test_of_hundreds_of_calls_in_one_answer_only_so_many_are_carried_out() -> None:
     many = [call("read_file", file=f"{n}.md") for n in range(MAX_CALLS + 300)]
-    desk = table(together(*many), DONE)
+    desk = table(combine(*many), DONE)
     turn = await desk.ask()
     assert turn.state == TurnState.COMPLETED
     assert len(turn.tool_calls) == MAX_CALLS + 1
@@ -87,7 +87,7 @@ async def test_a_model_that_heeds_the_warning_goes_on() -> None:
 
 
 async def test_a_model_that_finishes_in_its_last_round_has_finished() -> None:
-    desk = table(READ, READ, READ, READ, together(EDIT, DONE))
+    desk = table(READ, READ, READ, READ, combine(EDIT, DONE))
     turn = await desk.ask()
     assert (turn.state, turn.summary, len(desk.hunks)) == (TurnState.COMPLETED, "Done.", 1)
 
@@ -130,7 +130,7 @@ async def test_a_round_that_the_budget_can_not_pay_is_not_begun() -> None:
 
 
 async def test_a_flood_of_words_is_broken_off_and_counted() -> None:
-    flood = together(say("word " * 200_000), EDIT)
+    flood = combine(say("word " * 200_000), EDIT)
     desk = table(flood, max_tokens=20_000)
     turn = await desk.ask()
     assert (turn.state, desk.hunks, turn.tool_calls) == (TurnState.LIMITED, (), ())
@@ -160,7 +160,7 @@ async def test_a_model_that_talks_on_until_its_time_is_over_is_limited() -> None
 @pytest.mark.parametrize("reason", [StopReason.REFUSED, StopReason.FILTERED])
 @pytest.mark.parametrize("said", ["", "I will"])
 async def test_a_refusal_is_shown_and_none_of_its_calls_run(reason: StopReason, said: str) -> None:
-    answer = dataclasses.replace(together(say(said), EDIT), stop_reason=reason)
+    answer = dataclasses.replace(combine(say(said), EDIT), stop_reason=reason)
     desk = table(answer)
     turn = await desk.ask()
     assert (turn.state, desk.hunks, turn.answer) == (TurnState.FAILED, (), said)

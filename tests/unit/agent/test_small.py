@@ -14,7 +14,7 @@ from stet.agent.small.work import preview_small
 from stet.agent.turn import Ask, Mode, TurnState
 from stet.context.builder import Place
 from stet.llm.messages import Message, ToolCall
-from stet.llm.scripted import call, say
+from stet.llm.scripted_model import call, say
 from stet.llm.tokens import estimate_prompt
 from stet.text.document import TextDocument
 from stet.tools.done import DONE

@@ -11,7 +11,7 @@ from stet.agent.turn import Mode, TurnState
 from stet.llm.errors import ModelError, ModelUnavailable
 from stet.llm.messages import Completion
 from stet.llm.model import Request
-from stet.llm.scripted import Reply, call, say
+from stet.llm.scripted_model import Reply, call, say
 from stet.settings.values import AgentSettings, Settings
 from tests.support.turns import Table
 from tests.support.world import make_world

@@ -10,7 +10,7 @@ from stet.agent.lifecycle import ToolState
 from stet.agent.toolbox import ALL_TOOLS, Toolbox
 from stet.agent.turn import TurnState
 from stet.llm.messages import ToolCall
-from stet.llm.scripted import call
+from stet.llm.scripted_model import call
 from stet.lsp.tasks import Tasks
 from stet.tools.base import ToolKind
 from stet.tools.question import Question

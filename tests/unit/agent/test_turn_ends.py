@@ -10,7 +10,7 @@ from stet.agent.turn import Mode, TurnState
 from stet.llm.errors import ModelUnavailable
 from stet.llm.messages import Completion, StopReason, Usage
 from stet.llm.model import Request
-from stet.llm.scripted import call, say, together
+from stet.llm.scripted_model import call, combine, say
 from stet.settings.values import ModelSettings, Settings
 from stet.tools.base import ToolGroup
 from tests.support.one_file_turns import DONE, EDIT, table
@@ -33,7 +33,7 @@ async def test_words_without_a_call_are_the_answer_and_end_the_turn(mode: Mode) 
 
 
 async def test_words_after_work_end_the_turn_and_their_first_line_sums_it_up() -> None:
-    turn = await table(together(say("I look first."), EDIT), say("\nChanged.\nIt is 3.")).ask()
+    turn = await table(combine(say("I look first."), EDIT), say("\nChanged.\nIt is 3.")).ask()
     assert (turn.state, turn.summary) == (TurnState.COMPLETED, "Changed.")
     assert turn.answer == "I look first.\n\nChanged.\nIt is 3."
 
@@ -98,7 +98,7 @@ async def test_an_answer_cut_at_its_longest_ends_the_turn_limited() -> None:
 
 
 async def test_a_call_that_was_cut_is_never_run_though_it_reads_as_whole() -> None:
-    cut = dataclasses.replace(together(call("read_file", file="b.py"), EDIT))
+    cut = dataclasses.replace(combine(call("read_file", file="b.py"), EDIT))
     desk = table(dataclasses.replace(cut, stop_reason=StopReason.LENGTH), DONE)
     turn = await desk.ask()
     assert [run.state for run in turn.tool_calls] == ["completed", "error", "completed"]

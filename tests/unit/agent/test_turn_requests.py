@@ -6,13 +6,13 @@ import pytest
 
 from stet.agent.events import AgentEvent, ToolEnded
 from stet.agent.turn import Mode
-from stet.llm.scripted import call, say, together
+from stet.llm.scripted_model import call, combine, say
 from tests.support.one_file_turns import DONE, EDIT, raw, table
 from tests.support.world import insertion
 
 
 async def test_every_request_of_a_turn_begins_with_the_one_before() -> None:
-    desk = table(call("read_file", file="b.py"), raw("{"), EDIT, say(""), together(EDIT, DONE))
+    desk = table(call("read_file", file="b.py"), raw("{"), EDIT, say(""), combine(EDIT, DONE))
 
     def typed(event: AgentEvent) -> None:
         if isinstance(event, ToolEnded):
@@ -67,7 +67,7 @@ async def test_a_turn_that_is_not_over_is_never_forgotten(monkeypatch: pytest.Mo
 
 
 async def test_the_history_tells_of_proposals_and_never_holds_an_empty_answer() -> None:
-    desk = table(together(EDIT, call("done", summary="")), call("done", summary=" "), DONE)
+    desk = table(combine(EDIT, call("done", summary="")), call("done", summary=" "), DONE)
     for _ in range(3):
         await desk.ask()
     answers = [one for one in desk.model.requests[2].messages if one.role == "assistant"]

@@ -10,7 +10,7 @@ from stet.agent.lifecycle import ToolState
 from stet.agent.toolbox import ALL_TOOLS
 from stet.agent.turn import Mode, TurnState
 from stet.llm.messages import Usage
-from stet.llm.scripted import call, say, together
+from stet.llm.scripted_model import call, combine, say
 from stet.settings.values import EditSettings, ModelSettings, Price, Settings
 from stet.tools.base import ToolGroup, ToolKind
 from stet.tools.desk import Desk
@@ -19,7 +19,7 @@ from tests.support.world import insertion
 
 
 async def test_a_question_is_worked_on_until_the_model_says_that_it_is_done() -> None:
-    desk = table(together(say("I look."), call("read_file", file="b.py")), EDIT, DONE)
+    desk = table(combine(say("I look."), call("read_file", file="b.py")), EDIT, DONE)
     turn = await desk.ask()
     assert (turn.state, turn.answer, turn.summary, turn.error) == (
         TurnState.COMPLETED, "I look.", "Done.", "",
@@ -38,7 +38,7 @@ async def test_a_question_is_worked_on_until_the_model_says_that_it_is_done() ->
 
 async def test_several_calls_of_one_answer_run_in_their_order() -> None:
     other = call("edit_file", file="a.py", old_text="y = 2", new_text="y = 4")
-    desk = table(together(EDIT, other, DONE))
+    desk = table(combine(EDIT, other, DONE))
     turn = await desk.ask()
     assert [run.tool for run in turn.tool_calls] == ["edit_file", "edit_file", "done"]
     assert desk.proposed() == "x = 3\ny = 4\n"

@@ -11,12 +11,13 @@ from stet.bridges.opencode import wire
 from stet.bridges.opencode.address import Address
 from stet.bridges.opencode.connection import Connection
 from stet.bridges.opencode.errors import OpenCodeError
-from stet.llm import bounded, transport
-from stet.llm.bounded import ERROR_BYTES, WHOLE_BYTES
-from stet.llm.embeddings import NoEmbedding, embed
-from stet.llm.endpoint import Endpoint, Timeouts
-from stet.llm.errors import ModelError, ModelRefused, ModelTimeout, StreamCut
-from stet.llm.faults import MAX_QUOTE
+from stet.llm import bounded_client as bounded
+from stet.llm import transport
+from stet.llm.bounded_client import ERROR_BYTES, WHOLE_BYTES
+from stet.llm.embeddings import EmbeddingError, embed
+from stet.llm.errors import ModelError, ModelRefused, ModelTimeout, StreamInterrupted
+from stet.llm.failure_mapping import MAX_QUOTE
+from stet.llm.model_endpoint import ModelEndpoint, Timeouts
 from stet.llm.openai_model import OpenAIModel, import_transport
 from stet.settings.values import SearchSettings
 from stet.system.os_system import OsSystem
@@ -91,7 +92,7 @@ async def test_an_answer(server: OpenAIServer, bomb: Bomb) -> None:
     server.add(bomb.reply(), bomb.reply())
     async with little_taken():
         failure = await failure_of(patient(server))
-    assert isinstance(failure, StreamCut)
+    assert isinstance(failure, StreamInterrupted)
     assert f"is longer than {WHOLE_BYTES} bytes" in str(failure)
 
 
@@ -159,7 +160,7 @@ async def test_an_answer_as_long_as_answers_get_is_taken(server: OpenAIServer) -
 
 
 async def models_list(server: WebServer) -> None:
-    endpoint = Endpoint("openai-compatible", server.url("/v1"), "")
+    endpoint = ModelEndpoint("openai-compatible", server.url("/v1"), "")
     model = OpenAIModel(endpoint, OsSystem(), retry=QUICK)
     with pytest.raises(ModelError):
         await Heard().ask(model)
@@ -168,7 +169,7 @@ async def models_list(server: WebServer) -> None:
 
 async def embeddings(server: WebServer) -> None:
     settings = SearchSettings("endpoint", model="m", base_url=server.url("/v1"))
-    with pytest.raises(NoEmbedding):
+    with pytest.raises(EmbeddingError):
         await embed(["text"], settings, OsSystem())
 
 
@@ -222,7 +223,7 @@ async def test_a_list_of_models_without_end_takes_its_time_and_no_more(
     monkeypatch.setattr(transport, "LIST_SECONDS", 0.3)
     page = Page(headers={}, body=[b" "], length=-1, endless=True, pause=0.01)
     async with WebServer({"/v1/models": page}) as server:
-        model = OpenAIModel(Endpoint("openai-compatible", server.url("/v1"), ""), OsSystem())
+        model = OpenAIModel(ModelEndpoint("openai-compatible", server.url("/v1"), ""), OsSystem())
         with pytest.raises(ModelTimeout, match="did not list its models"):
             await Heard().ask(model)
         await model.close()

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from stet.llm.available import overview
-from stet.llm.choose import Choice, Found, decide, open_model
 from stet.llm.embedded.weights import HOW_TO_GET_RUNTIME, HOW_TO_GET_WEIGHTS
 from stet.llm.errors import NoModel
+from stet.llm.local_servers import LocalServer
+from stet.llm.model_overview import build_overview
+from stet.llm.model_selection import ModelChoice, ModelEnvironment, decide_model, open_model
 from stet.llm.openai_model import OpenAIModel
-from stet.llm.presets import PRESETS
-from stet.llm.probe import LocalServer
+from stet.llm.providers import PROVIDERS
 from stet.llm.text_protocol import TextProtocolModel
 from stet.settings.values import ModelSettings
 from stet.system.os_system import OsSystem
@@ -27,17 +27,19 @@ def chosen(
     *servers: LocalServer,
     embedded: bool = True,
     **settings: Any,
-) -> Choice:
+) -> ModelChoice:
     """What `decide` chooses."""
     missing = "" if embedded else HOW_TO_GET_WEIGHTS
-    return decide(ModelSettings(**settings), Found(environ or {}, servers, missing))
+    return decide_model(
+        ModelSettings(**settings), ModelEnvironment(environ or {}, servers, missing)
+    )
 
 
-TABLE: list[tuple[str, Choice, tuple[str, str, str]]] = [
+TABLE: list[tuple[str, ModelChoice, tuple[str, str, str]]] = [
     ("the embedded model comes last", chosen(), ("local", EMBEDDED, "")),
-    ("a key beats it", chosen(GROQ), ("groq", PRESETS["groq"].model, "k2")),
+    ("a key beats it", chosen(GROQ), ("groq", PROVIDERS["groq"].model, "k2")),
     ("a server beats it", chosen({}, OLLAMA), ("ollama", "qwen3:8b", "")),
-    ("a key beats a server", chosen(GROQ, OLLAMA), ("groq", PRESETS["groq"].model, "k2")),
+    ("a key beats a server", chosen(GROQ, OLLAMA), ("groq", PROVIDERS["groq"].model, "k2")),
     ("OpenAI beats other keys", chosen(GROQ | CLAUDE | OPENAI), ("openai", "gpt-5-mini", "k1")),
     ("Ollama beats LM Studio", chosen({}, OLLAMA, LM_STUDIO), ("ollama", "qwen3:8b", "")),
     ("an empty server is none", chosen({}, EMPTY_OLLAMA, LM_STUDIO), ("lmstudio", "phi-4", "")),
@@ -58,7 +60,7 @@ TABLE: list[tuple[str, Choice, tuple[str, str, str]]] = [
     (
         "a provider beats keys",
         chosen(OPENAI | GROQ, provider="groq"),
-        ("groq", PRESETS["groq"].model, "k2"),
+        ("groq", PROVIDERS["groq"].model, "k2"),
     ),
     ("the embedded one on request", chosen(OPENAI, provider="local"), ("local", EMBEDDED, "")),
     (
@@ -103,14 +105,14 @@ TABLE: list[tuple[str, Choice, tuple[str, str, str]]] = [
 @pytest.mark.parametrize(
     ("choice", "expected"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE]
 )
-def test_the_choice(choice: Choice, expected: tuple[str, str, str]) -> None:
+def test_the_choice(choice: ModelChoice, expected: tuple[str, str, str]) -> None:
     assert (choice.provider, choice.name, choice.api_key) == expected
     assert choice.why.endswith(".")
 
 
 def test_a_choice_says_why_and_hides_its_key() -> None:
     choice = chosen(OPENAI | {"OPENAI_BASE_URL": "https://proxy.example/v1"})
-    assert choice == Choice(
+    assert choice == ModelChoice(
         "openai",
         "gpt-5-mini",
         "https://proxy.example/v1",
@@ -122,9 +124,9 @@ def test_a_choice_says_why_and_hides_its_key() -> None:
     assert "k1" not in repr(choice)
 
 
-@pytest.mark.parametrize("provider", [name for name in PRESETS if PRESETS[name].key_envs])
+@pytest.mark.parametrize("provider", [name for name in PROVIDERS if PROVIDERS[name].key_envs])
 def test_a_providers_key_is_never_sent_elsewhere(provider: str) -> None:
-    environ = dict.fromkeys(PRESETS[provider].key_envs, "secret")
+    environ = dict.fromkeys(PROVIDERS[provider].key_envs, "secret")
     assert chosen(environ, base_url="https://evil.example/v1").api_key == ""
 
 
@@ -165,7 +167,7 @@ def test_azure_is_told_its_deployment_and_version() -> None:
         (chosen(), "text"),
     ],
 )
-async def test_tools_are_called_as_the_model_can(choice: Choice, tools: str) -> None:
+async def test_tools_are_called_as_the_model_can(choice: ModelChoice, tools: str) -> None:
     assert choice.tools == tools
     model = await open_model(choice, ModelSettings(), OsSystem())
     assert isinstance(model, OpenAIModel if tools == "native" else TextProtocolModel)
@@ -174,10 +176,10 @@ async def test_tools_are_called_as_the_model_can(choice: Choice, tools: str) -> 
 
 
 def test_the_overview_lists_every_provider_with_its_state() -> None:
-    found = Found(GROQ, (OLLAMA, EMPTY_OLLAMA), HOW_TO_GET_WEIGHTS)
-    seen = overview(ModelSettings(), found)
+    found = ModelEnvironment(GROQ, (OLLAMA, EMPTY_OLLAMA), HOW_TO_GET_WEIGHTS)
+    seen = build_overview(ModelSettings(), found)
     by_name = {one.provider: one for one in seen.options}
-    assert [*by_name] == [*PRESETS, "local"]
+    assert [*by_name] == [*PROVIDERS, "local"]
     assert [one.provider for one in seen.options if one.is_chosen] == ["groq"]
     assert [one.provider for one in seen.options if one.is_ready] == ["groq", "ollama"]
     assert by_name["gemini"].reason == "GEMINI_API_KEY or GOOGLE_API_KEY is not set."
@@ -185,14 +187,14 @@ def test_the_overview_lists_every_provider_with_its_state() -> None:
 
 
 def test_the_overview_says_why_there_is_no_choice() -> None:
-    seen = overview(ModelSettings(), Found({}, (), HOW_TO_GET_WEIGHTS))
+    seen = build_overview(ModelSettings(), ModelEnvironment({}, (), HOW_TO_GET_WEIGHTS))
     assert seen.choice is None
     assert seen.problem.startswith("There is no model to ask.")
 
 
 def test_without_the_runtime_the_weights_are_the_second_step() -> None:
     with pytest.raises(NoModel) as told:
-        decide(ModelSettings(), Found({}, (), HOW_TO_GET_RUNTIME))
+        decide_model(ModelSettings(), ModelEnvironment({}, (), HOW_TO_GET_RUNTIME))
     assert str(told.value).startswith(
         f"There is no model to ask. {HOW_TO_GET_RUNTIME} Then run `stet model install`"
     )

@@ -12,10 +12,10 @@ from stet.bridges.opencode import wire
 from stet.bridges.opencode.address import Address
 from stet.bridges.opencode.connection import Connection
 from stet.llm.embeddings import embed
-from stet.llm.endpoint import Endpoint
 from stet.llm.errors import ModelError
+from stet.llm.local_servers import find_local_servers
+from stet.llm.model_endpoint import ModelEndpoint
 from stet.llm.openai_model import OpenAIModel, import_transport
-from stet.llm.probe import find_local_servers
 from stet.settings.values import SearchSettings
 from stet.system.os_system import OsSystem
 from stet.text.content_coding import ACCEPTED, MAX_SILENT
@@ -42,7 +42,7 @@ def imported() -> None:
 async def model(server: WebServer) -> object:
     """One round, of a model that the server has to name."""
     asked = OpenAIModel(
-        Endpoint("openai-compatible", server.url("/v1"), ""), OsSystem(), retry=QUICK
+        ModelEndpoint("openai-compatible", server.url("/v1"), ""), OsSystem(), retry=QUICK
     )
     try:
         return (await Heard().ask(asked)).text

@@ -13,7 +13,7 @@ import pytest
 
 from stet.agent.plain_tokens import PlainTokensModel
 from stet.llm.embedded import weights
-from stet.llm.embedded.model import EmbeddedModel
+from stet.llm.embedded.embedded_model import EmbeddedModel
 from stet.llm.errors import ContextOverflow, ModelError, NoModel
 from stet.llm.messages import Message
 from stet.llm.model import Request, ignore
@@ -27,7 +27,7 @@ FRANCE = "What is the capital of France? Answer in one sentence."
 async def model() -> AsyncIterator[EmbeddedModel]:
     """The real one; installed beforehand with `stet model install`, which CI does."""
     system = OsSystem()
-    reason = await weights.missing(weights.SMOLLM2, weights.default_folder(), system)
+    reason = await weights.why_unavailable(weights.SMOLLM2, weights.default_folder(), system)
     if reason and os.environ.get("CI") != "true":
         pytest.skip(reason)
     model = EmbeddedModel(system, cache_prompt=False)

@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
-from stet.llm.endpoint import Endpoint, Timeouts
 from stet.llm.errors import (
     ContextOverflow,
     ModelError,
     ModelRefused,
     ModelTimeout,
     ModelUnavailable,
-    StreamCut,
+    StreamInterrupted,
     ToolsUnsupported,
 )
+from stet.llm.model_endpoint import ModelEndpoint, Timeouts
 from stet.llm.openai_model import OpenAIModel
 from stet.llm.retry import RetryPolicy
 from stet.system.os_system import OsSystem
@@ -170,7 +170,7 @@ async def test_a_stream_cut_twice_is_an_error(
 ) -> None:
     server.add(reply, reply, say("never asked for"))
     failure = await failure_of(model, heard)
-    assert isinstance(failure, (StreamCut, ModelUnavailable))
+    assert isinstance(failure, (StreamInterrupted, ModelUnavailable))
     assert f"openai ({model.endpoint.host})" in str(failure)
     assert len(server.requests) == 2
 
@@ -180,7 +180,7 @@ async def test_a_cut_answer_keeps_what_was_said(
 ) -> None:
     server.add(Reply(HELLO, End.CUT), Reply(HELLO, End.CUT))
     failure = await failure_of(model, heard)
-    assert isinstance(failure, StreamCut)
+    assert isinstance(failure, StreamInterrupted)
     assert failure.text == "Hello"
 
 
@@ -262,7 +262,9 @@ async def test_a_refusal_is_not_tried_again_and_says_what_to_do(
 
 async def test_without_a_key_a_401_names_the_variable(server: OpenAIServer, heard: Heard) -> None:
     server.add(error(401, "no key"))
-    model = OpenAIModel(Endpoint("groq", server.base_url, "m", key_env="GROQ_API_KEY"), OsSystem())
+    model = OpenAIModel(
+        ModelEndpoint("groq", server.base_url, "m", key_env="GROQ_API_KEY"), OsSystem()
+    )
     assert "set GROQ_API_KEY in the environment" in str(await failure_of(model, heard))
     await model.close()
     assert "authorization" not in server.requests[0].headers
@@ -272,7 +274,7 @@ async def test_without_a_key_a_401_names_the_variable(server: OpenAIServer, hear
 async def test_nobody_listens(heard: Heard, hint: str) -> None:
     async with OpenAIServer() as gone:
         url = gone.base_url
-    model = OpenAIModel(Endpoint("ollama", url, "m", hint=hint), OsSystem(), retry=QUICK)
+    model = OpenAIModel(ModelEndpoint("ollama", url, "m", hint=hint), OsSystem(), retry=QUICK)
     failure = await failure_of(model, heard)
     await model.close()
     assert isinstance(failure, ModelUnavailable)
@@ -325,12 +327,12 @@ async def test_m22_an_endless_line_is_refused(
 ) -> None:
     monkeypatch.setattr("stet.llm.sse.MAX_EVENT_BYTES", 10_000)
     server.add(*[Reply(["data: " + "x" * 50_000])] * 2)
-    assert isinstance(await failure_of(model, heard), StreamCut)
+    assert isinstance(await failure_of(model, heard), StreamInterrupted)
 
 
 async def test_a_base_url_that_is_none_is_refused(heard: Heard) -> None:
     for url in ("http://", "ftp://example.org/v1", "nonsense", "http://x:y@[::1"):
-        model = OpenAIModel(Endpoint("openai-compatible", url, "m"), OsSystem(), retry=QUICK)
+        model = OpenAIModel(ModelEndpoint("openai-compatible", url, "m"), OsSystem(), retry=QUICK)
         assert "model.baseUrl" in str(await failure_of(model, heard))
         await model.close()
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from stet.llm.endpoint import Endpoint, Sampling
 from stet.llm.messages import Completion, Message, StopReason, ToolCall, Usage
 from stet.llm.model import Request
+from stet.llm.model_endpoint import ModelEndpoint, Sampling
 from stet.llm.openai_model import OpenAIModel
 from stet.system.os_system import OsSystem
 from tests.support.asking import KEY, READ_FILE, Heard, model_at, question
@@ -330,7 +330,7 @@ async def test_the_key_is_in_no_repr(server: OpenAIServer, model: OpenAIModel) -
 async def test_azure_is_asked_at_its_deployment_with_its_version(heard: Heard) -> None:
     async with OpenAIServer([say("a")]) as server:
         url = server.base_url.removesuffix("/v1")
-        endpoint = Endpoint("azure", url, "mine", api_key=KEY, api_version="2024-10-21")
+        endpoint = ModelEndpoint("azure", url, "mine", api_key=KEY, api_version="2024-10-21")
         model = OpenAIModel(endpoint, OsSystem())
         await heard.ask(model)
         await model.close()
@@ -340,7 +340,7 @@ async def test_azure_is_asked_at_its_deployment_with_its_version(heard: Heard) -
 
 
 def test_nothing_heavy_is_imported_before_a_model_is_warmed() -> None:
-    code = "import sys, stet.llm.choose; print(sorted({'openai', 'httpx2', 'pydantic'} & {*sys.modules}))"
+    code = "import sys, stet.llm.model_selection; print(sorted({'openai', 'httpx2', 'pydantic'} & {*sys.modules}))"
     ran = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, check=True)
     assert ran.stdout.strip() == b"[]"
 

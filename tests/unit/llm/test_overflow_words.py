@@ -2,12 +2,12 @@
 
 import pytest
 
-from stet.llm.endpoint import Endpoint
 from stet.llm.errors import ContextOverflow
-from stet.llm.faults import status_failure, stream_failure
-from stet.llm.retry import Again
+from stet.llm.failure_mapping import status_failure, stream_failure
+from stet.llm.model_endpoint import ModelEndpoint
+from stet.llm.retry import RetryMode
 
-HERE = Endpoint("openai", "http://127.0.0.1:9/v1", "m")
+HERE = ModelEndpoint("openai", "http://127.0.0.1:9/v1", "m")
 
 OVERFLOWS = {
     "openai": "This model's maximum context length is 128000 tokens. However, your messages "
@@ -48,7 +48,7 @@ def test_it_is_recognised_whether_it_comes_as_a_status_or_in_the_stream(words: s
         stream_failure(HERE, {"error": {"message": words}}),
     ):
         assert type(failure.error) is ContextOverflow
-        assert failure.again is Again.NEVER
+        assert failure.retry_mode is RetryMode.NEVER
 
 
 @pytest.mark.parametrize(

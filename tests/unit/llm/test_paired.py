@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stet.llm.api_format import MAX_ARGUMENTS, to_api_messages
+from stet.llm.call_pairing import NOT_RUN
 from stet.llm.messages import Message, ToolCall
-from stet.llm.paired import NOT_RUN
-from stet.llm.wire import MAX_ARGUMENTS, wire_messages
 from tests.support.strict_provider import refusal_of
 
 MODEL = "gpt-5-mini"
@@ -33,7 +33,7 @@ MESSAGES = st.lists(
 
 @given(MESSAGES)
 def test_no_provider_refuses_a_conversation(messages: list[Message]) -> None:
-    sent = wire_messages(messages, MODEL)
+    sent = to_api_messages(messages, MODEL)
     assert refusal_of(sent) == ""
     json.dumps(sent, ensure_ascii=False).encode()
 
@@ -41,8 +41,8 @@ def test_no_provider_refuses_a_conversation(messages: list[Message]) -> None:
 @given(MESSAGES, st.integers(0, 12))
 def test_a_request_begins_with_the_one_before(messages: list[Message], n: int) -> None:
     whole = [one for one in messages if one.role != "tool"]
-    before = wire_messages(whole[:n], MODEL)
-    assert wire_messages(whole, MODEL)[: len(before)] == before
+    before = to_api_messages(whole[:n], MODEL)
+    assert to_api_messages(whole, MODEL)[: len(before)] == before
 
 
 def called(*ids: str) -> Message:
@@ -55,7 +55,7 @@ def result(call_id: str, text: str) -> Message:
 
 def results(messages: list[Message]) -> list[str]:
     """The results in the order of their calls, as a provider pairs them."""
-    sent = wire_messages(messages, MODEL)
+    sent = to_api_messages(messages, MODEL)
     assert refusal_of(sent) == ""
     text = {one["tool_call_id"]: one["content"] for one in sent if one["role"] == "tool"}
     return [text[call["id"]] for one in sent for call in one.get("tool_calls", [])]
@@ -71,14 +71,14 @@ def test_each_call_keeps_its_own_result() -> None:
 
 
 def test_ids_that_all_providers_take_stay() -> None:
-    [call] = wire_messages([called("abcDEF123")], MODEL)[0]["tool_calls"]
+    [call] = to_api_messages([called("abcDEF123")], MODEL)[0]["tool_calls"]
     assert call["id"] == "abcDEF123"
 
 
 @pytest.mark.parametrize("model", ["kimi-k2-0905-preview", "moonshotai/Kimi-K2-Instruct"])
 def test_kimi_k2_is_shown_the_ids_it_was_trained_on(model: str) -> None:
     messages = [called("x", "y"), result("x", "1"), result("y", "2"), called("x"), result("x", "3")]
-    sent = wire_messages(messages, model)
+    sent = to_api_messages(messages, model)
     ids = [call["id"] for one in sent for call in one.get("tool_calls", [])]
     assert ids == [f"functions.read_file:{n}" for n in range(3)]
     assert [one["tool_call_id"] for one in sent if one["role"] == "tool"] == ids
@@ -99,14 +99,14 @@ def test_kimi_k2_is_shown_the_ids_it_was_trained_on(model: str) -> None:
 )
 def test_arguments_are_an_object_of_bounded_size(arguments: str) -> None:
     call = ToolCall("call_0", "edit_file", arguments)
-    sent = wire_messages([Message("assistant", "", (call,)), result("call_0", "ok")], MODEL)
+    sent = to_api_messages([Message("assistant", "", (call,)), result("call_0", "ok")], MODEL)
     assert refusal_of(sent) == ""
     assert len(sent[0]["tool_calls"][0]["function"]["arguments"]) <= MAX_ARGUMENTS
 
 
 def test_long_arguments_keep_their_names_and_say_what_is_missing() -> None:
     text = json.dumps({"file": "a.py", "content": "x" * 300_000})
-    sent = wire_messages([Message("assistant", "", (ToolCall("c", "create_file", text),))], MODEL)
+    sent = to_api_messages([Message("assistant", "", (ToolCall("c", "create_file", text),))], MODEL)
     told = json.loads(sent[0]["tool_calls"][0]["function"]["arguments"])
     assert told["file"] == "a.py"
     assert told["content"].endswith("xx (cut: 298000 more characters)")

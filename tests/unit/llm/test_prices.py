@@ -6,8 +6,8 @@ import pytest
 
 from stet.agent.pricing import Pricing, pricing_of
 from stet.llm.messages import Usage
-from stet.llm.presets import HOSTED, LOCAL_SERVERS
 from stet.llm.prices import PRICE_LISTS, is_free, listed_price
+from stet.llm.providers import HOSTED, LOCAL_SERVERS
 from stet.settings.values import Price
 
 MINI = Price(0.25, 0.025, 2)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stet.llm.errors import ModelUnavailable
-from stet.llm.retry import Again, Failure, Retries, RetryPolicy, retry_after
+from stet.llm.retry import AttemptFailure, RetryLoop, RetryMode, RetryPolicy, retry_after
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC).timestamp()
 
@@ -46,19 +46,22 @@ async def test_backoff_doubles_up_to_its_cap_and_is_jittered() -> None:
         asked.append((low, high))
         return 0.0
 
-    retries = Retries(RetryPolicy(tries=6, base=1, cap=4), lambda: NOW, jitter)
+    retries = RetryLoop(RetryPolicy(tries=6, base=1, cap=4), lambda: NOW, jitter)
     for _ in range(5):
-        await retries.pause(Failure(ModelUnavailable("Busy."), Again.LATER), lambda _: None)
+        await retries.wait_or_raise(
+            AttemptFailure(ModelUnavailable("Busy."), RetryMode.LATER), lambda _: None
+        )
     assert asked == [(0, 1), (0, 2), (0, 4), (0, 4), (0, 4)]
 
 
 async def test_a_long_wait_names_the_time_of_day() -> None:
-    retries = Retries(RetryPolicy(), lambda: NOW)
+    retries = RetryLoop(RetryPolicy(), lambda: NOW)
     with pytest.raises(
         ModelUnavailable, match=r"^Busy\. It asks to wait 61 s: ask again at \d\d:\d\d:06\.$"
     ):
-        await retries.pause(
-            Failure(ModelUnavailable("Busy."), Again.LATER, retry_after=61), lambda _: None
+        await retries.wait_or_raise(
+            AttemptFailure(ModelUnavailable("Busy."), RetryMode.LATER, retry_after=61),
+            lambda _: None,
         )
 
 
@@ -75,12 +78,12 @@ async def test_a_long_wait_names_the_time_of_day() -> None:
 async def test_a_wait_of_any_length_ends_the_round_with_a_sentence(value: str) -> None:
     for name in ("retry-after", "retry-after-ms"):
         wait = retry_after({name: value}, NOW)
-        retries = Retries(RetryPolicy(), lambda: NOW, lambda _low, _high: 0.0)
-        failure = Failure(ModelUnavailable("Busy."), Again.LATER, retry_after=wait)
+        retries = RetryLoop(RetryPolicy(), lambda: NOW, lambda _low, _high: 0.0)
+        failure = AttemptFailure(ModelUnavailable("Busy."), RetryMode.LATER, retry_after=wait)
         if wait is None or wait <= RetryPolicy().longest_wait:
             assert wait is None or wait >= 0
             continue
         with pytest.raises(
             ModelUnavailable, match=r"ask again on 20\d\d-\d\d-\d\d at \d\d:\d\d\.$"
         ):
-            await retries.pause(failure, lambda _: None)
+            await retries.wait_or_raise(failure, lambda _: None)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from stet.llm.choose import choose, open_model
 from stet.llm.errors import ModelError, ModelTimeout, NoModel
 from stet.llm.messages import Completion, StopReason, ToolCall
 from stet.llm.model import Request
-from stet.llm.scripted import ScriptedModel, call, say, together
+from stet.llm.model_selection import open_model, select_model
+from stet.llm.scripted_model import ScriptedModel, call, combine, say
 from stet.settings.values import ModelSettings
 from stet.system.os_system import OsSystem
 from tests.support.asking import Heard, question
@@ -28,7 +28,7 @@ async def test_replies_come_in_order_and_in_pieces() -> None:
 
 
 async def test_an_answer_may_say_and_call_several_things() -> None:
-    reply = together(say("Both."), call("one", name="x"), call("two", y=[1]))
+    reply = combine(say("Both."), call("one", name="x"), call("two", y=[1]))
     completion = await Heard().ask(ScriptedModel([reply]))
     assert (completion.text, completion.tool_calls) == (
         "Both.",
@@ -67,7 +67,7 @@ async def test_a_script_is_read_from_a_file_that_the_environment_names(
     path.write_text(json.dumps(entries))
     monkeypatch.setenv("STET_SCRIPTED_MODEL", str(path))
     system = OsSystem()
-    choice = await choose(ModelSettings(provider="openai"), system)
+    choice = await select_model(ModelSettings(provider="openai"), system)
     model = await open_model(choice, ModelSettings(), system)
     first, second = await Heard().ask(model), await Heard().ask(model)
     assert (first.text, first.tool_calls[0].arguments) == ("Look.", '{"path": "a"}')

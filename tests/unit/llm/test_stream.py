@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stet.llm.completion_stream import CompletionAccumulator
 from stet.llm.messages import StopReason, Usage
-from stet.llm.stream import Accumulator
 from tests.support.openai_server import delta, piece
 
 
 def calls_of(*chunks: dict[str, Any]) -> list[tuple[str, str, str]]:
     """Id, name and arguments of the calls the chunks make."""
-    answer = Accumulator()
+    answer = CompletionAccumulator()
     for chunk in chunks:
         answer.add(chunk)
     return [(one.id, one.name, one.arguments) for one in answer.completion().tool_calls]
@@ -108,21 +108,21 @@ def test_m30_a_tool_nobody_offered_is_handed_on() -> None:
 
 
 def test_m33_a_cut_is_not_hidden_by_a_second_finish_reason() -> None:
-    answer = Accumulator()
+    answer = CompletionAccumulator()
     for reason in ("tool_calls", "length", "stop"):
         answer.add(delta(content="x", finish=reason))
     assert answer.completion().stop_reason is StopReason.LENGTH
 
 
 def test_m35_reasoning_is_a_sign_of_life_but_no_text() -> None:
-    answer = Accumulator()
+    answer = CompletionAccumulator()
     assert answer.add(delta(reasoning_content="Hmm.")) == ("", True)
     assert answer.add(delta(reasoning="Hmm.")) == ("", True)
     assert answer.text == ""
 
 
 def test_m36_text_after_a_call_is_kept() -> None:
-    answer = Accumulator()
+    answer = CompletionAccumulator()
     answer.add(called(piece(0, id="a", name="one", arguments="{}")))
     assert answer.add(delta(content="And now?")) == ("And now?", True)
     completion = answer.completion()
@@ -130,14 +130,14 @@ def test_m36_text_after_a_call_is_kept() -> None:
 
 
 def test_of_several_choices_the_first_is_taken() -> None:
-    answer = Accumulator()
+    answer = CompletionAccumulator()
     first, second = delta(content="a")["choices"][0], delta(content="b", index=1)["choices"][0]
     answer.add({"choices": [first, second]})
     assert answer.text == "a"
 
 
 def test_text_may_come_as_parts() -> None:
-    answer = Accumulator()
+    answer = CompletionAccumulator()
     answer.add(
         delta(content=[{"type": "thinking", "thinking": "x"}, {"type": "text", "text": "a"}])
     )
@@ -158,7 +158,7 @@ def test_text_may_come_as_parts() -> None:
     ],
 )
 def test_usage_is_read_as_far_as_it_makes_sense(figures: Any, used: Usage | None) -> None:
-    answer = Accumulator()
+    answer = CompletionAccumulator()
     answer.add({"choices": [], "usage": figures})
     assert answer.usage == used
 
@@ -179,7 +179,7 @@ JSON = st.recursive(
 
 @given(st.lists(st.dictionaries(FIELDS, JSON, max_size=6), max_size=4))
 def test_no_chunk_of_any_shape_breaks_it(chunks: list[dict[str, Any]]) -> None:
-    answer = Accumulator()
+    answer = CompletionAccumulator()
     for chunk in chunks:
         text, _ = answer.add(chunk)
         assert isinstance(text, str)

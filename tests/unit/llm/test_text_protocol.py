@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from stet.llm.errors import ToolsUnsupported
 from stet.llm.messages import Message, StopReason, ToolCall
 from stet.llm.model import Request
-from stet.llm.scripted import ScriptedModel, call, say
-from stet.llm.text_form import (
-    Held,
-    defused,
+from stet.llm.scripted_model import ScriptedModel, call, say
+from stet.llm.text_protocol import TextProtocolModel, ToolMode
+from stet.llm.text_tool_calls import (
+    StreamGate,
+    escape_tags,
     parse_answer,
     render_call,
     render_message,
 )
-from stet.llm.text_protocol import TextProtocolModel, When
 from tests.support.asking import READ_FILE, Heard, model_at, question
 from tests.support.openai_server import OpenAIServer, error
 from tests.support.openai_server import say as wire_say
@@ -80,7 +80,7 @@ def test_a_call_written_and_read_is_the_same(
 
 @given(st.lists(st.sampled_from(["<", "/", "tool_", "tool_result>", "<tool_call>", "\n", "x"])))
 def test_data_can_neither_close_its_wrapping_nor_open_a_call(parts: list[str]) -> None:
-    content = defused("".join(parts))
+    content = escape_tags("".join(parts))
     assert parse_answer(content, [], is_cut=False)[1] == ()
     rendered = render_message(Message("tool", "".join(parts), tool_call_id="a")).content
     assert rendered.count("</tool_result>") == 1
@@ -89,19 +89,19 @@ def test_data_can_neither_close_its_wrapping_nor_open_a_call(parts: list[str]) -
 @given(st.text(), st.lists(st.integers(0, 60), max_size=6))
 def test_words_are_streamed_whole_however_they_are_cut(text: str, places: list[int]) -> None:
     sent: list[str] = []
-    held = Held(sent.append)
+    held = StreamGate(sent.append)
     cuts = sorted({0, *places, len(text)})
     for n, start in enumerate(cuts):
-        held.take(text[start : cuts[n + 1] if n + 1 < len(cuts) else None])
+        held.write(text[start : cuts[n + 1] if n + 1 < len(cuts) else None])
     held.finish(text)
     assert "".join(sent) == text
 
 
 def test_words_are_streamed_at_once_but_a_call_is_never_shown() -> None:
     sent: list[str] = []
-    held = Held(sent.append)
+    held = StreamGate(sent.append)
     for piece in ("I ", "look", ".\n", "<tool", "_call>\n{}"):
-        held.take(piece)
+        held.write(piece)
     assert sent == ["I ", "look", ".\n"]
 
 
@@ -114,7 +114,8 @@ async def test_a_conversation_is_told_in_words() -> None:
     )
     request = question("Read a.", READ_FILE)
     await Heard().ask(
-        TextProtocolModel(inner, When.ALWAYS), Request(request.messages + earlier, request.tools)
+        TextProtocolModel(inner, ToolMode.ALWAYS),
+        Request(request.messages + earlier, request.tools),
     )
     (asked,) = inner.requests
     system, *rest = asked.messages
@@ -131,7 +132,9 @@ async def test_a_conversation_is_told_in_words() -> None:
 async def test_a_call_in_words_becomes_a_tool_call() -> None:
     heard = Heard()
     inner = ScriptedModel([say(f"I look.\n{CALL}")])
-    completion = await heard.ask(TextProtocolModel(inner, When.ALWAYS), question("x", READ_FILE))
+    completion = await heard.ask(
+        TextProtocolModel(inner, ToolMode.ALWAYS), question("x", READ_FILE)
+    )
     assert (completion.text, completion.stop_reason) == ("I look.", StopReason.TOOL_CALLS)
     assert [one.name for one in completion.tool_calls] == ["read_file"]
     assert heard.text.strip() == "I look."
@@ -139,7 +142,7 @@ async def test_a_call_in_words_becomes_a_tool_call() -> None:
 
 async def test_without_tools_words_are_words() -> None:
     heard = Heard()
-    completion = await heard.ask(TextProtocolModel(ScriptedModel([say(CALL)]), When.ALWAYS))
+    completion = await heard.ask(TextProtocolModel(ScriptedModel([say(CALL)]), ToolMode.ALWAYS))
     assert completion.text == heard.text == CALL
 
 
@@ -147,7 +150,7 @@ async def test_a_model_that_refuses_tools_is_told_in_words_from_then_on() -> Non
     refusal = error(400, "registry.example/gemma3 does not support tools")
     async with OpenAIServer([refusal, wire_say(CALL), wire_say("Done.")]) as server:
         inner = model_at(server)
-        model = TextProtocolModel(inner, When.REFUSED)
+        model = TextProtocolModel(inner, ToolMode.REFUSED)
         first = await Heard().ask(model, question("Read a.", READ_FILE))
         second = await Heard().ask(model, question("And?", READ_FILE))
         await model.close()
@@ -159,12 +162,12 @@ async def test_a_model_that_refuses_tools_is_told_in_words_from_then_on() -> Non
 async def test_a_model_with_tool_calls_is_left_alone() -> None:
     inner = ScriptedModel([call("read_file", path="a")])
     request = question("x", READ_FILE)
-    completion = await Heard().ask(TextProtocolModel(inner, When.REFUSED), request)
+    completion = await Heard().ask(TextProtocolModel(inner, ToolMode.REFUSED), request)
     assert completion.tool_calls[0].id == "call_1_1"
     assert inner.requests == [request]
 
 
 async def test_a_refusal_of_another_kind_is_not_caught() -> None:
-    model = TextProtocolModel(ScriptedModel([ToolsUnsupported("No.")]), When.ALWAYS)
+    model = TextProtocolModel(ScriptedModel([ToolsUnsupported("No.")]), ToolMode.ALWAYS)
     with pytest.raises(ToolsUnsupported):
         await Heard().ask(model, question("x", READ_FILE))

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from stet.llm.endpoint import Endpoint
 from stet.llm.errors import ContextOverflow, ToolsUnsupported
-from stet.llm.faults import status_failure
-from stet.llm.retry import Again
+from stet.llm.failure_mapping import status_failure
+from stet.llm.model_endpoint import ModelEndpoint
+from stet.llm.retry import RetryMode
 from stet.llm.tool_refusals import ToolRefusal, tool_refusal
 
-HERE = Endpoint("openai-compatible", "http://127.0.0.1:9/v1", "m")
+HERE = ModelEndpoint("openai-compatible", "http://127.0.0.1:9/v1", "m")
 
 CERTAIN: dict[str, tuple[int, Any]] = {
     "llama.cpp without jinja": (500, "tools param requires --jinja flag"),
@@ -154,14 +154,14 @@ def error_of(status: int, said: Any) -> Any:
 def test_a_server_without_tool_calls_is_recognised(case: tuple[int, Any]) -> None:
     failure = error_of(*case)
     assert isinstance(failure.error, ToolsUnsupported)
-    assert (failure.error.is_certain, failure.again) == (True, Again.NEVER)
+    assert (failure.error.is_certain, failure.again) == (True, RetryMode.NEVER)
 
 
 @pytest.mark.parametrize("case", POSSIBLE.values(), ids=POSSIBLE.keys())
 def test_a_complaint_about_tools_may_mean_it(case: tuple[int, Any]) -> None:
     failure = error_of(*case)
     assert isinstance(failure.error, ToolsUnsupported)
-    assert (failure.error.is_certain, failure.again) == (False, Again.NEVER)
+    assert (failure.error.is_certain, failure.again) == (False, RetryMode.NEVER)
 
 
 @pytest.mark.parametrize("case", OTHER.values(), ids=OTHER.keys())

@@ -5,8 +5,8 @@ import pytest
 from stet.llm.errors import ModelError, ModelUnavailable
 from stet.llm.messages import Completion, Message
 from stet.llm.model import Request, ignore
-from stet.llm.scripted import ScriptedModel
-from stet.llm.traced import TracedModel
+from stet.llm.scripted_model import ScriptedModel
+from stet.llm.traced_model import TracedModel
 
 SYSTEM = Message("system", "You are terse.")
 FIRST = Message("user", "first question")

@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 import pytest
 
 from stet.cli import editors
-from stet.llm.embedded import process, weights
+from stet.llm.embedded import child_process as process
+from stet.llm.embedded import weights
 from stet.lsp.tasks import Tasks
 from stet.system.helper_process import module_command, run_helper
 from stet.system.os_system import OsSystem
@@ -32,7 +33,7 @@ class Hanging(OsSystem):
 
 async def ended(system: Hanging) -> None:
     """As the embedded model's process is ended."""
-    await process.end(await system.start_process([]))
+    await process.end_child(await system.start_process([]))
 
 
 WAITING: dict[str, Callable[[Hanging], Awaitable[object]]] = {

@@ -5,7 +5,7 @@ import pytest
 from stet.agent.turn import Mode, TurnState
 from stet.llm.messages import Completion
 from stet.llm.model import Request
-from stet.llm.scripted import Reply, call, say
+from stet.llm.scripted_model import Reply, call, say
 from stet.settings.values import PrivacySettings, Settings
 from tests.support.canaries import keys, private_key
 from tests.support.turns import FILE, Table

@@ -19,8 +19,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from stet.agent.small.quotes import MAX_QUOTE, Quote, Window
+from stet.llm.completion_stream import new_call_id
 from stet.llm.messages import ToolCall
-from stet.llm.stream import new_call_id
 
 _REST = rf"rest ::= [^\n\r]{{0,{MAX_QUOTE}}} " + r'"\n"'
 _READ = re.compile(r"read_file (?P<file>.+?)(?: (?P<first>\d+)-(?P<last>\d+))?\n")

@@ -10,8 +10,8 @@ from stet.agent.small.form import Calls, grammar, parse, render
 from stet.agent.small.quotes import Window, quotes, window
 from stet.llm.messages import Completion, Message, StopReason
 from stet.llm.model import Model, Request, Sink, ignore
-from stet.llm.text_form import defused
-from stet.llm.wrapped import Wrapped
+from stet.llm.model_wrapper import ModelWrapper
+from stet.llm.text_tool_calls import escape_tags
 from stet.text.document import TextDocument
 from stet.text.special_tokens import escape_special_tokens
 from stet.tools.desk import Desk
@@ -22,7 +22,7 @@ _PROPOSED = "Proposed "
 """How `edit_file` begins when it has proposed something."""
 
 
-class LedModel(Wrapped):
+class LedModel(ModelWrapper):
     """Asks a model in short words, under a grammar of calls.
 
     Args:
@@ -135,7 +135,7 @@ def _result(text: str, name: str | None, wish: str) -> str:
         text, behind = _NUMBER.sub("", text), f"\n{wish}"
     elif text.startswith(_PROPOSED):
         text = PROPOSED
-    return f"<tool_result>\n{defused(text)}</tool_result>{behind}"
+    return f"<tool_result>\n{escape_tags(text)}</tool_result>{behind}"
 
 
 def _quoted(messages: Sequence[Message]) -> Iterator[tuple[object, object]]:

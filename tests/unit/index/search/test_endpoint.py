@@ -10,7 +10,7 @@ import pytest
 
 from stet.index.search import meanings
 from stet.index.search.embedding import LocalEmbedder
-from stet.llm.embeddings import NoEmbedding, embed
+from stet.llm.embeddings import EmbeddingError, embed
 from stet.lsp.embedding_port import EmbeddingPort
 from stet.settings.values import SearchSettings, Settings
 from stet.system.os_system import OsSystem
@@ -170,7 +170,9 @@ async def test_an_answer_of_another_shape_is_refused_with_the_name_of_the_host(
         search = SearchSettings(
             "endpoint", model="m", base_url=server.url("/v1"), api_key_env="EMBED_KEY"
         )
-        with pytest.raises(NoEmbedding, match=f"^127.0.0.1:{server.port} can't be asked") as fault:
+        with pytest.raises(
+            EmbeddingError, match=f"^127.0.0.1:{server.port} can't be asked"
+        ) as fault:
             await embed(["moon"], search, OsSystem())
         assert "canary" not in str(fault.value)
 

@@ -12,7 +12,7 @@ from stet.agent.turn import Ask, Mode
 from stet.context.builder import Place
 from stet.llm.messages import Completion
 from stet.llm.model import Request
-from stet.llm.scripted import Reply, call
+from stet.llm.scripted_model import Reply, call
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.chat.chats import Chats, NothingToSend
 from stet.lsp.chat.layout import blank

@@ -2,17 +2,17 @@
 
 from dataclasses import dataclass
 
-from stet.llm.choose import Choice, Found, decide
 from stet.llm.embedded import weights
 from stet.llm.errors import NoModel
-from stet.llm.presets import HOSTED, LOCAL_SERVERS, Preset
-from stet.llm.probe import LocalServer, find_local_servers
+from stet.llm.local_servers import LocalServer, find_local_servers
+from stet.llm.model_selection import ModelChoice, ModelEnvironment, decide_model
+from stet.llm.providers import HOSTED, LOCAL_SERVERS, ProviderSpec
 from stet.settings.values import ModelSettings
 from stet.system.system import System
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class ModelOption:
     """One model or provider.
 
     Attributes:
@@ -31,7 +31,7 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Available:
+class ModelOverview:
     """All options, and the one that would be used.
 
     Attributes:
@@ -40,57 +40,57 @@ class Available:
         problem: Why there is none: a sentence with the way out; "" where there is one.
     """
 
-    options: tuple[Option, ...]
-    choice: Choice | None
+    options: tuple[ModelOption, ...]
+    choice: ModelChoice | None
     problem: str
 
 
-async def available(settings: ModelSettings, system: System) -> Available:
+async def inspect_models(settings: ModelSettings, system: System) -> ModelOverview:
     """Look at the settings, the environment and the machine; nothing leaves it."""
     servers = await find_local_servers()
-    embedded = await weights.missing(weights.SMOLLM2, weights.default_folder(), system)
-    return overview(settings, Found(system.environ(), servers, embedded))
+    embedded = await weights.why_unavailable(weights.SMOLLM2, weights.default_folder(), system)
+    return build_overview(settings, ModelEnvironment(system.environ(), servers, embedded))
 
 
-def overview(settings: ModelSettings, found: Found) -> Available:
+def build_overview(settings: ModelSettings, environment: ModelEnvironment) -> ModelOverview:
     """The same for what has been found, without looking."""
     choice, problem = None, ""
     try:
-        choice = decide(settings, found)
+        choice = decide_model(settings, environment)
     except NoModel as exc:
         problem = str(exc)
-    options = [_hosted(preset, found) for preset in HOSTED]
-    options += [_local_server(preset, found.servers) for preset in LOCAL_SERVERS]
-    options.append(_embedded(found))
+    options = [_hosted(preset, environment) for preset in HOSTED]
+    options += [_local_server(preset, environment.servers) for preset in LOCAL_SERVERS]
+    options.append(_embedded(environment))
     if choice is None:
-        return Available(tuple(options), None, problem)
-    chosen = Option(choice.provider, choice.name, choice.why, is_ready=True, is_chosen=True)
+        return ModelOverview(tuple(options), None, problem)
+    chosen = ModelOption(choice.provider, choice.name, choice.why, is_ready=True, is_chosen=True)
     others = [one for one in options if one.provider != choice.provider]
     place = next((n for n, one in enumerate(options) if one.provider == choice.provider), 0)
-    return Available((*others[:place], chosen, *others[place:]), choice, "")
+    return ModelOverview((*others[:place], chosen, *others[place:]), choice, "")
 
 
-def _hosted(preset: Preset, found: Found) -> Option:
-    names = [name for name in preset.key_envs if found.environ.get(name, "").strip()]
+def _hosted(preset: ProviderSpec, environment: ModelEnvironment) -> ModelOption:
+    names = [name for name in preset.key_envs if environment.environ.get(name, "").strip()]
     if names:
-        return Option(preset.name, preset.model, f"{names[0]} is set.", is_ready=True)
-    return Option(preset.name, preset.model, f"{' or '.join(preset.key_envs)} is not set.")
+        return ModelOption(preset.name, preset.model, f"{names[0]} is set.", is_ready=True)
+    return ModelOption(preset.name, preset.model, f"{' or '.join(preset.key_envs)} is not set.")
 
 
-def _local_server(preset: Preset, servers: tuple[LocalServer, ...]) -> Option:
+def _local_server(preset: ProviderSpec, servers: tuple[LocalServer, ...]) -> ModelOption:
     server = next((one for one in servers if one.provider == preset.name), None)
     if preset.name not in {"ollama", "lmstudio"}:
         reason = f'Used where model.provider is "{preset.name}": its port may be anybody\'s.'
-        return Option(preset.name, "", reason)
+        return ModelOption(preset.name, "", reason)
     if server is None:
-        return Option(preset.name, "", f"Does not run. {preset.hint}")
+        return ModelOption(preset.name, "", f"Does not run. {preset.hint}")
     if not server.models:
-        return Option(preset.name, "", "Runs, but has no model: fetch one there.")
-    return Option(
+        return ModelOption(preset.name, "", "Runs, but has no model: fetch one there.")
+    return ModelOption(
         preset.name, server.models[0], f"Runs; {len(server.models)} models.", is_ready=True
     )
 
 
-def _embedded(found: Found) -> Option:
-    reason = found.embedded_missing
-    return Option("local", weights.SMOLLM2.name, reason or "Installed.", is_ready=not reason)
+def _embedded(environment: ModelEnvironment) -> ModelOption:
+    reason = environment.embedded_missing
+    return ModelOption("local", weights.SMOLLM2.name, reason or "Installed.", is_ready=not reason)

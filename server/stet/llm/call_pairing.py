@@ -13,8 +13,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from stet.llm.completion_stream import CALL_ID_LENGTH
 from stet.llm.messages import Message, ToolCall
-from stet.llm.stream import CALL_ID_LENGTH
 from stet.llm.tool_names import valid_name
 
 NOT_RUN = "Not carried out to its end.\n"
@@ -25,7 +25,7 @@ _TAKEN_BY_ALL = re.compile(rf"[A-Za-z0-9]{{{CALL_ID_LENGTH}}}")
 _KIMI_K2 = re.compile(r"kimi[-_. ]?k2", re.IGNORECASE)
 
 
-def paired(messages: Iterable[Message], model: str) -> list[Message]:
+def pair_calls(messages: Iterable[Message], model: str) -> list[Message]:
     """Return `messages` with ids that are unique, and with exactly one result for each call.
 
     A result that no call asked for is left out; a call without a result gets one that says so.
@@ -34,14 +34,14 @@ def paired(messages: Iterable[Message], model: str) -> list[Message]:
         messages: The conversation.
         model: The name of the model that is asked.
     """
-    ids = _Ids(numbered=_KIMI_K2.search(model) is not None)
+    ids = _CallIds(numbered=_KIMI_K2.search(model) is not None)
     found: list[Message] = []
     for unit in _units(messages):
         found += _unit(unit, ids)
     return found
 
 
-class _Ids:
+class _CallIds:
     """Gives each call of a conversation its id.
 
     Args:
@@ -53,7 +53,7 @@ class _Ids:
         self._n_given = 0
         self._used: set[str] = set()
 
-    def give(self, call: ToolCall) -> str:
+    def next_id(self, call: ToolCall) -> str:
         """Return the id of the next call."""
         number = self._n_given
         self._n_given += 1
@@ -78,7 +78,7 @@ def _units(messages: Iterable[Message]) -> Iterator[list[Message]]:
         yield unit
 
 
-def _unit(unit: Sequence[Message], ids: _Ids) -> Iterator[Message]:
+def _unit(unit: Sequence[Message], ids: _CallIds) -> Iterator[Message]:
     head = unit[0]
     if head.role == "tool":  # a result at the very beginning
         return
@@ -86,16 +86,16 @@ def _unit(unit: Sequence[Message], ids: _Ids) -> Iterator[Message]:
         is_silent = head.role == "assistant" and not head.content.strip()
         yield replace(head, content=SILENT) if is_silent else head
         return
-    calls = tuple(replace(call, id=ids.give(call)) for call in head.tool_calls)
+    calls = tuple(replace(call, id=ids.next_id(call)) for call in head.tool_calls)
     yield replace(head, tool_calls=calls)
     results = list(unit[1:])
     known = {call.id for call in head.tool_calls}
     for asked, sent in zip(head.tool_calls, calls, strict=True):
-        result = _taken(results, asked.id, known)
+        result = _take_result(results, asked.id, known)
         yield Message("tool", result.content if result else NOT_RUN, tool_call_id=sent.id)
 
 
-def _taken(results: list[Message], call_id: str, known: Collection[str]) -> Message | None:
+def _take_result(results: list[Message], call_id: str, known: Collection[str]) -> Message | None:
     """The first of the results that are left for a call, which is taken away.
 
     That with its id, else the first whose id no call has (`known` are those of the calls).

@@ -8,41 +8,41 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from stet.llm.call_pairing import pair_calls
 from stet.llm.messages import Message, ToolCall, ToolDefinition
-from stet.llm.paired import paired
 from stet.llm.tool_names import valid_name
 
 MAX_ARGUMENTS = 100_000
 """Characters of a call's arguments that are sent back; OpenAI takes a million, gateways less."""
 MAX_DEPTH = 32
 """Levels of JSON in them: converters to other formats refuse a hundred."""
-_KEPT = 2000
+_MAX_RAW_CHARACTERS = 2000
 """Characters that stay of each text in arguments that are too long."""
 
 
-def wire_messages(messages: Iterable[Message], model: str) -> list[dict[str, Any]]:
+def to_api_messages(messages: Iterable[Message], model: str) -> list[dict[str, Any]]:
     """Return a conversation as every provider takes it, whatever a model or a kept chat put there.
 
     Args:
         messages: The conversation.
         model: The name of the model that is asked.
     """
-    return [wire_message(message) for message in paired(messages, model)]
+    return [to_api_message(message) for message in pair_calls(messages, model)]
 
 
-def wire_message(message: Message) -> dict[str, Any]:
+def to_api_message(message: Message) -> dict[str, Any]:
     """One message as the API wants it."""
     content = encodable(message.content)
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.tool_call_id, "content": content}
     if not message.tool_calls:
         return {"role": message.role, "content": content}
-    calls = [_wire_call(call) for call in message.tool_calls]
+    calls = [_to_api_call(call) for call in message.tool_calls]
     said = content if content.strip() else None
     return {"role": message.role, "content": said, "tool_calls": calls}
 
 
-def wire_tool(tool: ToolDefinition) -> dict[str, Any]:
+def to_api_tool(tool: ToolDefinition) -> dict[str, Any]:
     """A tool as the API wants it."""
     function = {
         "name": tool.name,
@@ -52,7 +52,7 @@ def wire_tool(tool: ToolDefinition) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def wire_allowed(names: Iterable[str]) -> dict[str, Any]:
+def to_api_tool_choice(names: Iterable[str]) -> dict[str, Any]:
     """Return the choice of tools that allows only some of those that are sent, or words."""
     tools = [{"type": "function", "function": {"name": name}} for name in names]
     return {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": tools}}
@@ -67,12 +67,12 @@ def encodable(text: str) -> str:
     return text
 
 
-def _wire_call(call: ToolCall) -> dict[str, Any]:
-    function = {"name": valid_name(call.name), "arguments": sendable(call.arguments)}
+def _to_api_call(call: ToolCall) -> dict[str, Any]:
+    function = {"name": valid_name(call.name), "arguments": sendable_arguments(call.arguments)}
     return {"id": call.id, "type": "function", "function": function}
 
 
-def sendable(arguments: str) -> str:
+def sendable_arguments(arguments: str) -> str:
     """Return arguments as a JSON object of bounded size.
 
     A provider refuses a conversation with one call that has others, for ever after.
@@ -97,8 +97,8 @@ def sendable(arguments: str) -> str:
 
 
 def _shortened(text: str) -> str:
-    n_more = len(text) - _KEPT
-    return text if n_more <= 0 else f"{text[:_KEPT]} (cut: {n_more} more characters)"
+    n_more = len(text) - _MAX_RAW_CHARACTERS
+    return text if n_more <= 0 else f"{text[:_MAX_RAW_CHARACTERS]} (cut: {n_more} more characters)"
 
 
 def _depth(value: object) -> int:

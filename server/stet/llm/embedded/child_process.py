@@ -10,7 +10,7 @@ END_SECONDS = 2.0
 """How long a child may take to end by itself."""
 
 
-def pipes(
+def child_pipes(
     process: Process,
 ) -> tuple[asyncio.StreamWriter, asyncio.StreamReader, asyncio.StreamReader]:
     """Stdin, stdout and stderr of a process that was started with all three piped."""
@@ -19,7 +19,7 @@ def pipes(
     return process.stdin, process.stdout, process.stderr
 
 
-async def end(process: Process) -> None:
+async def end_child(process: Process) -> None:
     """Close a child's stdin, which ends a well-behaved one; kill it if that does not."""
     if process.stdin is not None:
         process.stdin.close()

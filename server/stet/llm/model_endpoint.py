@@ -7,7 +7,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class ModelEndpoint:
     """One model behind one OpenAI-compatible address.
 
     Attributes:
@@ -52,7 +52,7 @@ class Endpoint:
         """Whether it is on this machine."""
         return hostname_of(self.base_url) in LOOPBACK
 
-    def without_key(self, text: str) -> str:
+    def redact_key(self, text: str) -> str:
         """`text` with the key blotted out, should a server have echoed it."""
         return text.replace(self.api_key, "[key]") if self.api_key else text
 

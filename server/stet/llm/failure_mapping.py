@@ -9,7 +9,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stet.llm.endpoint import Endpoint
 from stet.llm.errors import (
     AnswerTooLong,
     ContextOverflow,
@@ -17,10 +16,11 @@ from stet.llm.errors import (
     ModelRefused,
     ModelTimeout,
     ModelUnavailable,
-    StreamCut,
+    StreamInterrupted,
     ToolsUnsupported,
 )
-from stet.llm.retry import Again, Failure
+from stet.llm.model_endpoint import ModelEndpoint
+from stet.llm.retry import AttemptFailure, RetryMode
 from stet.llm.tool_refusals import ToolRefusal, tool_refusal
 
 MAX_QUOTE = 300
@@ -51,8 +51,8 @@ _LATER = {408, _STATUS_CONFLICT, 425, 429}
 
 
 def status_failure(
-    endpoint: Endpoint, status: int, body: object, retry_after: float | None = None
-) -> Failure:
+    endpoint: ModelEndpoint, status: int, body: object, retry_after: float | None = None
+) -> AttemptFailure:
     """A response whose status is no success.
 
     Args:
@@ -65,16 +65,16 @@ def status_failure(
     detail = " / ".join(words)
     error = _status_error(endpoint, status, words)
     final = isinstance(error, (ModelRefused, ContextOverflow))
-    return Failure(
+    return AttemptFailure(
         error,
-        Again.NEVER if final else Again.LATER,
+        RetryMode.NEVER if final else RetryMode.LATER,
         retry_after=retry_after,
         status=status,
         detail=detail,
     )
 
 
-def stream_failure(endpoint: Endpoint, body: object) -> Failure:
+def stream_failure(endpoint: ModelEndpoint, body: object) -> AttemptFailure:
     """An error object that came inside a stream whose status was a success."""
     words = _words(body)
     detail = " / ".join(words)
@@ -82,36 +82,36 @@ def stream_failure(endpoint: Endpoint, body: object) -> Failure:
     if status >= 400:
         failure = status_failure(endpoint, status, body)
     elif known := _known_refusal(endpoint, status, words):
-        failure = Failure(known, detail=detail)
+        failure = AttemptFailure(known, detail=detail)
     else:
         error = ModelUnavailable(
             f"{endpoint.label} broke off with an error: {_quote(endpoint, words[0])}."
         )
-        failure = Failure(error, Again.LATER, detail=detail)
-    if failure.again is Again.LATER and not _OVERLOADED.search(detail) and status < 500:
-        failure.again = Again.ONCE
+        failure = AttemptFailure(error, RetryMode.LATER, detail=detail)
+    if failure.retry_mode is RetryMode.LATER and not _OVERLOADED.search(detail) and status < 500:
+        failure.retry_mode = RetryMode.ONCE
     return failure
 
 
-def cut(endpoint: Endpoint, how: str, text: str) -> Failure:
+def interrupted_failure(endpoint: ModelEndpoint, how: str, text: str) -> AttemptFailure:
     """An answer that broke off. `how` completes "The answer of X …"."""
     message = f"The answer of {endpoint.label} {how}; nothing of it was carried out."
-    return Failure(StreamCut(message, text), Again.ONCE)
+    return AttemptFailure(StreamInterrupted(message, text), RetryMode.ONCE)
 
 
-def too_long(endpoint: Endpoint, text: str) -> Failure:
+def too_long_failure(endpoint: ModelEndpoint, text: str) -> AttemptFailure:
     """An answer that we broke off as it grew beyond its ceiling."""
     message = (
         f"The answer of {endpoint.label} was broken off: it grew longer than is left of "
         "agent.maxTokens; nothing of it was carried out."
     )
-    return Failure(AnswerTooLong(message, text))
+    return AttemptFailure(AnswerTooLong(message, text))
 
 
-def not_a_model(endpoint: Endpoint, content_type: str) -> Failure:
+def not_a_model_failure(endpoint: ModelEndpoint, content_type: str) -> AttemptFailure:
     """Something that is no model answered with success."""
     kind = "a web page" if "html" in content_type else repr(content_type or "something unknown")
-    return Failure(
+    return AttemptFailure(
         ModelRefused(
             f"{endpoint.label} answered with {kind} instead of a model's answer: check "
             f"model.baseUrl ({_shown_url(endpoint)!r}); it usually ends in /v1."
@@ -119,16 +119,16 @@ def not_a_model(endpoint: Endpoint, content_type: str) -> Failure:
     )
 
 
-def no_address(endpoint: Endpoint) -> Failure:
+def bad_url_failure(endpoint: ModelEndpoint) -> AttemptFailure:
     """A base URL that is none."""
     message = f"model.baseUrl {_shown_url(endpoint)!r} is no http address of a model server."
-    return Failure(ModelRefused(message))
+    return AttemptFailure(ModelRefused(message))
 
 
-def unreachable(endpoint: Endpoint, reason: str) -> Failure:
+def unreachable_failure(endpoint: ModelEndpoint, reason: str) -> AttemptFailure:
     """No connection, or it was lost before anything was answered."""
     if _CERTIFICATE.search(reason):
-        return Failure(
+        return AttemptFailure(
             ModelRefused(
                 f"{endpoint.label} shows a certificate that is not accepted "
                 f"({_quote(endpoint, reason)}): check this machine's clock, a proxy and "
@@ -141,15 +141,19 @@ def unreachable(endpoint: Endpoint, reason: str) -> Failure:
         what_to_do = "check the network, a proxy and model.baseUrl"
     reason = _quote(endpoint, reason)
     message = f"{endpoint.label} could not be reached ({reason}): {what_to_do}"
-    return Failure(ModelUnavailable(message if message[-1] in ".?" else f"{message}."), Again.LATER)
+    return AttemptFailure(
+        ModelUnavailable(message if message[-1] in ".?" else f"{message}."), RetryMode.LATER
+    )
 
 
-def timed_out(endpoint: Endpoint, what: str, seconds: float, again: Again) -> Failure:
+def timeout_failure(
+    endpoint: ModelEndpoint, what: str, seconds: float, again: RetryMode
+) -> AttemptFailure:
     """Silence, or an answer without end. `what` goes between its name and "N s"."""
-    return Failure(ModelTimeout(f"{endpoint.label} {what} {seconds:g} s."), again)
+    return AttemptFailure(ModelTimeout(f"{endpoint.label} {what} {seconds:g} s."), again)
 
 
-def _status_error(endpoint: Endpoint, status: int, words: Sequence[str]) -> ModelError:
+def _status_error(endpoint: ModelEndpoint, status: int, words: Sequence[str]) -> ModelError:
     if known := _known_refusal(endpoint, status, words):
         return known
     quote = _quote(endpoint, words[0])
@@ -168,7 +172,7 @@ def _status_error(endpoint: Endpoint, status: int, words: Sequence[str]) -> Mode
     return ModelRefused(f"{endpoint.label} refused the request (HTTP {status}): {quote}.")
 
 
-def _bad_key(endpoint: Endpoint, quote: str) -> str:
+def _bad_key(endpoint: ModelEndpoint, quote: str) -> str:
     if not endpoint.api_key:
         variable = endpoint.key_env or "an environment variable, and model.apiKeyEnv to its name,"
         return f"wants a key (HTTP 401): set {variable} in the environment the editor starts in."
@@ -178,28 +182,28 @@ def _bad_key(endpoint: Endpoint, quote: str) -> str:
     )
 
 
-def _forbidden(endpoint: Endpoint, quote: str) -> str:
+def _forbidden(endpoint: ModelEndpoint, quote: str) -> str:
     return (
         f"forbids this (HTTP 403: {quote}): the key in {endpoint.key_env or 'the environment'} may "
         f"not use the model {endpoint.model!r}; change model.name or the key."
     )
 
 
-def _not_found(endpoint: Endpoint, quote: str) -> str:
+def _not_found(endpoint: ModelEndpoint, quote: str) -> str:
     return (
         f"knows no model {endpoint.model!r} (HTTP 404: {quote}): check model.name, and "
         f"model.baseUrl ({_shown_url(endpoint)!r})."
     )
 
 
-def _proxy(_endpoint: Endpoint, quote: str) -> str:
+def _proxy(_endpoint: ModelEndpoint, quote: str) -> str:
     return f"is behind a proxy that wants a login (HTTP 407: {quote}): check HTTPS_PROXY."
 
 
 _WHAT_TO_DO = {401: _bad_key, 403: _forbidden, 404: _not_found, 407: _proxy}
 
 
-def _known_refusal(endpoint: Endpoint, status: int, words: Sequence[str]) -> ModelError | None:
+def _known_refusal(endpoint: ModelEndpoint, status: int, words: Sequence[str]) -> ModelError | None:
     """The refusals that are recognised by their words, whatever their status."""
     detail = " / ".join(words)
     if _OVERFLOW.search(detail):
@@ -218,7 +222,7 @@ def _known_refusal(endpoint: Endpoint, status: int, words: Sequence[str]) -> Mod
     )
 
 
-def _overflow(endpoint: Endpoint) -> ContextOverflow:
+def _overflow(endpoint: ModelEndpoint) -> ContextOverflow:
     return ContextOverflow(
         f"The conversation is longer than {endpoint.model!r} of {endpoint.label} can read: start "
         "a new chat, or narrow the context."
@@ -254,16 +258,16 @@ def _status_in(body: object) -> int:
     return 0
 
 
-def _quote(endpoint: Endpoint, detail: str) -> str:
+def _quote(endpoint: ModelEndpoint, detail: str) -> str:
     """A provider's words as they may be shown: one line, no markup, no control characters."""
     if re.match(r"\s*<(?:!doctype|html)", detail, re.IGNORECASE):
         return "a web page"
-    words = "".join(c if c.isprintable() else " " for c in endpoint.without_key(detail))
+    words = "".join(c if c.isprintable() else " " for c in endpoint.redact_key(detail))
     words = " ".join(words.split()).rstrip(".")
     return (words[:MAX_QUOTE] + "…" if len(words) > MAX_QUOTE else words) or "no reason given"
 
 
-def _shown_url(endpoint: Endpoint) -> str:
+def _shown_url(endpoint: ModelEndpoint) -> str:
     """The address without a user name or password."""
     scheme, _, rest = endpoint.base_url.partition("://")
     authority, slash, path = rest.partition("/")

@@ -3,7 +3,7 @@
 from stet.llm.model import Model
 
 
-class Wrapped:
+class ModelWrapper:
     """All of a `Model` but `complete`, which is what wrapping one is about.
 
     Args:

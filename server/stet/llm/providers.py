@@ -12,7 +12,7 @@ OPENAI_CAP = "max_completion_tokens"
 
 
 @dataclass(frozen=True, slots=True)
-class Preset:
+class ProviderSpec:
     """One provider.
 
     Attributes:
@@ -39,7 +39,7 @@ class Preset:
 
 
 _ALL = (
-    Preset(
+    ProviderSpec(
         "openai",
         "https://api.openai.com/v1",
         ("OPENAI_API_KEY",),
@@ -48,89 +48,89 @@ _ALL = (
         families=("gpt-", "chatgpt-", "o1", "o3", "o4", "codex-"),
         max_tokens_field=OPENAI_CAP,
     ),
-    Preset(
+    ProviderSpec(
         "anthropic",
         "https://api.anthropic.com/v1",
         ("ANTHROPIC_API_KEY",),
         "claude-sonnet-4-5",
         families=("claude-",),
     ),
-    Preset(
+    ProviderSpec(
         "gemini",
         "https://generativelanguage.googleapis.com/v1beta/openai",
         ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         "gemini-flash-latest",
         families=("gemini-",),
     ),
-    Preset(
+    ProviderSpec(
         "openrouter",
         "https://openrouter.ai/api/v1",
         ("OPENROUTER_API_KEY",),
         "openrouter/auto",
         tools="auto",
     ),
-    Preset(
+    ProviderSpec(
         "groq",
         "https://api.groq.com/openai/v1",
         ("GROQ_API_KEY",),
         "openai/gpt-oss-120b",
         tools="auto",
     ),
-    Preset(
+    ProviderSpec(
         "mistral",
         "https://api.mistral.ai/v1",
         ("MISTRAL_API_KEY",),
         "mistral-medium-latest",
         families=("mistral-", "codestral-", "devstral-", "magistral-", "ministral-"),
     ),
-    Preset(
+    ProviderSpec(
         "deepseek",
         "https://api.deepseek.com/v1",
         ("DEEPSEEK_API_KEY",),
         "deepseek-chat",
         families=("deepseek-",),
     ),
-    Preset("xai", "https://api.x.ai/v1", ("XAI_API_KEY",), "grok-4", families=("grok-",)),
-    Preset(
+    ProviderSpec("xai", "https://api.x.ai/v1", ("XAI_API_KEY",), "grok-4", families=("grok-",)),
+    ProviderSpec(
         "together",
         "https://api.together.xyz/v1",
         ("TOGETHER_API_KEY",),
         "openai/gpt-oss-120b",
         tools="auto",
     ),
-    Preset(
+    ProviderSpec(
         "fireworks",
         "https://api.fireworks.ai/inference/v1",
         ("FIREWORKS_API_KEY",),
         "accounts/fireworks/models/gpt-oss-120b",
         tools="auto",
     ),
-    Preset(
+    ProviderSpec(
         "azure",
         "",
         ("AZURE_OPENAI_API_KEY",),
         base_url_envs=("AZURE_OPENAI_ENDPOINT",),
         max_tokens_field=OPENAI_CAP,
     ),
-    Preset(
+    ProviderSpec(
         "ollama",
         "http://127.0.0.1:11434/v1",
         tools="auto",
         hint="Start it with `ollama serve`.",
     ),
-    Preset(
+    ProviderSpec(
         "lmstudio",
         "http://127.0.0.1:1234/v1",
         tools="auto",
         hint="Start it in LM Studio (Developer) or with `lms server start`.",
     ),
-    Preset(
+    ProviderSpec(
         "llamacpp",
         "http://127.0.0.1:8080/v1",
         tools="auto",
         hint="Start it with `llama-server --jinja -m MODEL.gguf`.",
     ),
-    Preset(
+    ProviderSpec(
         "vllm",
         "http://127.0.0.1:8000/v1",
         tools="auto",
@@ -138,10 +138,10 @@ _ALL = (
     ),
 )
 
-COMPATIBLE = Preset("openai-compatible", "", tools="auto")
+COMPATIBLE = ProviderSpec("openai-compatible", "", tools="auto")
 """A server at an address of the user's that is none of the providers above."""
 
-PRESETS = {preset.name: preset for preset in _ALL}
+PROVIDERS = {preset.name: preset for preset in _ALL}
 """By name, in the order in which `auto` looks for keys and servers."""
 
 HOSTED = tuple(preset for preset in _ALL if preset.key_envs)

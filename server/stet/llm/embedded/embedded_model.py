@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from stet.llm.embedded import weights
-from stet.llm.embedded.process import END_SECONDS, end, pipes
-from stet.llm.endpoint import Endpoint, Sampling, Timeouts
-from stet.llm.errors import ModelUnavailable, NoModel, StreamCut
+from stet.llm.embedded.child_process import END_SECONDS, child_pipes, end_child
+from stet.llm.errors import ModelUnavailable, NoModel, StreamInterrupted
 from stet.llm.messages import Completion
 from stet.llm.model import Request, Sink, ignore
+from stet.llm.model_endpoint import ModelEndpoint, Sampling, Timeouts
 from stet.llm.openai_model import OpenAIModel, warm
 from stet.llm.retry import RetryPolicy
 from stet.system.helper_process import module_command
@@ -21,7 +21,7 @@ CONTEXT_TOKENS = 4096
 MAX_ANSWER_TOKENS = 512
 """So small a model may repeat itself without end."""
 START_SECONDS = 60.0
-CHILD = "stet.llm.embedded.child"
+CHILD = "stet.llm.embedded.llama_server"
 TIMEOUTS = Timeouts(connect=5.0, first=120.0, idle=60.0, total=600.0)
 
 
@@ -71,7 +71,7 @@ class EmbeddedModel:
                 model = await self._started()
                 try:
                     completion = await model.complete(request, on_text, on_wait)
-                except (ModelUnavailable, StreamCut) as exc:
+                except (ModelUnavailable, StreamInterrupted) as exc:
                     if not await self._has_died():
                         raise
                     if has_crashed:
@@ -90,7 +90,7 @@ class EmbeddedModel:
             await model.close()
         process, self._process = self._process, None
         if process is not None:
-            await end(process)
+            await end_child(process)
 
     async def _has_died(self) -> bool:
         """Whether the child is gone; what is left of it is cleared away then."""
@@ -110,7 +110,7 @@ class EmbeddedModel:
 
     async def _start(self) -> OpenAIModel:
         folder = self._folder or weights.default_folder()
-        if reason := await weights.missing(weights.SMOLLM2, folder, self._system):
+        if reason := await weights.why_unavailable(weights.SMOLLM2, folder, self._system):
             raise NoModel(reason)
         key = secrets.token_urlsafe(32)
         order = {
@@ -124,12 +124,12 @@ class EmbeddedModel:
         except OSError as exc:
             raise ModelUnavailable(f"The embedded model could not be started: {exc}.") from exc
         try:
-            port = await _first_words(process, order)
+            port = await _handshake(process, order)
         except BaseException:
-            await end(process)
+            await end_child(process)
             raise
         self._process = process
-        endpoint = Endpoint(
+        endpoint = ModelEndpoint(
             self.provider,
             f"http://127.0.0.1:{port}/v1",
             self.name,
@@ -146,14 +146,14 @@ class EmbeddedModel:
         return OpenAIModel(endpoint, self._system, sampling=sampling, timeouts=TIMEOUTS, retry=once)
 
 
-async def _first_words(process: asyncio.subprocess.Process, order: dict[str, object]) -> int:
+async def _handshake(process: asyncio.subprocess.Process, order: dict[str, object]) -> int:
     """Give the child its order and wait for its port.
 
     Raises:
         NoModel: If what runs it is missing or broken.
         ModelUnavailable: If it does not come up.
     """
-    stdin, stdout, _ = pipes(process)
+    stdin, stdout, _ = child_pipes(process)
     try:
         stdin.write(json.dumps(order).encode() + b"\n")
         async with asyncio.timeout(START_SECONDS):

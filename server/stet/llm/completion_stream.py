@@ -27,7 +27,7 @@ _BROKEN = {"error", "insufficient_system_resource", "malformed_function_call"}
 
 
 @dataclass(slots=True)
-class _Call:
+class _PartialCall:
     """A tool call in the making."""
 
     index: int
@@ -36,7 +36,7 @@ class _Call:
     arguments: list[str] = field(default_factory=list)
 
 
-class Accumulator:
+class CompletionAccumulator:
     """One answer in the making.
 
     Attributes:
@@ -54,8 +54,8 @@ class Accumulator:
         self.n_choices = 0
         self.n_characters = 0
         self._text: list[str] = []
-        self._calls: list[_Call] = []
-        self._by_index: dict[int, _Call] = {}
+        self._calls: list[_PartialCall] = []
+        self._by_index: dict[int, _PartialCall] = {}
         self._refused = False
 
     @property
@@ -83,8 +83,8 @@ class Accumulator:
         delta = choice.get("delta") or choice.get("message")
         if not isinstance(delta, Mapping):
             return "", finished
-        text = self._said(delta)
-        called = self._called(delta.get("tool_calls"))
+        text = self._add_text(delta)
+        called = self._add_calls(delta.get("tool_calls"))
         thought = next((delta[key] for key in _REASONING if delta.get(key)), "")
         # What is thought comes as text, or as a list of objects that hold some.
         self.n_characters += len(text) + len(thought if isinstance(thought, str) else str(thought))
@@ -115,7 +115,7 @@ class Accumulator:
             self.finish_reason = reason
         return True
 
-    def _said(self, delta: Mapping[str, Any]) -> str:
+    def _add_text(self, delta: Mapping[str, Any]) -> str:
         refusal = delta.get("refusal")
         said = _text_of(delta.get("content"))
         if isinstance(refusal, str) and refusal:
@@ -125,15 +125,15 @@ class Accumulator:
             self._text.append(said)
         return said
 
-    def _called(self, pieces: object) -> bool:
+    def _add_calls(self, pieces: object) -> bool:
         if not isinstance(pieces, list):
             return False
         for piece in pieces:
             if isinstance(piece, Mapping):
-                self._take_call(piece)
+                self._add_call(piece)
         return bool(pieces)
 
-    def _take_call(self, piece: Mapping[str, Any]) -> None:
+    def _add_call(self, piece: Mapping[str, Any]) -> None:
         function = piece.get("function")
         function = function if isinstance(function, Mapping) else {}
         name = function.get("name")
@@ -153,7 +153,7 @@ class Accumulator:
             call.arguments.append(arguments)
             self.n_characters += len(arguments)
 
-    def _slot(self, index: object, call_id: str, name: str) -> _Call:
+    def _slot(self, index: object, call_id: str, name: str) -> _PartialCall:
         """The call a piece belongs to.
 
         By index; a server that gives none means the last call unless the id is another one. An id
@@ -168,7 +168,7 @@ class Accumulator:
             if not (other_id and name):
                 return known
         self.n_characters += 1  # calls without end are an answer without end
-        call = _Call(len(self._calls) if number is None else number)
+        call = _PartialCall(len(self._calls) if number is None else number)
         self._calls.append(call)
         self._by_index[call.index] = call
         return call

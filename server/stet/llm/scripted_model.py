@@ -40,7 +40,7 @@ def call(name: str, /, **arguments: Any) -> Completion:
     return Completion("", (tool_call,), StopReason.TOOL_CALLS)
 
 
-def together(*completions: Completion) -> Completion:
+def combine(*completions: Completion) -> Completion:
     """One answer that says and calls what all of them do, in order."""
     calls = tuple(one for completion in completions for one in completion.tool_calls)
     text = "".join(completion.text for completion in completions)
@@ -168,4 +168,4 @@ def _answer(entry: dict[str, Any], where: str) -> Completion | ModelError:
         raise NoModel(
             f'{where}: `tool_calls` must be a list of {{"name": …, "arguments": {{…}}}}.'
         ) from exc
-    return together(say(str(entry.get("text", ""))), *calls)
+    return combine(say(str(entry.get("text", ""))), *calls)

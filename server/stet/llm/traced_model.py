@@ -8,17 +8,17 @@ from dataclasses import asdict
 from stet.llm.errors import ModelError
 from stet.llm.messages import Completion, Message
 from stet.llm.model import Model, Request, Sink, ignore
-from stet.llm.wrapped import Wrapped
+from stet.llm.model_wrapper import ModelWrapper
 
 Tracer = Callable[[], Callable[[str], None] | None]
 """Gives what writes, blocking; None while nobody wants a trace."""
 
 
-def untraced() -> None:
+def no_tracer() -> None:
     """A tracer where nothing is ever written."""
 
 
-class TracedModel(Wrapped):
+class TracedModel(ModelWrapper):
     """A model of which each round is written down: what is new in it, not what was sent before.
 
     It belongs inside of what puts marks in the place of secrets: so it sees what is really sent.
@@ -41,7 +41,7 @@ class TracedModel(Wrapped):
         """
         sent, self._sent = self._sent, request.messages
         who = f"{self.provider} {self.name}"
-        await asyncio.to_thread(lambda: self._write(f"to {who}: {_asked(request, sent)}"))
+        await asyncio.to_thread(lambda: self._write(f"to {who}: {_format_request(request, sent)}"))
         try:
             completion = await self.inner.complete(request, on_text, on_wait)
         except ModelError as error:
@@ -52,7 +52,7 @@ class TracedModel(Wrapped):
         return completion
 
 
-def _asked(request: Request, sent: tuple[Message, ...]) -> str:
+def _format_request(request: Request, sent: tuple[Message, ...]) -> str:
     n_same = 0
     for old, new in zip(sent, request.messages, strict=False):
         if old != new:

@@ -59,7 +59,7 @@ class BoundedClient(openai.DefaultAsyncHttpxClient):
         kind = came.headers.get("content-type", "").lower()
         is_stream = stream and "json" not in kind and "html" not in kind
         most = STREAM_BYTES if is_stream else self._whole_bytes
-        body = _Error(came) if came.status_code >= 300 else _Decoded(came, most)
+        body = _BoundedErrorBody(came) if came.status_code >= 300 else _BoundedBody(came, most)
         headers = [(key, value) for key, value in came.headers.multi_items() if key not in _DECODED]
         bounded = httpx2.Response(
             came.status_code,
@@ -76,7 +76,7 @@ class BoundedClient(openai.DefaultAsyncHttpxClient):
         return bounded
 
 
-class _Decoded(httpx2.AsyncByteStream):
+class _BoundedBody(httpx2.AsyncByteStream):
     """The body of an answer, decoded, in small pieces.
 
     Args:
@@ -119,7 +119,7 @@ class _Decoded(httpx2.AsyncByteStream):
         await self._response.aclose()
 
 
-class _Error(_Decoded):
+class _BoundedErrorBody(_BoundedBody):
     """The beginning of an error's body: what matters stands there."""
 
     def __init__(self, response: httpx2.Response) -> None:

@@ -1,6 +1,6 @@
 """The process that runs the embedded model: llama.cpp's own server, on loopback, behind a key.
 
-Started as `python -I -m stet.llm.embedded.child`. One JSON line on stdin tells it what to run
+Started as `python -I -m stet.llm.embedded.llama_server`. One JSON line on stdin tells it what to run
 (`model`, `key`, `context`), so that the key is neither in the arguments nor in the environment; one
 JSON line on stdout answers `{"port": n}` or `{"error": "…"}`, with `"kind": "import"` where llama.cpp
 can't be loaded. It ends when stdin does: with its

@@ -1,7 +1,7 @@
 """Which model is used, and why.
 
-`decide` is a pure function of the settings, the environment and what was found on the machine;
-`choose` looks and decides; `open_model` makes a `Model` of the choice. The order of `auto` is the
+`decide_model` is a pure function of the settings, the environment and what was found on the machine;
+`select_model` looks and decides; `open_model` makes a `Model` of the choice. The order of `auto` is the
 contract's: what the settings name; OPENAI_API_KEY; another provider's key; a local server that says
 who it is; the embedded model; else `NoModel` with the way to get one.
 
@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Literal
 
 from stet.llm.embedded import weights
-from stet.llm.embedded.model import CONTEXT_TOKENS, EmbeddedModel
-from stet.llm.endpoint import Endpoint, Sampling, hostname_of
+from stet.llm.embedded.embedded_model import CONTEXT_TOKENS, EmbeddedModel
 from stet.llm.errors import NoModel
+from stet.llm.local_servers import LocalServer, find_local_servers
 from stet.llm.model import Model
+from stet.llm.model_endpoint import ModelEndpoint, Sampling, hostname_of
 from stet.llm.openai_model import OpenAIModel
-from stet.llm.presets import COMPATIBLE, HOSTED, PRESETS, Preset
-from stet.llm.probe import LocalServer, find_local_servers
-from stet.llm.scripted import ScriptedModel
-from stet.llm.text_protocol import TextProtocolModel, When
+from stet.llm.providers import COMPATIBLE, HOSTED, PROVIDERS, ProviderSpec
+from stet.llm.scripted_model import ScriptedModel
+from stet.llm.text_protocol import TextProtocolModel, ToolMode
 from stet.settings.values import ModelSettings
 from stet.system.system import System
 
@@ -34,7 +34,7 @@ HOW_TO_GET_ONE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ModelChoice:
     """The model that will be asked.
 
     Attributes:
@@ -61,7 +61,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ModelEnvironment:
     """What there is on this machine.
 
     Attributes:
@@ -75,42 +75,44 @@ class Found:
     embedded_missing: str = ""
 
 
-async def choose(settings: ModelSettings, system: System) -> Choice:
+async def select_model(settings: ModelSettings, system: System) -> ModelChoice:
     """Look at environment and machine, and decide.
 
     Raises:
         NoModel: With the sentence that tells how to get one.
     """
-    return decide(settings, await look(settings, system))
+    return decide_model(settings, await inspect_environment(settings, system))
 
 
-async def look(settings: ModelSettings, system: System) -> Found:
+async def inspect_environment(settings: ModelSettings, system: System) -> ModelEnvironment:
     """What there is; local servers are asked only where the answer may matter."""
     environ = system.environ()
     servers = await find_local_servers() if _asks_servers(settings, environ) else ()
-    return Found(
-        environ, servers, await weights.missing(weights.SMOLLM2, weights.default_folder(), system)
+    return ModelEnvironment(
+        environ,
+        servers,
+        await weights.why_unavailable(weights.SMOLLM2, weights.default_folder(), system),
     )
 
 
-def decide(settings: ModelSettings, found: Found) -> Choice:
+def decide_model(settings: ModelSettings, environment: ModelEnvironment) -> ModelChoice:
     """The model to use.
 
     Raises:
         NoModel: With the sentence that tells how to get one.
     """
-    if script := found.environ.get(SCRIPT_ENV):
-        return Choice("scripted", script, "", f"{SCRIPT_ENV} names a script.")
+    if script := environment.environ.get(SCRIPT_ENV):
+        return ModelChoice("scripted", script, "", f"{SCRIPT_ENV} names a script.")
     if settings.base_url and not hostname_of(settings.base_url):
         raise NoModel("model.baseUrl is no http address of a model server: correct or remove it.")
     if settings.provider == "local":
-        return _embedded(settings, found, "model.provider asks for the embedded model.")
+        return _embedded(settings, environment, "model.provider asks for the embedded model.")
     if settings.provider != "auto":
-        return _named(PRESETS[settings.provider], settings, found)
-    return _automatic(settings, found)
+        return _named_provider(PROVIDERS[settings.provider], settings, environment)
+    return _automatic(settings, environment)
 
 
-async def open_model(choice: Choice, settings: ModelSettings, system: System) -> Model:
+async def open_model(choice: ModelChoice, settings: ModelSettings, system: System) -> Model:
     """A `Model` for the choice. Nothing is sent, started or imported yet but a script's file.
 
     Raises:
@@ -119,9 +121,9 @@ async def open_model(choice: Choice, settings: ModelSettings, system: System) ->
     if choice.provider == "scripted":
         return await ScriptedModel.from_file(Path(choice.name), system)
     if choice.provider == "local":
-        return TextProtocolModel(EmbeddedModel(system), When.ALWAYS)
-    preset = PRESETS.get(choice.provider, COMPATIBLE)
-    endpoint = Endpoint(
+        return TextProtocolModel(EmbeddedModel(system), ToolMode.ALWAYS)
+    preset = PROVIDERS.get(choice.provider, COMPATIBLE)
+    endpoint = ModelEndpoint(
         choice.provider,
         choice.base_url,
         choice.name,
@@ -136,7 +138,7 @@ async def open_model(choice: Choice, settings: ModelSettings, system: System) ->
     model = OpenAIModel(endpoint, system, sampling=sampling)
     if choice.tools == "native":
         return model
-    return TextProtocolModel(model, When.ALWAYS if choice.tools == "text" else When.REFUSED)
+    return TextProtocolModel(model, ToolMode.ALWAYS if choice.tools == "text" else ToolMode.REFUSED)
 
 
 def _asks_servers(settings: ModelSettings, environ: Mapping[str, str]) -> bool:
@@ -147,59 +149,63 @@ def _asks_servers(settings: ModelSettings, environ: Mapping[str, str]) -> bool:
         return True
     if settings.provider != "auto":
         return False
-    return bool(settings.name) or not any(_key(preset, environ)[1] for preset in _autos())
+    return bool(settings.name) or not any(
+        _key(preset, environ)[1] for preset in _automatic_providers()
+    )
 
 
-def _autos() -> tuple[Preset, ...]:
+def _automatic_providers() -> tuple[ProviderSpec, ...]:
     """The hosted providers that a key alone is enough for."""
     return tuple(preset for preset in HOSTED if preset.base_url)
 
 
-def _automatic(settings: ModelSettings, found: Found) -> Choice:
+def _automatic(settings: ModelSettings, environment: ModelEnvironment) -> ModelChoice:
     if settings.base_url:
-        return _explicit_url(settings, found)
-    if settings.name and (choice := _by_name(settings, found)):
+        return _explicit_url(settings, environment)
+    if settings.name and (choice := _by_name(settings, environment)):
         return choice
-    for preset in _autos():
-        key_env, key = _key(preset, found.environ)
+    for preset in _automatic_providers():
+        key_env, key = _key(preset, environment.environ)
         if key:
-            return _hosted(preset, settings, found, f"{key_env} is set.")
+            return _hosted(preset, settings, environment, f"{key_env} is set.")
     if settings.name:
         raise NoModel(
             f"No provider for the model {settings.name!r} of model.name: set model.provider or "
             "model.baseUrl, or its provider's key."
         )
-    for server in found.servers:
+    for server in environment.servers:
         if server.models:
             return _server(server, settings, server.models[0], f"{server.provider} is running.")
-    return _embedded(settings, found, "No provider's key is set and no local server runs.")
+    return _embedded(settings, environment, "No provider's key is set and no local server runs.")
 
 
-def _by_name(settings: ModelSettings, found: Found) -> Choice | None:
+def _by_name(settings: ModelSettings, environment: ModelEnvironment) -> ModelChoice | None:
     """The provider that a model's name alone points to, if it can be used."""
-    for preset in _autos():
-        if settings.name.startswith(preset.families) and _key(preset, found.environ)[1]:
+    for preset in _automatic_providers():
+        if settings.name.startswith(preset.families) and _key(preset, environment.environ)[1]:
             why = f"model.name {settings.name!r} is one of {preset.name}'s, whose key is set."
-            return _hosted(preset, settings, found, why)
-    for server in found.servers:
+            return _hosted(preset, settings, environment, why)
+    for server in environment.servers:
         if settings.name in server.models:
             why = f"{server.provider} is running and has {settings.name!r}."
             return _server(server, settings, settings.name, why)
     if settings.name == weights.SMOLLM2.name:
-        return _embedded(settings, found, "model.name is the embedded model's.")
+        return _embedded(settings, environment, "model.name is the embedded model's.")
     return None
 
 
-def _named(preset: Preset, settings: ModelSettings, found: Found) -> Choice:
+def _named_provider(
+    preset: ProviderSpec, settings: ModelSettings, environment: ModelEnvironment
+) -> ModelChoice:
     """The provider the settings name."""
     why = f"model.provider is {preset.name!r}."
     if preset.key_envs:
-        return _hosted(preset, settings, found, why)
-    server = next((one for one in found.servers if one.provider == preset.name), None)
+        return _hosted(preset, settings, environment, why)
+    server = next((one for one in environment.servers if one.provider == preset.name), None)
     if server is not None and server.models:
         return _server(server, settings, settings.name or server.models[0], why)
-    key_env, key = _setting_key(settings, found.environ)
-    return Choice(
+    key_env, key = _setting_key(settings, environment.environ)
+    return ModelChoice(
         preset.name,
         settings.name,
         settings.base_url or preset.base_url,
@@ -210,14 +216,14 @@ def _named(preset: Preset, settings: ModelSettings, found: Found) -> Choice:
     )
 
 
-def _explicit_url(settings: ModelSettings, found: Found) -> Choice:
+def _explicit_url(settings: ModelSettings, environment: ModelEnvironment) -> ModelChoice:
     """An address without a provider: the preset of that host, else any OpenAI-compatible server."""
     host = hostname_of(settings.base_url)
-    for preset in _autos():
+    for preset in _automatic_providers():
         if host == hostname_of(preset.base_url):
-            return _hosted(preset, settings, found, "model.baseUrl is set.")
-    key_env, key = _setting_key(settings, found.environ)
-    return Choice(
+            return _hosted(preset, settings, environment, "model.baseUrl is set.")
+    key_env, key = _setting_key(settings, environment.environ)
+    return ModelChoice(
         COMPATIBLE.name,
         settings.name,
         settings.base_url,
@@ -228,30 +234,32 @@ def _explicit_url(settings: ModelSettings, found: Found) -> Choice:
     )
 
 
-def _hosted(preset: Preset, settings: ModelSettings, found: Found, why: str) -> Choice:
+def _hosted(
+    preset: ProviderSpec, settings: ModelSettings, environment: ModelEnvironment, why: str
+) -> ModelChoice:
     """A provider that wants a key.
 
     Raises:
         NoModel: If the key, or the address of an azure resource, is missing.
     """
-    key_env, key = _setting_key(settings, found.environ)
+    key_env, key = _setting_key(settings, environment.environ)
     if not settings.api_key_env:
-        key_env, key = _key(preset, found.environ)
+        key_env, key = _key(preset, environment.environ)
     if not key:
         raise NoModel(
             f"{preset.name} wants a key: set {key_env} in the environment the editor starts in, or "
             "name another variable in model.apiKeyEnv."
         )
-    users_url = settings.base_url or _first(preset.base_url_envs, found.environ)
+    users_url = settings.base_url or _first(preset.base_url_envs, environment.environ)
     base_url = users_url or preset.base_url
-    api_version = settings.api_version or found.environ.get("OPENAI_API_VERSION", "")
+    api_version = settings.api_version or environment.environ.get("OPENAI_API_VERSION", "")
     name = settings.name or preset.model
     if preset.name == "azure" and not (base_url and name and api_version):
         raise NoModel(
             "azure wants three more settings: model.baseUrl (the resource's address, or "
             "AZURE_OPENAI_ENDPOINT), model.name (the deployment) and model.apiVersion."
         )
-    return Choice(
+    return ModelChoice(
         preset.name,
         name,
         base_url,
@@ -263,33 +271,33 @@ def _hosted(preset: Preset, settings: ModelSettings, found: Found, why: str) -> 
     )
 
 
-def _server(server: LocalServer, settings: ModelSettings, name: str, why: str) -> Choice:
-    return Choice(
+def _server(server: LocalServer, settings: ModelSettings, name: str, why: str) -> ModelChoice:
+    return ModelChoice(
         server.provider,
         name,
         server.base_url,
         why,
-        tools=_tools(PRESETS[server.provider], settings, is_users=False),
+        tools=_tools(PROVIDERS[server.provider], settings, is_users=False),
         context_tokens=server.context_tokens if name == server.models[0] else None,
     )
 
 
-def _embedded(settings: ModelSettings, found: Found, why: str) -> Choice:
-    if not found.embedded_missing:
-        return Choice(
+def _embedded(settings: ModelSettings, environment: ModelEnvironment, why: str) -> ModelChoice:
+    if not environment.embedded_missing:
+        return ModelChoice(
             "local", weights.SMOLLM2.name, "", why, tools="text", context_tokens=CONTEXT_TOKENS
         )
     if settings.provider == "local":
-        raise NoModel(found.embedded_missing)
+        raise NoModel(environment.embedded_missing)
     how = HOW_TO_GET_ONE
-    if found.embedded_missing == weights.HOW_TO_GET_RUNTIME:
+    if environment.embedded_missing == weights.HOW_TO_GET_RUNTIME:
         # The weights alone would lead back to this very message.
         how = f"{weights.HOW_TO_GET_RUNTIME} {HOW_TO_GET_ONE.replace('Run', 'Then run', 1)}"
     raise NoModel(f"There is no model to ask. {how}")
 
 
 def _tools(
-    preset: Preset, settings: ModelSettings, *, is_users: bool
+    preset: ProviderSpec, settings: ModelSettings, *, is_users: bool
 ) -> Literal["native", "text", "auto"]:
     """How tools are called: at an address of the user's (`is_users`) anything may answer."""
     if settings.tool_calls != "auto":
@@ -302,7 +310,7 @@ def _setting_key(settings: ModelSettings, environ: Mapping[str, str]) -> tuple[s
     return settings.api_key_env, environ.get(settings.api_key_env, "").strip()
 
 
-def _key(preset: Preset, environ: Mapping[str, str]) -> tuple[str, str]:
+def _key(preset: ProviderSpec, environ: Mapping[str, str]) -> tuple[str, str]:
     """The first of a preset's variables that is set, and what it holds; else the first, and ""."""
     for name in preset.key_envs:
         if key := environ.get(name, "").strip():

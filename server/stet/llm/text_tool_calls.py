@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from stet.llm.completion_stream import new_call_id
 from stet.llm.messages import Message, ToolCall, ToolDefinition
 from stet.llm.model import Sink
-from stet.llm.stream import new_call_id
 from stet.llm.tool_names import meant_tool
 
 OPEN, CLOSE = "<tool_call>", "</tool_call>"
@@ -54,9 +54,9 @@ def render_tools(tools: Iterable[ToolDefinition]) -> str:
 def render_message(message: Message) -> Message:
     """A message without calls or results: both become text of the assistant and the user."""
     if message.role == "tool":
-        return Message("user", f"<tool_result>\n{defused(message.content)}\n</tool_result>")
+        return Message("user", f"<tool_result>\n{escape_tags(message.content)}\n</tool_result>")
     if message.role == "user":
-        return Message("user", defused(message.content))
+        return Message("user", escape_tags(message.content))
     if not message.tool_calls:
         return message
     parts = [message.content] if message.content else []
@@ -72,7 +72,7 @@ def render_call(call: ToolCall) -> str:
     return f'{OPEN}\n{{"name": {name}, "arguments": {arguments}}}\n{CLOSE}'
 
 
-def defused(text: str) -> str:
+def escape_tags(text: str) -> str:
     """`text` in which our tags are no tags any more (a backslash stands in them)."""
     return _TAG.sub(r"<\\", text)
 
@@ -135,7 +135,7 @@ def _object(text: str) -> dict[str, Any] | None:
     return data if isinstance(data, dict) else None
 
 
-class Held:
+class StreamGate:
     """Streams what is said and holds back what may be the beginning of a call.
 
     A line is sent as it comes once its first character shows that it opens no call; from the first
@@ -153,7 +153,7 @@ class Held:
         self._in_line = False
         self._holding = False
 
-    def take(self, piece: str) -> None:
+    def write(self, piece: str) -> None:
         """A piece of the answer."""
         if self._holding:
             return

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from stet.llm.retry import Failure
+from stet.llm.retry import AttemptFailure
 
 _CAPS = ("max_tokens", "max_completion_tokens")
 _DROPPABLE = {
@@ -23,7 +23,7 @@ _BETWEEN = {"role": "assistant", "content": "Understood."}
 """Said between a result and the user's next words, where a server refuses these side by side."""
 
 
-class Quirks:
+class ServerQuirks:
     """One server's.
 
     Args:
@@ -36,7 +36,7 @@ class Quirks:
         self._dropped: set[str] = set()
         self._answers_between = False
 
-    def mended(self, body: dict[str, Any]) -> dict[str, Any]:
+    def adapt(self, body: dict[str, Any]) -> dict[str, Any]:
         """`body` as this server takes it."""
         mended = {key: value for key, value in body.items() if key not in self._dropped}
         if "max_tokens" in mended and self._max_tokens_field != "max_tokens":
@@ -45,7 +45,7 @@ class Quirks:
             mended["messages"] = _with_answers_between(mended["messages"])
         return mended
 
-    def learn(self, failure: Failure, sent: Mapping[str, Any]) -> bool:
+    def learn(self, failure: AttemptFailure, sent: Mapping[str, Any]) -> bool:
         """Whether the failure of `sent` taught something, so that the round can go on at once."""
         if failure.status not in _BAD_REQUEST:
             return False
