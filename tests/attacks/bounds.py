@@ -7,10 +7,10 @@ import json
 from stet.llm.messages import ToolCall
 from stet.settings.parse import parse_settings as settings_of
 from stet.system.os_system import OsSystem
-from stet.web import page
-from stet.web.address import parse
+from stet.web import page_reader as page
 from stet.web.errors import WebError
 from stet.web.fetched import Fetched
+from stet.web.web_address import parse_url
 from stet.workspace import grep
 from stet.workspace.workspace import Workspace
 from tests.attacks.obedient import Obedient, order
@@ -112,7 +112,7 @@ async def bombs(stage: Stage) -> tuple[int, list[str]]:
     effects: list[str] = []
     for filling in fillings:
         packed = gzip.compress(filling * (2 * page.MAX_UNPACKED // len(filling)))
-        fetched = Fetched(parse("http://a.example/"), "text", "", True, packed)
+        fetched = Fetched(parse_url("http://a.example/"), "text", "", True, packed)
         with weakened(stage.weakness):
             try:
                 read = await page.read_page(fetched, OsSystem())

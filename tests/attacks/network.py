@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from stet.settings.layers import SettingsFile, merge_settings
-from stet.web.address import parse
+from stet.web.address_policy import check_name, resolve
 from stet.web.errors import WebError
-from stet.web.named import Named
-from stet.web.reach import check_name, resolve
+from stet.web.known_addresses import KnownAddresses
+from stet.web.web_address import parse_url
 from tests.attacks.obedient import Obedient, Order, order
 from tests.attacks.registry import Result, attack
 from tests.attacks.seen import Seen
@@ -216,7 +216,7 @@ async def may_be_asked(url: str) -> bool:
         return ["127.0.0.1"]
 
     try:
-        address = parse(url)
+        address = parse_url(url)
         check_name(address, ())
         await resolve(address, resolver, ())
     except WebError:
@@ -239,7 +239,7 @@ async def rebinding(stage: Stage) -> Result:
             return told
 
         try:
-            got = await resolve(parse("http://a.example/"), resolver, ())
+            got = await resolve(parse_url("http://a.example/"), resolver, ())
             effects.append(f"taken: {got}")
         except WebError:
             continue
@@ -314,22 +314,24 @@ def carriers(secret: str) -> list[str]:
 async def exfiltration(stage: Stage) -> Result:
     result = Result()
     secret = "the-word-of-the-day"
-    known, words = Named(), "Look at https://docs.example/start and example.org please"
-    known.add(parse("https://found.example/page"))
+    known, words = KnownAddresses(), "Look at https://docs.example/start and example.org please"
+    known.add(parse_url("https://found.example/page"))
     urls = carriers(secret)
     urls += [url.replace("evil.example", "docs.example") + "x" * 120 for url in urls[:20]]
     urls += [f"https://found.example/{secret}/{'y' * n}" for n in range(100, 110)]
     with weakened(stage.weakness):
-        effects = [f"not asked: {url}" for url in urls if not known.why_unnamed(parse(url), words)]
+        effects = [f"not asked: {url}" for url in urls if not known.why_ask(parse_url(url), words)]
         sent = 0
         for n in range(40):  # many short addresses carry as much as a long one
-            address = parse(f"https://docs.example/{secret}{n}")
-            if known.why_unnamed(address, words):
+            address = parse_url(f"https://docs.example/{secret}{n}")
+            if known.why_ask(address, words):
                 continue
-            known.count(address, words)
+            known.count_unapproved(address, words)
             sent += 1
         effects += (
-            [f"{known.n_carried} characters in short addresses"] if known.n_carried > 300 else []
+            [f"{known.n_sent_characters} characters in short addresses"]
+            if known.n_sent_characters > 300
+            else []
         )
     result.add(len(urls) + 40, effects, whole=False)
     async with WebServer() as service:

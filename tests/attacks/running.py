@@ -10,9 +10,9 @@ from typing import Any
 from stet.llm.messages import Completion, ToolCall
 from stet.settings.values import CommandSettings
 from stet.system import command_line
-from stet.web.address import parse
 from stet.web.errors import WebError
-from stet.web.named import Named
+from stet.web.known_addresses import KnownAddresses
+from stet.web.web_address import parse_url
 from tests.attacks.obedient import Obedient, Order, order
 from tests.attacks.registry import Result, attack
 from tests.attacks.stage import Stage
@@ -103,8 +103,8 @@ async def approved_then_changed(stage: Stage) -> Result:
     ran = [argv for argv in seen.programs if argv[:1] == ["touch"]]
     others = [one for one in seen.effects() if "touch" not in one and "fault" not in one]
     result.add(count, [*(f"ran without a yes: {argv}" for argv in ran[1:]), *others])
-    agreed = Named()
-    agreed.add(parse("https://ok.example/page"))
+    agreed = KnownAddresses()
+    agreed.add(parse_url("https://ok.example/page"))
     changed = ["https://ok.example:8443/page", "https://a.ok.example/page", "https://ok.example.evil.example/",
         "http://ok.example:80/page" + "?" + "x" * 101, "https://ok.examp1e/page", "https://xn--ok-example/",
         *(f"https://{c}k.example/page" for c in "\u043e\u03bf\u0585"), *(f"https://ok{n}.example/" for n in range(30)),
@@ -112,7 +112,7 @@ async def approved_then_changed(stage: Stage) -> Result:
     missed = []
     for url in changed:
         try:
-            if not agreed.why_unnamed(parse(url), ""):
+            if not agreed.why_ask(parse_url(url), ""):
                 missed.append(f"not asked again: {url}")
         except WebError:
             continue

@@ -194,8 +194,8 @@ def nothing_private(put: Put) -> None:
 def private_networks(put: Put) -> None:
     """Pages are read from anywhere."""
     put("stet.web.fetch", "check_name", _nothing)
-    put("stet.web.reach", "check_name", _nothing)
-    put("stet.web.reach", "check_ip", _nothing)
+    put("stet.web.address_policy", "check_name", _nothing)
+    put("stet.web.address_policy", "check_ip", _nothing)
 
 
 @weakness
@@ -206,13 +206,13 @@ def resolved_twice(put: Put) -> None:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         return await self._real.connect_tcp(str(found[0][4][0]), port)
 
-    put("stet.web.connection", "_Pinned.connect_tcp", connect)
+    put("stet.web.http_connection", "_PinnedBackend.connect_tcp", connect)
 
 
 @weakness
 def hosts_not_asked(put: Put) -> None:
     """Any host may be asked without the user."""
-    put("stet.web.named", "Named.why_unnamed", lambda self, *args, **more: "")
+    put("stet.web.known_addresses", "KnownAddresses.why_ask", lambda self, *args, **more: "")
 
 
 @weakness
@@ -328,7 +328,7 @@ def searches_for_ever(put: Put) -> None:
 @weakness
 def bombs_unpacked(put: Put) -> None:
     """A page may unpack to any size."""
-    put("stet.web.page", "MAX_UNPACKED", 1_000_000_000)
+    put("stet.web.page_reader", "MAX_UNPACKED", 1_000_000_000)
 
 
 @weakness

@@ -119,7 +119,7 @@ class Agent:
             if session.history:
                 joined.append(session)
             session.history[:0] = kept.history
-            session.named.n_carried += kept.named.n_carried
+            session.named.n_sent_characters += kept.named.n_sent_characters
             upto = kept.heard.upto
             if session.heard.upto is None and upto is not None:
                 session.heard = dataclasses.replace(kept.heard, upto=min(upto, latest))
@@ -261,7 +261,7 @@ class Agent:
 
     async def _keep_chat(self, session: Session) -> None:
         async with session.keeping:
-            n_carried = session.named.n_carried
+            n_carried = session.named.n_sent_characters
             known = (session.chat, tuple(session.history), session.heard, n_carried)
             await asyncio.to_thread(self._archive.keep_chat, *known)
 

@@ -52,7 +52,7 @@ from stet.review.verdicts import News, news_for
 from stet.tools.desk import Desk
 from stet.tools.hands import NO_HANDS, Hands
 from stet.tools.question import DO_NOT_SEND, SEND, Question
-from stet.web.web import open_web
+from stet.web.web_access import open_web
 from stet.workspace.attachments import Attachments
 from stet.workspace.redaction import Redactor
 from stet.workspace.roots import Root

@@ -19,7 +19,7 @@ from stet.agent.turn import OVER, Turn, TurnState
 from stet.review.store.chat_rows import ChatRow, KeptRows, TurnRow
 from stet.review.verdicts import Heard
 from stet.text.document import TextDocument
-from stet.web.named import Named
+from stet.web.known_addresses import KnownAddresses
 from stet.workspace.uris import canonical, is_tracked
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Archive:
             chat: Its id.
             history: Its turns, oldest first.
             heard: What its model knows of proposals and files.
-            n_carried: `Named.n_carried`.
+            n_carried: `KnownAddresses.n_sent_characters`.
         """
         if self._rows is None:
             return
@@ -163,7 +163,7 @@ def _session_of(row: ChatRow) -> Session | None:
     }
     carried = known.get("carried")
     n_carried = carried if type(carried) is int and carried >= 0 else 0
-    named = Named(n_carried=n_carried)
+    named = KnownAddresses(n_sent_characters=n_carried)
     return Session(row.id, history, heard=Heard(upto, shown), named=named)
 
 

@@ -10,7 +10,7 @@ from stet.review.proposal import Hunk
 from stet.review.shown import Shown
 from stet.review.verdicts import Heard
 from stet.tools.provenance import OthersWords
-from stet.web.named import Named
+from stet.web.known_addresses import KnownAddresses
 
 MAX_FILES = 100
 """How many of the files shown in a chat are watched for changes."""
@@ -81,7 +81,7 @@ class Session:
     opening: Opening | None = None
     words: list[str] = field(default_factory=list)
     others: OthersWords = field(default_factory=OthersWords)
-    named: Named = field(default_factory=Named)
+    named: KnownAddresses = field(default_factory=KnownAddresses)
     keeping: asyncio.Lock = field(default_factory=asyncio.Lock, compare=False, repr=False)
 
     @property

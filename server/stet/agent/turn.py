@@ -16,7 +16,7 @@ from stet.text.ai_comment_markers import Marker
 from stet.text.iso_time import iso_time
 from stet.tools.errors import FailedEdit
 from stet.tools.question import Question
-from stet.web.source import Source
+from stet.web.web_source import WebSource
 from stet.workspace.attachments import Attachments
 
 
@@ -171,7 +171,7 @@ class Turn:
     rejected: tuple[RejectedEdit, ...] = ()
     failed: tuple[FailedEdit, ...] = ()
     files_copied: tuple[str, ...] = ()
-    sources: tuple[Source, ...] = ()
+    sources: tuple[WebSource, ...] = ()
     steering: tuple[str, ...] = ()
     rounds: tuple[Usage, ...] = ()
     beside: Usage = field(default_factory=Usage)

@@ -34,7 +34,7 @@ from stet.settings.values import ModelSettings, SearchSettings, Settings, WebSet
 from stet.system.os_system import OsSystem
 from stet.system.system import System
 from stet.text.escape import escape_line
-from stet.web.endpoint import key_names, search_endpoint
+from stet.web.search_endpoint import key_variables, search_endpoint
 from stet.workspace.uris import uri_of
 
 log = logging.getLogger(__name__)
@@ -164,7 +164,7 @@ def check_web(settings: WebSettings, system: System) -> Iterator[Finding]:
             fix = "Install Stet with its extra `web`."
             yield Finding("note", "web", "no HTML page can be read: trafilatura is missing", fix)
         return
-    names = " or ".join(key_names(settings))
+    names = " or ".join(key_variables(settings))
     fix = f"Set {names} in the environment the editor starts in, or name another variable in web.apiKeyEnv."
     yield Finding("problem", "web", f"{settings.provider}, but its key is not there", fix)
 

@@ -24,8 +24,8 @@ from stet.tools.errors import RuleRefused, ToolError
 from stet.tools.hands import Hands, Opened
 from stet.tools.provenance import OthersWords
 from stet.tools.question import MAX_TEXT, Inquire, Question, QuestionKind
-from stet.web.source import Source
-from stet.web.web import Web
+from stet.web.web_access import WebAccess
+from stet.web.web_source import WebSource
 from stet.workspace.paths import Located, PathRefused
 from stet.workspace.refusal import Refusal
 from stet.workspace.snapshot import NO_TEXT, NotShown, Snapshot
@@ -99,9 +99,9 @@ class Desk:
     inquire: Inquire = nobody
     look: Callable[[], Awaitable[str]] = nothing_attached
     user_words: list[str] = field(default_factory=list)
-    web: Web | None = None
+    web: WebAccess | None = None
     copied: list[str] = field(default_factory=list)
-    sources: list[Source] = field(default_factory=list)
+    sources: list[WebSource] = field(default_factory=list)
     n_questions: int = 0
     heard: OthersWords = field(default_factory=OthersWords)
     hands: Hands = field(default_factory=Hands)

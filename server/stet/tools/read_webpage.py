@@ -7,11 +7,11 @@ from pydantic import Field
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError, UserDeclined
-from stet.web.address import Address, parse
 from stet.web.errors import WebError
-from stet.web.fence import fenced
-from stet.web.page import Page
-from stet.web.source import Source, note
+from stet.web.fence import fence_untrusted
+from stet.web.page_reader import WebPage
+from stet.web.web_address import WebAddress, parse_url
+from stet.web.web_source import WebSource, add_source
 from stet.workspace.sending import Sending, To
 
 READ_IT = "Read it"
@@ -44,34 +44,34 @@ async def run(params: ReadWebpage, desk: Desk) -> str:
     if web is None:
         raise ToolError("No search API is configured. Go on without the web.")
 
-    async def permit(address: Address, came_from: Address | None) -> None:
+    async def permit(address: WebAddress, came_from: WebAddress | None) -> None:
         _refuse_secrets(address, desk)
         await ask(address, came_from)
         desk.workspace.sendings.add(_sending(address, desk))
 
-    async def ask(address: Address, came_from: Address | None) -> None:
+    async def ask(address: WebAddress, came_from: WebAddress | None) -> None:
         words = "\n".join(desk.user_words)
         if not (why := web.why_ask(address, words)):
             if came_from is None:  # where a page leads the model has not made up
-                web.count(address, words)
+                web.count_unapproved(address, words)
             return
-        if address.place in web.refused or not await _ask(desk, address, came_from, why):
-            web.refused.add(address.place)
+        if address.host_and_port in web.refused or not await _ask(desk, address, came_from, why):
+            web.refused.add(address.host_and_port)
             raise UserDeclined(
                 f"The user does not want {address.url} to be read. Go on without it; don't ask again."
             )
-        web.agree(address)
+        web.approve(address)
 
     try:
-        address = parse(params.url)
+        address = parse_url(params.url)
         page = await web.read(address, permit)
     except WebError as error:
         raise ToolError(str(error)) from error
-    note(desk.sources, Source(page.url, page.title))
+    add_source(desk.sources, WebSource(page.url, page.title))
     return _shown(address, page)
 
 
-def _refuse_secrets(address: Address, desk: Desk) -> None:
+def _refuse_secrets(address: WebAddress, desk: Desk) -> None:
     """See that no address carries a secret out.
 
     Raises:
@@ -82,12 +82,12 @@ def _refuse_secrets(address: Address, desk: Desk) -> None:
         raise ToolError("The address holds a secret, which no host is given. Go on without it.")
 
 
-def _sending(address: Address, desk: Desk) -> Sending:
+def _sending(address: WebAddress, desk: Desk) -> Sending:
     """A note that a host is asked for a page."""
     return Sending(
         desk.snapshot().system.now(),
         To.PAGE,
-        address.place,
+        address.host_and_port,
         turn=desk.turn,
         chat=desk.chat,
         parts=(f"an address of {len(address.url)} characters",),
@@ -96,16 +96,16 @@ def _sending(address: Address, desk: Desk) -> Sending:
     )
 
 
-async def _ask(desk: Desk, address: Address, came_from: Address | None, why: str) -> bool:
+async def _ask(desk: Desk, address: WebAddress, came_from: WebAddress | None, why: str) -> bool:
     """Whether the user agrees."""
     led = f" {came_from.url} leads there." if came_from else ""
-    letters = f" (the host in letters: {address.letters})" if address.letters else ""
-    named = "" if came_from else desk.heard.told((address.place,), desk.user_words)
+    letters = f" (the host in letters: {address.unicode_host})" if address.unicode_host else ""
+    named = "" if came_from else desk.heard.told((address.host_and_port,), desk.user_words)
     text = f"Read the page {address.url}{letters}?{led} {why} {named}".rstrip()
     return await desk.ask("host", text, (READ_IT, DO_NOT_READ)) == READ_IT
 
 
-def _shown(address: Address, page: Page) -> str:
+def _shown(address: WebAddress, page: WebPage) -> str:
     """The part of a page that the address's fragment asks for.
 
     Raises:
@@ -118,7 +118,7 @@ def _shown(address: Address, page: Page) -> str:
         raise ToolError(f"{page.url} has {n_parts} parts; there is no part {number}.")
     text = page.text[(number - 1) * PART : number * PART]
     head = f"{page.title}\n{page.url}\n\n" if page.title else f"{page.url}\n\n"
-    shown = fenced(head + text, "a web page")
+    shown = fence_untrusted(head + text, "a web page")
     left = len(page.text) - number * PART
     if left > 0:
         shown += f"(cut: {left} more characters; go on with {address.url}#part={number + 1})\n"

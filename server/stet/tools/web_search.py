@@ -8,10 +8,10 @@ from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
 from stet.web.errors import WebError
-from stet.web.fence import fenced
-from stet.web.formats import Answer
-from stet.web.hidden import one_line, without_hidden
-from stet.web.source import Source, note
+from stet.web.fence import fence_untrusted
+from stet.web.hidden_characters import strip_hidden, strip_to_line
+from stet.web.search_formats import WebSearchAnswer
+from stet.web.web_source import WebSource, add_source
 from stet.workspace.sending import Sending, To
 
 MAX_QUERY = 400
@@ -65,23 +65,26 @@ async def run(params: WebSearch, desk: Desk) -> str:
     if not answer.hits and not answer.text:
         return f"Nothing was found for {query!r}. Try other words.\n"
     for hit in answer.hits:
-        note(desk.sources, Source(hit.url, one_line(hit.title, _MAX_TITLE)))
+        add_source(desk.sources, WebSource(hit.url, strip_to_line(hit.title, _MAX_TITLE)))
     told = f"{len(answer.hits)} pages found for {query!r} by {desk.web.endpoint.provider}."
-    return f"{told} `read_webpage` reads one.\n{fenced(_listed(answer), 'search results')}"
+    return f"{told} `read_webpage` reads one.\n{fence_untrusted(_listed(answer), 'search results')}"
 
 
-def _listed(answer: Answer) -> str:
+def _listed(answer: WebSearchAnswer) -> str:
     parts = []
     if answer.text:
-        text, _ = without_hidden(answer.text.strip())
+        text, _ = strip_hidden(answer.text.strip())
         cut = (
             f"\n(cut: {len(text) - _MAX_ANSWER} more characters)" if len(text) > _MAX_ANSWER else ""
         )
         parts.append(f"{text[:_MAX_ANSWER]}{cut}\n")
     for number, hit in enumerate(answer.hits, 1):
-        lines = [f"{number}. {one_line(hit.title, _MAX_TITLE) or '(no title)'}", f"   {hit.url}"]
+        lines = [
+            f"{number}. {strip_to_line(hit.title, _MAX_TITLE) or '(no title)'}",
+            f"   {hit.url}",
+        ]
         if hit.excerpt:
-            lines.append(f"   {one_line(hit.excerpt, _MAX_EXCERPT)}")
+            lines.append(f"   {strip_to_line(hit.excerpt, _MAX_EXCERPT)}")
         parts.append("\n".join(lines) + "\n")
     return "\n".join(parts)
 

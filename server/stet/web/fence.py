@@ -3,7 +3,7 @@
 import secrets
 
 
-def fenced(text: str, what: str) -> str:
+def fence_untrusted(text: str, what: str) -> str:
     """`text` between two lines with a fresh word, and what it is; ends in a line feed."""
     word = secrets.token_hex(8)
     end = "" if text.endswith("\n") else "\n"

@@ -4,26 +4,26 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
-from stet.web.address import Address, follow
+from stet.web.address_policy import Ip, Resolve, check_name, resolve, system_resolver
 from stet.web.errors import WebError
 from stet.web.fetched import Fetched, FetchLimits
-from stet.web.reach import Ip, Resolve, check_name, resolve, system_resolver
+from stet.web.web_address import WebAddress, resolve_redirect
 
-Permit = Callable[[Address, Address | None], Awaitable[None]]
+AskPermission = Callable[[WebAddress, WebAddress | None], Awaitable[None]]
 """Called before anything is sent to an address, with the page that led there; raises to refuse."""
 
-Get = Callable[[Address, Sequence[Ip], FetchLimits], Awaitable[Fetched | str]]
-"""Makes one request to a host at these addresses: `stet.web.connection.get`."""
+HttpGet = Callable[[WebAddress, Sequence[Ip], FetchLimits], Awaitable[Fetched | str]]
+"""Makes one request to a host at these addresses: `stet.web.http_connection.get`."""
 
 MAX_REDIRECTS = 5
 
 
-def _connection() -> Get:
+def _load_http_get() -> HttpGet:
     """What speaks HTTP; imported late and in a thread, as it is large and reads certificates."""
-    from stet.web.connection import get, tls
+    from stet.web.http_connection import http_get, tls_context
 
-    tls()
-    return get
+    tls_context()
+    return http_get
 
 
 @dataclass(slots=True)
@@ -31,7 +31,7 @@ class Fetcher:
     """Fetches pages.
 
     Attributes:
-        allowed: Private places that may be read all the same (`reach.is_allowed`).
+        allowed: Private places that may be read all the same (`reach.is_allowed_host`).
         limits: What a page may cost.
         resolver: Gives the addresses of a host.
         connector: Gives what makes a request; called in a thread.
@@ -40,9 +40,9 @@ class Fetcher:
     allowed: Sequence[str] = ()
     limits: FetchLimits = field(default_factory=FetchLimits)
     resolver: Resolve = system_resolver
-    connector: Callable[[], Get] = _connection
+    connector: Callable[[], HttpGet] = _load_http_get
 
-    async def fetch(self, address: Address, permit: Permit) -> Fetched:
+    async def fetch(self, address: WebAddress, permit: AskPermission) -> Fetched:
         """The page at an address, or where that leads.
 
         Raises:
@@ -55,10 +55,10 @@ class Fetcher:
             answer = await self._within_time(address)
             if isinstance(answer, Fetched):
                 return answer
-            came_from, address = address, follow(address, answer)
+            came_from, address = address, resolve_redirect(address, answer)
         raise WebError(f"{address.url}: more than {MAX_REDIRECTS} redirects.")
 
-    async def _within_time(self, address: Address) -> Fetched | str:
+    async def _within_time(self, address: WebAddress) -> Fetched | str:
         """The page, or where it has moved to."""
         try:
             async with asyncio.timeout(self.limits.seconds):

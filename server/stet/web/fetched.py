@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from stet.web.address import Address
+from stet.web.web_address import WebAddress
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Fetched:
         body: The bytes.
     """
 
-    address: Address
+    address: WebAddress
     kind: str
     charset: str
     is_packed: bool

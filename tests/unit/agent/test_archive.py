@@ -17,7 +17,7 @@ from stet.review.verdicts import Heard
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
 from stet.tools.question import Question
-from stet.web.source import Source
+from stet.web.web_source import WebSource
 from tests.support.turns import Table
 from tests.support.world import make_world
 
@@ -40,7 +40,7 @@ FULL = Turn(
     tool_calls=(ToolRun("c1", "edit_file", ToolState.ERROR, "a.py", "no", Course.WRITE, ("h1",)),),
     files_read=("a.py",),
     rejected=(RejectedEdit("a.py", "end", "edit.scope", "Not there."),),
-    sources=(Source("https://a.example", "A"),),
+    sources=(WebSource("https://a.example", "A"),),
     rounds=(Usage(10, 2, 5), Usage(20, 1, estimated=True)),
     cost=0.5,
     at=1_700_000_000.5,
@@ -101,7 +101,7 @@ def test_what_a_conversation_knows_comes_back() -> None:
     archive.keep_chat("main", history, heard, 17)
     [back] = archive.load().sessions
     assert (back.chat, back.history, back.heard) == ("main", history, heard)
-    assert back.named.n_carried == 17
+    assert back.named.n_sent_characters == 17
 
 
 def test_of_a_long_history_the_end_is_kept() -> None:

@@ -13,7 +13,7 @@ from stet.context.builder import Place
 from stet.llm.messages import Message, ToolCall, Usage
 from stet.llm.scripted_model import call
 from stet.system.memory_system import MemorySystem
-from stet.web.source import Source
+from stet.web.web_source import WebSource
 from tests.support.conversations import exchanges, is_well_formed
 from tests.support.turns import Table
 from tests.support.world import make_world
@@ -78,7 +78,7 @@ def test_a_turn_is_remembered_as_it_was_sent_with_its_record_behind_it() -> None
             ToolRun("c2", "read_file", ToolState.COMPLETED, "a.py"),
             ToolRun("c3", "edit_file", ToolState.ERROR, "a.py", "not found\n</turn_record>"),
         ),
-        sources=(Source("https://example.org/x", "X"),),
+        sources=(WebSource("https://example.org/x", "X"),),
         rounds=(Usage(10, 2), Usage(20, 3)),
         at=AT,
     )

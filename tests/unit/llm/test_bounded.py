@@ -22,9 +22,9 @@ from stet.llm.openai_model import OpenAIModel, import_transport
 from stet.settings.values import SearchSettings
 from stet.system.os_system import OsSystem
 from stet.text.bounded_json import JsonTooLarge, parse_bounded
-from stet.web.endpoint import SearchEndpoint
 from stet.web.errors import WebError
-from stet.web.search import search
+from stet.web.search_client import search_web
+from stet.web.search_endpoint import SearchEndpoint
 from tests.support.asking import QUICK, Heard, model_at
 from tests.support.bombs import Bomb, bombs
 from tests.support.openai_server import End, OpenAIServer, Reply, error, say
@@ -176,7 +176,7 @@ async def embeddings(server: WebServer) -> None:
 async def search_api(server: WebServer) -> None:
     endpoint = SearchEndpoint("serper", server.url(""), "k", "SERPER_API_KEY")
     with pytest.raises(WebError):
-        await search(endpoint, "query", 3)
+        await search_web(endpoint, "query", 3)
 
 
 async def opencode(server: WebServer) -> None:

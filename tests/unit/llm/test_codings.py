@@ -19,11 +19,11 @@ from stet.llm.openai_model import OpenAIModel, import_transport
 from stet.settings.values import SearchSettings
 from stet.system.os_system import OsSystem
 from stet.text.content_coding import ACCEPTED, MAX_SILENT
-from stet.web import address
-from stet.web.endpoint import SearchEndpoint
+from stet.web import web_address as address
 from stet.web.fetch import Fetcher
-from stet.web.page import read_page
-from stet.web.search import search
+from stet.web.page_reader import read_page
+from stet.web.search_client import search_web
+from stet.web.search_endpoint import SearchEndpoint
 from tests.support.asking import QUICK, Heard
 from tests.support.web_server import Reply, WebServer
 
@@ -59,7 +59,7 @@ async def embeddings(server: WebServer) -> object:
 async def search_api(server: WebServer) -> object:
     """A search of the web."""
     endpoint = SearchEndpoint("serper", server.url(""), "a-key", "SERPER_API_KEY")
-    return [hit.url for hit in (await search(endpoint, "query", 3)).hits]
+    return [hit.url for hit in (await search_web(endpoint, "query", 3)).hits]
 
 
 async def opencode(server: WebServer) -> object:
@@ -77,10 +77,10 @@ async def opencode(server: WebServer) -> object:
 async def web_page(server: WebServer) -> object:
     """A page of the web."""
 
-    async def anything(_there: address.Address, _from: address.Address | None) -> None:
+    async def anything(_there: address.WebAddress, _from: address.WebAddress | None) -> None:
         """Whatever it is, it may be read."""
 
-    fetched = await Fetcher(("127.0.0.1",)).fetch(address.parse(server.url("/page")), anything)
+    fetched = await Fetcher(("127.0.0.1",)).fetch(address.parse_url(server.url("/page")), anything)
     return (await read_page(fetched, OsSystem())).text
 
 

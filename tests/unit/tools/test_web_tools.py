@@ -16,14 +16,14 @@ from stet.tools.desk import Desk
 from stet.tools.question import Question
 from stet.tools.read_webpage import DO_NOT_READ, PART, READ_IT, READ_WEBPAGE
 from stet.tools.web_search import WEB_SEARCH
-from stet.web.address import Address
-from stet.web.endpoint import SearchEndpoint
-from stet.web.fetch import Fetcher, Get
+from stet.web.address_policy import Ip
+from stet.web.fetch import Fetcher, HttpGet
 from stet.web.fetched import Fetched, FetchLimits
-from stet.web.named import Named
-from stet.web.reach import Ip
-from stet.web.source import Source
-from stet.web.web import Web
+from stet.web.known_addresses import KnownAddresses
+from stet.web.search_endpoint import SearchEndpoint
+from stet.web.web_access import WebAccess
+from stet.web.web_address import WebAddress
+from stet.web.web_source import WebSource
 from tests.support.search_apis import OPENAI, TAVILY
 from tests.support.turns import make_desk, use
 from tests.support.web_server import WebServer, found
@@ -43,10 +43,12 @@ class Internet:
     async def _resolve(self, host: str, port: int) -> Sequence[str]:
         return ["1.1.1.1"]
 
-    def _connect(self) -> Get:
+    def _connect(self) -> HttpGet:
         return self._get
 
-    async def _get(self, address: Address, ips: Sequence[Ip], limits: FetchLimits) -> Fetched | str:
+    async def _get(
+        self, address: WebAddress, ips: Sequence[Ip], limits: FetchLimits
+    ) -> Fetched | str:
         self.asked.append(address.url)
         text = self.pages[address.url.partition("?")[0]]
         if text.startswith("->"):
@@ -64,7 +66,7 @@ def web_desk(internet: Internet, server: WebServer | None = None, provider: str 
         "tvly-1",
         "THE_KEY",
     )
-    desk.web = Web(endpoint, internet.fetcher, OsSystem(), Named())
+    desk.web = WebAccess(endpoint, internet.fetcher, OsSystem(), KnownAddresses())
     return desk
 
 
@@ -118,7 +120,7 @@ async def test_a_search_lists_pages_between_marks_and_notes_them_as_sources() ->
         + OPEN.format("WORD", "search results")
         + "1. Frying fish\n   https://fish.example/fry\n   At 180 degrees.\n[end WORD]\n"
     )
-    assert desk.sources == [Source("https://fish.example/fry", "Frying fish")]
+    assert desk.sources == [WebSource("https://fish.example/fry", "Frying fish")]
     assert server.asked[0].body["query"] == "fried fish"
 
 
@@ -177,7 +179,7 @@ async def test_a_page_that_the_user_named_is_read_without_a_question() -> None:
     assert unfenced(answer) == (
         OPEN.format("WORD", "a web page") + "https://a.org/\n\nHello.\n[end WORD]\n"
     )
-    assert desk.sources == [Source("https://a.org/")]
+    assert desk.sources == [WebSource("https://a.org/")]
 
 
 async def test_a_page_that_nobody_named_is_asked_for_and_a_yes_holds_in_the_conversation() -> None:

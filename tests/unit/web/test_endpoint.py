@@ -3,7 +3,7 @@
 import pytest
 
 from stet.settings.values import WebSettings
-from stet.web.endpoint import SearchEndpoint, key_names, search_endpoint
+from stet.web.search_endpoint import SearchEndpoint, key_variables, search_endpoint
 
 ALL = {
     "OPENAI_API_KEY": "o",
@@ -57,4 +57,4 @@ def test_the_key_is_in_no_representation() -> None:
     endpoint = search_endpoint(WebSettings("serper"), {"SERPER_API_KEY": "very-secret"})
     assert endpoint is not None
     assert "very-secret" not in repr(endpoint)
-    assert key_names(WebSettings()) == ()
+    assert key_variables(WebSettings()) == ()

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from stet.web.address import Address, parse
 from stet.web.errors import WebError
 from stet.web.fetch import MAX_REDIRECTS, Fetcher
 from stet.web.fetched import Fetched, FetchLimits
+from stet.web.web_address import WebAddress, parse_url
 from tests.support.certificates import server_side
 from tests.support.http_server import Asked
 from tests.support.web_server import Answer, Reply, WebServer, moved, page
@@ -35,12 +35,12 @@ class Names:
         return self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
 
 
-async def anything(address: Address, came_from: Address | None) -> None:
+async def anything(address: WebAddress, came_from: WebAddress | None) -> None:
     """Whatever it is, it may be read."""
 
 
 async def fetch(url: str, fetcher: Fetcher | None = None) -> Fetched:
-    return await (fetcher or Fetcher((HERE,))).fetch(parse(url), anything)
+    return await (fetcher or Fetcher((HERE,))).fetch(parse_url(url), anything)
 
 
 async def test_a_page_comes_with_its_kind_and_charset() -> None:
@@ -52,7 +52,7 @@ async def test_a_page_comes_with_its_kind_and_charset() -> None:
     }
     async with WebServer(pages) as server:
         got = [await fetch(server.url(path)) for path in pages]
-        at = [parse(server.url(path)) for path in pages]
+        at = [parse_url(server.url(path)) for path in pages]
     assert got == [
         Fetched(at[0], "html", "latin1", False, b"<p>Hi</p>"),
         Fetched(at[1], "text", "", False, b"hi"),
@@ -119,14 +119,14 @@ async def test_the_second_address_is_tried_where_the_first_does_not_answer() -> 
 @pytest.fixture
 def believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ssl.SSLContext]:
     """The machine believes the test's certificate; gives the server's side."""
-    from stet.web.connection import tls
+    from stet.web.http_connection import tls_context
 
     authority = tmp_path / "authority.pem"
     context = server_side("site.example", authority)
     monkeypatch.setenv("SSL_CERT_FILE", str(authority))
-    tls.cache_clear()
+    tls_context.cache_clear()
     yield context
-    tls.cache_clear()
+    tls_context.cache_clear()
 
 
 async def test_the_certificate_is_checked_for_the_name_not_the_address(
@@ -170,7 +170,7 @@ async def test_a_redirect_to_where_nothing_may_be_read_is_refused(to: str) -> No
 async def test_every_stop_of_a_redirect_is_asked_for_before_anything_is_sent_there() -> None:
     asked: list[tuple[str, str | None]] = []
 
-    async def permit(address: Address, came_from: Address | None) -> None:
+    async def permit(address: WebAddress, came_from: WebAddress | None) -> None:
         asked.append((address.target, came_from.target if came_from else None))
         if address.target == "/c":
             raise WebError("no")
@@ -178,7 +178,7 @@ async def test_every_stop_of_a_redirect_is_asked_for_before_anything_is_sent_the
     pages: dict[str, Answer] = {"/a": moved("/b", 301), "/b": moved("/c", 308), "/c": page("x")}
     async with WebServer(pages) as server:
         with pytest.raises(WebError, match="no"):
-            await Fetcher((HERE,)).fetch(parse(server.url("/a")), permit)
+            await Fetcher((HERE,)).fetch(parse_url(server.url("/a")), permit)
     assert asked == [("/a", None), ("/b", "/a"), ("/c", "/b")]
     assert [got.path for got in server.asked] == ["/a", "/b"]
 
@@ -265,12 +265,12 @@ async def test_a_resolver_that_hangs_ends_with_the_time_for_the_whole() -> None:
 
 
 async def test_the_time_for_a_page_stands_still_while_the_user_is_asked() -> None:
-    async def permit(address: Address, came_from: Address | None) -> None:
+    async def permit(address: WebAddress, came_from: WebAddress | None) -> None:
         await asyncio.sleep(0.3)
 
     async with WebServer({"/a": page("x")}) as server:
         fetcher = Fetcher((HERE,), FetchLimits(seconds=0.25))
-        assert (await fetcher.fetch(parse(server.url("/a")), permit)).body == b"x"
+        assert (await fetcher.fetch(parse_url(server.url("/a")), permit)).body == b"x"
 
 
 async def test_a_bomb_is_kept_packed() -> None:

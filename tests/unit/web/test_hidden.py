@@ -5,23 +5,23 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.web.hidden import one_line, without_hidden
+from stet.web.hidden_characters import strip_hidden, strip_to_line
 
 
 @given(st.text())
 def test_no_control_format_or_tag_character_is_left(text: str) -> None:
-    left, _ = without_hidden(text)
+    left, _ = strip_hidden(text)
     assert {unicodedata.category(each) for each in left} & {"Cc", "Cs"} <= (
         {"Cc"} if set(left) & {"\n", "\t"} else set()
     )
-    assert without_hidden(left) == (left, 0)
+    assert strip_hidden(left) == (left, 0)
 
 
 @given(st.text(st.characters(categories=["L", "N", "P"], max_codepoint=0x2FF)))
 def test_plain_text_stays(text: str) -> None:
-    assert without_hidden(text) == (text, 0)
+    assert strip_hidden(text) == (text, 0)
 
 
 def test_a_line_is_short_and_one() -> None:
-    assert one_line(" a\u202e\r\n\tb\u2028c ", 9) == "a b c"
-    assert one_line("x" * 10, 5) == "xxxx…"
+    assert strip_to_line(" a\u202e\r\n\tb\u2028c ", 9) == "a b c"
+    assert strip_to_line("x" * 10, 5) == "xxxx…"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from stet.web.address import MAX_UNNAMED, MAX_UNNAMED_OF_CHAT, parse
-from stet.web.named import Named, addresses_in
+from stet.web.known_addresses import KnownAddresses, find_addresses
+from stet.web.web_address import MAX_NEW_CHARACTERS, MAX_NEW_CHARACTERS_OF_CHAT, parse_url
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from stet.web.named import Named, addresses_in
     ],
 )
 def test_what_the_user_has_written_as_an_address(words: str, urls: list[str]) -> None:
-    assert [address.url for address in addresses_in(words)] == urls
+    assert [address.url for address in find_addresses(words)] == urls
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_what_the_user_has_written_as_an_address(words: str, urls: list[str]) ->
     ],
 )
 def test_a_host_that_the_user_named_needs_no_question(words: str, url: str) -> None:
-    assert Named().why_unnamed(parse(url), words) == ""
+    assert KnownAddresses().why_ask(parse_url(url), words) == ""
 
 
 @pytest.mark.parametrize(
@@ -57,41 +57,41 @@ def test_a_host_that_the_user_named_needs_no_question(words: str, url: str) -> N
     ],
 )
 def test_any_other_host_is_asked_for(words: str, url: str) -> None:
-    assert "Neither you nor a search has named" in Named().why_unnamed(parse(url), words)
+    assert "Neither you nor a search has named" in KnownAddresses().why_ask(parse_url(url), words)
 
 
 def test_what_a_search_found_needs_no_question_but_a_long_address_made_up_does() -> None:
-    named = Named()
-    found = parse(f"https://a.org/{'x' * 200}?id=1")
+    named = KnownAddresses()
+    found = parse_url(f"https://a.org/{'x' * 200}?id=1")
     named.add(found)
-    assert named.why_unnamed(found, "") == ""
-    assert named.why_unnamed(parse("https://a.org/other"), "") == ""
-    carrying = parse(f"https://a.org/?q={'s' * MAX_UNNAMED}")
-    assert named.why_unnamed(carrying, "") == (
+    assert named.why_ask(found, "") == ""
+    assert named.why_ask(parse_url("https://a.org/other"), "") == ""
+    carrying = parse_url(f"https://a.org/?q={'s' * MAX_NEW_CHARACTERS}")
+    assert named.why_ask(carrying, "") == (
         "The host is known here, but the address is new and carries 103 characters to it."
     )
 
 
 def test_many_short_addresses_made_up_count_together() -> None:
-    named = Named()
-    named.add(parse("https://a.org/"))
-    short = parse(f"https://a.org/{'s' * 60}")
-    for _ in range(MAX_UNNAMED_OF_CHAT // 60):
-        assert named.why_unnamed(short, "") == ""
-        named.count(short, "")
-    assert named.why_unnamed(short, "") == (
+    named = KnownAddresses()
+    named.add(parse_url("https://a.org/"))
+    short = parse_url(f"https://a.org/{'s' * 60}")
+    for _ in range(MAX_NEW_CHARACTERS_OF_CHAT // 60):
+        assert named.why_ask(short, "") == ""
+        named.count_unapproved(short, "")
+    assert named.why_ask(short, "") == (
         "The host is known here, but the address is new, and with it the new addresses of this "
         "chat carry 360 characters since you were last asked."
     )
-    named.agree(short)
-    assert named.why_unnamed(short, "") == ""
-    other = parse(f"https://a.org/{'t' * 60}")
-    assert named.why_unnamed(other, "") == ""
+    named.approve(short)
+    assert named.why_ask(short, "") == ""
+    other = parse_url(f"https://a.org/{'t' * 60}")
+    assert named.why_ask(other, "") == ""
 
 
 def test_even_addresses_without_a_path_are_counted() -> None:
-    named = Named()
-    named.add(parse("https://a.org/"))
-    for _ in range(MAX_UNNAMED_OF_CHAT + 1):
-        named.count(parse("http://a.org/"), "")
-    assert "since you were last asked" in named.why_unnamed(parse("http://a.org/"), "")
+    named = KnownAddresses()
+    named.add(parse_url("https://a.org/"))
+    for _ in range(MAX_NEW_CHARACTERS_OF_CHAT + 1):
+        named.count_unapproved(parse_url("http://a.org/"), "")
+    assert "since you were last asked" in named.why_ask(parse_url("http://a.org/"), "")

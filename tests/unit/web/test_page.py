@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from stet.system.os_system import OsSystem
-from stet.web import page as page_module
-from stet.web.address import parse
+from stet.web import page_reader as page_module
 from stet.web.errors import WebError
 from stet.web.fetched import Fetched
-from stet.web.page import Page, read_page
-from stet.web.page_child import MAX_TEXT, answer_for
+from stet.web.page_helper import MAX_TEXT, read_task
+from stet.web.page_reader import WebPage, read_page
+from stet.web.web_address import parse_url
 
 URL = "https://site.example/docs/page"
 ARTICLE = """<!doctype html><html><head><title>Fish &amp; chips</title>
@@ -26,14 +26,14 @@ serve(fish)</code></pre>
 <footer>All rights reserved.</footer></body></html>"""
 
 
-async def read(body: str | bytes, kind: str = "html", charset: str = "", **packed: bool) -> Page:
+async def read(body: str | bytes, kind: str = "html", charset: str = "", **packed: bool) -> WebPage:
     raw = body.encode() if isinstance(body, str) else body
-    fetched = Fetched(parse(URL), kind, charset, packed.get("packed", False), raw)
+    fetched = Fetched(parse_url(URL), kind, charset, packed.get("packed", False), raw)
     return await read_page(fetched, OsSystem())
 
 
 async def test_an_article_is_markdown_without_what_stands_round_it() -> None:
-    assert await read(ARTICLE) == Page(
+    assert await read(ARTICLE) == WebPage(
         URL,
         "Fish & chips",
         "# Fish\n\nTake a fish that is fresh, and [good oil](https://site.example/docs/oil), and "
@@ -44,14 +44,14 @@ async def test_an_article_is_markdown_without_what_stands_round_it() -> None:
 
 async def test_a_page_without_a_main_part_gives_all_its_words() -> None:
     html = "<title>T</title><script>no()</script><p>Hello <b>you</b></p><p>there</p>"
-    assert await read(html) == Page(URL, "T", "Hello **you**\n\nthere")
+    assert await read(html) == WebPage(URL, "T", "Hello **you**\n\nthere")
     links = "<title>T</title><ul><li><a href=x>One</a><li><a href=y>Two</a></ul><svg>no</svg>"
-    assert await read(links) == Page(URL, "T", "One\nTwo")
+    assert await read(links) == WebPage(URL, "T", "One\nTwo")
 
 
 async def test_text_and_json_stay_as_they_are() -> None:
-    assert await read("a <b>\r\nc", "text") == Page(URL, "", "a <b>\nc")
-    assert await read('{"a": [1]}', "json") == Page(URL, "", '{"a": [1]}')
+    assert await read("a <b>\r\nc", "text") == WebPage(URL, "", "a <b>\nc")
+    assert await read('{"a": [1]}', "json") == WebPage(URL, "", '{"a": [1]}')
 
 
 @pytest.mark.parametrize(
@@ -77,9 +77,9 @@ async def test_a_page_tells_its_own_charset() -> None:
 async def test_hidden_characters_are_taken_out_and_counted() -> None:
     tags = "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
     text = f"a{tags}b\u202ec\u200bd\ufe0fe\u2066f"
-    assert await read(f"{text}\x1b[8mg\u2028h", "text") == Page(URL, "", "abcdef[8mg\nh", 9)
+    assert await read(f"{text}\x1b[8mg\u2028h", "text") == WebPage(URL, "", "abcdef[8mg\nh", 9)
     html = f"<title>a\u202eb&#x202e;</title><p>{text}</p>"
-    assert await read(html) == Page(URL, "ab", "abcdef", 9)
+    assert await read(html) == WebPage(URL, "ab", "abcdef", 9)
 
 
 async def test_a_long_page_is_cut_and_says_so() -> None:
@@ -128,7 +128,7 @@ def test_without_the_extra_the_model_is_told_what_the_user_must_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "trafilatura", None)
     asked = {"kind": "html", "charset": "", "packed": False, "url": "https://a.example", "size": 99}
-    answer = answer_for(asked, b"<p>x")
+    answer = read_task(asked, b"<p>x")
     assert answer == {
         "error": "trafilatura is not installed; the user must install Stet with its extra `web`. "
         "Plain text, Markdown and JSON can be read without"

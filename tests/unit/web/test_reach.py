@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.web.address import parse
+from stet.web.address_policy import Ip, check_name, is_allowed_host, is_public, may_allow, resolve
 from stet.web.errors import WebError
-from stet.web.reach import Ip, check_name, is_allowed, is_public, may_be_excepted, resolve
+from stet.web.web_address import parse_url
 
 PRIVATE = [
     *("0.0.0.0", "10.1.2.3", "100.64.0.1", "100.100.100.200", "127.0.0.1", "127.8.8.8"),
@@ -36,7 +36,7 @@ def test_what_is_public_is_global_to_the_standard_library_too(ip: Ip) -> None:
         assert not any((ip.is_private, ip.is_loopback, ip.is_link_local, ip.is_multicast))
         assert getattr(ip, "ipv4_mapped", None) is None
         assert getattr(ip, "sixtofour", None) is None
-        assert not may_be_excepted(ip)
+        assert not may_allow(ip)
 
 
 @given(st.ip_addresses(v=4))
@@ -70,7 +70,7 @@ def test_names_and_numbers_of_private_networks_are_refused_before_anybody_is_ask
     url: str,
 ) -> None:
     with pytest.raises(WebError, match=r"web\.allowHosts"):
-        check_name(parse(url), ())
+        check_name(parse_url(url), ())
 
 
 def test_a_setting_opens_one_private_place_and_no_other() -> None:
@@ -83,23 +83,23 @@ def test_a_setting_opens_one_private_place_and_no_other() -> None:
         *("http://localhost/", "http://localhost:8001/", "http://a.wiki.internal/"),
         *("http://10.0.0.6/", "http://[::1]:8/"),
     ]
-    assert [url for url in opened if not is_allowed(parse(url), allowed)] == []
-    assert [url for url in closed if is_allowed(parse(url), allowed)] == []
+    assert [url for url in opened if not is_allowed_host(parse_url(url), allowed)] == []
+    assert [url for url in closed if is_allowed_host(parse_url(url), allowed)] == []
     for url in opened:
-        check_name(parse(url), allowed)
+        check_name(parse_url(url), allowed)
 
 
 def test_no_setting_opens_the_metadata_of_a_cloud() -> None:
     for host in ("169.254.169.254", "168.63.129.16"):
         with pytest.raises(WebError):
-            check_name(parse(f"http://{host}/"), (host,))
+            check_name(parse_url(f"http://{host}/"), (host,))
 
 
 async def resolved(answers: Sequence[str], allowed: Sequence[str] = ()) -> list[str]:
     async def resolver(host: str, port: int) -> Sequence[str]:
         return answers
 
-    found = await resolve(parse("http://a.org/"), resolver, allowed)
+    found = await resolve(parse_url("http://a.org/"), resolver, allowed)
     return [str(ip) for ip in found]
 
 
@@ -118,6 +118,6 @@ async def test_a_name_that_is_none_says_so() -> None:
         raise OSError("Name or service not known")
 
     with pytest.raises(WebError, match=r"There is no host 'a\.org'"):
-        await resolve(parse("http://a.org/"), resolver, ())
+        await resolve(parse_url("http://a.org/"), resolver, ())
     with pytest.raises(WebError, match="There is no host"):
         await resolved([])

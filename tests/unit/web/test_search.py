@@ -4,10 +4,10 @@ from typing import Any, Literal
 
 import pytest
 
-from stet.web.endpoint import SearchEndpoint
 from stet.web.errors import WebError
-from stet.web.formats import Answer, Hit, request_for
-from stet.web.search import search
+from stet.web.search_client import search_web
+from stet.web.search_endpoint import SearchEndpoint
+from stet.web.search_formats import WebHit, WebSearchAnswer, build_request
 from tests.support.search_apis import BRAVE, OPENAI, SERPER, TAVILY
 from tests.support.web_server import Reply, WebServer, found, moved
 
@@ -21,20 +21,20 @@ PATHS: dict[Provider, str] = {
 }
 
 
-async def ask(provider: Provider, reply: Reply, server: WebServer) -> Answer:
+async def ask(provider: Provider, reply: Reply, server: WebServer) -> WebSearchAnswer:
     server.pages[f"/base{PATHS[provider]}"] = reply
     endpoint = SearchEndpoint(provider, server.url("/base"), KEY, "THE_KEY")
-    return await search(endpoint, "fried fish & chips", 3)
+    return await search_web(endpoint, "fried fish & chips", 3)
 
 
 async def test_openai() -> None:
     async with WebServer() as server:
         answer = await ask("openai", found(OPENAI), server)
-    assert answer == Answer(
+    assert answer == WebSearchAnswer(
         (
-            Hit("https://fish.example/fry?utm_source=openai", "Frying fish"),
-            Hit("https://chips.example/"),
-            Hit("https://fish.example/fry"),
+            WebHit("https://fish.example/fry?utm_source=openai", "Frying fish"),
+            WebHit("https://chips.example/"),
+            WebHit("https://fish.example/fry"),
         ),
         "Fry it hot ([fish.example](https://fish.example/fry?utm_source=openai)).",
     )
@@ -56,10 +56,10 @@ async def test_openai() -> None:
 async def test_serper() -> None:
     async with WebServer() as server:
         answer = await ask("serper", found(SERPER), server)
-    assert answer == Answer(
+    assert answer == WebSearchAnswer(
         (
-            Hit("https://fish.example/fry", "Frying fish", "At 180 degrees."),
-            Hit("https://chips.example/", "Chips", "Cut them thick."),
+            WebHit("https://fish.example/fry", "Frying fish", "At 180 degrees."),
+            WebHit("https://chips.example/", "Chips", "Cut them thick."),
         ),
         "180 °C",
     )
@@ -72,10 +72,10 @@ async def test_serper() -> None:
 async def test_brave() -> None:
     async with WebServer() as server:
         answer = await ask("brave", found(BRAVE), server)
-    assert answer == Answer(
+    assert answer == WebSearchAnswer(
         (
-            Hit("https://fish.example/fry", "Frying fish & more", "It's at 180 degrees."),
-            Hit("https://chips.example/", "Chips"),
+            WebHit("https://fish.example/fry", "Frying fish & more", "It's at 180 degrees."),
+            WebHit("https://chips.example/", "Chips"),
         )
     )
     [got] = server.asked
@@ -87,20 +87,24 @@ async def test_brave() -> None:
 
 async def test_brave_is_sent_as_many_words_as_it_takes() -> None:
     words = [f"w{n}" for n in range(60)]
-    request = request_for(SearchEndpoint("brave", "https://x", KEY, "THE_KEY"), " ".join(words), 3)
+    request = build_request(
+        SearchEndpoint("brave", "https://x", KEY, "THE_KEY"), " ".join(words), 3
+    )
     assert request.params["q"] == " ".join(words[:50])
 
 
 async def test_an_answer_of_serper_may_come_from_no_page() -> None:
     found_box = {"answerBox": {"title": "Now", "snippet": "It is noon."}, "organic": []}
     async with WebServer() as server:
-        assert await ask("serper", found(found_box), server) == Answer((), "It is noon.")
+        assert await ask("serper", found(found_box), server) == WebSearchAnswer((), "It is noon.")
 
 
 async def test_tavily() -> None:
     async with WebServer() as server:
         answer = await ask("tavily", found(TAVILY), server)
-    assert answer == Answer((Hit("https://fish.example/fry", "Frying fish", "At 180 degrees."),))
+    assert answer == WebSearchAnswer(
+        (WebHit("https://fish.example/fry", "Frying fish", "At 180 degrees."),)
+    )
     [got] = server.asked
     assert (got.method, got.path) == ("POST", "/base/search")
     assert got.headers["authorization"] == f"Bearer {KEY}"
@@ -246,7 +250,7 @@ async def test_an_answer_without_an_end_is_cut_off() -> None:
 async def test_a_server_that_is_not_there_says_so() -> None:
     endpoint = SearchEndpoint("brave", "http://127.0.0.1:9", KEY)
     with pytest.raises(WebError, match="brave can't be reached"):
-        await search(endpoint, "x", 1)
+        await search_web(endpoint, "x", 1)
 
 
 @pytest.mark.parametrize("provider", list(PATHS))
@@ -261,4 +265,4 @@ async def test_a_server_that_is_not_there_says_so() -> None:
 )
 async def test_an_answer_of_another_form_holds_nothing(provider: Provider, body: Any) -> None:
     async with WebServer() as server:
-        assert await ask(provider, found(body), server) == Answer(())
+        assert await ask(provider, found(body), server) == WebSearchAnswer(())

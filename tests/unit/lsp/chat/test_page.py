@@ -14,7 +14,7 @@ from stet.lsp.chat.page import Entry, Page
 from stet.lsp.chat.sections import Sections
 from stet.lsp.chat.transcript import Transcript, ending, transcript_of
 from stet.review.rules import RejectedEdit
-from stet.web.source import Source
+from stet.web.web_source import WebSource
 from tests.support.chat_text import adopt, draft, has_ended, parts, write_all, written
 
 ASK = Ask(prompt="Why?", mode=Mode.AGENT, place=Place(), chat="main")
@@ -158,7 +158,10 @@ def test_the_end_of_a_turn_says_how_it_went() -> None:
         ask=ASK,
         state=TurnState.LIMITED,
         error="All 10 rounds are used.",
-        sources=(Source("https://a.example/x y)(", "A [title]\n# No"), Source("https://b.example")),
+        sources=(
+            WebSource("https://a.example/x y)(", "A [title]\n# No"),
+            WebSource("https://b.example"),
+        ),
         notes=("@nope.py: there is no such file",),
         rounds=(Usage(1200, 30, cached=900), Usage(1300, 5)),
         cost=0.0123,

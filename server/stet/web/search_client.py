@@ -13,11 +13,11 @@ import httpx2
 
 from stet.text.bounded_json import parse_bounded
 from stet.text.content_coding import ACCEPTED, BadCoding, ContentDecoder
-from stet.web.endpoint import SearchEndpoint
 from stet.web.errors import WebError
-from stet.web.formats import Answer, SearchRequest, answer_of, request_for
-from stet.web.hidden import one_line
-from stet.web.refusals import Why, message_of, why_refused
+from stet.web.hidden_characters import strip_to_line
+from stet.web.search_endpoint import SearchEndpoint
+from stet.web.search_formats import SearchRequest, WebSearchAnswer, build_request, parse_answer
+from stet.web.search_refusals import RefusalReason, classify_refusal, error_message
 
 SECONDS = 30.0
 OPENAI_SECONDS = 120.0
@@ -31,7 +31,7 @@ for _name in ("httpx2", "httpcore2"):
     logging.getLogger(_name).setLevel(logging.WARNING)
 
 
-async def search(endpoint: SearchEndpoint, query: str, limit: int) -> Answer:
+async def search_web(endpoint: SearchEndpoint, query: str, limit: int) -> WebSearchAnswer:
     """What a search API finds.
 
     Raises:
@@ -40,22 +40,22 @@ async def search(endpoint: SearchEndpoint, query: str, limit: int) -> Answer:
     seconds = OPENAI_SECONDS if endpoint.provider == "openai" else SECONDS
     try:
         async with asyncio.timeout(seconds):
-            status, raw = await _send(endpoint, request_for(endpoint, query, limit))
+            status, raw = await _send(endpoint, build_request(endpoint, query, limit))
     except TimeoutError as error:
-        raise _failed(endpoint, f"did not answer within {seconds:g} s") from error
+        raise _failure_error(endpoint, f"did not answer within {seconds:g} s") from error
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         reason = str(error) or type(error).__name__
-        raise _failed(endpoint, f"can't be reached ({reason})") from error
-    found = _parsed(raw)
+        raise _failure_error(endpoint, f"can't be reached ({reason})") from error
+    response = _parsed(raw)
     if status != 200:
-        raise _refused(endpoint, status, found)
-    if found is None:
-        raise _failed(endpoint, "answered with something that is no JSON object")
-    if found.get("status") in {"failed", "incomplete"}:
-        raise _failed(
-            endpoint, f"did not finish the search ({_short(endpoint, _why_unfinished(found))})"
+        raise _refusal_error(endpoint, status, response)
+    if response is None:
+        raise _failure_error(endpoint, "answered with something that is no JSON object")
+    if response.get("status") in {"failed", "incomplete"}:
+        raise _failure_error(
+            endpoint, f"did not finish the search ({_short(endpoint, _why_unfinished(response))})"
         )
-    return answer_of(endpoint.provider, found)
+    return parse_answer(endpoint.provider, response)
 
 
 async def _send(endpoint: SearchEndpoint, request: SearchRequest) -> tuple[int, bytes]:
@@ -81,44 +81,50 @@ async def _send(endpoint: SearchEndpoint, request: SearchRequest) -> tuple[int, 
                 for piece in decoder.feed(raw):
                     body += piece
                     if len(body) > MAX_BYTES:
-                        raise _failed(endpoint, f"answered with more than {MAX_BYTES} bytes")
+                        raise _failure_error(endpoint, f"answered with more than {MAX_BYTES} bytes")
                     await asyncio.sleep(0)  # what is decompressed comes at once
             decoder.finish()
         except BadCoding as error:
-            raise _failed(endpoint, f"answered with a body that {error}") from error
+            raise _failure_error(endpoint, f"answered with a body that {error}") from error
         return response.status_code, bytes(body)
 
 
 def _parsed(raw: bytes) -> Mapping[str, Any] | None:
     try:
-        found = parse_bounded(raw)
+        response = parse_bounded(raw)
     except ValueError:
         return None
-    return found if isinstance(found, Mapping) else None
+    return response if isinstance(response, Mapping) else None
 
 
-def _why_unfinished(found: Mapping[str, Any]) -> str:
+def _why_unfinished(response: Mapping[str, Any]) -> str:
     """Why OpenAI's model has not finished, as far as that is said."""
-    return message_of(found) or message_of(found.get("incomplete_details")) or "it says no reason"
+    return (
+        error_message(response)
+        or error_message(response.get("incomplete_details"))
+        or "it says no reason"
+    )
 
 
-def _refused(endpoint: SearchEndpoint, status: int, found: object) -> WebError:
-    message = message_of(found)
+def _refusal_error(endpoint: SearchEndpoint, status: int, response: object) -> WebError:
+    message = error_message(response)
     said = f": {_short(endpoint, message).rstrip('.')}" if message else ""
     advice = {
-        Why.KEY: f"The user must check the key in {endpoint.key_env}. Go on without it.",
-        Why.SPENT: f"The user must look at the account that the key in {endpoint.key_env} belongs "
+        RefusalReason.KEY: f"The user must check the key in {endpoint.key_env}. Go on without it.",
+        RefusalReason.SPENT: f"The user must look at the account that the key in {endpoint.key_env} belongs "
         "to: what it may be asked is used up. Go on without it.",
-        Why.HASTE: "It has been asked too often; wait before the next search, or go on without it.",
-        Why.OTHER: "Go on without it.",
-    }[why_refused(status, found)]
+        RefusalReason.HASTE: "It has been asked too often; wait before the next search, or go on without it.",
+        RefusalReason.OTHER: "Go on without it.",
+    }[classify_refusal(status, response)]
     return WebError(f"The search API {endpoint.provider} refuses (status {status}){said}. {advice}")
 
 
-def _failed(endpoint: SearchEndpoint, what: str) -> WebError:
-    told = _short(endpoint, what)
-    return WebError(f"The search API {endpoint.provider} {told}. Try once more, or go on without.")
+def _failure_error(endpoint: SearchEndpoint, what: str) -> WebError:
+    problem = _short(endpoint, what)
+    return WebError(
+        f"The search API {endpoint.provider} {problem}. Try once more, or go on without."
+    )
 
 
 def _short(endpoint: SearchEndpoint, message: str) -> str:
-    return one_line(endpoint.without_key(message), _MAX_MESSAGE)
+    return strip_to_line(endpoint.redact_key(message), _MAX_MESSAGE)

@@ -3,7 +3,7 @@
 `httpcore2`, the layer below the client that `openai` brings, does exactly one request and lets the
 connection be made to the address that was checked, while Host and SNI keep the name. It knows no
 cookies, no redirects, no proxies of the environment (behind one no address could be checked) and
-does not decompress: a bomb is for the child that reads the page (`stet.web.page_child`).
+does not decompress: a bomb is for the child that reads the page (`stet.web.page_helper`).
 """
 
 import functools
@@ -13,10 +13,10 @@ from collections.abc import Iterable, Sequence
 
 import httpcore2
 
-from stet.web.address import Address
+from stet.web.address_policy import Ip
 from stet.web.errors import WebError
 from stet.web.fetched import Fetched, FetchLimits
-from stet.web.reach import Ip
+from stet.web.web_address import WebAddress
 
 MAX_ADDRESSES = 3
 """Of one host: how many are tried."""
@@ -43,7 +43,7 @@ _HEADERS = (
 )
 
 
-async def get(address: Address, ips: Sequence[Ip], limits: FetchLimits) -> Fetched | str:
+async def http_get(address: WebAddress, ips: Sequence[Ip], limits: FetchLimits) -> Fetched | str:
     """The page, or the address it has moved to.
 
     Args:
@@ -55,7 +55,7 @@ async def get(address: Address, ips: Sequence[Ip], limits: FetchLimits) -> Fetch
         WebError: If it can't be reached, or is nothing to be read.
     """
     try:
-        return await _get(address, ips, limits)
+        return await _http_get(address, ips, limits)
     except (httpcore2.TimeoutException, httpcore2.NetworkError) as error:
         reason = str(error) or type(error).__name__
         raise WebError(f"{address.url} can't be reached ({reason}).") from error
@@ -63,48 +63,50 @@ async def get(address: Address, ips: Sequence[Ip], limits: FetchLimits) -> Fetch
         raise WebError(f"{address.url} does not speak HTTP properly ({error}).") from error
 
 
-async def _get(address: Address, ips: Sequence[Ip], limits: FetchLimits) -> Fetched | str:
+async def _http_get(address: WebAddress, ips: Sequence[Ip], limits: FetchLimits) -> Fetched | str:
     url = httpcore2.URL(
         scheme=address.scheme.encode(),
         host=address.host.encode(),
         port=address.port,
         target=address.target.encode(),
     )
-    host = (b"Host", address.place.encode())
+    host = (b"Host", address.host_and_port.encode())
     waits = {"connect": limits.connect, "read": limits.idle, "write": limits.idle}
     async with (
-        httpcore2.AsyncConnectionPool(ssl_context=tls(), network_backend=_Pinned(ips)) as pool,
+        httpcore2.AsyncConnectionPool(
+            ssl_context=tls_context(), network_backend=_PinnedBackend(ips)
+        ) as pool,
         pool.stream(
             "GET", url, headers=[host, *_HEADERS], extensions={"timeout": waits}
         ) as response,
     ):
-        headers = _Headers(response.headers)
+        headers = _ResponseHeaders(response.headers)
         if response.status in _REDIRECTS:
             return headers.location(address)
         if response.status != 200:
             raise WebError(f"{address.url} answers with the status {response.status}.")
-        kind, charset, is_packed = headers.kind(address)
+        kind, charset, is_packed = headers.content_type(address)
         if headers.length > limits.size:
-            raise _too_large(address, limits)
+            raise _too_large_error(address, limits)
         body = bytearray()
         async for piece in response.aiter_stream():
             body += piece
             if len(body) > limits.size:
-                raise _too_large(address, limits)
+                raise _too_large_error(address, limits)
         return Fetched(address, kind, charset, is_packed, bytes(body))
 
 
 @functools.cache
-def tls() -> ssl.SSLContext:
+def tls_context() -> ssl.SSLContext:
     """Whom to believe: the authorities of this machine. Made once: reading them takes long."""
     return httpcore2.default_ssl_context()
 
 
-def _too_large(address: Address, limits: FetchLimits) -> WebError:
+def _too_large_error(address: WebAddress, limits: FetchLimits) -> WebError:
     return WebError(f"{address.url} is larger than {limits.size} bytes.")
 
 
-class _Headers:
+class _ResponseHeaders:
     """What an answer says of itself; of several headers of a name the first counts, of codings all."""
 
     def __init__(self, raw: Iterable[tuple[bytes, bytes]]) -> None:
@@ -122,7 +124,7 @@ class _Headers:
         text = self._values.get("content-length", "")
         return int(text) if text.isascii() and text.isdigit() else 0
 
-    def location(self, address: Address) -> str:
+    def location(self, address: WebAddress) -> str:
         """Where the page has moved to.
 
         Raises:
@@ -132,14 +134,14 @@ class _Headers:
             raise WebError(f"{address.url} has moved and does not say where.")
         return where
 
-    def kind(self, address: Address) -> tuple[str, str, bool]:
+    def content_type(self, address: WebAddress) -> tuple[str, str, bool]:
         """Kind and charset of the text, and whether it is packed.
 
         Raises:
             WebError: If it is no text that can be read.
         """
-        told = self._values.get("content-type", "")[:MAX_KIND]
-        name = told.partition(";")[0].strip().lower()
+        content_type = self._values.get("content-type", "")[:MAX_KIND]
+        name = content_type.partition(";")[0].strip().lower()
         if name == "application/pdf":
             raise WebError(f"{address.url} is a PDF, which is not read. Look for a web page.")
         if name not in _KINDS:
@@ -150,11 +152,11 @@ class _Headers:
             raise WebError(
                 f"{address.url} is compressed as {packed!r}, which was not asked for (gzip was)."
             )
-        charset = found[1].lower() if (found := _CHARSET.search(told)) else ""
+        charset = found[1].lower() if (found := _CHARSET.search(content_type)) else ""
         return _KINDS[name], charset, bool(codings)
 
 
-class _Pinned(httpcore2.AsyncNetworkBackend):
+class _PinnedBackend(httpcore2.AsyncNetworkBackend):
     """Connects to the addresses that were checked, whatever the name would resolve to now."""
 
     def __init__(self, ips: Sequence[Ip]) -> None:

@@ -14,10 +14,10 @@ from stet.web.errors import WebError
 MAX_URL = 2000
 """Characters. Longer ones carry data out, not a page's address."""
 
-MAX_UNNAMED = 100
+MAX_NEW_CHARACTERS = 100
 """How many characters behind the host may be new without the user having seen them."""
 
-MAX_UNNAMED_OF_CHAT = 300
+MAX_NEW_CHARACTERS_OF_CHAT = 300
 """The same over all addresses of a chat since the user was last asked: many short ones carry as much
 as a long one, in one turn or in many."""
 
@@ -25,12 +25,12 @@ PORTS = {"http": 80, "https": 443}
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f-\xa0\\]")
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
-_KEPT = "/?:@!$&'()*+,;=%~-._[]"
+_SAFE_CHARACTERS = "/?:@!$&'()*+,;=%~-._[]"
 """What stays as it is behind the host: delimiters, and escapes that are there already."""
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class WebAddress:
     """Where a page is.
 
     Attributes:
@@ -54,7 +54,7 @@ class Address:
         return _ip(self.host)
 
     @property
-    def place(self) -> str:
+    def host_and_port(self) -> str:
         """Host, and port where it is not the usual one: what a yes of the user is for."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
@@ -62,10 +62,10 @@ class Address:
     @property
     def url(self) -> str:
         """The whole of it, without the fragment; all ASCII, so that nothing in it is hidden."""
-        return f"{self.scheme}://{self.place}{self.target}"
+        return f"{self.scheme}://{self.host_and_port}{self.target}"
 
     @property
-    def letters(self) -> str:
+    def unicode_host(self) -> str:
         """The host as people read it, where that differs; else ""."""
         if "xn--" not in self.host:
             return ""
@@ -77,12 +77,12 @@ class Address:
             return ""
 
     @property
-    def n_carried(self) -> int:
+    def n_path_characters(self) -> int:
         """How many characters stand after the host's slash."""
         return len(self.target) - 1
 
 
-def parse(url: str) -> Address:
+def parse_url(url: str) -> WebAddress:
     """The address that `url` means.
 
     Raises:
@@ -108,13 +108,13 @@ def parse(url: str) -> Address:
         raise WebError(f"{url!r} holds a user name. Leave out what stands before the `@`.")
     if port == 0:
         raise WebError(f"{url!r}: there is no port 0.")
-    target = quote(parts.path or "/", safe=_KEPT)
+    target = quote(parts.path or "/", safe=_SAFE_CHARACTERS)
     if parts.query:
-        target += f"?{quote(parts.query, safe=_KEPT)}"
-    return Address(scheme, _host(host, url), port or PORTS[scheme], target, parts.fragment)
+        target += f"?{quote(parts.query, safe=_SAFE_CHARACTERS)}"
+    return WebAddress(scheme, _host(host, url), port or PORTS[scheme], target, parts.fragment)
 
 
-def follow(page: Address, location: str) -> Address:
+def resolve_redirect(page: WebAddress, location: str) -> WebAddress:
     """Where a page that has moved is now.
 
     Raises:
@@ -124,13 +124,13 @@ def follow(page: Address, location: str) -> Address:
         joined = urljoin(page.url, location)
     except ValueError as error:
         raise WebError(f"{page.url} leads to {location[:200]!r}: no address.") from error
-    new = parse(joined)
+    new = parse_url(joined)
     if page.scheme == "https" and new.scheme == "http":
         raise WebError(f"{page.url} leads to {new.url}, which is not protected (http).")
     return new
 
 
-def without_fragment(address: Address) -> Address:
+def without_fragment(address: WebAddress) -> WebAddress:
     """The same page as a whole."""
     return replace(address, fragment="")
 

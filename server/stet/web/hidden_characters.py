@@ -14,12 +14,12 @@ _HIDDEN = re.compile(
 _LINE_ENDS = re.compile("\r\n|[\r\u2028\u2029]")
 
 
-def without_hidden(text: str) -> tuple[str, int]:
+def strip_hidden(text: str) -> tuple[str, int]:
     """`text` without them, every line end a line feed; and how many were taken out."""
     return _HIDDEN.subn("", _LINE_ENDS.sub("\n", text))
 
 
-def one_line(text: str, limit: int) -> str:
+def strip_to_line(text: str, limit: int) -> str:
     """`text` without them, on one line of at most `limit` characters."""
-    line = " ".join(without_hidden(text)[0].split())
+    line = " ".join(strip_hidden(text)[0].split())
     return line if len(line) <= limit else f"{line[: limit - 1]}…"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stet.text.entities import unescape_entities
-from stet.web.endpoint import Provider, SearchEndpoint
+from stet.web.search_endpoint import Provider, SearchEndpoint
 
 OPENAI_MODEL = "gpt-6-astra"
 """The one that OpenAI's guide recommends for web search."""
@@ -47,7 +47,7 @@ class SearchRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class WebHit:
     """One page that was found; what it says of itself, unchecked."""
 
     url: str
@@ -56,7 +56,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class WebSearchAnswer:
     """What a search API answered.
 
     Attributes:
@@ -64,18 +64,18 @@ class Answer:
         text: An answer in words, where the API gives one.
     """
 
-    hits: tuple[Hit, ...]
+    hits: tuple[WebHit, ...]
     text: str = ""
 
 
-def request_for(endpoint: SearchEndpoint, query: str, limit: int) -> SearchRequest:
+def build_request(endpoint: SearchEndpoint, query: str, limit: int) -> SearchRequest:
     """What is sent to find at most `limit` pages for a query."""
     return _REQUESTS[endpoint.provider](endpoint, query, limit)
 
 
-def answer_of(provider: Provider, found: Mapping[str, Any]) -> Answer:
+def parse_answer(provider: Provider, response: Mapping[str, Any]) -> WebSearchAnswer:
     """What an answer says; parts that are not as documented are left out."""
-    return _ANSWERS[provider](found)
+    return _ANSWERS[provider](response)
 
 
 def _ask_openai(endpoint: SearchEndpoint, query: str, limit: int) -> SearchRequest:  # noqa: ARG001 - it takes no limit
@@ -92,23 +92,23 @@ def _ask_openai(endpoint: SearchEndpoint, query: str, limit: int) -> SearchReque
     return SearchRequest("POST", f"{endpoint.base_url}/responses", headers, {}, body)
 
 
-def _read_openai(found: Mapping[str, Any]) -> Answer:
+def _read_openai(response: Mapping[str, Any]) -> WebSearchAnswer:
     texts: list[str] = []
-    cited: list[Hit] = []
-    others: list[Hit] = []
-    for item in _each(found, "output"):
+    cited: list[WebHit] = []
+    others: list[WebHit] = []
+    for item in _objects(response, "output"):
         action = item.get("action")
         if item.get("type") == "web_search_call" and isinstance(action, Mapping):
-            others += [Hit(_text(one, "url")) for one in _each(action, "sources")]
-        for part in _each(item, "content"):
+            others += [WebHit(_text(one, "url")) for one in _objects(action, "sources")]
+        for part in _objects(item, "content"):
             if part.get("type") == "output_text":
                 texts.append(_text(part, "text"))
                 cited += [
-                    Hit(_text(one, "url"), _text(one, "title"))
-                    for one in _each(part, "annotations")
+                    WebHit(_text(one, "url"), _text(one, "title"))
+                    for one in _objects(part, "annotations")
                     if one.get("type") == "url_citation"
                 ]
-    return Answer(_once((*cited, *others)), "\n\n".join(texts))
+    return WebSearchAnswer(_deduplicate((*cited, *others)), "\n\n".join(texts))
 
 
 def _ask_serper(endpoint: SearchEndpoint, query: str, limit: int) -> SearchRequest:
@@ -117,17 +117,17 @@ def _ask_serper(endpoint: SearchEndpoint, query: str, limit: int) -> SearchReque
     return SearchRequest("POST", f"{endpoint.base_url}/search", headers, {}, body)
 
 
-def _read_serper(found: Mapping[str, Any]) -> Answer:
-    box = found.get("answerBox")
+def _read_serper(response: Mapping[str, Any]) -> WebSearchAnswer:
+    box = response.get("answerBox")
     box = box if isinstance(box, Mapping) else {}
     hits = [
-        Hit(_text(one, "link"), _text(one, "title"), _text(one, "snippet"))
-        for one in _each(found, "organic")
+        WebHit(_text(one, "link"), _text(one, "title"), _text(one, "snippet"))
+        for one in _objects(response, "organic")
     ]
-    first = [Hit(_text(box, "link"), _text(box, "title"), _text(box, "snippet"))] if box else []
+    first = [WebHit(_text(box, "link"), _text(box, "title"), _text(box, "snippet"))] if box else []
     # A box answers in a word, or by a passage, which may come from no page.
-    told = _text(box, "answer") or ("" if _text(box, "link") else _text(box, "snippet"))
-    return Answer(_once((*first, *hits)), told)
+    answer = _text(box, "answer") or ("" if _text(box, "link") else _text(box, "snippet"))
+    return WebSearchAnswer(_deduplicate((*first, *hits)), answer)
 
 
 def _ask_brave(endpoint: SearchEndpoint, query: str, limit: int) -> SearchRequest:
@@ -137,17 +137,17 @@ def _ask_brave(endpoint: SearchEndpoint, query: str, limit: int) -> SearchReques
     return SearchRequest("GET", f"{endpoint.base_url}/web/search", headers, params)
 
 
-def _read_brave(found: Mapping[str, Any]) -> Answer:
-    web = found.get("web")
+def _read_brave(response: Mapping[str, Any]) -> WebSearchAnswer:
+    web = response.get("web")
     web = web if isinstance(web, Mapping) else {}
-    return Answer(
-        _once(
-            Hit(
+    return WebSearchAnswer(
+        _deduplicate(
+            WebHit(
                 _text(one, "url"),
                 unescape_entities(_text(one, "title")),
                 unescape_entities(_TAG.sub("", _text(one, "description"))),
             )
-            for one in _each(web, "results")
+            for one in _objects(web, "results")
         )
     )
 
@@ -158,12 +158,12 @@ def _ask_tavily(endpoint: SearchEndpoint, query: str, limit: int) -> SearchReque
     return SearchRequest("POST", f"{endpoint.base_url}/search", headers, {}, body)
 
 
-def _read_tavily(found: Mapping[str, Any]) -> Answer:
-    hits = _once(
-        Hit(_text(one, "url"), _text(one, "title"), _text(one, "content"))
-        for one in _each(found, "results")
+def _read_tavily(response: Mapping[str, Any]) -> WebSearchAnswer:
+    hits = _deduplicate(
+        WebHit(_text(one, "url"), _text(one, "title"), _text(one, "content"))
+        for one in _objects(response, "results")
     )
-    return Answer(hits, _text(found, "answer"))
+    return WebSearchAnswer(hits, _text(response, "answer"))
 
 
 _REQUESTS: Mapping[Provider, Callable[[SearchEndpoint, str, int], SearchRequest]] = {
@@ -172,7 +172,7 @@ _REQUESTS: Mapping[Provider, Callable[[SearchEndpoint, str, int], SearchRequest]
     "brave": _ask_brave,
     "tavily": _ask_tavily,
 }
-_ANSWERS: Mapping[Provider, Callable[[Mapping[str, Any]], Answer]] = {
+_ANSWERS: Mapping[Provider, Callable[[Mapping[str, Any]], WebSearchAnswer]] = {
     "openai": _read_openai,
     "serper": _read_serper,
     "brave": _read_brave,
@@ -180,21 +180,21 @@ _ANSWERS: Mapping[Provider, Callable[[Mapping[str, Any]], Answer]] = {
 }
 
 
-def _each(found: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any]]:
+def _objects(response: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any]]:
     """The objects of a list, if it is one."""
-    listed = found.get(name)
+    listed = response.get(name)
     if isinstance(listed, list):
         yield from (one for one in listed if isinstance(one, Mapping))
 
 
-def _text(found: Mapping[str, Any], name: str) -> str:
-    value = found.get(name)
+def _text(response: Mapping[str, Any], name: str) -> str:
+    value = response.get(name)
     return value if isinstance(value, str) else ""
 
 
-def _once(hits: Iterable[Hit]) -> tuple[Hit, ...]:
+def _deduplicate(hits: Iterable[WebHit]) -> tuple[WebHit, ...]:
     """Each address once, the first time; those without one not at all."""
-    first: dict[str, Hit] = {}
+    first: dict[str, WebHit] = {}
     for hit in hits:
         if hit.url:
             first.setdefault(hit.url, hit)

@@ -15,7 +15,7 @@ MAX_UNPACKED = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class WebPage:
     """What a page says.
 
     Attributes:
@@ -33,7 +33,7 @@ class Page:
     n_left_out: int = 0
 
 
-async def read_page(fetched: Fetched, system: System) -> Page:
+async def read_page(fetched: Fetched, system: System) -> WebPage:
     """The text of a page.
 
     Raises:
@@ -47,23 +47,23 @@ async def read_page(fetched: Fetched, system: System) -> Page:
         "url": url,
         "size": MAX_UNPACKED,
     }
-    answer = await _ask(json.dumps(asked).encode() + b"\n" + fetched.body, url, system)
+    answer = await _run_reader(json.dumps(asked).encode() + b"\n" + fetched.body, url, system)
     if "error" in answer:
         raise WebError(f"{url} can't be read: {answer['error']}.")
-    page = Page(url, answer["title"], answer["text"], answer["hidden"], answer["left_out"])
+    page = WebPage(url, answer["title"], answer["text"], answer["hidden"], answer["left_out"])
     if not page.text.strip():
         raise WebError(f"{url} holds no readable text; scripts may build it in a browser.")
     return page
 
 
-async def _ask(task: bytes, url: str, system: System) -> dict[str, Any]:
+async def _run_reader(task: bytes, url: str, system: System) -> dict[str, Any]:
     """What the child answers.
 
     Raises:
         WebError: If it does not.
     """
     try:
-        output = await run_helper(system, "stet.web.page_child", task, SECONDS)
+        output = await run_helper(system, "stet.web.page_helper", task, SECONDS)
     except TimeoutError as error:
         raise WebError(f"{url} takes more than {SECONDS:g} s to read.") from error
     try:

@@ -19,7 +19,7 @@ _SPENT = re.compile(
 _KEY = re.compile(r"invalid_api_key|subscription_token", re.IGNORECASE)
 
 
-class Why(Enum):
+class RefusalReason(Enum):
     """Why a search was refused."""
 
     KEY = "key"
@@ -29,27 +29,27 @@ class Why(Enum):
     OTHER = "other"
 
 
-def why_refused(status: int, found: object) -> Why:
+def classify_refusal(status: int, response: object) -> RefusalReason:
     """What a refusal means.
 
     Args:
         status: The HTTP status.
-        found: The body, if it was JSON.
+        response: The body, if it was JSON.
     """
-    code, message = _code_of(found), message_of(found)
+    code, message = _error_code(response), error_message(response)
     if status in {401, 403} or _KEY.search(code):
-        return Why.KEY
+        return RefusalReason.KEY
     # OpenAI reports both a spent account and haste as 429, Brave names its rate limit by its code.
     if status in _SPENT_STATUSES or (status < 500 and _SPENT.search(f"{code} {message}")):
-        return Why.SPENT
-    return Why.HASTE if status == 429 else Why.OTHER
+        return RefusalReason.SPENT
+    return RefusalReason.HASTE if status == 429 else RefusalReason.OTHER
 
 
-def message_of(found: object) -> str:
+def error_message(response: object) -> str:
     """The sentence in an answer that reports an error, as each of the four words it; "" if none."""
-    if not isinstance(found, Mapping):
+    if not isinstance(response, Mapping):
         return ""
-    detail = _detail(found)
+    detail = _error_detail(response)
     if isinstance(detail, Mapping):
         detail = next(
             (detail[key] for key in ("message", "detail", "error", "reason") if detail.get(key)), ""
@@ -57,13 +57,13 @@ def message_of(found: object) -> str:
     return detail if isinstance(detail, str) else ""
 
 
-def _detail(found: Mapping[str, object]) -> object:
+def _error_detail(response: Mapping[str, object]) -> object:
     """What holds an error's sentence: it, an object around it, or the answer itself."""
-    return next((found[key] for key in ("error", "detail") if found.get(key)), found)
+    return next((response[key] for key in ("error", "detail") if response.get(key)), response)
 
 
-def _code_of(found: object) -> str:
+def _error_code(response: object) -> str:
     """The error's code, by OpenAI and Brave; "" if there is none."""
-    detail = _detail(found) if isinstance(found, Mapping) else None
+    detail = _error_detail(response) if isinstance(response, Mapping) else None
     code = detail.get("code") if isinstance(detail, Mapping) else None
     return code if isinstance(code, str) else ""

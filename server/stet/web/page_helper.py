@@ -13,7 +13,7 @@ from typing import Any
 
 from stet.system.helper_limits import limit_resources
 from stet.text.content_coding import BadCoding, decode
-from stet.web.hidden import one_line, without_hidden
+from stet.web.hidden_characters import strip_hidden, strip_to_line
 
 MEMORY = 1_500_000_000
 """Bytes of address space."""
@@ -29,7 +29,7 @@ MAX_TITLE = 200
 _META = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([a-zA-Z0-9_:.-]+)", re.IGNORECASE)
 
 
-class _TooLarge(Exception):
+class _PageTooLarge(Exception):
     """The page grows too large when it is unpacked."""
 
 
@@ -37,15 +37,15 @@ def main() -> None:
     """Read one page on the standard streams."""
     limit_resources(memory=MEMORY, cpu_seconds=CPU_SECONDS)
     asked = json.loads(sys.stdin.buffer.readline())
-    answer = answer_for(asked, sys.stdin.buffer.read())
+    answer = read_task(asked, sys.stdin.buffer.read())
     sys.stdout.write(json.dumps(answer))
 
 
-def answer_for(asked: dict[str, object], body: bytes) -> dict[str, object]:
+def read_task(asked: dict[str, object], body: bytes) -> dict[str, object]:
     """What is answered to one question about a page's bytes."""
     try:
         return _read(asked, body)
-    except _TooLarge:
+    except _PageTooLarge:
         return {"error": f"it grows to more than {asked['size']} bytes when it is unpacked"}
     except BadCoding as error:
         return {"error": f"it {error}"}
@@ -63,16 +63,16 @@ def _read(asked: dict[str, object], body: bytes) -> dict[str, object]:
         limit = int(str(asked["size"]))
         body = decode("gzip", body, limit)
         if len(body) > limit:
-            raise _TooLarge
+            raise _PageTooLarge
     decoded = _decoded(body, str(asked["charset"]), is_html=asked["kind"] == "html")
-    title, (text, n_hidden) = "", without_hidden(decoded)
+    title, (text, n_hidden) = "", strip_hidden(decoded)
     if asked["kind"] == "html":
         title, text = _readable(text, str(asked["url"]))
         # Markup can spell them as references.
-        text, n_spelled = without_hidden(text)
+        text, n_spelled = strip_hidden(text)
         n_hidden += n_spelled
     left_out = max(0, len(text) - MAX_TEXT)
-    title = one_line(title, MAX_TITLE)
+    title = strip_to_line(title, MAX_TITLE)
     return {"title": title, "text": text[:MAX_TEXT], "hidden": n_hidden, "left_out": left_out}
 
 

@@ -7,8 +7,13 @@ file or on a page. So only three may name a host: the user, a search API, and th
 import re
 from dataclasses import dataclass, field
 
-from stet.web.address import MAX_UNNAMED, MAX_UNNAMED_OF_CHAT, Address, parse
 from stet.web.errors import WebError
+from stet.web.web_address import (
+    MAX_NEW_CHARACTERS,
+    MAX_NEW_CHARACTERS_OF_CHAT,
+    WebAddress,
+    parse_url,
+)
 
 _WORD = re.compile(r"(?:https?://\[[0-9a-fA-F:.]+\])?[^\s<>\"'`()\[\]{}|\\]+")
 _URL = re.compile(r"https?://", re.IGNORECASE)
@@ -24,60 +29,64 @@ _TRAILING = ".,;:!?*_~…"
 
 
 @dataclass(slots=True)
-class Named:
+class KnownAddresses:
     """What a search API has named in one conversation, and what the user has allowed in it.
 
     Attributes:
-        places: Hosts, with a port where it is not the usual one (`Address.place`).
+        places: Hosts, with a port where it is not the usual one (`WebAddress.host_and_port`).
         urls: Whole addresses.
-        n_carried: How many characters new addresses have carried to known hosts since the user was
+        n_sent_characters: How many characters new addresses have carried to known hosts since the user was
             last asked; outlives the process with the chat.
     """
 
     places: set[str] = field(default_factory=set)
     urls: set[str] = field(default_factory=set)
-    n_carried: int = 0
+    n_sent_characters: int = 0
 
-    def add(self, address: Address) -> None:
+    def add(self, address: WebAddress) -> None:
         """Note an address that was found, or that the user has agreed to."""
-        self.places.add(address.place)
+        self.places.add(address.host_and_port)
         self.urls.add(address.url)
 
-    def knows(self, address: Address, words: str) -> bool:
+    def contains(self, address: WebAddress, words: str) -> bool:
         """Whether the whole address has been named, so that nothing in it is the model's."""
         return address.url in self.urls or any(
-            one.url == address.url for one in addresses_in(words)
+            one.url == address.url for one in find_addresses(words)
         )
 
-    def count(self, address: Address, words: str) -> None:
+    def count_unapproved(self, address: WebAddress, words: str) -> None:
         """Count an address that is about to be requested without the user having been asked."""
-        if not self.knows(address, words):
-            self.n_carried += max(1, address.n_carried)  # which one is chosen says something too
+        if not self.contains(address, words):
+            self.n_sent_characters += max(
+                1, address.n_path_characters
+            )  # which one is chosen says something too
 
-    def agree(self, address: Address) -> None:
+    def approve(self, address: WebAddress) -> None:
         """Note that the user has seen this address, and agrees: the count begins again."""
         self.add(address)
-        self.n_carried = 0
+        self.n_sent_characters = 0
 
-    def why_unnamed(self, address: Address, words: str) -> str:
+    def why_ask(self, address: WebAddress, words: str) -> str:
         """Why the user must be asked before this address is read, for them; "": no need to.
 
         Args:
             address: What is to be read.
             words: What the user has said in the conversation.
         """
-        if self.knows(address, words):
+        if self.contains(address, words):
             return ""
-        said = addresses_in(words)
-        places = {_bare(place) for place in (*self.places, *(one.place for one in said))}
-        if _bare(address.place) not in places:
+        said = find_addresses(words)
+        places = {_bare(place) for place in (*self.places, *(one.host_and_port for one in said))}
+        if _bare(address.host_and_port) not in places:
             return "Neither you nor a search has named this host here."
-        if address.n_carried > MAX_UNNAMED:
+        if address.n_path_characters > MAX_NEW_CHARACTERS:
             return (
-                f"The host is known here, but the address is new and carries {address.n_carried} "
+                f"The host is known here, but the address is new and carries {address.n_path_characters} "
                 "characters to it."
             )
-        if (n_carried := self.n_carried + address.n_carried) > MAX_UNNAMED_OF_CHAT:
+        if (
+            n_carried := self.n_sent_characters + address.n_path_characters
+        ) > MAX_NEW_CHARACTERS_OF_CHAT:
             return (
                 "The host is known here, but the address is new, and with it the new addresses of "
                 f"this chat carry {n_carried} characters since you were last asked."
@@ -85,7 +94,7 @@ class Named:
         return ""
 
 
-def addresses_in(words: str) -> list[Address]:
+def find_addresses(words: str) -> list[WebAddress]:
     """The addresses and hosts that somebody has written."""
     found = []
     for match in _WORD.finditer(words):
@@ -95,7 +104,7 @@ def addresses_in(words: str) -> list[Address]:
                 continue
             word = f"https://{word}"
         try:
-            found.append(parse(word))
+            found.append(parse_url(word))
         except WebError:
             continue
     return found

@@ -32,27 +32,27 @@ class SearchEndpoint:
         """Whether it is on this machine."""
         return urlsplit(self.base_url).hostname in {"127.0.0.1", "localhost", "::1"}
 
-    def without_key(self, text: str) -> str:
+    def redact_key(self, text: str) -> str:
         """`text` with the key blotted out, should a server have echoed it."""
         return text.replace(self.api_key, "[key]")
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _SearchProvider:
     """What is known of a provider: where it is, and the variables that hold its key."""
 
     base_url: str
     key_envs: tuple[str, ...]
 
 
-_KNOWN: Mapping[Provider, _Known] = MappingProxyType(
+_PROVIDERS: Mapping[Provider, _SearchProvider] = MappingProxyType(
     {
-        "openai": _Known("https://api.openai.com/v1", ("OPENAI_API_KEY",)),
-        "serper": _Known("https://google.serper.dev", ("SERPER_API_KEY",)),
-        "brave": _Known(
+        "openai": _SearchProvider("https://api.openai.com/v1", ("OPENAI_API_KEY",)),
+        "serper": _SearchProvider("https://google.serper.dev", ("SERPER_API_KEY",)),
+        "brave": _SearchProvider(
             "https://api.search.brave.com/res/v1", ("BRAVE_SEARCH_API_KEY", "BRAVE_API_KEY")
         ),
-        "tavily": _Known("https://api.tavily.com", ("TAVILY_API_KEY",)),
+        "tavily": _SearchProvider("https://api.tavily.com", ("TAVILY_API_KEY",)),
     }
 )
 
@@ -61,19 +61,19 @@ def search_endpoint(settings: WebSettings, environ: Mapping[str, str]) -> Search
     """The search API to ask; None where none is configured or its key is not there."""
     if settings.provider == "none":
         return None
-    known = _KNOWN[settings.provider]
+    known = _PROVIDERS[settings.provider]
     base_url = settings.base_url or known.base_url
     if settings.provider == "openai" and not settings.base_url:
         # The key of the environment belongs to the address of the environment.
         base_url = environ.get("OPENAI_BASE_URL", "").strip() or known.base_url
-    for name in key_names(settings):
+    for name in key_variables(settings):
         if key := environ.get(name, "").strip():
             return SearchEndpoint(settings.provider, base_url.rstrip("/"), key, name)
     return None
 
 
-def key_names(settings: WebSettings) -> tuple[str, ...]:
+def key_variables(settings: WebSettings) -> tuple[str, ...]:
     """The variables that the key is looked for in; none where no search API is configured."""
     if settings.api_key_env or settings.provider == "none":
         return (settings.api_key_env,) if settings.api_key_env else ()
-    return _KNOWN[settings.provider].key_envs
+    return _PROVIDERS[settings.provider].key_envs

@@ -11,8 +11,8 @@ import socket
 from collections.abc import Awaitable, Callable, Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
-from stet.web.address import Address
 from stet.web.errors import WebError
+from stet.web.web_address import WebAddress
 
 Ip = IPv4Address | IPv6Address
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -75,19 +75,19 @@ def is_public(ip: Ip) -> bool:
     return ip in _GLOBAL_6 and not any(ip in network for network in _REFUSED_6)
 
 
-def may_be_excepted(ip: Ip) -> bool:
+def may_allow(ip: Ip) -> bool:
     """Whether a setting may open this address of a private network or of this machine."""
     return any(ip in network for network in _EXCEPTABLE if network.version == ip.version)
 
 
-def is_allowed(address: Address, allowed: Sequence[str]) -> bool:
+def is_allowed_host(address: WebAddress, allowed: Sequence[str]) -> bool:
     """Whether the settings name this place: `host` for any port, or `host:port`."""
     host = f"[{address.host}]" if ":" in address.host else address.host
     spelled = {host, address.host, f"{host}:{address.port}"}
     return any(one.strip().lower().removesuffix(".") in spelled for one in allowed)
 
 
-def check_name(address: Address, allowed: Sequence[str]) -> None:
+def check_name(address: WebAddress, allowed: Sequence[str]) -> None:
     """Refuse what can be refused by the name alone, before anybody is asked.
 
     Raises:
@@ -100,22 +100,22 @@ def check_name(address: Address, allowed: Sequence[str]) -> None:
     is_local = "." not in name or any(
         name == ending or name.endswith(f".{ending}") for ending in _LOCAL_NAMES
     )
-    if is_local and not is_allowed(address, allowed):
-        raise _private(address, f"the name {name!r}")
+    if is_local and not is_allowed_host(address, allowed):
+        raise _private_error(address, f"the name {name!r}")
 
 
-def check_ip(address: Address, ip: Ip, allowed: Sequence[str]) -> None:
+def check_ip(address: WebAddress, ip: Ip, allowed: Sequence[str]) -> None:
     """Refuse an address that a host turned out to have.
 
     Raises:
         WebError: If it is none of the open internet, and no setting opens it.
     """
-    if is_public(ip) or (may_be_excepted(ip) and is_allowed(address, allowed)):
+    if is_public(ip) or (may_allow(ip) and is_allowed_host(address, allowed)):
         return
-    raise _private(address, str(ip))
+    raise _private_error(address, str(ip))
 
 
-async def resolve(address: Address, resolver: Resolve, allowed: Sequence[str]) -> tuple[Ip, ...]:
+async def resolve(address: WebAddress, resolver: Resolve, allowed: Sequence[str]) -> tuple[Ip, ...]:
     """The addresses of a host, each of them checked.
 
     Raises:
@@ -142,7 +142,7 @@ async def system_resolver(host: str, port: int) -> Sequence[str]:
     return list(dict.fromkeys(str(each[4][0]) for each in found))
 
 
-def _private(address: Address, what: str) -> WebError:
+def _private_error(address: WebAddress, what: str) -> WebError:
     return WebError(
         f"{address.url} is not read: {what} belongs to a private network or to this machine. Only "
         "the user can open it, with web.allowHosts in their settings."

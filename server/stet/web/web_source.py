@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class WebSource:
     """A page that was found or read.
 
     Attributes:
@@ -16,7 +16,7 @@ class Source:
     title: str = ""
 
 
-def note(sources: list[Source], source: Source) -> None:
+def add_source(sources: list[WebSource], source: WebSource) -> None:
     """Add a source unless it is there; a title takes the place of none."""
     for n, known in enumerate(sources):
         if known.url == source.url:

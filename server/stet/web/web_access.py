@@ -1,0 +1,102 @@
+"""The web as the tools of one turn reach it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from stet.settings.values import WebSettings
+from stet.system.system import System
+from stet.web.address_policy import is_allowed_host
+from stet.web.errors import WebError
+from stet.web.fetch import AskPermission, Fetcher
+from stet.web.known_addresses import KnownAddresses
+from stet.web.page_reader import WebPage, read_page
+from stet.web.search_endpoint import SearchEndpoint, search_endpoint
+from stet.web.search_formats import WebHit, WebSearchAnswer
+from stet.web.web_address import WebAddress, parse_url, without_fragment
+
+_MAX_CACHED_PAGES = 5
+
+
+@dataclass(slots=True)
+class WebAccess:
+    """One turn's door to the web.
+
+    Attributes:
+        endpoint: The search API.
+        fetcher: Fetches pages.
+        system: Starts the processes that read them.
+        known: What was found and allowed in this conversation.
+        refused: Places that the user does not want to be read from in this turn.
+    """
+
+    endpoint: SearchEndpoint
+    fetcher: Fetcher
+    system: System
+    known: KnownAddresses
+    refused: set[str] = field(default_factory=set)
+    _cached_pages: dict[str, WebPage] = field(default_factory=dict)
+
+    async def search(self, query: str, limit: int) -> WebSearchAnswer:
+        """At most `limit` pages; from now on they count as named.
+
+        Raises:
+            WebError: If the search API gives none.
+        """
+        search = await asyncio.to_thread(_load_search_client)
+        answer = await search(self.endpoint, query, limit)
+        hits: list[WebHit] = []
+        for hit in answer.hits:
+            try:
+                address = parse_url(hit.url)
+            except WebError:
+                continue  # nothing that could be read
+            self.known.add(address)
+            hits.append(WebHit(address.url, hit.title, hit.excerpt))
+            if len(hits) == limit:
+                break
+        return WebSearchAnswer(tuple(hits), answer.text)
+
+    def why_ask(self, address: WebAddress, words: str) -> str:
+        """Why the user must be asked before this address is read; "": no need to."""
+        if is_allowed_host(address, self.fetcher.allowed):
+            return ""
+        return self.known.why_ask(address, words)
+
+    def count_unapproved(self, address: WebAddress, words: str) -> None:
+        """Note that this address is about to be asked without the user having been."""
+        if not is_allowed_host(address, self.fetcher.allowed):
+            self.known.count_unapproved(address, words)
+
+    def approve(self, address: WebAddress) -> None:
+        """Note that the user has seen this address, and agrees."""
+        self.known.approve(address)
+
+    async def read(self, address: WebAddress, permit: AskPermission) -> WebPage:
+        """The page at an address; one that this turn has read is not fetched again.
+
+        Raises:
+            WebError: If it can't or may not be read.
+        """
+        address = without_fragment(address)
+        if (page := self._cached_pages.get(address.url)) is None:
+            page = await read_page(await self.fetcher.fetch(address, permit), self.system)
+            while len(self._cached_pages) >= _MAX_CACHED_PAGES:
+                del self._cached_pages[next(iter(self._cached_pages))]
+            self._cached_pages[address.url] = page
+        return page
+
+
+def open_web(settings: WebSettings, system: System, named: KnownAddresses) -> WebAccess | None:
+    """The web for one turn; None where no search API is configured."""
+    endpoint = search_endpoint(settings, system.environ())
+    if endpoint is None:
+        return None
+    return WebAccess(endpoint, Fetcher(settings.allow_hosts), system, named)
+
+
+def _load_search_client() -> Callable[[SearchEndpoint, str, int], Awaitable[WebSearchAnswer]]:
+    """What asks search APIs; imported late and in a thread, as its client is large."""
+    from stet.web.search_client import search_web
+
+    return search_web
