@@ -97,7 +97,7 @@ async def slow_patterns(stage: Stage) -> tuple[int, list[str]]:
                 searching = grep.grep(world.snapshot(), pattern, "")
                 try:
                     await asyncio.wait_for(searching, patience)
-                except grep.BadPattern:
+                except grep.InvalidRegex:
                     continue
                 except TimeoutError:
                     effects.append(f"still searched for: {pattern}")

@@ -39,7 +39,7 @@ def twins_unseen(put: Put) -> None:
     """A file with another name on the disk is like any other."""
     gate = importlib.import_module("stet.review.gate")
     before = gate._warning
-    put(gate.__name__, "_warning", lambda ground: before(replace(ground, has_twins=False)))
+    put(gate.__name__, "_warning", lambda ground: before(replace(ground, has_hard_links=False)))
 
 
 @weakness
@@ -91,7 +91,7 @@ def windows_names(put: Put) -> None:
     """Names are what they say, on Windows too."""
     put("stet.workspace.names", "alias_fault", _nothing)
     put("stet.workspace.names", "windows_fault", _nothing)
-    put("stet.workspace.ground", "alias_fault", _nothing)
+    put("stet.workspace.path_status", "alias_fault", _nothing)
 
 
 @weakness
@@ -106,7 +106,7 @@ def anywhere(put: Put) -> None:
         return paths.Located(path.as_uri(), path, name)
 
     put("stet.workspace.paths", "Locator._checked", checked)
-    put("stet.workspace.privacy", "PrivacyFilter.check", _nothing)
+    put("stet.workspace.privacy_filter", "PrivacyFilter.check", _nothing)
     put("stet.review.rules", "_out", _nothing)
 
 
@@ -187,7 +187,7 @@ def anything_opened(put: Put) -> None:
 def nothing_private(put: Put) -> None:
     """The privacy filter lets everything through."""
     for name in ("check", "check_folder", "check_level"):
-        put("stet.workspace.privacy", f"PrivacyFilter.{name}", _nothing)
+        put("stet.workspace.privacy_filter", f"PrivacyFilter.{name}", _nothing)
 
 
 @weakness
@@ -387,13 +387,13 @@ def redirects_followed(put: Put) -> None:
 @weakness
 def nothing_redacted(put: Put) -> None:
     """Secrets are no secrets."""
-    redaction = importlib.import_module("stet.workspace.redaction")
-    put(redaction.__name__, "Redactor.redact", lambda self, text, **_: redaction.Redacted(text))
+    redaction = importlib.import_module("stet.workspace.redactor")
+    put(redaction.__name__, "Redactor.redact", lambda self, text, **_: redaction.RedactedText(text))
 
 
 @weakness
 def guesses_told(put: Put) -> None:
     """Files are searched with the secrets that stand in them."""
-    put("stet.workspace.redaction", "Redactor.known", lambda self: None)
+    put("stet.workspace.redactor", "Redactor.known", lambda self: None)
     put("stet.index.word_search", "_told", lambda document, redactor: document)
     put("stet.index.file_query", "_told", lambda text, redactor: text)

@@ -34,7 +34,8 @@ from stet.review.proposal import LIVE, HunkState
 from stet.review.store import rows
 from stet.text.document import TextDocument
 from stet.tools import provenance
-from stet.workspace import redaction, sending
+from stet.workspace import redactor as redaction
+from stet.workspace import request_log as sending
 from tests.fuzz.broken import broken
 from tests.fuzz.model import AnyModel
 from tests.fuzz.reference import checksum

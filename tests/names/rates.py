@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from stet.review.protected import is_protected
-from stet.workspace.privacy import PrivacyFilter
+from stet.workspace.privacy_filter import PrivacyFilter
 from tests.names.tables import Entry
 from tests.support.world import make_world, uri_at
 

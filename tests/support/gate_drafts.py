@@ -10,7 +10,7 @@ from stet.settings.values import EditSettings, Settings
 from stet.system.os_system import OsSystem
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
-from stet.workspace.ground import survey
+from stet.workspace.path_status import inspect_path
 from stet.workspace.uris import uri_of
 from stet.workspace.workspace import Workspace
 from tests.support.hostile import SETTINGS, VICTIM
@@ -31,7 +31,7 @@ def rules_in(world: Workspace, **settings: object) -> EditRules:
         EditSettings(**settings),  # type: ignore[arg-type]
         editable=lambda uri: True,
         may_create=lambda uri: True,
-        ground=lambda uri: survey(world.snapshot(), uri),
+        ground=lambda uri: inspect_path(world.snapshot(), uri),
     )
 
 

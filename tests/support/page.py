@@ -17,7 +17,7 @@ from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.position import Position, Range
-from stet.workspace.ground import Ground
+from stet.workspace.path_status import PathStatus
 
 URI = "file:///ws/a.md"
 
@@ -28,7 +28,7 @@ def rules(*, editable: bool = True, read_only: bool = False, **settings: object)
         EditSettings(**settings),  # type: ignore[arg-type]
         editable=lambda uri: editable,
         may_create=lambda uri: editable,
-        ground=lambda uri: Ground(),
+        ground=lambda uri: PathStatus(),
         read_only=read_only,
     )
 

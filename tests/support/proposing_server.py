@@ -29,7 +29,7 @@ from stet.review.proposal import Hunk
 from stet.review.rules import EditRules
 from stet.settings.values import EditSettings
 from stet.text.edit import Replacement, TextEdit
-from stet.workspace.ground import survey
+from stet.workspace.path_status import inspect_path
 from stet.workspace.snapshot import Snapshot
 
 Wish = Mapping[str, Any]
@@ -49,7 +49,7 @@ def propose(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
         EditSettings(),
         editable=lambda _: True,
         may_create=lambda _: True,
-        ground=lambda uri: survey(snapshot, uri),
+        ground=lambda uri: inspect_path(snapshot, uri),
     )
     hunks: list[Hunk] = []
     for wish in given:

@@ -54,7 +54,7 @@ from stet.tools.hands import NO_HANDS, Hands
 from stet.tools.question import DO_NOT_SEND, SEND, Question
 from stet.web.web_access import open_web
 from stet.workspace.attachments import Attachments
-from stet.workspace.redaction import Redactor
+from stet.workspace.redactor import Redactor
 from stet.workspace.roots import Root
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.workspace import Workspace
@@ -269,7 +269,7 @@ class Answerer:
         origin = Origin(turn.id, turn.ask.chat, host)
         now = self._workspace.snapshot().system.now
         plain = PlainTokensModel(model)
-        return RedactingModel(plain, self._redactor(), self._workspace.sendings, origin, now)
+        return RedactingModel(plain, self._redactor(), self._workspace.request_log, origin, now)
 
     def _looking(self, ask: Ask, session: Session) -> Callable[[], _Seen]:
         """A look at the world as it is now; it may be carried out in another thread."""
@@ -303,7 +303,7 @@ class Answerer:
                 news,
                 since_last_turn(
                     news,
-                    redactor.beginning if redactor else unchanged,
+                    redactor.excerpt if redactor else unchanged,
                     moved,
                     [as_shown(hunk, snapshot) for hunk in waiting],
                 ),
@@ -312,7 +312,7 @@ class Answerer:
                 name,
                 guard,
                 # What the conversation was shown has just been asked about, with its ignore files.
-                snapshot.rules.written(),
+                snapshot.rules.last_modified(),
             )
 
         return look

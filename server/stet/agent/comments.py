@@ -23,7 +23,7 @@ from stet.text.edit import TextEdit
 from stet.text.position import Position, Range
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
-from stet.workspace.comments.finder import Unreadable, find_instructions
+from stet.workspace.comments.comment_finder import CommentsUnreadable, read_ai_comments
 from stet.workspace.snapshot import NotShown
 from stet.workspace.workspace import Workspace
 
@@ -67,9 +67,9 @@ async def take(ask: Ask, comment: CommentPlace, workspace: Workspace) -> tuple[A
     line = _line_now(comment, workspace)
     name = snapshot.name_of(comment.uri)
     try:
-        document = await asyncio.to_thread(snapshot.with_blocks, comment.uri)
-        found = await find_instructions(document, name, snapshot.system)
-    except (NotShown, Unreadable) as problem:
+        document = await asyncio.to_thread(snapshot.document_with_blocks, comment.uri)
+        found = await read_ai_comments(document, name, snapshot.system)
+    except (NotShown, CommentsUnreadable) as problem:
         raise TurnFailed(str(problem)) from problem
     instruction = _on_line(found, document, line)
     if instruction is None:

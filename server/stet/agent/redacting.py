@@ -2,7 +2,7 @@
 
 Every request of a turn goes through here, whatever is asked and by whatever part of the agent: the
 question, results of tools, earlier turns, summaries, rewrites. Inside, texts are as they are, so
-line numbers, quotes and merges mean the same as ever; a model is told marks (`stet.workspace.redaction`)
+line numbers, quotes and merges mean the same as ever; a model is told marks (`stet.workspace.redactor`)
 and what it writes with marks is resolved where edits are (`stet.tools.edit_file.marks`).
 """
 
@@ -19,8 +19,8 @@ from stet.llm.model import Model, Request, Sink, ignore
 from stet.llm.model_wrapper import ModelWrapper
 from stet.llm.tokens import estimate_prompt
 from stet.text.special_tokens import escape_special_tokens
-from stet.workspace.redaction import Redactor
-from stet.workspace.sending import Sending, Sendings, To, named
+from stet.workspace.redactor import Redactor
+from stet.workspace.request_log import Recipient, RequestLog, RequestRecord, short_names
 
 _LARGE = 20_000
 """Characters that have not been looked through yet from which on it is done in a worker thread."""
@@ -56,7 +56,7 @@ class RedactingModel(ModelWrapper):
         self,
         inner: Model,
         redactor: Redactor | None,
-        sendings: Sendings,
+        sendings: RequestLog,
         origin: Origin,
         now: Callable[[], float],
     ) -> None:
@@ -86,14 +86,14 @@ class RedactingModel(ModelWrapper):
 
     def _note(self, asked: Request, kinds: Counter[str]) -> None:
         origin = self._origin
-        sending = Sending(
+        sending = RequestRecord(
             at=self._now(),
-            to=To.MODEL,
+            to=Recipient.MODEL,
             host=origin.host,
             model=self.name,
             turn=origin.turn,
             chat=origin.chat,
-            parts=named(parts_of(asked.messages, self._sent)),
+            parts=short_names(parts_of(asked.messages, self._sent)),
             characters=sum(map(len, _texts(asked))),
             tokens=estimate_prompt(asked.messages, asked.tools),
             kinds=tuple(sorted(kinds.items())),
@@ -105,7 +105,7 @@ class RedactingModel(ModelWrapper):
 
 def redacted(request: Request, redactor: Redactor) -> tuple[Request, Counter[str]]:
     """A request as it may be sent, and how many secrets of each kind it held."""
-    redactor.expect(_texts(request))
+    redactor.reserve_marks(_texts(request))
     for text in _texts(request):  # what one of them shows to be a secret is none to tell in another
         redactor.learn(text)
     kinds: Counter[str] = Counter()
@@ -147,7 +147,7 @@ def told_parts(
 ) -> list[tuple[str, str]]:
     """Named texts as they would be sent."""
     if redactor is not None:
-        redactor.expect(text for _, text in parts)
+        redactor.reserve_marks(text for _, text in parts)
         for _, text in parts:
             redactor.learn(text)
         parts = [(name, redactor.redact(text).text) for name, text in parts]
@@ -201,6 +201,6 @@ def _told_value(value: Any, name: str, redactor: Redactor, kinds: Counter[str]) 
 
 def _prepare(redactor: Redactor, texts: Sequence[str]) -> None:
     """Look through texts ahead, in the order in which marks are given."""
-    redactor.expect(texts)
+    redactor.reserve_marks(texts)
     for text in texts:
         redactor.redact(text)

@@ -32,7 +32,7 @@ from stet.text.edit import Replacement, TextEdit
 from stet.text.position import Position, Range
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
-from stet.workspace.redaction import NotRestorable
+from stet.workspace.redactor import UnknownMark
 from stet.workspace.snapshot import Snapshot
 
 _CALL = "rewrite"
@@ -133,8 +133,8 @@ def _restored(text: str, shown: TextDocument, desk: Desk) -> str:
         TurnFailed: If a mark stands for nothing in the file.
     """
     try:
-        return desk.workspace.redactor.restored(text, shown.text)
-    except NotRestorable as error:
+        return desk.workspace.redactor.restore(text, shown.text)
+    except UnknownMark as error:
         raise TurnFailed(f"The model's text was refused: {error}") from error
 
 

@@ -8,7 +8,7 @@ from stet.agent.turn import Ask, Mode
 from stet.index.graph import LinkGraph
 from stet.review.rules import EditRules
 from stet.text.document import TextDocument
-from stet.workspace.ground import Ground, survey
+from stet.workspace.path_status import PathStatus, inspect_path
 from stet.workspace.uris import canonical, path_of
 from stet.workspace.workspace import Workspace
 
@@ -57,11 +57,11 @@ def rules_for(
             return path.parent in fixed_folders
         return any(path.is_relative_to(root.path) for root in workspace.roots)
 
-    def ground(uri: str) -> Ground:
-        return survey(workspace.snapshot().asked_about(current), uri)
+    def ground(uri: str) -> PathStatus:
+        return inspect_path(workspace.snapshot().asked_about(current), uri)
 
-    def bound() -> Callable[[str], Ground]:
-        return partial(survey, workspace.snapshot().asked_about(current))
+    def bound() -> Callable[[str], PathStatus]:
+        return partial(inspect_path, workspace.snapshot().asked_about(current))
 
     read_only = ask.mode is Mode.ASK
     return EditRules(settings, editable, may_create, ground, read_only=read_only, bound=bound)

@@ -312,7 +312,7 @@ class Toolbox:
                 f"The arguments of {call.name!r} are not a JSON object: "
                 f"{call.arguments[:200]!r}. Call it again with valid JSON."
             )
-        mark = self.desk.workspace.redactor.has_given(call.arguments)
+        mark = self.desk.workspace.redactor.first_known_mark(call.arguments)
         if mark and tool is not EDIT_FILE and tool.kind is not ToolKind.CONTROL:
             raise ToolError(
                 f"{call.name!r}: {mark} stands for a secret, which no tool is given. Only `edit_file` "

@@ -47,7 +47,7 @@ def find_attached(
         located = Located(uri, path_of(uri), snapshot.name_of(uri) or ".")
         refusal = None if located.path is None else snapshot.privacy().check_folder(located.path)
         if refusal is not None:
-            hidden.append(f"{located.name}: {refusal.told}")
+            hidden.append(f"{located.name}: {refusal.for_model}")
         elif not gathering.is_folder(located):
             problems.append(f"{located.name}: There is no such folder.")
         else:

@@ -15,9 +15,9 @@ from stet.index.notes import tags_in, tasks_in
 from stet.index.properties import BadYaml, properties_of
 from stet.text.document import TextDocument
 from stet.text.lines import split_lines
+from stet.workspace.ignore_patterns import IgnorePatterns
 from stet.workspace.paths import Located
-from stet.workspace.patterns import Patterns
-from stet.workspace.redaction import Redactor
+from stet.workspace.redactor import Redactor
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical
 
@@ -46,7 +46,7 @@ class FileQuery:
     property: str = ""
     condition: Condition | None = None
     folder: str = ""
-    patterns: Patterns | None = None
+    patterns: IgnorePatterns | None = None
     after: datetime | None = None
     before: datetime | None = None
     linking: frozenset[str] | None = None
@@ -104,7 +104,7 @@ def _is_named(query: FileQuery, located: Located) -> bool:
     if query.linking is not None and canonical(located.uri) not in query.linking:
         return False
     parts = tuple(located.name.split("/"))
-    return query.patterns is None or bool(query.patterns.ask(parts, is_folder=False))
+    return query.patterns is None or bool(query.patterns.match(parts, is_folder=False))
 
 
 def _is_in_time(query: FileQuery, mtime: float | None) -> bool:

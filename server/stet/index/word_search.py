@@ -18,8 +18,8 @@ from stet.index.words import folded_text, stems, terms
 from stet.text.definitions import defined_name
 from stet.text.document import TextDocument
 from stet.workspace.paths import Located
-from stet.workspace.redaction import Redactor
-from stet.workspace.slices import gathered
+from stet.workspace.redactor import Redactor
+from stet.workspace.slices import run_in_slices
 from stet.workspace.snapshot import NotShown, Snapshot
 
 MAX_FILES = 20_000
@@ -82,7 +82,7 @@ class WordSearcher:
         """See `Searcher.search`."""
         wanted = _Wanted.of(query)
         tally = _Tally()
-        files = await gathered(_scan(snapshot, query.folder, wanted, tally), snapshot.system)
+        files = await run_in_slices(_scan(snapshot, query.folder, wanted, tally), snapshot.system)
         matched = [file for file in files if file is not None]
         passages = await asyncio.to_thread(_ranked, matched, tally, len(wanted.terms))
         shown = passages[: query.limit]

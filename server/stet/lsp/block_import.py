@@ -228,7 +228,7 @@ class BlockImport:
 def _find_on_disk(uri: str, snapshot: Snapshot) -> BlockDraft | None:
     """Return the blocks of a file; None if the file can't or must not be read. Reads the disk."""
     try:
-        document = snapshot.with_blocks(uri)
+        document = snapshot.document_with_blocks(uri)
     except NotShown:
         return None
     return find_blocks_in(document, snapshot)

@@ -26,7 +26,7 @@ from stet.text.document import TextDocument
 from stet.text.escape import escape_line
 from stet.text.position import Position, Range
 from stet.text.touched_lines import touched_lines
-from stet.workspace.comments.finder import Unreadable, find_instructions
+from stet.workspace.comments.comment_finder import CommentsUnreadable, read_ai_comments
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
@@ -94,12 +94,12 @@ class Comments:
         # Saved twice in a moment: what is gone in one text and there in the next is new.
         async with self._in_order.setdefault(key, asyncio.Lock()):
             try:
-                found = await find_instructions(document, name, snapshot.system)
+                found = await read_ai_comments(document, name, snapshot.system)
                 lines = await asyncio.to_thread(touched_lines, changes)
                 users = [one for one in found if one.text and self._is_users(one, document, lines)]
                 if users:
                     await asyncio.to_thread(_check_shown, snapshot, document.uri)
-            except (Unreadable, NotShown) as problem:
+            except (CommentsUnreadable, NotShown) as problem:
                 self._client.show_message(f"Stet: {escape_line(str(problem))}")
                 return
             self._begin_new(document, found, users)
@@ -150,4 +150,4 @@ def _check_shown(snapshot: Snapshot, uri: str) -> None:
     Raises:
         NotShown: If it may not.
     """
-    _ = snapshot.with_blocks(uri)
+    _ = snapshot.document_with_blocks(uri)

@@ -104,7 +104,7 @@ def _texts(snapshot: Snapshot, uris: Iterable[str]) -> dict[str, str]:
     texts = {}
     for uri in uris:
         try:
-            texts[uri] = snapshot.with_blocks(uri).text
+            texts[uri] = snapshot.document_with_blocks(uri).text
         except NotShown as refused:
             if refused.rule == "missing":
                 texts[uri] = ""

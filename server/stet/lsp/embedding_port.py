@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from stet.index.search.endpoint import NoVectors
 from stet.settings.values import SearchSettings
 from stet.system.system import System
-from stet.workspace.redaction import Redacted, Redactor
-from stet.workspace.sending import Sending, To
+from stet.workspace.redactor import RedactedText, Redactor
+from stet.workspace.request_log import Recipient, RequestRecord
 from stet.workspace.workspace import Workspace
 
 
@@ -45,9 +45,9 @@ class EmbeddingPort:
                 kinds.update(one.kinds)
         base_url, model = embedding_target(settings, self._system.environ())
         size = sum(map(len, texts))
-        sending = Sending(
+        sending = RequestRecord(
             self._system.now(),
-            To.EMBEDDINGS,
+            Recipient.EMBEDDINGS,
             host_of(base_url),
             model,
             parts=(f"{len(texts)} passages or questions of a search",),
@@ -56,12 +56,12 @@ class EmbeddingPort:
             kinds=tuple(sorted(kinds.items())),
             is_open=not wanted,
         )
-        self._workspace.sendings.add(sending)
+        self._workspace.request_log.add(sending)
         try:
             return await embed(texts, settings, self._system)
         except EmbeddingError as fault:
             raise NoVectors(str(fault)) from fault
 
 
-def _redacted(redactor: Redactor, texts: Sequence[str]) -> list[Redacted]:
+def _redacted(redactor: Redactor, texts: Sequence[str]) -> list[RedactedText]:
     return [redactor.redact(text, wrapped=True) for text in texts]

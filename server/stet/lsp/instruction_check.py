@@ -12,7 +12,7 @@ from typing import Any
 
 from stet.text.ai_comments import AiComment
 from stet.text.document import TextDocument
-from stet.workspace.comments.finder import Unreadable, find_instructions
+from stet.workspace.comments.comment_finder import CommentsUnreadable, read_ai_comments
 from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
 
@@ -74,8 +74,8 @@ class InstructionCheck:
         snapshot = self._workspace.snapshot()
         name = snapshot.name_of(document.uri)
         try:
-            found = await find_instructions(document, name, snapshot.system)
-        except (Unreadable, OSError):
+            found = await read_ai_comments(document, name, snapshot.system)
+        except (CommentsUnreadable, OSError):
             return None  # whoever carries it out is told why
         # Splitting a long text takes long.
         return await asyncio.to_thread(_lines_of, document, found)

@@ -20,7 +20,7 @@ from stet.lsp.preset_values import (
     to_json,
 )
 from stet.review.store.store import Store
-from stet.workspace.attachable import NotAttachable, attachable, attachments_of
+from stet.workspace.attachable import NotAttachable, attachments_of, resolve_attachable
 from stet.workspace.attachments import Attachments
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical
@@ -119,7 +119,7 @@ class Presets:
         for uri in (*now.files, *now.folders):
             name = snapshot.name_of(uri) or "."
             try:
-                attachable(snapshot, name)
+                resolve_attachable(snapshot, name)
             except NotAttachable as refused:
                 found.append(f"{name}: {refused}")
         return tuple(found)
@@ -158,7 +158,7 @@ class Presets:
             )
         for name in wish.add:
             try:
-                found = attachable(snapshot, name)
+                found = resolve_attachable(snapshot, name)
             except NotAttachable as refused:
                 raise CantChange(str(refused)) from refused
             more = (found.uri,)
@@ -236,7 +236,7 @@ def _key_of(name: str, attached: Attachments, snapshot: Snapshot) -> str:
         if wanted == shown or canonical(wanted) == canonical(uri):
             return canonical(uri)
     try:
-        found = attachable(snapshot, name).uri
+        found = resolve_attachable(snapshot, name).uri
     except NotAttachable:
         found = ""
     if found and attached.holds(found):

@@ -17,7 +17,7 @@ from stet.lsp.client import Client
 from stet.lsp.showing.own_documents import OwnDocuments
 from stet.lsp.showing.sent_page import sent_page
 from stet.system.system import System
-from stet.workspace.sending import Sending
+from stet.workspace.request_log import RequestRecord
 from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
 
@@ -58,7 +58,7 @@ class SentLedger:
         self._client = client
         self._system = system
         self._own = own
-        workspace.sendings.keep = self._keep
+        workspace.request_log.persist = self._keep
 
     async def open(self) -> str:
         """Write and show the page of what was sent; gives its URI.
@@ -66,7 +66,7 @@ class SentLedger:
         Raises:
             OSError: If it can't be written.
         """
-        sent = await asyncio.to_thread(self._load) or self._workspace.sendings.latest
+        sent = await asyncio.to_thread(self._load) or self._workspace.request_log.latest
         text = sent_page(sent[-MAX_SHOWN:], n_older=max(0, len(sent) - MAX_SHOWN))
         roots = "\n".join(canonical(root.path.as_uri()) for root in self._workspace.roots)
         stem = f"sent-{sha256(roots.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
@@ -75,16 +75,16 @@ class SentLedger:
         self._client.start(self._client.show_document(uri), "show what was sent")
         return uri
 
-    def _keep(self, sending: Sending) -> None:
+    def _keep(self, sending: RequestRecord) -> None:
         fields = json.dumps(dataclasses.asdict(sending))
         self._rows.keep_sent(fields)
 
-    def _load(self) -> tuple[Sending, ...]:
+    def _load(self) -> tuple[RequestRecord, ...]:
         """What is kept, as far as it makes sense. Imports what checks it: for a worker thread."""
         return tuple(_read(self._rows.load_sent()))
 
 
-def _read(rows: Iterable[str]) -> Iterable[Sending]:
+def _read(rows: Iterable[str]) -> Iterable[RequestRecord]:
     for row in rows:
         try:
             yield _rows_type().validate_json(row)
@@ -93,8 +93,8 @@ def _read(rows: Iterable[str]) -> Iterable[Sending]:
 
 
 @cache
-def _rows_type() -> "TypeAdapter[Sending]":
+def _rows_type() -> "TypeAdapter[RequestRecord]":
     # Imported late: pydantic takes long, and this runs in a thread.
     from pydantic import TypeAdapter
 
-    return TypeAdapter(Sending)
+    return TypeAdapter(RequestRecord)

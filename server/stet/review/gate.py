@@ -29,8 +29,8 @@ from stet.text.document import TextDocument
 from stet.text.inline_block import InlineBlock
 from stet.text.line_hunk import LineHunk
 from stet.text.spoofing import describe_spoofing
-from stet.workspace.ground import Ground, survey
-from stet.workspace.redaction import new_marks
+from stet.workspace.path_status import PathStatus, inspect_path
+from stet.workspace.redactor import new_marks
 from stet.workspace.refusal import Refusal
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import uri_of
@@ -88,8 +88,8 @@ def still_allowed(snapshot: Snapshot, hunk: Hunk) -> Refusal | None:
     Asks the disk: call it in a worker thread. Scope, capabilities and `.gitignore` are not asked
     again: they bind the model, and the user has said yes.
     """
-    old = survey(snapshot, hunk.uri, by_user=True)
-    new = survey(snapshot, hunk.new_uri, by_user=True) if hunk.kind is HunkKind.MOVE else None
+    old = inspect_path(snapshot, hunk.uri, by_user=True)
+    new = inspect_path(snapshot, hunk.new_uri, by_user=True) if hunk.kind is HunkKind.MOVE else None
     is_open = snapshot.document(hunk.uri) is not None
     for ground in (old, new):
         if ground is not None and (refusal := _changed_ground(ground, hunk, is_open=is_open)):
@@ -97,10 +97,10 @@ def still_allowed(snapshot: Snapshot, hunk: Hunk) -> Refusal | None:
     if hunk.state is HunkState.ACCEPTED:  # it is taken back: what it made lies there
         return None
     if hunk.kind is HunkKind.CREATE:
-        return old.against_new
+        return old.creation_refusal
     if old.is_link and hunk.kind in WHOLE_FILE:
         return Refusal("link", f"{old.names[0]!r} has become a link, and stays.")
-    return new.against_new if new is not None and new.real != old.real else None
+    return new.creation_refusal if new is not None and new.real != old.real else None
 
 
 def admit_blocks(snapshot: Snapshot, document: TextDocument, blocks: Sequence[InlineBlock]) -> str:
@@ -112,7 +112,7 @@ def admit_blocks(snapshot: Snapshot, document: TextDocument, blocks: Sequence[In
     Raises:
         Refused: If the file may not be written to.
     """
-    ground = survey(snapshot, document.uri, by_user=True)
+    ground = inspect_path(snapshot, document.uri, by_user=True)
     _pass(ground.refusal)
     name = snapshot.name_of(document.uri)
     new, old = [block.after for block in blocks], [block.before for block in blocks]
@@ -125,7 +125,7 @@ def refused_at(snapshot: Snapshot, real: Path, hunk: Hunk) -> Refusal | None:
 
     Asks the disk. Between this and what is done there a link may come in again, which is not followed.
     """
-    return _changed_ground(survey(snapshot, uri_of(real), by_user=True), hunk, is_open=False)
+    return _changed_ground(inspect_path(snapshot, uri_of(real), by_user=True), hunk, is_open=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,27 +199,27 @@ def _caution(
     return describe_spoofing(new, old, places[0].name)
 
 
-def _warning(ground: Ground) -> str:
+def _warning(ground: PathStatus) -> str:
     """What the user must know of a place before anything is changed there."""
     instructs = next(
-        (name for name in ground.below if is_protected(name, at_root=True)), None
+        (name for name in ground.project_paths if is_protected(name, at_root=True)), None
     ) or next(filter(is_protected, ground.names), None)
     if instructs is not None:
         return f"{instructs!r} may tell an editor, an agent, version control or a build what to do."
-    if ground.by_link:
+    if ground.is_outside_by_link:
         return f"{ground.names[0]!r} leads out of the workspace by a link."
-    if ground.has_twins:
+    if ground.has_hard_links:
         return f"{ground.names[0]!r} has another name on the disk, whose text would change with it."
     return ""
 
 
-def _changed_ground(ground: Ground, hunk: Hunk, *, is_open: bool) -> Refusal | None:
+def _changed_ground(ground: PathStatus, hunk: Hunk, *, is_open: bool) -> Refusal | None:
     """What is against writing at a place now that was not when the hunk was proposed."""
     if ground.refusal is not None:
         return ground.refusal
     # Whoever has the file open sees what they change, and has been asked about the link.
     is_known = is_open and hunk.protected and hunk.kind not in WHOLE_FILE
-    if ground.by_link and not is_known:
+    if ground.is_outside_by_link and not is_known:
         return Refusal("link", f"{ground.names[0]!r} leads out of the workspace by a link.")
     if hunk.protected or not (said := _warning(ground)):
         return None

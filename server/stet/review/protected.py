@@ -8,7 +8,7 @@ language servers read builds as soon as a folder is opened. Such names are known
 costs a question, one too few a machine; `tests/names` holds what both cost.
 
 The state of version control (`.git`, `.jj`, `CVS`) is no matter of a yes: it is refused outright, as
-secrets are (`stet.workspace.privacy`). A hook or a line of `.git/config` runs at the next `git status` of
+secrets are (`stet.workspace.privacy_filter`). A hook or a line of `.git/config` runs at the next `git status` of
 any editor, no text edit there is ever part of a user's project, and the model is not shown what it holds,
 so that it could only write blindly. Other agents came to the same (Codex keeps `.git` read-only even
 where it may write everything else).

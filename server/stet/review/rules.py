@@ -12,8 +12,8 @@ from stet.review.drafts import MoveDraft, RemoveDraft
 from stet.settings.values import EditSettings
 from stet.text.line_hunk import LineHunk
 from stet.text.lines import n_breaks
-from stet.workspace.ground import Ground
 from stet.workspace.names import folded
+from stet.workspace.path_status import PathStatus
 from stet.workspace.refusal import Refusal
 
 __all__ = [
@@ -75,9 +75,9 @@ class EditRules:
     settings: EditSettings
     editable: Callable[[str], bool]
     may_create: Callable[[str], bool]
-    ground: Callable[[str], Ground]
+    ground: Callable[[str], PathStatus]
     read_only: bool = False
-    bound: Callable[[], Callable[[str], Ground]] | None = None
+    bound: Callable[[], Callable[[str], PathStatus]] | None = None
 
     def looking_ahead(self, uris: Iterable[str]) -> Callable[[], "EditRules"]:
         """The same rules with a look at these places; to be called in a worker thread: it asks the
@@ -143,7 +143,9 @@ def check_move(rules: EditRules, draft: MoveDraft) -> Refusal | None:
     """
     ground, new = rules.ground(draft.uri), rules.ground(draft.new_uri)
     if new.real == ground.real and _is_respelt(draft):
-        new = replace(new, against_new=None)  # the disk folds them: what lies there is the file
+        new = replace(
+            new, creation_refusal=None
+        )  # the disk folds them: what lies there is the file
     return (
         _mode(rules)
         or _whole(ground, draft.name)
@@ -215,13 +217,13 @@ def _in_scope(rules: EditRules, uri: str, name: str) -> Refusal | None:
     )
 
 
-def _new(rules: EditRules, uri: str, name: str, ground: Ground) -> Refusal | None:
+def _new(rules: EditRules, uri: str, name: str, ground: PathStatus) -> Refusal | None:
     """Whether a file may come to be at `uri`."""
     if not rules.settings.can_create:
         return Refusal(
             "edit.canCreate", f"The user allows no new files (edit.canCreate is off): {name!r}."
         )
-    if refusal := ground.refusal or _out(ground, name) or ground.against_new:
+    if refusal := ground.refusal or _out(ground, name) or ground.creation_refusal:
         return refusal
     if not rules.may_create(uri):
         return Refusal(
@@ -231,7 +233,7 @@ def _new(rules: EditRules, uri: str, name: str, ground: Ground) -> Refusal | Non
     return None
 
 
-def _whole(ground: Ground, name: str) -> Refusal | None:
+def _whole(ground: PathStatus, name: str) -> Refusal | None:
     """Whether something may be done to a file as such, whatever its text is."""
     if refusal := ground.refusal or _out(ground, name):
         return refusal
@@ -240,11 +242,11 @@ def _whole(ground: Ground, name: str) -> Refusal | None:
     return None
 
 
-def _out(ground: Ground, name: str) -> Refusal | None:
+def _out(ground: PathStatus, name: str) -> Refusal | None:
     """What is open may be edited wherever it lies, but nothing else may be done outside the roots."""
-    if not ground.leads_out:
+    if not ground.is_outside:
         return None
-    if ground.by_link:
+    if ground.is_outside_by_link:
         return Refusal("link", f"{name!r} leads out of the workspace by a link.")
     return Refusal("outside", f"{name!r} lies outside the workspace.")
 

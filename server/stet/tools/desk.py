@@ -61,7 +61,7 @@ class Desk:
         turn: Its id.
         author: The model's name.
         chat: The conversation it is part of.
-        asked: The file the question is about (see `stet.workspace.privacy`).
+        asked: The file the question is about (see `stet.workspace.privacy_filter`).
         shown: What the model has been shown of files.
         files_read: Names of files read, in order, without repeats.
         rejected: Edits that the gate refused.
@@ -253,7 +253,7 @@ class Desk:
         """
         while True:
             # The snapshot is taken here: the workspace belongs to the event loop.
-            found = await asyncio.to_thread(self.snapshot().show_learnt, uri)
+            found = await asyncio.to_thread(self.snapshot().show_and_learn, uri)
             # The user went on typing while the disk was asked.
             now = self.workspace.shown(uri)
             if now is not None or found.version is None:
@@ -384,4 +384,4 @@ class Desk:
     def refuse(self, name: str, position: str, refusal: Refusal) -> ToolError:
         """The error that tells the model of a refusal, which is noted for the user; to be raised."""
         self.rejected.append(RejectedEdit(name, position, refusal.rule, refusal.message))
-        return RuleRefused(f"Refused by the rule {refusal.rule}: {refusal.told}")
+        return RuleRefused(f"Refused by the rule {refusal.rule}: {refusal.for_model}")

@@ -15,7 +15,7 @@ from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
 from stet.workspace.paths import Located
-from stet.workspace.slices import gathered
+from stet.workspace.slices import run_in_slices
 
 _N_ENDINGS = 4
 _Folder = tuple[str, ...]
@@ -52,7 +52,7 @@ async def run(params: ExploreStructure, desk: Desk) -> str:
         located = desk.locate(params.folder)
         top = tuple(located.name.split("/"))
     snapshot = desk.snapshot()
-    files = await gathered(snapshot.walk(params.folder, only_text=False), snapshot.system)
+    files = await run_in_slices(snapshot.walk(params.folder, only_text=False), snapshot.system)
     if not files:
         raise ToolError(
             f"There are no files below {params.folder!r}. Without `folder` you see all folders."

@@ -14,7 +14,7 @@ from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
 from stet.workspace.paths import Located
-from stet.workspace.quoting import redactor_of, told_line
+from stet.workspace.safe_excerpt import redactor_of, safe_line
 from stet.workspace.snapshot import NotShown, Snapshot
 
 
@@ -68,7 +68,7 @@ def _report(
         where = name if found.place is None else f"{name}:{found.place.line + 1}"
         alike = ", ".join(map(escape_line, found.near))
         hint = f" (like it: {alike})" if alike else ""
-        written = told_line(found.edge.link.written, redactor)
+        written = safe_line(found.edge.link.written, redactor)
         lines.append(f"{where}: '{written}' leads to no file{hint}")
     if scan.is_cut:
         lines.append("(The workspace is too large to look through: not all files were read.)")

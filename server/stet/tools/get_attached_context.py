@@ -5,7 +5,7 @@ import asyncio
 from stet.text.bounded_output import MAX_CHARACTERS
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
-from stet.workspace.quoting import beginning, redactor_of
+from stet.workspace.safe_excerpt import excerpt, redactor_of
 
 
 class GetAttachedContext(Params):
@@ -23,7 +23,7 @@ async def run(params: GetAttachedContext, desk: Desk) -> str:  # noqa: ARG001 - 
     if len(text) <= MAX_CHARACTERS:
         return f"{text}\n"
     n_cut = len(text) - MAX_CHARACTERS
-    shown = await asyncio.to_thread(beginning, text, MAX_CHARACTERS, redactor_of(desk.snapshot()))
+    shown = await asyncio.to_thread(excerpt, text, MAX_CHARACTERS, redactor_of(desk.snapshot()))
     return f"{shown}\n(cut: {n_cut} more characters; `read_file` shows each file)\n"
 
 

@@ -17,7 +17,7 @@ from stet.text.escape import escape_line
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
-from stet.workspace.quoting import redactor_of, told_line
+from stet.workspace.safe_excerpt import redactor_of, safe_line
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical
 
@@ -132,7 +132,7 @@ class _Report:
         return f"'{self._quoted(edge.link.written)}' ({told})"
 
     def _quoted(self, text: str) -> str:
-        return told_line(text, redactor_of(self.snapshot))
+        return safe_line(text, redactor_of(self.snapshot))
 
     def _name(self, uri: str) -> str:
         return escape_line(self.snapshot.name_of(uri))

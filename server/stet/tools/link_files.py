@@ -101,7 +101,7 @@ def _plan(
     if target.path is None or not snapshot.exists(target.uri):
         raise ToolError(f"There is no file {params.to!r} to link to. `list_files` gives names.")
     if refusal := snapshot.privacy().check(target.uri):
-        raise ToolError(f"{params.to!r} can't be linked to: {refusal.told}")
+        raise ToolError(f"{params.to!r} can't be linked to: {refusal.for_model}")
     stat = snapshot.system.stat(snapshot.system.real_path(target.path))
     if stat is not None and stat.kind is FileKind.FOLDER:
         raise ToolError(

@@ -8,7 +8,7 @@ from pydantic import Field
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
-from stet.workspace.patterns import parse_patterns
+from stet.workspace.ignore_patterns import parse_patterns
 from stet.workspace.snapshot import Snapshot
 
 
@@ -46,7 +46,7 @@ def _names(params: ListFiles, snapshot: Snapshot) -> tuple[list[str], bool]:
         patterns, bad = parse_patterns([params.glob])
         if bad:
             raise ToolError(f"{params.glob!r} is no glob pattern; write one such as `**/*.py`.")
-        found = (name for name in found if patterns.ask(tuple(name.split("/")), is_folder=False))
+        found = (name for name in found if patterns.match(tuple(name.split("/")), is_folder=False))
     names = list(itertools.islice(found, params.limit + 1))
     return names[: params.limit], len(names) > params.limit
 

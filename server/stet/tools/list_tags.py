@@ -12,7 +12,7 @@ from stet.text.bounded_output import join_bounded
 from stet.text.escape import escape_line
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
-from stet.workspace.slices import gathered
+from stet.workspace.slices import run_in_slices
 from stet.workspace.snapshot import NotShown, Snapshot
 
 
@@ -34,7 +34,7 @@ async def run(params: ListTags, desk: Desk) -> str:
     if params.folder:
         desk.locate(params.folder)
     snapshot = desk.snapshot()
-    notes = await gathered(_tags(snapshot, params.folder), snapshot.system)
+    notes = await run_in_slices(_tags(snapshot, params.folder), snapshot.system)
     lines = await asyncio.to_thread(_counted, notes)
     if not lines:
         where = f" below {params.folder!r}" if params.folder else ""

@@ -16,11 +16,11 @@ from stet.text.iso_time import iso_time
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
+from stet.workspace.ignore_patterns import IgnorePatterns, parse_patterns
 from stet.workspace.paths import Located
-from stet.workspace.patterns import Patterns, parse_patterns
-from stet.workspace.quoting import redactor_of, told_line
-from stet.workspace.redaction import Redactor
-from stet.workspace.slices import gathered
+from stet.workspace.redactor import Redactor
+from stet.workspace.safe_excerpt import redactor_of, safe_line
+from stet.workspace.slices import run_in_slices
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.unsearched import describe_unsearched
 from stet.workspace.uris import canonical
@@ -129,7 +129,7 @@ async def run(params: QueryFiles, desk: Desk) -> str:
         task=params.task,
         text=params.text,
     )
-    matches = await gathered(asked_of_all(query, snapshot), snapshot.system)
+    matches = await run_in_slices(asked_of_all(query, snapshot), snapshot.system)
     found = [match for match in matches if match is not None]
     asks_texts = params.tag or params.property or params.task or params.text
     unsearched = (
@@ -156,12 +156,12 @@ def _lines(match: Match, redactor: Redactor | None) -> Iterator[str]:
     """What is shown of a file."""
     written = None if match.mtime is None else iso_time(match.mtime)
     yield escape_line(match.name) + (f" (written {written})" if written else "")
-    yield from (f"  {number}: {told_line(line, redactor)}" for number, line in match.told)
+    yield from (f"  {number}: {safe_line(line, redactor)}" for number, line in match.told)
     if match.n_more:
         yield f"  ({match.n_more} more in this file: `read_file` shows them)"
 
 
-def _patterns(glob: str) -> Patterns | None:
+def _patterns(glob: str) -> IgnorePatterns | None:
     if not glob:
         return None
     patterns, bad = parse_patterns([glob])

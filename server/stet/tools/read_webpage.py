@@ -12,7 +12,7 @@ from stet.web.fence import fence_untrusted
 from stet.web.page_reader import WebPage
 from stet.web.web_address import WebAddress, parse_url
 from stet.web.web_source import WebSource, add_source
-from stet.workspace.sending import Sending, To
+from stet.workspace.request_log import Recipient, RequestRecord
 
 READ_IT = "Read it"
 DO_NOT_READ = "Don't read it"
@@ -47,7 +47,7 @@ async def run(params: ReadWebpage, desk: Desk) -> str:
     async def permit(address: WebAddress, came_from: WebAddress | None) -> None:
         _refuse_secrets(address, desk)
         await ask(address, came_from)
-        desk.workspace.sendings.add(_sending(address, desk))
+        desk.workspace.request_log.add(_sending(address, desk))
 
     async def ask(address: WebAddress, came_from: WebAddress | None) -> None:
         words = "\n".join(desk.user_words)
@@ -82,11 +82,11 @@ def _refuse_secrets(address: WebAddress, desk: Desk) -> None:
         raise ToolError("The address holds a secret, which no host is given. Go on without it.")
 
 
-def _sending(address: WebAddress, desk: Desk) -> Sending:
+def _sending(address: WebAddress, desk: Desk) -> RequestRecord:
     """A note that a host is asked for a page."""
-    return Sending(
+    return RequestRecord(
         desk.snapshot().system.now(),
-        To.PAGE,
+        Recipient.PAGE,
         address.host_and_port,
         turn=desk.turn,
         chat=desk.chat,

@@ -12,10 +12,10 @@ from stet.text.escape import escape_line
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
-from stet.workspace.grep import BadPattern, grep
-from stet.workspace.grep_child import MAX_LINE as MAX_HIT
-from stet.workspace.quoting import redactor_of, told_line
-from stet.workspace.redaction import Redactor
+from stet.workspace.grep import InvalidRegex, grep
+from stet.workspace.grep_helper import MAX_LINE as MAX_HIT
+from stet.workspace.redactor import Redactor
+from stet.workspace.safe_excerpt import redactor_of, safe_line
 from stet.workspace.unsearched import describe_unsearched
 
 MAX_QUERY = 1000
@@ -69,7 +69,7 @@ async def run(params: SearchWorkspace, desk: Desk) -> str:
 async def _by_pattern(params: SearchWorkspace, desk: Desk) -> str:
     try:
         found = await grep(desk.snapshot(), params.query, params.folder)
-    except BadPattern as error:
+    except InvalidRegex as error:
         raise ToolError(str(error)) from error
     hits = [(hit.name, hit.line, hit.text) for hit in found.hits[: params.limit]]
     lines = await asyncio.to_thread(_lines, hits, redactor_of(desk.snapshot()))
@@ -112,7 +112,7 @@ def _quoted(text: str, redactor: Redactor | None) -> str:
     """A line that is short enough to be shown; a long one without what the cut leaves of a secret."""
     is_cut = len(text) >= MAX_HIT
     most = min(MAX_LINE, len(text.strip()) - _UNSEEN) if is_cut else MAX_LINE
-    return told_line(text, redactor, most)
+    return safe_line(text, redactor, most)
 
 
 SEARCH_WORKSPACE = Tool(

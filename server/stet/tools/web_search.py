@@ -12,7 +12,7 @@ from stet.web.fence import fence_untrusted
 from stet.web.hidden_characters import strip_hidden, strip_to_line
 from stet.web.search_formats import WebSearchAnswer
 from stet.web.web_source import WebSource, add_source
-from stet.workspace.sending import Sending, To
+from stet.workspace.request_log import Recipient, RequestRecord
 
 MAX_QUERY = 400
 """Characters: what Brave and Tavily take at most; longer ones carry text away, they don't find more."""
@@ -47,9 +47,9 @@ async def run(params: WebSearch, desk: Desk) -> str:
     redacted = desk.workspace.redactor.redact(query)
     if settings.privacy.redact_secrets and redacted.kinds:
         raise ToolError("The query holds a secret, which no search company is given.")
-    to = Sending(
+    to = RequestRecord(
         system.now(),
-        To.SEARCH,
+        Recipient.SEARCH,
         urlsplit(desk.web.endpoint.base_url).netloc.rpartition("@")[2],
         turn=desk.turn,
         chat=desk.chat,
@@ -57,7 +57,7 @@ async def run(params: WebSearch, desk: Desk) -> str:
         characters=len(query),
         is_open=not settings.privacy.redact_secrets,
     )
-    desk.workspace.sendings.add(to)
+    desk.workspace.request_log.add(to)
     try:
         answer = await desk.web.search(query, params.limit)
     except WebError as error:

@@ -26,7 +26,7 @@ from types import MappingProxyType
 
 from stet.text.change import Bias, TextChange, map_position
 from stet.text.position import Position, Range
-from stet.workspace.selection import Selection, Source, inferred_range, stays_in_line
+from stet.workspace.selection import ActivitySource, Selection, inferred_range, stays_in_line
 from stet.workspace.uris import canonical, is_tracked
 
 
@@ -78,9 +78,9 @@ class Activity:
         self._spelling: dict[str, str] = {}  # of every known document, the least recent first
         self._open: set[str] = set()
         self._selections: dict[str, Selection] = {}
-        self._standing: set[str] = set()  # documents whose explicit selection inferences respect
+        self._positions: set[str] = set()  # documents whose explicit selection inferences respect
         self._visible: dict[str, Range] = {}
-        self._is_told = False  # the editor sends notifications of its own
+        self._is_reported = False  # the editor sends notifications of its own
         self._is_unfocused = False  # the editor said that nothing is focused
         self._closed_active: str | None = None
 
@@ -89,13 +89,13 @@ class Activity:
         """URI of the document the user is in, as the editor spells it."""
         return None if self._active is None else self._spelling[self._active]
 
-    def focus(self, uri: str | None, source: Source = Source.NOTIFIED) -> None:
+    def focus(self, uri: str | None, source: ActivitySource = ActivitySource.NOTIFIED) -> None:
         """The user is now in this document; None: in none.
 
         A document need not be open: editors may focus before they open, or never open what they
         have no language for.
         """
-        self._is_told = self._is_told or source is Source.NOTIFIED
+        self._is_reported = self._is_reported or source is ActivitySource.NOTIFIED
         if uri is None:
             self._point_at(None)
             self._is_unfocused = True
@@ -106,32 +106,42 @@ class Activity:
         self,
         uri: str,
         selections: Sequence[Range],
-        source: Source,
+        source: ActivitySource,
         cursor: Position | None = None,
     ) -> None:
         """These ranges are selected, the main one first; `cursor` is the moving end of that one."""
         if not is_tracked(uri) or not selections:
             return
-        self._is_told = self._is_told or source is Source.NOTIFIED
+        self._is_reported = self._is_reported or source is ActivitySource.NOTIFIED
         key = self._note(uri, source)
         at = selections[0].end if cursor is None else cursor
         self._select(key, Selection(tuple(selections), at, source, self._now()))
         seen = self._visible.get(key)
-        if source is Source.NOTIFIED and seen and not seen.start.line <= at.line <= seen.end.line:
+        if (
+            source is ActivitySource.NOTIFIED
+            and seen
+            and not seen.start.line <= at.line <= seen.end.line
+        ):
             # Editors move the caret into view: if it is elsewhere, so is the user.
             del self._visible[key]
         if source.is_explicit:
-            self._standing.add(key)
+            self._positions.add(key)
 
-    def touched(self, uri: str, range_: Range | None, source: Source = Source.REQUEST) -> None:
+    def touched(
+        self, uri: str, range_: Range | None, source: ActivitySource = ActivitySource.REQUEST
+    ) -> None:
         """A request points here, so the user is likely here; None: somewhere in the document."""
         if not is_tracked(uri) or canonical(uri) not in self._open:
             return
         key = self._note(uri, source)
         known = self._selections.get(key)
-        if range_ is None or key in self._standing:
+        if range_ is None or key in self._positions:
             return
-        if source is Source.HOVER and known is not None and known.source is not Source.HOVER:
+        if (
+            source is ActivitySource.HOVER
+            and known is not None
+            and known.source is not ActivitySource.HOVER
+        ):
             return
         selected = inferred_range(range_)
         self._select(key, Selection((selected,), selected.end, source, self._now()))
@@ -151,19 +161,19 @@ class Activity:
         if key == self._closed_active or (self._active is None and not self._is_unfocused):
             self._point_at(key)
         elif is_new:
-            self._note(uri, Source.OPENED)
+            self._note(uri, ActivitySource.OPENED)
         self.moved()
 
     def edited(self, uri: str, changes: Sequence[TextChange]) -> None:
         """A document took `changes`, in this order."""
         key = canonical(uri)
         if key != self._active:
-            self._note(uri, Source.EDIT)
+            self._note(uri, ActivitySource.EDIT)
         known = self._selections.get(key)
-        if known is None or known.source is not Source.NOTIFIED:
-            self._standing.discard(key)
+        if known is None or known.source is not ActivitySource.NOTIFIED:
+            self._positions.discard(key)
             if len(changes) == 1:
-                known = Selection.at_cursor(changes[0].new_end, Source.EDIT, self._now())
+                known = Selection.at_cursor(changes[0].new_end, ActivitySource.EDIT, self._now())
                 self._select(key, known)
         else:
             for change in changes:
@@ -196,14 +206,16 @@ class Activity:
             self._now(),
         )
 
-    def _note(self, uri: str, source: Source) -> str:
+    def _note(self, uri: str, source: ActivitySource) -> str:
         """Take an event in a document: remember it, move the pointer where the rules say so."""
         key = canonical(uri)
         if key not in self._open:
             self._spelling[key] = uri
         if source.is_explicit or self._may_move(source):
             self._point_at(key)
-        elif source is Source.OPENED:  # in the background: known, but as the least recently used
+        elif (
+            source is ActivitySource.OPENED
+        ):  # in the background: known, but as the least recently used
             self._spelling = {key: uri} | self._spelling
         return key
 
@@ -214,9 +226,9 @@ class Activity:
         if not (selection.is_bare and (before is None or before.is_bare)):
             self.moved()
 
-    def _may_move(self, source: Source) -> bool:
+    def _may_move(self, source: ActivitySource) -> bool:
         """Whether an inferred event moves the pointer."""
-        return not self._is_told and source is not Source.HOVER
+        return not self._is_reported and source is not ActivitySource.HOVER
 
     def _point_at(self, key: str | None) -> None:
         """Make a known document the active one."""
@@ -225,8 +237,8 @@ class Activity:
         previous, self._active = self._active, key
         if previous is not None and previous != key:
             known = self._selections.get(previous)
-            if known is not None and known.source is Source.COMMAND:
-                self._standing.discard(previous)
+            if known is not None and known.source is ActivitySource.COMMAND:
+                self._positions.discard(previous)
             if previous not in self._open:
                 self._forget(previous)  # nobody would tell us when it goes
         if key is not None:
@@ -238,7 +250,7 @@ class Activity:
         self._spelling.pop(key, None)
         self._selections.pop(key, None)
         self._visible.pop(key, None)
-        self._standing.discard(key)
+        self._positions.discard(key)
         if self._active == key:
             self._active = None
 

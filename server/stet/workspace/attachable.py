@@ -32,7 +32,7 @@ class Attachable:
     is_folder: bool
 
 
-def attachable(snapshot: Snapshot, name: str) -> Attachable:
+def resolve_attachable(snapshot: Snapshot, name: str) -> Attachable:
     """The file or folder that `name` means. Asks the disk a few times.
 
     Raises:
@@ -67,7 +67,7 @@ def attachments_of(preset: PresetSettings, snapshot: Snapshot) -> Attachments:
     problems: list[str] = []
     for name in (*preset.files, *preset.folders):
         try:
-            found = attachable(snapshot, name)
+            found = resolve_attachable(snapshot, name)
         except NotAttachable as refused:
             problems.append(f"preset {preset.name!r}: {refused}")
             continue

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from stet.system.helper_process import kill_and_wait, module_command
-from stet.workspace.grep_child import MAX_HITS
+from stet.workspace.grep_helper import MAX_HITS
 from stet.workspace.snapshot import NotShown, Snapshot
 
 SECONDS = 10.0
@@ -14,12 +14,12 @@ MAX_FILES = 20_000
 MAX_CHARACTERS = 50_000_000
 
 
-class BadPattern(Exception):
+class InvalidRegex(Exception):
     """The regular expression is none, or takes too long."""
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class GrepHit:
     """One line found.
 
     Attributes:
@@ -34,7 +34,7 @@ class Hit:
 
 
 @dataclass(slots=True)
-class Grepped:
+class GrepResult:
     """What was found.
 
     Attributes:
@@ -42,52 +42,52 @@ class Grepped:
         is_cut: Whether files were left out because there are too many, of them or of hits.
     """
 
-    hits: list[Hit]
+    hits: list[GrepHit]
     is_cut: bool = False
 
 
-async def grep(snapshot: Snapshot, pattern: str, folder: str) -> Grepped:
+async def grep(snapshot: Snapshot, pattern: str, folder: str) -> GrepResult:
     """Every line that matches `pattern`, below `folder`; empty for everywhere.
 
     Raises:
-        BadPattern: With a sentence.
+        InvalidRegex: With a sentence.
     """
-    process = await snapshot.system.start_process(module_command("stet.workspace.grep_child"))
-    found = Grepped([])
+    process = await snapshot.system.start_process(module_command("stet.workspace.grep_helper"))
+    found = GrepResult([])
     try:
         async with asyncio.timeout(SECONDS):
-            lines = await asyncio.to_thread(_lines, snapshot, pattern, folder, found)
+            lines = await asyncio.to_thread(_task, snapshot, pattern, folder, found)
             output, _ = await process.communicate(lines)
     except TimeoutError:
-        raise BadPattern(
+        raise InvalidRegex(
             f"The search took more than {SECONDS:.0f} seconds. Make the pattern simpler, or name a "
             "folder."
         ) from None
     finally:
         await kill_and_wait(process)
     if process.returncode:
-        raise BadPattern("The search came to no end. Make the pattern simpler, or name a folder.")
+        raise InvalidRegex("The search came to no end. Make the pattern simpler, or name a folder.")
     # Two thousand long lines are two megabytes: to read them takes longer than a keystroke may.
-    found.hits = await asyncio.to_thread(_hits, output)
+    found.hits = await asyncio.to_thread(_parse_hits, output)
     found.is_cut |= len(found.hits) >= MAX_HITS
     return found
 
 
-def _hits(output: bytes) -> list[Hit]:
+def _parse_hits(output: bytes) -> list[GrepHit]:
     """What the child wrote.
 
     Raises:
-        BadPattern: If it could not read the expression.
+        InvalidRegex: If it could not read the expression.
     """
-    return [_hit(line) for line in output.decode("utf-8", "surrogatepass").splitlines()]
+    return [_parse_hit(line) for line in output.decode("utf-8", "surrogatepass").splitlines()]
 
 
-def _lines(snapshot: Snapshot, pattern: str, folder: str, found: Grepped) -> bytes:
+def _task(snapshot: Snapshot, pattern: str, folder: str, result: GrepResult) -> bytes:
     """What the child is told."""
-    return "".join(_input(snapshot, pattern, folder, found)).encode("utf-8", "surrogatepass")
+    return "".join(_input(snapshot, pattern, folder, result)).encode("utf-8", "surrogatepass")
 
 
-def _input(snapshot: Snapshot, pattern: str, folder: str, found: Grepped) -> Iterator[str]:
+def _input(snapshot: Snapshot, pattern: str, folder: str, result: GrepResult) -> Iterator[str]:
     wanted = snapshot.settings.privacy.redact_secrets
     known = snapshot.redactor.known() if wanted else None
     yield json.dumps({"pattern": pattern, "known": known}) + "\n"
@@ -102,16 +102,16 @@ def _input(snapshot: Snapshot, pattern: str, folder: str, found: Grepped) -> Ite
         text = document.text
         size += len(text)
         if count >= MAX_FILES or size > MAX_CHARACTERS:
-            found.is_cut = True
+            result.is_cut = True
             return
         yield json.dumps([located.name, text]) + "\n"
 
 
-def _hit(line: str) -> Hit:
+def _parse_hit(line: str) -> GrepHit:
     found = json.loads(line)
     if isinstance(found, dict):
-        raise BadPattern(
+        raise InvalidRegex(
             f"The regular expression can't be read: {found['error']}. For plain text, or words, leave "
             "`mode` out."
         )
-    return Hit(*found)
+    return GrepHit(*found)

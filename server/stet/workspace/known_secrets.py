@@ -44,42 +44,42 @@ class KnownSecrets:
             return
         self._kinds[secret] = kind
         self._order.append(secret)
-        for at in _starts(secret):
+        for at in _piece_starts(secret):
             alike = self._pieces[secret[at : at + LEAST]]
             alike.append((secret, at))
             if len(alike) > _MOST_ALIKE:
                 del alike[0]
 
-    def meets(self, text: str, since: int) -> bool:
+    def may_contain(self, text: str, since: int) -> bool:
         """Whether a secret that came behind the first `since` may stand in a text."""
         return any(
             secret[at : at + LEAST] in text
             for secret in self._order[since:]
-            for at in _starts(secret)
+            for at in _piece_starts(secret)
         )
 
-    def places(self, text: str) -> Iterator[tuple[int, int, str]]:
+    def find_spans(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Start, end and kind of where secrets stand in a text, or parts of them that are long enough."""
         # As nearly always there are few and none is there: far sooner told than by every place.
         if len(self._pieces) <= _FEW and not any(piece in text for piece in self._pieces):
             return
-        behind = 0
+        after = 0
         for at in range(len(text) - LEAST + 1):
-            alike = self._pieces.get(text[at : at + LEAST]) if at >= behind else None
+            alike = self._pieces.get(text[at : at + LEAST]) if at >= after else None
             for secret, piece in alike or ():
-                start, end = _stretch(text, at, secret, piece)
+                start, end = _extend_match(text, at, secret, piece)
                 if end - start >= min(PART, len(secret)):
                     yield start, end, self._kinds[secret]
-                    behind = max(behind, end - LEAST + 1)
+                    after = max(after, end - LEAST + 1)
 
 
-def _starts(secret: str) -> list[int]:
+def _piece_starts(secret: str) -> list[int]:
     """Where the pieces of a secret begin: so that each part of `PART` characters holds one."""
     last = len(secret) - LEAST
     return sorted({*range(0, last + 1, _STEP), last})
 
 
-def _stretch(text: str, at: int, secret: str, piece: int) -> tuple[int, int]:
+def _extend_match(text: str, at: int, secret: str, piece: int) -> tuple[int, int]:
     """How far text and secret are alike around a piece that stands in both."""
     n_before = 0
     while n_before < min(at, piece) and text[at - n_before - 1] == secret[piece - n_before - 1]:

@@ -13,8 +13,8 @@ from pathlib import Path
 from stet.system.system import FileStat, System
 from stet.text.document import TextDocument
 from stet.text.unicode_normal import normalize_unicode
-from stet.workspace.below import parts_below
 from stet.workspace.names import PathRefused, split_name
+from stet.workspace.relative_path import parts_below
 from stet.workspace.roots import Root
 from stet.workspace.uris import canonical, path_of, scheme_of, untitled_name, uri_of
 
@@ -84,8 +84,8 @@ class Locator:
             ]
             if holders:
                 below, root = min(holders, key=lambda holder: len(holder[0]))
-                own = () if len(self.roots) == 1 else (root.name,)
-                return "/".join((*own, *below)) or "."
+                root_parts = () if len(self.roots) == 1 else (root.name,)
+                return "/".join((*root_parts, *below)) or "."
         return path.as_posix()
 
     def _locate_untitled(self, name: str) -> Located:
@@ -104,9 +104,9 @@ class Locator:
         if len(self.roots) == 1:
             return self._below_only_root(parts)
         named = [
-            root.path.joinpath(*parts[len(own) :])
+            root.path.joinpath(*parts[len(root_parts) :])
             for root in self.roots
-            if parts[: len(own := tuple(root.name.split("/")))] == own
+            if parts[: len(root_parts := tuple(root.name.split("/")))] == root_parts
         ]
         plain = [root.path.joinpath(*parts) for root in self.roots] if parts else []
         candidates = list(dict.fromkeys(named + plain))

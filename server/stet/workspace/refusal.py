@@ -18,6 +18,6 @@ class Refusal:
     message: str
 
     @property
-    def told(self) -> str:
+    def for_model(self) -> str:
         """Return the sentence as a model may be told it: without absolute paths."""
         return without_folders(self.message)

@@ -7,7 +7,7 @@ from stet.text.change import Bias, TextChange, map_position
 from stet.text.position import Position, Range
 
 
-class Source(Enum):
+class ActivitySource(Enum):
     """How we came to know where the user is."""
 
     NOTIFIED = "notified"
@@ -26,7 +26,7 @@ class Source(Enum):
     @property
     def is_explicit(self) -> bool:
         """Whether somebody said it, as opposed to our having inferred it."""
-        return self in (Source.NOTIFIED, Source.COMMAND)
+        return self in (ActivitySource.NOTIFIED, ActivitySource.COMMAND)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ class Selection:
 
     ranges: tuple[Range, ...]
     cursor: Position
-    source: Source
+    source: ActivitySource
     at: float
 
     @classmethod
-    def at_cursor(cls, cursor: Position, source: Source, at: float) -> "Selection":
+    def at_cursor(cls, cursor: Position, source: ActivitySource, at: float) -> "Selection":
         """A bare cursor."""
         return cls((Range(cursor, cursor),), cursor, source, at)
 
@@ -56,7 +56,7 @@ class Selection:
 
         Clamp it to the text.
         """
-        is_said = self.source is Source.NOTIFIED or self.ranges[0].is_empty
+        is_said = self.source is ActivitySource.NOTIFIED or self.ranges[0].is_empty
         return self.cursor if is_said else self.ranges[0].caret
 
     @property

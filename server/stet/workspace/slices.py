@@ -12,7 +12,7 @@ SECONDS = 0.05
 _T = TypeVar("_T")
 
 
-async def gathered(work: Iterator[_T], system: System) -> list[_T]:
+async def run_in_slices(work: Iterator[_T], system: System) -> list[_T]:
     """All that `work` gives; it goes on in worker threads, one slice behind the other.
 
     `work` must come by often: where it has nothing to give for long, it can't be stopped.

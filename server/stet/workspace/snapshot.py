@@ -17,14 +17,14 @@ from stet.text.position import Range
 from stet.text.stripped_document import StrippedDocument, strip_blocks
 from stet.workspace.activity import ActivityView
 from stet.workspace.disk_text import MAX_FILE_BYTES, decode, is_binary
-from stet.workspace.ignore import IgnoreRules
+from stet.workspace.ignore_rules import IgnoreRules
 from stet.workspace.names import without_folders
 from stet.workspace.paths import Located, Locator
-from stet.workspace.privacy import PrivacyFilter
-from stet.workspace.redaction import Redactor
+from stet.workspace.privacy_filter import PrivacyFilter
+from stet.workspace.redactor import Redactor
 from stet.workspace.roots import Root
 from stet.workspace.uris import canonical, path_of
-from stet.workspace.walk import Walk
+from stet.workspace.walk import WorkspaceWalk
 from stet.workspace.walk_memory import WalkMemory
 
 NO_TEXT = frozenset({"binary", "too-large"})
@@ -77,7 +77,7 @@ class Snapshot:
         blocks: By canonical URI, the ids of hunks that may stand in a text as blocks: no part of what
             the file says.
         placed: By canonical URI, the blocks in open texts that are too long to be looked through for them.
-        walked: What walks have decided, where that is kept; shared between snapshots.
+        walk_memory: What walks have decided, where that is kept; shared between snapshots.
         redactor: Gets to know the private keys of what is shown: part of one can't be told by itself.
     """
 
@@ -92,13 +92,13 @@ class Snapshot:
     blocks: Mapping[str, frozenset[str]] = field(default_factory=dict)
     placed: Mapping[str, tuple[InlineBlock, ...]] = field(default_factory=dict)
     redactor: Redactor = field(default_factory=Redactor, compare=False)
-    walked: WalkMemory | None = field(default=None, compare=False)
+    walk_memory: WalkMemory | None = field(default=None, compare=False)
 
     def asked_about(self, uri: str | None) -> "Snapshot":
         """Return the same world for a question about this document, and no other.
 
         Args:
-            uri: Of the document; None: the question is about none (see `stet.workspace.privacy`).
+            uri: Of the document; None: the question is about none (see `stet.workspace.privacy_filter`).
         """
         return replace(self, asked=uri, is_question=True)
 
@@ -119,12 +119,12 @@ class Snapshot:
         Raises:
             NotShown: If it may not be shown, or there is no text to show.
         """
-        document = self.with_blocks(uri)
+        document = self.document_with_blocks(uri)
         self._learn_private_keys(document)
         stripped = self.stripped(document)
         return document if stripped is None else stripped.plain
 
-    def show_learnt(self, uri: str) -> TextDocument:
+    def show_and_learn(self, uri: str) -> TextDocument:
         """As `show`; its secrets are known from now on, so that any part of it can be told.
 
         Raises:
@@ -149,7 +149,7 @@ class Snapshot:
             for text in _parts(lines, first - low, end - low):
                 self.redactor.learn(text)
 
-    def show_found(self, located: Located) -> TextDocument:
+    def show_walked(self, located: Located) -> TextDocument:
         """`show` of a file that `walk` has just come to, which asked every rule on its way.
 
         Raises:
@@ -177,7 +177,7 @@ class Snapshot:
             return first, end
         return stripped.to_real_line(first), stripped.to_real_line(end)
 
-    def with_blocks(self, uri: str) -> TextDocument:
+    def document_with_blocks(self, uri: str) -> TextDocument:
         """The text of a document to the letter, for who is to edit it; no model is shown this.
 
         Raises:
@@ -293,8 +293,10 @@ class Snapshot:
             raise NotShown(uri, "too-large", message)
         return data
 
-    def _walk(self, *, only_text: bool = True) -> Walk:
-        return Walk(self.system, self._locator(), self.privacy(), only_text, self.walked)
+    def _walk(self, *, only_text: bool = True) -> WorkspaceWalk:
+        return WorkspaceWalk(
+            self.system, self._locator(), self.privacy(), only_text, self.walk_memory
+        )
 
     def _locator(self) -> Locator:
         return Locator(self.system, self.roots, self.documents)

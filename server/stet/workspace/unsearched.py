@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from stet.text.document import TextDocument
 from stet.text.escape import escape_line
-from stet.workspace.below import parts_below
+from stet.workspace.relative_path import parts_below
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import path_of
 
@@ -45,7 +45,7 @@ def _names(snapshot: Snapshot, folder: str, documents: Sequence[TextDocument]) -
 
 def _may_be_shown(snapshot: Snapshot, uri: str) -> bool:
     try:
-        _ = snapshot.with_blocks(uri)
+        _ = snapshot.document_with_blocks(uri)
     except NotShown:
         return False
     return True

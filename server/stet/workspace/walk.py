@@ -13,13 +13,13 @@ from pathlib import Path
 
 from stet.system.system import FileKind, FileStat, System
 from stet.workspace.disk_text import MAX_FILE_BYTES, SNIFFED_BYTES, has_binary_ending, is_binary
-from stet.workspace.ignore import GIT_IGNORE, STET_IGNORE
+from stet.workspace.ignore_rules import GIT_IGNORE, STET_IGNORE
 from stet.workspace.names import has_odd_characters
 from stet.workspace.paths import Located, Locator
-from stet.workspace.privacy import PrivacyFilter
+from stet.workspace.privacy_filter import PrivacyFilter
 from stet.workspace.roots import Root
 from stet.workspace.uris import canonical, path_of, uri_of
-from stet.workspace.walk_memory import Decided, PatternsInForce, WalkMemory
+from stet.workspace.walk_memory import EntryDecision, PatternsInForce, WalkMemory
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ MAX_DEPTH = 64
 
 
 @dataclass(slots=True)
-class Walk:
+class WorkspaceWalk:
     """One walk over the files that `privacy` lets through; all of them unless `only_text`.
 
     What `memory` has of an earlier walk is not decided again.
@@ -53,7 +53,7 @@ class Walk:
         if self.memory is not None:
             bases = list(self._bases.values())
             excluded = settings.context.excluded_folders
-            self.memory.on((self.privacy.roots, bases, settings.privacy, excluded))
+            self.memory.use_basis((self.privacy.roots, bases, settings.privacy, excluded))
 
     def files(self, top: Path | None) -> Iterator[Located]:
         """The files below `top`, or below all roots.
@@ -126,7 +126,7 @@ class Walk:
 
     def _decided(
         self, root: Root, folder: Path, parts: tuple[str, ...], above: PatternsInForce
-    ) -> tuple[PatternsInForce, dict[str, Decided]]:
+    ) -> tuple[PatternsInForce, dict[str, EntryDecision]]:
         """The patterns in force in a folder, and what is decided of each name in it, in order."""
         listed = self._listed(root, folder)
         names = [name for name, _ in listed]
@@ -134,11 +134,11 @@ class Walk:
         place = (root.path, parts, self.only_text)
         known = {} if self.memory is None else self.memory.get(place, patterns)
         opened = self.locator.documents
-        decided: dict[str, Decided] = {}
+        decided: dict[str, EntryDecision] = {}
         passing: set[str] = set()
         for name, stat in listed:
             each = known.get(name)
-            if each is None or each.key in opened or not each.holds(stat):
+            if each is None or each.key in opened or not each.is_current(stat):
                 each = self._decide(root, parts, folder / name, stat)
                 if each.key in opened:
                     self.found.add(each.key)
@@ -147,8 +147,8 @@ class Walk:
                     passing.add(name)
             decided[name] = each
         if self.memory is not None:
-            kept = {name: decided[name] for name in names if name not in passing}
-            self.memory.put(place, patterns, kept if passing else decided)
+            entries = {name: decided[name] for name in names if name not in passing}
+            self.memory.save(place, patterns, entries if passing else decided)
         return patterns, decided
 
     def _listed(self, root: Root, folder: Path) -> list[tuple[str, FileStat]]:
@@ -160,15 +160,17 @@ class Walk:
         self.n_entries += len(listed)
         return listed[: max(0, n_left)]
 
-    def _decide(self, root: Root, parts: tuple[str, ...], path: Path, stat: FileStat) -> Decided:
+    def _decide(
+        self, root: Root, parts: tuple[str, ...], path: Path, stat: FileStat
+    ) -> EntryDecision:
         """What becomes of an entry."""
         key = canonical(uri_of(path))
         is_folder = stat.kind is FileKind.FOLDER
         if not (is_folder or stat.kind is FileKind.FILE):
-            return Decided(stat, key)
+            return EntryDecision(stat, key)
         if has_odd_characters(path.name):
-            _tell_left_out(path.parent)
-            return Decided(stat, key)
+            _log_limit(path.parent)
+            return EntryDecision(stat, key)
         refusal = self.privacy.check_level(
             root,
             (*parts, path.name),
@@ -176,20 +178,20 @@ class Walk:
             is_asked=key in self.privacy.open_keys and key in self.privacy.asked_keys,
         )
         if refusal is not None:
-            return Decided(stat, key)
+            return EntryDecision(stat, key)
         if is_folder:
-            return Decided(stat, key, is_entered=self._innermost(path) == root)
+            return EntryDecision(stat, key, is_entered=self._innermost(path) == root)
         return self._file(root, path, stat, key)
 
-    def _file(self, root: Root, path: Path, stat: FileStat, key: str) -> Decided:
+    def _file(self, root: Root, path: Path, stat: FileStat, key: str) -> EntryDecision:
         """A file that may be shown, unless it holds no text where that is asked for."""
         document = self.locator.documents.get(key)
         if document is None and self.only_text:
             is_text = self._is_text(self._real(root, path), stat)
             if not is_text:
-                return Decided(stat, key, is_passing=is_text is None)
+                return EntryDecision(stat, key, is_passing=is_text is None)
         uri = uri_of(path) if document is None else document.uri
-        return Decided(stat, key, Located(uri, path, self.locator.name_of_path(path), stat))
+        return EntryDecision(stat, key, Located(uri, path, self.locator.name_of_path(path), stat))
 
     def _is_text(self, path: Path, stat: FileStat) -> bool | None:
         """Whether a file holds text; None where it can't be read now."""
@@ -216,7 +218,7 @@ class Walk:
 
 
 @lru_cache(maxsize=1000)  # once each: a walk is made for every other question
-def _tell_left_out(folder: Path) -> None:
+def _log_limit(folder: Path) -> None:
     log.warning(
         "%a: what has bytes in its name that are no text, or characters that can't be seen, is left out",
         str(folder),

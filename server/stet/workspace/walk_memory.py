@@ -9,18 +9,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from stet.system.system import FileKind, FileStat
+from stet.workspace.ignore_patterns import IgnorePatterns
 from stet.workspace.paths import Located
-from stet.workspace.patterns import Patterns
 
 MAX_ENTRIES = 20_000
 """Names remembered; a walk over more decides anew of the rest."""
 
-PatternsInForce = tuple[Patterns | None, ...]
+PatternsInForce = tuple[IgnorePatterns | None, ...]
 """Of the ignore files from the root down to a folder."""
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class EntryDecision:
     """What was decided of one entry.
 
     Attributes:
@@ -37,34 +37,34 @@ class Decided:
     is_entered: bool = False
     is_passing: bool = False
 
-    def holds(self, stat: FileStat) -> bool:
+    def is_current(self, stat: FileStat) -> bool:
         """Whether it is still true; what lies in a folder changes nothing."""
         return self.stat == stat or (self.stat.kind is stat.kind is FileKind.FOLDER)
 
 
-_Known = tuple[PatternsInForce, Mapping[str, Decided]]
+_FolderDecisions = tuple[PatternsInForce, Mapping[str, EntryDecision]]
 
 
 class WalkMemory:
     """The decisions of the latest walks; one for a server, shared by its threads."""
 
     def __init__(self) -> None:
-        self._grounds: object = None
-        self._folders: dict[object, _Known] = {}
+        self._basis: object = None
+        self._folders: dict[object, _FolderDecisions] = {}
         self._n_entries = 0
 
-    def on(self, grounds: object) -> None:
+    def use_basis(self, basis: object) -> None:
         """Forget all that was decided on other grounds."""
-        if self._grounds != grounds:
-            self._grounds, self._folders, self._n_entries = grounds, {}, 0
+        if self._basis != basis:
+            self._basis, self._folders, self._n_entries = basis, {}, 0
 
-    def get(self, folder: object, patterns: PatternsInForce) -> Mapping[str, Decided]:
+    def get(self, folder: object, patterns: PatternsInForce) -> Mapping[str, EntryDecision]:
         """What was decided in a folder under these patterns, by name."""
         known = self._folders.get(folder)
         return known[1] if known is not None and known[0] == patterns else {}
 
-    def put(
-        self, folder: object, patterns: PatternsInForce, decided: Mapping[str, Decided]
+    def save(
+        self, folder: object, patterns: PatternsInForce, decided: Mapping[str, EntryDecision]
     ) -> None:
         """Keep what was decided in a folder in place of what was known of it."""
         before = self._folders.get(folder)

@@ -23,12 +23,12 @@ from stet.text.large_document import LARGE, LargeDocument
 from stet.text.stripped_document import strip_blocks
 from stet.workspace.activity import Activity
 from stet.workspace.attachments import Attachments
-from stet.workspace.history import History
-from stet.workspace.ignore import IgnoreRules
+from stet.workspace.document_history import DocumentHistory
+from stet.workspace.ignore_rules import IgnoreRules
 from stet.workspace.modification import FULL_TEXT, Modification, ModificationKind, WireEdit
-from stet.workspace.redaction import Redactor
+from stet.workspace.redactor import Redactor
+from stet.workspace.request_log import RequestLog
 from stet.workspace.roots import Root, implied_roots, name_roots
-from stet.workspace.sending import Sendings
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical, is_tracked, path_of
 from stet.workspace.walk_memory import WalkMemory
@@ -44,7 +44,7 @@ class _OpenDocument:
     language_id: str
     version: int | None
     buffer: TextBuffer
-    history: History
+    history: DocumentHistory
     frozen: TextDocument | None = field(default=None)
 
     def freeze(self) -> TextDocument:
@@ -77,7 +77,7 @@ class Workspace:
             who knows of proposals.
         placed: Tells, by URI, the blocks that stand in the text of an open document; set as `blocks`.
         redactor: Knows the secrets that have been met, and their marks.
-        sendings: What was sent to whom.
+        request_log: What was sent to whom.
     """
 
     def __init__(self, system: System, settings: Settings | None = None) -> None:
@@ -88,7 +88,7 @@ class Workspace:
         self.blocks: Callable[[], Mapping[str, frozenset[str]]] = dict
         self.placed: Callable[[str], tuple[InlineBlock, ...]] = lambda _: ()
         self.redactor = Redactor()
-        self.sendings = Sendings()
+        self.request_log = RequestLog()
         self._system = system
         self._folders: dict[str, tuple[str, Path]] = {}
         self._open: dict[str, _OpenDocument] = {}
@@ -223,7 +223,7 @@ class Workspace:
                 if document.is_large
             },
             redactor=self.redactor,
-            walked=self._walked,
+            walk_memory=self._walked,
         )
 
     def _opened(self, modification: Modification) -> tuple[TextChange, ...]:
@@ -244,7 +244,7 @@ class Workspace:
             modification.language_id,
             modification.version,
             TextBuffer(text, modification.lines),
-            History(self._last_revision),
+            DocumentHistory(self._last_revision),
         )
         self._documents = None
         self.activity.opened(uri)

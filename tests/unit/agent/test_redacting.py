@@ -13,8 +13,8 @@ from stet.agent.told import parts_of
 from stet.llm.messages import Message, ToolCall, ToolDefinition
 from stet.llm.model import Request, ignore
 from stet.llm.scripted_model import ScriptedModel, say
-from stet.workspace.redaction import Redactor
-from stet.workspace.sending import Sending, Sendings, To
+from stet.workspace.redactor import Redactor
+from stet.workspace.request_log import Recipient, RequestLog, RequestRecord
 from tests.support.canaries import keys
 
 KEY = keys()["AWS key"]
@@ -50,7 +50,7 @@ def test_no_secret_survives_in_any_part_of_a_request(made: tuple[Request, list[s
 
 
 async def test_a_request_is_told_with_marks_and_noted() -> None:
-    inner, sendings = ScriptedModel([say("a"), say("b")]), Sendings()
+    inner, sendings = ScriptedModel([say("a"), say("b")]), RequestLog()
     origin = Origin("t1", "main", "h.example")
     model = RedactingModel(inner, Redactor(), sendings, origin, lambda: 7.0)
     first = (
@@ -70,7 +70,7 @@ async def test_a_request_is_told_with_marks_and_noted() -> None:
         "",
         f"     1\tk = '{MARK}'\n     2\tx\n",
     ]
-    start = Sending(7.0, To.MODEL, "h.example", "scripted", "t1", "main")
+    start = RequestRecord(7.0, Recipient.MODEL, "h.example", "scripted", "t1", "main")
     sizes = [(one.characters, one.tokens) for one in sendings.latest]
     assert sizes[0] < sizes[1]
     plain = [dataclasses.replace(one, characters=0, tokens=0) for one in sendings.latest]
@@ -91,7 +91,7 @@ async def test_a_request_is_told_with_marks_and_noted() -> None:
 
 
 async def test_without_a_redactor_the_request_is_as_it_is_and_that_is_noted() -> None:
-    inner, sendings = ScriptedModel([say("a")]), Sendings()
+    inner, sendings = ScriptedModel([say("a")]), RequestLog()
     model = RedactingModel(inner, None, sendings, Origin("t1", "main"), lambda: 7.0)
     request = Request((Message("user", KEY),))
     await model.complete(request, ignore)

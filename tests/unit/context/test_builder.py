@@ -11,7 +11,7 @@ from stet.system.memory_system import START, MemorySystem
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
 from stet.text.render import number_lines
-from stet.workspace.selection import Source
+from stet.workspace.selection import ActivitySource
 from stet.workspace.workspace import Workspace
 from tests.support.world import change, close_document, insertion, make_world, open_document
 
@@ -39,7 +39,7 @@ def test_the_whole_context_has_cursors_shape() -> None:
     open_document(world, "file:///ws/b.md", "# B\nunsaved\n")
     open_document(world, "untitled:Note", "a note")
     open_document(world, A, "def greet():\n    return 1\n")
-    world.activity.select(A, (SELECTED,), Source.NOTIFIED)
+    world.activity.select(A, (SELECTED,), ActivitySource.NOTIFIED)
     assert context_of(world).text == (
         "<additional_data>\n"
         "<current_file>\n"
@@ -135,7 +135,7 @@ def test_the_scope_says_which_files_are_attached(scope: str, expected: list[str]
 def test_a_large_current_file_is_shown_around_the_cursor() -> None:
     text = "".join(f"line {n}\n" for n in range(1, 101))
     world = make_world(opened={"/ws/src/app.py": text}, settings=settings(current_file_lines=3))
-    world.activity.select(A, (Range(Position(49, 2), Position(49, 2)),), Source.NOTIFIED)
+    world.activity.select(A, (Range(Position(49, 2), Position(49, 2)),), ActivitySource.NOTIFIED)
     assert section(context_of(world), "current_file") == (
         "<current_file>\n"
         "Path: src/app.py\n"
@@ -154,7 +154,9 @@ def test_without_a_known_cursor_there_is_no_line() -> None:
 
 def test_the_line_with_the_cursor_is_cut_around_it() -> None:
     world = make_world(opened={"/ws/src/app.py": "a" * 5000 + "HERE" + "b" * 5000})
-    world.activity.select(A, (Range(Position(0, 5000), Position(0, 5000)),), Source.NOTIFIED)
+    world.activity.select(
+        A, (Range(Position(0, 5000), Position(0, 5000)),), ActivitySource.NOTIFIED
+    )
     line = section(context_of(world), "current_file").split("\n")[3]
     assert line == f"Line Content: `(cut){'a' * 250}HERE{'b' * 246}(cut)`"
 
@@ -189,7 +191,7 @@ def test_a_selection_is_cut_at_the_limit_with_a_visible_mark() -> None:
 def test_several_selections_come_in_the_order_of_the_text() -> None:
     world = make_world(opened={"/ws/src/app.py": "one two\nthree\n"})
     later, first = Range(Position(1, 0), Position(2, 0)), Range(Position(0, 0), Position(0, 3))
-    world.activity.select(A, (later, first), Source.NOTIFIED)
+    world.activity.select(A, (later, first), ActivitySource.NOTIFIED)
     text = section(context_of(world), "manually_added_selection")
     assert [line for line in text.split("\n") if not line.startswith("<")] == ["one", "three"]
 
@@ -209,7 +211,7 @@ def test_nothing_of_a_file_that_may_not_leave_is_in_the_context(active: str) -> 
     )
     uri = f"file://{active}"
     selected = Range(Position(0, 0), Position(0, 6))
-    world.activity.select(uri, (selected,), Source.NOTIFIED)
+    world.activity.select(uri, (selected,), ActivitySource.NOTIFIED)
     for place in (Place(), Place(uri), Place(uri, selected), Place("file:///ws/b.md")):
         context = context_of(world, place)
         assert "canary" not in context.text

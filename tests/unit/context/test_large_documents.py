@@ -38,7 +38,7 @@ def test_a_context_has_the_lines_at_the_caret_and_looks_at_no_others() -> None:
         snapshot.learn_around(*stretch)
     known = [secret for secret, _ in snapshot.redactor.known()]
     assert (KEY in known, FAR in known) == (True, False)
-    assert snapshot.show_learnt(URI) == document
+    assert snapshot.show_and_learn(URI) == document
     # Joined it would take as much memory again, and hold everything up meanwhile.
     assert "text" not in vars(document)
 

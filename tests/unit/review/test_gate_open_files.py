@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from stet.workspace.ground import survey
+from stet.workspace.path_status import inspect_path
 from stet.workspace.uris import uri_of
 from tests.support.gate_drafts import creation, edit_of, move, removal, rules_in, verdict, world_at
 from tests.support.hostile import VICTIM, build
@@ -45,5 +45,5 @@ def test_an_ignored_file_is_edited_only_by_who_asks_in_it(tmp_path: Path) -> Non
     open_document(world, uri_of(root / "a.md"), VICTIM)
     rules = rules_in(world)
     assert verdict(edit_of(root / "x.log"), rules) == "ignored"
-    asking = replace(rules, ground=lambda uri: survey(world.snapshot().asked_about(log), uri))
+    asking = replace(rules, ground=lambda uri: inspect_path(world.snapshot().asked_about(log), uri))
     assert verdict(edit_of(root / "x.log"), asking) == ""

@@ -11,7 +11,7 @@ from stet.review.protected import is_protected
 from stet.review.rules import EditRules, Refused, check_open
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
-from stet.workspace.ground import Ground
+from stet.workspace.path_status import PathStatus
 from tests.support.page import rules
 
 OLD = "one\ntwo\n"
@@ -232,7 +232,7 @@ def test_a_link_to_a_protected_file_is_protected_whatever_the_draft_calls_it() -
         text="on: push\n",
         summary="s",
     )
-    leads = Ground(("docs/ci.yml", ".github/workflows/ci.yml"))
+    leads = PathStatus(("docs/ci.yml", ".github/workflows/ci.yml"))
     linked = replace(rules(), ground=lambda uri: leads)
     assert ReviewLedger().propose_create(draft, linked).protected
     assert not ReviewLedger().propose_create(draft, rules()).protected

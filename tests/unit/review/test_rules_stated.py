@@ -10,8 +10,8 @@ from tests.support.hostile import ATTACKS, PROTECTED
 from tests.support.page import rules
 
 SOURCES = [
-    "review/rules.py", "review/gate.py", "workspace/ground.py", "workspace/names.py",
-    "workspace/paths.py", "workspace/privacy.py",
+    "review/rules.py", "review/gate.py", "workspace/path_status.py", "workspace/names.py",
+    "workspace/paths.py", "workspace/privacy_filter.py",
 ]  # fmt: skip
 AT_DELIVERY = {"protected"}
 """Not the model's: it is told to the user whose yes it holds up."""

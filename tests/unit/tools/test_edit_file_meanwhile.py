@@ -9,7 +9,7 @@ from stet.tools.create_file import CREATE_FILE
 from stet.tools.desk import Desk
 from stet.tools.edit_file import EDIT_FILE, EditFile, run_together
 from stet.tools.read_file import READ_FILE
-from stet.workspace.ground import Ground
+from stet.workspace.path_status import PathStatus
 from tests.support.held import held
 from tests.support.turns import make_desk, type_into, use
 from tests.support.world import insertion, make_world
@@ -31,11 +31,11 @@ async def typing_desk(n_times: int) -> Desk:
     async def typed() -> None:
         type_into(desk.workspace, desk.ledger, insertion(0, 0, "typed\n"), "/ws/a.py")
 
-    def bound() -> Callable[[str], Ground]:
-        def ground(uri: str) -> Ground:  # in the worker thread
+    def bound() -> Callable[[str], PathStatus]:
+        def ground(uri: str) -> PathStatus:  # in the worker thread
             if next(left, None) is not None:
                 asyncio.run_coroutine_threadsafe(typed(), loop).result()
-            return Ground()
+            return PathStatus()
 
         return ground
 
@@ -76,11 +76,11 @@ async def test_what_was_decided_meanwhile_is_not_amended() -> None:
     async def rejected() -> None:
         desk.ledger.reject("h1")
 
-    def bound() -> Callable[[str], Ground]:
-        def ground(uri: str) -> Ground:
+    def bound() -> Callable[[str], PathStatus]:
+        def ground(uri: str) -> PathStatus:
             if str(desk.ledger.hunk("h1").state) == "pending":
                 asyncio.run_coroutine_threadsafe(rejected(), loop).result()
-            return Ground()
+            return PathStatus()
 
         return ground
 

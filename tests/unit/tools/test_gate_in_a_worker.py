@@ -18,7 +18,7 @@ from stet.tools.edit_file import EDIT_FILE
 from stet.tools.hands import Hands
 from stet.tools.open_file import OPEN_FILE
 from stet.tools.question import Question
-from stet.workspace.ground import Ground
+from stet.workspace.path_status import PathStatus
 from stet.workspace.refusal import Refusal
 from tests.support.turns import make_desk, type_into, use
 from tests.support.world import insertion, make_world
@@ -39,15 +39,15 @@ def desk_asked_in_a_worker(
         if meanwhile is not None:
             meanwhile(desk)
 
-    def bound() -> Callable[[str], Ground]:
-        def ground(uri: str) -> Ground:
+    def bound() -> Callable[[str], PathStatus]:
+        def ground(uri: str) -> PathStatus:
             # Waits for the event loop: on it, that would be for ever.
             asyncio.run_coroutine_threadsafe(happens(), loop).result()
-            return Ground(refusal=refusal)
+            return PathStatus(refusal=refusal)
 
         return ground
 
-    def on_the_loop(uri: str) -> Ground:
+    def on_the_loop(uri: str) -> PathStatus:
         raise AssertionError(f"the disk is asked about {uri} on the event loop")
 
     async def yes(question: Question) -> str:

@@ -13,7 +13,7 @@ from stet.tools.base import Tool
 from stet.tools.desk import Desk
 from stet.tools.link_files import LINK_FILES
 from stet.tools.update_properties import UPDATE_PROPERTIES
-from stet.workspace.ground import Ground
+from stet.workspace.path_status import PathStatus
 from stet.workspace.refusal import Refusal
 from tests.support.held import held
 from tests.support.turns import make_desk, type_into, use
@@ -44,17 +44,17 @@ def typing_desk(n_times: int) -> Desk:
     async def typed() -> None:
         type_into(desk.workspace, desk.ledger, insertion(4, 0, "typed\n"), "/ws/a.md")
 
-    def bound() -> Callable[[str], Ground]:
-        def ground(uri: str) -> Ground:
+    def bound() -> Callable[[str], PathStatus]:
+        def ground(uri: str) -> PathStatus:
             with pytest.raises(RuntimeError):
                 asyncio.get_running_loop()
             if next(left, None) is not None:
                 asyncio.run_coroutine_threadsafe(typed(), loop).result()
-            return Ground()
+            return PathStatus()
 
         return ground
 
-    def on_the_loop(uri: str) -> Ground:
+    def on_the_loop(uri: str) -> PathStatus:
         raise AssertionError(f"the disk is asked about {uri} on the event loop")
 
     desk.rules = dataclasses.replace(desk.rules, ground=on_the_loop, bound=bound)
@@ -105,7 +105,9 @@ async def test_a_refusal_is_told_and_noted_for_the_user(
 ) -> None:
     desk = typing_desk(0)
     refusal = Refusal("ignored", "It is ignored.")
-    desk.rules = dataclasses.replace(desk.rules, bound=lambda: lambda uri: Ground(refusal=refusal))
+    desk.rules = dataclasses.replace(
+        desk.rules, bound=lambda: lambda uri: PathStatus(refusal=refusal)
+    )
     told = await use(tool, desk, file="a.md", **more)
     assert told == "Error: Refused by the rule ignored: It is ignored."
     assert [(one.file, one.rule) for one in desk.rejected] == [("a.md", "ignored")]

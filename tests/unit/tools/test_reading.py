@@ -10,7 +10,7 @@ from stet.system.os_system import OsSystem
 from stet.tools.list_files import LIST_FILES
 from stet.tools.read_file import MAX_CHARACTERS, READ_FILE
 from stet.tools.search_workspace import SEARCH_WORKSPACE
-from stet.workspace.grep_child import MAX_HITS
+from stet.workspace.grep_helper import MAX_HITS
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.workspace import Workspace
 from tests.support.turns import make_desk, use

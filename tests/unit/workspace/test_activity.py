@@ -1,6 +1,6 @@
 from stet.text.position import Position, Range
 from stet.workspace.modification import WireEdit
-from stet.workspace.selection import Selection, Source
+from stet.workspace.selection import ActivitySource, Selection
 from stet.workspace.workspace import Workspace
 from tests.support.world import change, close_document, insertion, make_world, open_document
 
@@ -52,7 +52,7 @@ def test_an_editor_that_notifies_is_not_second_guessed() -> None:
 
 def test_a_focus_given_once_by_a_key_does_not_pin_the_pointer() -> None:
     world = three_files()
-    world.activity.focus(A, Source.COMMAND)
+    world.activity.focus(A, ActivitySource.COMMAND)
     world.apply(change(insertion(0, 0, "x"), uri=B))
     assert active_of(world) == B
 
@@ -119,7 +119,7 @@ def test_a_focus_may_come_before_the_file_is_opened_and_is_forgotten_with_it() -
 def test_other_schemes_do_not_take_the_focus() -> None:
     world = three_files()
     world.activity.focus("git:/ws/a.py")
-    world.activity.select("output:log", (at(0, 0),), Source.NOTIFIED)
+    world.activity.select("output:log", (at(0, 0),), ActivitySource.NOTIFIED)
     assert active_of(world) == C
 
 
@@ -136,16 +136,16 @@ def test_the_answer_is_in_the_editors_spelling() -> None:
 def test_an_explicit_selection_stands_against_what_requests_suggest() -> None:
     world = three_files()
     told = (span(0, 0, 1, 2), at(2, 1))
-    world.activity.select(A, told, Source.NOTIFIED, cursor=Position(0, 0))
+    world.activity.select(A, told, ActivitySource.NOTIFIED, cursor=Position(0, 0))
     world.activity.touched(A, span(0, 0, 2, 0))
     assert world.activity.view().selection_of(A) == Selection(
-        told, Position(0, 0), Source.NOTIFIED, 0.0
+        told, Position(0, 0), ActivitySource.NOTIFIED, 0.0
     )
 
 
 def test_a_selection_given_once_stands_until_the_text_is_edited() -> None:
     world = three_files()
-    world.activity.select(A, (span(0, 0, 0, 3),), Source.COMMAND)
+    world.activity.select(A, (span(0, 0, 0, 3),), ActivitySource.COMMAND)
     world.activity.touched(A, at(2, 2))
     assert cursor_of(world) == Position(0, 3)
     world.apply(change(insertion(1, 0, "x")))
@@ -156,7 +156,7 @@ def test_a_selection_given_once_stands_until_the_text_is_edited() -> None:
 
 def test_a_selection_given_once_stands_until_another_file_is_active() -> None:
     world = three_files()
-    world.activity.select(A, (span(0, 0, 0, 3),), Source.COMMAND)
+    world.activity.select(A, (span(0, 0, 0, 3),), ActivitySource.COMMAND)
     world.activity.touched(B, at(0, 0))
     world.activity.touched(A, at(2, 2))
     assert cursor_of(world) == Position(2, 2)
@@ -166,15 +166,15 @@ def test_one_character_in_a_request_is_a_cursor() -> None:
     world = three_files()
     world.activity.touched(A, span(1, 1, 1, 2))
     selection = world.activity.view().selection_of(A)
-    assert selection == Selection((at(1, 1),), Position(1, 1), Source.REQUEST, 0.0)
+    assert selection == Selection((at(1, 1),), Position(1, 1), ActivitySource.REQUEST, 0.0)
 
 
 def test_a_hover_counts_only_where_nothing_better_is_known() -> None:
     world = three_files()
-    world.activity.touched(A, at(1, 1), Source.HOVER)
+    world.activity.touched(A, at(1, 1), ActivitySource.HOVER)
     assert (active_of(world), cursor_of(world)) == (C, Position(1, 1))
     world.activity.touched(A, at(2, 2))
-    world.activity.touched(A, at(0, 0), Source.HOVER)
+    world.activity.touched(A, at(0, 0), ActivitySource.HOVER)
     assert cursor_of(world) == Position(2, 2)
 
 
@@ -199,19 +199,19 @@ def test_several_edits_at_once_do_not_move_a_cursor_nobody_told() -> None:
 
 def test_a_told_selection_moves_with_the_text_above_it() -> None:
     world = three_files()
-    world.activity.select(A, (span(1, 1, 2, 2),), Source.NOTIFIED)
+    world.activity.select(A, (span(1, 1, 2, 2),), ActivitySource.NOTIFIED)
     world.activity.visible(A, span(0, 0, 2, 0))
     world.apply(change(insertion(0, 1, "x\ny")))
     view = world.activity.view()
     assert view.selection_of(A) == Selection(
-        (span(2, 1, 3, 2),), Position(3, 2), Source.NOTIFIED, 0.0
+        (span(2, 1, 3, 2),), Position(3, 2), ActivitySource.NOTIFIED, 0.0
     )
     assert view.visible_of(A) == span(0, 0, 3, 0)
 
 
 def test_a_told_cursor_goes_along_with_the_typing() -> None:
     world = three_files()
-    world.activity.select(A, (at(1, 1),), Source.NOTIFIED)
+    world.activity.select(A, (at(1, 1),), ActivitySource.NOTIFIED)
     world.apply(change(insertion(1, 1, "x")))
     assert cursor_of(world) == Position(1, 2)
     world.apply(change(insertion(1, 3, "y")))
@@ -222,15 +222,15 @@ def test_a_told_cursor_goes_along_with_the_typing() -> None:
 
 def test_a_selection_that_is_typed_over_is_gone() -> None:
     world = three_files()
-    world.activity.select(A, (span(0, 0, 1, 2),), Source.NOTIFIED)
+    world.activity.select(A, (span(0, 0, 1, 2),), ActivitySource.NOTIFIED)
     world.apply(change(WireEdit(0, 0, 1, 2, "new")))
     selection = world.activity.view().selection_of(A)
-    assert selection == Selection((at(0, 3),), Position(0, 3), Source.NOTIFIED, 0.0)
+    assert selection == Selection((at(0, 3),), Position(0, 3), ActivitySource.NOTIFIED, 0.0)
 
 
 def test_nothing_of_a_closed_file_is_kept() -> None:
     world = three_files()
-    world.activity.select(A, (span(0, 0, 1, 2),), Source.NOTIFIED)
+    world.activity.select(A, (span(0, 0, 1, 2),), ActivitySource.NOTIFIED)
     world.activity.visible(A, span(0, 0, 1, 0))
     close_document(world, A)
     open_document(world, A, "other")
@@ -240,9 +240,9 @@ def test_nothing_of_a_closed_file_is_kept() -> None:
 
 def test_a_view_is_frozen_and_tells_its_age() -> None:
     world = three_files()
-    world.activity.select(A, (at(1, 1),), Source.NOTIFIED)
+    world.activity.select(A, (at(1, 1),), ActivitySource.NOTIFIED)
     view = world.activity.view()
-    world.activity.select(A, (at(2, 2),), Source.NOTIFIED)
+    world.activity.select(A, (at(2, 2),), ActivitySource.NOTIFIED)
     selection = view.selection_of(A)
     assert selection is not None
     assert (selection.cursor, view.age_of(A)) == (Position(1, 1), 0.0)

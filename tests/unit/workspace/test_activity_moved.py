@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from stet.text.position import Position, Range
-from stet.workspace.selection import Source
+from stet.workspace.selection import ActivitySource
 from stet.workspace.workspace import Workspace
 from tests.support.world import change, close_document, insertion, make_world, open_document
 
@@ -24,8 +24,11 @@ MOVES: dict[str, tuple[int, Callable[[Workspace], None]]] = {
     "another focus": (1, lambda world: world.activity.focus(B)),
     "no focus": (1, lambda world: world.activity.focus(None)),
     "the same focus": (0, lambda world: world.activity.focus(A)),
-    "a selection": (1, lambda world: world.activity.select(A, [span(0, 3)], Source.NOTIFIED)),
-    "a cursor": (0, lambda world: world.activity.select(A, [span(2, 2)], Source.NOTIFIED)),
+    "a selection": (
+        1,
+        lambda world: world.activity.select(A, [span(0, 3)], ActivitySource.NOTIFIED),
+    ),
+    "a cursor": (0, lambda world: world.activity.select(A, [span(2, 2)], ActivitySource.NOTIFIED)),
     "an inferred cursor": (0, lambda world: world.activity.touched(A, span(1, 1))),
     "an inferred selection": (1, lambda world: world.activity.touched(A, span(0, 3))),
     "typing": (0, type_in_a),
@@ -47,7 +50,7 @@ def test_each_event_is_told_or_not(name: str) -> None:
 
 def test_typing_over_a_selection_is_told_once() -> None:
     world = make_world(opened={"/ws/a.py": "one\n"})
-    world.activity.select(A, [span(0, 3)], Source.NOTIFIED)
+    world.activity.select(A, [span(0, 3)], ActivitySource.NOTIFIED)
     told: list[str] = []
     world.activity.moved = lambda: told.append("moved")
     world.apply(change(insertion(0, 1, "x"), uri=A))

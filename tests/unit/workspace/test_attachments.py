@@ -3,7 +3,7 @@
 import pytest
 
 from stet.settings.values import ContextSettings, PresetSettings, PrivacySettings, Settings
-from stet.workspace.attachable import Attachable, NotAttachable, attachable, attachments_of
+from stet.workspace.attachable import Attachable, NotAttachable, attachments_of, resolve_attachable
 from stet.workspace.attachments import Attachments
 from tests.support.world import make_world
 
@@ -66,7 +66,7 @@ def test_nothing_attached_is_empty_but_a_scope_is_something() -> None:
 )
 def test_files_and_folders_are_named_as_people_name_them(name: str, found: Attachable) -> None:
     opened = {"untitled:n": "", "/other/open.md": ""}
-    assert attachable(make_world(FILES, opened=opened).snapshot(), name) == found
+    assert resolve_attachable(make_world(FILES, opened=opened).snapshot(), name) == found
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_what_can_not_be_attached_is_said_by_name(name: str, message: str) -> No
     links = {"/ws/link.md": "/other/e.md"}
     world = make_world(FILES, links=links, settings=HIDING)
     with pytest.raises(NotAttachable) as raised:
-        attachable(world.snapshot(), name)
+        resolve_attachable(world.snapshot(), name)
     assert message in str(raised.value)
 
 

@@ -23,7 +23,7 @@ def test_blocks_of_hunks_are_left_out_of_open_and_closed_files() -> None:
     snapshot = workspace.snapshot()
     shown = [snapshot.show(uri_at(f"/ws/{name}.py")).text for name in ("open", "closed")]
     assert shown == [PLAIN, PLAIN]
-    assert snapshot.with_blocks(uri_at("/ws/closed.py")).text == TEXT
+    assert snapshot.document_with_blocks(uri_at("/ws/closed.py")).text == TEXT
     open_file = workspace.shown(uri_at("/ws/open.py"))
     assert open_file is not None
     assert open_file.text == PLAIN

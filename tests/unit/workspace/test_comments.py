@@ -13,12 +13,16 @@ from stet.system.os_system import OsSystem
 from stet.text.ai_comment_markers import Marker
 from stet.text.ai_comments import AiComment
 from stet.text.document import TextDocument
-from stet.workspace.comments.child import comments_of
-from stet.workspace.comments.finder import MAX_CHARACTERS, Unreadable, find_instructions
-from stet.workspace.comments.grammars import comments_by_grammar
-from stet.workspace.comments.lexers import comments_by_lexer
-from stet.workspace.comments.markdown import comments_of_markdown
-from stet.workspace.comments.signs import comments_by_sign
+from stet.workspace.comments.comment_finder import (
+    MAX_CHARACTERS,
+    CommentsUnreadable,
+    read_ai_comments,
+)
+from stet.workspace.comments.comment_helper import comments_of
+from stet.workspace.comments.grammar_comments import comments_by_grammar
+from stet.workspace.comments.lexer_comments import comments_by_lexer
+from stet.workspace.comments.markdown_comments import comments_of_markdown
+from stet.workspace.comments.sign_comments import comments_by_sign
 
 WILD = st.lists(
     st.sampled_from(
@@ -109,24 +113,24 @@ def test_grammar_and_lexer_agree_about_a_comment_that_follows_a_line(text: str) 
 
 async def test_instructions_are_found_by_a_process_of_its_own() -> None:
     document = TextDocument("file:///w/a.py", "x = 1  # double it AI!\n", 1, "python")
-    assert await find_instructions(document, "a.py", OsSystem()) == (
+    assert await read_ai_comments(document, "a.py", OsSystem()) == (
         AiComment(Marker.DO, "double it", 7, 22),
     )
     by_name = TextDocument("file:///w/a.py", "x = '# no AI!'\n", 1, "")
-    assert await find_instructions(by_name, "a.py", OsSystem()) == ()
+    assert await read_ai_comments(by_name, "a.py", OsSystem()) == ()
 
 
 async def test_a_text_that_is_too_long_is_not_read() -> None:
     document = TextDocument("file:///w/a.py", "x" * (MAX_CHARACTERS + 1), 1, "python")
-    with pytest.raises(Unreadable, match="characters; comments are looked for"):
-        await find_instructions(document, "a.py", OsSystem())
+    with pytest.raises(CommentsUnreadable, match="characters; comments are looked for"):
+        await read_ai_comments(document, "a.py", OsSystem())
 
 
 async def test_a_text_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stet.workspace.comments.finder.SECONDS", 0.0)
+    monkeypatch.setattr("stet.workspace.comments.comment_finder.SECONDS", 0.0)
     document = TextDocument("file:///w/a.py", "# do it AI!\n", 1, "python")
-    with pytest.raises(Unreadable, match="took more than"):
-        await find_instructions(document, "a.py", OsSystem())
+    with pytest.raises(CommentsUnreadable, match="took more than"):
+        await read_ai_comments(document, "a.py", OsSystem())
 
 
 def test_the_process_imports_nothing_of_the_folder_it_runs_in(tmp_path: Path) -> None:
@@ -135,7 +139,7 @@ def test_the_process_imports_nothing_of_the_folder_it_runs_in(tmp_path: Path) ->
         (tmp_path / name / "__init__.py").write_text("raise SystemExit('taken over')\n")
     task = json.dumps({"text": "# do it AI!\n", "language": "odd", "name": "a.odd"})
     ran = subprocess.run(
-        [sys.executable, "-I", "-m", "stet.workspace.comments.child"],
+        [sys.executable, "-I", "-m", "stet.workspace.comments.comment_helper"],
         input=task.encode(),
         capture_output=True,
         cwd=tmp_path,

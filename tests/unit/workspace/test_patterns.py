@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.workspace.patterns import parse_patterns
+from stet.workspace.ignore_patterns import parse_patterns
 
 SHOWN = None
 
@@ -61,7 +61,7 @@ SHOWN = None
 def test_patterns_mean_what_they_mean_to_git(lines: str, path: str, said: bool | None) -> None:
     patterns, _ = parse_patterns(lines.split("|"))
     parts = tuple(path.removesuffix("/").split("/"))
-    assert patterns.ask(parts, is_folder=path.endswith("/")) is said
+    assert patterns.match(parts, is_folder=path.endswith("/")) is said
 
 
 def test_lines_that_are_no_patterns_are_told() -> None:
@@ -71,7 +71,7 @@ def test_lines_that_are_no_patterns_are_told() -> None:
 @given(st.text("a*?[]!^-\\/ #", max_size=12), st.lists(st.text("a]-[", min_size=1), min_size=1))
 def test_any_line_is_a_pattern_or_is_none(line: str, path: list[str]) -> None:
     patterns, bad = parse_patterns([line])
-    assert patterns.ask(tuple(path), is_folder=True) in (True, False, None)
+    assert patterns.match(tuple(path), is_folder=True) in (True, False, None)
     assert len(patterns.patterns) + len(bad) <= 1
 
 
@@ -79,4 +79,4 @@ def test_any_line_is_a_pattern_or_is_none(line: str, path: list[str]) -> None:
 def test_a_pattern_made_to_be_slow_is_not(pattern: str) -> None:
     patterns, _ = parse_patterns([pattern])
     path = ("a" * 255,) * 30
-    assert timeit.timeit(lambda: patterns.ask(path, is_folder=False), number=1) < 0.5
+    assert timeit.timeit(lambda: patterns.match(path, is_folder=False), number=1) < 0.5

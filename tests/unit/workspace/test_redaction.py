@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stet.workspace.known_secrets import KnownSecrets
-from stet.workspace.redaction import NotRestorable, Redacted, Redactor, new_marks
+from stet.workspace.redactor import RedactedText, Redactor, UnknownMark, new_marks
 from tests.support.canaries import keys, private_key, random_letters
 
 KEYS = keys()
@@ -32,7 +32,7 @@ TEXTS = st.lists(
 def test_each_secret_has_a_mark_of_its_own_and_keeps_it() -> None:
     redactor = Redactor()
     text = f"a = '{AWS}'\nb = '{OTHER}'\nc = '{AWS}'\n"
-    assert redactor.redact(text) == Redacted(
+    assert redactor.redact(text) == RedactedText(
         "a = '[redacted: AWS key #1]'\nb = '[redacted: AWS key #2]'\nc = '[redacted: AWS key #1]'\n",
         {"AWS key": 3},
     )
@@ -42,14 +42,14 @@ def test_each_secret_has_a_mark_of_its_own_and_keeps_it() -> None:
 
 
 def test_a_text_without_secrets_is_the_same() -> None:
-    assert Redactor().redact("x = 1\n") == Redacted("x = 1\n")
+    assert Redactor().redact("x = 1\n") == RedactedText("x = 1\n")
 
 
 @given(TEXTS)
 def test_what_is_restored_for_a_text_is_that_text(text: str) -> None:
     redactor = Redactor()
     redacted = redactor.redact(text)
-    assert redactor.restored(redacted.text, text) == text
+    assert redactor.restore(redacted.text, text) == text
 
 
 @given(TEXTS, TEXTS)
@@ -91,10 +91,10 @@ def test_a_part_of_a_private_key_is_known_once_the_whole_was_shown() -> None:
 def test_a_mark_is_restored_only_for_a_text_that_holds_its_secret() -> None:
     redactor = Redactor()
     mark = redactor.redact(AWS).text
-    assert redactor.restored(f"x = {mark}", f"y = {AWS}") == f"x = {AWS}"
+    assert redactor.restore(f"x = {mark}", f"y = {AWS}") == f"x = {AWS}"
     for text in (mark, "[redacted: AWS key #77]", "[redacted: anything at all #1]"):
-        with pytest.raises(NotRestorable, match="is not in this file"):
-            redactor.restored(text, f"y = {OTHER}")
+        with pytest.raises(UnknownMark, match="is not in this file"):
+            redactor.restore(text, f"y = {OTHER}")
 
 
 def test_words_of_a_file_that_look_like_a_mark_stay_and_are_never_taken_for_one() -> None:
@@ -102,27 +102,27 @@ def test_words_of_a_file_that_look_like_a_mark_stay_and_are_never_taken_for_one(
     file = f"See [redacted: AWS key #1]; key = '{AWS}'\n"
     told = redactor.redact(file).text
     assert told == "See [redacted: AWS key #1]; key = '[redacted: AWS key #2]'\n"
-    assert redactor.restored(told, file) == file
+    assert redactor.restore(told, file) == file
 
 
 def test_a_mark_that_a_file_came_to_hold_beside_its_secret_can_not_be_told_apart() -> None:
     redactor = Redactor()
     mark = redactor.redact(AWS).text
-    with pytest.raises(NotRestorable, match="can't be told from the same words"):
-        redactor.restored(mark, f"{AWS} {mark}")
+    with pytest.raises(UnknownMark, match="can't be told from the same words"):
+        redactor.restore(mark, f"{AWS} {mark}")
 
 
 def test_marks_of_an_earlier_process_are_given_to_nothing_else() -> None:
     redactor = Redactor()
-    redactor.expect(["You quoted [redacted: AWS key #1] there."])
+    redactor.reserve_marks(["You quoted [redacted: AWS key #1] there."])
     assert redactor.redact(AWS).text == "[redacted: AWS key #2]"
 
 
 def test_which_text_holds_a_mark_that_stands_for_something() -> None:
     redactor = Redactor()
     mark = redactor.redact(AWS).text
-    assert redactor.has_given(f"read {mark}") == mark
-    assert redactor.has_given("read [redacted: AWS key #9]") == ""
+    assert redactor.first_known_mark(f"read {mark}") == mark
+    assert redactor.first_known_mark("read [redacted: AWS key #9]") == ""
 
 
 def test_a_mark_does_not_tell_anything_of_the_secret() -> None:
@@ -189,7 +189,7 @@ def test_many_known_secrets_do_not_make_a_text_slower() -> None:
 
     def seconds(known: KnownSecrets) -> float:
         begun = time.process_time()
-        list(known.places(text))
+        list(known.find_spans(text))
         return time.process_time() - begun
 
     assert seconds(many) < 100 * seconds(few) + 0.5

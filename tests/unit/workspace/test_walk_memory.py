@@ -9,7 +9,7 @@ import pytest
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
 from stet.system.memory_system import MemorySystem
 from stet.workspace import walk_memory
-from stet.workspace.privacy import PrivacyFilter
+from stet.workspace.privacy_filter import PrivacyFilter
 from stet.workspace.refusal import Refusal
 from stet.workspace.roots import Root
 from stet.workspace.workspace import Workspace
@@ -30,9 +30,9 @@ STEPS = 60
 def walked(world: Workspace, *, only_text: bool = True) -> list[tuple[str, str, object]]:
     """What a walk comes to, which is what one without a memory does."""
     snapshot = world.snapshot()
-    assert snapshot.walked is not None
+    assert snapshot.walk_memory is not None
     found = list(snapshot.walk(only_text=only_text))
-    fresh = list(replace(snapshot, walked=None).walk(only_text=only_text))
+    fresh = list(replace(snapshot, walk_memory=None).walk(only_text=only_text))
     assert found == fresh
     assert [each.stat for each in found] == [each.stat for each in fresh]
     return [(each.uri, each.name, each.path) for each in found]

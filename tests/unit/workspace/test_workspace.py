@@ -11,7 +11,7 @@ from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.encoding import Encoding
 from stet.text.position import Position, Range
-from stet.workspace.history import MAX_CHANGES
+from stet.workspace.document_history import MAX_CHANGES
 from stet.workspace.modification import Modification, ModificationKind, WireEdit
 from stet.workspace.workspace import Workspace
 from tests.support.world import change, close_document, insertion, make_world, open_document

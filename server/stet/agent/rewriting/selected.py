@@ -6,7 +6,7 @@ from stet.agent.errors import TurnFailed
 from stet.agent.rewriting.passage import Passage
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
-from stet.workspace.redaction import Redactor
+from stet.workspace.redactor import Redactor
 
 MAX_LINES = 30
 """Lines that are shown before a selection, and after it."""
@@ -37,7 +37,7 @@ def passage_at(
     first, last = _window(document, selected)
     if redactor is not None:
         margin = max(0, first - _MARGIN)
-        found = redactor.places(document.text[margin : last + _MARGIN])
+        found = redactor.secret_spans(document.text[margin : last + _MARGIN])
         secrets = [(margin + begins, margin + ends) for begins, ends in found]
         _check_secrets(document.text, (start, end), secrets, redactor)
         first, last = _outside(secrets, first, last)

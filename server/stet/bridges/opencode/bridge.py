@@ -23,8 +23,8 @@ from stet.bridges.opencode.look import look
 from stet.bridges.opencode.reminder import reminder
 from stet.bridges.opencode.wish import Wish
 from stet.system.system import System
-from stet.workspace.redaction import Redacted
-from stet.workspace.sending import Sending, To
+from stet.workspace.redactor import RedactedText
+from stet.workspace.request_log import Recipient, RequestRecord
 from stet.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -178,16 +178,16 @@ class OpenCodeBridge:
         self._how = (TOLD, "") if is_told else (NO_SESSION, "")
         if text and (sending.host, text) != self._noted:
             self._noted = (sending.host, text)
-            self._workspace.sendings.add(sending)
+            self._workspace.request_log.add(sending)
         self._succeeded(address)
 
-    def _told(self, text: str, address: Address) -> tuple[str, Sending]:
+    def _told(self, text: str, address: Address) -> tuple[str, RequestRecord]:
         """What is told with marks in the place of secrets, and a note of it; in a worker thread."""
         wanted = self._workspace.settings.privacy.redact_secrets
-        redacted = self._workspace.redactor.redact(text) if wanted else Redacted(text)
-        sending = Sending(
+        redacted = self._workspace.redactor.redact(text) if wanted else RedactedText(text)
+        sending = RequestRecord(
             self._system.now(),
-            To.OPENCODE,
+            Recipient.OPENCODE,
             urlsplit(address.url).netloc.rpartition("@")[2],
             parts=("names of open files, and what is selected",),
             characters=len(redacted.text),

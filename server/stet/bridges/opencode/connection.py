@@ -22,7 +22,7 @@ from stet.bridges.opencode.errors import NotOpenCode, Refused, Unreachable
 from stet.system.socket_owner import SocketAddress, current_uid, foreign_owner
 from stet.text.bounded_output import MAX_LINE, quote_line
 from stet.text.content_coding import ACCEPTED, BadCoding, ContentDecoder
-from stet.workspace.redaction import Redactor
+from stet.workspace.redactor import Redactor
 
 SECONDS = 15.0
 """For one request; the first message of a session takes OpenCode several seconds."""
@@ -245,7 +245,7 @@ class _Failures:
         except TimeoutError as late:
             raise Unreachable(f"it did not answer within {SECONDS:g} s") from late
         if isinstance(error, (httpx2.HTTPError, httpx2.InvalidURL)):
-            said = Redactor().beginning(str(error) or type(error).__name__, MAX_LINE)
+            said = Redactor().excerpt(str(error) or type(error).__name__, MAX_LINE)
             raise Unreachable(quote_line(said)) from error
 
 

@@ -12,7 +12,7 @@ from stet.settings.values import Settings
 from stet.system.os_system import OsSystem
 from stet.system.system import FileKind, FileStat
 from stet.workspace.activity import ActivityView
-from stet.workspace.ignore import IgnoreRules
+from stet.workspace.ignore_rules import IgnoreRules
 from stet.workspace.names import PathRefused, has_odd_characters
 from stet.workspace.paths import Located
 from stet.workspace.roots import Root
@@ -85,7 +85,7 @@ class Ground:
         if located is None and has_odd_characters(self.disk.name_of(uri)):
             return None  # as a walk leaves it out
         try:
-            document = self.disk.show(uri) if located is None else self.disk.show_found(located)
+            document = self.disk.show(uri) if located is None else self.disk.show_walked(located)
         except NotShown:
             return None
         name = self.disk.name_of(uri) if located is None else located.name

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, cast
 
 from stet.system.system import FileStat, System
 from stet.text.document import TextDocument
-from stet.workspace.ignore import IgnoreRules
+from stet.workspace.ignore_rules import IgnoreRules
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical
 

@@ -382,7 +382,7 @@ class Delivery:
         if document is not None:
             return document
         try:
-            document = await asyncio.to_thread(self._workspace.snapshot().with_blocks, uri)
+            document = await asyncio.to_thread(self._workspace.snapshot().document_with_blocks, uri)
         except NotShown as refused:
             raise NotDone(f"The file is gone, or may no longer be read. {refused}") from refused
         if (opened := self._workspace.document(uri)) is not None:

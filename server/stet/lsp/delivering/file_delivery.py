@@ -20,8 +20,8 @@ from stet.review.ledger import ReviewLedger
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
-from stet.workspace.below import parts_below
 from stet.workspace.disk_text import MAX_FILE_BYTES, decode
+from stet.workspace.relative_path import parts_below
 from stet.workspace.uris import path_of, uri_of
 from stet.workspace.workspace import Workspace
 

@@ -16,7 +16,7 @@ from stet.lsp.showing.places import document_of, place_of
 from stet.lsp.state import ServerState
 from stet.review.proposal import OPEN
 from stet.text.position import Position, Range
-from stet.workspace.selection import Source
+from stet.workspace.selection import ActivitySource
 from stet.workspace.workspace import Workspace
 
 _MOST = 2**31 - 1
@@ -28,7 +28,7 @@ def did_focus(state: ServerState, params: object) -> None:
     uri = _uri(params)
     state.own.focused(uri)
     if uri is None or not state.own.holds(uri):
-        state.workspace.activity.focus(uri, Source.NOTIFIED)
+        state.workspace.activity.focus(uri, ActivitySource.NOTIFIED)
 
 
 def did_change_selection(state: ServerState, params: object) -> None:
@@ -52,7 +52,7 @@ def did_change_selection(state: ServerState, params: object) -> None:
             )
         )
     ranges = tuple(place for place, _ in places)
-    world.activity.select(uri, ranges, Source.NOTIFIED, places[0][1])
+    world.activity.select(uri, ranges, ActivitySource.NOTIFIED, places[0][1])
     visible = params.get("visibleRange")
     if visible is not None:
         stretch = lsp.Range(_position(visible, "start"), _position(visible, "end"))
@@ -62,7 +62,7 @@ def did_change_selection(state: ServerState, params: object) -> None:
 def hover(state: ServerState, params: lsp.HoverParams) -> lsp.Hover | None:
     """The diff of the hunks under the cursor, or null."""
     uri = params.text_document.uri
-    place = _touched(state, uri, params.position, Source.HOVER)
+    place = _touched(state, uri, params.position, ActivitySource.HOVER)
     if place is None or not state.ledger.follows(uri):
         return None
     here = Range(place, place)
@@ -80,7 +80,7 @@ def hover(state: ServerState, params: lsp.HoverParams) -> lsp.Hover | None:
 
 def document_highlight(state: ServerState, params: lsp.DocumentHighlightParams) -> None:
     """Nothing to highlight; only where the cursor is."""
-    _touched(state, params.text_document.uri, params.position, Source.REQUEST)
+    _touched(state, params.text_document.uri, params.position, ActivitySource.REQUEST)
 
 
 def focus(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
@@ -91,13 +91,17 @@ def focus(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     if place.uri is None:
         raise InvalidParams("stet.focus needs 'uri' or 'file'")
     activity = state.workspace.activity
-    activity.focus(place.uri, Source.COMMAND)
+    activity.focus(place.uri, ActivitySource.COMMAND)
     if place.range is not None:
-        activity.select(document_of(place.uri, state.workspace).uri, [place.range], Source.COMMAND)
+        activity.select(
+            document_of(place.uri, state.workspace).uri, [place.range], ActivitySource.COMMAND
+        )
     return {"uri": place.uri}
 
 
-def _touched(state: ServerState, uri: str, place: lsp.Position, source: Source) -> Position | None:
+def _touched(
+    state: ServerState, uri: str, place: lsp.Position, source: ActivitySource
+) -> Position | None:
     world = _world_of(state, uri)
     buffer = world.buffer(uri)
     if buffer is None:

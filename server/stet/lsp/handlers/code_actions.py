@@ -21,7 +21,7 @@ from stet.review.proposal import OPEN
 from stet.settings.values import PromptSettings
 from stet.text.document import MARKDOWN, TextDocument
 from stet.text.position import Position, Range
-from stet.workspace.selection import Source, inferred_range
+from stet.workspace.selection import ActivitySource, inferred_range
 
 PROMPTS = (
     PromptSettings("Document this", "Add documentation", mode="rewrite"),
@@ -48,7 +48,7 @@ def code_actions(
         found = [] if params.context.trigger_kind is _AUTOMATIC else _in_chat(state, uri)
         return [action for action in found if _wanted(action, params.context.only)]
     place = from_lsp.range_(params.range, buffer.lines, workspace.encoding)
-    workspace.activity.touched(uri, place, Source.REQUEST)
+    workspace.activity.touched(uri, place, ActivitySource.REQUEST)
     automatic = params.context.trigger_kind is _AUTOMATIC
     waiting = [hunk for hunk in state.ledger.live(uri) if hunk.state in OPEN]
     here = [hunk for hunk in waiting if hunk.is_on_lines_of(place)]

@@ -14,7 +14,7 @@ from stet.lsp.errors import InvalidParams, RequestFailed
 from stet.lsp.showing.found_places import FoundPlace, found_places, place_shape, symbol
 from stet.lsp.state import ServerState
 from stet.workspace.paths import PathRefused
-from stet.workspace.slices import gathered
+from stet.workspace.slices import run_in_slices
 from stet.workspace.snapshot import Snapshot
 
 DEFAULT_LIMIT = 20
@@ -83,7 +83,7 @@ async def _places(state: ServerState, snapshot: Snapshot, query: Query) -> list[
         raise InvalidParams(str(refused)) from refused
     state.index_view.answered(found.n_files_so_far)
     places = found_places(found.passages, snapshot, state.workspace.encoding)
-    return await gathered(places, state.system)
+    return await run_in_slices(places, state.system)
 
 
 def _is_there(snapshot: Snapshot, folder: str) -> bool:

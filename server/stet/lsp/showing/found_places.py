@@ -101,7 +101,7 @@ def symbol(place: FoundPlace) -> lsp.SymbolInformation:
 
 def _document(snapshot: Snapshot, uri: str) -> TextDocument | None:
     try:
-        return snapshot.with_blocks(uri)
+        return snapshot.document_with_blocks(uri)
     except NotShown:
         return None
 

@@ -18,7 +18,7 @@ from stet.text.encoding import Encoding
 from stet.text.position import Range
 from stet.workspace.activity import ActivityView
 from stet.workspace.modification import Modification, ModificationKind
-from stet.workspace.selection import Source
+from stet.workspace.selection import ActivitySource
 from stet.workspace.uris import canonical, path_of
 from stet.workspace.workspace import Workspace
 
@@ -85,7 +85,7 @@ class OwnDocuments:
     def focused(self, uri: str | None) -> None:
         """The editor says that the user is in this document now, whosever it is; None: in none."""
         if uri is not None and self.holds(uri):
-            self.world.activity.focus(uri, Source.NOTIFIED)
+            self.world.activity.focus(uri, ActivitySource.NOTIFIED)
             self._entered = self._system.monotonic()
         else:
             self._left = self._system.monotonic()

@@ -11,7 +11,7 @@ from stet.text.document import TextDocument
 from stet.text.encoding import column_from_units
 from stet.text.position import Position, Range
 from stet.workspace.paths import PathRefused
-from stet.workspace.selection import Source
+from stet.workspace.selection import ActivitySource
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.workspace import Workspace
 
@@ -81,7 +81,7 @@ def stored_document(uri: str, snapshot: Snapshot) -> TextDocument:
         InvalidParams: If it is not there or may not be read.
     """
     try:
-        return snapshot.asked_about(uri).with_blocks(uri)
+        return snapshot.asked_about(uri).document_with_blocks(uri)
     except NotShown as refused:
         raise InvalidParams(str(refused)) from refused
 
@@ -111,7 +111,7 @@ def _selected(document: TextDocument, workspace: Workspace) -> Place:
 def _at(document: TextDocument, given: Range, workspace: Workspace) -> Place:
     """A stretch of a document, with the caret if the editor has said that it is in it."""
     selection = workspace.snapshot().activity.selection_of(document.uri)
-    if selection is None or selection.source is not Source.NOTIFIED:
+    if selection is None or selection.source is not ActivitySource.NOTIFIED:
         return Place(document.uri, given)
     is_in = given == selection.ranges[0] or given.start <= selection.cursor < given.end
     return Place(document.uri, given, selection.cursor if is_in else None)

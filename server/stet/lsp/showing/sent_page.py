@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from stet.text.escape import escape_line
 from stet.text.iso_time import iso_time
-from stet.workspace.sending import Sending, To
+from stet.workspace.request_log import Recipient, RequestRecord
 
 _HEAD = """\
 # What was sent
@@ -14,15 +14,15 @@ machine, to endpoints of embeddings, search APIs, hosts of pages and OpenCode. N
 Keys and passwords that were found in it were sent as marks such as `[redacted: AWS key #1]`.
 """
 _WHAT = {
-    To.MODEL: "model",
-    To.EMBEDDINGS: "embeddings",
-    To.SEARCH: "web search",
-    To.PAGE: "web page",
-    To.OPENCODE: "OpenCode",
+    Recipient.MODEL: "model",
+    Recipient.EMBEDDINGS: "embeddings",
+    Recipient.SEARCH: "web search",
+    Recipient.PAGE: "web page",
+    Recipient.OPENCODE: "OpenCode",
 }
 
 
-def sent_page(sent: Sequence[Sending], *, n_older: int = 0) -> str:
+def sent_page(sent: Sequence[RequestRecord], *, n_older: int = 0) -> str:
     """The page.
 
     Args:
@@ -43,7 +43,7 @@ def sent_page(sent: Sequence[Sending], *, n_older: int = 0) -> str:
     return "\n".join(parts)
 
 
-def _entry(one: Sending) -> str:
+def _entry(one: RequestRecord) -> str:
     host = one.host or "this machine"
     model = f" {_name(one.model)}" if one.model else ""
     lines = [
@@ -57,7 +57,7 @@ def _entry(one: Sending) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _redacted(one: Sending) -> str:
+def _redacted(one: RequestRecord) -> str:
     if one.is_open:
         return "Secrets were not looked for (`privacy.redactSecrets` is off)."
     if not one.kinds:

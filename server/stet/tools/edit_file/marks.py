@@ -7,12 +7,12 @@ it is, so a quote with a mark is found as leniently as any other.
 
 from stet.tools.edit_file.call import EditFile
 from stet.tools.errors import ToolError
-from stet.workspace.redaction import BEGINNING, NotRestorable, Redactor
+from stet.workspace.redactor import MARK_PREFIX, Redactor, UnknownMark
 
 
 def has_marks(call: EditFile) -> bool:
     """Whether anything in the call looks like a mark."""
-    return any(BEGINNING in text for text in (call.old_text, call.new_text, call.content) if text)
+    return any(MARK_PREFIX in text for text in (call.old_text, call.new_text, call.content) if text)
 
 
 def restored(call: EditFile, file: str, redactor: Redactor) -> EditFile:
@@ -29,9 +29,9 @@ def restored(call: EditFile, file: str, redactor: Redactor) -> EditFile:
     texts = {"old_text": call.old_text, "new_text": call.new_text, "content": call.content}
     try:
         found = {
-            name: redactor.restored(text, file) for name, text in texts.items() if text is not None
+            name: redactor.restore(text, file) for name, text in texts.items() if text is not None
         }
-    except NotRestorable as error:
+    except UnknownMark as error:
         raise ToolError(f"{call.file!r}: {error}") from error
     if all(found[name] == texts[name] for name in found):
         return call

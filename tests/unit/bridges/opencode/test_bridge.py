@@ -14,8 +14,8 @@ from stet.lsp.tasks import Tasks
 from stet.settings.values import BridgeSettings, OpenCodeSettings, Settings
 from stet.system.memory_system import MemorySystem
 from stet.text.position import Position, Range
-from stet.workspace.selection import Source
-from stet.workspace.sending import To
+from stet.workspace.request_log import Recipient
+from stet.workspace.selection import ActivitySource
 from stet.workspace.workspace import Workspace
 from tests.support.canaries import keys
 from tests.support.fake_opencode import FakeOpenCode
@@ -298,18 +298,18 @@ async def test_a_selection_is_told_with_marks_and_noted_once(editor: Editor) -> 
     selected = Range(Position(0, 0), Position(0, 25))
     async with FakeOpenCode() as server:
         session = server.session("/ws")
-        editor.world.activity.focus(uri, Source.NOTIFIED)
-        editor.world.activity.select(uri, (selected,), Source.NOTIFIED)
+        editor.world.activity.focus(uri, ActivitySource.NOTIFIED)
+        editor.world.activity.select(uri, (selected,), ActivitySource.NOTIFIED)
         editor.set(server)
         await editor.rest()
-        editor.world.activity.focus(uri, Source.NOTIFIED)
+        editor.world.activity.focus(uri, ActivitySource.NOTIFIED)
         await editor.rest()
         told = str(server.parts(session))
         assert key[:12] not in told
         assert "[redacted: Stripe key #2]" in told
-        [noted] = editor.world.sendings.latest
+        [noted] = editor.world.request_log.latest
         assert (noted.to, noted.host, noted.kinds) == (
-            To.OPENCODE,
+            Recipient.OPENCODE,
             server.url("").partition("//")[2],
             (("Stripe key", 1),),
         )

@@ -5,7 +5,7 @@ from dataclasses import replace
 from stet.bridges.opencode.look import MAX_FILES, Seen, Selected, look
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
 from stet.text.position import Position, Range
-from stet.workspace.selection import Source
+from stet.workspace.selection import ActivitySource
 from stet.workspace.workspace import Workspace
 from tests.support.world import make_world, uri_at
 
@@ -13,7 +13,7 @@ from tests.support.world import make_world, uri_at
 def select(world: Workspace, path: str, *lines: int) -> None:
     """Select these whole lines."""
     ranges = [Range(Position(line, 0), Position(line + 1, 0)) for line in lines]
-    world.activity.select(uri_at(path), ranges, Source.NOTIFIED)
+    world.activity.select(uri_at(path), ranges, ActivitySource.NOTIFIED)
 
 
 def test_open_files_are_named_the_one_in_focus_first_the_others_by_name() -> None:
@@ -39,7 +39,7 @@ def test_what_is_selected_comes_with_its_source() -> None:
 def test_a_bare_cursor_selects_nothing() -> None:
     world = make_world(opened={"/ws/a.py": "one\n"})
     world.activity.select(
-        uri_at("/ws/a.py"), [Range(Position(0, 1), Position(0, 1))], Source.NOTIFIED
+        uri_at("/ws/a.py"), [Range(Position(0, 1), Position(0, 1))], ActivitySource.NOTIFIED
     )
     assert look(world.snapshot()).selected is None
 

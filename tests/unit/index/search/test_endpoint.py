@@ -14,7 +14,7 @@ from stet.llm.embeddings import EmbeddingError, embed
 from stet.lsp.embedding_port import EmbeddingPort
 from stet.settings.values import SearchSettings, Settings
 from stet.system.os_system import OsSystem
-from stet.workspace.sending import To
+from stet.workspace.request_log import Recipient
 from stet.workspace.workspace import Workspace
 from tests.support.canaries import keys, private_key
 from tests.support.http_server import Asked
@@ -242,9 +242,9 @@ async def test_no_secret_is_sent_to_be_embedded_and_what_is_sent_is_noted(
         assert "password" in text
         await port.embed([f"where is {key}"], desk.workspace.settings.search)
         assert server.texts[-1] == "where is [redacted: GitHub token #1]"
-        noted = desk.workspace.sendings.latest[-1]
+        noted = desk.workspace.request_log.latest[-1]
         assert (noted.to, noted.host, noted.model, noted.kinds) == (
-            To.EMBEDDINGS,
+            Recipient.EMBEDDINGS,
             f"127.0.0.1:{server.port}",
             "m",
             (("GitHub token", 1),),

@@ -1,7 +1,7 @@
 """The page of what was sent: whole, and inert whatever a name says."""
 
 from stet.lsp.showing.sent_page import sent_page
-from stet.workspace.sending import MAX_PARTS, Sending, To, named
+from stet.workspace.request_log import MAX_PARTS, Recipient, RequestRecord, short_names
 
 HEAD = """\
 # What was sent
@@ -18,12 +18,18 @@ def test_a_page_of_nothing_says_so() -> None:
 
 def test_the_latest_stands_first_with_host_places_and_redactions() -> None:
     sent = (
-        Sending(
-            0.0, To.EMBEDDINGS, "e.example", "m", parts=("2 passages",), characters=9, tokens=2
+        RequestRecord(
+            0.0,
+            Recipient.EMBEDDINGS,
+            "e.example",
+            "m",
+            parts=("2 passages",),
+            characters=9,
+            tokens=2,
         ),
-        Sending(
+        RequestRecord(
             1.0,
-            To.MODEL,
+            Recipient.MODEL,
             "",
             "smollm2",
             "t1",
@@ -49,13 +55,13 @@ def test_the_latest_stands_first_with_host_places_and_redactions() -> None:
 
 def test_names_can_end_nothing_and_show_no_link() -> None:
     evil = "a`](http://x)\n# No\u202e\x1b[8m![](y)"
-    page = sent_page((Sending(0.0, To.PAGE, evil, evil, evil, evil, (evil,)),))
+    page = sent_page((RequestRecord(0.0, Recipient.PAGE, evil, evil, evil, evil, (evil,)),))
     inert = "`a'](http://x) # No\\u202e\\x1b[8m![](y)`"
     assert page.count(inert) == 5
     assert "\n# No" not in page
 
 
 def test_places_are_named_once_on_one_line_and_not_without_end() -> None:
-    assert named(["a\nb", "a b", "c"]) == ("a b", "c")
-    many = named([str(n) for n in range(MAX_PARTS + 7)])
+    assert short_names(["a\nb", "a b", "c"]) == ("a b", "c")
+    many = short_names([str(n) for n in range(MAX_PARTS + 7)])
     assert (len(many), many[-1]) == (MAX_PARTS + 1, "and 7 more")

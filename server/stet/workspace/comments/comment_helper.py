@@ -11,9 +11,9 @@ import sys
 
 from stet.system.helper_limits import limit_resources
 from stet.text.ai_comments import AiComment, find_ai_comments
-from stet.workspace.comments.grammars import comments_by_grammar
-from stet.workspace.comments.markdown import comments_of_markdown
-from stet.workspace.comments.signs import comments_by_sign
+from stet.workspace.comments.grammar_comments import comments_by_grammar
+from stet.workspace.comments.markdown_comments import comments_of_markdown
+from stet.workspace.comments.sign_comments import comments_by_sign
 
 MEMORY = 2_000_000_000
 """Bytes of address space."""
@@ -47,7 +47,7 @@ def comments_of(text: str, language: str, name: str) -> list[tuple[int, int]]:
     found = comments_by_grammar(text, language)
     if found is None:
         # Imported here: it takes long, and a grammar does not need it.
-        from stet.workspace.comments.lexers import comments_by_lexer
+        from stet.workspace.comments.lexer_comments import comments_by_lexer
 
         found = comments_by_lexer(text, language, name)
     return comments_by_sign(text) if found is None else found

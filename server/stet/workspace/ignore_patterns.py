@@ -15,27 +15,27 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 
-class BadPattern(ValueError):
+class InvalidIgnorePattern(ValueError):
     """A pattern that can match nothing."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class IgnorePattern:
     """One line of an ignore file.
 
     Attributes:
         parts: What each part of a path must match; None for `**`, any number of parts.
-        takes_back: It began with `!`.
-        only_folders: It ended with `/`.
+        negated: It began with `!`.
+        directory_only: It ended with `/`.
     """
 
     parts: tuple[re.Pattern[str] | None, ...]
-    takes_back: bool
-    only_folders: bool
+    negated: bool
+    directory_only: bool
 
     def matches(self, path: tuple[str, ...], *, is_folder: bool) -> bool:
         """Whether the entry at `path`, its parts from the pattern's folder down, is meant."""
-        if self.only_folders and not is_folder:
+        if self.directory_only and not is_folder:
             return False
         places = {0}
         for index, part in enumerate(self.parts):
@@ -51,38 +51,38 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True)
-class Patterns:
+class IgnorePatterns:
     """The patterns of one file, in its order."""
 
-    patterns: tuple[Pattern, ...]
+    patterns: tuple[IgnorePattern, ...]
 
-    def ask(self, path: tuple[str, ...], *, is_folder: bool) -> bool | None:
+    def match(self, path: tuple[str, ...], *, is_folder: bool) -> bool | None:
         """Whether the entry at `path` is named; None where no pattern says anything about it."""
         for pattern in reversed(self.patterns):
             if pattern.matches(path, is_folder=is_folder):
-                return not pattern.takes_back
+                return not pattern.negated
         return None
 
 
-def parse_patterns(lines: Iterable[str]) -> tuple[Patterns, tuple[str, ...]]:
+def parse_patterns(lines: Iterable[str]) -> tuple[IgnorePatterns, tuple[str, ...]]:
     """The patterns in `lines`, and those lines that are no patterns (comments are none of both)."""
-    patterns: list[Pattern] = []
+    patterns: list[IgnorePattern] = []
     bad: list[str] = []
     for line in lines:
         text = re.sub(r"(?<!\\) +$", "", line)
         if text and not text.startswith("#"):
             try:
                 patterns.append(_parse(text))
-            except BadPattern:
+            except InvalidIgnorePattern:
                 bad.append(line)
-    return Patterns(tuple(patterns)), tuple(bad)
+    return IgnorePatterns(tuple(patterns)), tuple(bad)
 
 
-def _parse(text: str) -> Pattern:
+def _parse(text: str) -> IgnorePattern:
     """One pattern.
 
     Raises:
-        BadPattern: If it can match nothing.
+        InvalidRegex: If it can match nothing.
     """
     takes_back = text.startswith("!")
     text = text[takes_back:]
@@ -91,19 +91,19 @@ def _parse(text: str) -> Pattern:
     parts = [None if part == "**" else _glob(part) for part in text.removeprefix("/").split("/")]
     if "/" not in text:
         parts = [None, _glob(text)]
-    return Pattern(tuple(parts), takes_back, only_folders)
+    return IgnorePattern(tuple(parts), takes_back, only_folders)
 
 
 def _glob(part: str) -> re.Pattern[str]:
     """The expression for one part of a pattern.
 
     Raises:
-        BadPattern: If it can match nothing.
+        InvalidRegex: If it can match nothing.
     """
     if not part:
-        raise BadPattern(part)
+        raise InvalidIgnorePattern(part)
     stretches = [""]
-    for piece in _pieces(part):
+    for piece in _regex_pieces(part):
         if piece == "*":
             stretches.append("")
         else:
@@ -116,7 +116,7 @@ def _glob(part: str) -> re.Pattern[str]:
     return re.compile(rf"{first}{found}.*{last}\Z", re.DOTALL)
 
 
-def _pieces(part: str) -> Iterator[str]:
+def _regex_pieces(part: str) -> Iterator[str]:
     """`*` for a star, an expression of one character for everything else."""
     at = 0
     while at < len(part):
@@ -127,29 +127,29 @@ def _pieces(part: str) -> Iterator[str]:
         elif character == "?":
             yield "."
         elif character == "[":
-            expression, at = _bracket(part, at)
+            expression, at = _bracket_regex(part, at)
             yield expression
         elif character == "\\":
             if at == len(part):
-                raise BadPattern(part)
+                raise InvalidIgnorePattern(part)
             yield re.escape(part[at])
             at += 1
         else:
             yield re.escape(character)
 
 
-def _bracket(part: str, at: int) -> tuple[str, int]:
+def _bracket_regex(part: str, at: int) -> tuple[str, int]:
     """The expression for `[...]` whose content starts at `at`, and where it ends.
 
     Raises:
-        BadPattern: If it is not closed, or names no character.
+        InvalidRegex: If it is not closed, or names no character.
     """
     found = re.compile(r"([!^]?)(\]?(?:\\.|[^\]\\])*)\]", re.DOTALL).match(part, at)
     if found is None:
-        raise BadPattern(part)
+        raise InvalidIgnorePattern(part)
     items = re.findall(r"(\\?.)(?:-(\\?.))?", found.group(2), re.DOTALL)
     ranges = [(low[-1], (high or low)[-1]) for low, high in items]
     inside = "".join(f"{re.escape(low)}-{re.escape(high)}" for low, high in ranges if low <= high)
     if not inside:
-        raise BadPattern(part)
+        raise InvalidIgnorePattern(part)
     return f"[{'^' if found.group(1) else ''}{inside}]", found.end()

@@ -15,11 +15,11 @@ SECONDS = 10.0
 MAX_CHARACTERS = 2_000_000
 
 
-class Unreadable(Exception):
+class CommentsUnreadable(Exception):
     """The comments of a document can't be read; the message says why."""
 
 
-async def find_instructions(
+async def read_ai_comments(
     document: TextDocument, name: str, system: System
 ) -> tuple[AiComment, ...]:
     """What comments of a document tell the agent to do, in order.
@@ -33,21 +33,21 @@ async def find_instructions(
         Unreadable: If it is too long, or takes too long.
     """
     if len(document.text) > MAX_CHARACTERS:
-        raise Unreadable(
+        raise CommentsUnreadable(
             f"{name!r} has {len(document.text):,} characters; comments are looked for in at most "
             f"{MAX_CHARACTERS:,}."
         )
     task = await asyncio.to_thread(_task, document, name)
     try:
-        output = await run_helper(system, "stet.workspace.comments.child", task, SECONDS)
+        output = await run_helper(system, "stet.workspace.comments.comment_helper", task, SECONDS)
     except TimeoutError as error:
-        raise Unreadable(
+        raise CommentsUnreadable(
             f"Finding the comments of {name!r} took more than {SECONDS:g} seconds."
         ) from error
     try:
         answer = json.loads(output)
     except ValueError as error:
-        raise Unreadable(
+        raise CommentsUnreadable(
             f"The comments of {name!r} can't be read: it takes too much time or memory."
         ) from error
     return tuple(AiComment(Marker(marker), text, start, end) for marker, text, start, end in answer)

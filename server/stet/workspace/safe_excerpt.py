@@ -4,7 +4,7 @@ What is left of one has no look of its own, so nothing behind finds it any more.
 """
 
 from stet.text.bounded_output import MAX_LINE, quote_line
-from stet.workspace.redaction import Redactor
+from stet.workspace.redactor import Redactor
 from stet.workspace.snapshot import Snapshot
 
 
@@ -13,7 +13,7 @@ def redactor_of(snapshot: Snapshot) -> Redactor | None:
     return snapshot.redactor if snapshot.settings.privacy.redact_secrets else None
 
 
-def told_line(text: str, redactor: Redactor | None, most: int = MAX_LINE) -> str:
+def safe_line(text: str, redactor: Redactor | None, most: int = MAX_LINE) -> str:
     """A line that is short enough as it is, with nothing in it that acts; the beginning of a long one.
 
     Args:
@@ -24,12 +24,12 @@ def told_line(text: str, redactor: Redactor | None, most: int = MAX_LINE) -> str
     quoted = quote_line(text)
     if redactor is None or len(quoted) <= MAX_LINE:
         return quoted
-    told = quote_line(redactor.beginning(text.strip(), max(0, most)))
+    told = quote_line(redactor.excerpt(text.strip(), max(0, most)))
     return told if told.endswith(" …") else f"{told} …".lstrip()
 
 
-def beginning(text: str, most: int, redactor: Redactor | None) -> str:
+def excerpt(text: str, most: int, redactor: Redactor | None) -> str:
     """The first `most` characters of a text, marks for secrets not counted; all of a shorter one."""
     if redactor is None or len(text) <= most:
         return text[:most]
-    return redactor.beginning(text, most)
+    return redactor.excerpt(text, most)

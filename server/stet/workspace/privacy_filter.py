@@ -29,11 +29,11 @@ from pathlib import Path
 
 from stet.settings.values import Settings
 from stet.system.system import System
-from stet.workspace.below import parts_below
-from stet.workspace.ignore import IgnoreRules, Verdict
+from stet.workspace.ignore_patterns import IgnorePatterns, parse_patterns
+from stet.workspace.ignore_rules import IgnoreDecision, IgnoreRules
 from stet.workspace.names import folded, last_part, loosest
-from stet.workspace.patterns import Patterns, parse_patterns
 from stet.workspace.refusal import Refusal
+from stet.workspace.relative_path import parts_below
 from stet.workspace.roots import Root
 from stet.workspace.secret_files import is_secret
 from stet.workspace.uris import canonical, path_of, scheme_of, untitled_name
@@ -114,19 +114,19 @@ class PrivacyFilter:
         Links are not resolved here: the caller does not follow them.
         """
         name = "/".join(parts)
-        if is_folder and self._is_own_folder(root.path.joinpath(*parts)):
-            return _own(name)
+        if is_folder and self._is_state_folder(root.path.joinpath(*parts)):
+            return _state_refusal(name)
         refusal = self._check_names((*root.path.parts[1:], *parts), name, is_folder=is_folder)
         if refusal is None and self._is_denied(parts, is_folder=is_folder):
-            refusal = _denied(name)
+            refusal = _denied_refusal(name)
         if refusal is None and is_folder:
             refusal = self._check_excluded(root, parts)
         if refusal is not None:
             return refusal
-        verdict = self.rules.verdict(root.path, parts, is_folder=is_folder)
-        if verdict is Verdict.DENIED:
+        decision = self.rules.decide(root.path, parts, is_folder=is_folder)
+        if decision is IgnoreDecision.DENIED:
             return Refusal("ignored", f"{name!r} is kept from models by a .stetignore.")
-        if verdict is Verdict.IGNORED and not is_asked:
+        if decision is IgnoreDecision.IGNORED and not is_asked:
             return Refusal("ignored", f"{name!r} is left out by a .gitignore.")
         return None
 
@@ -138,8 +138,8 @@ class PrivacyFilter:
             is_asked: Whether the user has it open and asks about it.
             is_folder: Whether it is a folder; a root is then held by itself.
         """
-        if self._is_own(path):
-            return _own(self._name(path))
+        if self._is_state(path):
+            return _state_refusal(self._name(path))
         parts = path.parts[1:]
         holders = [
             (root, below)
@@ -170,26 +170,26 @@ class PrivacyFilter:
         """
         for root, base in self._bases():
             if below := parts_below(path, base):
-                own = () if len(self.roots) == 1 else (root.name,)
-                return "/".join((*own, *below))
+                root_parts = () if len(self.roots) == 1 else (root.name,)
+                return "/".join((*root_parts, *below))
         return path.name or "/"
 
-    def _is_own(self, path: Path) -> bool:
+    def _is_state(self, path: Path) -> bool:
         """Whether a path is Stet's state folder or lies in it; links not resolved."""
         parts = tuple(map(loosest, path.parts))
-        return any(parts[: len(own)] == own for own in self._own_folders())
+        return any(parts[: len(root_parts)] == root_parts for root_parts in self._state_folders())
 
-    def _is_own_folder(self, folder: Path) -> bool:
+    def _is_state_folder(self, folder: Path) -> bool:
         """Whether a folder is one of our own, by whatever links its root is reached."""
         last = loosest(folder.name)
         # Links are looked at only where the name is right: a walk asks about every folder.
-        is_named = any(own[-1] == last for own in self._own_folders())
-        return is_named and self._is_own(self.system.real_path(folder))
+        is_named = any(root_parts[-1] == last for root_parts in self._state_folders())
+        return is_named and self._is_state(self.system.real_path(folder))
 
-    def _own_folders(self) -> frozenset[tuple[str, ...]]:
+    def _state_folders(self) -> frozenset[tuple[str, ...]]:
         real_path = self.system.real_path
-        state = _own_places(self.system.state_folder, real_path)
-        return state | _own_places(self.system.cache_folder, real_path)
+        state = _state_paths(self.system.state_folder, real_path)
+        return state | _state_paths(self.system.cache_folder, real_path)
 
     def _check_outside(self, parts: tuple[str, ...], name: str) -> Refusal | None:
         """What holds for a document that no root holds: names, and all of `privacy.deny`."""
@@ -197,7 +197,7 @@ class PrivacyFilter:
             is_folder = n_parts < len(parts)
             refusal = self._check_names(parts[:n_parts], name, is_folder=is_folder)
             if refusal is None and self._is_denied(parts[:n_parts], is_folder=is_folder):
-                refusal = _denied(name)
+                refusal = _denied_refusal(name)
             if refusal is not None:
                 return refusal
         return None
@@ -210,21 +210,21 @@ class PrivacyFilter:
             )
         # A bare name is meant from the root down; only `/home/me/diary` can mean the whole disk.
         anchored = tuple(each for each in self.settings.privacy.deny if each.startswith("/"))
-        if _named(anchored, "privacy.deny", parts, is_folder=is_folder):
-            return _denied(name)
+        if _is_matched(anchored, "privacy.deny", parts, is_folder=is_folder):
+            return _denied_refusal(name)
         if is_version_control(parts):
             return Refusal("git", f"{name!r} belongs to version control.")
         return None
 
     def _is_denied(self, parts: tuple[str, ...], *, is_folder: bool) -> bool:
         """Whether `privacy.deny` names the entry."""
-        return _named(self.settings.privacy.deny, "privacy.deny", parts, is_folder=is_folder)
+        return _is_matched(self.settings.privacy.deny, "privacy.deny", parts, is_folder=is_folder)
 
     def _check_excluded(self, root: Root, parts: tuple[str, ...]) -> Refusal | None:
         """Whether a folder is one of `context.excludedFolders`: a name, a path, or `root/path`."""
         lines = tuple(f"{name.strip('/')}/" for name in self.settings.context.excluded_folders)
         for names in (parts, (*root.name.split("/"), *parts)):
-            if _named(lines, "context.excludedFolders", names, is_folder=True):
+            if _is_matched(lines, "context.excludedFolders", names, is_folder=True):
                 return Refusal("excluded", f"{'/'.join(parts)!r} is an excluded folder.")
         return None
 
@@ -237,29 +237,29 @@ class PrivacyFilter:
         ]
 
 
-def _own(name: str) -> Refusal:
+def _state_refusal(name: str) -> Refusal:
     return Refusal("own", f"{name!r} is where Stet keeps its own state.")
 
 
 @lru_cache(maxsize=4)
-def _own_places(
-    own_folder: Callable[[], Path], real_path: Callable[[Path], Path]
+def _state_paths(
+    state_folder: Callable[[], Path], real_path: Callable[[Path], Path]
 ) -> frozenset[tuple[str, ...]]:
     """The parts of one of our own folders, as written and with links resolved, in the loosest spelling."""
     try:
-        folder = own_folder()
+        folder = state_folder()
     except OSError:
         return frozenset()  # nothing is kept, so there is nothing to hide
     places = (folder, real_path(folder))
     return frozenset(tuple(map(loosest, place.parts)) for place in places)
 
 
-def _denied(name: str) -> Refusal:
+def _denied_refusal(name: str) -> Refusal:
     return Refusal("deny", f"{name!r} is kept from models by `privacy.deny`.")
 
 
 @lru_cache(maxsize=64)
-def _patterns(lines: tuple[str, ...], setting: str) -> Patterns:
+def _patterns(lines: tuple[str, ...], setting: str) -> IgnorePatterns:
     """Patterns of the settings, which hold whatever the case."""
     patterns, bad = parse_patterns(map(_folded_pattern, lines))
     if bad:
@@ -277,10 +277,10 @@ def _folded_pattern(line: str) -> str:
     return f"\\{text}" if is_name else text
 
 
-def _named(
+def _is_matched(
     lines: tuple[str, ...], setting: str, parts: tuple[str, ...], *, is_folder: bool
 ) -> bool:
     """Whether patterns of the settings name the entry at `parts`."""
     if not lines:
         return False
-    return bool(_patterns(lines, setting).ask(tuple(map(folded, parts)), is_folder=is_folder))
+    return bool(_patterns(lines, setting).match(tuple(map(folded, parts)), is_folder=is_folder))

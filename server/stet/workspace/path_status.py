@@ -1,6 +1,6 @@
 """The ground of an edit: what the disk and the user's ignore rules say of the place it is for.
 
-`survey` looks at a place as it is at this moment. It is asked when something is proposed, and again
+`inspect_path` looks at a place as it is at this moment. It is asked when something is proposed, and again
 when it is about to be written, because links, folders and ignore files may have changed in between
 (a check that is only made once is a race that the attacker wins). It asks the disk a few dozen
 times; nothing is opened but ignore files.
@@ -13,9 +13,9 @@ from pathlib import Path
 
 from stet.system.system import FileKind, FileStat, System
 from stet.text.unicode_normal import normalize_unicode
-from stet.workspace.below import parts_below
 from stet.workspace.names import PathRefused, alias_fault, split_name
 from stet.workspace.refusal import Refusal
+from stet.workspace.relative_path import parts_below
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical, path_of, uri_of
 
@@ -24,33 +24,33 @@ MAX_PATH = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class PathStatus:
     """One place at one moment.
 
     Attributes:
         names: What it is called, as written and with every link resolved, without repeats.
-        below: The same from each project down that holds it: a root, or a checkout within one.
+        project_paths: The same from each project down that holds it: a root, or a checkout within one.
         refusal: Why nothing there may be changed, made, moved or removed; None if it may.
-        against_new: Why no new file may be made there; None if one may.
+        creation_refusal: Why no new file may be made there; None if one may.
         real: Where it leads to with every link resolved; None for untitled documents.
         is_link: Whether the entry itself is a link, not only a folder above it.
-        has_twins: Whether the file has another name somewhere on the disk (a hard link).
-        leads_out: Whether it leads to something that no root holds.
-        by_link: Whether that is so although its name lies below a root.
+        has_hard_links: Whether the file has another name somewhere on the disk (a hard link).
+        is_outside: Whether it leads to something that no root holds.
+        is_outside_by_link: Whether that is so although its name lies below a root.
     """
 
     names: tuple[str, ...] = ()
     refusal: Refusal | None = None
-    against_new: Refusal | None = None
+    creation_refusal: Refusal | None = None
     real: Path | None = None
     is_link: bool = False
-    has_twins: bool = False
-    leads_out: bool = False
-    by_link: bool = False
-    below: tuple[str, ...] = ()
+    has_hard_links: bool = False
+    is_outside: bool = False
+    is_outside_by_link: bool = False
+    project_paths: tuple[str, ...] = ()
 
 
-def survey(snapshot: Snapshot, uri: str, *, by_user: bool = False) -> Ground:
+def inspect_path(snapshot: Snapshot, uri: str, *, by_user: bool = False) -> PathStatus:
     """The ground at `uri`.
 
     Args:
@@ -61,46 +61,46 @@ def survey(snapshot: Snapshot, uri: str, *, by_user: bool = False) -> Ground:
     """
     path = path_of(uri)
     if path is None:
-        return _without_path(snapshot, uri)
+        return _pathless_status(snapshot, uri)
     real = snapshot.system.real_path(path)
-    leads_out, by_link = _lies(snapshot, path, real)
+    leads_out, by_link = _is_outside(snapshot, path, real)
     entry, target = snapshot.system.stat(path), snapshot.system.stat(real)
-    missing, above = _missing(snapshot.system, path) if target is None else ([], None)
+    missing, above = _missing_parts(snapshot.system, path) if target is None else ([], None)
     name = snapshot.name_of(uri)
-    ground = Ground(
+    ground = PathStatus(
         (name,) if real == path else (name, snapshot.name_of(uri_of(real))),
         real=real,
         is_link=entry is not None and entry.kind is FileKind.LINK,
-        has_twins=target is not None and target.kind is FileKind.FILE and target.n_names > 1,
-        leads_out=leads_out,
-        by_link=by_link,
-        below=_below(snapshot, path, real),
+        has_hard_links=target is not None and target.kind is FileKind.FILE and target.n_names > 1,
+        is_outside=leads_out,
+        is_outside_by_link=by_link,
+        project_paths=_project_paths(snapshot, path, real),
     )
     refusal = (
         (None if snapshot.document(uri) is not None else _name_fault(name, path))
-        or _own(snapshot, real)
-        or _privacy(snapshot, uri, by_user=by_user)
-        or _special(name, target, above)
+        or _check_state_folder(snapshot, real)
+        or _check_privacy(snapshot, uri, by_user=by_user)
+        or _check_special_file(name, target, above)
     )
     if refusal is None:
-        against_new = _against_new(snapshot.system, name, missing, entry or target)
-        return replace(ground, against_new=against_new)
+        against_new = _creation_refusal(snapshot.system, name, missing, entry or target)
+        return replace(ground, creation_refusal=against_new)
     if refusal.rule == "outside" and by_link:
         refusal = Refusal("link", f"{name!r} leads out of the workspace by a link.")
     return replace(ground, refusal=refusal)
 
 
-def _without_path(snapshot: Snapshot, uri: str) -> Ground:
+def _pathless_status(snapshot: Snapshot, uri: str) -> PathStatus:
     """Untitled documents, and what is no document of this machine."""
     name = snapshot.name_of(uri)
     refusal = snapshot.privacy().check(uri)
     if refusal is None and snapshot.document(uri) is None:
         refusal = Refusal("untitled", f"No untitled document {name!r} is open.")
     new = Refusal("untitled", f"{name!r} has no place on the disk: a new file needs a path.")
-    return Ground((name,), refusal, new)
+    return PathStatus((name,), refusal, new)
 
 
-def _lies(snapshot: Snapshot, path: Path, real: Path) -> tuple[bool, bool]:
+def _is_outside(snapshot: Snapshot, path: Path, real: Path) -> tuple[bool, bool]:
     """Whether no root holds the place, and whether that is so although its name lies below one."""
     bases = [snapshot.system.real_path(root.path) for root in snapshot.roots]
     if any(base == real or base in real.parents for base in bases):
@@ -114,7 +114,7 @@ _DEEPEST = 64
 """Folders below a root in which a checkout is looked for."""
 
 
-def _below(snapshot: Snapshot, *paths: Path) -> tuple[str, ...]:
+def _project_paths(snapshot: Snapshot, *paths: Path) -> tuple[str, ...]:
     """The names of a place from each project down that holds it, without repeats."""
     found: dict[str, None] = {}
     for path in dict.fromkeys(paths):
@@ -123,11 +123,11 @@ def _below(snapshot: Snapshot, *paths: Path) -> tuple[str, ...]:
                 parts = parts_below(path, base)
                 if parts:
                     found["/".join(parts)] = None
-                    found.update(dict.fromkeys(_below_checkouts(snapshot.system, base, parts)))
+                    found.update(dict.fromkeys(_checkout_paths(snapshot.system, base, parts)))
     return tuple(found)
 
 
-def _below_checkouts(system: System, base: Path, parts: tuple[str, ...]) -> Iterator[str]:
+def _checkout_paths(system: System, base: Path, parts: tuple[str, ...]) -> Iterator[str]:
     """The name of `parts` from each checkout down that lies between `base` and them."""
     folder = base
     for at, part in enumerate(parts[:-1][:_DEEPEST], 1):
@@ -149,18 +149,18 @@ def _name_fault(name: str, path: Path) -> Refusal | None:
     return None
 
 
-def _own(snapshot: Snapshot, real: Path) -> Refusal | None:
+def _check_state_folder(snapshot: Snapshot, real: Path) -> Refusal | None:
     """Refuse what Stet keeps for itself: proposals, chats, the trash."""
     try:
-        own = snapshot.system.real_path(snapshot.system.state_folder())
+        state_folder = snapshot.system.real_path(snapshot.system.state_folder())
     except OSError:
         return None  # it can't be made, so there is nothing in it
-    if own == real or own in real.parents:
+    if state_folder == real or state_folder in real.parents:
         return Refusal("own", f"{real.name!r} lies in Stet's own state folder.")
     return None
 
 
-def _privacy(snapshot: Snapshot, uri: str, *, by_user: bool) -> Refusal | None:
+def _check_privacy(snapshot: Snapshot, uri: str, *, by_user: bool) -> Refusal | None:
     """What may not be shown may not be changed."""
     privacy = snapshot.privacy()
     if by_user:
@@ -173,7 +173,9 @@ def _privacy(snapshot: Snapshot, uri: str, *, by_user: bool) -> Refusal | None:
     return privacy.check(uri)
 
 
-def _special(name: str, target: FileStat | None, above: FileStat | None) -> Refusal | None:
+def _check_special_file(
+    name: str, target: FileStat | None, above: FileStat | None
+) -> Refusal | None:
     """Refuse what is no file: to open a pipe or a device may wait for ever or do things."""
     if target is None and above is not None and above.kind is not FileKind.FOLDER:
         return Refusal("special", f"{name!r} lies below what is no folder.")
@@ -187,7 +189,7 @@ def _special(name: str, target: FileStat | None, above: FileStat | None) -> Refu
     return Refusal("special", f"{name!r} is {what}, not a file.")
 
 
-def _missing(system: System, path: Path) -> tuple[list[Path], FileStat | None]:
+def _missing_parts(system: System, path: Path) -> tuple[list[Path], FileStat | None]:
     """What of `path` is not there, from its end up, and what lies above that."""
     missing: list[Path] = []
     for place in (path, *path.parents):
@@ -198,11 +200,11 @@ def _missing(system: System, path: Path) -> tuple[list[Path], FileStat | None]:
     return missing, None
 
 
-def _against_new(
-    system: System, name: str, missing: list[Path], found: FileStat | None
+def _creation_refusal(
+    system: System, name: str, missing: list[Path], stat: FileStat | None
 ) -> Refusal | None:
-    """Why no file may be made where `found` lies now, and what is `missing` would have to be made."""
-    if found is not None:
+    """Why no file may be made where `stat` lies now, and what is `missing` would have to be made."""
+    if stat is not None:
         return Refusal("exists", f"{name!r} exists already.")
     for place in missing:
         twins = (Path(normalize_unicode(form, str(place))) for form in ("NFC", "NFD"))

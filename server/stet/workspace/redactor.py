@@ -4,7 +4,7 @@
 
 A `Redactor` gives each secret a mark of its own, the same one as long as the process lives, so that
 what has been sent once is sent again to the byte. A mark is a number: nothing of the secret can be
-learnt from it. Only here is known what it stands for, and `restored` tells it to nobody but a text
+learnt from it. Only here is known what it stands for, and `restore` tells it to nobody but a text
 that holds the secret already: the file that the model is editing. Nothing is kept on the disk.
 
 Lines stay lines (`stet.text.secrets`), so line numbers mean the same with and without marks.
@@ -22,22 +22,22 @@ from stet.workspace.known_secrets import KnownSecrets
 MARK = re.compile(r"\[redacted: (?P<kind>[A-Za-z][A-Za-z ]{0,40}) #(?P<number>[1-9]\d{0,8})\]")
 """What a mark looks like."""
 
-BEGINNING = "[redacted: "
+MARK_PREFIX = "[redacted: "
 _LOOSE = re.compile(r"\[\s*redacted\s*:[^\]\r\n]{0,60}\]?", re.IGNORECASE)
 _MAX_CACHED = 2_000_000
 """Characters of texts whose marks are remembered, so that sending one again costs nothing."""
 _MAX_LOOKS = 4
-_LOOKED_BEHIND = 1000
+_LOOKBEHIND = 1000
 """Characters behind a cut: longer secrets are known by their beginning."""
 _NONE: Mapping[str, int] = MappingProxyType({})
 
 
-class NotRestorable(Exception):
+class UnknownMark(Exception):
     """A mark stands for nothing that is in the text; the message says which and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
-class Redacted:
+class RedactedText:
     """A text as it may be told.
 
     Attributes:
@@ -58,12 +58,12 @@ class Redactor:
         self._secrets: dict[str, str] = {}
         self._known = KnownSecrets()
         self._used: Counter[str] = Counter()
-        self._strange: set[str] = set()
-        self._cache: OrderedDict[tuple[str, bool], tuple[Redacted, int]] = OrderedDict()
+        self._reserved: set[str] = set()
+        self._cache: OrderedDict[tuple[str, bool], tuple[RedactedText, int]] = OrderedDict()
         """With the number of secrets that were known then."""
         self._n_cached = 0
 
-    def redact(self, text: str, *, wrapped: bool = False) -> Redacted:
+    def redact(self, text: str, *, wrapped: bool = False) -> RedactedText:
         """A text with a mark in the place of each secret.
 
         Takes about 0.1 ms for 1,000 characters the first time, next to nothing after that.
@@ -81,19 +81,19 @@ class Redactor:
 
         found = find_secrets(text, wrapped=wrapped)
         with self._lock:
-            self._note_strange(text)
+            self._reserve_marks(text)
             stretches = [(one.start, one.end, one.kind) for one in found]
             n_known = len(self._known)
-            redacted = self._marked(text, [*stretches, *self._known.places(text)])
+            redacted = self._marked(text, [*stretches, *self._known.find_spans(text)])
             for _ in range(_MAX_LOOKS):
                 if len(self._known) == n_known:
                     break  # else what was found now may stand elsewhere in the text too
                 n_known = len(self._known)
-                redacted = self._marked(text, [*stretches, *self._known.places(text)])
+                redacted = self._marked(text, [*stretches, *self._known.find_spans(text)])
             self._remember(key, redacted)
         return redacted
 
-    def beginning(self, text: str, most: int) -> str:
+    def excerpt(self, text: str, most: int) -> str:
         """The first `most` characters of a line as they may be told: none of its secrets is cut in two.
 
         Args:
@@ -101,7 +101,7 @@ class Redactor:
                 next thousand characters.
             most: Counted before marks are put in.
         """
-        told = self.redact(text[: most + _LOOKED_BEHIND]).text
+        told = self.redact(text[: most + _LOOKBEHIND]).text
         at = n_before = 0
         for mark in MARK.finditer(told):
             left = most - n_before
@@ -111,7 +111,7 @@ class Redactor:
             at = mark.end()
         return told[: at + max(0, most - n_before)]
 
-    def places(self, text: str) -> list[tuple[int, int]]:
+    def secret_spans(self, text: str) -> list[tuple[int, int]]:
         """Find where the secrets of a text are.
 
         Args:
@@ -126,7 +126,7 @@ class Redactor:
         self.redact(text)  # what is found now is known in other texts
         found = [(one.start, one.end, one.kind) for one in find_secrets(text)]
         with self._lock:
-            found += self._known.places(text)
+            found += self._known.find_spans(text)
         return [(start, end) for start, end, _ in _joined(found)]
 
     def known(self) -> list[tuple[str, str]]:
@@ -134,7 +134,7 @@ class Redactor:
         with self._lock:
             return list(self._known)
 
-    def know(self, secrets: Iterable[Sequence[str]]) -> None:
+    def add_known(self, secrets: Iterable[Sequence[str]]) -> None:
         """Get to know what another one's `known` gave."""
         with self._lock:
             for secret, kind in secrets:
@@ -154,20 +154,20 @@ class Redactor:
             for line in private_key_lines(text):
                 _ = self._mark(line, PRIVATE_KEY)
 
-    def expect(self, texts: Iterable[str]) -> None:
+    def reserve_marks(self, texts: Iterable[str]) -> None:
         """See that no mark is given that stands in one of these texts: an earlier process gave it."""
         with self._lock:
             for text in texts:
-                self._note_strange(text)
+                self._reserve_marks(text)
 
-    def has_given(self, text: str) -> str:
+    def first_known_mark(self, text: str) -> str:
         """The first mark in a text that stands for a secret; empty if there is none."""
-        if BEGINNING not in text:
+        if MARK_PREFIX not in text:
             return ""
         found = (one.group() for one in MARK.finditer(text))
         return next((mark for mark in found if mark in self._secrets), "")
 
-    def restored(self, text: str, file: str) -> str:
+    def restore(self, text: str, file: str) -> str:
         """What a model wrote, with the secrets in the place of their marks.
 
         Args:
@@ -175,9 +175,9 @@ class Redactor:
             file: The text that it is for: only what stands there is put back.
 
         Raises:
-            NotRestorable: If a mark is not one of a secret in `file`, or it can't be told.
+            UnknownMark: If a mark is not one of a secret in `file`, or it can't be told.
         """
-        if BEGINNING not in text:
+        if MARK_PREFIX not in text:
             return text
         return MARK.sub(lambda mark: self._original(mark.group(), file), text)
 
@@ -187,42 +187,42 @@ class Redactor:
         if secret is not None and is_there and mark not in file:
             return secret
         if is_there:
-            raise NotRestorable(
+            raise UnknownMark(
                 f"{mark} can't be told from the same words, which stand in the file too. Leave both "
                 "as they are, and change what is around them."
             )
         if mark in file:
             return mark
-        raise NotRestorable(
+        raise UnknownMark(
             f"{mark} stands for a secret that is not in this file, and a mark is never written. Quote "
             "marks of this file only, as you were shown them; the user must put in other secrets."
         )
 
-    def _marked(self, text: str, stretches: list[tuple[int, int, str]]) -> Redacted:
+    def _marked(self, text: str, stretches: list[tuple[int, int, str]]) -> RedactedText:
         """`text` with marks at these stretches; those that overlap become one."""
         if not stretches:
-            return Redacted(text)
-        own = [mark.span() for mark in MARK.finditer(text)] if BEGINNING in text else []
+            return RedactedText(text)
+        mark_text = [mark.span() for mark in MARK.finditer(text)] if MARK_PREFIX in text else []
         kinds: Counter[str] = Counter()
         parts: list[str] = []
-        behind = 0
+        after = 0
         for start, end, kind in _joined(stretches):
-            if any(start < last and first < end for first, last in own):
+            if any(start < last and first < end for first, last in mark_text):
                 continue  # it is told with a mark already
             mark = self._mark(text[start:end], kind)
             kinds[kind] += 1
-            parts += (text[behind:start], mark)
-            behind = end
-        parts.append(text[behind:])
-        return Redacted("".join(parts), MappingProxyType(dict(kinds)))
+            parts += (text[after:start], mark)
+            after = end
+        parts.append(text[after:])
+        return RedactedText("".join(parts), MappingProxyType(dict(kinds)))
 
-    def _current(self, key: tuple[str, bool]) -> Redacted | None:
+    def _current(self, key: tuple[str, bool]) -> RedactedText | None:
         """What was made of a text, if no secret has come to be known since that stands in it."""
         cached = self._cache.get(key)
         if cached is None:
             return None
         redacted, n_known = cached
-        if self._known.meets(key[0], since=n_known):
+        if self._known.may_contain(key[0], since=n_known):
             return None
         self._cache[key] = redacted, len(self._known)
         self._cache.move_to_end(key)
@@ -235,19 +235,19 @@ class Redactor:
         while True:
             self._used[kind] += 1
             mark = f"[redacted: {kind} #{self._used[kind]}]"
-            if mark not in self._strange:
+            if mark not in self._reserved:
                 break
         self._marks[secret] = mark
         self._secrets[mark] = secret
         self._known.add(secret, kind)
         return mark
 
-    def _note_strange(self, text: str) -> None:
-        if BEGINNING in text:
+    def _reserve_marks(self, text: str) -> None:
+        if MARK_PREFIX in text:
             found = {mark.group() for mark in MARK.finditer(text)}
-            self._strange |= found - self._secrets.keys()
+            self._reserved |= found - self._secrets.keys()
 
-    def _remember(self, key: tuple[str, bool], redacted: Redacted) -> None:
+    def _remember(self, key: tuple[str, bool], redacted: RedactedText) -> None:
         if (old := self._cache.pop(key, None)) is not None:
             self._n_cached -= len(key[0]) + len(old[0].text)
         self._cache[key] = redacted, len(self._known)

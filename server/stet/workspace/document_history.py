@@ -11,7 +11,7 @@ MAX_CHARACTERS = 8_000_000
 """How much inserted text the remembered changes may hold together, in code points."""
 
 
-class History:
+class DocumentHistory:
     """The latest changes of a document, oldest forgotten first.
 
     Attributes:

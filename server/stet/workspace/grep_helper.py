@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from itertools import islice
 
-from stet.workspace.redaction import Redactor
+from stet.workspace.redactor import Redactor
 
 HITS_PER_FILE = 20
 """One file may not fill the answer."""
@@ -31,7 +31,7 @@ def main() -> None:
     asked = json.loads(sys.stdin.readline())
     redactor = None if asked["known"] is None else Redactor()
     if redactor is not None:
-        redactor.know(asked["known"])
+        redactor.add_known(asked["known"])
     try:
         pattern = re.compile(asked["pattern"])
     except (re.error, OverflowError, RecursionError) as error:
@@ -49,10 +49,10 @@ def main() -> None:
 def _hits(
     text: str, pattern: re.Pattern[str], redactor: Redactor | None
 ) -> Iterator[tuple[int, str]]:
-    told = text if redactor is None else redactor.redact(text).text
+    task = text if redactor is None else redactor.redact(text).text
     lines = _LINE_END.split(text)
     found = 0
-    for number, line in enumerate(lines if told == text else _LINE_END.split(told), 1):
+    for number, line in enumerate(lines if task == text else _LINE_END.split(task), 1):
         if pattern.search(line) is not None:
             yield number, lines[number - 1][:MAX_LINE]
             found += 1

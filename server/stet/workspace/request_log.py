@@ -1,8 +1,8 @@
 """What was sent to whom: told to the user in `stet.ledger`, without a word of what was in it.
 
-A `Sending` is one request to a model, an endpoint of embeddings, a search API, a host or another
+A `RequestRecord` is one request to a model, an endpoint of embeddings, a search API, a host or another
 agent. It names places, never text; whoever makes one has put marks in the place of secrets in names
-as well (`stet.workspace.redaction`).
+as well (`stet.workspace.redactor`).
 """
 
 from collections import deque
@@ -18,7 +18,7 @@ MAX_PART = 200
 """Characters of one place's name."""
 
 
-class To(StrEnum):
+class Recipient(StrEnum):
     """Who was sent something; the values are for the user."""
 
     MODEL = "model"
@@ -29,7 +29,7 @@ class To(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Sending:
+class RequestRecord:
     """One request.
 
     Attributes:
@@ -48,7 +48,7 @@ class Sending:
     """
 
     at: float
-    to: To
+    to: Recipient
     host: str
     model: str = ""
     turn: str = ""
@@ -60,29 +60,29 @@ class Sending:
     is_open: bool = False
 
 
-class Sendings:
+class RequestLog:
     """The latest of them; touched on the event loop only.
 
     Attributes:
-        keep: Is given each one, to keep it beyond the process; set by who can.
+        persist: Is given each one, to keep it beyond the process; set by who can.
     """
 
     def __init__(self) -> None:
-        self.keep: Callable[[Sending], None] = _nowhere
-        self._latest: deque[Sending] = deque(maxlen=MOST)
+        self.persist: Callable[[RequestRecord], None] = _discard
+        self._latest: deque[RequestRecord] = deque(maxlen=MOST)
 
-    def add(self, sending: Sending) -> None:
+    def add(self, sending: RequestRecord) -> None:
         """Note one, about to be sent."""
         self._latest.append(sending)
-        self.keep(sending)
+        self.persist(sending)
 
     @property
-    def latest(self) -> tuple[Sending, ...]:
+    def latest(self) -> tuple[RequestRecord, ...]:
         """Those of this process, oldest first."""
         return tuple(self._latest)
 
 
-def named(parts: list[str]) -> tuple[str, ...]:
+def short_names(parts: list[str]) -> tuple[str, ...]:
     """Names of places as they are noted: each once, on one line, and not too many."""
     once = list(dict.fromkeys(" ".join(part.split())[:MAX_PART] for part in parts))
     if len(once) <= MAX_PARTS:
@@ -90,5 +90,5 @@ def named(parts: list[str]) -> tuple[str, ...]:
     return (*once[:MAX_PARTS], f"and {len(once) - MAX_PARTS} more")
 
 
-def _nowhere(_sending: Sending) -> None:
+def _discard(_sending: RequestRecord) -> None:
     """Where nothing is kept beyond the process."""

@@ -15,10 +15,10 @@ def comments_of_markdown(text: str) -> list[tuple[int, int]]:
     its indent alone is taken for text.
     """
     spans: list[tuple[int, int]] = []
-    offset, fence, behind = 0, "", 0
+    offset, fence, after = 0, "", 0
     for line in split_lines(text):
         end = offset + len(line)
-        if offset >= behind:
+        if offset >= after:
             found = _FENCE.match(line)
             if fence:
                 if found and found[1].startswith(fence) and not found[2].strip():
@@ -26,9 +26,9 @@ def comments_of_markdown(text: str) -> list[tuple[int, int]]:
             elif found and not (found[1][0] == "`" and "`" in found[2]):
                 fence = found[1]
             else:
-                behind = _on_line(text, offset, end, spans)
+                after = _on_line(text, offset, end, spans)
         elif not fence:
-            behind = max(behind, _on_line(text, min(behind, end), end, spans))
+            after = max(after, _on_line(text, min(after, end), end, spans))
         offset = end
     return spans
 

@@ -7,9 +7,9 @@ an ignored folder is a wall: nothing below it can be taken back. The two kinds m
 - `.stetignore` is *hard*: never shown, whatever the user does. It is asked first, and its `!` also
   brings back what a `.gitignore` leaves out.
 - `.gitignore` is *soft*: not part of the project, so not listed, searched, read or attached; but
-  the file the user is in when they ask is shown (`stet.workspace.privacy`).
+  the file the user is in when they ask is shown (`stet.workspace.privacy_filter`).
 
-Patterns are those of git (`stet.workspace.patterns`).
+Patterns are those of git (`stet.workspace.ignore_patterns`).
 """
 
 import logging
@@ -19,7 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from stet.system.system import FileKind, System
-from stet.workspace.patterns import Patterns, parse_patterns
+from stet.workspace.ignore_patterns import IgnorePatterns, parse_patterns
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ MAX_IGNORE_BYTES = 256_000
 """What is read of one ignore file."""
 
 
-class Verdict(Enum):
+class IgnoreDecision(Enum):
     """What the ignore files say of a file."""
 
     SHOWN = "shown"
@@ -46,8 +46,8 @@ class IgnoreRules:
 
     def __init__(self, system: System) -> None:
         self._system = system
-        self._compiled: dict[Path, tuple[tuple[int, float], Patterns]] = {}
-        self._pinned: dict[tuple[Path, tuple[str, ...]], Patterns | None] | None = None
+        self._compiled: dict[Path, tuple[tuple[int, float], IgnorePatterns]] = {}
+        self._pinned: dict[tuple[Path, tuple[str, ...]], IgnorePatterns | None] | None = None
 
     def pinned(self) -> "IgnoreRules":
         """The same rules for one walk: each ignore file is looked at once."""
@@ -56,30 +56,30 @@ class IgnoreRules:
         rules._pinned = {}
         return rules
 
-    def verdict(self, root: Path, parts: tuple[str, ...], *, is_folder: bool) -> Verdict:
+    def decide(self, root: Path, parts: tuple[str, ...], *, is_folder: bool) -> IgnoreDecision:
         """What holds for the entry at `parts` below `root`, when the folders above it are shown."""
         by_stet = self._match(root, parts, is_folder, STET_IGNORE)
         if by_stet is not None:
-            return Verdict.DENIED if by_stet else Verdict.SHOWN
+            return IgnoreDecision.DENIED if by_stet else IgnoreDecision.SHOWN
         by_git = self._match(root, parts, is_folder, GIT_IGNORE)
         if by_git is None:
-            exclude = self._spec(root, _EXCLUDE)
-            by_git = None if exclude is None else exclude.ask(parts, is_folder=is_folder)
-        return Verdict.IGNORED if by_git else Verdict.SHOWN
+            exclude = self._patterns_at(root, _EXCLUDE)
+            by_git = None if exclude is None else exclude.match(parts, is_folder=is_folder)
+        return IgnoreDecision.IGNORED if by_git else IgnoreDecision.SHOWN
 
     def patterns_in(
         self, root: Path, parts: tuple[str, ...], names: Collection[str]
-    ) -> tuple[Patterns | None, ...]:
+    ) -> tuple[IgnorePatterns | None, ...]:
         """The patterns that a folder of these names brings; they are the same objects as long as
         the ignore files are the same.
         """
         # Some disks find an ignore file in any case.
         spelled = {name.casefold() for name in names if name.startswith(".")}
         found = tuple(
-            self._spec(root, (*parts, name)) if name in spelled else None
+            self._patterns_at(root, (*parts, name)) if name in spelled else None
             for name in (STET_IGNORE, GIT_IGNORE)
         )
-        return found if parts else (*found, self._spec(root, _EXCLUDE))
+        return found if parts else (*found, self._patterns_at(root, _EXCLUDE))
 
     def stamps(self, roots: Iterable[Path]) -> tuple[tuple[int, float] | None, ...]:
         """Length and time of the ignore files that lie in folders, None where there is none."""
@@ -87,7 +87,7 @@ class IgnoreRules:
         stats = map(self._system.stat, files)
         return tuple(stat and (stat.size, stat.mtime) for stat in stats)
 
-    def written(self) -> float:
+    def last_modified(self) -> float:
         """When one of the ignore files that were read was last written, in seconds since the epoch."""
         return max((stamp[1] for stamp, _ in list(self._compiled.values())), default=0.0)
 
@@ -100,13 +100,13 @@ class IgnoreRules:
     ) -> bool | None:
         """What the deepest ignore file with an opinion says; None if none has one."""
         for depth in range(len(parts) - 1, -1, -1):
-            spec = self._spec(root, (*parts[:depth], ignore_file))
-            said = None if spec is None else spec.ask(parts[depth:], is_folder=is_folder)
+            spec = self._patterns_at(root, (*parts[:depth], ignore_file))
+            said = None if spec is None else spec.match(parts[depth:], is_folder=is_folder)
             if said is not None:
                 return said
         return None
 
-    def _spec(self, root: Path, parts: tuple[str, ...]) -> Patterns | None:
+    def _patterns_at(self, root: Path, parts: tuple[str, ...]) -> IgnorePatterns | None:
         """The patterns in the ignore file at `parts` below `root`; None where there is none."""
         if self._pinned is None:
             return self._read(_path_of(root, parts))
@@ -115,7 +115,7 @@ class IgnoreRules:
             self._pinned[key] = self._read(_path_of(root, parts))
         return self._pinned[key]
 
-    def _read(self, path: Path) -> Patterns | None:
+    def _read(self, path: Path) -> IgnorePatterns | None:
         stat = self._system.stat(path)
         if stat is None or stat.kind is not FileKind.FILE:  # as git: a link is not followed
             return None
