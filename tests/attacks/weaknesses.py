@@ -395,5 +395,5 @@ def nothing_redacted(put: Put) -> None:
 def guesses_told(put: Put) -> None:
     """Files are searched with the secrets that stand in them."""
     put("stet.workspace.redactor", "Redactor.known", lambda self: None)
-    put("stet.index.word_search", "_told", lambda document, redactor: document)
-    put("stet.index.file_query", "_told", lambda text, redactor: text)
+    put("stet.index.word_search", "_redact_document", lambda document, redactor: document)
+    put("stet.index.file_query", "_redact", lambda text, redactor: text)

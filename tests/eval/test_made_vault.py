@@ -3,9 +3,9 @@
 import posixpath
 from pathlib import Path
 
-from stet.index.dead import DeadLinks
-from stet.index.notes import tags_in
-from stet.index.scan import scan_links
+from stet.index.dead_link_check import DeadLinkChecker
+from stet.index.link_scan import scan_links
+from stet.index.note_content import tags_in
 from stet.system.os_system import OsSystem
 from stet.workspace.workspace import Workspace
 from tests.support.made_vault import make_vault
@@ -26,7 +26,7 @@ def test_links_backlinks_dead_links_and_tags_of_a_large_vault_are_right(tmp_path
     uris = {posixpath.relpath(path, tmp_path): uri for path, uri in scan.uris.items()}
     names = {uri: name for name, uri in uris.items()}
     assert uris.keys() == vault.texts.keys()
-    dead = DeadLinks(snapshot, scan)
+    dead = DeadLinkChecker(snapshot, scan)
     for name, expected in vault.links.items():
         edges = scan.outgoing(uris[name])
         found = [names[edge.targets[0]] if edge.targets else None for edge in edges]

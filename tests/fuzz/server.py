@@ -19,8 +19,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from stet.agent import agent, models, session
 from stet.cli.serve import start_logging
-from stet.index import words
-from stet.index.blocks import block_parser
+from stet.index import word_stems as words
+from stet.index.note_blocks import block_parser
 from stet.index.search import fields
 from stet.llm.model import Model
 from stet.lsp.connection.serving import serve

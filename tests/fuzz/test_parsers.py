@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from stet.index.front_matter import aliases_in, find_front_matter
 from stet.index.links import find_links
-from stet.index.properties import BadYaml, properties_of
+from stet.index.note_properties import InvalidYaml, read_properties
 from stet.llm.sse import EventDecoder, EventTooLong
 from stet.settings.parse import parse_settings
 from stet.text.ai_comments import find_ai_comments
@@ -81,8 +81,8 @@ def test_properties_are_read_or_refused_as_declared(text: str) -> None:
     front = find_front_matter(note)
     assert front is not None
     assert note[front.start : front.end] == front.yaml
-    with suppress(BadYaml):
-        assert all(isinstance(name, str) for name in properties_of(note))
+    with suppress(InvalidYaml):
+        assert all(isinstance(name, str) for name in read_properties(note))
 
 
 @FEW

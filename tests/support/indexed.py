@@ -8,7 +8,7 @@ from typing import Any
 from stet.index.search.endpoint import EmbeddingEndpoint
 from stet.index.search.indexer import Indexer
 from stet.index.search.state import Stage
-from stet.index.searching import Found, Query
+from stet.index.search_query import SearchQuery, SearchResults
 from stet.lsp.tasks import Tasks
 from stet.system.os_system import OsSystem
 from stet.workspace.modification import Modification, ModificationKind
@@ -56,9 +56,9 @@ class Desk:
         found = await self.ask(text, index, **query)
         return sorted({passage.name for passage in found.passages})
 
-    async def ask(self, text: str, index: Indexer | None = None, **query: Any) -> Found:
+    async def ask(self, text: str, index: Indexer | None = None, **query: Any) -> SearchResults:
         searcher = self.index if index is None else index
-        return await searcher.search(self.workspace.snapshot(), Query(text, **query))
+        return await searcher.search(self.workspace.snapshot(), SearchQuery(text, **query))
 
     async def until(
         self,

@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Mapping
 
-from stet.index.builds import is_build, read_build
-from stet.index.files import Files
+from stet.index.build_files import is_build, read_build
+from stet.index.file_table import FileTable
+from stet.index.link_rewrites import rewrite_links
 from stet.index.links import find_links
-from stet.index.moving import rewrite_links
 from stet.text.edit import TextEdit
 
 World = dict[str, str]
@@ -21,7 +21,7 @@ def move(
     builds = {
         f"/ws/{name}": read_build(text, name) for name, text in world.items() if is_build(name)
     }
-    files = Files(frozenset(f"/ws/{name}" for name in world), ("/ws",), builds=builds)
+    files = FileTable(frozenset(f"/ws/{name}" for name in world), ("/ws",), builds=builds)
     links = {f"/ws/{name}": find_links(text, name) for name, text in world.items()}
     there = {f"/ws/{name}" for name in others}
     found = rewrite_links(links, files, f"/ws/{old}", f"/ws/{new}", there.__contains__)

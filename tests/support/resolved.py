@@ -1,9 +1,9 @@
 """Which files a link means in a workspace that has build files."""
 
-from stet.index.builds import read_build
-from stet.index.files import Files
+from stet.index.build_files import read_build
+from stet.index.file_table import FileTable
+from stet.index.link_resolver import resolve_link
 from stet.index.links import find_links
-from stet.index.resolve import resolve
 
 
 def built(source: str, text: str, *files: str, **builds: str) -> list[str]:
@@ -15,5 +15,5 @@ def built(source: str, text: str, *files: str, **builds: str) -> list[str]:
     }
     paths = frozenset(f"/ws/{name}" for name in (source, *files)) | read.keys()
     link = find_links(text, source)[0]
-    found = resolve(link, f"/ws/{source}", Files(paths, ("/ws",), builds=read))
+    found = resolve_link(link, f"/ws/{source}", FileTable(paths, ("/ws",), builds=read))
     return [] if found is None else [path.removeprefix("/ws/") for path in found.targets]

@@ -37,8 +37,8 @@ from stet.context.natural_language import language_of_workspace
 from stet.context.project_instructions import NAME, project_instructions
 from stet.context.sections.since_last_turn import since_last_turn, unchanged
 from stet.context.values import Section
-from stet.index.scan import LinkCache, scan_links
-from stet.index.searching import Searcher
+from stet.index.link_scan import LinkCache, scan_links
+from stet.index.search_query import Searcher
 from stet.index.word_search import WordSearcher
 from stet.llm.errors import ContextOverflow
 from stet.llm.messages import Message

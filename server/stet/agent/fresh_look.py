@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from stet.context.attaching import scoped
 from stet.context.builder import Context, Place, build_context
-from stet.index.scan import scan_links
+from stet.index.link_scan import scan_links
 from stet.text.bounded_output import MAX_CHARACTERS
 from stet.tools.desk import Desk
 from stet.workspace.attachments import Attachments

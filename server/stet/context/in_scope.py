@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from stet.context.current import Current
 from stet.index.graph import LinkGraph
-from stet.index.scan import ScannedLinks, scan_links
+from stet.index.link_scan import ScannedLinks, scan_links
 from stet.text.document import TextDocument
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical

@@ -4,13 +4,13 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from stet.index.dead import DeadLinks
-from stet.index.files import is_below
+from stet.index.dead_link_check import DeadLinkChecker
+from stet.index.file_table import is_below
 from stet.index.graph import Edge
-from stet.index.link_places import LinkPlaces
-from stet.index.near import NearNames
-from stet.index.resolve import path_in
-from stet.index.scan import ScannedLinks
+from stet.index.link_locations import LinkLocations
+from stet.index.link_resolver import link_path
+from stet.index.link_scan import ScannedLinks
+from stet.index.name_suggestions import NameSuggestions
 from stet.text.position import Position
 from stet.workspace.snapshot import Snapshot
 
@@ -45,11 +45,11 @@ def files_below(scan: ScannedLinks, folders: Collection[Path]) -> list[str]:
 
 def dead_links(snapshot: Snapshot, scan: ScannedLinks, uris: Iterable[str]) -> Iterator[DeadLink]:
     """The dead links of these files, in their order and in order of place. Blocks on the disk."""
-    dead, places = DeadLinks(snapshot, scan), LinkPlaces(snapshot)
-    near: NearNames | None = None
+    dead, places = DeadLinkChecker(snapshot, scan), LinkLocations(snapshot)
+    near: NameSuggestions | None = None
     for uri in uris:
         for edge in filter(dead.is_dead, scan.outgoing(uri)):
             # The table is worth making only where something is dead.
-            near = near or NearNames(map(snapshot.name_of, scan.uris.values()))
+            near = near or NameSuggestions(map(snapshot.name_of, scan.uris.values()))
             place, line = places.place_of(edge) or (None, "")
-            yield DeadLink(edge, place, line, near.near(path_in(edge.link)))
+            yield DeadLink(edge, place, line, near.suggest(link_path(edge.link)))

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from stet.index.comparing import Condition
-from stet.index.files import folded
+from stet.index.file_table import fold_name
 from stet.index.front_matter import find_front_matter
-from stet.index.notes import tags_in, tasks_in
-from stet.index.properties import BadYaml, properties_of
+from stet.index.note_content import tags_in, tasks_in
+from stet.index.note_properties import InvalidYaml, read_properties
+from stet.index.property_filter import PropertyFilter
 from stet.text.document import TextDocument
 from stet.text.lines import split_lines
 from stet.workspace.ignore_patterns import IgnorePatterns
@@ -44,7 +44,7 @@ class FileQuery:
 
     tag: str = ""
     property: str = ""
-    condition: Condition | None = None
+    condition: PropertyFilter | None = None
     folder: str = ""
     patterns: IgnorePatterns | None = None
     after: datetime | None = None
@@ -55,32 +55,32 @@ class FileQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class FileMatch:
     """A file that meets the conditions.
 
     Attributes:
         name: What models and people call it.
         mtime: When it was written, in seconds since the epoch, where that was asked for.
-        told: Lines with the tasks or the text: number (1-based) and text.
+        lines: Lines with the tasks or the text: number (1-based) and text.
         n_more: How many such lines there are besides.
     """
 
     name: str
     mtime: float | None
-    told: tuple[tuple[int, str], ...]
+    lines: tuple[tuple[int, str], ...]
     n_more: int
 
 
-def asked_of_all(query: FileQuery, snapshot: Snapshot) -> Iterator[Match | None]:
+def match_all(query: FileQuery, snapshot: Snapshot) -> Iterator[FileMatch | None]:
     """The question put to every file; None for one that is not meant. Blocks on the disk."""
     redactor = snapshot.redactor if snapshot.settings.privacy.redact_secrets else None
     for located in snapshot.walk(query.folder):
-        yield _match(query, snapshot, located, redactor)
+        yield _match_file(query, snapshot, located, redactor)
 
 
-def _match(
+def _match_file(
     query: FileQuery, snapshot: Snapshot, located: Located, redactor: Redactor | None
-) -> Match | None:
+) -> FileMatch | None:
     is_timed = query.after is not None or query.before is not None
     mtime = snapshot.mtime(located.uri) if is_timed else None
     if not _is_named(query, located) or (is_timed and not _is_in_time(query, mtime)):
@@ -93,11 +93,11 @@ def _match(
         return None  # as a file of that size on the disk: nobody waits until it is looked through
     if not _has_tag(query.tag, document) or not _has_property(query, document, redactor):
         return None
-    told = list(_telling(query, document, redactor))
-    if not told and (query.task or query.text):
+    lines = list(_matching_lines(query, document, redactor))
+    if not lines and (query.task or query.text):
         return None
-    shown = tuple(told[:LINES_PER_FILE])
-    return Match(located.name, mtime, shown, len(told) - len(shown))
+    shown = tuple(lines[:LINES_PER_FILE])
+    return FileMatch(located.name, mtime, shown, len(lines) - len(shown))
 
 
 def _is_named(query: FileQuery, located: Located) -> bool:
@@ -117,12 +117,12 @@ def _is_in_time(query: FileQuery, mtime: float | None) -> bool:
 
 
 def _has_tag(tag: str, document: TextDocument) -> bool:
-    wanted = folded(tag.strip().removeprefix("#").strip("/"))
+    wanted = fold_name(tag.strip().removeprefix("#").strip("/"))
     if not wanted:
         return True
-    if not document.is_markdown or wanted not in folded(document.text):
+    if not document.is_markdown or wanted not in fold_name(document.text):
         return False
-    tags = map(folded, tags_in(document.text))
+    tags = map(fold_name, tags_in(document.text))
     return any(each == wanted or each.startswith(f"{wanted}/") for each in tags)
 
 
@@ -130,57 +130,57 @@ def _has_property(query: FileQuery, document: TextDocument, redactor: Redactor |
     """Whether a property of that name is there and is what is wanted."""
     if not query.property:
         return True
-    wanted = folded(query.property)
+    wanted = fold_name(query.property)
     front = find_front_matter(document.text)
-    if front is None or wanted not in folded(front.yaml):
+    if front is None or wanted not in fold_name(front.yaml):
         return False
     try:
-        properties = properties_of(document.text)
-    except BadYaml:
+        properties = read_properties(document.text)
+    except InvalidYaml:
         return False
-    values = [value for name, value in properties.items() if folded(name) == wanted]
+    values = [value for name, value in properties.items() if fold_name(name) == wanted]
     condition = query.condition
     if condition is None or not values:
         return bool(values)
     if redactor is not None:
         redactor.learn(document.text)
-        values = [_told_value(query.property, value, redactor) for value in values]
-    return any(map(condition.is_met, values))
+        values = [_redact_value(query.property, value, redactor) for value in values]
+    return any(map(condition.matches, values))
 
 
-def _told_value(name: str, value: object, redactor: Redactor) -> object:
+def _redact_value(name: str, value: object, redactor: Redactor) -> object:
     """A property's value, or what may be told of it: compared, a key would tell its letters."""
     if isinstance(value, dict):
-        return {key: _told_value(str(key), each, redactor) for key, each in value.items()}
+        return {key: _redact_value(str(key), each, redactor) for key, each in value.items()}
     if isinstance(value, list):
-        return [_told_value(name, each, redactor) for each in value]
+        return [_redact_value(name, each, redactor) for each in value]
     if isinstance(value, tuple):  # its kind in YAML, and as it is written
         return value[0], redactor.redact(f"{name}: {value[1]}").text.removeprefix(f"{name}: ")
     return value
 
 
-def _telling(
+def _matching_lines(
     query: FileQuery, document: TextDocument, redactor: Redactor | None
 ) -> Iterator[tuple[int, str]]:
     """The lines with the tasks or the text; with both, the tasks that hold the text.
 
     They are looked for in what may be told: else the next letter of a key would be found, or not.
     """
-    text = folded(query.text)
-    if text not in folded(document.text):
+    text = fold_name(query.text)
+    if text not in fold_name(document.text):
         return
     if query.task is not None:
         for task in tasks_in(document.text) if document.is_markdown else ():
-            if task.is_done == (query.task == "done") and text in folded(
-                _told(task.text, redactor)
+            if task.is_done == (query.task == "done") and text in fold_name(
+                _redact(task.text, redactor)
             ):
                 yield task.line, f"[{'x' if task.is_done else ' '}] {task.text}"
     elif text:
-        told = split_lines(_told(document.text, redactor))
+        told = split_lines(_redact(document.text, redactor))
         for number, line in enumerate(document.lines, 1):
-            if text in folded(told[number - 1]):
+            if text in fold_name(told[number - 1]):
                 yield number, line
 
 
-def _told(text: str, redactor: Redactor | None) -> str:
+def _redact(text: str, redactor: Redactor | None) -> str:
     return text if redactor is None else redactor.redact(text).text

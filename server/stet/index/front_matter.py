@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from stet.index.yaml_quotes import unquoted
+from stet.index.yaml_quotes import unquote_name
 from stet.text.lines import split_lines
 
 MAX_CHARACTERS = 64 * 1024
@@ -104,5 +104,5 @@ def _plain(name: str) -> str:
     if found is None:
         return _COMMENT.sub("", name).strip()
     if found["double"] is not None:
-        return unquoted(found["double"], '"')
-    return unquoted(found["single"], "'")
+        return unquote_name(found["double"], '"')
+    return unquote_name(found["single"], "'")

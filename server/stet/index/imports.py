@@ -1,7 +1,7 @@
 """Imports of source code, for the common languages, found by a scan of each.
 
 A scan knows no build: it finds what is written as an import at the place where the language wants
-it, outside comments. Whether a file of the workspace is meant is decided in `stet.index.resolve`.
+it, outside comments. Whether a file of the workspace is meant is decided in `stet.index.link_resolver`.
 """
 
 import re

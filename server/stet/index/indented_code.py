@@ -6,8 +6,8 @@ It is slow, so it is asked only where such a line could be code and seems to hol
 
 import re
 
-from stet.index.blocks import blocks_of
 from stet.index.masking import blank
+from stet.index.note_blocks import parse_blocks
 from stet.text.lines import split_lines
 
 _MAY_COUNT = re.compile(
@@ -19,12 +19,12 @@ _TEXT = re.compile(r" {0,3}(?:(?:[-*+]|\d{1,9}[.)]) {1,3}(?:\[[ xX]\] )?)?[^\W\d
 _FOOTNOTE = re.compile(r" {0,3}\[\^[^\]\s]+\]:")
 
 
-def without_indented_code(text: str) -> str:
+def mask_indented_code(text: str) -> str:
     """The note with its indented code blanked; places stay. A note that is too large stays as it is."""
     lines = split_lines(text)
     if not _may_hold_code(lines):
         return text
-    tokens, above = blocks_of(text)
+    tokens, above = parse_blocks(text)
     of_footnotes = _lines_of_footnotes(lines)
     for token in tokens:
         if token.type != "code_block":

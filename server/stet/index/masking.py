@@ -44,8 +44,8 @@ def _masker(pattern: re.Pattern[str]) -> Callable[[str], str]:
     """Blanks what `pattern` finds, but for its group `string`."""
     keeps = "string" in pattern.groupindex
 
-    def put(found: re.Match[str]) -> str:
-        return found[0] if keeps and found["string"] is not None else blank(found[0])
+    def put(match: re.Match[str]) -> str:
+        return match[0] if keeps and match["string"] is not None else blank(match[0])
 
     return lambda text: pattern.sub(put, text)
 
@@ -87,12 +87,12 @@ def _without_fences(text: str) -> str:
     lines = split_lines(text)
     opened: str | None = None
     for number, line in enumerate(lines):
-        found = _FENCE.match(line)
+        match = _FENCE.match(line)
         if opened is None:
-            if found is None or (found["marks"][0] == "`" and "`" in found["info"]):
+            if match is None or (match["marks"][0] == "`" and "`" in match["info"]):
                 continue
-            opened = found["marks"]
-        elif found is not None and found["marks"].startswith(opened) and not found["info"].strip():
+            opened = match["marks"]
+        elif match is not None and match["marks"].startswith(opened) and not match["info"].strip():
             opened = None
         lines[number] = blank(line)
     return "".join(lines)
@@ -104,8 +104,8 @@ def _without_ticks(text: str) -> str:
     A backslash in front keeps a run from opening code, but not from closing it.
     """
     runs: dict[int, list[int]] = {}
-    for found in _RUN.finditer(text):
-        runs.setdefault(len(found[0]), []).append(found.start())
+    for match in _RUN.finditer(text):
+        runs.setdefault(len(match[0]), []).append(match.start())
     ends = [*(found.start() for found in _PARAGRAPH_END.finditer(text)), len(text)]
     pieces: list[str] = []
     done = 0

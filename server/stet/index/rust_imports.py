@@ -25,17 +25,17 @@ def find_rust(text: str) -> Iterator[Link]:
     """`mod a;`, `#[path = "b.rs"] mod a;`, `use crate::a::B`, `use other::{a, b::{c, d}}`."""
     inside: list[str | None] = [""]
     paths: list[Link] = []
-    for found in _TOKEN.finditer(mask_rust(text)):
+    for match in _TOKEN.finditer(mask_rust(text)):
         here = inside[-1]
-        if found["path"] is not None:
-            paths += _path(text, found.start("path"))
+        if match["path"] is not None:
+            paths += _path(text, match.start("path"))
             continue
-        if found["file"] is not None and here is not None:
-            yield from _declared(found, here, paths)
-        elif found["use"] is not None and here is not None:
-            yield from _uses(found, here)
+        if match["file"] is not None and here is not None:
+            yield from _declared(match, here, paths)
+        elif match["use"] is not None and here is not None:
+            yield from _uses(match, here)
         else:
-            _follow(found, inside)
+            _enter_or_leave(match, inside)
         paths = []
 
 
@@ -46,21 +46,21 @@ def _path(text: str, at: int) -> Iterator[Link]:
         yield Link(LinkKind.RUST_PATH, written["path"], written.start("path"))
 
 
-def _declared(found: re.Match[str], inside: str, paths: list[Link]) -> Iterator[Link]:
+def _declared(match: re.Match[str], inside: str, paths: list[Link]) -> Iterator[Link]:
     """A module in a file of its own, which the attributes before it may have named."""
     if not paths:
-        yield Link(LinkKind.RUST_MOD, found["file"], found.start("file"), inside=inside)
+        yield Link(LinkKind.RUST_MOD, match["file"], match.start("file"), inside=inside)
     elif not inside:  # else the path counts from a folder of its own
         yield from paths
 
 
-def _follow(found: re.Match[str], inside: list[str | None]) -> None:
+def _enter_or_leave(match: re.Match[str], inside: list[str | None]) -> None:
     """Go into a block or out of one; `inside` holds the modules of each."""
-    if found["open"] is not None:
+    if match["open"] is not None:
         inside.append(inside[-1])
-    elif found["inline"] is not None:
-        inside.append(_deeper(inside[-1], found["inline"]))
-    elif found["close"] is not None and len(inside) > 1:
+    elif match["inline"] is not None:
+        inside.append(_deeper(inside[-1], match["inline"]))
+    elif match["close"] is not None and len(inside) > 1:
         inside.pop()
 
 
@@ -70,18 +70,18 @@ def _deeper(inside: str | None, name: str) -> str | None:
     return f"{inside}/{name}" if inside else name
 
 
-def _uses(found: re.Match[str], inside: str) -> Iterator[Link]:
+def _uses(match: re.Match[str], inside: str) -> Iterator[Link]:
     """The path of a `use`, and the members of its group, each with the path that stands before it."""
-    path = found["use"]
-    if path not in ("crate", "self") or (path == "crate" and found["all"] is not None):
-        yield Link(LinkKind.RUST_USE, path, found.start("use"), inside=inside)
+    path = match["use"]
+    if path not in ("crate", "self") or (path == "crate" and match["all"] is not None):
+        yield Link(LinkKind.RUST_USE, path, match.start("use"), inside=inside)
     leads = [path]
-    for member in _MEMBER.finditer(found["inner"] or ""):
+    for member in _MEMBER.finditer(match["inner"] or ""):
         name = member["path"]
         if name is None:
             leads = leads[:-1] or leads
         elif name != "self":
-            start = found.start("inner") + member.start("path")
+            start = match.start("inner") + member.start("path")
             yield Link(LinkKind.RUST_USE, name, start, leads[-1], inside=inside)
         if member["open"]:
             leads.append(f"{leads[-1]}::{name}")

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from stet.index.searching import Found, Passage, Query, SearchMode
-from stet.index.words import folded_text, stems, terms
+from stet.index.search_query import SearchMode, SearchPassage, SearchQuery, SearchResults
+from stet.index.word_stems import folded_text, query_stems, stems
 from stet.text.definitions import defined_name
 from stet.text.document import TextDocument
 from stet.workspace.paths import Located
@@ -46,7 +46,7 @@ _HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _ScoredLine:
     """A line with how much it says of each term."""
 
     number: int
@@ -56,13 +56,13 @@ class _Line:
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
+class _ScoredFile:
     """A file with how much it says of each term."""
 
     located: Located
     size: int
     weights: tuple[float, ...]
-    lines: tuple[_Line, ...]
+    lines: tuple[_ScoredLine, ...]
 
 
 @dataclass(slots=True)
@@ -78,19 +78,21 @@ class _Tally:
 class WordSearcher:
     """Ranks by words whatever is asked for: it has no index of meanings, and says so."""
 
-    async def search(self, snapshot: Snapshot, query: Query) -> Found:
+    async def search(self, snapshot: Snapshot, query: SearchQuery) -> SearchResults:
         """See `Searcher.search`."""
-        wanted = _Wanted.of(query)
+        query_terms = _QueryTerms.parse(query)
         tally = _Tally()
-        files = await run_in_slices(_scan(snapshot, query.folder, wanted, tally), snapshot.system)
+        files = await run_in_slices(
+            _scan(snapshot, query.folder, query_terms, tally), snapshot.system
+        )
         matched = [file for file in files if file is not None]
-        passages = await asyncio.to_thread(_ranked, matched, tally, len(wanted.terms))
+        passages = await asyncio.to_thread(_rank, matched, tally, len(query_terms.terms))
         shown = passages[: query.limit]
-        return Found(tuple(shown), len(passages) - len(shown), is_cut=tally.is_cut)
+        return SearchResults(tuple(shown), len(passages) - len(shown), is_cut=tally.is_cut)
 
 
 @dataclass(frozen=True)  # without slots: the pattern is made once
-class _Wanted:
+class _QueryTerms:
     """The terms of a question.
 
     Attributes:
@@ -106,8 +108,8 @@ class _Wanted:
     pattern: re.Pattern[str] = field(repr=False)
 
     @classmethod
-    def of(cls, query: Query) -> "_Wanted":
-        found = [] if query.mode is SearchMode.KEYWORD else terms(query.text)
+    def parse(cls, query: SearchQuery) -> "_QueryTerms":
+        found = [] if query.mode is SearchMode.KEYWORD else query_stems(query.text)
         is_literal = not found
         if is_literal:
             found = [folded_text(one or other) for one, other in _LITERAL.findall(query.text)]
@@ -121,10 +123,10 @@ class _Wanted:
         if self.is_literal:
             return tuple(float(folded.count(term)) for term in self.terms)
         words = stems(text)
-        return tuple(float(words.count(term)) or _partly(term, folded) for term in self.terms)
+        return tuple(float(words.count(term)) or _part_weight(term, folded) for term in self.terms)
 
 
-def _partly(term: str, folded: str) -> float:
+def _part_weight(term: str, folded: str) -> float:
     """What a term counts that is only a part of some word."""
     # A short one is in everything, unless it is of a language that writes no spaces.
     is_telling = len(term) > 3 or not term.isascii()
@@ -132,8 +134,8 @@ def _partly(term: str, folded: str) -> float:
 
 
 def _scan(
-    snapshot: Snapshot, folder: str, wanted: _Wanted, tally: _Tally
-) -> Iterator[_File | None]:
+    snapshot: Snapshot, folder: str, query_terms: _QueryTerms, tally: _Tally
+) -> Iterator[_ScoredFile | None]:
     """Every file, None for one that says nothing. Blocks on the disk."""
     is_marked = snapshot.settings.privacy.redact_secrets
     redactor = snapshot.redactor if is_marked else None
@@ -147,57 +149,61 @@ def _scan(
             continue  # gone since it was listed
         tally.n_files += 1
         tally.n_characters += 0 if document.is_large else len(document.text)
-        yield _weighed(located, document, wanted, redactor)
+        yield _score_document(located, document, query_terms, redactor)
 
 
-def _told(document: TextDocument, redactor: Redactor) -> TextDocument:
+def _redact_document(document: TextDocument, redactor: Redactor) -> TextDocument:
     """What may be told of a document; it has the same lines."""
     text = redactor.redact(document.text).text
     return document if text == document.text else TextDocument(document.uri, text)
 
 
-def _weighed(
-    located: Located, document: TextDocument, wanted: _Wanted, redactor: Redactor | None
-) -> _File | None:
-    in_path = _path_weights(located.name, wanted)
-    lines: tuple[_Line, ...] = ()
+def _score_document(
+    located: Located, document: TextDocument, query_terms: _QueryTerms, redactor: Redactor | None
+) -> _ScoredFile | None:
+    in_path = _path_weights(located.name, query_terms)
+    lines: tuple[_ScoredLine, ...] = ()
     # A very long text, as a file of that size on the disk, is found by its name alone.
-    if not document.is_large and wanted.pattern.search(folded_text(document.text)) is not None:
+    if not document.is_large and query_terms.pattern.search(folded_text(document.text)) is not None:
         # By what may be told: else the next letter of a key would be found, or not.
-        told = document if redactor is None else _told(document, redactor)
-        lines = tuple(_lines(told, document, wanted))
+        redacted = document if redactor is None else _redact_document(document, redactor)
+        lines = tuple(_lines(redacted, document, query_terms))
     weights = tuple(map(sum, zip(in_path, *(line.weights for line in lines), strict=True)))
     if not any(weights):
         return None
     if not lines:  # found by its name: what it begins with tells what it is
         first = next((n for n, line in enumerate(document.lines) if line.strip()), 0)
-        nothing = (0.0,) * len(wanted.terms)
-        lines = (_Line(first + 1, document.lines[first][:MAX_LINE], nothing, has_phrase=False),)
-    return _File(located, 0 if document.is_large else len(document.text), weights, lines)
+        nothing = (0.0,) * len(query_terms.terms)
+        lines = (
+            _ScoredLine(first + 1, document.lines[first][:MAX_LINE], nothing, has_phrase=False),
+        )
+    return _ScoredFile(located, 0 if document.is_large else len(document.text), weights, lines)
 
 
-def _path_weights(name: str, wanted: _Wanted) -> tuple[float, ...]:
+def _path_weights(name: str, query_terms: _QueryTerms) -> tuple[float, ...]:
     path = PurePosixPath(name)
-    own, above = wanted.weigh(path.stem), wanted.weigh(str(path.parent))
+    stem_weights, above = query_terms.weigh(path.stem), query_terms.weigh(str(path.parent))
     return tuple(
         _IN_FILE_NAME * min(here, 1.0) + _IN_FOLDER_NAME * min(there, 1.0)
-        for here, there in zip(own, above, strict=True)
+        for here, there in zip(stem_weights, above, strict=True)
     )
 
 
-def _lines(told: TextDocument, document: TextDocument, wanted: _Wanted) -> Iterator[_Line]:
+def _lines(
+    redacted: TextDocument, document: TextDocument, query_terms: _QueryTerms
+) -> Iterator[_ScoredLine]:
     n_lines = 0
-    for number, line in enumerate(told.lines, 1):
+    for number, line in enumerate(redacted.lines, 1):
         text = line[:MAX_LINE]
         folded = folded_text(text)
-        if wanted.pattern.search(folded) is None:
+        if query_terms.pattern.search(folded) is None:
             continue
-        weights = wanted.weigh(text)
+        weights = query_terms.weigh(text)
         if any(weights):
-            factor = _IN_TITLE if _is_title(text, told) else 1.0
-            phrase = len(wanted.terms) > 1 and wanted.phrase in " ".join(folded.split())
-            own = document.lines[number - 1][:MAX_LINE]
-            yield _Line(number, own, tuple(factor * each for each in weights), phrase)
+            factor = _IN_TITLE if _is_title(text, redacted) else 1.0
+            phrase = len(query_terms.terms) > 1 and query_terms.phrase in " ".join(folded.split())
+            source_line = document.lines[number - 1][:MAX_LINE]
+            yield _ScoredLine(number, source_line, tuple(factor * each for each in weights), phrase)
             n_lines += 1
             if n_lines == MAX_LINES:
                 return
@@ -210,7 +216,7 @@ def _is_title(line: str, document: TextDocument) -> bool:
     return defined_name(line) is not None
 
 
-def _ranked(files: Sequence[_File], tally: _Tally, n_terms: int) -> list[Passage]:
+def _rank(files: Sequence[_ScoredFile], tally: _Tally, n_terms: int) -> list[SearchPassage]:
     n_with = [sum(file.weights[nth] > 0 for file in files) for nth in range(n_terms)]
     rarity = [math.log(1 + (tally.n_files - n + 0.5) / (n + 0.5)) for n in n_with]
     usual = max(1.0, tally.n_characters / max(1, tally.n_files))
@@ -218,11 +224,11 @@ def _ranked(files: Sequence[_File], tally: _Tally, n_terms: int) -> list[Passage
         ((_score(file, rarity, usual), file) for file in files),
         key=lambda each: (-each[0], each[1].located.name),
     )
-    found: list[Passage] = []
+    found: list[SearchPassage] = []
     for rank, (score, file) in enumerate(scored, 1):
         best = sorted(file.lines, key=lambda line: (-_line_score(line, rarity), line.number))
         found += (
-            Passage(
+            SearchPassage(
                 file.located.uri,
                 file.located.name,
                 line.number,
@@ -238,7 +244,7 @@ def _ranked(files: Sequence[_File], tally: _Tally, n_terms: int) -> list[Passage
     return found
 
 
-def _score(file: _File, rarity: Sequence[float], usual: float) -> float:
+def _score(file: _ScoredFile, rarity: Sequence[float], usual: float) -> float:
     length = 1 - _LENGTH_SHARE + _LENGTH_SHARE * file.size / usual
     total = sum(
         rare * weight * (_SATURATION + 1) / (weight + _SATURATION * length)
@@ -249,7 +255,7 @@ def _score(file: _File, rarity: Sequence[float], usual: float) -> float:
     return total * phrase * met / max(sum(rarity), 1e-9)
 
 
-def _line_score(line: _Line, rarity: Sequence[float]) -> float:
+def _line_score(line: _ScoredLine, rarity: Sequence[float]) -> float:
     # Different words tell more than the same one again.
     met = sum(
         rare * weight / (weight + 0.5) for rare, weight in zip(rarity, line.weights, strict=True)

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from stet.index.yaml_nodes import Node, as_wanted, as_written, plain
-from stet.index.yaml_text import scalar
+from stet.index.yaml_nodes import Node, as_wanted, as_written, to_plain
+from stet.index.yaml_text import format_scalar
 from stet.text.edit import Replacement
 
 _DASH = re.compile(r"[ \t]*-[ \t]+\Z")
@@ -13,31 +13,31 @@ _LINE_BREAK = re.compile(r"\r\n|\n|\r")
 
 
 def item_edits(
-    yaml: str, node: Node, wanted: Sequence[object], end: str
+    yaml: str, node: Node, values: Sequence[object], end: str
 ) -> list[Replacement] | None:
-    """What makes the list `node` of the text `yaml` say `wanted`.
+    """What makes the list `node` of the text `yaml` say `values`.
 
     Returns:
         None where the list is of a form that can only be written as a whole: with lists in it, with
         aliases, empty, or of which nothing stays.
     """
-    old = [plain(item) for item in node.value]
-    if not old or not wanted or not all(isinstance(item, tuple) for item in old):
+    old = [to_plain(item) for item in node.value]
+    if not old or not values or not all(isinstance(item, tuple) for item in old):
         return None
-    if any(isinstance(item, list | dict) for item in wanted):
+    if any(isinstance(item, list | dict) for item in values):
         return None
     starts = [item.start_mark.index for item in node.value]
     if starts != sorted(starts) or starts[0] < node.start_mark.index:
         return None  # aliases stand elsewhere
     before = [as_written(item) for item in old if isinstance(item, tuple)]
-    steps = SequenceMatcher(None, before, [as_wanted(item) for item in wanted], autojunk=False)
+    steps = SequenceMatcher(None, before, [as_wanted(item) for item in values], autojunk=False)
     if node.flow_style:
-        return _in_brackets(yaml, node, wanted, steps)
-    return _on_lines(yaml, node, wanted, steps, end)
+        return _in_brackets(yaml, node, values, steps)
+    return _on_lines(yaml, node, values, steps, end)
 
 
 def _in_brackets(
-    yaml: str, node: Node, wanted: Sequence[object], steps: SequenceMatcher[tuple[str, str]]
+    yaml: str, node: Node, values: Sequence[object], steps: SequenceMatcher[tuple[str, str]]
 ) -> list[Replacement]:
     """The list between its brackets: items that stay keep their spelling."""
     items = node.value
@@ -46,7 +46,7 @@ def _in_brackets(
         if tag == "equal":
             new += [yaml[i.start_mark.index : i.end_mark.index] for i in items[first:last]]
         else:
-            new += [scalar(each, in_flow=True) for each in wanted[start:stop]]
+            new += [format_scalar(each, in_flow=True) for each in values[start:stop]]
     start, stop = items[0].start_mark.index, items[-1].end_mark.index
     if new[: len(items)] == [yaml[i.start_mark.index : i.end_mark.index] for i in items]:
         added = "".join(f", {each}" for each in new[len(items) :])
@@ -57,7 +57,7 @@ def _in_brackets(
 def _on_lines(
     yaml: str,
     node: Node,
-    wanted: Sequence[object],
+    values: Sequence[object],
     steps: SequenceMatcher[tuple[str, str]],
     end: str,
 ) -> list[Replacement] | None:
@@ -77,7 +77,7 @@ def _on_lines(
         found += [Replacement(place[0], place[1], "") for place in places[first:last]]
         if start < stop:
             place = places[first][0] if first < len(places) else places[-1][1]
-            new = "".join(f"{lead}{scalar(each)}{end}" for each in wanted[start:stop])
+            new = "".join(f"{lead}{format_scalar(each)}{end}" for each in values[start:stop])
             found.append(Replacement(place, place, new))
     return found
 

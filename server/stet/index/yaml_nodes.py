@@ -21,12 +21,12 @@ MAX_DEPTH = 50
 """How deep nodes may be nested: whoever follows them calls itself as often."""
 
 
-class BadYaml(Exception):
+class InvalidYaml(Exception):
     """The front matter can't be read, or can't be edited; the message names the line."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class YamlEntry:
     """A property: its name, and its value as a node."""
 
     name: str
@@ -34,7 +34,7 @@ class Entry:
     value: Node
 
 
-def entries_of(yaml: str, first_line: int) -> tuple[Entry, ...]:
+def read_entries(yaml: str, first_line: int) -> tuple[YamlEntry, ...]:
     """The properties in `yaml`, in order; none where it holds nothing or only comments.
 
     Args:
@@ -42,28 +42,30 @@ def entries_of(yaml: str, first_line: int) -> tuple[Entry, ...]:
         first_line: The line (1-based) of the whole text at which it begins, for messages.
 
     Raises:
-        BadYaml: If it is no YAML, or no block of properties.
+        InvalidYaml: If it is no YAML, or no block of properties.
     """
     node = _composed(yaml, first_line)
     if node is None:
         return ()
     line = first_line + node.start_mark.line
     if node.id != "mapping":
-        raise BadYaml(f"line {line}: the front matter is no list of properties.")
+        raise InvalidYaml(f"line {line}: the front matter is no list of properties.")
     if node.flow_style:
-        raise BadYaml(f"line {line}: properties in braces can only be changed with `edit_file`.")
-    found: dict[str, Entry] = {}
+        raise InvalidYaml(
+            f"line {line}: properties in braces can only be changed with `edit_file`."
+        )
+    found: dict[str, YamlEntry] = {}
     for key, value in node.value:
         line = first_line + key.start_mark.line
         _check_name(key, line)
         if key.value in found:
-            raise BadYaml(f"line {line}: the property {key.value!r} is there twice.")
-        found[key.value] = Entry(key.value, key, value)
+            raise InvalidYaml(f"line {line}: the property {key.value!r} is there twice.")
+        found[key.value] = YamlEntry(key.value, key, value)
     nodes = (node for entry in found.values() for node in nodes_in(entry.value))
     if next(islice(nodes, MAX_NODES, None), None) is not None:
-        raise BadYaml(f"line {first_line}: the front matter is too large to be changed.")
+        raise InvalidYaml(f"line {first_line}: the front matter is too large to be changed.")
     if any(_is_deeper(entry.value, MAX_DEPTH) for entry in found.values()):
-        raise BadYaml(f"line {first_line}: it is nested too deeply.")
+        raise InvalidYaml(f"line {first_line}: it is nested too deeply.")
     return tuple(found.values())
 
 
@@ -86,12 +88,12 @@ def _check_name(key: Node, line: int) -> None:
     """See that the name of a property is one.
 
     Raises:
-        BadYaml: If not.
+        InvalidYaml: If not.
     """
     if key.id != "scalar":
-        raise BadYaml(f"line {line}: the name of a property is no plain text.")
+        raise InvalidYaml(f"line {line}: the name of a property is no plain text.")
     if key.value == "<<":
-        raise BadYaml(f"line {line}: merged properties can only be changed with `edit_file`.")
+        raise InvalidYaml(f"line {line}: merged properties can only be changed with `edit_file`.")
 
 
 def _composed(yaml: str, first_line: int) -> Node:
@@ -107,15 +109,15 @@ def _composed(yaml: str, first_line: int) -> Node:
     try:
         return parser.compose(yaml)
     except MaxDepthExceededError as error:
-        raise BadYaml(f"line {first_line}: it is nested too deeply.") from error
+        raise InvalidYaml(f"line {first_line}: it is nested too deeply.") from error
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = first_line + (mark.line if mark else 0)
-        raise BadYaml(f"line {line}: {error.problem or 'that is no YAML'}.") from error
+        raise InvalidYaml(f"line {line}: {error.problem or 'that is no YAML'}.") from error
     except YAMLError as error:
-        raise BadYaml(f"line {first_line}: {str(error).splitlines()[0]}.") from error
+        raise InvalidYaml(f"line {first_line}: {str(error).splitlines()[0]}.") from error
     except RecursionError as error:
-        raise BadYaml(f"line {first_line}: it is nested too deeply.") from error
+        raise InvalidYaml(f"line {first_line}: it is nested too deeply.") from error
 
 
 def nodes_in(node: Node) -> Iterator[Node]:
@@ -129,39 +131,41 @@ def nodes_in(node: Node) -> Iterator[Node]:
         todo += _inside(one)
 
 
-def plain(node: Node) -> object:
+def to_plain(node: Node) -> object:
     """The value of a node as lists, dictionaries and texts with their YAML types."""
     if node.id == "sequence":
-        return [plain(each) for each in node.value]
+        return [to_plain(each) for each in node.value]
     if node.id == "mapping":
-        return {str(key.value): plain(value) for key, value in node.value}
+        return {str(key.value): to_plain(value) for key, value in node.value}
     return str(node.tag).rpartition(":")[2], node.value
 
 
-def says(found: object, wanted: object) -> bool:
-    """Whether a value of `plain` is the JSON value `wanted`; a date is the text that spells it."""
-    if isinstance(wanted, Mapping):
+def equals_json(value: object, expected: object) -> bool:
+    """Whether a value of `to_plain` is the JSON value `expected`; a date is the text that spells it."""
+    if isinstance(expected, Mapping):
         return (
-            isinstance(found, dict)
-            and list(found) == list(wanted)
-            and all(map(says, found.values(), wanted.values()))
+            isinstance(value, dict)
+            and list(value) == list(expected)
+            and all(map(equals_json, value.values(), expected.values()))
         )
-    if isinstance(wanted, list):
+    if isinstance(expected, list):
         return (
-            isinstance(found, list) and len(found) == len(wanted) and all(map(says, found, wanted))
+            isinstance(value, list)
+            and len(value) == len(expected)
+            and all(map(equals_json, value, expected))
         )
-    return isinstance(found, tuple) and as_written(found) == as_wanted(wanted)
+    return isinstance(value, tuple) and as_written(value) == as_wanted(expected)
 
 
 def as_written(found: tuple[str, str]) -> tuple[str, str]:
-    """A scalar of `plain`, comparable with `as_wanted`."""
+    """A scalar of `to_plain`, comparable with `as_wanted`."""
     kind, written = found
     kind = {"timestamp": "str", "int": "number", "float": "number"}.get(kind, kind)
     return kind, "" if kind == "null" else written
 
 
 def as_wanted(value: object) -> tuple[str, str]:
-    """A scalar of JSON, as `plain` would find it."""
+    """A scalar of JSON, as `to_plain` would find it."""
     if value is None:
         return "null", ""
     if isinstance(value, bool):

@@ -25,7 +25,7 @@ _TO_ESCAPE = re.compile(r"[\"\\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Quoted:
+class QuotedText:
     """A text in quotes: where it begins and ends, its quotes included, and which they are."""
 
     start: int
@@ -33,7 +33,7 @@ class Quoted:
     quote: str
 
 
-def quoted_in(yaml: str) -> Iterator[Quoted]:
+def find_quoted(yaml: str) -> Iterator[QuotedText]:
     """The quoted texts of `yaml`, in order; none from a quote on that is never closed."""
     place = n_open = 0
     while place < len(yaml):
@@ -45,15 +45,15 @@ def quoted_in(yaml: str) -> Iterator[Quoted]:
             token = (_IN_FLOW if n_open else _PLAIN).match(yaml, place)
             n_open -= token is not None and n_open > 0 and token[0] in ("]", "}")
         elif kind == "quoted":
-            yield Quoted(place, token.end(), yaml[place])
+            yield QuotedText(place, token.end(), yaml[place])
         n_open += kind == "open"
         if kind == "block" and not n_open:
-            place = _behind_block(yaml, place)
+            place = _end_of_block(yaml, place)
         else:
             place = place + 1 if token is None else token.end()
 
 
-def _behind_block(yaml: str, place: int) -> int:
+def _end_of_block(yaml: str, place: int) -> int:
     """Where the lines of the block text whose `|` or `>` stands at `place` end."""
     above = _LINE.match(yaml, line_start(yaml, place))
     least = len(above["indent"]) + 1 if above is not None else 1
@@ -68,14 +68,14 @@ def _behind_block(yaml: str, place: int) -> int:
     return place
 
 
-def unquoted(name: str, quote: str) -> str:
+def unquote_name(name: str, quote: str) -> str:
     """What a name says that is written between such quotes; none: as it stands."""
     if quote == "'":
         return name.replace("''", "'")
     return _ESCAPED.sub(r"\1", name) if quote == '"' else name
 
 
-def in_quotes(name: str, quote: str) -> str:
+def quote_name(name: str, quote: str) -> str:
     """How a name is written between such quotes; none: as it is."""
     if quote == "'":
         return name.replace("'", "''")

@@ -13,7 +13,7 @@ _NUMBER = re.compile(r"[-+.]*[0-9][0-9a-fA-FxXoO_.,:+-]*\Z")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
 
 
-def scalar(value: object, style: str | None = None, *, in_flow: bool = False) -> str:
+def format_scalar(value: object, style: str | None = None, *, in_flow: bool = False) -> str:
     """A text, number, truth or nothing on one line; a text in quotes where it needs them.
 
     Args:
@@ -36,17 +36,20 @@ def scalar(value: object, style: str | None = None, *, in_flow: bool = False) ->
     return _ODD.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
 
 
-def flow(value: object) -> str:
+def format_flow(value: object) -> str:
     """A value on one line: lists in brackets, properties in braces."""
     if isinstance(value, Mapping):
-        inner = (f"{scalar(name, in_flow=True)}: {flow(each)}" for name, each in value.items())
+        inner = (
+            f"{format_scalar(name, in_flow=True)}: {format_flow(each)}"
+            for name, each in value.items()
+        )
         return "{" + ", ".join(inner) + "}"
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return "[" + ", ".join(flow(each) for each in value) + "]"
-    return scalar(value, in_flow=True)
+        return "[" + ", ".join(format_flow(each) for each in value) + "]"
+    return format_scalar(value, in_flow=True)
 
 
-def entry(name: str, value: object, indent: str, end: str) -> str:
+def format_property(name: str, value: object, indent: str, end: str) -> str:
     """A property as whole lines; lists and properties in it as blocks, the deeper ones as flow.
 
     Args:
@@ -55,25 +58,29 @@ def entry(name: str, value: object, indent: str, end: str) -> str:
         indent: What stands before the name.
         end: The line end.
     """
-    head = f"{indent}{scalar(name)}:"
+    head = f"{indent}{format_scalar(name)}:"
     if isinstance(value, Mapping) and value:
-        return f"{head}{end}{block(value, f'{indent}  ', end)}"
+        return f"{head}{end}{format_block(value, f'{indent}  ', end)}"
     if isinstance(value, Sequence) and value and not isinstance(value, str):
-        return f"{head}{end}{block(value, f'{indent}  ', end)}"
-    return f"{head} {flow(value) if not isinstance(value, str) else scalar(value)}{end}"
+        return f"{head}{end}{format_block(value, f'{indent}  ', end)}"
+    return (
+        f"{head} {format_flow(value) if not isinstance(value, str) else format_scalar(value)}{end}"
+    )
 
 
-def block(value: Mapping[str, object] | Sequence[object], indent: str, end: str) -> str:
+def format_block(value: Mapping[str, object] | Sequence[object], indent: str, end: str) -> str:
     """A list or properties as whole lines."""
     if isinstance(value, Mapping):
-        lines = (f"{indent}{scalar(name)}: {_inline(each)}{end}" for name, each in value.items())
+        lines = (
+            f"{indent}{format_scalar(name)}: {_inline(each)}{end}" for name, each in value.items()
+        )
     else:
         lines = (f"{indent}- {_inline(each)}{end}" for each in value)
     return "".join(lines)
 
 
 def _inline(value: object) -> str:
-    return scalar(value) if isinstance(value, str) else flow(value)
+    return format_scalar(value) if isinstance(value, str) else format_flow(value)
 
 
 def _is_plain(value: str, *, in_flow: bool) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from stet.index.searching import Searcher
+from stet.index.search_query import Searcher
 from stet.lsp.client import Client
 from stet.lsp.keeper import Keeper
 from stet.lsp.operations import Operations

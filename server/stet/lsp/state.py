@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from stet.agent.limits import Limits
     from stet.agent.session import Session
     from stet.agent.turn import Turn
-    from stet.index.scan import LinkCache
+    from stet.index.link_scan import LinkCache
 
 
 @dataclass(slots=True)

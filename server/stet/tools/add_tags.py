@@ -8,8 +8,8 @@ from pydantic import Field
 
 from stet.index.front_matter import find_front_matter
 from stet.index.links import NOTES, ending_of
-from stet.index.properties import BadYaml
-from stet.index.tags import BadTag, add_tags
+from stet.index.note_properties import InvalidYaml
+from stet.index.note_tags import InvalidTag, add_tags
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
@@ -58,7 +58,7 @@ def _found(params: AddTags, text: str) -> _NewTags:
         raise ToolError(f"{params.file!r} is no Markdown note and has no front matter.")
     try:
         edit, new = add_tags(text, params.tags)
-    except (BadYaml, BadTag) as error:
+    except (InvalidYaml, InvalidTag) as error:
         raise ToolError(f"{params.file!r}, {error}") from error
     names = ", ".join(new)
     return _NewTags(edit, f"Add tags: {names}", names)

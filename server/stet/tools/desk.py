@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from stet.index.scan import LinkCache
-from stet.index.searching import Searcher
+from stet.index.link_scan import LinkCache
+from stet.index.search_query import Searcher
 from stet.index.word_search import WordSearcher
 from stet.review.drafts import CreateDraft, EditDraft
 from stet.review.errors import Overlap, ReviewError

@@ -8,7 +8,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from stet.index.outlines import outline_of
+from stet.index.file_outline import outline_file
 from stet.text.bounded_output import join_bounded
 from stet.text.escape import escape_line
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
@@ -95,7 +95,7 @@ def _line(folder: _Folder, top: _Folder, counts: Counter[str], *, is_cut: bool) 
 async def _outline(file: str, desk: Desk) -> str:
     document = await desk.show(file)
     name = desk.locate(file).name
-    entries = await asyncio.to_thread(outline_of, document, name)
+    entries = await asyncio.to_thread(outline_file, document, name)
     n_lines = document.n_lines
     head = f"{escape_line(name)} ({n_lines} line{'' if n_lines == 1 else 's'})"
     if not entries:

@@ -6,8 +6,8 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from stet.index.dead_report import dead_links, files_below
-from stet.index.files import is_below
-from stet.index.scan import LinkCache, ScannedLinks, scan_links
+from stet.index.file_table import is_below
+from stet.index.link_scan import LinkCache, ScannedLinks, scan_links
 from stet.text.bounded_output import join_bounded
 from stet.text.escape import escape_line
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind

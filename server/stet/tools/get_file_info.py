@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
+from stet.index.link_scan import LinkCache, scan_links
 from stet.index.links import ending_of
-from stet.index.notes import tags_in
-from stet.index.scan import LinkCache, scan_links
+from stet.index.note_content import tags_in
 from stet.text.bounded_output import join_bounded
 from stet.text.document import TextDocument
 from stet.text.escape import escape_line

@@ -8,10 +8,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from stet.index.dead import DeadLinks, is_local
+from stet.index.dead_link_check import DeadLinkChecker, is_local
 from stet.index.graph import Edge
-from stet.index.link_places import LinkPlaces
-from stet.index.scan import LinkCache, ScannedLinks, scan_links
+from stet.index.link_locations import LinkLocations
+from stet.index.link_scan import LinkCache, ScannedLinks, scan_links
 from stet.text.bounded_output import join_bounded
 from stet.text.escape import escape_line
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
@@ -59,7 +59,7 @@ def _report(snapshot: Snapshot, cache: LinkCache, uri: str, params: GetLinks) ->
     except NotShown as refused:
         raise ToolError(f"{refused} `list_files` gives the names there are.") from refused
     scan = scan_links(snapshot, cache)
-    places, dead = LinkPlaces(snapshot), DeadLinks(snapshot, scan)
+    places, dead = LinkLocations(snapshot), DeadLinkChecker(snapshot, scan)
     report = _Report(snapshot, scan, places, dead, params.direction)
     lines: list[str] = []
     seen = {canonical(uri)}
@@ -84,8 +84,8 @@ class _Report:
 
     snapshot: Snapshot
     scan: ScannedLinks
-    places: LinkPlaces
-    dead: DeadLinks
+    places: LinkLocations
+    dead: DeadLinkChecker
     direction: Literal["out", "back", "both"]
 
     def beside(self, uri: str) -> Iterator[str]:

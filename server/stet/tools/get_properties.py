@@ -6,7 +6,7 @@ import json
 from pydantic import Field
 
 from stet.index.links import NOTES, ending_of
-from stet.index.properties import BadYaml, properties_of
+from stet.index.note_properties import InvalidYaml, read_properties
 from stet.text.bounded_output import join_bounded
 from stet.text.document import TextDocument
 from stet.text.escape import escape_line
@@ -41,8 +41,8 @@ async def run(params: GetProperties, desk: Desk) -> str:
 
 def _lines(file: str, document: TextDocument) -> list[str]:
     try:
-        found = properties_of(document.text)
-    except BadYaml as error:
+        found = read_properties(document.text)
+    except InvalidYaml as error:
         raise ToolError(f"{file!r}, {error} `read_file` shows the text.") from error
     if not found and not document.is_markdown and ending_of(file) not in NOTES:
         raise ToolError(f"{file!r} is no Markdown note and has no front matter: `read_file` it.")
@@ -57,7 +57,7 @@ def _shown(value: object) -> str:
         return (
             f"{{{', '.join(f'{_quoted(name)}: {_shown(each)}' for name, each in value.items())}}}"
         )
-    assert isinstance(value, tuple)  # nothing else comes from `properties_of`
+    assert isinstance(value, tuple)  # nothing else comes from `read_properties`
     kind, written = value
     if kind == "null":
         return "null"

@@ -11,10 +11,10 @@ from functools import partial
 from pydantic import Field
 
 from stet.index.link import Link, LinkKind
+from stet.index.link_resolver import ResolvedLink, resolve_link
+from stet.index.link_scan import ScannedLinks, scan_links
+from stet.index.link_writer import write_link, write_url
 from stet.index.links import NOTES, ending_of, find_links
-from stet.index.resolve import Resolved, resolve
-from stet.index.respell import respell, respell_url
-from stet.index.scan import ScannedLinks, scan_links
 from stet.review.instruction import BadInstruction, Instruction, find_heading
 from stet.review.instruction import resolve as place_text
 from stet.system.system import FileKind
@@ -117,7 +117,7 @@ def _plan(
     first, last = _section(params.after, live)
     for found in find_links(live.text, source.name):
         line = live.position_at(found.start).line
-        meant = resolve(found, here, scan.files)
+        meant = resolve_link(found, here, scan.files)
         if first <= line < last and meant is not None and there in meant.targets:
             return _Plan(TextEdit(()), summary, link, line + 1)
     return _Plan(_placed(link, live, first, last), summary, link)
@@ -138,10 +138,10 @@ def _spelled(
         # A picture is no text, and not among what was scanned.
         known = dataclasses.replace(scan.files, paths=scan.files.paths | {there})
         template = Link(LinkKind.WIKI, stem, 0)
-        written = respell(template, Resolved((there,)), here, there, known)
+        written = write_link(template, ResolvedLink((there,)), here, there, known)
         if written is not None and not _NOT_IN_WIKI.search(label):
             return f"[[{written}|{label}]]" if label else f"[[{written}]]"
-    url = respell_url(Link(LinkKind.MARKDOWN, "", 0), here, there)
+    url = write_url(Link(LinkKind.MARKDOWN, "", 0), here, there)
     return f"[{_IN_TEXT.sub(_escaped, label or stem)}]({url})"
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from pydantic import Field
 
-from stet.index.files import folded
-from stet.index.notes import tags_in
+from stet.index.file_table import fold_name
+from stet.index.note_content import tags_in
 from stet.text.bounded_output import join_bounded
 from stet.text.escape import escape_line
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
@@ -57,9 +57,9 @@ def _counted(notes: Iterable[tuple[str, ...]]) -> list[str]:
     spellings: dict[str, Counter[str]] = defaultdict(Counter)
     n_notes: Counter[str] = Counter()
     for tags in notes:
-        n_notes.update({folded(tag) for tag in tags})
+        n_notes.update({fold_name(tag) for tag in tags})
         for tag in tags:
-            spellings[folded(tag)][tag] += 1
+            spellings[fold_name(tag)][tag] += 1
     ranked = sorted(n_notes.items(), key=lambda each: (-each[1], each[0]))
     return [
         f"#{escape_line(spellings[key].most_common(1)[0][0])}: {n} note{'' if n == 1 else 's'}"

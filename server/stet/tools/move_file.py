@@ -9,9 +9,9 @@ from pathlib import Path, PurePosixPath
 from pydantic import Field
 
 from stet.index.link import Link
+from stet.index.link_rewrites import files_linking_to, rewrite_links
+from stet.index.link_scan import ScannedLinks, scan_links
 from stet.index.links import find_links
-from stet.index.moving import linking_to, rewrite_links
-from stet.index.scan import ScannedLinks, scan_links
 from stet.review.drafts import EditDraft, MoveDraft
 from stet.review.readying import ReadyMove, ready_move
 from stet.review.rules import EditRules
@@ -181,7 +181,7 @@ def _plan(snapshot: Snapshot, desk: Desk, places: _Places) -> _Plan:
         found = snapshot.walk(only_text=False)
         paths = {each.path.as_posix() for each in found if each.path is not None}
         files = dataclasses.replace(files, paths=files.paths | paths | {here})
-        linked_from = tuple(scan.uris[path] for path in linking_to(here, scan.links, files))
+        linked_from = tuple(scan.uris[path] for path in files_linking_to(here, scan.links, files))
     rewriting = rewrite_links(scan.links, files, here, new.path.as_posix(), exists)
     names = {path: snapshot.name_of(scan.uris[path]) for path in rewriting.edits}
     left = tuple((snapshot.name_of(scan.uris[path]), link) for path, link in rewriting.left)

@@ -7,9 +7,9 @@ from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from stet.index.comparing import Condition, ago, moment_of
-from stet.index.file_query import FileQuery, Match, asked_of_all
-from stet.index.scan import LinkCache, scan_links
+from stet.index.file_query import FileMatch, FileQuery, match_all
+from stet.index.link_scan import LinkCache, scan_links
+from stet.index.property_filter import PropertyFilter, parse_age, parse_moment
 from stet.text.bounded_output import join_bounded
 from stet.text.escape import escape_line
 from stet.text.iso_time import iso_time
@@ -120,7 +120,7 @@ async def run(params: QueryFiles, desk: Desk) -> str:
     query = FileQuery(
         tag=params.tag,
         property=params.property,
-        condition=None if params.value is None else Condition.parse(params.value, now),
+        condition=None if params.value is None else PropertyFilter.parse(params.value, now),
         folder=params.folder,
         patterns=_patterns(params.glob),
         after=_moment(params.modified_after, now),
@@ -129,7 +129,7 @@ async def run(params: QueryFiles, desk: Desk) -> str:
         task=params.task,
         text=params.text,
     )
-    matches = await run_in_slices(asked_of_all(query, snapshot), snapshot.system)
+    matches = await run_in_slices(match_all(query, snapshot), snapshot.system)
     found = [match for match in matches if match is not None]
     asks_texts = params.tag or params.property or params.task or params.text
     unsearched = (
@@ -148,15 +148,15 @@ async def run(params: QueryFiles, desk: Desk) -> str:
     return text + unsearched
 
 
-def _all_lines(matches: Sequence[Match], redactor: Redactor | None) -> list[str]:
+def _all_lines(matches: Sequence[FileMatch], redactor: Redactor | None) -> list[str]:
     return [line for match in matches for line in _lines(match, redactor)]
 
 
-def _lines(match: Match, redactor: Redactor | None) -> Iterator[str]:
+def _lines(match: FileMatch, redactor: Redactor | None) -> Iterator[str]:
     """What is shown of a file."""
     written = None if match.mtime is None else iso_time(match.mtime)
     yield escape_line(match.name) + (f" (written {written})" if written else "")
-    yield from (f"  {number}: {safe_line(line, redactor)}" for number, line in match.told)
+    yield from (f"  {number}: {safe_line(line, redactor)}" for number, line in match.lines)
     if match.n_more:
         yield f"  ({match.n_more} more in this file: `read_file` shows them)"
 
@@ -172,7 +172,7 @@ def _patterns(glob: str) -> IgnorePatterns | None:
 
 def _moment(text: str, now: datetime) -> datetime | None:
     """A date, or a time before now; None for neither."""
-    return moment_of(text) or ago(text, now)
+    return parse_moment(text) or parse_age(text, now)
 
 
 async def _linked(params: QueryFiles, desk: Desk, snapshot: Snapshot) -> frozenset[str] | None:

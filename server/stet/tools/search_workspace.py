@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from stet.index.searching import Found, Query, SearchMode
+from stet.index.search_query import SearchMode, SearchQuery, SearchResults
 from stet.text.bounded_output import MAX_LINE, join_bounded
 from stet.text.escape import escape_line
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
@@ -59,7 +59,7 @@ async def run(params: SearchWorkspace, desk: Desk) -> str:
     unsearched = await asyncio.to_thread(describe_unsearched, desk.snapshot(), params.folder)
     if params.mode == "regex":
         return await _by_pattern(params, desk) + unsearched
-    query = Query(params.query, SearchMode(params.mode), params.folder, params.limit)
+    query = SearchQuery(params.query, SearchMode(params.mode), params.folder, params.limit)
     found = await desk.searcher.search(desk.snapshot(), query)
     hits = [(each.name, each.line, each.text) for each in found.passages]
     lines = await asyncio.to_thread(_lines, hits, redactor_of(desk.snapshot()))
@@ -85,10 +85,10 @@ def _shown(params: SearchWorkspace, lines: Sequence[str], n_more: int) -> str:
     return f"{text}(cut: {n_more} more lines; {_GO_ON})\n" if n_more else text
 
 
-def _said(params: SearchWorkspace, found: Found) -> str:
+def _said(params: SearchWorkspace, found: SearchResults) -> str:
     """What must be known of how it was found."""
     told = ""
-    if params.mode == "semantic" and not found.by_meaning:
+    if params.mode == "semantic" and not found.used_vectors:
         told += (
             "(Ranked by words: there is no index of meanings here. Try the words that the text itself "
             "would use.)\n"

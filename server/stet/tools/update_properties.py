@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from stet.index.front_matter import find_front_matter
 from stet.index.links import NOTES, ending_of
-from stet.index.properties import BadYaml, edit_properties
+from stet.index.note_properties import InvalidYaml, edit_properties
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError
@@ -70,7 +70,7 @@ def _found(params: UpdateProperties, text: str, summary: str) -> FoundEdit:
         raise ToolError(f"{params.file!r} is no Markdown note and has no front matter.")
     try:
         return FoundEdit(edit_properties(text, params.set, params.remove), summary)
-    except BadYaml as error:
+    except InvalidYaml as error:
         raise ToolError(f"{params.file!r}, {error}") from error
     except RecursionError as error:
         raise ToolError("`set` is nested too deeply. Give texts, numbers or lists.") from error

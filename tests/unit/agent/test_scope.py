@@ -7,7 +7,7 @@ import pytest
 from stet.agent.scope import linked_with, rules_for
 from stet.agent.turn import Ask, Mode
 from stet.context.builder import Place, build_context
-from stet.index.scan import scan_links
+from stet.index.link_scan import scan_links
 from stet.llm.scripted_model import Reply, call
 from stet.review.rules import EditRules
 from stet.settings.values import ContextSettings, EditSettings, Settings

@@ -2,8 +2,8 @@
 
 import pytest
 
-from stet.index.comparing import Condition, moment_of
-from stet.index.properties import properties_of
+from stet.index.note_properties import read_properties
+from stet.index.property_filter import PropertyFilter, parse_moment
 
 FRONT = """---
 rating: 4
@@ -19,7 +19,7 @@ nothing:
 map: {a: 1, b: two}
 ---
 """
-PROPERTIES = properties_of(FRONT)
+PROPERTIES = read_properties(FRONT)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ PROPERTIES = properties_of(FRONT)
     ],
 )
 def test_a_condition_is_met(name: str, value: str) -> None:
-    assert Condition.parse(value).is_met(PROPERTIES[name])
+    assert PropertyFilter.parse(value).matches(PROPERTIES[name])
 
 
 @pytest.mark.parametrize(
@@ -75,12 +75,12 @@ def test_a_condition_is_met(name: str, value: str) -> None:
     ],
 )
 def test_a_condition_is_not_met(name: str, value: str) -> None:
-    assert not Condition.parse(value).is_met(PROPERTIES[name])
+    assert not PropertyFilter.parse(value).matches(PROPERTIES[name])
 
 
 @pytest.mark.parametrize("text", ["", "soon", "2026-13-01", "20260101", "2026", "2026-05-10x"])
 def test_what_is_no_date_is_none(text: str) -> None:
-    assert moment_of(text) is None
+    assert parse_moment(text) is None
 
 
 @pytest.mark.parametrize(
@@ -96,4 +96,4 @@ def test_what_is_no_date_is_none(text: str) -> None:
 def test_a_condition_is_an_operator_and_a_text_without_the_space_round_them(
     written: str, operator: str, text: str
 ) -> None:
-    assert Condition.parse(written) == Condition(operator, text)
+    assert PropertyFilter.parse(written) == PropertyFilter(operator, text)

@@ -1,8 +1,8 @@
 """Which links are dead, and what may be meant."""
 
-from stet.index.dead import DeadLinks
-from stet.index.near import NearNames
-from stet.index.scan import scan_links
+from stet.index.dead_link_check import DeadLinkChecker
+from stet.index.link_scan import scan_links
+from stet.index.name_suggestions import NameSuggestions
 from stet.settings.values import ContextSettings, Settings
 from tests.support.world import make_world, uri_at
 
@@ -11,7 +11,7 @@ def dead(files: dict[str, str | bytes], source: str, settings: Settings | None =
     """The dead links of one file, as they are written."""
     snapshot = make_world(files, settings=settings).snapshot()
     scan = scan_links(snapshot)
-    judge = DeadLinks(snapshot, scan)
+    judge = DeadLinkChecker(snapshot, scan)
     return [edge.link.written for edge in scan.outgoing(uri_at(source)) if judge.is_dead(edge)]
 
 
@@ -98,10 +98,12 @@ def test_nothing_is_told_of_what_may_not_be_shown_or_lies_outside() -> None:
 
 
 def test_near_names_are_those_that_look_alike() -> None:
-    names = NearNames(["docs/installation.md", "docs/usage.md", "install_guide.md", "src/usage.py"])
-    assert names.near("instalation")[0] == "docs/installation.md"
-    assert names.near("Usage.md") == ("src/usage.py", "docs/usage.md")
-    assert names.near("install-guide", 1) == ("install_guide.md",)
-    assert names.near("uasge") == ("src/usage.py", "docs/usage.md")
-    assert names.near("quux") == ()
-    assert names.near("") == ()
+    names = NameSuggestions(
+        ["docs/installation.md", "docs/usage.md", "install_guide.md", "src/usage.py"]
+    )
+    assert names.suggest("instalation")[0] == "docs/installation.md"
+    assert names.suggest("Usage.md") == ("src/usage.py", "docs/usage.md")
+    assert names.suggest("install-guide", 1) == ("install_guide.md",)
+    assert names.suggest("uasge") == ("src/usage.py", "docs/usage.md")
+    assert names.suggest("quux") == ()
+    assert names.suggest("") == ()

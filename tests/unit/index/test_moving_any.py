@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.index.files import Files
+from stet.index.file_table import FileTable
+from stet.index.link_resolver import resolve_link
 from stet.index.links import find_links
-from stet.index.resolve import resolve
 from tests.support.moved import World, move
 
 # Properties. Links are written as Stet itself writes them: another spelling of a path is not kept.
@@ -97,6 +97,6 @@ def _without_links(text: str, name: str) -> list[str]:
 
 
 def _meanings(world: World, name: str) -> list[list[str]]:
-    files = Files(frozenset(f"/ws/{each}" for each in world), ("/ws",))
-    found = (resolve(link, f"/ws/{name}", files) for link in find_links(world[name], name))
+    files = FileTable(frozenset(f"/ws/{each}" for each in world), ("/ws",))
+    found = (resolve_link(link, f"/ws/{name}", files) for link in find_links(world[name], name))
     return [[path.removeprefix("/ws/") for path in each.targets] if each else [] for each in found]

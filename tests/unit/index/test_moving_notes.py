@@ -1,6 +1,6 @@
 """What a move does to the links of notes, and to paths of any kind."""
 
-from stet.index.properties import properties_of
+from stet.index.note_properties import read_properties
 from tests.support.moved import move
 
 
@@ -48,7 +48,7 @@ text: it's [[John's "n"]] # '[[John's "n"]]'
 '[[John's "n"]]'
 """
     )
-    assert "up" in properties_of(after["d.md"])
+    assert "up" in read_properties(after["d.md"])
     assert move(after, 'John\'s "n".md', "n.md")[0]["d.md"] == front
 
 

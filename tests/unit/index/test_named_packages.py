@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from stet.index.builds import Build, read_build
+from stet.index.build_files import BuildFile, read_build
 from tests.support.moved import move
 from tests.support.resolved import built
 
@@ -162,7 +162,7 @@ def test_a_crate_of_the_workspace_is_known_by_its_name(text: str, meant: list[st
     "said", ["", "[package", "package = 3", "[package]\nname = 3", "\0", "[" * 99_999]
 )
 def test_a_manifest_that_is_none_says_nothing(said: str) -> None:
-    assert read_build(said, "Cargo.toml") == Build()
+    assert read_build(said, "Cargo.toml") == BuildFile()
 
 
 def test_a_name_of_a_package_follows_a_file_that_moves_in_it() -> None:

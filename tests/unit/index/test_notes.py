@@ -4,8 +4,8 @@ from time import thread_time
 
 import pytest
 
-from stet.index.blocks import MAX_LINES, MAX_PIPES
-from stet.index.notes import Heading, Task, headings_in, tags_in, tasks_in
+from stet.index.note_blocks import MAX_LINES, MAX_PIPES
+from stet.index.note_content import NoteHeading, NoteTask, headings_in, tags_in, tasks_in
 
 NOTE = """---
 tags: [Project/alpha, plan]
@@ -49,24 +49,24 @@ def test_tags_stand_in_text_and_front_matter_and_nowhere_else() -> None:
 
 def test_tasks_are_items_of_lists_with_a_box() -> None:
     assert tasks_in(NOTE) == (
-        Task(17, is_done=False, text="open one"),
-        Task(18, is_done=True, text="done **one**"),
-        Task(19, is_done=True, text="nested"),
-        Task(22, is_done=False, text=""),
+        NoteTask(17, is_done=False, text="open one"),
+        NoteTask(18, is_done=True, text="done **one**"),
+        NoteTask(19, is_done=True, text="nested"),
+        NoteTask(22, is_done=False, text=""),
     )
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_lines_are_counted_whatever_ends_them(end: str) -> None:
     note = NOTE.replace("\n", end)
-    assert headings_in(note) == (Heading(4, 1, "Title #head"), Heading(24, 2, "Second"))
+    assert headings_in(note) == (NoteHeading(4, 1, "Title #head"), NoteHeading(24, 2, "Second"))
     assert [task.line for task in tasks_in(note)] == [17, 18, 19, 22]
     assert tags_in(note) == tags_in(NOTE)
-    assert headings_in(f"a{end}{end}# B{end}") == (Heading(3, 1, "B"),)
+    assert headings_in(f"a{end}{end}# B{end}") == (NoteHeading(3, 1, "B"),)
 
 
 def test_an_old_line_end_counts_too() -> None:
-    assert tasks_in("# A\r\r- [ ] b\r") == (Task(3, is_done=False, text="b"),)
+    assert tasks_in("# A\r\r- [ ] b\r") == (NoteTask(3, is_done=False, text="b"),)
 
 
 @pytest.mark.parametrize(

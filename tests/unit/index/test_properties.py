@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.index.properties import BadYaml, edit_properties, properties_of
-from stet.index.tags import BadTag, add_tags
+from stet.index.note_properties import InvalidYaml, edit_properties, read_properties
+from stet.index.note_tags import InvalidTag, add_tags
 
 NOTE = """\
 ---
@@ -132,15 +132,15 @@ def test_a_property_goes_with_its_lines_only() -> None:
 def test_yaml_that_can_not_be_edited_is_an_error_that_names_the_line(
     yaml: str, message: str
 ) -> None:
-    with pytest.raises(BadYaml) as raised:
+    with pytest.raises(InvalidYaml) as raised:
         edit_properties(f"---\n{yaml}---\n", {"new": 1})
     assert str(raised.value).startswith(message)
 
 
 def test_a_change_that_would_change_more_is_refused() -> None:
-    with pytest.raises(BadYaml, match="al can't be changed alone"):
+    with pytest.raises(InvalidYaml, match="al can't be changed alone"):
         edit_properties(NOTE, {"al": "other"})
-    with pytest.raises(BadYaml, match="no closing"):
+    with pytest.raises(InvalidYaml, match="no closing"):
         edit_properties("---\nx: 1\nBody", {"x": 2})
 
 
@@ -168,8 +168,8 @@ def test_whatever_is_set_is_read_back_and_other_lines_stay(
     after = edited(text, wanted)
     assert edited(after, wanted) == after
     assert edit_properties(after, wanted).replacements == ()
-    kept = {name: value for name, value in properties_of(text).items() if name not in wanted}
-    assert {n: v for n, v in properties_of(after).items() if n not in wanted} == kept
+    kept = {name: value for name, value in read_properties(text).items() if name not in wanted}
+    assert {n: v for n, v in read_properties(after).items() if n not in wanted} == kept
     assert after.endswith(f"---{end}Body without end")
     if not wanted:
         assert after == text
@@ -198,12 +198,12 @@ def test_tags_are_added_in_the_form_that_is_there(text: str, new: str) -> None:
     [("to do", "write 'to-do'"), ("12", "not only digits"), ("", "is no tag"), ("a#b", "'a-b'")],
 )
 def test_what_is_no_tag_is_refused(tag: str, message: str) -> None:
-    with pytest.raises(BadTag, match=message):
+    with pytest.raises(InvalidTag, match=message):
         add_tags("", [tag])
 
 
 def test_an_anchor_that_is_there_twice_is_no_reason_to_quote_the_note() -> None:
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        assert properties_of("---\na: &x hidden\nb: &x two\nc: *x\n---\n")["c"] == ("str", "two")
+        assert read_properties("---\na: &x hidden\nb: &x two\nc: *x\n---\n")["c"] == ("str", "two")
     assert [str(each.message) for each in told] == []

@@ -2,17 +2,17 @@
 
 import pytest
 
-from stet.index.builds import Build, read_build
-from stet.index.files import Files
+from stet.index.build_files import BuildFile, read_build
+from stet.index.file_table import FileTable
+from stet.index.link_resolver import resolve_link
 from stet.index.links import find_links
-from stet.index.resolve import resolve
 from tests.support.resolved import built
 
 
 def targets(source: str, text: str, *files: str, roots: tuple[str, ...] = ("/ws",)) -> list[str]:
     """What the links in `text`, the content of `source`, mean; names are below `/ws`."""
-    there = Files(frozenset(f"/ws/{name}" for name in (source, *files)), roots)
-    found = (resolve(link, f"/ws/{source}", there) for link in find_links(text, source))
+    there = FileTable(frozenset(f"/ws/{name}" for name in (source, *files)), roots)
+    found = (resolve_link(link, f"/ws/{source}", there) for link in find_links(text, source))
     meant = (path.removeprefix("/ws/") for each in found if each for path in each.targets)
     return list(dict.fromkeys(meant))
 
@@ -317,20 +317,20 @@ def test_a_folder_of_scripts_means_what_its_package_says(said: str, meant: list[
 
 @pytest.mark.parametrize("said", ["", "{", "[" * 100_000, '{"compilerOptions": 3}', "null", "\0"])
 def test_a_build_file_that_is_none_says_nothing(said: str) -> None:
-    assert read_build(said, "x/tsconfig.json") == Build()
-    assert read_build(said, "go.mod") == Build()
+    assert read_build(said, "x/tsconfig.json") == BuildFile()
+    assert read_build(said, "go.mod") == BuildFile()
 
 
 def test_an_alias_is_the_last_thing_a_name_can_mean() -> None:
-    files = Files(frozenset({"/ws/a.md", "/ws/b.md"}), ("/ws",), {"other": ("/ws/b.md",)})
+    files = FileTable(frozenset({"/ws/a.md", "/ws/b.md"}), ("/ws",), {"other": ("/ws/b.md",)})
     (link,) = find_links("[[Other]]", "a.md")
-    found = resolve(link, "/ws/a.md", files)
+    found = resolve_link(link, "/ws/a.md", files)
     assert found is not None
     assert found.targets == ("/ws/b.md",)
 
 
 def test_a_root_of_the_disk_is_no_endless_way_up() -> None:
     (link,) = find_links("import a.b", "x.py")
-    found = resolve(link, "/x.py", Files(frozenset({"/x.py", "/a/b.py"}), ("/",)))
+    found = resolve_link(link, "/x.py", FileTable(frozenset({"/x.py", "/a/b.py"}), ("/",)))
     assert found is not None
     assert found.targets == ("/a/b.py",)

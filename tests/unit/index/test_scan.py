@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stet.index.front_matter import aliases_in
-from stet.index.scan import LinkCache, ScannedLinks, scan_links
+from stet.index.link_scan import LinkCache, ScannedLinks, scan_links
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
 from stet.system.memory_system import MemorySystem
 from stet.workspace.workspace import Workspace

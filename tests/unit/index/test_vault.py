@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from stet.index.dead import DeadLinks
-from stet.index.notes import tags_in
-from stet.index.scan import ScannedLinks, scan_links
+from stet.index.dead_link_check import DeadLinkChecker
+from stet.index.link_scan import ScannedLinks, scan_links
+from stet.index.note_content import tags_in
 from stet.settings.values import ContextSettings, Settings
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import uri_of
@@ -151,7 +151,7 @@ def uri(name: str) -> str:
 def test_links_lead_where_a_reader_would_go(
     name: str, snapshot: Snapshot, scan: ScannedLinks
 ) -> None:
-    dead = DeadLinks(snapshot, scan)
+    dead = DeadLinkChecker(snapshot, scan)
     found = [
         (
             edge.link.written,

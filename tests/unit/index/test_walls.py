@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stet.index.dead_report import dead_links, files_below
-from stet.index.notes import tags_in
-from stet.index.scan import LinkCache, scan_links
+from stet.index.link_scan import LinkCache, scan_links
+from stet.index.note_content import tags_in
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
 from tests.support.world import make_world
 

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 import pytest
 
-from stet.index.searching import Found, Passage, Query, SearchMode
+from stet.index.search_query import SearchMode, SearchPassage, SearchQuery, SearchResults
 from stet.index.word_search import LINES_PER_FILE, WordSearcher
 from stet.settings.values import ContextSettings, Settings
 from tests.support.world import make_world
@@ -27,15 +27,15 @@ async def search(
     folder: str = "",
     limit: int = 40,
     more: Mapping[str, str] = MappingProxyType({}),
-) -> Found:
+) -> SearchResults:
     """The answer for a workspace of these files and more."""
     snapshot = make_world(
         {**FILES, **{f"/ws/{name}": text for name, text in more.items()}}
     ).snapshot()
-    return await WordSearcher().search(snapshot, Query(text, SearchMode(mode), folder, limit))
+    return await WordSearcher().search(snapshot, SearchQuery(text, SearchMode(mode), folder, limit))
 
 
-def names(found: Found) -> list[str]:
+def names(found: SearchResults) -> list[str]:
     """The files, in order."""
     return list(dict.fromkeys(passage.name for passage in found.passages))
 
@@ -63,7 +63,7 @@ async def test_a_file_found_by_its_name_alone_shows_its_beginning() -> None:
 
 async def test_words_inside_identifiers_are_found_and_case_is_no_matter() -> None:
     found = await search("PARSE FILE", folder="src")
-    assert found.passages[0] == Passage(
+    assert found.passages[0] == SearchPassage(
         "file:///ws/src/parser.py",
         "src/parser.py",
         2,
@@ -99,7 +99,7 @@ async def test_one_file_does_not_fill_the_answer_and_the_rest_is_counted() -> No
 @pytest.mark.parametrize("mode", ["hybrid", "semantic", "keyword"])
 async def test_it_claims_no_knowledge_of_meaning(mode: str) -> None:
     found = await search("failure", mode)
-    assert not found.by_meaning
+    assert not found.used_vectors
     assert {each.vector_rank for each in found.passages} == {None}
 
 
@@ -108,7 +108,7 @@ async def test_an_excluded_folder_is_a_wall_and_unsaved_text_is_read() -> None:
     world = make_world(
         FILES, opened={"/ws/src/config.py": "failure in unsaved text\n"}, settings=settings
     )
-    found = await WordSearcher().search(world.snapshot(), Query("failure setup"))
+    found = await WordSearcher().search(world.snapshot(), SearchQuery("failure setup"))
     assert names(found) == ["src/config.py"]
 
 

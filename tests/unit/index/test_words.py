@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.index.words import folded_text, parts, stem, terms
+from stet.index.word_stems import folded_text, query_stems, split_words, stem
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from stet.index.words import folded_text, parts, stem, terms
     ],
 )
 def test_identifiers_are_taken_apart(text: str, found: list[str]) -> None:
-    assert parts(text) == found
+    assert split_words(text) == found
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,8 @@ def test_a_stem_begins_its_word(word: str) -> None:
 
 
 def test_words_that_say_nothing_are_left_out_of_a_question_unless_they_are_all_of_it() -> None:
-    assert terms("How is the config parsed, and what parses it?") == ["config", "pars"]
-    assert terms("to be") == ["to", "be"]
+    assert query_stems("How is the config parsed, and what parses it?") == ["config", "pars"]
+    assert query_stems("to be") == ["to", "be"]
 
 
 def test_one_text_in_two_unicode_forms_is_one() -> None:

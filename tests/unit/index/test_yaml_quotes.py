@@ -7,7 +7,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from stet.index.yaml_nodes import nodes_in
-from stet.index.yaml_quotes import Quoted, in_quotes, quoted_in, unquoted
+from stet.index.yaml_quotes import QuotedText, find_quoted, quote_name, unquote_name
 from tests.support.moved import move
 
 
@@ -19,7 +19,7 @@ def by_parser(yaml: str) -> list[tuple[int, str]]:
 
 
 def here(yaml: str) -> list[tuple[int, str]]:
-    found = list(quoted_in(yaml))
+    found = list(find_quoted(yaml))
     assert all(yaml[each.start] == yaml[each.end - 1] == each.quote for each in found)
     return [(each.end, each.quote) for each in found]
 
@@ -72,12 +72,12 @@ def test_random_properties_are_read_as_by_a_parser(lines: list[tuple[str, str]])
 
 
 def test_nothing_is_quoted_behind_a_quote_that_is_not_closed() -> None:
-    assert list(quoted_in("a: 'x'\nb: 'y\nc: \"z\"\n")) == [Quoted(3, 6, "'")]
+    assert list(find_quoted("a: 'x'\nb: 'y\nc: \"z\"\n")) == [QuotedText(3, 6, "'")]
 
 
 @given(st.text(st.sampled_from("a'\"\\/ "), max_size=20), st.sampled_from(["", "'", '"']))
 def test_a_name_in_quotes_says_the_name(name: str, quote: str) -> None:
-    assert unquoted(in_quotes(name, quote), quote) == name
+    assert unquote_name(quote_name(name, quote), quote) == name
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from ruamel.yaml.constructor import SafeConstructor
 from ruamel.yaml.nodes import ScalarNode
 
 from stet.index.front_matter import find_front_matter
-from stet.index.properties import BadYaml, edit_properties
-from stet.index.tags import add_tags
+from stet.index.note_properties import InvalidYaml, edit_properties
+from stet.index.note_tags import add_tags
 from tests.support.front_matters import Note, note
 
 SEEDS = range(200)
@@ -62,7 +62,7 @@ def edited(one: Note, wanted: Mapping[str, object], *remove: str) -> str | None:
     """The note after the edit; None where it was refused."""
     try:
         return edit_properties(one.text, wanted, remove).apply(one.text)
-    except BadYaml:
+    except InvalidYaml:
         return None
 
 

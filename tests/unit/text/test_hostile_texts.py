@@ -14,12 +14,12 @@ from stet.agent.rewriting.prose import plan
 from stet.bridges.opencode.look import Seen, Selected
 from stet.bridges.opencode.reminder import reminder
 from stet.context.tags import harmless
-from stet.index.builds import read_build
-from stet.index.comparing import Condition
+from stet.index.build_files import read_build
 from stet.index.front_matter import aliases_in
 from stet.index.link import Link, LinkKind
+from stet.index.link_resolver import link_path
 from stet.index.links import find_links
-from stet.index.resolve import path_in
+from stet.index.property_filter import PropertyFilter
 from stet.index.search.fields import words
 from stet.text.document import TextDocument
 from stet.text.entities import unescape_entities
@@ -79,7 +79,7 @@ def links_of(name: str) -> Callable[[str], object]:
         (answered, lambda n: "the " * (n // 4)),
         (of_scripts, lambda n: '"' + '\\"' * (n // 2)),
         (of_scripts, lambda n: "/* " * (n // 3)),
-        (Condition.parse, lambda n: "a" + " " * n + "b"),
+        (PropertyFilter.parse, lambda n: "a" + " " * n + "b"),
         (of_note, lambda n: "aliases:\n" + "-  \t\n" * (n // 10)),
         (of_note, lambda n: "aliases:\n" + "\n \n #\n" * (n // 6)),
         (of_note, lambda n: "aliases: >\n" + " a" * n),
@@ -122,7 +122,7 @@ def test_a_reference_of_too_many_digits_is_no_character() -> None:
     assert unescape_entities("a &#" + "9" * 5000 + "; &#x" + "f" * 5000 + ";b &#65; &amp;") == (
         "a \ufffd \ufffdb A &"
     )
-    assert path_in(Link(LinkKind.MARKDOWN, "&#" + "9" * 5000, 0)) == "\ufffd"
+    assert link_path(Link(LinkKind.MARKDOWN, "&#" + "9" * 5000, 0)) == "\ufffd"
 
 
 @given(st.text(st.characters(categories=("L", "M", "S", "Zs")), max_size=60))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.index.searching import Found, Query
+from stet.index.search_query import SearchQuery, SearchResults
 from stet.settings.values import PrivacySettings, Settings
 from stet.system.os_system import OsSystem
 from stet.tools.list_files import LIST_FILES
@@ -207,8 +207,8 @@ async def test_search_says_how_to_see_what_is_cut() -> None:
 class Half:
     """A searcher whose index is still being built."""
 
-    async def search(self, snapshot: Snapshot, query: Query) -> Found:
-        return Found((), by_meaning=True, n_files_so_far=1200)
+    async def search(self, snapshot: Snapshot, query: SearchQuery) -> SearchResults:
+        return SearchResults((), used_vectors=True, n_files_so_far=1200)
 
 
 async def test_search_says_so_while_the_index_is_still_being_built() -> None:

@@ -23,7 +23,7 @@ class Stamp(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A file as it was read; named as in `Entry`."""
+    """A file as it was read; named as in `OutlineEntry`."""
 
     uri: str
     name: str

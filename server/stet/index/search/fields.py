@@ -14,7 +14,7 @@ from itertools import islice, pairwise
 from pathlib import PurePosixPath
 
 from stet.index.search.chunk import Chunk
-from stet.index.words import STOP_WORDS, folded_text, stem
+from stet.index.word_stems import STOP_WORDS, folded_text, stem
 from stet.text.lines import split_lines
 from stet.text.unicode_normal import normalize_unicode
 

@@ -20,7 +20,7 @@ from stet.index.search.passages import passages_of
 from stet.index.search.process import IndexProcess
 from stet.index.search.shown import ShownFiles
 from stet.index.search.state import DISK_REFUSES, STORM, IndexState, Stage
-from stet.index.searching import Found, Query, SearchMode
+from stet.index.search_query import SearchMode, SearchQuery, SearchResults
 from stet.index.word_search import WordSearcher
 from stet.settings.values import SearchSettings
 from stet.system.system import System
@@ -169,7 +169,7 @@ class Indexer:
 
     # -- what it is asked ------------------------------------------------------------------------
 
-    async def search(self, snapshot: Snapshot, query: Query) -> Found:
+    async def search(self, snapshot: Snapshot, query: SearchQuery) -> SearchResults:
         """See `Searcher.search`."""
         if query.mode is SearchMode.KEYWORD:  # to the letter: only the text itself can tell
             return await self._words.search(snapshot, query)
@@ -180,9 +180,13 @@ class Indexer:
             return await self._words.search(snapshot, query)
         found = await asyncio.to_thread(passages_of, snapshot, query, answer["hits"], self._shown)
         n_more = max(0, len(answer["hits"]) - len(found)) if len(found) == query.limit else 0
-        return Found(found, n_more, answer["meaning"], n_files_so_far=answer["files_so_far"])
+        return SearchResults(
+            found, n_more, answer["meaning"], n_files_so_far=answer["files_so_far"]
+        )
 
-    async def _ask(self, snapshot: Snapshot, query: Query, folder: str) -> dict[str, Any] | None:
+    async def _ask(
+        self, snapshot: Snapshot, query: SearchQuery, folder: str
+    ) -> dict[str, Any] | None:
         """What the process answers; None if it does not."""
         vector = await self._meanings.of_question(query.text, snapshot.settings.search)
         process = self._process

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from stet.index.front_matter import find_front_matter
-from stet.index.notes import headings_in
+from stet.index.note_content import headings_in
 from stet.index.search.chunk import Chunk
 from stet.index.search.cutting import parts
 

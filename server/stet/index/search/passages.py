@@ -9,7 +9,7 @@ from typing import Any
 
 from stet.index.search.fields import query_terms, words
 from stet.index.search.shown import Shown, ShownFiles
-from stet.index.searching import Passage, Query
+from stet.index.search_query import SearchPassage, SearchQuery
 from stet.text.document import TextDocument
 from stet.workspace.snapshot import Snapshot
 
@@ -22,15 +22,15 @@ PER_FILE = 4
 
 
 def passages_of(
-    snapshot: Snapshot, query: Query, hits: Iterable[Mapping[str, Any]], files: ShownFiles
-) -> tuple[Passage, ...]:
+    snapshot: Snapshot, query: SearchQuery, hits: Iterable[Mapping[str, Any]], files: ShownFiles
+) -> tuple[SearchPassage, ...]:
     """The first `query.limit` passages for `hits`, each as `stet.index.search.engine.Hit` in a message.
 
     Asks the disk.
     """
     terms = set(query_terms(query.text))
     n_of_file: Counter[str] = Counter()
-    found: list[Passage] = []
+    found: list[SearchPassage] = []
     with files.at(snapshot) as show:
         shown = lru_cache(maxsize=None)(show)
         for hit in hits:
@@ -45,14 +45,14 @@ def passages_of(
     return tuple(found)
 
 
-def _passage(file: Shown, hit: Mapping[str, Any], terms: set[str]) -> Passage | None:
+def _passage(file: Shown, hit: Mapping[str, Any], terms: set[str]) -> SearchPassage | None:
     """What a hit is in the file as it is now; None where the file has become shorter since."""
     document = file.document
     first, end = int(hit["first"]), min(int(hit["end"]), len(document.lines))
     if first >= end:
         return None
     at = _best_line(document, first, end, terms)
-    return Passage(
+    return SearchPassage(
         document.uri,
         file.name,
         at + 1,

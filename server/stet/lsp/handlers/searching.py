@@ -8,7 +8,7 @@ from collections.abc import Awaitable
 
 from lsprotocol import types as lsp
 
-from stet.index.searching import Query
+from stet.index.search_query import SearchQuery
 from stet.lsp.arguments import Arguments
 from stet.lsp.errors import InvalidParams, RequestFailed
 from stet.lsp.showing.found_places import FoundPlace, found_places, place_shape, symbol
@@ -38,7 +38,7 @@ def search(state: ServerState, given: tuple[object, ...]) -> Awaitable[list[dict
             f"stet.search: 'query' has {len(text):,} characters; {MAX_QUERY:,} is the most"
         )
     snapshot = state.workspace.snapshot()
-    return _shapes(state, snapshot, Query(text, folder=folder, limit=limit))
+    return _shapes(state, snapshot, SearchQuery(text, folder=folder, limit=limit))
 
 
 async def workspace_symbols(
@@ -50,7 +50,7 @@ async def workspace_symbols(
         state.symbols.stop()
         return []
     snapshot = state.workspace.snapshot()
-    work = _places(state, snapshot, Query(text, limit=DEFAULT_LIMIT))
+    work = _places(state, snapshot, SearchQuery(text, limit=DEFAULT_LIMIT))
     return [symbol(place) for place in await state.symbols.run(work, [])]
 
 
@@ -65,11 +65,13 @@ def reindex(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     return {"progressToken": state.index_view.reindex(snapshot, rebuild=rebuild)}
 
 
-async def _shapes(state: ServerState, snapshot: Snapshot, query: Query) -> list[dict[str, object]]:
+async def _shapes(
+    state: ServerState, snapshot: Snapshot, query: SearchQuery
+) -> list[dict[str, object]]:
     return [place_shape(place) for place in await _places(state, snapshot, query)]
 
 
-async def _places(state: ServerState, snapshot: Snapshot, query: Query) -> list[FoundPlace]:
+async def _places(state: ServerState, snapshot: Snapshot, query: SearchQuery) -> list[FoundPlace]:
     """What is found, in the editor's text.
 
     Raises:

@@ -15,7 +15,7 @@ from stet.workspace.uris import canonical
 
 if TYPE_CHECKING:
     from stet.index.dead_report import DeadLink
-    from stet.index.scan import LinkCache
+    from stet.index.link_scan import LinkCache
 
 MAX_MARKS = 2000
 """More are not shown: nobody mends them one by one."""
@@ -71,7 +71,7 @@ def find_marks(
     """The dead links of these scopes by document, and why something can't be looked through."""
     # Not before somebody asks: the expressions of many languages are compiled.
     from stet.index.dead_report import dead_links, files_below
-    from stet.index.scan import scan_links
+    from stet.index.link_scan import scan_links
 
     missing = []
     scan = scan_links(snapshot, cache)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from lsprotocol import types as lsp
 
-from stet.index.searching import Passage
+from stet.index.search_query import SearchPassage
 from stet.lsp import to_lsp
 from stet.text.definitions import defined_name
 from stet.text.document import TextDocument
@@ -44,7 +44,7 @@ class FoundPlace:
         kind: What it is, of those kinds that every editor knows.
     """
 
-    passage: Passage
+    passage: SearchPassage
     range: lsp.Range
     best: lsp.Range
     excerpt: str
@@ -52,7 +52,7 @@ class FoundPlace:
 
 
 def found_places(
-    passages: Iterable[Passage], snapshot: Snapshot, encoding: Encoding
+    passages: Iterable[SearchPassage], snapshot: Snapshot, encoding: Encoding
 ) -> Iterator[FoundPlace]:
     """The places of `passages`, without those of files that are gone. Blocks on the disk."""
     documents: dict[str, TextDocument | None] = {}
@@ -107,7 +107,7 @@ def _document(snapshot: Snapshot, uri: str) -> TextDocument | None:
 
 
 def _place(
-    passage: Passage, document: TextDocument, snapshot: Snapshot, encoding: Encoding
+    passage: SearchPassage, document: TextDocument, snapshot: Snapshot, encoding: Encoding
 ) -> FoundPlace:
     first, end = snapshot.real_lines(document, passage.first, passage.end)
     best, behind = snapshot.real_lines(document, passage.line - 1, passage.line)
@@ -142,7 +142,7 @@ def _excerpt(document: TextDocument, best: int, first: int, end: int) -> str:
     return "\n".join(shown).strip("\n")
 
 
-def _kind(passage: Passage, document: TextDocument) -> lsp.SymbolKind:
+def _kind(passage: SearchPassage, document: TextDocument) -> lsp.SymbolKind:
     """By the first line that says what the passage is."""
     if not passage.title:
         return lsp.SymbolKind.File

@@ -86,7 +86,7 @@ async def test_texts_are_embedded_in_one_request_each_once_and_kept(
         assert not any("canary" in text for text in server.texts)
         answer = await desk.ask("ocean and lunar gravity")
         assert server.texts[2:] == ["ocean and lunar gravity"]
-        assert answer.by_meaning
+        assert answer.used_vectors
         assert answer.passages[0].name == "tides.md"
         assert answer.passages[0].lexical_rank is None
         await desk.close()
@@ -143,7 +143,7 @@ async def test_vectors_that_are_none_are_told_once_and_what_they_are_of_waits(
         ]
         server.altered = lambda text, vector: vector
         await desk.until(lambda state: state.chunks == 2 and state.unread == 0)
-        assert (await desk.ask("ocean and lunar gravity")).by_meaning
+        assert (await desk.ask("ocean and lunar gravity")).used_vectors
         await desk.close()
 
 
@@ -206,7 +206,7 @@ async def test_a_passage_that_gets_no_vector_stands_in_the_way_of_no_other(
         await desk.until(lambda state: state.unread == 3)
         assert n_logged == 3
         assert sum("poison" in text for text in server.texts) == n_sent
-        assert (await desk.ask("birds of the sea")).by_meaning
+        assert (await desk.ask("birds of the sea")).used_vectors
         await desk.close()
 
 

@@ -11,7 +11,7 @@ import pytest
 from stet.index.search import indexer as indexing
 from stet.index.search.kept import index_folder
 from stet.index.search.state import Stage
-from stet.index.searching import SearchMode
+from stet.index.search_query import SearchMode
 from stet.lsp.tasks import Tasks
 from stet.settings.values import SearchSettings, Settings
 from stet.workspace.modification import Modification, ModificationKind
@@ -37,7 +37,7 @@ async def test_a_first_question_is_answered_and_the_second_knows_meaning(desk: D
     assert await desk.find("moor") == ["harbour.py"]
     await desk.ready()
     found = await desk.ask("how the moon moves the sea")
-    assert found.by_meaning
+    assert found.used_vectors
     best = found.passages[0]
     assert (best.name, best.line, best.text) == ("tides.md", 3, "The moon pulls the water.")
     assert (best.first, best.end, best.title) == (0, 3, "Tides")
@@ -115,10 +115,10 @@ async def test_an_error_on_the_way_to_an_answer_is_logged_and_the_files_are_scan
         for _ in range(indexing.MAX_DEATHS):
             found = await desk.ask("moor")
             names = [each.name for each in found.passages]
-            assert (names, found.by_meaning) == (["harbour.py"], False)
+            assert (names, found.used_vectors) == (["harbour.py"], False)
     assert caplog.text.count("the search index could not answer:") == indexing.MAX_DEATHS
     assert "TypeError" in caplog.text
-    assert (await desk.ask("moor")).by_meaning  # the index has answered
+    assert (await desk.ask("moor")).used_vectors  # the index has answered
     assert (desk.index._process, desk.told) == (process, [])
 
 

@@ -187,7 +187,7 @@ async def test_ends_between_which_it_has_answered_never_add_up(desk: Desk) -> No
     await desk.ready()
     for _ in range(indexing.MAX_DEATHS + 1):
         await killed(desk)
-        assert (await desk.ask("moor")).by_meaning  # the index has answered
+        assert (await desk.ask("moor")).used_vectors  # the index has answered
     assert desk.index.state.stage is Stage.READY
     assert desk.told == ["Stet: the search index stopped unexpectedly; it is started again."]
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from stet.index.scan import LinkCache
+from stet.index.link_scan import LinkCache
 from stet.lsp.showing.dead_marks import (
     MAX_MARKS,
     Mark,

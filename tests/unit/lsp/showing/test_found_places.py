@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from lsprotocol import types as lsp
 
-from stet.index.searching import Passage
+from stet.index.search_query import SearchPassage
 from stet.lsp.showing.found_places import (
     MAX_EXCERPT,
     MAX_NAME,
@@ -20,7 +20,7 @@ from tests.support.world import make_world, uri_at
 APP = (
     "import os\n\n\nclass App:\n    def start(self):\n        x = '\x1b[8m'\n        return '😀'\n"
 )
-START = Passage(
+START = SearchPassage(
     uri_at("/ws/app.py"),
     "app.py",
     6,
@@ -41,7 +41,7 @@ def span(first: int, end: int) -> lsp.Range:
     return lsp.Range(lsp.Position(first, 0), lsp.Position(end, 0))
 
 
-def shown(world: Workspace, *passages: Passage) -> list[dict[str, object]]:
+def shown(world: Workspace, *passages: SearchPassage) -> list[dict[str, object]]:
     places = found_places(passages, world.snapshot(), Encoding.UTF16)
     return [place_shape(place) for place in places]
 
@@ -122,7 +122,7 @@ def test_a_symbol_is_of_the_kind_that_it_looks_like(
 ) -> None:
     world = make_world({f"/ws/{name}": text})
     uri = uri_at(f"/ws/{name}")
-    passage = Passage(
+    passage = SearchPassage(
         uri, name, 1, text.split("\n", maxsplit=1)[0], 1.0, first=0, end=2, title=title
     )
     [place] = found_places([passage], world.snapshot(), Encoding.UTF16)

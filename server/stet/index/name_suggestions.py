@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
-from stet.index.files import folded
+from stet.index.file_table import fold_name
 
 MIN_LIKENESS = 0.45
 """Dice's coefficient of the trigrams of two names, from which on they are alike."""
@@ -16,7 +16,7 @@ _N_COMPARED = 20
 """Names whose letters are compared: those that share the most trigrams."""
 
 
-class NearNames:
+class NameSuggestions:
     """A table of file names by their trigrams: asking costs only what the names share."""
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -30,9 +30,9 @@ class NearNames:
             for trigram in trigrams:
                 self._with[trigram].append(nth)
 
-    def near(self, wanted: str, limit: int = 3) -> tuple[str, ...]:
-        """The names most like `wanted`, the best first; folders and endings do not count."""
-        stem = _stem(wanted)
+    def suggest(self, query: str, limit: int = 3) -> tuple[str, ...]:
+        """The names most like `query`, the best first; folders and endings do not count."""
+        stem = _stem(query)
         trigrams = _trigrams(stem)
         shared = Counter(nth for trigram in trigrams for nth in self._with.get(trigram, ()))
         alike = {nth: 2 * n / (len(trigrams) + self._n_trigrams[nth]) for nth, n in shared.items()}
@@ -52,7 +52,7 @@ class NearNames:
 
 def _stem(name: str) -> str:
     stem = posixpath.splitext(posixpath.basename(name.strip("./")))[0] or name
-    return folded(stem).replace("_", "-").replace(" ", "-")
+    return fold_name(stem).replace("_", "-").replace(" ", "-")
 
 
 def _trigrams(stem: str) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 Wikilinks follow Obsidian: a path from the root, else the note of that name, one below the linking
 file's folder first, else the one with the shortest path; the ending may be left out. URLs and
-includes are paths from the file's own folder. Names of modules are in `stet.index.modules`.
+includes are paths from the file's own folder. Names of modules are in `stet.index.module_resolver`.
 """
 
 import posixpath
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from urllib.parse import unquote
 
-from stet.index import modules
-from stet.index.files import Files, folded, joined, nearest, nearest_note
+from stet.index import module_resolver as modules
+from stet.index.file_table import FileTable, fold_name, join_path, nearest_file, nearest_note
 from stet.index.link import Link, LinkKind
 from stet.index.links import ending_of
-from stet.index.packages import script_places
-from stet.index.yaml_quotes import unquoted
+from stet.index.script_packages import script_locations
+from stet.index.yaml_quotes import unquote_name
 from stet.text.entities import unescape_entities
 
 WIKI_ENDINGS = (".md", ".markdown", ".mdx", ".qmd", ".rmd")
@@ -58,7 +58,7 @@ _COMPILED = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class ResolvedLink:
     """What a link means.
 
     Attributes:
@@ -72,49 +72,49 @@ class Resolved:
     lead: str = ""
 
 
-def resolve(link: Link, source: str, files: Files) -> Resolved | None:
+def resolve_link(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
     """The file that `link`, standing in the file `source`, means; None if there is none."""
     if link.kind in (LinkKind.WIKI, LinkKind.EMBED):
-        return _wiki(path_in(link), source, files)
+        return _wiki(link_path(link), source, files)
     if link.kind in PATH_ENDINGS:
         return _path(link, source, files)
     found = modules.resolve_module(link, source, files)
-    return None if found is None else Resolved(*found)
+    return None if found is None else ResolvedLink(*found)
 
 
-def path_in(link: Link) -> str:
+def link_path(link: Link) -> str:
     """The path that a link spells, without the escapes of its language."""
     if link.kind in (LinkKind.WIKI, LinkKind.EMBED):
-        return unquoted(link.written, link.context)
+        return unquote_name(link.written, link.context)
     if link.kind not in (LinkKind.MARKDOWN, LinkKind.ANGLE):
         return link.written
     return unquote(unescape_entities(_ESCAPE.sub(r"\1", link.written)))
 
 
-def _wiki(name: str, source: str, files: Files) -> Resolved | None:
+def _wiki(name: str, source: str, files: FileTable) -> ResolvedLink | None:
     if name.startswith(("./", "../")):
-        target = _at(joined(posixpath.dirname(source), name), ("", *WIKI_ENDINGS), files)
-        return None if target is None else Resolved((target,))
+        target = _at(join_path(posixpath.dirname(source), name), ("", *WIKI_ENDINGS), files)
+        return None if target is None else ResolvedLink((target,))
     tail = name.strip("/")
     has_ending = "." in posixpath.basename(tail)
     endings = ("", *WIKI_ENDINGS) if has_ending else (*WIKI_ENDINGS, "")
     root = files.root_of(source)
     if root is not None:
-        target = _at(joined(root, tail), endings, files)
+        target = _at(join_path(root, tail), endings, files)
         if target is not None:
-            return Resolved((target,), root)
+            return ResolvedLink((target,), root)
     if name.startswith("/"):
         return None  # a path from the root, and nothing else
     for ending in endings:
         target = nearest_note(files.ending_like(tail + ending), source, tail + ending)
         if target is not None:
-            return Resolved((target,), target.rsplit("/", tail.count("/") + 1)[0])
-    target = nearest_note(files.aliases.get(folded(name), ()), source)
-    return None if target is None else Resolved((target,))
+            return ResolvedLink((target,), target.rsplit("/", tail.count("/") + 1)[0])
+    target = nearest_note(files.aliases.get(fold_name(name), ()), source)
+    return None if target is None else ResolvedLink((target,))
 
 
-def _path(link: Link, source: str, files: Files) -> Resolved | None:
-    path = path_in(link)
+def _path(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
+    path = link_path(link)
     if not path:
         return None
     if link.kind is LinkKind.C_SYSTEM:
@@ -122,17 +122,17 @@ def _path(link: Link, source: str, files: Files) -> Resolved | None:
     if link.kind is LinkKind.JAVASCRIPT and not path.startswith((".", "/")):
         return _bare_script(path, source, files)
     for base, within in _bases(link, path, source, files):
-        target = _named(link.kind, joined(base or posixpath.dirname(source), within), files)
+        target = _named(link.kind, join_path(base or posixpath.dirname(source), within), files)
         if target is not None:
-            return Resolved((target,), base)
+            return ResolvedLink((target,), base)
     if link.kind is LinkKind.C_INCLUDE and not path.startswith("."):
         found = files.ending_with(path)
         if len(found) == 1:  # some folder of the include path
-            return Resolved(found, found[0][: -len(path) - 1])
+            return ResolvedLink(found, found[0][: -len(path) - 1])
     return None
 
 
-def _header(path: str, source: str, files: Files) -> Resolved | None:
+def _header(path: str, source: str, files: FileTable) -> ResolvedLink | None:
     """A header of the workspace by the path that others include it by, which may begin in any folder.
 
     A bare name is most often one of the system's. Ours is only the one of that name that lies where
@@ -141,20 +141,22 @@ def _header(path: str, source: str, files: Files) -> Resolved | None:
     found = files.ending_with(path)
     if "/" not in path and (len(found) != 1 or not found[0].endswith(f"/include/{path}")):
         return None
-    best = nearest(found, source)
-    return None if best is None else Resolved((best,), best[: -len(path) - 1])
+    best = nearest_file(found, source)
+    return None if best is None else ResolvedLink((best,), best[: -len(path) - 1])
 
 
-def _bare_script(name: str, source: str, files: Files) -> Resolved | None:
+def _bare_script(name: str, source: str, files: FileTable) -> ResolvedLink | None:
     """A script by the alias of a folder, or from the folder that the build says."""
-    for meant in script_places(name, source, files):
-        target = _named(LinkKind.JAVASCRIPT, joined(meant.folder, meant.within), files)
+    for meant in script_locations(name, source, files):
+        target = _named(LinkKind.JAVASCRIPT, join_path(meant.folder, meant.within), files)
         if target is not None:
-            return Resolved((target,), None if meant.is_whole else meant.folder, meant.lead)
+            return ResolvedLink((target,), None if meant.is_whole else meant.folder, meant.lead)
     return None
 
 
-def _bases(link: Link, path: str, source: str, files: Files) -> Iterator[tuple[str | None, str]]:
+def _bases(
+    link: Link, path: str, source: str, files: FileTable
+) -> Iterator[tuple[str | None, str]]:
     """The folders from which a path may count, None for the file's own, and the path from there."""
     kind, root = link.kind, files.root_of(source)
     if path.startswith("/") and kind is not LinkKind.PHP:
@@ -167,17 +169,17 @@ def _bases(link: Link, path: str, source: str, files: Files) -> Iterator[tuple[s
     if kind in FROM_ABOVE:  # from the main file, which may lie above
         above = files.ancestors(source)
         if link.context:  # the folders of pictures
-            yield from ((joined(a, b), path) for a in above for b in link.context.split("\n"))
+            yield from ((join_path(a, b), path) for a in above for b in link.context.split("\n"))
         yield from ((folder, path) for folder in above[1:])
     elif kind in (LinkKind.MARKDOWN, LinkKind.ANGLE) and root is not None:
         yield root, path
 
 
-def _at(path: str, endings: tuple[str, ...], files: Files) -> str | None:
+def _at(path: str, endings: tuple[str, ...], files: FileTable) -> str | None:
     return next((found for ending in endings if (found := files.at(path + ending))), None)
 
 
-def _named(kind: LinkKind, path: str, files: Files) -> str | None:
+def _named(kind: LinkKind, path: str, files: FileTable) -> str | None:
     """The file that a whole path means."""
     if kind is LinkKind.JAVASCRIPT:
         target = _at(path, _SCRIPT_NAMES, files) or main_script(path, files)
@@ -187,15 +189,17 @@ def _named(kind: LinkKind, path: str, files: Files) -> str | None:
     return target or _other_name(kind, path, files)
 
 
-def main_script(folder: str, files: Files) -> str | None:
+def main_script(folder: str, files: FileTable) -> str | None:
     """The script that the folder of a package means, where its `package.json` names one."""
     build = files.builds.get(f"{folder}/package.json")
     mains = () if build is None else build.main
     endings = PATH_ENDINGS[LinkKind.JAVASCRIPT]
-    return next((at for each in mains if (at := _at(joined(folder, each), endings, files))), None)
+    return next(
+        (at for each in mains if (at := _at(join_path(folder, each), endings, files))), None
+    )
 
 
-def _other_name(kind: LinkKind, path: str, files: Files) -> str | None:
+def _other_name(kind: LinkKind, path: str, files: FileTable) -> str | None:
     """A file that is named by what is made of it, or by its name without an underscore."""
     if kind is LinkKind.JAVASCRIPT:
         ending = ending_of(path)
@@ -210,15 +214,15 @@ Exists = Callable[[str], bool]
 """Whether something lies at a path that is no file links can lead to: an image, a folder."""
 
 
-def lies_at(link: Link, source: str, files: Files, exists: Exists) -> str | None:
+def existing_target(link: Link, source: str, files: FileTable, exists: Exists) -> str | None:
     """Where a relative URL leads that means no file of `files`, if something is there.
 
     The disk is not asked about what lies outside the roots; it is taken to be there.
     """
-    path = path_in(link)
+    path = link_path(link)
     if link.kind not in (LinkKind.MARKDOWN, LinkKind.ANGLE) or not path or path.startswith("/"):
         return None
-    place = joined(posixpath.dirname(source), path)
+    place = join_path(posixpath.dirname(source), path)
     if any(place == root or place.startswith(f"{root}/") for root in files.roots):
         return place if exists(place) else None
     return place

@@ -10,59 +10,66 @@ from collections.abc import Collection, Mapping
 
 from stet.index.front_matter import MAX_CHARACTERS, FrontMatter, find_front_matter
 from stet.index.yaml_lists import item_edits, line_start, next_line
-from stet.index.yaml_nodes import BadYaml, Entry, entries_of, nodes_in, plain, says
-from stet.index.yaml_text import block, entry, flow, scalar
+from stet.index.yaml_nodes import (
+    InvalidYaml,
+    YamlEntry,
+    equals_json,
+    nodes_in,
+    read_entries,
+    to_plain,
+)
+from stet.index.yaml_text import format_block, format_flow, format_property, format_scalar
 from stet.text.edit import Replacement, TextEdit
 from stet.text.lines import dominant_line_end, line_end
 
-__all__ = ["BadYaml", "edit_properties", "properties_of"]
+__all__ = ["InvalidYaml", "edit_properties", "read_properties"]
 
 _COLON = re.compile(r"[ \t]*:(?=[ \t\r\n]|\Z)")
 _ALIAS = re.compile(r"[ \t]*(\*[^\s#]+)")
 _LINE_BREAK = re.compile(r"\r\n|\n|\r")
 
 
-def properties_of(text: str) -> dict[str, object]:
+def read_properties(text: str) -> dict[str, object]:
     """The properties of a note by name: lists, dictionaries, and texts with their YAML types.
 
     Raises:
-        BadYaml: If they can't be read.
+        InvalidYaml: If they can't be read.
     """
     front = _front_matter(text)
-    return {} if front is None else {e.name: plain(e.value) for e in entries_of(front.yaml, 2)}
+    return {} if front is None else {e.name: to_plain(e.value) for e in read_entries(front.yaml, 2)}
 
 
 def edit_properties(
-    text: str, wanted: Mapping[str, object], remove: Collection[str] = ()
+    text: str, values: Mapping[str, object], remove: Collection[str] = ()
 ) -> TextEdit:
-    """The edit of `text` that sets the properties `wanted` and takes out those of `remove`.
+    """The edit of `text` that sets the properties `values` and takes out those of `remove`.
 
     A text without front matter gets one. Values are those of JSON.
 
     Raises:
-        BadYaml: If the front matter can't be read, or can't be changed without touching the rest.
+        InvalidYaml: If the front matter can't be read, or can't be changed without touching the rest.
     """
     front = _front_matter(text)
     end = dominant_line_end(text)
     if front is None:
-        lines = "".join(entry(name, value, "", end) for name, value in wanted.items())
+        lines = "".join(format_property(name, value, "", end) for name, value in values.items())
         start = len(text) - len(text.removeprefix("\ufeff"))
         new = f"---{end}{lines}---{end}" if lines else ""
         _check_size(len(lines))
         return TextEdit((Replacement(start, start, new),) if new else ())
-    entries = {each.name: each for each in entries_of(front.yaml, 2)}
+    entries = {each.name: each for each in read_entries(front.yaml, 2)}
     found: list[Replacement] = []
-    for name, value in wanted.items():
+    for name, value in values.items():
         if name not in entries:
             found.append(_added(name, value, front, entries, end))
-        elif not says(plain(entries[name].value), value):
+        elif not equals_json(to_plain(entries[name].value), value):
             found += _changed(front.yaml, entries[name], value, end)
     for name in remove:
         if name in entries:
             found.append(_removed(front.yaml, entries[name]))
     edit = TextEdit(tuple(found))
     _check_size(len(front.yaml) + sum(len(r.text) - (r.end - r.start) for r in found))
-    _check(front.yaml, edit.apply(front.yaml), wanted, remove)
+    _check_result(front.yaml, edit.apply(front.yaml), values, remove)
     return TextEdit(
         tuple(Replacement(r.start + front.start, r.end + front.start, r.text) for r in found)
     )
@@ -72,10 +79,10 @@ def _check_size(n_characters: int) -> None:
     """See that what is written could be read again.
 
     Raises:
-        BadYaml: If not.
+        InvalidYaml: If not.
     """
     if n_characters > MAX_CHARACTERS:
-        raise BadYaml(
+        raise InvalidYaml(
             f"line 1: the front matter would have {n_characters:,} characters; {MAX_CHARACTERS:,} is "
             "the most. Put long texts into the note itself."
         )
@@ -85,11 +92,11 @@ def _front_matter(text: str) -> FrontMatter | None:
     """The front matter.
 
     Raises:
-        BadYaml: If it begins and does not end.
+        InvalidYaml: If it begins and does not end.
     """
     front = find_front_matter(text)
     if front is None and re.match(r"\ufeff?---[ \t]*[\r\n]", text) and _looks_like_yaml(text):
-        raise BadYaml(
+        raise InvalidYaml(
             f"line 1: the front matter has no closing `---` in {MAX_CHARACTERS:,} characters."
         )
     return front
@@ -101,44 +108,46 @@ def _looks_like_yaml(text: str) -> bool:
     return len(lines) > 1 and re.match(r"[\w-]+:(?:\s|$)", lines[1]) is not None
 
 
-def _check(before: str, after: str, wanted: Mapping[str, object], remove: Collection[str]) -> None:
+def _check_result(
+    before: str, after: str, values: Mapping[str, object], remove: Collection[str]
+) -> None:
     """See that what was written says what was wanted, and the rest what it said.
 
     Raises:
-        BadYaml: If not.
+        InvalidYaml: If not.
     """
-    old = {each.name: plain(each.value) for each in entries_of(before, 2)}
+    old = {each.name: to_plain(each.value) for each in read_entries(before, 2)}
     try:
-        new = {each.name: plain(each.value) for each in entries_of(after, 2)}
-    except BadYaml:
+        new = {each.name: to_plain(each.value) for each in read_entries(after, 2)}
+    except InvalidYaml:
         new = {}
-    kept = [name for name in old if name not in remove and name not in wanted]
+    unchanged = [name for name in old if name not in remove and name not in values]
     if (
-        set(new) != ({*old, *wanted} - (set(remove) - set(wanted)))
-        or any(new[name] != old[name] for name in kept)
-        or not all(says(new[name], value) for name, value in wanted.items())
+        set(new) != ({*old, *values} - (set(remove) - set(values)))
+        or any(new[name] != old[name] for name in unchanged)
+        or not all(equals_json(new[name], value) for name, value in values.items())
     ):
-        names = ", ".join(sorted({*wanted, *remove}))
-        raise BadYaml(f"line 1: {names} can't be changed alone here; use `edit_file`.")
+        names = ", ".join(sorted({*values, *remove}))
+        raise InvalidYaml(f"line 1: {names} can't be changed alone here; use `edit_file`.")
 
 
 def _added(
-    name: str, value: object, front: FrontMatter, entries: Mapping[str, Entry], end: str
+    name: str, value: object, front: FrontMatter, entries: Mapping[str, YamlEntry], end: str
 ) -> Replacement:
     """A new property below the others."""
     first = next(iter(entries.values()), None)
     indent = " " * (first.key.start_mark.column if first else 0)
     place = len(front.yaml)
-    return Replacement(place, place, entry(name, value, indent, end))
+    return Replacement(place, place, format_property(name, value, indent, end))
 
 
-def _removed(yaml: str, old: Entry) -> Replacement:
+def _removed(yaml: str, old: YamlEntry) -> Replacement:
     """The whole lines of a property, the comment behind it included."""
     start = line_start(yaml, old.key.start_mark.index)
     return Replacement(start, next_line(yaml, _end_of(yaml, old)), "")
 
 
-def _end_of(yaml: str, old: Entry) -> int:
+def _end_of(yaml: str, old: YamlEntry) -> int:
     """Where the last thing of a value ends; comments and empty lines below are not its own."""
     start, end = _value_start(yaml, old), 0
     for node in nodes_in(old.value):
@@ -152,20 +161,20 @@ def _end_of(yaml: str, old: Entry) -> int:
     return max(start, end)
 
 
-def _value_start(yaml: str, old: Entry) -> int:
+def _value_start(yaml: str, old: YamlEntry) -> int:
     """Behind the colon.
 
     Raises:
-        BadYaml: If there is none: a name written with `?`.
+        InvalidYaml: If there is none: a name written with `?`.
     """
     colon = _COLON.match(yaml, old.key.end_mark.index)
     if colon is None:
         line = 2 + old.key.start_mark.line
-        raise BadYaml(f"line {line}: {old.name!r} can only be changed with `edit_file`.")
+        raise InvalidYaml(f"line {line}: {old.name!r} can only be changed with `edit_file`.")
     return colon.end()
 
 
-def _changed(yaml: str, old: Entry, value: object, end: str) -> list[Replacement]:
+def _changed(yaml: str, old: YamlEntry, value: object, end: str) -> list[Replacement]:
     """Another value for a property that is there: items of a list where it stays one."""
     node = old.value
     start, stop = _value_start(yaml, old), _end_of(yaml, old)
@@ -179,7 +188,7 @@ def _changed(yaml: str, old: Entry, value: object, end: str) -> list[Replacement
     if node.id != "scalar" and not node.flow_style and isinstance(value, list | dict) and value:
         indent = " " * (old.key.start_mark.column + 2)
         below = next_line(yaml, start)
-        return [Replacement(below, next_line(yaml, stop), block(value, indent, end))]
+        return [Replacement(below, next_line(yaml, stop), format_block(value, indent, end))]
     if node.id != "scalar" and not node.flow_style:
         # The comment behind the name stays.
         below = next_line(yaml, start)
@@ -194,4 +203,4 @@ def _changed(yaml: str, old: Entry, value: object, end: str) -> list[Replacement
 
 
 def _on_a_line(value: object, quote: str | None = None) -> str:
-    return scalar(value, quote) if isinstance(value, str) else flow(value)
+    return format_scalar(value, quote) if isinstance(value, str) else format_flow(value)

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from stet.index.builds import PACKAGE, Build, Patterns
-from stet.index.files import Files, nearest
+from stet.index.build_files import PACKAGE, BuildFile, Patterns
+from stet.index.file_table import FileTable, nearest_file
 
 MAX_CONFIGS = 16
 """Build files that are asked about one name."""
@@ -18,7 +18,7 @@ _SCRIPTS = ("tsconfig.json", "jsconfig.json")
 
 
 @dataclass(frozen=True, slots=True)
-class Meant:
+class ScriptLocation:
     """What a bare name of a script may mean.
 
     Attributes:
@@ -34,14 +34,16 @@ class Meant:
     is_whole: bool = False
 
 
-def script_places(name: str, source: str, files: Files) -> Iterator[Meant]:
+def script_locations(name: str, source: str, files: FileTable) -> Iterator[ScriptLocation]:
     """Where the bare `name` that stands in the file `source` may lead, as TypeScript and Node look."""
     folders = files.ancestors(source)
     yield from _by_builds(name, folders, files.builds)
     yield from _by_package(name, source, files)
 
 
-def _by_builds(name: str, folders: list[str], builds: Mapping[str, Build]) -> Iterator[Meant]:
+def _by_builds(
+    name: str, folders: list[str], builds: Mapping[str, BuildFile]
+) -> Iterator[ScriptLocation]:
     """What the build files in `folders`, the nearest first, make of a name."""
     if name.startswith("#"):
         home = next((each for each in folders if f"{each}/{PACKAGE}" in builds), None)
@@ -52,10 +54,10 @@ def _by_builds(name: str, folders: list[str], builds: Mapping[str, Build]) -> It
         base = posixpath.normpath(f"{home}/{build.base_url or '.'}")
         yield from _by_pattern(name, base, build.paths)
         if build.base_url is not None:
-            yield Meant(base, name)
+            yield ScriptLocation(base, name)
 
 
-def _configs(folders: list[str], builds: Mapping[str, Build]) -> Iterator[str]:
+def _configs(folders: list[str], builds: Mapping[str, BuildFile]) -> Iterator[str]:
     """The build files that say what names mean: the nearest, those it adds to, its parts."""
     first = (
         path for folder in folders for each in _SCRIPTS if (path := f"{folder}/{each}") in builds
@@ -79,7 +81,7 @@ def _configs(folders: list[str], builds: Mapping[str, Build]) -> Iterator[str]:
             left += [place] if each.endswith(".json") else [f"{place}/{one}" for one in _SCRIPTS]
 
 
-def _by_pattern(name: str, base: str, patterns: Patterns) -> Iterator[Meant]:
+def _by_pattern(name: str, base: str, patterns: Patterns) -> Iterator[ScriptLocation]:
     """What the pattern with the longest beginning makes of `name`; one without `*` goes first."""
     fitting = []
     for pattern, meant in patterns:
@@ -93,25 +95,25 @@ def _by_pattern(name: str, base: str, patterns: Patterns) -> Iterator[Meant]:
     for each in meant:
         place = posixpath.normpath(f"{base}/{each.replace('*', inner, 1)}")
         if is_whole or rest or not each.endswith("/*"):
-            yield Meant(posixpath.dirname(place), posixpath.basename(place), is_whole=True)
+            yield ScriptLocation(posixpath.dirname(place), posixpath.basename(place), is_whole=True)
         else:
-            yield Meant(posixpath.normpath(f"{base}/{each[:-2]}"), inner, lead)
+            yield ScriptLocation(posixpath.normpath(f"{base}/{each[:-2]}"), inner, lead)
 
 
-def _by_package(name: str, source: str, files: Files) -> Iterator[Meant]:
+def _by_package(name: str, source: str, files: FileTable) -> Iterator[ScriptLocation]:
     """What a name means that begins with that of a package of the workspace."""
     n_parts = 2 if name.startswith("@") else 1
     parts = name.split("/")
     package, within = "/".join(parts[:n_parts]), "/".join(parts[n_parts:])
-    here = nearest(files.packages.get(package, ()), source)
+    here = nearest_file(files.packages.get(package, ()), source)
     if here is None:
         return
     folder = here.rpartition("/")[0]
     for each in _by_pattern(f"./{within}" if within else ".", folder, files.builds[here].exports):
         yield each if each.is_whole else replace(each, lead=package + each.lead[1:])
     if within:
-        yield Meant(folder, within, f"{package}/")
-        yield Meant(f"{folder}/src", within, f"{package}/")
+        yield ScriptLocation(folder, within, f"{package}/")
+        yield ScriptLocation(f"{folder}/src", within, f"{package}/")
     else:
-        yield Meant(*folder.rpartition("/")[::2], is_whole=True)
-        yield Meant(folder, "src", is_whole=True)
+        yield ScriptLocation(*folder.rpartition("/")[::2], is_whole=True)
+        yield ScriptLocation(folder, "src", is_whole=True)

@@ -36,7 +36,7 @@ def folded_text(text: str) -> str:
     return text.lower() if text.isascii() else normalize_unicode("NFC", text).casefold()
 
 
-def parts(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """The words of `text`, those of identifiers apart, folded, in order."""
     found: list[str] = []
     for word in _WORD.findall(text):
@@ -46,12 +46,12 @@ def parts(text: str) -> list[str]:
 
 def stems(text: str) -> list[str]:
     """The stems of the words of `text`, in order."""
-    return [stem(part) for part in parts(text)]
+    return [stem(part) for part in split_words(text)]
 
 
-def terms(query: str) -> list[str]:
+def query_stems(query: str) -> list[str]:
     """The stems that a question in words asks for, without repeats and without words that say nothing."""
-    words = parts(query)
+    words = split_words(query)
     telling = [word for word in words if word not in STOP_WORDS]
     return list(dict.fromkeys(map(stem, telling or words)))
 
@@ -62,7 +62,7 @@ def stem(word: str) -> str:
     if not (word.isascii() and word.isalpha()):
         return word
     word = _singular(word)
-    while (shorter := _without_ending(word)) != word:
+    while (shorter := _strip_ending(word)) != word:
         word = shorter
     return word
 
@@ -77,7 +77,7 @@ def _singular(word: str) -> str:
     return word
 
 
-def _without_ending(word: str) -> str:
+def _strip_ending(word: str) -> str:
     for ending in _ENDINGS:
         rest = word[: -len(ending)]
         if not word.endswith(ending) or len(rest) < _MIN_STEM or not _VOWEL.search(rest):

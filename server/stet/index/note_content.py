@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from stet.index.blocks import Token, block_parser, blocks_of
 from stet.index.front_matter import find_front_matter
-from stet.index.properties import BadYaml, properties_of
-from stet.index.tags import TAG_CHARACTER, tags_of
+from stet.index.note_blocks import Token, block_parser, parse_blocks
+from stet.index.note_properties import InvalidYaml, read_properties
+from stet.index.note_tags import TAG_CHARACTER, property_tags
 
 MAX_PARAGRAPH = 20_000
 """A longer paragraph is not searched for tags."""
@@ -28,7 +28,7 @@ _FRONT_TAGS = re.compile(r"^[\"']?tags?[\"']?[ \t]*:", re.MULTILINE | re.IGNOREC
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
+class NoteHeading:
     """A heading: its line (1-based), its level (1-6) and its text on one line."""
 
     line: int
@@ -37,7 +37,7 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class NoteTask:
     """`- [ ] text`, or done with `[x]`; its line is 1-based."""
 
     line: int
@@ -45,11 +45,11 @@ class Task:
     text: str
 
 
-def headings_in(text: str) -> tuple[Heading, ...]:
+def headings_in(text: str) -> tuple[NoteHeading, ...]:
     """The headings of a note, in order of place."""
-    tokens, above = blocks_of(text)
+    tokens, above = parse_blocks(text)
     return tuple(
-        Heading(
+        NoteHeading(
             above + opening.map[0] + 1,
             int(opening.tag[1]),
             " ".join(inside.content[: 2 * MAX_TITLE].split())[:MAX_TITLE],
@@ -59,16 +59,18 @@ def headings_in(text: str) -> tuple[Heading, ...]:
     )
 
 
-def tasks_in(text: str) -> tuple[Task, ...]:
+def tasks_in(text: str) -> tuple[NoteTask, ...]:
     """The tasks of a note, in order of place."""
     if "[" not in text:
         return ()
-    tokens, above = blocks_of(text)
+    tokens, above = parse_blocks(text)
     found = []
     for item, _, inside in zip(tokens, tokens[1:], tokens[2:], strict=False):
         task = _TASK.match(inside.content) if item.type == "list_item_open" else None
         if task is not None and inside.type == "inline":
-            found.append(Task(above + inside.map[0] + 1, task["mark"] != " ", task["text"] or ""))
+            found.append(
+                NoteTask(above + inside.map[0] + 1, task["mark"] != " ", task["text"] or "")
+            )
     return tuple(found)
 
 
@@ -86,8 +88,8 @@ def front_tags(text: str) -> tuple[str, ...]:
     if front is None or _FRONT_TAGS.search(front.yaml) is None:
         return ()
     try:
-        return tags_of(properties_of(text))
-    except BadYaml:
+        return property_tags(read_properties(text))
+    except InvalidYaml:
         return ()
 
 
@@ -95,7 +97,7 @@ def _inline_tags(text: str) -> Iterator[str]:
     if _MAY_HOLD_TAG.search(text) is None:
         return
     n_left = MAX_PARAGRAPHS
-    for token in blocks_of(text)[0]:
+    for token in parse_blocks(text)[0]:
         if token.type == "inline" and len(token.content) <= min(MAX_PARAGRAPH, n_left):
             if _MAY_HOLD_TAG.search(token.content) is None:
                 continue

@@ -1,6 +1,6 @@
 """From the name of a module to its file: Python, Go, Java and Kotlin, PHP's namespaces.
 
-Rust's modules are in `stet.index.crates`.
+Rust's modules are in `stet.index.rust_crates`.
 
 Where a language looks for modules is said in build files that a scan does not read. So a name means
 the file that its parts lead to from a folder above, or from wherever exactly they are found.
@@ -10,23 +10,23 @@ import posixpath
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
-from stet.index import crates
-from stet.index.builds import go_folder
-from stet.index.files import Files, joined, nearest
+from stet.index import rust_crates as crates
+from stet.index.build_files import go_folder
+from stet.index.file_table import FileTable, join_path, nearest_file
 from stet.index.link import Link, LinkKind
 
-_Found = tuple[tuple[str, ...], str | None]
+_Resolution = tuple[tuple[str, ...], str | None]
 """The files, and the folder from which the name counts."""
 _PYTHON = (".py", ".pyi", "/__init__.py", "/__init__.pyi")
 _JVM = (".java", ".kt", ".kts", ".scala", ".groovy")
 
 
-def resolve_module(link: Link, source: str, files: Files) -> _Found | None:
+def resolve_module(link: Link, source: str, files: FileTable) -> _Resolution | None:
     """What the name in `link` means in the file `source`."""
     return _RESOLVERS[link.kind](link, source, files)
 
 
-def _python(link: Link, source: str, files: Files) -> _Found | None:
+def _python(link: Link, source: str, files: FileTable) -> _Resolution | None:
     module = link.written.replace(" ", "").replace("\t", "")
     if link.kind is LinkKind.PYTHON_NAME:
         module = f"{link.context}{'' if link.context.endswith('.') else '.'}{link.written}"
@@ -39,7 +39,7 @@ def _python(link: Link, source: str, files: Files) -> _Found | None:
         folder = posixpath.dirname(source)
         for _ in range(n_dots - 1):
             folder = posixpath.dirname(folder)
-        found = _python_file(joined(folder, path), files)
+        found = _python_file(join_path(folder, path), files)
         return None if found is None else ((found,), None)
     for base in _python_bases(source, files):
         found = _python_file(f"{base}/{path}", files)
@@ -48,14 +48,14 @@ def _python(link: Link, source: str, files: Files) -> _Found | None:
     return _python_anywhere(path, source, files)
 
 
-def _python_bases(source: str, files: Files) -> Iterator[str]:
+def _python_bases(source: str, files: FileTable) -> Iterator[str]:
     """The folders above that hold packages and are none."""
     for folder in files.ancestors(source):
         if f"{folder}/__init__.py" not in files.paths:
             yield folder
 
 
-def _python_anywhere(path: str, source: str, files: Files) -> _Found | None:
+def _python_anywhere(path: str, source: str, files: FileTable) -> _Resolution | None:
     """A top-level package of that name, wherever in the workspace its source folder is."""
     tails = [path + ending for ending in (_PYTHON if "/" in path else _PYTHON[2:])]
     bases = {
@@ -63,34 +63,34 @@ def _python_anywhere(path: str, source: str, files: Files) -> _Found | None:
         for tail in tails
         for found in files.ending_with(tail)
     }
-    best = nearest(
+    best = nearest_file(
         tuple(sorted(f for f, base in bases.items() if f"{base}/__init__.py" not in files.paths)),
         source,
     )
     return None if best is None else ((best,), bases[best])
 
 
-def _python_file(path: str, files: Files) -> str | None:
+def _python_file(path: str, files: FileTable) -> str | None:
     # Python's names are exact whatever the disk folds.
     return next((path + ending for ending in _PYTHON if path + ending in files.paths), None)
 
 
-def _rust(link: Link, source: str, files: Files) -> _Found | None:
+def _rust(link: Link, source: str, files: FileTable) -> _Resolution | None:
     find = crates.find_module if link.kind is LinkKind.RUST_MOD else crates.find_use
     found = find(link, source, files)
     return None if found is None else ((found[0],), found[1])
 
 
-def _go(link: Link, source: str, files: Files) -> _Found | None:
+def _go(link: Link, source: str, files: FileTable) -> _Resolution | None:
     """The files of a package: of a module here; where no module is known, of a folder like it.
 
     In that case the first part of its path, if it is ours, is a host's name. What is copied into a
     `vendor` folder above is taken from there.
     """
     if files.go_modules:
-        own = go_folder(link.written, files.go_modules)
+        module_folder = go_folder(link.written, files.go_modules)
         copies = (f"{each}/vendor/{link.written}" for each in files.ancestors(source))
-        for folder in (*([own] if own is not None else []), *copies):
+        for folder in (*([module_folder] if module_folder is not None else []), *copies):
             found = _go_files(folder, source, files)
             if found:
                 return found, folder
@@ -106,7 +106,7 @@ def _go(link: Link, source: str, files: Files) -> _Found | None:
     return None
 
 
-def _go_files(folder: str, source: str, files: Files) -> tuple[str, ...]:
+def _go_files(folder: str, source: str, files: FileTable) -> tuple[str, ...]:
     return tuple(
         path
         for path in files.in_folder(folder)
@@ -114,7 +114,7 @@ def _go_files(folder: str, source: str, files: Files) -> tuple[str, ...]:
     )
 
 
-def _jvm(link: Link, source: str, files: Files) -> _Found | None:
+def _jvm(link: Link, source: str, files: FileTable) -> _Resolution | None:
     parts = link.written.split(".")
     if parts[-1] == "*":
         package = "/".join(parts[:-1])
@@ -131,31 +131,33 @@ def _jvm(link: Link, source: str, files: Files) -> _Found | None:
     for n_parts in range(len(parts), 1, -1):  # behind the class may stand one of its members
         path = "/".join(parts[:n_parts])
         candidates = (each for ending in _JVM for each in files.ending_with(path + ending))
-        best = nearest(tuple(sorted(candidates)), source)
+        best = nearest_file(tuple(sorted(candidates)), source)
         if best is not None:
             return (best,), posixpath.splitext(best)[0][: -len(path) - 1]
     return None
 
 
-def _php(link: Link, source: str, files: Files) -> _Found | None:
+def _php(link: Link, source: str, files: FileTable) -> _Resolution | None:
     parts = link.written.split("\\")
     for first in range(len(parts) - 1):  # what stands before may be no folder
         path = "/".join(parts[first:])
-        best = nearest(files.ending_with(f"{path}.php"), source)
+        best = nearest_file(files.ending_with(f"{path}.php"), source)
         if best is not None:
             return (best,), best[: -len(path) - 5]
     return None
 
 
-_RESOLVERS: Mapping[LinkKind, Callable[[Link, str, Files], _Found | None]] = MappingProxyType(
-    {
-        LinkKind.PYTHON: _python,
-        LinkKind.PYTHON_FROM: _python,
-        LinkKind.PYTHON_NAME: _python,
-        LinkKind.RUST_MOD: _rust,
-        LinkKind.RUST_USE: _rust,
-        LinkKind.GO: _go,
-        LinkKind.JVM: _jvm,
-        LinkKind.PHP_USE: _php,
-    }
+_RESOLVERS: Mapping[LinkKind, Callable[[Link, str, FileTable], _Resolution | None]] = (
+    MappingProxyType(
+        {
+            LinkKind.PYTHON: _python,
+            LinkKind.PYTHON_FROM: _python,
+            LinkKind.PYTHON_NAME: _python,
+            LinkKind.RUST_MOD: _rust,
+            LinkKind.RUST_USE: _rust,
+            LinkKind.GO: _go,
+            LinkKind.JVM: _jvm,
+            LinkKind.PHP_USE: _php,
+        }
+    )
 )

@@ -19,7 +19,7 @@ class SearchMode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class SearchQuery:
     """What is looked for.
 
     Attributes:
@@ -36,7 +36,7 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class SearchPassage:
     """One place found.
 
     Attributes:
@@ -67,21 +67,21 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResults:
     """The answer.
 
     Attributes:
         passages: The best first; those of one file together.
         n_more: How many others there are.
-        by_meaning: Whether meaning had a say in the order.
+        used_vectors: Whether meaning had a say in the order.
         is_cut: Whether files were left out because there are too many.
         n_files_so_far: How many files the answer was looked for in, where the index is still being
             built; None where it is whole.
     """
 
-    passages: tuple[Passage, ...]
+    passages: tuple[SearchPassage, ...]
     n_more: int = 0
-    by_meaning: bool = False
+    used_vectors: bool = False
     is_cut: bool = False
     n_files_so_far: int | None = None
 
@@ -89,7 +89,7 @@ class Found:
 class Searcher(Protocol):
     """Answers questions about the files that may be shown, unsaved text included."""
 
-    async def search(self, snapshot: Snapshot, query: Query) -> Found:
+    async def search(self, snapshot: Snapshot, query: SearchQuery) -> SearchResults:
         """The passages that fit best.
 
         Raises:

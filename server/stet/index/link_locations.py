@@ -9,7 +9,7 @@ from stet.workspace.snapshot import NotShown, Snapshot
 
 
 @dataclass(slots=True)
-class LinkPlaces:
+class LinkLocations:
     """Lines of links in the texts of one snapshot, each text read once. Blocks on the disk."""
 
     snapshot: Snapshot

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 
-from stet.index.files import folded
+from stet.index.file_table import fold_name
 
 _OPERATOR = re.compile(r">=|<=|!=|>|<|~|=?")
 _AGO = re.compile(r"(?P<n>\d{1,5})(?P<unit>[hdw])")
@@ -30,7 +30,7 @@ _ORDERS: Mapping[str, Callable[[int], bool]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class PropertyFilter:
     """What a value must be.
 
     Attributes:
@@ -44,52 +44,52 @@ class Condition:
     moment: datetime | None = None
 
     @classmethod
-    def parse(cls, value: str, now: datetime | None = None) -> "Condition":
+    def parse(cls, value: str, now: datetime | None = None) -> "PropertyFilter":
         """A condition as a model writes it; without `now` there is no time ago."""
         written = value.strip()
         found = _OPERATOR.match(written)
         assert found is not None  # the pattern takes any text
         operator, text = found[0], written[found.end() :].lstrip()
-        return cls("" if operator == "=" else operator, text, now and ago(text, now))
+        return cls("" if operator == "=" else operator, text, now and parse_age(text, now))
 
-    def is_met(self, value: object) -> bool:
-        """Whether a property's value (`properties_of`) meets it: for a list, whether an item does.
+    def matches(self, value: object) -> bool:
+        """Whether a property's value (`read_properties`) meets it: for a list, whether an item does.
 
         `!=` is met where no item equals.
         """
         written = list(_leaves(value))
         if self.operator == "~":
-            return any(folded(self.text) in folded(each) for each in written)
+            return any(fold_name(self.text) in fold_name(each) for each in written)
         if self.operator in ("", "!="):
-            equal = any(self._compared(each) == 0 for each in written)
+            equal = any(self._compare(each) == 0 for each in written)
             return equal if self.operator == "" else not equal
         fits = _ORDERS[self.operator]
-        orders = map(self._compared, written)
+        orders = map(self._compare, written)
         return any(order is not None and fits(order) for order in orders)
 
-    def _compared(self, written: str) -> int | None:
-        """How a value stands to this one, as `compared`."""
-        if self.moment is not None and (moment := moment_of(written)) is not None:
+    def _compare(self, written: str) -> int | None:
+        """How a value stands to this one, as `compare_values`."""
+        if self.moment is not None and (moment := parse_moment(written)) is not None:
             return (moment > self.moment) - (moment < self.moment)
-        return compared(written, self.text)
+        return compare_values(written, self.text)
 
 
-def compared(one: str, other: str) -> int | None:
+def compare_values(one: str, other: str) -> int | None:
     """Less than, equal to or greater than 0, as `one` stands to `other`; None: no order."""
-    if _PERIOD.fullmatch(other) and (moment := moment_of(one)) is not None:
+    if _PERIOD.fullmatch(other) and (moment := parse_moment(one)) is not None:
         start = moment.isoformat()[: len(other)]
         return (start > other) - (start < other)
-    for read in (_number, moment_of):
+    for read in (_number, parse_moment):
         left, right = read(one), read(other)
         if left is not None and right is not None:
             return (left > right) - (left < right)  # type: ignore[operator]  # both of one kind
         if left is not None or right is not None:
-            return 0 if folded(one) == folded(other) else None
-    left_text, right_text = folded(one), folded(other)
+            return 0 if fold_name(one) == fold_name(other) else None
+    left_text, right_text = fold_name(one), fold_name(other)
     return (left_text > right_text) - (left_text < right_text)
 
 
-def ago(text: str, now: datetime) -> datetime | None:
+def parse_age(text: str, now: datetime) -> datetime | None:
     """The moment that `12h`, `7d` or `2w` before `now` was; None if it says no such thing."""
     found = _AGO.fullmatch(text.strip())
     if found is None:
@@ -100,7 +100,7 @@ def ago(text: str, now: datetime) -> datetime | None:
         return None
 
 
-def moment_of(text: str) -> datetime | None:
+def parse_moment(text: str) -> datetime | None:
     """An ISO 8601 date or time, UTC where no zone is named; None if it is none."""
     if not re.match(r"\d{4}-\d{2}-\d{2}", text):
         return None

@@ -9,16 +9,23 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from stet.index.files import Files, folded
+from stet.index.file_table import FileTable, fold_name
 from stet.index.link import Link, LinkKind
-from stet.index.modules import resolve_module
-from stet.index.resolve import FROM_ABOVE, PATH_ENDINGS, Exists, Resolved, lies_at, resolve
-from stet.index.respell import dotted, respell, respell_url
+from stet.index.link_resolver import (
+    FROM_ABOVE,
+    PATH_ENDINGS,
+    Exists,
+    ResolvedLink,
+    existing_target,
+    resolve_link,
+)
+from stet.index.link_writer import write_link, write_module_name, write_url
+from stet.index.module_resolver import resolve_module
 from stet.text.edit import Replacement
 
 
 @dataclass(frozen=True, slots=True)
-class Rewriting:
+class LinkRewrites:
     """The links that a move breaks.
 
     Attributes:
@@ -31,7 +38,7 @@ class Rewriting:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class FileMove:
     """One file gets another name.
 
     Attributes:
@@ -44,8 +51,8 @@ class Move:
 
     old: str
     new: str
-    before: Files
-    after: Files
+    before: FileTable
+    after: FileTable
     exists: Exists
 
     def moved(self, path: str) -> str:
@@ -54,8 +61,8 @@ class Move:
 
 
 def rewrite_links(
-    links: Mapping[str, Sequence[Link]], files: Files, old: str, new: str, exists: Exists
-) -> Rewriting:
+    links: Mapping[str, Sequence[Link]], files: FileTable, old: str, new: str, exists: Exists
+) -> LinkRewrites:
     """The rewriting that goes with moving the file `old` to `new`.
 
     Args:
@@ -63,16 +70,18 @@ def rewrite_links(
         files: All files, before the move.
         old: The file's path.
         new: Its path after the move.
-        exists: As in `Move`.
+        exists: As in `FileMove`.
     """
-    move = Move(old, new, files, files.moved(old, new), exists)
+    move = FileMove(old, new, files, files.moved(old, new), exists)
     edits: dict[str, tuple[Replacement, ...]] = {}
     left: list[tuple[str, Link]] = []
     for source, found in links.items():
         mine: list[Replacement] = []
         for part in _statements(found):
             wanted = (
-                _from_import(part, source, move) if len(part) > 1 else _one(part[0], source, move)
+                _rewrite_from_import(part, source, move)
+                if len(part) > 1
+                else _rewrite_link(part[0], source, move)
             )
             if wanted is None:
                 left.append((source, part[0]))
@@ -80,13 +89,15 @@ def rewrite_links(
                 mine += wanted
         if mine:
             edits[source] = tuple(mine)
-    return Rewriting(edits, tuple(left))
+    return LinkRewrites(edits, tuple(left))
 
 
-def linking_to(target: str, links: Mapping[str, Sequence[Link]], files: Files) -> Iterator[str]:
+def files_linking_to(
+    target: str, links: Mapping[str, Sequence[Link]], files: FileTable
+) -> Iterator[str]:
     """The files of `links`, by path, in which one of them means the file `target`."""
     for source, found in links.items():
-        meant = (resolve(link, source, files) for link in found)
+        meant = (resolve_link(link, source, files) for link in found)
         if any(each is not None and target in each.targets for each in meant):
             yield source
 
@@ -103,16 +114,16 @@ def _statements(links: Iterable[Link]) -> Iterator[list[Link]]:
         yield part
 
 
-def _one(link: Link, source: str, move: Move) -> list[Replacement] | None:
+def _rewrite_link(link: Link, source: str, move: FileMove) -> list[Replacement] | None:
     """What to write for one link; nothing if it stays right, None if that can't be written."""
     place = move.moved(source)
-    before = resolve(link, source, move.before)
+    before = resolve_link(link, source, move.before)
     if before is None:
-        return _to_others(link, source, move)
+        return _rewrite_relative_targets(link, source, move)
     targets = tuple(move.moved(target) for target in before.targets)
-    after = resolve(link, place, move.after)
+    after = resolve_link(link, place, move.after)
     if (
-        _same(link, before, after, targets)
+        _still_means(link, before, after, targets)
         and not _is_detour(link, before, source, move)
         and not _is_misspelt(link, before, source, move)
     ):
@@ -120,13 +131,15 @@ def _one(link: Link, source: str, move: Move) -> list[Replacement] | None:
     if link.kind is LinkKind.GO or len(targets) > 1:
         # A package is a folder: it stays where it is unless it has lost its last file.
         return [] if after is not None else None
-    new = respell(link, before, place, targets[0], move.after)
+    new = write_link(link, before, place, targets[0], move.after)
     if new is None or not _means(replace(link, written=new), place, targets[0], move.after):
         return None
     return [] if new == link.written else [Replacement(link.start, link.end, new)]
 
 
-def _same(link: Link, before: Resolved, after: Resolved | None, targets: tuple[str, ...]) -> bool:
+def _still_means(
+    link: Link, before: ResolvedLink, after: ResolvedLink | None, targets: tuple[str, ...]
+) -> bool:
     """Whether a link means the same as it stands.
 
     A path must count from where it did: what finds it elsewhere too may be us alone.
@@ -138,66 +151,66 @@ def _same(link: Link, before: Resolved, after: Resolved | None, targets: tuple[s
     return before.base is not None and after.base is None and link.kind not in FROM_ABOVE
 
 
-def _is_detour(link: Link, before: Resolved, source: str, move: Move) -> bool:
+def _is_detour(link: Link, before: ResolvedLink, source: str, move: FileMove) -> bool:
     """Whether a relative path that was the shortest leads now out of its folder and back into it.
 
     It still means the right file, but moving the file back would not bring the old text back.
     """
     if source != move.old or link.kind not in PATH_ENDINGS or before.base is not None:
         return False
-    return respell(link, before, source, before.targets[0], move.before) == link.written
+    return write_link(link, before, source, before.targets[0], move.before) == link.written
 
 
-def _is_misspelt(link: Link, before: Resolved, source: str, move: Move) -> bool:
+def _is_misspelt(link: Link, before: ResolvedLink, source: str, move: FileMove) -> bool:
     """Whether a path leads to a file by the old case or Unicode form of a name only: to the moved one,
     or from a folder whose own name has another form now.
 
     Here it means the file still; on other disks and on the web it would not.
     """
-    if folded(move.old) != folded(move.new) or link.kind not in PATH_ENDINGS:
+    if fold_name(move.old) != fold_name(move.new) or link.kind not in PATH_ENDINGS:
         return False
-    is_elsewhere = posixpath.dirname(move.old) != posixpath.dirname(move.new)
-    is_own = source == move.old and before.base is None and is_elsewhere
-    return is_own or move.old in before.targets
+    is_other_folder = posixpath.dirname(move.old) != posixpath.dirname(move.new)
+    is_in_moved_file = source == move.old and before.base is None and is_other_folder
+    return is_in_moved_file or move.old in before.targets
 
 
-def _means(link: Link, source: str, target: str, files: Files) -> bool:
-    found = resolve(link, source, files)
+def _means(link: Link, source: str, target: str, files: FileTable) -> bool:
+    found = resolve_link(link, source, files)
     return found is not None and found.targets == (target,)
 
 
-def _to_others(link: Link, source: str, move: Move) -> list[Replacement]:
+def _rewrite_relative_targets(link: Link, source: str, move: FileMove) -> list[Replacement]:
     """The moved file's own relative links to images and other things that have no links."""
     if source != move.old:
         return []
-    target = lies_at(link, source, move.before, move.exists)
+    target = existing_target(link, source, move.before, move.exists)
     if target is None:
         return []
-    new = respell_url(link, move.new, target)
+    new = write_url(link, move.new, target)
     return [] if new == link.written else [Replacement(link.start, link.end, new)]
 
 
-def _from_import(part: list[Link], source: str, move: Move) -> list[Replacement] | None:
-    """As `_one`, for `from module import names`: the names must agree on their module.
+def _rewrite_from_import(part: list[Link], source: str, move: FileMove) -> list[Replacement] | None:
+    """As `_rewrite_link`, for `from module import names`: the names must agree on their module.
 
     A name that is no module itself belongs to the module's file.
     """
     module, *names = part
     wanted = [
-        _Wanted(name, move.moved(found.targets[0]), found.base)
+        _ImportTarget(name, move.moved(found.targets[0]), found.base)
         for name in names
         if (found := _resolved(name, source, move.before)) is not None
     ]
     was = _resolved(module, source, move.before)
     if was is not None and len(wanted) < len(names):
-        wanted.append(_Wanted(module, move.moved(was.targets[0]), was.base))
+        wanted.append(_ImportTarget(module, move.moved(was.targets[0]), was.base))
     place = move.moved(source)
     if all(_means(each.link, place, each.target, move.after) for each in wanted):
         return []
     prefixes: set[str | None] = set()
     edits: list[Replacement] = []
     for each in wanted:
-        full = dotted(module.written, each.base, place, each.target)
+        full = write_module_name(module.written, each.base, place, each.target)
         prefix, last = (full, "") if each.link is module else _split(full)
         prefixes.add(prefix)
         if last and last != each.link.written:
@@ -212,7 +225,7 @@ def _from_import(part: list[Link], source: str, move: Move) -> list[Replacement]
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _ImportTarget:
     """What a part of a `from ... import` must mean after the move, and the folder it counts from."""
 
     link: Link
@@ -220,9 +233,9 @@ class _Wanted:
     base: str | None
 
 
-def _resolved(link: Link, source: str, files: Files) -> Resolved | None:
+def _resolved(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
     found = resolve_module(link, source, files)
-    return None if found is None else Resolved(*found)
+    return None if found is None else ResolvedLink(*found)
 
 
 def _split(module: str | None) -> tuple[str | None, str]:

@@ -3,27 +3,27 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from stet.index.files import Files
+from stet.index.file_table import FileTable
 from stet.index.graph import MAX_DEPTH, Edge
 from stet.index.link import Link
-from stet.index.resolve import Resolved, resolve
+from stet.index.link_resolver import ResolvedLink, resolve_link
 from stet.workspace.uris import canonical
 
 
 @dataclass(frozen=True, slots=True)
-class _Out:
+class _OutgoingLinks:
     """The links of one file: each with the paths it means, and all those paths."""
 
     edges: tuple[Edge, ...]
     targets: tuple[tuple[str, ...], ...]
-    beside: frozenset[str]
+    all_targets: frozenset[str]
 
 
-_NONE = _Out((), (), frozenset())
+_NONE = _OutgoingLinks((), (), frozenset())
 
 
 @dataclass(slots=True)
-class _Known:
+class _GraphCache:
     """What has been worked out of one graph.
 
     Attributes:
@@ -33,7 +33,7 @@ class _Known:
         paths: The path of each canonical URI; None until it has been asked for.
     """
 
-    out: dict[str, _Out] = field(default_factory=dict)
+    out: dict[str, _OutgoingLinks] = field(default_factory=dict)
     back: dict[str, dict[str, tuple[Edge, ...]]] | None = None
     paths: dict[str, str] | None = None
 
@@ -50,13 +50,13 @@ class ScannedLinks:
         known: What has been worked out of them so far.
     """
 
-    files: Files
+    files: FileTable
     links: Mapping[str, tuple[Link, ...]]
     uris: Mapping[str, str]
     is_cut: bool = False
-    known: _Known = field(default_factory=_Known, repr=False, compare=False)
+    known: _GraphCache = field(default_factory=_GraphCache, repr=False, compare=False)
 
-    def following(self, before: "ScannedLinks") -> "ScannedLinks":
+    def reuse(self, before: "ScannedLinks") -> "ScannedLinks":
         """This graph, with what `before` had worked out and that still holds.
 
         Where a file has come, gone or got another name, any link may mean another one.
@@ -78,7 +78,7 @@ class ScannedLinks:
             if back is not None:
                 out[path] = _resolved(path, self.links.get(path, ()), before.files, before.uris)
                 _replace(back, path, old, out[path])
-        known = _Known(out, back, before.known.paths)
+        known = _GraphCache(out, back, before.known.paths)
         return replace(self, files=before.files, uris=before.uris, known=known)
 
     def outgoing(self, uri: str) -> tuple[Edge, ...]:
@@ -100,16 +100,16 @@ class ScannedLinks:
         seen, ring, found = {start}, [start], []
         back = self._back
         for _ in range(min(depth, MAX_DEPTH)):
-            beside: set[str] = set()
+            linked: set[str] = set()
             for path in ring:
-                beside |= self._out(path).beside
-                beside.update(back.get(path, ()))
-            ring = sorted(beside - seen)
-            seen |= beside
+                linked |= self._out(path).all_targets
+                linked.update(back.get(path, ()))
+            ring = sorted(linked - seen)
+            seen |= linked
             found += ring
         return tuple(self.uris[path] for path in found)
 
-    def _out(self, path: str) -> _Out:
+    def _out(self, path: str) -> _OutgoingLinks:
         found = self.known.out.get(path)
         if found is None:
             found = _resolved(path, self.links.get(path, ()), self.files, self.uris)
@@ -133,26 +133,28 @@ class ScannedLinks:
         return self.known.back
 
 
-def _resolved(path: str, links: tuple[Link, ...], files: Files, uris: Mapping[str, str]) -> _Out:
+def _resolved(
+    path: str, links: tuple[Link, ...], files: FileTable, uris: Mapping[str, str]
+) -> _OutgoingLinks:
     edges, targets = [], []
-    known: dict[tuple[object, ...], Resolved | None] = {}  # one file may hold a link many times
+    known: dict[tuple[object, ...], ResolvedLink | None] = {}  # one file may hold a link many times
     for link in links:
         alike = (link.kind, link.written, link.context, link.inside, link.renamed)
         if alike not in known:
-            known[alike] = resolve(link, path, files)
+            known[alike] = resolve_link(link, path, files)
         found = known[alike]
         meant = () if found is None else found.targets
         edges.append(Edge(uris[path], link, tuple(uris[each] for each in meant)))
         targets.append(meant)
     if not edges:
         return _NONE
-    beside = frozenset(each for meant in targets for each in meant)
-    return _Out(tuple(edges), tuple(targets), beside)
+    linked = frozenset(each for meant in targets for each in meant)
+    return _OutgoingLinks(tuple(edges), tuple(targets), linked)
 
 
-def _by_target(source: str, out: _Out) -> Mapping[str, tuple[Edge, ...]]:
+def _by_target(source: str, out: _OutgoingLinks) -> Mapping[str, tuple[Edge, ...]]:
     """The edges of a file by the path they lead to; a link to the file itself leads to no other."""
-    found: dict[str, list[Edge]] = {target: [] for target in out.beside - {source}}
+    found: dict[str, list[Edge]] = {target: [] for target in out.all_targets - {source}}
     for edge, meant in zip(out.edges, out.targets, strict=True):
         for target in meant:
             if target != source:
@@ -161,10 +163,13 @@ def _by_target(source: str, out: _Out) -> Mapping[str, tuple[Edge, ...]]:
 
 
 def _replace(
-    back: dict[str, dict[str, tuple[Edge, ...]]], source: str, old: _Out, new: _Out
+    back: dict[str, dict[str, tuple[Edge, ...]]],
+    source: str,
+    old: _OutgoingLinks,
+    new: _OutgoingLinks,
 ) -> None:
     """Put the new links of a file in place of the old ones; what others may be reading is copied."""
     leading = _by_target(source, new)
-    for target in (old.beside | new.beside) - {source}:
-        kept = {path: each for path, each in back.get(target, {}).items() if path != source}
-        back[target] = kept | ({source: leading[target]} if target in leading else {})
+    for target in (old.all_targets | new.all_targets) - {source}:
+        others = {path: each for path, each in back.get(target, {}).items() if path != source}
+        back[target] = others | ({source: leading[target]} if target in leading else {})

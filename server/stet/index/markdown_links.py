@@ -8,10 +8,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from stet.index.indented_code import without_indented_code
+from stet.index.indented_code import mask_indented_code
 from stet.index.link import Link, LinkKind
 from stet.index.masking import mask_markdown
-from stet.index.yaml_quotes import quoted_in
+from stet.index.yaml_quotes import find_quoted
 
 _FRONT_MATTER = re.compile(
     r"---[ \t]*(?:\r\n|\n|\r)(?:(?!---[ \t]*$|\.\.\.[ \t]*$).*+(?:\r\n|\n|\r|\Z))*+", re.MULTILINE
@@ -48,7 +48,7 @@ def find_mdx_links(text: str) -> Iterator[Link]:
 
 def find_markdown_links(text: str) -> Iterator[Link]:
     """The links of a note, kind by kind; in its front matter only wikilinks."""
-    yield from _links(text, mask_markdown(without_indented_code(text)))
+    yield from _links(text, mask_markdown(mask_indented_code(text)))
 
 
 def _links(text: str, masked: str) -> Iterator[Link]:
@@ -56,11 +56,11 @@ def _links(text: str, masked: str) -> Iterator[Link]:
     n_front = front.end() if front else 0
     yield from _wiki_in_yaml(text[:n_front], masked[:n_front])
     body = " " * n_front + masked[n_front:]
-    for found in _WIKI_IN_BODY.finditer(body):
-        yield from _wiki(found)
+    for match in _WIKI_IN_BODY.finditer(body):
+        yield from _wiki(match)
     yield from _inline(body)
-    for found in _DEFINITION.finditer(body):
-        yield from _target(found)
+    for match in _DEFINITION.finditer(body):
+        yield from _target(match)
     yield from find_html_links(body)
 
 
@@ -69,52 +69,52 @@ def _wiki_in_yaml(text: str, masked: str) -> Iterator[Link]:
     where its brackets are those of a list to YAML.
     """
     links = list(_WIKI_IN_YAML.finditer(masked))
-    quoted = list(quoted_in(text)) if links else []
+    quoted = list(find_quoted(text)) if links else []
     starts = [each.start for each in quoted]
-    for found in links:
-        nth = bisect_right(starts, found.start()) - 1
-        is_quoted = nth >= 0 and found.start() < quoted[nth].end
-        before = text[max(0, found.start() - _MAX_BLANKS) : found.start()].rstrip(" \t")
+    for match in links:
+        nth = bisect_right(starts, match.start()) - 1
+        is_quoted = nth >= 0 and match.start() < quoted[nth].end
+        before = text[max(0, match.start() - _MAX_BLANKS) : match.start()].rstrip(" \t")
         is_value = before.endswith(_BEFORE_VALUE)
-        yield from _wiki(found, quoted[nth].quote if is_quoted else "[" * is_value)
+        yield from _wiki(match, quoted[nth].quote if is_quoted else "[" * is_value)
 
 
-def _wiki(found: re.Match[str], quote: str = "") -> Iterator[Link]:
-    name = found["name"].strip(" \t")
+def _wiki(match: re.Match[str], quote: str = "") -> Iterator[Link]:
+    name = match["name"].strip(" \t")
     if name and (quote == '"' or "\\" not in name):
-        kind = LinkKind.EMBED if found["mark"] else LinkKind.WIKI
-        n_blanks = len(found["name"]) - len(found["name"].lstrip(" \t"))
-        yield Link(kind, name, found.start("name") + n_blanks, quote)
+        kind = LinkKind.EMBED if match["mark"] else LinkKind.WIKI
+        n_blanks = len(match["name"]) - len(match["name"].lstrip(" \t"))
+        yield Link(kind, name, match.start("name") + n_blanks, quote)
 
 
 def find_html_links(text: str) -> Iterator[Link]:
     """The targets of `href` and `src`."""
-    for found in _HTML.finditer(text):
-        group = "double" if found["double"] is not None else "single"
-        yield from _file_part(LinkKind.MARKDOWN, found[group], found.start(group))
+    for match in _HTML.finditer(text):
+        group = "double" if match["double"] is not None else "single"
+        yield from _file_part(LinkKind.MARKDOWN, match[group], match.start(group))
 
 
 def _inline(text: str) -> Iterator[Link]:
     """`[text](target "title")` and `![text](target)`: a closing bracket that has an opening one."""
     n_open = 0
-    for found in _BRACKETS.finditer(text):
-        if found[0] == "[":
+    for match in _BRACKETS.finditer(text):
+        if match[0] == "[":
             n_open += 1
-        elif found[0] != "]":
-            n_open = n_open if found[0][0] == "\\" else 0
+        elif match[0] != "]":
+            n_open = n_open if match[0][0] == "\\" else 0
         elif n_open:
             n_open -= 1
-            if not text.startswith("(", found.end()):
+            if not text.startswith("(", match.end()):
                 continue
-            destination = _DESTINATION.match(text, found.end() + 1)
+            destination = _DESTINATION.match(text, match.end() + 1)
             if destination is not None and _TITLE.match(text, destination.end()):
                 yield from _target(destination)
 
 
-def _target(found: re.Match[str]) -> Iterator[Link]:
-    if found["angle"] is not None:
-        return _file_part(LinkKind.ANGLE, found["angle"], found.start("angle"))
-    return _file_part(LinkKind.MARKDOWN, found["plain"], found.start("plain"))
+def _target(match: re.Match[str]) -> Iterator[Link]:
+    if match["angle"] is not None:
+        return _file_part(LinkKind.ANGLE, match["angle"], match.start("angle"))
+    return _file_part(LinkKind.MARKDOWN, match["plain"], match.start("plain"))
 
 
 def _file_part(kind: LinkKind, target: str, start: int) -> Iterator[Link]:

@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from stet.index.builds import Build, is_build, read_build
-from stet.index.files import Files, folded
+from stet.index.build_files import BuildFile, is_build, read_build
+from stet.index.file_table import FileTable, fold_name
 from stet.index.front_matter import aliases_in
 from stet.index.link import Link
 from stet.index.links import NOTES, ending_of, find_links, has_links
-from stet.index.scanned import ScannedLinks
+from stet.index.scanned_links import ScannedLinks
 from stet.text.document import TextDocument
 from stet.workspace.paths import Located
 from stet.workspace.snapshot import NotShown, Snapshot
@@ -34,17 +34,17 @@ MAX_CHARACTERS = 100_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FileLinks:
     """What a scan keeps of one file."""
 
     links: tuple[Link, ...]
     aliases: tuple[str, ...]
     n_characters: int
-    build: Build | None = None
+    build: BuildFile | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class ScannedFile:
     """A file that a scan has taken in.
 
     Attributes:
@@ -59,10 +59,10 @@ class Taken:
     path: str
     may_link: bool
     is_read: bool
-    found: Found | None = None
+    found: FileLinks | None = None
 
 
-_NOTHING = Found((), (), 0)
+_NOTHING = FileLinks((), (), 0)
 _Stamp = tuple[float, int, int]
 """When a file was written, its size, and the revision of its open text."""
 
@@ -72,23 +72,23 @@ class LinkCache:
 
     Attributes:
         latest: The graph of the scan before; what it has worked out is taken over.
-        taken: What the scan before took, by URI.
+        scanned: What the scan before took, by URI.
     """
 
     def __init__(self, size: int = 2 * MAX_FILES) -> None:
         self.latest: ScannedLinks | None = None
-        self.taken: Mapping[str, Taken] = {}
+        self.scanned: Mapping[str, ScannedFile] = {}
         self._size = size
-        self._found: OrderedDict[str, tuple[_Stamp, Found]] = OrderedDict()
+        self._found: OrderedDict[str, tuple[_Stamp, FileLinks]] = OrderedDict()
 
-    def get(self, path: str, stamp: _Stamp) -> Found | None:
+    def get(self, path: str, stamp: _Stamp) -> FileLinks | None:
         """What was found in the file at `path` when it had this stamp."""
-        kept = self._found.get(path)
-        return kept[1] if kept is not None and kept[0] == stamp else None
+        cached = self._found.get(path)
+        return cached[1] if cached is not None and cached[0] == stamp else None
 
-    def put(self, path: str, stamp: _Stamp, found: Found) -> None:
+    def save(self, path: str, stamp: _Stamp, file_links: FileLinks) -> None:
         """Keep it, and forget what was put in first where that is too much."""
-        self._found[path] = (stamp, found)
+        self._found[path] = (stamp, file_links)
         while len(self._found) > self._size:
             self._found.popitem(last=False)
 
@@ -96,21 +96,21 @@ class LinkCache:
 def scan_links(snapshot: Snapshot, cache: LinkCache | None = None) -> ScannedLinks:
     """Read the links of the whole workspace. Blocks on the disk."""
     cache = LinkCache() if cache is None else cache
-    scan = _Scan(snapshot, cache)
+    scan = _LinkScan(snapshot, cache)
     for located in snapshot.walk():
-        scan.take(located)
-    cache.taken = scan.taken
+        scan.add_file(located)
+    cache.scanned = scan.scanned
     if scan.is_cut:
         log.warning("the scan for links left files out: %d were read", len(scan.links))
     before, graph = cache.latest, scan.graph()
     if before is not None:
-        graph = graph.following(before)
+        graph = graph.reuse(before)
     cache.latest = graph
     return graph
 
 
 @dataclass(slots=True)
-class _Scan:
+class _LinkScan:
     """One scan, file by file."""
 
     snapshot: Snapshot
@@ -118,10 +118,10 @@ class _Scan:
     links: dict[str, tuple[Link, ...]] = field(default_factory=dict)
     uris: dict[str, str] = field(default_factory=dict)
     aliases: dict[str, list[str]] = field(default_factory=dict)
-    builds: dict[str, Build] = field(default_factory=dict)
+    builds: dict[str, BuildFile] = field(default_factory=dict)
     n_characters: int = 0
     is_cut: bool = False
-    taken: dict[str, Taken] = field(default_factory=dict)
+    scanned: dict[str, ScannedFile] = field(default_factory=dict)
     opened: Mapping[str, TextDocument] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -131,63 +131,63 @@ class _Scan:
             if (path := path_of(document.uri)) is not None
         }
 
-    def take(self, located: Located) -> None:
+    def add_file(self, located: Located) -> None:
         """Take a file of the walk in."""
         if located.path is None:
             return
-        taken = self.cache.taken.get(located.uri)
-        if taken is None or taken.located is not located:
+        scanned = self.cache.scanned.get(located.uri)
+        if scanned is None or scanned.located is not located:
             may_link, may_tell = has_links(located.name), is_build(located.name)
-            taken = Taken(located, located.path.as_posix(), may_link, may_link or may_tell)
-        self.uris[taken.path] = located.uri
-        if taken.is_read:
+            scanned = ScannedFile(located, located.path.as_posix(), may_link, may_link or may_tell)
+        self.uris[scanned.path] = located.uri
+        if scanned.is_read:
             if len(self.links) >= MAX_FILES or self.n_characters >= MAX_CHARACTERS:
                 self.is_cut = True
                 return
-            if taken.found is None:
-                taken = replace(taken, found=self._found_in(located, taken.path))
-            self._add(taken, taken.found or _NOTHING)
-        if taken.found is not _NOTHING:
-            self.taken[located.uri] = taken
+            if scanned.found is None:
+                scanned = replace(scanned, found=self._links_in(located, scanned.path))
+            self._add(scanned, scanned.found or _NOTHING)
+        if scanned.found is not _NOTHING:
+            self.scanned[located.uri] = scanned
 
-    def _add(self, taken: Taken, found: Found) -> None:
-        self.n_characters += found.n_characters
-        if taken.may_link:
-            self.links[taken.path] = found.links
-        if found.build is not None:
-            self.builds[taken.path] = found.build
-        if found.aliases:
-            for alias in dict.fromkeys(map(folded, found.aliases)):
-                self.aliases.setdefault(alias, []).append(taken.path)
+    def _add(self, scanned: ScannedFile, file_links: FileLinks) -> None:
+        self.n_characters += file_links.n_characters
+        if scanned.may_link:
+            self.links[scanned.path] = file_links.links
+        if file_links.build is not None:
+            self.builds[scanned.path] = file_links.build
+        if file_links.aliases:
+            for alias in dict.fromkeys(map(fold_name, file_links.aliases)):
+                self.aliases.setdefault(alias, []).append(scanned.path)
 
     def graph(self) -> ScannedLinks:
         """What was found, so far without a thought of what links mean."""
         roots = tuple(root.path.as_posix() for root in self.snapshot.roots)
         aliases = {alias: tuple(paths) for alias, paths in self.aliases.items()}
-        files = Files(
+        files = FileTable(
             frozenset(self.uris), roots, MappingProxyType(aliases), MappingProxyType(self.builds)
         )
         return ScannedLinks(files, self.links, self.uris, self.is_cut)
 
-    def _found_in(self, located: Located, path: str) -> Found:
+    def _links_in(self, located: Located, path: str) -> FileLinks:
         document, stat = self.opened.get(path), located.stat
         if document is not None:
             stamp = (0.0, 0, document.revision)
         else:
             stamp = (0.0, 0, 0) if stat is None else (stat.mtime, stat.size, 0)
-        found = self.cache.get(path, stamp)
-        if found is None:
+        file_links = self.cache.get(path, stamp)
+        if file_links is None:
             try:
                 document = self.snapshot.show(located.uri)
             except NotShown:
                 return _NOTHING  # gone since it was listed
-            found = _NOTHING if document.is_large else _read(document, located.name)
-            self.cache.put(path, stamp, found)
-        return found
+            file_links = _NOTHING if document.is_large else _read(document, located.name)
+            self.cache.save(path, stamp, file_links)
+        return file_links
 
 
-def _read(document: TextDocument, name: str) -> Found:
+def _read(document: TextDocument, name: str) -> FileLinks:
     text = document.text
     aliases = aliases_in(text) if ending_of(name) in NOTES else ()
     build = read_build(text, name) if is_build(name) else None
-    return Found(find_links(text, name), aliases, len(text), build)
+    return FileLinks(find_links(text, name), aliases, len(text), build)

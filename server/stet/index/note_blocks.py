@@ -17,7 +17,7 @@ Token: TypeAlias = Any
 """A token of the parser: `type`, `content`, `map` (first line and end, 0-based)."""
 
 
-def blocks_of(text: str) -> tuple[list[Token], int]:
+def parse_blocks(text: str) -> tuple[list[Token], int]:
     """The blocks of a note below its front matter, and how many lines stand above them."""
     if len(text) > MAX_CHARACTERS or n_breaks(text) > MAX_LINES:
         return [], 0
@@ -32,7 +32,7 @@ def blocks_of(text: str) -> tuple[list[Token], int]:
 
 @lru_cache(maxsize=2)
 def block_parser(*, has_tables: bool = True) -> Token:
-    """The parser of `blocks_of`."""
+    """The parser of `parse_blocks`."""
     # Only a note that may need it pays for the library.
     from markdown_it import MarkdownIt
 

@@ -9,11 +9,18 @@ import posixpath
 import re
 from urllib.parse import quote
 
-from stet.index.crates import KEYWORDS, crate_folder, module_folders, module_path
-from stet.index.files import Files, is_below
+from stet.index.file_table import FileTable, is_below
 from stet.index.link import Link, LinkKind
-from stet.index.resolve import PATH_ENDINGS, WIKI_ENDINGS, Resolved, main_script, path_in, resolve
-from stet.index.yaml_quotes import in_quotes, is_item
+from stet.index.link_resolver import (
+    PATH_ENDINGS,
+    WIKI_ENDINGS,
+    ResolvedLink,
+    link_path,
+    main_script,
+    resolve_link,
+)
+from stet.index.rust_crates import KEYWORDS, crate_folder, module_folders, module_path
+from stet.index.yaml_quotes import is_item, quote_name
 
 _IN_URL = re.compile(r"[\s%()<>#?\\\"'&\[\]\x00-\x1f]")
 _IN_ANGLE = re.compile(r"[%<>#?\\\r\n&\x00-\x1f]")
@@ -23,7 +30,9 @@ _NOT_IN_WIKI = re.compile(r"[\[\]|#^\\\r\n]")
 _NOT_IN_STRING = re.compile(r"[\"'\\\r\n{}]")
 
 
-def respell(link: Link, old: Resolved, source: str, target: str, files: Files) -> str | None:
+def write_link(
+    link: Link, old: ResolvedLink, source: str, target: str, files: FileTable
+) -> str | None:
     """What to write in place of `link.written`, in the file `source`, to mean `target`.
 
     Args:
@@ -41,7 +50,7 @@ def respell(link: Link, old: Resolved, source: str, target: str, files: Files) -
     if link.kind in PATH_ENDINGS:
         return _path(link, old, source, target, files)
     if link.kind is LinkKind.PYTHON:
-        return dotted(link.written, old.base, source, target)
+        return write_module_name(link.written, old.base, source, target)
     if link.kind is LinkKind.JVM:
         return _jvm(link.written, old, target)
     if link.kind in (LinkKind.RUST_MOD, LinkKind.RUST_USE):
@@ -49,10 +58,10 @@ def respell(link: Link, old: Resolved, source: str, target: str, files: Files) -
     return None
 
 
-def respell_url(link: Link, source: str, target: str) -> str:
-    """As `respell`, for a relative URL whose target is no file that links are resolved to."""
+def write_url(link: Link, source: str, target: str) -> str:
+    """As `write_link`, for a relative URL whose target is no file that links are resolved to."""
     path = relative(posixpath.dirname(source), target, link.written)
-    return _encoded(link, path + "/" * path_in(link).endswith("/"))
+    return _encoded(link, path + "/" * link_path(link).endswith("/"))
 
 
 def relative(folder: str, target: str, written: str) -> str:
@@ -61,8 +70,8 @@ def relative(folder: str, target: str, written: str) -> str:
     return f"./{path}" if written.startswith("./") and not path.startswith("../") else path
 
 
-def _wiki(link: Link, source: str, target: str, files: Files) -> str | None:
-    written = path_in(link)
+def _wiki(link: Link, source: str, target: str, files: FileTable) -> str | None:
+    written = link_path(link)
     ending = next((end for end in WIKI_ENDINGS if target.lower().endswith(end)), "")
     if written.lower().endswith(ending):
         ending = ""
@@ -77,14 +86,14 @@ def _wiki(link: Link, source: str, target: str, files: Files) -> str | None:
     for choice in choices:
         if _NOT_IN_WIKI.search(choice) or (link.context == "[" and not is_item(choice)):
             continue
-        found = resolve(Link(link.kind, choice, link.start), source, files)
+        found = resolve_link(Link(link.kind, choice, link.start), source, files)
         if found is not None and found.targets == (target,):
-            return in_quotes(choice, link.context)
+            return quote_name(choice, link.context)
     return None
 
 
-def _path(link: Link, old: Resolved, source: str, target: str, files: Files) -> str | None:
-    written = path_in(link)
+def _path(link: Link, old: ResolvedLink, source: str, target: str, files: FileTable) -> str | None:
+    written = link_path(link)
     folder = posixpath.dirname(source)
     target = _package(written, old.targets[0], target, files) or target
     if old.base is not None and is_below(target, old.base):
@@ -97,10 +106,10 @@ def _path(link: Link, old: Resolved, source: str, target: str, files: Files) -> 
             return None if _NOT_IN_STRING.search(path) else old.lead + path
         # The name of one file alone says nothing of its ending.
         path = path if old.base is not None else posixpath.splitext(path)[0]
-    return _in_style(link, written, path)
+    return _like_written(link, written, path)
 
 
-def _package(written: str, old: str, target: str, files: Files) -> str | None:
+def _package(written: str, old: str, target: str, files: FileTable) -> str | None:
     """The folder of a package that means the script `target`, if `written` named `old` by one."""
     name = posixpath.basename(posixpath.normpath(written))
     if name not in (".", "..") and (f"/{name}/" not in old or _parted(old)[0] == name):
@@ -116,7 +125,7 @@ def _parted(path: str) -> tuple[str, str]:
     return (stem[:-2], f".d{ending}") if stem.endswith(".d") else (stem, ending)
 
 
-def _in_style(link: Link, written: str, path: str) -> str | None:
+def _like_written(link: Link, written: str, path: str) -> str | None:
     """`path` with the beginning that `written` has."""
     if written.startswith("/"):
         if path.startswith("../"):
@@ -170,14 +179,14 @@ def _encoded(link: Link, path: str) -> str:
         encoded = _NOT_ASCII.sub(lambda found: quote(found[0]), encoded)
     written_folder, _, written_name = link.written.rpartition("/")
     folder, slash, name = path.rpartition("/")
-    if written_name and posixpath.basename(path_in(link)) == name:
-        kept = len(encoded.rpartition("/")[0]) + len(slash)
-        same = path_in(link).rpartition("/")[0] == folder and written_folder
-        return link.written if same else encoded[:kept] + written_name
+    if written_name and posixpath.basename(link_path(link)) == name:
+        n_same = len(encoded.rpartition("/")[0]) + len(slash)
+        same = link_path(link).rpartition("/")[0] == folder and written_folder
+        return link.written if same else encoded[:n_same] + written_name
     return encoded
 
 
-def dotted(written: str, base: str | None, source: str, target: str) -> str | None:
+def write_module_name(written: str, base: str | None, source: str, target: str) -> str | None:
     """The Python module `target`: relative where `written` is, else from the folder `base`."""
     if base is not None and not is_below(target, base):
         return None
@@ -198,7 +207,7 @@ def _are_names(name: str) -> bool:
     return all(_NAME.match(part) for part in name.split("."))
 
 
-def _jvm(written: str, old: Resolved, target: str) -> str | None:
+def _jvm(written: str, old: ResolvedLink, target: str) -> str | None:
     if old.base is None or not is_below(target, old.base):
         return None
     was = posixpath.splitext(posixpath.relpath(old.targets[0], old.base))[0].replace("/", ".")
@@ -206,7 +215,7 @@ def _jvm(written: str, old: Resolved, target: str) -> str | None:
     return name + written.removeprefix(was) if _are_names(name) else None
 
 
-def _rust(link: Link, old: Resolved, source: str, target: str, files: Files) -> str | None:
+def _rust(link: Link, old: ResolvedLink, source: str, target: str, files: FileTable) -> str | None:
     if link.kind is LinkKind.RUST_MOD:
         folder, name = posixpath.split(re.sub(r"(?:/mod)?\.rs\Z", "", target))
         is_there = folder in module_folders(link, source, files)

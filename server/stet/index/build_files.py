@@ -50,7 +50,7 @@ Patterns = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Build:
+class BuildFile:
     """What one build file says.
 
     Attributes:
@@ -86,27 +86,29 @@ def is_build(name: str) -> bool:
     return last in (_GO, PACKAGE, CARGO) or _FOR_SCRIPTS.fullmatch(last) is not None
 
 
-def read_build(text: str, name: str) -> Build:
+def read_build(text: str, name: str) -> BuildFile:
     """What the build file called `name` says."""
     if len(text) > MAX_CHARACTERS:
-        return Build()
+        return BuildFile()
     last = posixpath.basename(name)
     if last in (_GO, CARGO):
         return _go(text) if last == _GO else _cargo(text)
     try:
-        said = _mapping(json.loads(_LAST_COMMA.sub(_kept, _COMMENT.sub(_kept, text))))
+        said = _mapping(json.loads(_LAST_COMMA.sub(_keep_string, _COMMENT.sub(_keep_string, text))))
     except (ValueError, RecursionError):  # not JSON, or nested without end
-        return Build()
+        return BuildFile()
     return _package(said) if last == PACKAGE else _config(said)
 
 
-def _go(text: str) -> Build:
+def _go(text: str) -> BuildFile:
     found = _MODULE.search(text)
     replaced = tuple((each["name"], each["to"]) for each in _REPLACED.finditer(text))
-    return Build(module="" if found is None else found["name"], replaced=replaced[:MAX_PATTERNS])
+    return BuildFile(
+        module="" if found is None else found["name"], replaced=replaced[:MAX_PATTERNS]
+    )
 
 
-def _cargo(text: str) -> Build:
+def _cargo(text: str) -> BuildFile:
     """Read line by line: a parser of TOML can be kept busy for minutes by a name of many parts."""
     table, said = "", dict[tuple[str, str], str]()
     for line in split_lines(text):
@@ -116,17 +118,17 @@ def _cargo(text: str) -> Build:
         elif found is not None:
             said.setdefault((table, found["key"]), found["value"])
     name = said.get(("lib", "name")) or said.get(("package", "name"), "").replace("-", "_")
-    return Build(name=name, main=(said.get(("lib", "path"), "src/lib.rs"),) if name else ())
+    return BuildFile(name=name, main=(said.get(("lib", "path"), "src/lib.rs"),) if name else ())
 
 
-def _package(said: Mapping[str, object]) -> Build:
+def _package(said: Mapping[str, object]) -> BuildFile:
     mains = tuple(text for key in _MAIN if (text := _text(said.get(key))))
     exports = said.get("exports")
     if not any(key.startswith(".") for key in _mapping(exports)):
         exports = {".": exports}  # all of it is about the package as such
-    return Build(
+    return BuildFile(
         name=_text(said.get("name")),
-        main=mains + tuple(filter(None, map(source_of, mains))),
+        main=mains + tuple(filter(None, map(guess_source, mains))),
         exports=_patterns(exports, "."),
         imports=_patterns(said.get("imports"), "#"),
     )
@@ -138,7 +140,7 @@ def _patterns(said: object, beginning: str) -> Patterns:
     for name, meant in _mapping(said).items():
         if name.startswith(beginning) and name.count("*") <= 1:
             targets = tuple(dict.fromkeys(islice(_targets(meant), MAX_TARGETS)))
-            sources = tuple(filter(None, map(source_of, targets)))
+            sources = tuple(filter(None, map(guess_source, targets)))
             found.append((name, tuple(dict.fromkeys(targets + sources))))
     return tuple(found[:MAX_PATTERNS])
 
@@ -152,13 +154,13 @@ def _targets(meant: object, depth: int = MAX_DEPTH) -> Iterator[str]:
             yield from _targets(each, depth - 1)
 
 
-def source_of(place: str) -> str:
+def guess_source(place: str) -> str:
     """Where the source of what a build makes is most often: `./dist/esm/a.js` is made of `./src/a.js`."""
     made = _MADE.match(place)
     return "" if made is None else f"./src/{place[made.end() :]}"
 
 
-def _config(said: Mapping[str, object]) -> Build:
+def _config(said: Mapping[str, object]) -> BuildFile:
     options = _mapping(said.get("compilerOptions"))
     base, extends = options.get("baseUrl"), said.get("extends")
     references = said.get("references")
@@ -169,7 +171,7 @@ def _config(said: Mapping[str, object]) -> Build:
     )
     above = extends if isinstance(extends, list) else [extends]
     parts = references if isinstance(references, list) else []
-    return Build(
+    return BuildFile(
         base_url=base if isinstance(base, str) else None,
         paths=patterns[:MAX_PATTERNS],
         extends=tuple(filter(None, map(_text, reversed(above))))[:MAX_PARTS],
@@ -192,8 +194,8 @@ def go_folder(package: str, modules: Iterable[tuple[str, str]]) -> str | None:
     return None
 
 
-def _kept(found: re.Match[str]) -> str:
-    return found[0] if found["string"] is not None else " "
+def _keep_string(match: re.Match[str]) -> str:
+    return match[0] if match["string"] is not None else " "
 
 
 def _mapping(value: object) -> Mapping[str, object]:

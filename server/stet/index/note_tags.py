@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from stet.index.properties import edit_properties, properties_of
+from stet.index.note_properties import edit_properties, read_properties
 from stet.text.edit import TextEdit
 
 _NAMES = ("tags", "tag")
@@ -18,21 +18,21 @@ _NO_TAG = re.compile(TAG_CHARACTER.replace("[^", "[", 1) + "+")
 _BETWEEN = re.compile(r"[,\s]+")
 
 
-class BadTag(Exception):
+class InvalidTag(Exception):
     """A text that is no tag; the message says what to write."""
 
 
-def cleaned(tag: str) -> str:
+def clean_tag(tag: str) -> str:
     """A tag as it stands in front matter, without `#`.
 
     Raises:
-        BadTag: If it holds what a tag can't.
+        InvalidTag: If it holds what a tag can't.
     """
     name = tag.strip().removeprefix("#")
     if _TAG.fullmatch(name) is None or not re.search(r"[^\d/]", name):
         better = _NO_TAG.sub("-", name).strip("-")
         hint = f": write {better!r}" if _TAG.fullmatch(better) and not better.isdigit() else ""
-        raise BadTag(
+        raise InvalidTag(
             f"{tag!r} is no tag{hint}. A tag has letters, digits, `_`, `-` and `/`, and not only digits."
         )
     return name
@@ -42,42 +42,42 @@ def add_tags(text: str, tags: Sequence[str]) -> tuple[TextEdit, tuple[str, ...]]
     """The edit of a note that adds tags to its front matter, and the tags that are new.
 
     Raises:
-        BadTag: If one of them is none.
-        BadYaml: If the front matter can't be read or changed.
+        InvalidTag: If one of them is none.
+        InvalidYaml: If the front matter can't be read or changed.
     """
-    properties = properties_of(text)
+    properties = read_properties(text)
     names = [each for each in properties if each.casefold() in _NAMES]
     name = min(names, key=lambda each: _NAMES.index(each.casefold()), default=_NAMES[0])
     there = _values(properties.get(name))
-    known = {tag.casefold() for tag in tags_of(properties)}
-    new = dict.fromkeys(tag for each in tags if (tag := cleaned(each)).casefold() not in known)
+    known = {tag.casefold() for tag in property_tags(properties)}
+    new = dict.fromkeys(tag for each in tags if (tag := clean_tag(each)).casefold() not in known)
     if not new:
         return TextEdit(()), ()
     return edit_properties(text, {name: [*there, *new]}), tuple(new)
 
 
-def tags_of(properties: Mapping[str, object]) -> tuple[str, ...]:
-    """The tags among the properties of a note (`stet.index.properties`), without `#`."""
-    found = [
+def property_tags(properties: Mapping[str, object]) -> tuple[str, ...]:
+    """The tags among the properties of a note (`stet.index.note_properties`), without `#`."""
+    values = [
         each
         for name, value in properties.items()
         if name.casefold() in _NAMES
         for each in _values(value)
     ]
-    return tuple(tag for each in found if (tag := str(each).strip().removeprefix("#")))
+    return tuple(tag for each in values if (tag := str(each).strip().removeprefix("#")))
 
 
-def _values(found: object) -> list[object]:
+def _values(values: object) -> list[object]:
     """The values of `tags`, as JSON: a list, or one text with commas or spaces between."""
-    if isinstance(found, list):
-        return [value for each in found for value in _values_of(each)]
-    return [] if found is None else _values_of(found, split=True)
+    if isinstance(values, list):
+        return [value for each in values for value in _values_of(each)]
+    return [] if values is None else _values_of(values, split=True)
 
 
-def _values_of(found: object, *, split: bool = False) -> list[object]:
-    if not isinstance(found, tuple):
+def _values_of(values: object, *, split: bool = False) -> list[object]:
+    if not isinstance(values, tuple):
         return []
-    kind, written = found
+    kind, written = values
     if kind == "null":
         return []
     if kind in ("int", "float"):

@@ -11,17 +11,17 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 
-from stet.index.builds import Build
+from stet.index.build_files import BuildFile
 from stet.text.unicode_normal import normalize_unicode
 
 
-def folded(name: str) -> str:
+def fold_name(name: str) -> str:
     """`name` without what differs between file systems."""
     return normalize_unicode("NFC", name).casefold()
 
 
 @dataclass(frozen=True)  # without slots: the tables are made once and kept in the instance
-class Files:
+class FileTable:
     """The files that links can lead to.
 
     Attributes:
@@ -34,13 +34,13 @@ class Files:
     paths: frozenset[str]
     roots: tuple[str, ...]
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    builds: Mapping[str, Build] = field(default_factory=dict)
+    builds: Mapping[str, BuildFile] = field(default_factory=dict)
 
     def at(self, path: str) -> str | None:
         """The file at `path` (normalised); by another spelling where only one fits."""
         if path in self.paths:
             return path
-        same = self._by_folded.get(folded(path), ())
+        same = self._by_folded.get(fold_name(path), ())
         return same[0] if len(same) == 1 else None
 
     def ending_with(self, tail: str) -> tuple[str, ...]:
@@ -53,11 +53,11 @@ class Files:
         """The files whose last parts are those of `tail` in any spelling, sorted."""
         parts = tail.rsplit("/", 2)
         if len(parts) == 1:
-            return self._by_name.get(folded(tail), ())
-        found = self._by_two_names.get(folded("/".join(parts[-2:])), ())
+            return self._by_name.get(fold_name(tail), ())
+        found = self._by_two_names.get(fold_name("/".join(parts[-2:])), ())
         if len(parts) > 2:
-            end = folded(f"/{tail}")
-            found = tuple(path for path in found if folded(path).endswith(end))
+            end = fold_name(f"/{tail}")
+            found = tuple(path for path in found if fold_name(path).endswith(end))
         return found
 
     def in_folder(self, folder: str) -> tuple[str, ...]:
@@ -84,14 +84,14 @@ class Files:
             found.append(folder)
         return found
 
-    def moved(self, old: str, new: str) -> "Files":
+    def moved(self, old: str, new: str) -> "FileTable":
         """The same files after one was moved."""
         aliases = {
             alias: tuple(new if path == old else path for path in paths)
             for alias, paths in self.aliases.items()
         }
         builds = {new if path == old else path: build for path, build in self.builds.items()}
-        return Files(
+        return FileTable(
             self.paths - {old} | {new},
             self.roots,
             MappingProxyType(aliases),
@@ -117,7 +117,7 @@ class Files:
             for build, home in homes
             for each in (
                 *([(build.module, home)] if build.module else []),
-                *((name, joined(home, to)) for name, to in build.replaced),
+                *((name, join_path(home, to)) for name, to in build.replaced),
             )
         ]
         return tuple(sorted(found, key=lambda each: (-len(each[0]), each)))
@@ -138,7 +138,7 @@ class Files:
 
     def crate_root(self, manifest: str) -> str:
         """The file that a crate's library begins with, by the path of its `Cargo.toml`."""
-        return joined(posixpath.dirname(manifest), self.builds[manifest].main[0])
+        return join_path(posixpath.dirname(manifest), self.builds[manifest].main[0])
 
     def _named(self, file: str) -> dict[str, tuple[str, ...]]:
         return _grouped(
@@ -154,16 +154,18 @@ class Files:
 
     @cached_property
     def _by_folded(self) -> dict[str, tuple[str, ...]]:
-        return _grouped((folded(path), path) for path in self.paths)
+        return _grouped((fold_name(path), path) for path in self.paths)
 
     @cached_property
     def _by_name(self) -> dict[str, tuple[str, ...]]:
-        return _grouped((folded(posixpath.basename(path)), path) for path in self.paths)
+        return _grouped((fold_name(posixpath.basename(path)), path) for path in self.paths)
 
     @cached_property
     def _by_two_names(self) -> dict[str, tuple[str, ...]]:
         """By folder and name, since many packages have a file of one name."""
-        return _grouped((folded("/".join(path.rsplit("/", 2)[-2:])), path) for path in self.paths)
+        return _grouped(
+            (fold_name("/".join(path.rsplit("/", 2)[-2:])), path) for path in self.paths
+        )
 
     @cached_property
     def _by_folder(self) -> dict[str, tuple[str, ...]]:
@@ -179,12 +181,12 @@ def is_below(path: str, folder: str) -> bool:
     return path != folder and path.startswith(f"{folder.rstrip('/')}/")
 
 
-def joined(folder: str, path: str) -> str:
+def join_path(folder: str, path: str) -> str:
     """`path`, relative to `folder`, without `.` and `..`."""
     return posixpath.normpath(f"{folder.rstrip('/')}/{path}")
 
 
-def nearest(candidates: tuple[str, ...], source: str) -> str | None:
+def nearest_file(candidates: tuple[str, ...], source: str) -> str | None:
     """The one of `candidates` (sorted) that a name means in the file `source`.
 
     It shares the longest beginning of its folders with `source`; of those it has the shortest path.
@@ -192,8 +194,10 @@ def nearest(candidates: tuple[str, ...], source: str) -> str | None:
     start = posixpath.dirname(source).rstrip("/") + "/"
     place = bisect_left(candidates, start)
     # Whatever shares the most letters with the folder stands beside its place.
-    beside = candidates[max(0, place - 1) : place + 1]
-    shared = max((posixpath.commonprefix((start, path)) for path in beside), key=len, default="")
+    neighbours = candidates[max(0, place - 1) : place + 1]
+    shared = max(
+        (posixpath.commonprefix((start, path)) for path in neighbours), key=len, default=""
+    )
     return _shortest(candidates, shared[: shared.rfind("/") + 1])
 
 

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from stet.index import masking
 from stet.index.links import ending_of
-from stet.index.notes import headings_in
+from stet.index.note_content import headings_in
 from stet.text.definitions import defined_name
 from stet.text.document import TextDocument
 from stet.text.indent import indent_of
@@ -24,7 +24,7 @@ _MASKS: Mapping[str, Callable[[str], str]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class OutlineEntry:
     """A heading or a definition.
 
     Attributes:
@@ -38,17 +38,17 @@ class Entry:
     text: str
 
 
-def outline_of(document: TextDocument, name: str) -> tuple[Entry, ...]:
+def outline_file(document: TextDocument, name: str) -> tuple[OutlineEntry, ...]:
     """What `document`, a file called `name`, is made of, in order of place."""
     if document.is_markdown:
         return tuple(
-            Entry(each.line, each.level - 1, f"{'#' * each.level} {each.title}")
+            OutlineEntry(each.line, each.level - 1, f"{'#' * each.level} {each.title}")
             for each in headings_in(document.text)
         )
     return tuple(_definitions(document, ending_of(name)))
 
 
-def _definitions(document: TextDocument, ending: str) -> Iterator[Entry]:
+def _definitions(document: TextDocument, ending: str) -> Iterator[OutlineEntry]:
     """Lines that begin a definition; those in comments and strings are left out where that is known."""
     mask = _MASKS.get(ending)
     masked = document.lines if mask is None else split_lines(mask(document.text))
@@ -60,5 +60,7 @@ def _definitions(document: TextDocument, ending: str) -> Iterator[Entry]:
         indent = len(indent_of(line).expandtabs())
         while open_indents and open_indents[-1] >= indent:
             open_indents.pop()
-        yield Entry(number + 1, len(open_indents), document.lines[number].strip()[:MAX_TITLE])
+        yield OutlineEntry(
+            number + 1, len(open_indents), document.lines[number].strip()[:MAX_TITLE]
+        )
         open_indents.append(indent)
