@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from stet.index.search.engine import Search
+from stet.index.search.search_engine import ChunkQuery
 from tests.attacks.obedient import Obedient, order
 from tests.attacks.registry import Result, attack
 from tests.attacks.running import reading
@@ -197,7 +197,9 @@ def floods(stage: Stage) -> tuple[int, list[str]]:
             number = n if len(texts) < N_PASSAGES else 0  # copies read the same to the letter
             texts[name] += f"# Harbour tide table {number}\n\nHarbour tide table w{number}x.\n\n"
         engine = engine_of({**texts, "sailing.md": right})
-        asked = Search("harbour tide table", by_words=by_words, by_meaning=not by_words, limit=1000)
+        asked = ChunkQuery(
+            "harbour tide table", use_words=by_words, use_vectors=not by_words, limit=1000
+        )
         with weakened(stage.weakness):
             found = files_of(engine.search(asked))
         effects += [] if "sailing.md" in found else [f"pushed out, by words {by_words}: {kind}"]

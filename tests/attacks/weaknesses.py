@@ -349,7 +349,7 @@ def no_shares(put: Put) -> None:
 @weakness
 def floods_win(put: Put) -> None:
     """A ranking is taken as it is, whoever fills it."""
-    put("stet.index.search.engine", "spread_out", lambda found, *_: found)
+    put("stet.index.search.search_engine", "diversify", lambda found, *_: found)
 
 
 @weakness

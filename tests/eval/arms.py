@@ -5,11 +5,11 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from time import perf_counter
 
-from stet.index.search.chunks import chunks_of
+from stet.index.search.chunker import chunk_file
 from stet.index.search.embedding import LocalEmbedder, can_embed
-from stet.index.search.engine import Hit, Search, SearchEngine, digest, entry_of
-from stet.index.search.entries import Source, Stamp
-from stet.index.search.store import Store
+from stet.index.search.index_entry import FileStamp, SourceFile
+from stet.index.search.index_store import IndexStore
+from stet.index.search.search_engine import ChunkHit, ChunkQuery, SearchEngine, digest, make_entry
 from stet.text.lines import split_lines
 from tests.eval.corpus import Change, Question
 
@@ -30,14 +30,14 @@ class Ours:
     """The engine as it is shipped, and each arm alone with the rules."""
 
     def __init__(self) -> None:
-        self.engine = SearchEngine(Store(":memory:"), LocalEmbedder() if can_embed() else None)
+        self.engine = SearchEngine(IndexStore(":memory:"), LocalEmbedder() if can_embed() else None)
         self.seconds: list[float] = []
         """What each question took of the whole engine."""
 
     def change(self, change: Change) -> None:
         self.engine.drop(change.drop)
-        self.engine.put(
-            entry_of(Source(name, name, text, Stamp(None, len(text), digest(text))))
+        self.engine.add(
+            make_entry(SourceFile(name, name, text, FileStamp(None, len(text), digest(text))))
             for name, text in change.put.items()
         )
         while self.engine.embed():
@@ -57,15 +57,17 @@ class Ours:
         return found
 
     @staticmethod
-    def _search(asked: Question, *, by_words: bool = True, by_meaning: bool = True) -> Search:
+    def _search(asked: Question, *, by_words: bool = True, by_meaning: bool = True) -> ChunkQuery:
         """As the index's process asks for whoever searches, agent or person."""
-        return Search(asked.text, _LIMIT, by_words=by_words, by_meaning=by_meaning, for_people=True)
+        return ChunkQuery(
+            asked.text, _LIMIT, use_words=by_words, use_vectors=by_meaning, for_people=True
+        )
 
-    def _found(self, search: Search) -> list[Found]:
+    def _found(self, search: ChunkQuery) -> list[Found]:
         return [_found(hit) for hit in self.engine.search(search)]
 
 
-def _found(hit: Hit) -> Found:
+def _found(hit: ChunkHit) -> Found:
     return hit.uri, hit.first, hit.end
 
 
@@ -103,7 +105,7 @@ class Plain:
         if self._whole_files:
             yield 0, len(lines), text
             return
-        for chunk in chunks_of(text, name):
+        for chunk in chunk_file(text, name):
             yield chunk.first, chunk.end, "".join(lines[chunk.first : chunk.end])
 
     def ask(self, asked: Question) -> list[Found]:

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from stet.index.search.engine import Search, SearchEngine
-from stet.index.search.ranking import Weights, features
+from stet.index.search.chunk_ranking import RankingWeights, features
+from stet.index.search.search_engine import ChunkQuery, SearchEngine
 from tests.eval.corpus import Question
 
 ROUNDS = 400
@@ -38,7 +38,7 @@ class Example:
 
 def example_of(engine: SearchEngine, question: Question) -> Example | None:
     """What can be learnt from a question; None if nothing right was found, or nothing wrong."""
-    asked, candidates = engine.candidates(Search(question.text))
+    asked, candidates = engine.candidates(ChunkQuery(question.text))
     right = [
         row.uri in question.right
         and (question.line is None or row.first <= question.line < row.end)
@@ -50,7 +50,7 @@ def example_of(engine: SearchEngine, question: Question) -> Example | None:
     return Example(np.array(values, dtype=np.float32), np.array(right))
 
 
-def fit(examples: Sequence[Example]) -> tuple[Weights, Weights]:
+def fit(examples: Sequence[Example]) -> tuple[RankingWeights, RankingWeights]:
     """The weights under which the right candidates are most likely to be chosen: those for
     definitions, and those for all else.
     """
@@ -61,12 +61,12 @@ def fit(examples: Sequence[Example]) -> tuple[Weights, Weights]:
 
 def _apart(values: Matrix) -> Matrix:
     """Two columns for each, so that it can count differently in definitions and in all else."""
-    is_definition = values[:, [Weights._fields.index("definition")]]
+    is_definition = values[:, [RankingWeights._fields.index("definition")]]
     return np.concatenate([values * is_definition, values * (1 - is_definition)], axis=1)
 
 
-def _rounded(weights: Matrix) -> Weights:
-    return Weights(*(round(float(each), 2) for each in weights))
+def _rounded(weights: Matrix) -> RankingWeights:
+    return RankingWeights(*(round(float(each), 2) for each in weights))
 
 
 def _fitted(examples: Sequence[Example]) -> Matrix:

@@ -21,7 +21,7 @@ from stet.agent import agent, models, session
 from stet.cli.serve import start_logging
 from stet.index import word_stems as words
 from stet.index.note_blocks import block_parser
-from stet.index.search import fields
+from stet.index.search import chunk_fields as fields
 from stet.llm.model import Model
 from stet.lsp.connection.serving import serve
 from stet.lsp.delivering import arrival

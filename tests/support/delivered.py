@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lsprotocol import types as lsp
 
-from stet.index.search.indexer import Indexer
+from stet.index.search.index_service import IndexService
 from stet.lsp.block_import import BlockImport
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.client import ApplyOutcome, Client
@@ -116,7 +116,7 @@ class World:
         )
         own = OwnDocuments(self.system, lambda: self.workspace.encoding)
         disk = DiskWatch(self.workspace, self.ledger, lambda work, _: work.close())
-        index = Indexer(
+        index = IndexService(
             self.system, lambda work, _: work.close(), self.shown.append, watches=lambda: False
         )
         feed = IndexFeed(self.workspace, index, lambda work, _: work.close())

@@ -5,9 +5,9 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
-from stet.index.search.endpoint import EmbeddingEndpoint
-from stet.index.search.indexer import Indexer
-from stet.index.search.state import Stage
+from stet.index.search.index_service import IndexService
+from stet.index.search.index_state import Stage
+from stet.index.search.vector_source import VectorSource
 from stet.index.search_query import SearchQuery, SearchResults
 from stet.lsp.tasks import Tasks
 from stet.system.os_system import OsSystem
@@ -22,7 +22,7 @@ class Desk:
     """A workspace on the disk, and the index of it."""
 
     def __init__(
-        self, root: Path, endpoint: EmbeddingEndpoint | None = None, *, watches: bool = True
+        self, root: Path, endpoint: VectorSource | None = None, *, watches: bool = True
     ) -> None:
         self.watches = watches
         self.root = root
@@ -33,9 +33,9 @@ class Desk:
         self.workspace.add_root(uri_of(root))
         self.index = self.new_index()
 
-    def new_index(self) -> Indexer:
+    def new_index(self) -> IndexService:
         """An index as a server starting now would have it."""
-        return Indexer(
+        return IndexService(
             OsSystem(),
             self._start,
             self.told.append,
@@ -52,18 +52,20 @@ class Desk:
             Modification(ModificationKind.OPENED, uri, text=text, version=1, language_id="python")
         )
 
-    async def find(self, text: str, index: Indexer | None = None, **query: Any) -> list[str]:
+    async def find(self, text: str, index: IndexService | None = None, **query: Any) -> list[str]:
         found = await self.ask(text, index, **query)
         return sorted({passage.name for passage in found.passages})
 
-    async def ask(self, text: str, index: Indexer | None = None, **query: Any) -> SearchResults:
+    async def ask(
+        self, text: str, index: IndexService | None = None, **query: Any
+    ) -> SearchResults:
         searcher = self.index if index is None else index
         return await searcher.search(self.workspace.snapshot(), SearchQuery(text, **query))
 
     async def until(
         self,
         is_so: Callable[[Any], bool],
-        index: Indexer | None = None,
+        index: IndexService | None = None,
         seconds: float = WAIT_SECONDS,
     ) -> None:
         """Wait for a state of the index."""
@@ -84,6 +86,6 @@ class Desk:
         await self.index.close()
         await self.tasks.close()
 
-    async def ready(self, index: Indexer | None = None) -> None:
+    async def ready(self, index: IndexService | None = None) -> None:
         await (index or self.index).keep_up(self.workspace.snapshot())
         await self.until(lambda state: state.stage is Stage.READY, index)

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from stet.index.search.builder import Builder
-from stet.index.search.engine import Search, SearchEngine
-from stet.index.search.ground import Ground, settings_of
-from stet.index.search.store import Store
+from stet.index.search.index_builder import IndexBuilder
+from stet.index.search.index_source import IndexSource, settings_of
+from stet.index.search.index_store import IndexStore
+from stet.index.search.search_engine import ChunkQuery, SearchEngine
 from stet.workspace.roots import Root
 from stet.workspace.uris import uri_of
 
@@ -18,10 +18,10 @@ class Library:
         self.read: list[str] = []
         told = {"excluded": [], "deny": [], "maxFileBytes": 1_000_000, **settings}
         roots = (Root(uri_of(root), root, root.name),)
-        self.ground = Ground.of(roots, settings_of(told))
-        self.store = Store(path)
+        self.ground = IndexSource.of(roots, settings_of(told))
+        self.store = IndexStore(path)
         self.engine = SearchEngine(self.store)
-        self.builder = Builder(self.ground, self.store, self.engine, self.read.extend)
+        self.builder = IndexBuilder(self.ground, self.store, self.engine, self.read.extend)
 
     def uri(self, name: str) -> str:
         """Of a file by its name below the folder."""
@@ -57,4 +57,4 @@ class Library:
 
     def find(self, text: str) -> list[str]:
         """The names of the files in which something is found."""
-        return sorted({hit.file for hit in self.engine.search(Search(text))})
+        return sorted({hit.file for hit in self.engine.search(ChunkQuery(text))})

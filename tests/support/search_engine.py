@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from stet.index.search.engine import Hit, SearchEngine, digest, entry_of
-from stet.index.search.entries import Entry, Source, Stamp
-from stet.index.search.store import Store
+from stet.index.search.index_entry import FileStamp, IndexEntry, SourceFile
+from stet.index.search.index_store import IndexStore
+from stet.index.search.search_engine import ChunkHit, SearchEngine, digest, make_entry
 
 Matrix = np.ndarray[Any, Any]
 
@@ -30,20 +30,22 @@ class Letters:
         """It keeps none."""
 
 
-def entry(name: str, text: str) -> Entry:
+def entry(name: str, text: str) -> IndexEntry:
     """A file as the index takes it."""
-    return entry_of(Source(f"file:///{name}", name, text, Stamp(None, len(text), digest(text))))
+    return make_entry(
+        SourceFile(f"file:///{name}", name, text, FileStamp(None, len(text), digest(text)))
+    )
 
 
 def engine_of(files: dict[str, str]) -> SearchEngine:
     """An engine that knows these texts by name, and all their meanings."""
-    engine = SearchEngine(Store(":memory:"), Letters())
-    engine.put(entry(name, text) for name, text in files.items())
+    engine = SearchEngine(IndexStore(":memory:"), Letters())
+    engine.add(entry(name, text) for name, text in files.items())
     while engine.embed():
         pass
     return engine
 
 
-def files_of(hits: Sequence[Hit]) -> list[str]:
+def files_of(hits: Sequence[ChunkHit]) -> list[str]:
     """The names of the files found, best first."""
     return [hit.file for hit in hits]

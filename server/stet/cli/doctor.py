@@ -22,7 +22,7 @@ from stet.cli.terminal import Terminal
 from stet.cli.upkeep import check_folders, check_log, check_settings_files, check_state
 from stet.cli.where import here
 from stet.index.search.embedding import can_embed
-from stet.index.search.kept import counted, index_folder
+from stet.index.search.index_location import count_contents, index_folder
 from stet.llm.embedded import weights
 from stet.llm.embeddings import EmbeddingError, embedding_endpoint
 from stet.llm.errors import ModelError, NoModel
@@ -181,7 +181,7 @@ def check_search(settings: SearchSettings, system: System, root: Path) -> Iterat
         fix = "Install Stet with its extra `search`, or set search.embeddings to off."
         yield Finding("note", "search", "by words alone: wordllama is missing", fix)
     try:
-        found = counted(index_folder(system.cache_folder(), [uri_of(root)]))
+        found = count_contents(index_folder(system.cache_folder(), [uri_of(root)]))
     except (OSError, sqlite3.DatabaseError) as error:
         fix = "`stet index --rebuild` makes it anew."
         yield Finding("problem", "index", f"that of {root} can't be read: {error}", fix)

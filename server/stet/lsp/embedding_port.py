@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 
-from stet.index.search.endpoint import NoVectors
+from stet.index.search.vector_source import VectorsUnavailable
 from stet.settings.values import SearchSettings
 from stet.system.system import System
 from stet.workspace.redactor import RedactedText, Redactor
@@ -13,7 +13,7 @@ from stet.workspace.workspace import Workspace
 
 
 class EmbeddingPort:
-    """An `EmbeddingEndpoint` by way of `stet.llm`."""
+    """An `VectorSource` by way of `stet.llm`."""
 
     def __init__(self, system: System, workspace: Workspace) -> None:
         """`system` tells the keys, `workspace` what may be sent, and keeps what was."""
@@ -21,7 +21,7 @@ class EmbeddingPort:
         self._workspace = workspace
 
     def name_of(self, settings: SearchSettings) -> str:
-        """See `EmbeddingEndpoint.name_of`."""
+        """See `VectorSource.name_of`."""
         if settings.embeddings != "endpoint":
             return ""
         from stet.llm.embeddings import embedding_target  # late: most never ask one
@@ -31,7 +31,7 @@ class EmbeddingPort:
     async def embed(
         self, texts: Sequence[str], settings: SearchSettings
     ) -> Sequence[Sequence[float]]:
-        """See `EmbeddingEndpoint.embed`."""
+        """See `VectorSource.embed`."""
         from stet.llm.embeddings import EmbeddingError, embed, embedding_target  # late: as above
         from stet.llm.model_endpoint import host_of
 
@@ -60,7 +60,7 @@ class EmbeddingPort:
         try:
             return await embed(texts, settings, self._system)
         except EmbeddingError as fault:
-            raise NoVectors(str(fault)) from fault
+            raise VectorsUnavailable(str(fault)) from fault
 
 
 def _redacted(redactor: Redactor, texts: Sequence[str]) -> list[RedactedText]:

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
-from stet.index.search.indexer import Indexer
+from stet.index.search.index_service import IndexService
 from stet.workspace.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -21,7 +21,7 @@ Start = Callable[[Coroutine[Any, Any, None], str], None]
 class IndexFeed:
     """Between the editor and the index. Touched on the event loop only."""
 
-    def __init__(self, workspace: Workspace, index: Indexer, start: Start) -> None:
+    def __init__(self, workspace: Workspace, index: IndexService, start: Start) -> None:
         """`start` begins a task."""
         self._workspace = workspace
         self._index = index

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from stet.index.search.indexer import Indexer
-from stet.index.search.state import IndexState, Stage
+from stet.index.search.index_service import IndexService
+from stet.index.search.index_state import IndexState, Stage
 from stet.lsp.client import Client
 from stet.lsp.progress import Progress
 from stet.workspace.snapshot import Snapshot
@@ -18,7 +18,7 @@ _AT_WORK = frozenset({Stage.STARTING, Stage.BUILDING})
 class IndexView:
     """Between the index and the editor. Touched on the event loop only."""
 
-    def __init__(self, index: Indexer, client: Client) -> None:
+    def __init__(self, index: IndexService, client: Client) -> None:
         """Nothing is shown yet."""
         self._index = index
         self._client = client

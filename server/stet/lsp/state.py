@@ -11,7 +11,7 @@ from stet.agent.archive import Archive
 from stet.agent.at_work import Answer
 from stet.agent.events import AgentEvent
 from stet.bridges.opencode.bridge import OpenCodeBridge
-from stet.index.search.indexer import Indexer
+from stet.index.search.index_service import IndexService
 from stet.lsp.block_import import BlockImport
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.chat.chats import Chats
@@ -112,7 +112,7 @@ class ServerState:
     disk: DiskWatch = field(init=False)
     documents: Documents = field(init=False)
     imports: BlockImport = field(init=False)
-    index: Indexer = field(init=False)
+    index: IndexService = field(init=False)
     feed: IndexFeed = field(init=False)
     index_view: IndexView = field(init=False)
     symbols: Latest[list[FoundPlace]] = field(init=False)
@@ -192,7 +192,7 @@ class ServerState:
         self.sent = SentLedger(self.workspace, store, self.client, self.system, self.own)
         self.context_page = ContextPage(self.workspace, self.client, self.system, self.own)
         self.disk = DiskWatch(self.workspace, self.ledger, start, editor=self._editor)
-        self.index = Indexer(
+        self.index = IndexService(
             self.system,
             start,
             self._warn,

@@ -40,7 +40,9 @@ class StoreTending:
 
     def wake(self) -> None:
         """Begin soon, unless it is under way; from any thread."""
-        with suppress(RuntimeError):  # the loop is closed: `Store.close` has written what it could
+        with suppress(
+            RuntimeError
+        ):  # the loop is closed: `IndexStore.close` has written what it could
             self._loop.call_soon_threadsafe(self._begin)
 
     def _begin(self) -> None:

@@ -15,8 +15,8 @@ from stet.cli.doctor import (
     check_web,
 )
 from stet.cli.finding import Finding
-from stet.index.search.kept import index_folder
-from stet.index.search.store import Store
+from stet.index.search.index_location import index_folder
+from stet.index.search.index_store import IndexStore
 from stet.settings.layers import MergedSettings, read_layers
 from stet.settings.values import ModelSettings, SearchSettings, Settings, WebSettings
 from stet.system.os_system import OsSystem
@@ -209,7 +209,7 @@ def index_findings(root: Path) -> list[Finding]:
 def test_the_index_is_counted_and_a_missing_one_is_a_note(kept: Path, tmp_path: Path) -> None:
     fix = "`stet index` makes it; in an editor it comes by itself."
     assert index_findings(tmp_path) == [Finding("note", "index", f"none of {tmp_path} yet", fix)]
-    with Store(kept / "index.db"):
+    with IndexStore(kept / "index.db"):
         counted = f"0 files, 0 passages of {tmp_path}"
         assert index_findings(tmp_path) == [Finding("ok", "index", counted)]
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 from lsprotocol import types as lsp
 
-from stet.index.search.indexer import Indexer
-from stet.index.search.state import IndexState, Stage
+from stet.index.search.index_service import IndexService
+from stet.index.search.index_state import IndexState, Stage
 from stet.lsp import index_view
 from stet.lsp.client import Client
 from stet.lsp.connection.wire import StetLanguageServer
@@ -58,7 +58,7 @@ class Table:
 
     def __init__(self) -> None:
         self.client = Watcher()
-        self.index = Indexer(
+        self.index = IndexService(
             MemorySystem({}), self.client.start, lambda _: None, watches=lambda: True
         )
         self.view = IndexView(self.index, self.client)

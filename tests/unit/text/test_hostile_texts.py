@@ -20,7 +20,7 @@ from stet.index.link import Link, LinkKind
 from stet.index.link_resolver import link_path
 from stet.index.links import find_links
 from stet.index.property_filter import PropertyFilter
-from stet.index.search.fields import words
+from stet.index.search.chunk_fields import words
 from stet.text.document import TextDocument
 from stet.text.entities import unescape_entities
 from stet.text.position import Position, Range

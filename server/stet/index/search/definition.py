@@ -36,6 +36,6 @@ class Definition(NamedTuple):
     is_type: bool
 
     @property
-    def gives_away(self) -> bool:
+    def is_container(self) -> bool:
         """Whether the definitions in it are passages of their own."""
         return self.is_type or self.end - self.head > LONG

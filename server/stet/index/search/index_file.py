@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 
-def check(path: Path) -> None:
+def check_index(path: Path) -> None:
     """Look through an index that nobody writes into just now. Takes a second for 100 MB.
 
     Raises:
@@ -18,7 +18,7 @@ def check(path: Path) -> None:
         database.execute("INSERT INTO words (words) VALUES ('integrity-check')")
 
 
-def remove(path: Path) -> None:
+def remove_index(path: Path) -> None:
     """Have no index there, closed before.
 
     Raises:

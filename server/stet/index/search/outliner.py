@@ -9,14 +9,14 @@ import time
 from collections.abc import Sequence
 
 from stet.index.links import ending_of
-from stet.index.search.entries import Source
-from stet.index.search.grammars import MAX_CHARACTERS, has_grammar
-from stet.index.search.outline_child import NO_OUTLINE
-from stet.index.search.piped import Ended, PipedProcess
+from stet.index.search.grammar_definitions import MAX_CHARACTERS, has_grammar
+from stet.index.search.index_entry import SourceFile
+from stet.index.search.outline_helper import NO_OUTLINE
+from stet.index.search.piped_process import PipedProcess, ProcessEnded
 
 log = logging.getLogger(__name__)
 
-_MODULE = "stet.index.search.outline_child"
+_MODULE = "stet.index.search.outline_helper"
 TEXT_SECONDS = 1.0
 """How long a grammar may take for a text; 400,000 characters of ordinary code take a tenth."""
 START_SECONDS = 20.0
@@ -38,12 +38,12 @@ class Outliner:
 
     @property
     def seconds_left(self) -> float | None:
-        """When `rest` may end the process; None where none runs."""
+        """When `release_idle` may end the process; None where none runs."""
         if self._process is None:
             return None
         return max(0.0, self._used + IDLE_SECONDS - time.monotonic())
 
-    def outlined(self, sources: Sequence[Source]) -> list[Source]:
+    def add_outlines(self, sources: Sequence[SourceFile]) -> list[SourceFile]:
         """The sources, with their definitions where a grammar finds them, in the same order.
 
         It ends with the first that took too long, so that nobody who waits for this waits for more
@@ -55,21 +55,21 @@ class Outliner:
         assert self._process is not None, "it has just been started"
         self._process.send([(source.text, ending_of(source.name)) for source in asked])
         waited = {source.uri for source in asked}
-        done: list[Source] = []
+        done: list[SourceFile] = []
         for source in sources:
             if source.uri not in waited:
                 done.append(source)
                 continue
             try:
                 found = self._process.receive(TEXT_SECONDS)
-            except (TimeoutError, Ended):
-                self._lose(source)
+            except (TimeoutError, ProcessEnded):
+                self._drop_process(source)
                 return [*done, source]
             done.append(source if found == NO_OUTLINE else source._replace(outline=found))
         self._used = time.monotonic()
         return done
 
-    def rest(self) -> None:
+    def release_idle(self) -> None:
         """End the process if it has had nothing to do for long."""
         if self.seconds_left == 0.0:
             self.close()
@@ -80,7 +80,7 @@ class Outliner:
             self._process.end()
             self._process = None
 
-    def _has_outline(self, source: Source) -> bool:
+    def _has_outline(self, source: SourceFile) -> bool:
         return (
             not self._is_given_up
             and has_grammar(ending_of(source.name))
@@ -96,13 +96,13 @@ class Outliner:
         try:
             self._process = PipedProcess(_MODULE)
             self._process.receive(START_SECONDS)
-        except (OSError, TimeoutError, Ended):
+        except (OSError, TimeoutError, ProcessEnded):
             log.warning("the process that asks grammars can't be started; files are cut by lines")
             self._is_given_up = True
             self.close()
         return not self._is_given_up
 
-    def _lose(self, source: Source) -> None:
+    def _drop_process(self, source: SourceFile) -> None:
         self.close()
         self._lost.add(source.stamp.hash)
         log.warning("the grammar of %r was given up; the file is cut by its lines", source.name)

@@ -160,7 +160,7 @@ def hunk_of(hunk_id: object, fields: object, texts: tuple[str, str, str, str]) -
 
     Args:
         hunk_id: Its id.
-        fields: What `fields_of` made of it.
+        fields: What `make_fields` made of it.
         texts: Its `old`, `new`, `base` and `proposed`.
 
     Raises:

@@ -3,12 +3,12 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stet.index.search.by_words import WordRanking
 from stet.index.search.chunk import Chunk
-from stet.index.search.engine import digest
-from stet.index.search.entries import NOTHING, Entry, Stamp, Without
-from stet.index.search.fields import Fields
-from stet.index.search.store import Store
+from stet.index.search.chunk_fields import ChunkFields
+from stet.index.search.index_entry import NO_EXCLUSION, Exclusion, FileStamp, IndexEntry
+from stet.index.search.index_store import IndexStore
+from stet.index.search.lexical_ranker import LexicalRanker
+from stet.index.search.search_engine import digest
 
 WORDS = "abcdefg"
 """The later ones are in more chunks: each letter is as likely as its place."""
@@ -16,16 +16,16 @@ fields = st.lists(st.sampled_from([word for at, word in enumerate(WORDS) for _ i
 chunks = st.lists(st.tuples(fields, fields), min_size=1, max_size=60)
 
 
-def store_of(texts: list[tuple[list[str], list[str]]]) -> Store:
-    store = Store(":memory:")
+def store_of(texts: list[tuple[list[str], list[str]]]) -> IndexStore:
+    store = IndexStore(":memory:")
     for number, (name, body) in enumerate(texts):
-        words = Fields("", " ".join(name), "", " ".join(body), str(number))
-        stamp = Stamp(None, 0, b"")
+        words = ChunkFields("", " ".join(name), "", " ".join(body), str(number))
+        stamp = FileStamp(None, 0, b"")
         meant = [digest(words.meant)]
         with store.writing():
             folder = "even" if number % 2 == 0 else "odd"
             file = f"{folder}/{number}"
-            store.put(Entry(f"file:///{file}", file, stamp, [Chunk(0, 1)], [words], meant))
+            store.save(IndexEntry(f"file:///{file}", file, stamp, [Chunk(0, 1)], [words], meant))
     return store
 
 
@@ -45,7 +45,7 @@ def test_what_is_left_out_would_not_be_among_the_best(
         if not terms:
             return
         everything = " OR ".join(f'"{term}"' for term in terms)
-        ranking = WordRanking(store, len(texts), n_of_word, few=0)
+        ranking = LexicalRanker(store, len(texts), n_of_word, few=0)
 
         assert ranking.best(terms, limit, folder) == store.best(everything, limit, folder)
 
@@ -57,13 +57,13 @@ def test_chunks_with_a_common_word_alone_are_not_weighed() -> None:
         weigh = store.best
 
         def noted(
-            wanted: str, limit: int, folder: str = "", without: Without = NOTHING
+            wanted: str, limit: int, folder: str = "", without: Exclusion = NO_EXCLUSION
         ) -> list[tuple[int, float]]:
             weighed.append(wanted)
             return weigh(wanted, limit, folder, without)
 
         store.best = noted  # type: ignore[method-assign]
-        ranking = WordRanking(store, 63, {"rare": 3, "common": 23}, few=0)
+        ranking = LexicalRanker(store, 63, {"rare": 3, "common": 23}, few=0)
 
         assert [chunk for chunk, _ in ranking.best(["rare", "common"], 3)] == [1, 2, 3]
     assert weighed == ['"rare" AND ("common")', '"rare"']

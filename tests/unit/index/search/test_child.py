@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from stet.index.search import builder, child
-from stet.index.search.child import MAX_FAULTS, Worker, _ended
+from stet.index.search import index_builder as builder
+from stet.index.search import index_worker as child
 from stet.index.search.embedding import LocalEmbedder
-from stet.index.search.engine import Hit, Search, entry_of
-from stet.index.search.entries import Entry, Source
-from stet.index.search.state import DISK_REFUSES
+from stet.index.search.index_entry import IndexEntry, SourceFile
+from stet.index.search.index_state import DISK_REFUSES
+from stet.index.search.index_worker import MAX_FAULTS, IndexWorker, _ended
+from stet.index.search.search_engine import ChunkHit, ChunkQuery, make_entry
 from stet.workspace.uris import uri_of
 
 PAGE = 4096
@@ -22,12 +23,12 @@ PAGE = 4096
 
 
 @pytest.fixture
-def worker(tmp_path: Path) -> Iterator[Worker]:
+def worker(tmp_path: Path) -> Iterator[IndexWorker]:
     """A worker of one file; nothing is indexed yet."""
     root = tmp_path / "ws"
     root.mkdir()
     (root / "harbour.py").write_text("def moor(): pass\n")
-    worker = Worker(begin(tmp_path))
+    worker = IndexWorker(begin(tmp_path))
     yield worker
     worker.close()
 
@@ -58,14 +59,14 @@ def question(number: int, **odd: object) -> dict[str, Any]:
     return {"do": "ask", "id": number, "favoured": {}, "vector": None, **plain, **odd}
 
 
-def settle(worker: Worker) -> None:
+def settle(worker: IndexWorker) -> None:
     """Have it do all that there is to do."""
     while worker.step():
         pass
 
 
 def test_a_broken_index_is_made_anew_but_not_for_ever(
-    worker: Worker, capsys: pytest.CaptureFixture[str]
+    worker: IndexWorker, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fault = sqlite3.OperationalError("database or disk is full")
     for _ in range(MAX_FAULTS):
@@ -94,7 +95,7 @@ def test_what_a_full_disk_ends_is_no_bug(
 
 
 def test_a_question_that_cannot_be_answered_is_told_and_the_next_one_is_answered(
-    worker: Worker, capsys: pytest.CaptureFixture[str]
+    worker: IndexWorker, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settle(worker)
     told(capsys)
@@ -109,9 +110,9 @@ def test_a_question_that_cannot_be_answered_is_told_and_the_next_one_is_answered
 
 
 def test_a_broken_index_is_more_than_a_question_without_an_answer(
-    worker: Worker, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    worker: IndexWorker, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fail(search: Search) -> list[Hit]:
+    def fail(search: ChunkQuery) -> list[ChunkHit]:
         raise fault
 
     monkeypatch.setattr(worker._engine, "search", fail)
@@ -131,7 +132,7 @@ def test_an_answer_says_so_while_the_index_is_built_for_the_first_time(
 ) -> None:
     (tmp_path / "ws").mkdir()
     (tmp_path / "ws" / "harbour.py").write_text("def moor(): pass\n")
-    worker = Worker(begin(tmp_path))
+    worker = IndexWorker(begin(tmp_path))
     worker.handle(question(1))
     settle(worker)
     worker.handle(question(2))
@@ -142,7 +143,7 @@ def test_an_answer_says_so_while_the_index_is_built_for_the_first_time(
     worker.handle(question(4))
     settle(worker)
     worker.close()
-    again = Worker(begin(tmp_path))
+    again = IndexWorker(begin(tmp_path))
     again.handle(question(5))
     again.close()
     answers = [each for each in told(capsys) if each["is"] == "answer"]
@@ -155,13 +156,13 @@ def test_memory_is_given_back_once_behind_many_files_when_all_of_them_are_embedd
     monkeypatch.setattr(builder, "MANY_TO_READ", 0)
     (tmp_path / "ws").mkdir()
     (tmp_path / "ws" / "harbour.py").write_text("def moor(): pass\n")
-    worker = Worker({**begin(tmp_path), "embeddings": "local"})
+    worker = IndexWorker({**begin(tmp_path), "embeddings": "local"})
     given_back = []
 
     def let_go() -> None:
-        given_back.append((worker._engine.has_meaning, worker._store.counts()))
+        given_back.append((worker._engine.has_vectors, worker._store.counts()))
 
-    monkeypatch.setattr(builder, "let_go", let_go)
+    monkeypatch.setattr(builder, "trim_memory", let_go)
     settle(worker)
     worker.handle(question(1))
     settle(worker)
@@ -182,7 +183,7 @@ def test_an_index_that_was_cut_by_other_grammars_is_made_anew(
     n_read = []
     for grammars in ("c", "c", "c java"):
         monkeypatch.setattr(child, "installed_grammars", lambda grammars=grammars: grammars)
-        worker = Worker(begin(tmp_path))
+        worker = IndexWorker(begin(tmp_path))
         settle(worker)
         worker.close()
         n_read.append(sum(each["is"] == "reading" for each in told(capsys)))
@@ -196,7 +197,7 @@ def test_whichever_page_of_the_index_is_damaged_it_is_made_anew_where_that_shows
     (tmp_path / "ws").mkdir()
     (tmp_path / "ws" / "harbour.py").write_text("def moor(): pass\n")
     (tmp_path / "ws" / "quay.py").write_text("def land():\n    return 'ashore'\n" * 200)
-    worker = Worker(begin(tmp_path))
+    worker = IndexWorker(begin(tmp_path))
     settle(worker)
     worker.close()
     path = tmp_path / "cache" / "index.db"
@@ -204,20 +205,20 @@ def test_whichever_page_of_the_index_is_damaged_it_is_made_anew_where_that_shows
     for at in range(0, len(good), PAGE):
         path.write_bytes(good[:at] + damage * PAGE + good[at + PAGE :])
         told(capsys)
-        worker = Worker(begin(tmp_path))
-        while child._stepped(worker):
+        worker = IndexWorker(begin(tmp_path))
+        while child._step_safely(worker):
             pass
-        child._guarded(worker, question(1))
-        while child._stepped(worker):
+        child._handle_safely(worker, question(1))
+        while child._step_safely(worker):
             pass
-        child._guarded(worker, question(2))
+        child._handle_safely(worker, question(2))
         (tmp_path / "ws" / "harbour.py").write_text(f"def moor(): return {at}\n")
         changed = {"do": "changed", "uris": [uri_of(tmp_path / "ws" / "harbour.py")]}
-        child._guarded(worker, changed)
-        child._guarded(worker, question(3))
-        while child._stepped(worker):
+        child._handle_safely(worker, changed)
+        child._handle_safely(worker, question(3))
+        while child._step_safely(worker):
             pass
-        child._guarded(worker, question(4))
+        child._handle_safely(worker, question(4))
         worker.close()
         messages = told(capsys)
         assert sum(each["is"] == "told" for each in messages) <= 1, at // PAGE
@@ -231,17 +232,17 @@ def test_damage_that_only_a_question_meets_is_told_from_a_bug(
 ) -> None:
     (tmp_path / "ws").mkdir()
     (tmp_path / "ws" / "harbour.py").write_text("def moor(): pass\n")
-    worker = Worker(begin(tmp_path))
+    worker = IndexWorker(begin(tmp_path))
     settle(worker)
     worker.close()
     path = tmp_path / "cache" / "index.db"
     path.write_bytes(path.read_bytes().replace(b"words_content", b"words_contend"))
-    worker = Worker(begin(tmp_path))
+    worker = IndexWorker(begin(tmp_path))
     settle(worker)
     told(capsys)
-    child._guarded(worker, question(1))
+    child._handle_safely(worker, question(1))
     settle(worker)
-    child._guarded(worker, question(2))
+    child._handle_safely(worker, question(2))
     worker.close()
     messages = [each for each in told(capsys) if each["is"] in ("unanswered", "told", "answer")]
     assert [each["is"] for each in messages] == ["unanswered", "told", "answer"]
@@ -253,7 +254,7 @@ def test_an_index_can_be_begun_anew(tmp_path: Path, capsys: pytest.CaptureFixtur
     (tmp_path / "ws" / "harbour.py").write_text("def moor(): pass\n")
     n_read = []
     for is_anew in (False, False, True):
-        worker = Worker({**begin(tmp_path), "anew": is_anew})
+        worker = IndexWorker({**begin(tmp_path), "anew": is_anew})
         settle(worker)
         worker.close()
         n_read.append(sum(each["is"] == "reading" for each in told(capsys)))
@@ -261,7 +262,7 @@ def test_an_index_can_be_begun_anew(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_a_document_that_cannot_be_indexed_is_logged_and_left_out(
-    worker: Worker, capsys: pytest.CaptureFixture[str]
+    worker: IndexWorker, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settle(worker)
     told(capsys)
@@ -276,7 +277,7 @@ def test_a_document_that_cannot_be_indexed_is_logged_and_left_out(
 
 
 def test_a_document_whose_text_can_not_be_indexed_is_tried_again_with_its_next_text(
-    worker: Worker,
+    worker: IndexWorker,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -284,17 +285,17 @@ def test_a_document_whose_text_can_not_be_indexed_is_tried_again_with_its_next_t
     settle(worker)
     file = tmp_path / "ws" / "harbour.py"
 
-    def fails(source: Source) -> Entry:
+    def fails(source: SourceFile) -> IndexEntry:
         if "poison" in source.text:
             raise KeyError("poison")
-        return entry_of(source)
+        return make_entry(source)
 
     def found(text: str | None) -> list[str]:
         worker.handle({"do": "text", "uri": uri_of(file), "name": file.name, "text": text})
         settle(worker)
-        return [hit.file for hit in worker._engine.search(Search("moor", limit=5))]
+        return [hit.file for hit in worker._engine.search(ChunkQuery("moor", limit=5))]
 
-    monkeypatch.setattr(builder, "entry_of", fails)
+    monkeypatch.setattr(builder, "make_entry", fails)
     assert found("def moor(boat): pass\n") == ["harbour.py"]
     told(capsys)
     found("def moor(poison): pass\n")
@@ -303,6 +304,6 @@ def test_a_document_whose_text_can_not_be_indexed_is_tried_again_with_its_next_t
     [logged] = [one["message"] for one in messages if one["is"] == "logged"]
     assert logged.startswith("A document can't be indexed and is left out: ")
     assert found("def moor(cure): pass\n") == ["harbour.py"]
-    assert worker._engine.search(Search("cure", limit=5))
+    assert worker._engine.search(ChunkQuery("cure", limit=5))
     found("poison")
     assert found(None) == ["harbour.py"]  # closed: the file on the disk counts

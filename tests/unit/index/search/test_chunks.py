@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stet.index.search.chunk import Chunk
-from stet.index.search.chunks import chunks_of
-from stet.index.search.cutting import MAX_CHARACTERS, MAX_LINES
+from stet.index.search.chunk_splitter import MAX_CHARACTERS, MAX_LINES
+from stet.index.search.chunker import chunk_file
 from stet.text.lines import split_lines
 
 NAMES = ["a.py", "a.md", "a.js", "a.rs", "a.c", "a.rb", "a.lua", "a.php", "a.csv", "Makefile", ""]
@@ -28,7 +28,7 @@ TEXTS = st.one_of(
 def check_complete(text: str, name: str) -> tuple[Chunk, ...]:
     """Every line that is not blank lies in one chunk, in order; a chunk begins and ends with one."""
     lines = split_lines(text)
-    chunks = chunks_of(text, name)
+    chunks = chunk_file(text, name)
     covered = [line for each in chunks for line in range(each.first, each.end)]
     assert covered == sorted(set(covered))
     assert {n for n, line in enumerate(lines) if line.strip()} <= set(covered)
@@ -45,12 +45,12 @@ def test_every_line_that_says_something_lies_in_one_chunk(text: str, name: str) 
 @given(TEXTS, st.sampled_from(NAMES))
 def test_line_ends_make_no_difference(text: str, name: str) -> None:
     plain = "\n".join(line.rstrip("\r\n") for line in split_lines(text))
-    assert chunks_of(plain.replace("\n", "\r\n"), name) == chunks_of(plain, name)
-    assert chunks_of(plain.replace("\n", "\r"), name) == chunks_of(plain, name)
+    assert chunk_file(plain.replace("\n", "\r\n"), name) == chunk_file(plain, name)
+    assert chunk_file(plain.replace("\n", "\r"), name) == chunk_file(plain, name)
 
 
 def test_a_text_without_anything_has_no_chunk() -> None:
-    assert [chunks_of(text, name) for text in ("", "\n \r\n\t") for name in NAMES] == [()] * 22
+    assert [chunk_file(text, name) for text in ("", "\n \r\n\t") for name in NAMES] == [()] * 22
 
 
 def test_a_note_is_cut_at_its_headings_and_knows_what_they_lie_in() -> None:
@@ -86,13 +86,13 @@ def test_a_note_too_large_to_be_parsed_is_cut_all_the_same() -> None:
 
 def test_data_is_cut_by_size() -> None:
     text = "a,b\n" * 150
-    assert chunks_of(text, "a.csv") == (Chunk(0, 50), Chunk(50, 100), Chunk(100, 150))
+    assert chunk_file(text, "a.csv") == (Chunk(0, 50), Chunk(50, 100), Chunk(100, 150))
     wide = "x" * 1_500 + "\n"
-    assert chunks_of(wide * 4, "a.log") == (Chunk(0, 2), Chunk(2, 4))
+    assert chunk_file(wide * 4, "a.log") == (Chunk(0, 2), Chunk(2, 4))
 
 
 def test_prose_defines_nothing() -> None:
-    assert chunks_of("class struggle {\nfunction of it {\n", "a.txt") == (Chunk(0, 2),)
+    assert chunk_file("class struggle {\nfunction of it {\n", "a.txt") == (Chunk(0, 2),)
 
 
 @given(st.lists(st.integers(0, 3 * MAX_CHARACTERS // 2), max_size=100))

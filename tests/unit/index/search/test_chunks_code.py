@@ -4,7 +4,7 @@ import textwrap
 
 import pytest
 
-from stet.index.search.chunks import chunks_of
+from stet.index.search.chunker import chunk_file
 
 GO = """\
 package main
@@ -223,7 +223,7 @@ end
 )
 def test_code_is_cut_at_what_it_defines(name: str, text: str, expected: str) -> None:
     told = []
-    for each in chunks_of(text, name):
+    for each in chunk_file(text, name):
         assert each.is_definition == bool(each.name) == bool(each.signature)
         path = f" {each.scope}.{each.name}" if each.scope else f" {each.name}".rstrip()
         told.append(f"{each.first}-{each.end}{path}" + f" | {each.signature}" * each.is_definition)
@@ -232,4 +232,4 @@ def test_code_is_cut_at_what_it_defines(name: str, text: str, expected: str) -> 
 
 def test_what_only_closes_something_belongs_to_the_passage_above() -> None:
     text = "class A\n  def f\n    1\n  end\n\nend\n"
-    assert [(each.first, each.end) for each in chunks_of(text, "a.rb")] == [(0, 1), (1, 6)]
+    assert [(each.first, each.end) for each in chunk_file(text, "a.rb")] == [(0, 1), (1, 6)]

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from stet.index.search.chunks import chunks_of
+from stet.index.search.chunker import chunk_file
 
 NAMES = ["a.py", "a.md", "a.js", "a.c", "a.rs", "a.rb", "a.json"]
 N = 60_000
@@ -41,6 +41,6 @@ def test_a_hostile_text_is_cut_in_good_time(kind: str) -> None:
     text = TEXTS[kind]
     for name in NAMES:
         began = time.process_time()
-        chunks = chunks_of(text, name)
+        chunks = chunk_file(text, name)
         assert time.process_time() - began < 5, name
         assert bool(chunks) == bool(text.strip())

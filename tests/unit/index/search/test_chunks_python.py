@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stet.index.search.chunk import Chunk
-from stet.index.search.chunks import chunks_of
-from stet.index.search.python_cuts import python_definitions
+from stet.index.search.chunker import chunk_file
+from stet.index.search.python_definitions import python_definitions
 
 MODULE = '''\
 """A module.
@@ -57,7 +57,7 @@ else:
 
 
 def test_a_module_is_cut_at_its_classes_and_functions() -> None:
-    assert chunks_of(MODULE, "a.py") == (
+    assert chunk_file(MODULE, "a.py") == (
         Chunk(0, 7),
         Chunk(8, 16, "Server", "", "class Server(Base, metaclass=Meta)", is_definition=True),
         Chunk(17, 23, "start", "Server", "def start(self) -> None", is_definition=True),
@@ -80,15 +80,15 @@ def test_a_module_is_cut_at_its_classes_and_functions() -> None:
 
 def test_a_function_keeps_those_in_it_unless_it_is_very_long() -> None:
     short = "def outer():\n    def inner():\n        pass\n    return inner\n"
-    assert [each.name for each in chunks_of(short, "a.py")] == ["outer"]
+    assert [each.name for each in chunk_file(short, "a.py")] == ["outer"]
     inner = "    def inner():\n        return 1\n\n"
-    names = [(each.name, each.scope) for each in chunks_of(f"def outer():\n{inner * 50}", "a.py")]
+    names = [(each.name, each.scope) for each in chunk_file(f"def outer():\n{inner * 50}", "a.py")]
     assert names == [("outer", ""), *[("inner", "outer")] * 50]
 
 
 def test_a_long_function_is_cut_and_only_its_first_part_defines_it() -> None:
     text = "class A:\n    def f(self):\n" + "        x = 1\n" * 100
-    assert chunks_of(text, "a.py") == (
+    assert chunk_file(text, "a.py") == (
         Chunk(0, 1, "A", "", "class A", is_definition=True),
         Chunk(1, 52, "f", "A", "def f(self)", is_definition=True),
         Chunk(52, 102, "f", "A"),
@@ -107,13 +107,13 @@ def test_a_long_function_is_cut_and_only_its_first_part_defines_it() -> None:
     ],
 )
 def test_quotes_in_strings_and_comments_hide_nothing(line: str) -> None:
-    assert [each.name for each in chunks_of(f"{line}\n\ndef f(): ...\n", "a.pyi")] == ["", "f"]
+    assert [each.name for each in chunk_file(f"{line}\n\ndef f(): ...\n", "a.pyi")] == ["", "f"]
 
 
 def test_a_long_head_is_told_in_part() -> None:
-    (chunk,) = chunks_of(f"def f({'a, ' * 500}\n b): ...", "a.py")
+    (chunk,) = chunk_file(f"def f({'a, ' * 500}\n b): ...", "a.py")
     assert chunk.signature == f"def f({'a, ' * 98}".rstrip()
-    assert chunks_of("def f(a", "a.py")[0].signature == "def f(a"
+    assert chunk_file("def f(a", "a.py")[0].signature == "def f(a"
 
 
 @pytest.mark.parametrize("module", [ast, inspect, json.decoder, textwrap, typing])

@@ -5,43 +5,45 @@ import signal
 
 import pytest
 
-from stet.index.search.cutter import Cutter
-from stet.index.search.engine import digest, entry_of
-from stet.index.search.entries import Source, Stamp
+from stet.index.search.chunking_process import ChunkingProcess
+from stet.index.search.index_entry import FileStamp, SourceFile
+from stet.index.search.search_engine import digest, make_entry
 
 
-def sources(*names: str) -> list[Source]:
+def sources(*names: str) -> list[SourceFile]:
     """Files of one function each."""
     texts = {name: f"def {name}(boat):\n    return boat\n" for name in names}
     return [
-        Source(f"file:///{name}.py", f"{name}.py", text, Stamp(1.0, len(text), digest(text)))
+        SourceFile(
+            f"file:///{name}.py", f"{name}.py", text, FileStamp(1.0, len(text), digest(text))
+        )
         for name, text in texts.items()
     ]
 
 
 def test_batches_come_back_in_order_as_they_would_have_been_cut_here() -> None:
-    cutter = Cutter()
+    cutter = ChunkingProcess()
     batches = [sources("moor", "land"), sources("sail"), sources(*(f"f{n}" for n in range(500)))]
     for batch in batches:
         cutter.send(batch)
     assert cutter.n_under_way == 3
     assert [cutter.receive() for _ in batches] == [
-        [entry_of(source) for source in batch] for batch in batches
+        [make_entry(source) for source in batch] for batch in batches
     ]
     assert (cutter.n_under_way, cutter.receive()) == (0, [])
     cutter.close()
 
 
 def test_what_a_dead_process_leaves_is_cut_here(caplog: pytest.LogCaptureFixture) -> None:
-    cutter = Cutter()
+    cutter = ChunkingProcess()
     cutter.send(sources("moor"))
     cutter.receive()
     assert cutter._process is not None
     os.kill(cutter._process.pid, signal.SIGKILL)
     cutter.send(sources("land"))
     cutter.send(sources("sail"))
-    assert cutter.receive() == [entry_of(sources("land")[0])]
-    assert cutter.receive() == [entry_of(sources("sail")[0])]
+    assert cutter.receive() == [make_entry(sources("land")[0])]
+    assert cutter.receive() == [make_entry(sources("sail")[0])]
     assert "ended by itself" in caplog.text
     cutter.close()
 
@@ -49,7 +51,7 @@ def test_what_a_dead_process_leaves_is_cut_here(caplog: pytest.LogCaptureFixture
 def test_behind_a_death_batches_come_back_in_order_and_none_is_missing(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    cutter = Cutter()
+    cutter = ChunkingProcess()
     cutter.send(sources("moor"))
     cutter.receive()
     assert cutter._process is not None
@@ -63,14 +65,14 @@ def test_behind_a_death_batches_come_back_in_order_and_none_is_missing(
     cutter.send(sources("drift"))
     assert cutter.has_done
     received += [cutter.receive(), cutter.receive()]
-    assert received == [[entry_of(sources(name)[0])] for name in names]
+    assert received == [[make_entry(sources(name)[0])] for name in names]
     assert (cutter.n_under_way, cutter.has_done) == (0, False)
     assert caplog.text.count("ended by itself") == 1
     cutter.close()
 
 
 def test_behind_the_end_of_a_walk_a_process_cuts_again() -> None:
-    cutter = Cutter()
+    cutter = ChunkingProcess()
     cutter.send(sources("moor"))
     assert cutter._process is not None
     os.kill(cutter._process.pid, signal.SIGKILL)
@@ -78,15 +80,15 @@ def test_behind_the_end_of_a_walk_a_process_cuts_again() -> None:
     cutter.close()
     cutter.send(sources("land"))
     assert cutter._process is not None
-    assert cutter.receive() == [entry_of(sources("land")[0])]
+    assert cutter.receive() == [make_entry(sources("land")[0])]
     cutter.close()
 
 
 def test_closing_forgets_what_is_under_way() -> None:
-    cutter = Cutter()
+    cutter = ChunkingProcess()
     cutter.send(sources("moor"))
     cutter.close()
     assert (cutter.n_under_way, cutter.receive()) == (0, [])
     cutter.send(sources("land"))
-    assert cutter.receive() == [entry_of(sources("land")[0])]
+    assert cutter.receive() == [make_entry(sources("land")[0])]
     cutter.close()

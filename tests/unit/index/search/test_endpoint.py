@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.index.search import meanings
+from stet.index.search import remote_embedder as meanings
 from stet.index.search.embedding import LocalEmbedder
 from stet.llm.embeddings import EmbeddingError, embed
 from stet.lsp.embedding_port import EmbeddingPort

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stet.index.search.chunk import Chunk
-from stet.index.search.fields import (
+from stet.index.search.chunk_fields import (
     MAX_MEANT_WORDS,
     MAX_TERMS,
     MAX_WORD,
-    Fields,
-    fields_of,
-    query_meant,
+    ChunkFields,
+    make_fields,
+    query_embedding_text,
     query_terms,
     subject_terms,
     words,
@@ -46,7 +46,7 @@ def test_words_are_stems_with_identifiers_in_parts_and_whole(text: str, found: s
 def test_a_passage_is_compared_by_path_name_head_and_body() -> None:
     text = "import os\n\n\ndef get_names(user):\n    return os.listdir(user)\n"
     chunk = Chunk(3, 5, "get_names", "Store", "def get_names(user)", is_definition=True)
-    assert fields_of("src/dataStore.py", chunk, split_lines(text)) == Fields(
+    assert make_fields("src/dataStore.py", chunk, split_lines(text)) == ChunkFields(
         path="src data stor datastore",
         name="get nam getnames",
         head="stor def get nam getnames user",
@@ -57,7 +57,7 @@ def test_a_passage_is_compared_by_path_name_head_and_body() -> None:
 
 def test_of_a_long_passage_what_comes_first_is_embedded() -> None:
     text = " ".join(f"word{chr(97 + number % 26) * (number // 26 + 1)}" for number in range(500))
-    meant = fields_of("a.txt", Chunk(0, 1), [text]).meant
+    meant = make_fields("a.txt", Chunk(0, 1), [text]).meant
     assert len(meant.split()) <= MAX_MEANT_WORDS + 3
 
 
@@ -72,8 +72,8 @@ def test_a_question_asks_with_the_words_that_say_something() -> None:
 
 def test_a_question_of_words_that_say_nothing_asks_with_them() -> None:
     assert list(query_terms("what is this")) == ["what", "is", "this"]
-    assert query_meant("what is this") == "what is this"
-    assert query_meant("What is the userName?") == "user name"
+    assert query_embedding_text("what is this") == "what is this"
+    assert query_embedding_text("What is the userName?") == "user name"
 
 
 @given(st.text())
@@ -121,7 +121,9 @@ def test_a_question_says_what_it_is_about_before_a_colon(asked: str, about: list
 def test_addresses_in_a_long_question_are_not_looked_for(address: str) -> None:
     said = "Keep a shutting down flag in the backend of the screen"
     assert query_terms(f"{said} Origin: {address}").keys() == query_terms(f"{said} Origin").keys()
-    assert query_meant(f"{said} Origin: {address}") == query_meant(f"{said} Origin")
+    assert query_embedding_text(f"{said} Origin: {address}") == query_embedding_text(
+        f"{said} Origin"
+    )
 
 
 def test_addresses_in_a_short_question_are_what_is_asked_for() -> None:
@@ -134,5 +136,5 @@ def test_addresses_in_a_short_question_are_what_is_asked_for() -> None:
 def test_a_question_without_a_blank_is_read_in_good_time(run: str) -> None:
     began = time.process_time()
     query_terms(run * (40_000 // len(run)))
-    query_meant(run * (40_000 // len(run)))
+    query_embedding_text(run * (40_000 // len(run)))
     assert time.process_time() - began < 1

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.index.search import flood
-from stet.index.search.engine import N_BY_MEANING, N_BY_WORDS, Search
-from stet.index.search.entries import Row, Without
-from stet.index.search.flood import spread_out
+from stet.index.search import diversify as flood
+from stet.index.search.diversify import diversify
+from stet.index.search.index_entry import ChunkRow, Exclusion
+from stet.index.search.search_engine import N_LEXICAL, N_VECTOR, ChunkQuery
 from tests.support.search_engine import engine_of, files_of
 
 RIGHT = (
@@ -33,19 +33,23 @@ def test_a_file_of_many_passages_that_differ_in_a_word_leaves_room_for_others(
 ) -> None:
     data = {f"data/{number}.md": rows_of("", 400) for number in range(n_files)}
     engine = engine_of({**data, "sailing.md": RIGHT})
-    found = engine.search(Search(ASKED, by_words=by_words, by_meaning=not by_words, limit=1000))
+    found = engine.search(
+        ChunkQuery(ASKED, use_words=by_words, use_vectors=not by_words, limit=1000)
+    )
     assert "sailing.md" in files_of(found)
 
 
 @pytest.mark.parametrize(
-    ("by_words", "places"), [(True, N_BY_WORDS), (False, N_BY_MEANING)], ids=["words", "meaning"]
+    ("by_words", "places"), [(True, N_LEXICAL), (False, N_VECTOR)], ids=["words", "meaning"]
 )
 def test_a_text_that_was_copied_into_many_files_leaves_room_for_others(
     places: int, *, by_words: bool
 ) -> None:
     copies = {f"copy{number}/tides.md": rows_of("", 1) for number in range(400)}
     engine = engine_of({**copies, "sailing.md": RIGHT})
-    found = engine.search(Search(ASKED, by_words=by_words, by_meaning=not by_words, limit=1000))
+    found = engine.search(
+        ChunkQuery(ASKED, use_words=by_words, use_vectors=not by_words, limit=1000)
+    )
     assert "sailing.md" in files_of(found)
     assert len(found) == places // flood.SHARE + 1
 
@@ -53,7 +57,7 @@ def test_a_text_that_was_copied_into_many_files_leaves_room_for_others(
 def test_people_are_shown_few_passages_of_a_file_and_fewer_that_read_the_same() -> None:
     copies = {f"copy{number}/tides.md": rows_of("", 1) for number in range(50)}
     engine = engine_of({"data.md": rows_of("", 400), **copies, "sailing.md": RIGHT})
-    found = engine.search(Search(ASKED, limit=10, for_people=True))
+    found = engine.search(ChunkQuery(ASKED, limit=10, for_people=True))
     n_of_file = Counter(files_of(found))
     assert n_of_file["data.md"] == flood.IN_ANSWER
     assert n_of_file["sailing.md"] == 1
@@ -68,15 +72,15 @@ def test_a_ranking_names_as_many_files_as_there_are_or_a_share_of_its_places(
     files: list[str], limit: int
 ) -> None:
     rows = {
-        at: Row(at, uri, uri, 0, 1, "", "", 0, "", "", "", f"text {at}")
+        at: ChunkRow(at, uri, uri, 0, 1, "", "", 0, "", "", "", f"text {at}")
         for at, uri in enumerate(files)
     }
     whole = [(at, float(-at)) for at in rows]
 
-    def again(without: Without) -> list[tuple[int, float]]:
+    def again(without: Exclusion) -> list[tuple[int, float]]:
         return [each for each in whole if rows[each[0]].uri not in without.uris][:limit]
 
-    found = spread_out(whole[:limit], limit, dict(rows), lambda _: rows, again)
+    found = diversify(whole[:limit], limit, dict(rows), lambda _: rows, again)
 
     assert list(found) == sorted(set(found), key=lambda each: -each[1])
     assert len(found) <= limit

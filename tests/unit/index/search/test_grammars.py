@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from stet.index.search import grammars
-from stet.index.search.chunks import chunks_of
-from stet.index.search.engine import digest
-from stet.index.search.entries import Source, Stamp
+from stet.index.search import grammar_definitions as grammars
+from stet.index.search.chunker import chunk_file
 from stet.index.search.grammar_queries import GRAMMARS
+from stet.index.search.index_entry import FileStamp, SourceFile
 from stet.index.search.outliner import Outliner
+from stet.index.search.search_engine import digest
 
 BASH = """\
 set -e
@@ -330,9 +330,9 @@ CASES = [
 ]  # fmt: skip
 
 
-def source(name: str, text: str) -> Source:
+def source(name: str, text: str) -> SourceFile:
     """A file that has just been read."""
-    return Source(f"file:///{name}", name, text, Stamp(1.0, len(text), digest(text)))
+    return SourceFile(f"file:///{name}", name, text, FileStamp(1.0, len(text), digest(text)))
 
 
 @pytest.fixture(scope="module")
@@ -347,10 +347,10 @@ def outliner() -> Iterator[Outliner]:
 def test_code_is_cut_at_what_its_grammar_defines(
     outliner: Outliner, name: str, text: str, expected: str
 ) -> None:
-    (outlined,) = outliner.outlined([source(name, text)])
+    (outlined,) = outliner.add_outlines([source(name, text)])
     assert outlined.outline is not None
     told = []
-    for each in chunks_of(text, name, outlined.outline):
+    for each in chunk_file(text, name, outlined.outline):
         assert each.is_definition == bool(each.signature)
         path = f" {each.scope}.{each.name}" if each.scope else f" {each.name}".rstrip()
         told.append(f"{each.first}-{each.end}{path}" + f" | {each.signature}" * each.is_definition)
@@ -362,7 +362,7 @@ def test_line_ends_of_any_kind_lead_to_the_same_outline(
     outliner: Outliner, name: str, text: str
 ) -> None:
     odd = [source(name, text.replace("\n", end)) for end in ("\n", "\r\n", "\r")]
-    plain, *others = outliner.outlined(odd)
+    plain, *others = outliner.add_outlines(odd)
     assert plain.outline
     assert [each.outline for each in others] == [plain.outline] * 2
 
@@ -384,7 +384,7 @@ def test_every_language_with_a_grammar_is_tried_here() -> None:
 def test_python_notes_and_unknown_files_have_no_grammar(outliner: Outliner) -> None:
     assert [grammars.has_grammar(ending) for ending in (".py", ".md", ".lua", "")] == [False] * 4
     sources = [source("a.py", "def moor(): pass\n"), source("a.md", "# Moor\n")]
-    assert outliner.outlined(sources) == sources
+    assert outliner.add_outlines(sources) == sources
 
 
 def test_without_the_package_of_a_grammar_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -393,4 +393,4 @@ def test_without_the_package_of_a_grammar_there_is_none(monkeypatch: pytest.Monk
     assert grammars.installed_grammars() == "javascript java"
     assert [grammars.has_grammar(ending) for ending in (".js", ".c")] == [True, False]
     sources = [source("a.c", C)]
-    assert Outliner().outlined(sources) == sources
+    assert Outliner().add_outlines(sources) == sources

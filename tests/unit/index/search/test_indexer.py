@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from stet.index.search import indexer as indexing
-from stet.index.search.kept import index_folder
-from stet.index.search.state import Stage
+from stet.index.search import index_service as indexing
+from stet.index.search.index_location import index_folder
+from stet.index.search.index_state import Stage
 from stet.index.search_query import SearchMode
 from stet.lsp.tasks import Tasks
 from stet.settings.values import SearchSettings, Settings
@@ -97,7 +97,7 @@ async def test_only_what_was_read_at_two_deaths_in_a_row_is_left_out(
         (desk.root / "tides.md").write_text(f"# Tides\n\nThe moon pulls {len(read)} waters.\n")
         process = desk.index._process
         assert process is not None
-        desk.index._heard(process, {"is": "reading", "uris": read})
+        desk.index._on_message(process, {"is": "reading", "uris": read})
         os.kill(process.pid, signal.SIGKILL)
         await desk.until(lambda state: state.stage is Stage.STARTING)
         await desk.until(lambda state: state.stage is Stage.READY)
@@ -111,7 +111,7 @@ async def test_an_error_on_the_way_to_an_answer_is_logged_and_the_files_are_scan
     await desk.ready()
     process = desk.index._process
     with monkeypatch.context() as odd:
-        odd.setattr(indexing, "N_SPARE", "7")  # so that the limit is no number
+        odd.setattr(indexing, "N_EXTRA_HITS", "7")  # so that the limit is no number
         for _ in range(indexing.MAX_DEATHS):
             found = await desk.ask("moor")
             names = [each.name for each in found.passages]
@@ -126,7 +126,7 @@ async def test_a_process_that_dies_again_and_again_is_given_up_and_files_are_sca
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(indexing, "RESTART_SECONDS", 0.01)
-    monkeypatch.setattr("stet.index.search.process.MODULE", "stet.no_such_module")
+    monkeypatch.setattr("stet.index.search.index_process.MODULE", "stet.no_such_module")
     await desk.index.keep_up(desk.workspace.snapshot())
     await desk.until(lambda state: state.stage is Stage.FAILED)
     assert await desk.find("moor") == ["harbour.py"]
@@ -172,7 +172,7 @@ async def test_an_index_that_was_given_up_can_be_tried_again(
 ) -> None:
     monkeypatch.setattr(indexing, "MAX_DEATHS", 1)
     with monkeypatch.context() as broken:
-        broken.setattr("stet.index.search.process.MODULE", "stet.no_such_module")
+        broken.setattr("stet.index.search.index_process.MODULE", "stet.no_such_module")
         await desk.index.keep_up(desk.workspace.snapshot())
         await desk.until(lambda state: state.stage is Stage.FAILED)
     desk.index.retry()

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from stet.index.search import indexer as indexing
-from stet.index.search import process as processes
-from stet.index.search.process import IndexProcess
-from stet.index.search.state import Stage
+from stet.index.search import index_process as processes
+from stet.index.search import index_service as indexing
+from stet.index.search.index_process import IndexProcess
+from stet.index.search.index_state import Stage
 from stet.lsp.tasks import Tasks
 from stet.settings.values import SearchSettings, Settings
 from stet.system.system import System
@@ -40,14 +40,14 @@ async def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
 def asked(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     """Set when a question has been sent."""
     event = asyncio.Event()
-    tell = IndexProcess.tell
+    tell = IndexProcess.send
 
     async def noted(self: IndexProcess, message: Mapping[str, Any]) -> None:
         await tell(self, message)
         if message["do"] == "ask":
             event.set()
 
-    monkeypatch.setattr(IndexProcess, "tell", noted)
+    monkeypatch.setattr(IndexProcess, "send", noted)
     return event
 
 
@@ -137,7 +137,7 @@ async def test_what_an_ended_process_says_of_itself_is_not_about_the_one_that_ru
     await desk.index.keep_up(desk.workspace.snapshot())
     before = desk.index.state
     late = {"is": "state", "state": "ready", "files": 7, "total": 7, "chunks": 7, "unread": 0}
-    desk.index._heard(old, {**late, "rebuilt": 0})
+    desk.index._on_message(old, {**late, "rebuilt": 0})
     assert desk.index.state == before
 
 

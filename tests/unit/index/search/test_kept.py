@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from stet.index.search.kept import counted, index_folder
-from stet.index.search.store import Store
+from stet.index.search.index_location import count_contents, index_folder
+from stet.index.search.index_store import IndexStore
 
 CACHE = Path("/cache")
 
@@ -19,13 +19,13 @@ def test_a_set_of_roots_has_one_folder_however_it_is_told() -> None:
 
 
 def test_what_is_in_it_is_counted_while_it_is_in_use(tmp_path: Path) -> None:
-    assert counted(tmp_path) is None
+    assert count_contents(tmp_path) is None
     assert list(tmp_path.iterdir()) == []
-    with Store(tmp_path / "index.db"):
-        assert counted(tmp_path) == (0, 0)
+    with IndexStore(tmp_path / "index.db"):
+        assert count_contents(tmp_path) == (0, 0)
 
 
 def test_a_file_that_is_no_index_is_told_apart(tmp_path: Path) -> None:
     (tmp_path / "index.db").write_bytes(b"x" * 5000)
     with pytest.raises(sqlite3.DatabaseError):
-        counted(tmp_path)
+        count_contents(tmp_path)

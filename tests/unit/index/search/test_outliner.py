@@ -8,9 +8,9 @@ import pytest
 
 from stet.index.search import outliner as outlining
 from stet.index.search.definition import Definition
-from stet.index.search.engine import digest
-from stet.index.search.entries import Source, Stamp
+from stet.index.search.index_entry import FileStamp, SourceFile
 from stet.index.search.outliner import Outliner
+from stet.index.search.search_engine import digest
 
 HOSTILE = "{[" * 100_000
 """Keeps a parser of JavaScript busy for longer than anybody waits."""
@@ -18,9 +18,9 @@ MOOR = "function moor(boat) {\n}\n"
 FOUND = [Definition(0, 0, 2, "moor", "function moor(boat)", is_type=False)]
 
 
-def source(name: str, text: str) -> Source:
+def source(name: str, text: str) -> SourceFile:
     """A file that has just been read."""
-    return Source(f"file:///{name}", name, text, Stamp(1.0, len(text), digest(text)))
+    return SourceFile(f"file:///{name}", name, text, FileStamp(1.0, len(text), digest(text)))
 
 
 @pytest.fixture
@@ -38,15 +38,15 @@ def pid_of(outliner: Outliner) -> int | None:
 
 def test_nothing_is_started_for_files_without_a_grammar(outliner: Outliner) -> None:
     sources = [source("a.py", "def moor(): pass\n"), source("b.js", "x" * 400_001)]
-    assert outliner.outlined(sources) == sources
+    assert outliner.add_outlines(sources) == sources
     assert (pid_of(outliner), outliner.seconds_left) == (None, None)
 
 
 def test_outlines_come_in_order_between_files_that_have_none(outliner: Outliner) -> None:
     sources = [source("a.py", ""), source("a.js", MOOR), source("b.md", ""), source("b.js", "")]
-    assert [each.outline for each in outliner.outlined(sources)] == [None, FOUND, None, []]
+    assert [each.outline for each in outliner.add_outlines(sources)] == [None, FOUND, None, []]
     first = pid_of(outliner)
-    assert outliner.outlined(sources[1:2]) == [sources[1]._replace(outline=FOUND)]
+    assert outliner.add_outlines(sources[1:2]) == [sources[1]._replace(outline=FOUND)]
     assert pid_of(outliner) == first
 
 
@@ -54,10 +54,10 @@ def test_a_text_made_to_be_slow_is_given_up_and_what_is_behind_it_comes_the_next
     outliner: Outliner, caplog: pytest.LogCaptureFixture
 ) -> None:
     slow, ordinary = source("slow.js", HOSTILE), source("a.js", MOOR)
-    outliner.outlined([ordinary])
+    outliner.add_outlines([ordinary])
     before = pid_of(outliner)
     began = time.monotonic()
-    assert outliner.outlined([ordinary, slow, ordinary, ordinary]) == [
+    assert outliner.add_outlines([ordinary, slow, ordinary, ordinary]) == [
         ordinary._replace(outline=FOUND),
         slow,
     ]
@@ -65,7 +65,7 @@ def test_a_text_made_to_be_slow_is_given_up_and_what_is_behind_it_comes_the_next
     assert pid_of(outliner) is None
     # The text is known now, under any name: nobody waits for it again.
     again = source("other.js", HOSTILE)
-    assert outliner.outlined([again, ordinary]) == [again, ordinary._replace(outline=FOUND)]
+    assert outliner.add_outlines([again, ordinary]) == [again, ordinary._replace(outline=FOUND)]
     assert pid_of(outliner) not in (None, before)
     assert caplog.messages == [
         "the grammar of 'slow.js' was given up; the file is cut by its lines"
@@ -79,17 +79,17 @@ def test_a_text_on_which_the_process_ends_is_given_up_too(
     # It ends itself, as it would where whoever waits for it has been killed.
     monkeypatch.setattr(outlining, "TEXT_SECONDS", 60.0)
     ordinary, slow = source("a.js", MOOR), source("slow.js", HOSTILE)
-    assert outliner.outlined([slow, ordinary]) == [slow]
-    assert outliner.outlined([slow, ordinary]) == [slow, ordinary._replace(outline=FOUND)]
+    assert outliner.add_outlines([slow, ordinary]) == [slow]
+    assert outliner.add_outlines([slow, ordinary]) == [slow, ordinary._replace(outline=FOUND)]
 
 
 def test_a_process_that_was_killed_between_two_texts_is_started_again(outliner: Outliner) -> None:
     ordinary = source("a.js", MOOR)
-    outliner.outlined([ordinary])
+    outliner.add_outlines([ordinary])
     assert outliner._process is not None
     outliner._process._process.kill()
     outliner._process._process.wait()
-    assert outliner.outlined([ordinary]) == [ordinary._replace(outline=FOUND)]
+    assert outliner.add_outlines([ordinary]) == [ordinary._replace(outline=FOUND)]
 
 
 def test_with_too_many_such_texts_no_grammar_is_asked_any_more(
@@ -99,9 +99,9 @@ def test_with_too_many_such_texts_no_grammar_is_asked_any_more(
     monkeypatch.setattr(outlining, "TEXT_SECONDS", 0.01)
     for number in range(2):
         slow = source("slow.js", f"{HOSTILE}{number}")
-        assert outliner.outlined([slow, slow]) == [slow]
+        assert outliner.add_outlines([slow, slow]) == [slow]
     ordinary = source("a.js", MOOR)
-    assert outliner.outlined([ordinary]) == [ordinary]
+    assert outliner.add_outlines([ordinary]) == [ordinary]
     assert pid_of(outliner) is None
 
 
@@ -110,19 +110,19 @@ def test_a_process_that_does_not_start_is_done_without(
 ) -> None:
     monkeypatch.setattr(outlining, "_MODULE", "stet.index.search.nothing")
     ordinary = source("a.js", MOOR)
-    assert outliner.outlined([ordinary]) == [ordinary]
+    assert outliner.add_outlines([ordinary]) == [ordinary]
     assert pid_of(outliner) is None
 
 
 def test_the_process_is_kept_for_a_while_and_then_let_go(
     outliner: Outliner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outliner.outlined([source("a.js", MOOR)])
+    outliner.add_outlines([source("a.js", MOOR)])
     left = outliner.seconds_left
     assert left is not None
     assert 0 < left <= outlining.IDLE_SECONDS
-    outliner.rest()
+    outliner.release_idle()
     assert pid_of(outliner) is not None
     monkeypatch.setattr(outlining, "IDLE_SECONDS", 0.0)
-    outliner.rest()
+    outliner.release_idle()
     assert (pid_of(outliner), outliner.seconds_left) == (None, None)

@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import pytest
 
-from stet.index.search import overlay as laying
-from stet.index.search.overlay import Overlay
-from stet.index.search.process import IndexProcess
+from stet.index.search import open_text_sync as laying
+from stet.index.search.index_process import IndexProcess
+from stet.index.search.open_text_sync import OpenTextSync
 from stet.system.os_system import OsSystem
 from stet.text.document import TextDocument
 from stet.workspace.modification import Modification, ModificationKind
@@ -60,11 +60,11 @@ async def test_a_text_that_takes_long_to_make_ready_is_not_laid_over_a_newer_one
 
     monkeypatch.setattr(laying, "_shown", slow)
     told = Told()
-    overlay = Overlay(cast(IndexProcess, told))
+    overlay = OpenTextSync(cast(IndexProcess, told))
     async with asyncio.TaskGroup() as both:
-        both.create_task(overlay.lay(older))
+        both.create_task(overlay.sync(older))
         await is_begun.wait()
-        both.create_task(overlay.lay(newer))
+        both.create_task(overlay.sync(newer))
         loop.call_soon(may_go_on.set)
     assert told.texts == ["older", "newer"]
 
@@ -75,7 +75,7 @@ async def test_who_asks_with_an_older_look_at_the_world_lays_no_older_text(
     older = typed(workspace, tmp_path / "a.py", "older", 1)
     newer = typed(workspace, tmp_path / "a.py", "newer", 2)
     told = Told()
-    overlay = Overlay(cast(IndexProcess, told))
-    await overlay.lay(newer)
-    await overlay.lay(older)
+    overlay = OpenTextSync(cast(IndexProcess, told))
+    await overlay.sync(newer)
+    await overlay.sync(older)
     assert told.texts == ["newer"]

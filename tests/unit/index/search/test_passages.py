@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.index.search.fields import query_terms, words
-from stet.index.search.passages import _best_line
+from stet.index.search.chunk_fields import query_terms, words
+from stet.index.search.passage_reader import _best_line
 from stet.text.document import TextDocument
 
 WORDS = st.sampled_from(

@@ -5,25 +5,33 @@ from typing import Any
 
 import pytest
 
-from stet.index.search.by_file import FileRank, FileRanking, Spans
-from stet.index.search.entries import Row
-from stet.index.search.ranking import Asked, Ranks, Weights, features, ranked, value_of, why
+from stet.index.search.chunk_ranking import (
+    ChunkRanks,
+    PreparedQuery,
+    RankingWeights,
+    explain,
+    features,
+    rank_chunks,
+    score,
+)
+from stet.index.search.file_ranker import ChunkSpans, FileRank, FileRanker
+from stet.index.search.index_entry import ChunkRow
 
-ASKED = Asked.of({"pars": "parse", "dat": "dates"}, {"pars": 10, "dat": 3}, 100)
-ROW = Row(
+ASKED = PreparedQuery.prepare({"pars": "parse", "dat": "dates"}, {"pars": 10, "dat": 3}, 100)
+ROW = ChunkRow(
     1, "file:///src/app.py", "src/app.py", 0, 9, "parse", "", 1, "src app", "pars", "def pars",
     "def pars text dat",
 )  # fmt: skip
 FILE = FileRank(place=3, named=0.7, cover=0.7, subject=1.0, n_chunks=9)
-RANKS = Ranks(by_words=3, by_meaning=5, cosine=0.4, relevance=0.7, file=FILE)
+RANKS = ChunkRanks(by_words=3, by_meaning=5, cosine=0.4, relevance=0.7, file=FILE)
 
 
-def value(ranks: Ranks = RANKS, asked: Asked = ASKED, **changed: Any) -> float:
-    return value_of(asked, ROW._replace(**changed), ranks)
+def value(ranks: ChunkRanks = RANKS, asked: PreparedQuery = ASKED, **changed: Any) -> float:
+    return score(asked, ROW._replace(**changed), ranks)
 
 
 def test_every_feature_has_a_weight() -> None:
-    assert len(features(ASKED, ROW, RANKS)) == len(Weights._fields)
+    assert len(features(ASKED, ROW, RANKS)) == len(RankingWeights._fields)
 
 
 def test_a_rare_word_tells_more() -> None:
@@ -55,7 +63,7 @@ def test_a_passage_is_lower_that(worse: dict[str, Any]) -> None:
 @pytest.mark.parametrize("file", ["locale/app.po", "CHANGELOG.md", "package-lock.json"])
 def test_what_nobody_writes_is_lower_unless_it_is_asked_for(file: str) -> None:
     assert value(file=file, is_definition=0) < value(file="src/other.py", is_definition=0)
-    asked = Asked.of(
+    asked = PreparedQuery.prepare(
         {"lock": "lock", "de": "de", "changelog": "changelog"},
         {"lock": 1, "de": 1, "changelog": 1},
         9,
@@ -64,7 +72,7 @@ def test_what_nobody_writes_is_lower_unless_it_is_asked_for(file: str) -> None:
 
 
 def test_tests_are_not_lower_for_a_question_about_tests() -> None:
-    asked = Asked.of({"test": "tests"}, {"test": 1}, 10)
+    asked = PreparedQuery.prepare({"test": "tests"}, {"test": 1}, 10)
     assert value(asked=asked, file="tests/app.py") == value(asked=asked)
 
 
@@ -77,15 +85,15 @@ def test_a_name_that_only_looks_alike_costs_nothing(file: str) -> None:
 
 def test_where_a_chunk_stands_is_told_of_each_ranking() -> None:
     rows = {chunk: ROW._replace(id=chunk, uri=uri) for chunk, uri in ((1, "a"), (2, "b"), (3, "a"))}
-    files = FileRanking(Spans([(1, 1), (2, 1), (3, 1)]), covered=defaultdict(float, {2: 0.5}))
-    found = ranked(rows, [(2, 8.0), (1, 4.0)], [(3, 0.9), (1, 0.5)], {1: 0.5, 3: 0.9}, files)
-    plain = {row.id: ranks._replace(beside=0.0, file=FileRank()) for row, ranks in found}
+    files = FileRanker(ChunkSpans([(1, 1), (2, 1), (3, 1)]), covered=defaultdict(float, {2: 0.5}))
+    found = rank_chunks(rows, [(2, 8.0), (1, 4.0)], [(3, 0.9), (1, 0.5)], {1: 0.5, 3: 0.9}, files)
+    plain = {row.id: ranks._replace(neighbours=0.0, file=FileRank()) for row, ranks in found}
     assert plain == {
-        1: Ranks(2, 2, 0.5, 0.5),
-        2: Ranks(1, None, 0.0, 1.0),
-        3: Ranks(None, 1, 0.9, 0.0),
+        1: ChunkRanks(2, 2, 0.5, 0.5),
+        2: ChunkRanks(1, None, 0.0, 1.0),
+        3: ChunkRanks(None, 1, 0.9, 0.0),
     }
-    beside = {row.id: ranks.beside for row, ranks in found}
+    beside = {row.id: ranks.neighbours for row, ranks in found}
     assert beside[2] == 0.0 < beside[3]
     of_file = {row.id: ranks.file for row, ranks in found}
     assert of_file[2] == FileRank(cover=0.5, n_chunks=1)
@@ -93,11 +101,11 @@ def test_where_a_chunk_stands_is_told_of_each_ranking() -> None:
 
 
 def test_a_reason_says_with_the_words_of_the_question_where_they_are() -> None:
-    assert why(ASKED, ROW, RANKS) == "named: parse; text: dates; near in meaning (no. 5)"
+    assert explain(ASKED, ROW, RANKS) == "named: parse; text: dates; near in meaning (no. 5)"
     nothing = ROW._replace(path="", name="", head="", body="")
-    assert why(ASKED, nothing, Ranks(None, 1)) == "near in meaning (no. 1)"
+    assert explain(ASKED, nothing, ChunkRanks(None, 1)) == "near in meaning (no. 1)"
 
 
 def test_a_question_without_known_words_is_compared_all_the_same() -> None:
-    asked = Asked.of({}, {}, 100)
-    assert value_of(asked, ROW, Ranks(None, 1, 0.9)) > value_of(asked, ROW, Ranks(None, 9, 0.1))
+    asked = PreparedQuery.prepare({}, {}, 100)
+    assert score(asked, ROW, ChunkRanks(None, 1, 0.9)) > score(asked, ROW, ChunkRanks(None, 9, 0.1))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from stet.index.search import shown
-from stet.index.search.shown import ShownFiles
+from stet.index.search import shown_files as shown
+from stet.index.search.shown_files import ShownFiles
 from stet.system.os_system import OsSystem
 from stet.workspace.modification import Modification, ModificationKind
 from stet.workspace.snapshot import Snapshot
@@ -54,7 +54,7 @@ class Place:
         return path
 
     def text(self, snapshot: Snapshot | None = None, path: Path | None = None) -> str | None:
-        with self.files.at(snapshot or self.workspace.snapshot()) as show:
+        with self.files.reader(snapshot or self.workspace.snapshot()) as show:
             found = show(uri_of(path or self.file))
         return None if found is None else found.document.text
 
@@ -66,7 +66,7 @@ def place(tmp_path: Path) -> Place:
 
 
 def test_an_unchanged_file_is_not_read_again(place: Place) -> None:
-    with place.files.at(place.workspace.snapshot()) as show:
+    with place.files.reader(place.workspace.snapshot()) as show:
         found = show(uri_of(place.file))
     assert found is not None
     assert (found.name, found.document.text, place.system.read) == ("src/app.py", "one\n", [])
@@ -154,7 +154,7 @@ def test_what_was_written_just_now_is_not_kept(place: Place) -> None:
 
 
 def test_the_files_shown_last_are_kept(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shown, "MAX_KEPT", 10)
+    monkeypatch.setattr(shown, "MAX_CACHED", 10)
     other, third = place.write("b.py", "12345"), place.write("c.py", "12345")
     for path in (other, place.file, third, place.file, third, other):
         place.text(path=path)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from stet.index.search import fields
-from stet.index.search.fields import words
-from stet.index.search.spare import let_go
+from stet.index.search import chunk_fields as fields
+from stet.index.search.chunk_fields import words
+from stet.index.search.memory_trim import trim_memory
 
 
 def resident() -> int:
@@ -19,7 +19,7 @@ def resident() -> int:
 
 def test_words_are_read_alike_once_they_are_forgotten() -> None:
     before = words("getUserNames über")
-    let_go()
+    trim_memory()
     assert not fields._known
     assert words("getUserNames über") == before
 
@@ -30,6 +30,6 @@ def test_what_was_freed_between_other_things_is_given_back() -> None:
     last = bytes(1000)
     texts.clear()
     before = resident()
-    let_go()
+    trim_memory()
     assert resident() < before - 30_000
     assert last

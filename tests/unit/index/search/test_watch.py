@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.index.search.watch import wanted_below
+from stet.index.search.folder_watch import wanted_below
 
 
 @pytest.mark.parametrize(

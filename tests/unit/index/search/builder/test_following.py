@@ -5,7 +5,7 @@ from time import process_time
 
 import pytest
 
-from stet.index.search import builder as building
+from stet.index.search import index_builder as building
 from tests.support.library import Library
 
 
@@ -92,9 +92,9 @@ def test_what_has_just_changed_is_known_to_the_next_answer(library: Library) -> 
 
 
 def test_texts_that_are_gone_are_not_embedded_any_more(library: Library) -> None:
-    before = len(library.store.unread(100))
+    before = len(library.store.pending_texts(100))
     (library.root / "readme.txt").unlink()
     library.scan()
-    assert len(library.store.unread(100)) == before
+    assert len(library.store.pending_texts(100)) == before
     library.builder.tidy()
-    assert len(library.store.unread(100)) == before - 1
+    assert len(library.store.pending_texts(100)) == before - 1

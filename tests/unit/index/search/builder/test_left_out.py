@@ -106,7 +106,7 @@ def test_a_line_of_five_megabytes_is_left_out_and_takes_what_was_there_along(
         library.write("src/harbour.py", data)
         library.change("src/harbour.py")
     else:
-        library.builder.lay(library.uri("src/harbour.py"), "src/harbour.py", data)
+        library.builder.set_open_text(library.uri("src/harbour.py"), "src/harbour.py", data)
     assert library.find("moor") == []
     assert library.find("boats") == ["readme.txt"]
 

@@ -7,29 +7,29 @@ from tests.support.library import Library
 
 def test_unsaved_text_counts_until_the_document_is_closed(library: Library) -> None:
     uri = library.uri("src/harbour.py")
-    library.builder.lay(uri, "src/harbour.py", "def set_sail(): pass\n")
+    library.builder.set_open_text(uri, "src/harbour.py", "def set_sail(): pass\n")
     assert (library.find("sail"), library.find("moor")) == (["src/harbour.py"], [])
     library.change("src/harbour.py")
     library.scan()
     assert library.find("sail") == ["src/harbour.py"]
-    library.builder.lay(uri, "", None)
+    library.builder.set_open_text(uri, "", None)
     assert (library.find("sail"), library.find("moor")) == ([], ["src/harbour.py"])
 
 
 def test_a_document_that_is_on_no_disk_is_found_and_gone_when_it_is_closed(
     library: Library,
 ) -> None:
-    library.builder.lay("untitled:Draft", "untitled:Draft", "A letter to the pilot.\n")
+    library.builder.set_open_text("untitled:Draft", "untitled:Draft", "A letter to the pilot.\n")
     assert library.find("pilot") == ["untitled:Draft"]
     library.scan()
     assert library.find("pilot") == ["untitled:Draft"]
-    library.builder.lay("untitled:Draft", "", None)
+    library.builder.set_open_text("untitled:Draft", "", None)
     assert library.find("pilot") == []
 
 
 def test_half_a_character_in_unsaved_text_hides_no_other_word_of_it(library: Library) -> None:
     uri = library.uri("notes/a.md")
-    library.builder.lay(
+    library.builder.set_open_text(
         uri, "notes/a.md", "# The pilot \ude00\n\nA letter \ud83d to the harbour.\n"
     )
     assert library.find("pilot") == ["notes/a.md"]
@@ -41,7 +41,7 @@ def test_after_a_restart_unsaved_text_of_before_is_gone(tmp_path: Path) -> None:
     before = Library(root, tmp_path / "index.db")
     before.write("a.py", "def moor(): pass\n")
     before.scan()
-    before.builder.lay(before.uri("a.py"), "a.py", "def sail(): pass\n")
+    before.builder.set_open_text(before.uri("a.py"), "a.py", "def sail(): pass\n")
     before.close()
     after = Library(root, tmp_path / "index.db")
     after.scan()

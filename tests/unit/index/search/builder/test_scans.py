@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stet.index.search import builder as building
+from stet.index.search import index_builder as building
 from tests.support.library import Library
 
 
@@ -82,7 +82,7 @@ def test_a_file_is_cut_alike_in_a_scan_by_one_process_or_two_when_saved_and_when
     for name, text in CODE.items():
         saved.write(name, text)
         saved.change(name)
-        typed.builder.lay(typed.uri(name), name, text)
+        typed.builder.set_open_text(typed.uri(name), name, text)
     found += [chunks_in(saved), chunks_in(typed)]
     assert found == [found[0]] * 4
     assert ("a.c", 0, 7, "add", "", 1, "static int add int a int b") in found[0]  # not by its look

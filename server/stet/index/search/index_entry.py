@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from stet.index.search.chunk import Chunk
+from stet.index.search.chunk_fields import ChunkFields
 from stet.index.search.definition import Definition
-from stet.index.search.fields import Fields
 
 
-class Stamp(NamedTuple):
+class FileStamp(NamedTuple):
     """What tells that a file has changed.
 
     Attributes:
@@ -22,33 +22,33 @@ class Stamp(NamedTuple):
     hash: bytes
 
 
-class Source(NamedTuple):
+class SourceFile(NamedTuple):
     """A file as it was read; named as in `OutlineEntry`."""
 
     uri: str
     name: str
     text: str
-    stamp: Stamp
+    stamp: FileStamp
     outline: Sequence[Definition] | None = None
     """What a grammar has found in it; None where none was asked."""
     is_sent: bool = False
     """Whether what is embedded of it goes to an endpoint, and so without its secrets."""
 
 
-class Entry(NamedTuple):
+class IndexEntry(NamedTuple):
     """A file to be put into the index."""
 
     uri: str
     name: str
-    stamp: Stamp
+    stamp: FileStamp
     chunks: Sequence[Chunk]
-    fields: Sequence[Fields]
+    fields: Sequence[ChunkFields]
     meant: Sequence[bytes]
     """The hash of what is embedded of each chunk."""
 
 
-class Row(NamedTuple):
-    """A chunk as the index holds it; see `Chunk` and `Fields`."""
+class ChunkRow(NamedTuple):
+    """A chunk as the index holds it; see `Chunk` and `ChunkFields`."""
 
     id: int
     uri: str
@@ -69,16 +69,16 @@ class Row(NamedTuple):
         return f"{self.head}\n{self.body}"
 
 
-class Without(NamedTuple):
+class Exclusion(NamedTuple):
     """What a ranking leaves out.
 
     Attributes:
         uris: Files.
-        texts: Passages that say this, as `Row.text` has it.
+        texts: Passages that say this, as `ChunkRow.text` has it.
     """
 
     uris: frozenset[str] = frozenset()
     texts: frozenset[str] = frozenset()
 
 
-NOTHING = Without()
+NO_EXCLUSION = Exclusion()

@@ -20,13 +20,13 @@ from stet.workspace.ignore_rules import IgnoreRules
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical
 
-MAX_KEPT = 4_000_000
+MAX_CACHED = 4_000_000
 """Code points of all texts that are kept."""
 SETTLED_SECONDS = 2.5
 """What was written since may be written again and bear the same time: FAT counts in two seconds."""
 
 
-class Answers(NamedTuple):
+class DiskAnswers(NamedTuple):
     """What the disk said of paths, by their text: with each the path itself and the answer.
 
     Attributes:
@@ -38,7 +38,7 @@ class Answers(NamedTuple):
     real_paths: dict[str, tuple[Path, Path]]
 
 
-class Shown(NamedTuple):
+class ShownFile(NamedTuple):
     """A file that may be shown.
 
     Attributes:
@@ -56,65 +56,65 @@ class ShownFiles:
     def __init__(self) -> None:
         """None is kept."""
         self._lock = Lock()
-        self._ground: tuple[Any, ...] = ()
-        self._kept: dict[str, tuple[Shown, Answers]] = {}
-        self._n_kept = 0
+        self._basis: tuple[Any, ...] = ()
+        self._cache: dict[str, tuple[ShownFile, DiskAnswers]] = {}
+        self._n_cached = 0
 
     @contextmanager
-    def at(self, snapshot: Snapshot) -> Iterator[Callable[[str], Shown | None]]:
+    def reader(self, snapshot: Snapshot) -> Iterator[Callable[[str], ShownFile | None]]:
         """What gives a file by its URI, or None where it may not or can't be shown.
 
         Within one `with` the disk is asked about each path once. Asks the disk.
         """
         with self._lock:
-            ground = (snapshot.system, snapshot.roots, snapshot.settings)
-            if self._ground != ground:
-                self._ground = ground
-                self._witness = _Witness(snapshot.system)
-                self._rules = IgnoreRules(self._witness.system)
-                self._kept.clear()
-                self._n_kept = 0
-            self._witness.forget()
-            seen = replace(snapshot, system=self._witness.system, rules=self._rules)
+            basis = (snapshot.system, snapshot.roots, snapshot.settings)
+            if self._basis != basis:
+                self._basis = basis
+                self._recorder = _RecordingSystem(snapshot.system)
+                self._rules = IgnoreRules(self._recorder.system)
+                self._cache.clear()
+                self._n_cached = 0
+            self._recorder.forget()
+            seen = replace(snapshot, system=self._recorder.system, rules=self._rules)
             yield lambda uri: self._show(seen, uri)
 
-    def _show(self, snapshot: Snapshot, uri: str) -> Shown | None:
+    def _show(self, snapshot: Snapshot, uri: str) -> ShownFile | None:
         key = canonical(uri)
         if key in snapshot.documents or key in snapshot.blocks:
             self._drop(key)
             return _shown(snapshot, uri)
-        kept = self._kept.get(key)
-        if kept is not None and self._witness.confirms(kept[1]):
-            self._kept[key] = self._kept.pop(key)  # the last to go now
-            return kept[0]
+        cached = self._cache.get(key)
+        if cached is not None and self._recorder.still_holds(cached[1]):
+            self._cache[key] = self._cache.pop(key)  # the last to go now
+            return cached[0]
         self._drop(key)
-        self._witness.asked = Answers({}, {})
+        self._recorder.asked = DiskAnswers({}, {})
         shown = _shown(snapshot, uri)
-        if shown is not None and self._witness.is_settled():
-            self._keep(key, shown)
+        if shown is not None and self._recorder.is_settled():
+            self._save(key, shown)
         return shown
 
-    def _keep(self, key: str, shown: Shown) -> None:
-        self._kept[key] = (shown, self._witness.asked)
-        self._n_kept += len(shown.document.text)
-        while self._n_kept > MAX_KEPT:
-            self._drop(next(iter(self._kept)))
+    def _save(self, key: str, shown: ShownFile) -> None:
+        self._cache[key] = (shown, self._recorder.asked)
+        self._n_cached += len(shown.document.text)
+        while self._n_cached > MAX_CACHED:
+            self._drop(next(iter(self._cache)))
 
     def _drop(self, key: str) -> None:
-        kept = self._kept.pop(key, None)
-        if kept is not None:
-            self._n_kept -= len(kept[0].document.text)
+        cached = self._cache.pop(key, None)
+        if cached is not None:
+            self._n_cached -= len(cached[0].document.text)
 
 
-def _shown(snapshot: Snapshot, uri: str) -> Shown | None:
+def _shown(snapshot: Snapshot, uri: str) -> ShownFile | None:
     try:
         document = snapshot.show(uri)
     except NotShown:
         return None
-    return Shown(document, snapshot.name_of(document.uri))
+    return ShownFile(document, snapshot.name_of(document.uri))
 
 
-class _Witness:
+class _RecordingSystem:
     """A system that remembers what it said of paths, until it is told to forget.
 
     Attributes:
@@ -156,11 +156,11 @@ class _Witness:
         """Ask anew from now on."""
         self._stats: dict[str, tuple[Path, FileStat | None]] = {}
         self._real_paths: dict[str, tuple[Path, Path]] = {}
-        self.asked = Answers({}, {})
+        self.asked = DiskAnswers({}, {})
 
-    def confirms(self, answers: Answers) -> bool:
+    def still_holds(self, answers: DiskAnswers) -> bool:
         """Whether the disk still says all of this."""
-        self.asked = Answers({}, {})  # what was written down before belongs to another file
+        self.asked = DiskAnswers({}, {})  # what was written down before belongs to another file
         return all(
             self.real_path(path) == answer for path, answer in answers.real_paths.values()
         ) and all(self.stat(path) == answer for path, answer in answers.stats.values())

@@ -6,11 +6,11 @@ from typing import Protocol
 from stet.settings.values import SearchSettings
 
 
-class NoVectors(Exception):
+class VectorsUnavailable(Exception):
     """There are no vectors; the message says why, and what to do."""
 
 
-class EmbeddingEndpoint(Protocol):
+class VectorSource(Protocol):
     """Turns texts into vectors somewhere else."""
 
     def name_of(self, settings: SearchSettings) -> str:
@@ -23,6 +23,6 @@ class EmbeddingEndpoint(Protocol):
         """A vector for each text, in order.
 
         Raises:
-            NoVectors: If there are none.
+            VectorsUnavailable: If there are none.
         """
         ...

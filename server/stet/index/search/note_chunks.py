@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from stet.index.front_matter import find_front_matter
 from stet.index.note_content import headings_in
 from stet.index.search.chunk import Chunk
-from stet.index.search.cutting import parts
+from stet.index.search.chunk_splitter import split_evenly
 
 
 def note_passages(text: str, lines: Sequence[str]) -> Iterator[Chunk]:
@@ -36,10 +36,10 @@ def note_passages(text: str, lines: Sequence[str]) -> Iterator[Chunk]:
 def _section(
     lines: Sequence[str], first: int, end: int, titles: tuple[str, str]
 ) -> Iterator[Chunk]:
-    for start, stop in parts(lines, first, end):
+    for start, stop in split_evenly(lines, first, end):
         yield Chunk(start, stop, *titles)
 
 
 def _plain(lines: Sequence[str], first: int, end: int) -> Iterator[Chunk]:
-    for start, stop in parts(lines, first, end):
+    for start, stop in split_evenly(lines, first, end):
         yield Chunk(start, stop)

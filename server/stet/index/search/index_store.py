@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
-from stet.index.search.entries import NOTHING, Entry, Row, Stamp, Without
+from stet.index.search.index_entry import NO_EXCLUSION, ChunkRow, Exclusion, FileStamp, IndexEntry
 
 VERSION = 3
 """Of the tables and of what is written into them; another one is made anew."""
@@ -48,15 +48,15 @@ WRITTEN_TOGETHER = 20
 """Times that something is written before the disk has to keep it."""
 
 
-_TELLING = 8
+_RARE_WORDS = 8
 """Words that tell a text from nearly all others."""
-MUCH = 2_000
+MANY_CHUNKS = 2_000
 """Chunks written since the last merge that make another worth it."""
 MERGED_PAGES = 200
 """At a time: a few milliseconds."""
 
 
-class Store:
+class IndexStore:
     """One index file. Blocks; used by one thread."""
 
     def __init__(self, path: Path | str) -> None:
@@ -101,10 +101,10 @@ class Store:
 
     # -- what is in it ---------------------------------------------------------------------------
 
-    def stamps(self) -> dict[str, Stamp]:
+    def stamps(self) -> dict[str, FileStamp]:
         """All files, by URI."""
         rows = self._db.execute("SELECT uri, mtime, size, hash FROM files")
-        return {uri: Stamp(*stamp) for uri, *stamp in rows}
+        return {uri: FileStamp(*stamp) for uri, *stamp in rows}
 
     def counts(self) -> tuple[int, int, int]:
         """How many files, chunks, and texts that are not embedded yet."""
@@ -150,7 +150,7 @@ class Store:
         if self._db.in_transaction:
             self._db.execute("COMMIT")
 
-    def put(self, entry: Entry) -> tuple[list[int], list[int]]:
+    def save(self, entry: IndexEntry) -> tuple[list[int], list[int]]:
         """Put a file in, in place of what was there of it; the chunks that went and that came."""
         gone = self.drop(entry.uri)
         row = self._db.execute(
@@ -196,7 +196,7 @@ class Store:
         )
         return gone, list(came)
 
-    def touch(self, uri: str, stamp: Stamp) -> None:
+    def touch(self, uri: str, stamp: FileStamp) -> None:
         """A file was written again with the same text."""
         self._db.execute(
             "UPDATE files SET mtime = ?, size = ?, hash = ? WHERE uri = ?", (*stamp, uri)
@@ -220,7 +220,7 @@ class Store:
 
         Each commit leaves a list of words of its own; here they become one, a few pages at a time.
         """
-        if self._n_unmerged < MUCH and not self._is_merging:
+        if self._n_unmerged < MANY_CHUNKS and not self._is_merging:
             return False
         pages = MERGED_PAGES if self._is_merging else -MERGED_PAGES  # negative: begin with all
         self._n_unmerged = 0
@@ -239,11 +239,13 @@ class Store:
 
     # -- vectors ---------------------------------------------------------------------------------
 
-    def unread(self, limit: int) -> list[tuple[bytes, str]]:
+    def pending_texts(self, limit: int) -> list[tuple[bytes, str]]:
         """Texts that are not embedded yet, each with its hash."""
         return self._db.execute("SELECT meant, text FROM unread LIMIT ?", (limit,)).fetchall()
 
-    def embedded(self, vectors: Iterable[tuple[bytes, bytes | None]]) -> list[tuple[int, bytes]]:
+    def save_vectors(
+        self, vectors: Iterable[tuple[bytes, bytes | None]]
+    ) -> list[tuple[int, bytes]]:
         """Keep vectors by the hash of their text, None where there can't be one; chunks that have
         one now.
         """
@@ -273,7 +275,7 @@ class Store:
         return 0 if row is None else int(row[0])
 
     def best(
-        self, wanted: str, limit: int, folder: str = "", without: Without = NOTHING
+        self, wanted: str, limit: int, folder: str = "", without: Exclusion = NO_EXCLUSION
     ) -> list[tuple[int, float]]:
         """Chunks that fit a question in the language of FTS5, the best by BM25 first, each with its
         score; of equals the older first.
@@ -303,12 +305,12 @@ class Store:
         sql = "SELECT rowid FROM words WHERE words MATCH ?"
         return [each for (each,) in self._db.execute(sql, (f'"{term}"',))]
 
-    def chunks_saying(self, text: str) -> list[int]:
-        """The chunks whose `Row.text` this is, found by its longest words."""
-        told = sorted(dict.fromkeys(text.split()), key=len, reverse=True)[:_TELLING]
-        if not told:
+    def chunks_with_text(self, text: str) -> list[int]:
+        """The chunks whose `ChunkRow.text` this is, found by its longest words."""
+        rare_words = sorted(dict.fromkeys(text.split()), key=len, reverse=True)[:_RARE_WORDS]
+        if not rare_words:
             return []
-        wanted = " AND ".join(f'"{word}"' for word in told)
+        wanted = " AND ".join(f'"{word}"' for word in rare_words)
         sql = "SELECT rowid FROM words WHERE words MATCH ? AND head || char(10) || body = ?"
         return [each for (each,) in self._db.execute(sql, (wanted, text))]
 
@@ -341,7 +343,7 @@ class Store:
         )
         return [each for (each,) in self._db.execute(sql, (len(prefix), prefix))]
 
-    def rows(self, ids: Sequence[int]) -> dict[int, Row]:
+    def rows(self, ids: Sequence[int]) -> dict[int, ChunkRow]:
         """Chunks by their id; none for one that is gone."""
         sql = (
             "SELECT chunks.id, uri, files.name, first, end, chunks.name, scope, is_definition,"
@@ -349,7 +351,7 @@ class Store:
             " JOIN words_content ON words_content.id = chunks.id WHERE chunks.id IN "
         )
         found = self._db.execute(f"{sql}({_marks(len(ids))})", ids)
-        return {row[0]: Row(*row) for row in found}
+        return {row[0]: ChunkRow(*row) for row in found}
 
 
 def _marks(n: int) -> str:

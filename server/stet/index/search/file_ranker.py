@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from stet.index.search.store import Store
+from stet.index.search.index_store import IndexStore
 
-N_BY_FILE = 20
+MAX_FILES_RANKED = 20
 """Files that are put up, each with the passage that fits best."""
 
 
@@ -36,7 +36,7 @@ class FileRank(NamedTuple):
     n_chunks: int = 0
 
 
-class Spans:
+class ChunkSpans:
     """Which chunks are of one file: they follow each other, so a file goes by its first one.
 
     Attributes:
@@ -44,11 +44,11 @@ class Spans:
     """
 
     def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
-        """As `Store.spans` has them."""
+        """As `IndexStore.spans` has them."""
         self.file_of = array("L")
         self._sizes: dict[int, int] = {}
         for first, size in spans:
-            self.put(range(first, first + size))
+            self.add(range(first, first + size))
 
     def __len__(self) -> int:
         return len(self._sizes)
@@ -58,7 +58,7 @@ class Spans:
         for chunk in chunks:
             self._sizes.pop(chunk, None)
 
-    def put(self, chunks: Sequence[int]) -> None:
+    def add(self, chunks: Sequence[int]) -> None:
         """A file has come, with higher numbers than all before."""
         if chunks:
             n_between = chunks[0] - len(self.file_of)
@@ -71,7 +71,7 @@ class Spans:
 
 
 @dataclass(slots=True)
-class FileRanking:
+class FileRanker:
     """What a question finds of files.
 
     Attributes:
@@ -82,7 +82,7 @@ class FileRanking:
         chunks: Those that each word is in, with what it tells.
     """
 
-    spans: Spans
+    spans: ChunkSpans
     named: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
     covered: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
     subject: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
@@ -93,12 +93,12 @@ class FileRanking:
     @classmethod
     def of(
         cls,
-        store: Store,
-        spans: Spans,
+        store: IndexStore,
+        spans: ChunkSpans,
         rarity: Mapping[str, float],
         looked_for: Collection[str],
         subject: Collection[str],
-    ) -> "FileRanking":
+    ) -> "FileRanker":
         """Of a question.
 
         Args:
@@ -140,7 +140,7 @@ class FileRanking:
             (covered(file, 0.0) + named(file, 0.0) / most + subject(file, 0.0), -file)
             for file in files
         ]
-        best = [-file for _, file in heapq.nlargest(N_BY_FILE, values)]
+        best = [-file for _, file in heapq.nlargest(MAX_FILES_RANKED, values)]
         self._places = {file: place for place, file in enumerate(best, 1)}
         near = {chunk for file in best for chunk in self.spans.chunks_of(file)}
         weights: defaultdict[int, float] = defaultdict(float)

@@ -1,6 +1,6 @@
 """What of a chunk is compared: its words by field, and the text whose meaning counts.
 
-fields_of("src/app.py", chunk, lines).name == "get user nam getusernames"
+make_fields("src/app.py", chunk, lines).name == "get user nam getusernames"
 
 Words are stems, identifiers in their parts and, behind those, whole: so `user names` finds
 `getUserNames`, and so does `getusernames`.
@@ -40,7 +40,7 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?![^\W_])|[^\W_]+")
 _ASCII_WORD = re.compile(r"\w+", re.ASCII)
 """The same, quicker, for texts that hold nothing else."""
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
-_ELSEWHERE = re.compile(
+_ADDRESS = re.compile(
     r"\w{2,12}://\S+|(?<![\w.+-])[\w.+-]++@[\w-]++\.[\w.-]+|\b(?=[0-9a-f]*[0-9])[0-9a-f]{7,64}\b"
 )
 """What says where something else is: an address, a commit. Each run of letters is looked at once."""
@@ -52,7 +52,7 @@ _known: dict[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Fields:
+class ChunkFields:
     """A chunk as the index holds it.
 
     Attributes:
@@ -71,7 +71,7 @@ class Fields:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RedactedFile:
     """A file without its secrets: what is embedded may be sent away.
 
     Attributes:
@@ -86,7 +86,7 @@ class Told:
     words: frozenset[str]
 
     @classmethod
-    def of(cls, file: str, text: str) -> "Told":
+    def of(cls, file: str, text: str) -> "RedactedFile":
         """A file of that name and text, neither with a secret."""
         return cls(file, split_lines(text), frozenset(_words_in(text)))
 
@@ -95,24 +95,26 @@ class Told:
         return " ".join(word for word in _words_in(name) if word in self.words)
 
 
-def fields_of(file: str, chunk: Chunk, lines: Sequence[str], told: Told | None = None) -> Fields:
+def make_fields(
+    file: str, chunk: Chunk, lines: Sequence[str], redacted: RedactedFile | None = None
+) -> ChunkFields:
     """The fields of `chunk`, which is cut from `lines` of the file called `file`.
 
     Args:
         file: Its name.
         chunk: Which lines.
         lines: All of them.
-        told: The same without secrets; by default there are none.
+        redacted: The same without secrets; by default there are none.
     """
     body = _words_in("".join(lines[chunk.first : chunk.end])[:MAX_CHARACTERS])
     meant, names = body, f"{chunk.scope} {chunk.name}"
     path, path_words = _path_of(file)
-    if told is not None:
-        meant = _words_in("".join(told.lines[chunk.first : chunk.end])[:MAX_CHARACTERS])
-        path, names = _path_of(told.file)[0], told.without_secrets(names)
+    if redacted is not None:
+        meant = _words_in("".join(redacted.lines[chunk.first : chunk.end])[:MAX_CHARACTERS])
+        path, names = _path_of(redacted.file)[0], redacted.without_secrets(names)
     name = words(chunk.name)
     head = words(f"{chunk.scope} {chunk.signature}")
-    return Fields(path_words, name, head, _compared(body), _meant(path, names, meant))
+    return ChunkFields(path_words, name, head, _compared(body), _embedding_text(path, names, meant))
 
 
 @lru_cache(maxsize=4)  # the chunks of one file come together
@@ -169,7 +171,7 @@ def _asked_words(text: str) -> list[str]:
     the addresses, which say where others speak of the same.
     """
     text = normalize_unicode("NFC", text[:MAX_CHARACTERS])
-    without = _WORD.findall(_ELSEWHERE.sub(" ", text))
+    without = _WORD.findall(_ADDRESS.sub(" ", text))
     return without if len(without) >= MIN_WITHOUT else _WORD.findall(text)
 
 
@@ -181,7 +183,7 @@ def subject_terms(text: str) -> dict[str, None]:
     return dict.fromkeys(words(said[1]).split()) if said is not None else {}
 
 
-def query_meant(text: str) -> str:
+def query_embedding_text(text: str) -> str:
     """What is embedded of a question: words that say nothing pull all questions together."""
     said = [part.lower() for word in _asked_words(text) for part in _PART.findall(word) or [word]]
     return " ".join([word for word in said if word not in STOP_WORDS] or said)
@@ -223,7 +225,7 @@ def _stretches(word: str) -> list[tuple[int, int]]:
     return [(start, end) for start, end in pairwise(cuts) if start < end]
 
 
-def _meant(path: str, named: str, found: list[str]) -> str:
+def _embedding_text(path: str, named: str, found: list[str]) -> str:
     """Names first, as they say most, then the words of the body, each once."""
     seen: dict[str, None] = {}
     for at in range(0, MAX_LOOKED_AT, _A_FEW):

@@ -10,10 +10,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from stet.index.search.entries import NOTHING, Without
-from stet.index.search.store import Store
+from stet.index.search.index_entry import NO_EXCLUSION, Exclusion
+from stet.index.search.index_store import IndexStore
 
-MOST_OF_A_WORD = 2.2
+MAX_TERM_WEIGHT = 2.2
 """What a word adds to a score is less than this times its rarity: k1 + 1 of SQLite's BM25."""
 LEAST_RARITY = 1e-6
 """What SQLite gives a word that is in more than half of the chunks."""
@@ -21,7 +21,7 @@ FEW = 700
 
 
 @dataclass(frozen=True, slots=True)
-class WordRanking:
+class LexicalRanker:
     """How words are looked up.
 
     Attributes:
@@ -31,13 +31,13 @@ class WordRanking:
         few: Chunks that are weighed sooner than it is found out which of them need not be.
     """
 
-    store: Store
+    store: IndexStore
     n_chunks: int
     frequencies: Mapping[str, int]
     few: int = FEW
 
     def best(
-        self, terms: Sequence[str], limit: int, folder: str = "", without: Without = NOTHING
+        self, terms: Sequence[str], limit: int, folder: str = "", without: Exclusion = NO_EXCLUSION
     ) -> list[tuple[int, float]]:
         """Chunks with any of the words, the best by BM25 first, each with its score.
 
@@ -57,15 +57,17 @@ class WordRanking:
             if _least(best, limit) >= self._most(terms[at:]):
                 break
             wanted = f"{_any([term])} AND ({_any(terms[at + 1 :])})"
-            best = _merged(best, self.store.best(wanted, limit, folder, without), limit)
+            best = _merge_rankings(best, self.store.best(wanted, limit, folder, without), limit)
         for term in terms:
             if _least(best, limit) < self._most([term]):
-                best = _merged(best, self.store.best(_any([term]), limit, folder, without), limit)
+                best = _merge_rankings(
+                    best, self.store.best(_any([term]), limit, folder, without), limit
+                )
         return best
 
     def _most(self, terms: Sequence[str]) -> float:
         """What a chunk that has these words and no others is worth less than."""
-        return MOST_OF_A_WORD * sum(map(self._rarity, terms))
+        return MAX_TERM_WEIGHT * sum(map(self._rarity, terms))
 
     def _rarity(self, term: str) -> float:
         """As SQLite's `bm25` has it."""
@@ -82,7 +84,7 @@ def _least(best: Sequence[tuple[int, float]], limit: int) -> float:
     return best[-1][1] if len(best) == limit else 0.0
 
 
-def _merged(
+def _merge_rankings(
     one: Sequence[tuple[int, float]], other: Sequence[tuple[int, float]], limit: int
 ) -> list[tuple[int, float]]:
     """The best of both, each chunk with its higher score; of equals the older first."""

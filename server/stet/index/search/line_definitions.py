@@ -71,11 +71,11 @@ def definitions_by_look(text: str, lines: Sequence[str], ending: str) -> Iterato
         ending: Of the file's name, for which `is_code` holds.
     """
     masked = _MASKS[ending](text).split("\n")
-    scan = _Scan(lines, masked, ending)
+    scan = _LineScanner(lines, masked, ending)
     return iter(sorted(scan.definitions(), key=lambda each: (each.head, -each.end)))
 
 
-class _Scan:
+class _LineScanner:
     """One file, line by line."""
 
     def __init__(self, lines: Sequence[str], masked: Sequence[str], ending: str) -> None:
@@ -184,7 +184,7 @@ class _Scan:
 
     def _signature(self, head: int, end: int) -> str:
         """The head up to where its body begins, on one line."""
-        told = ""
+        signature = ""
         depth = 0
         for line in self._masked[head : min(end, head + MAX_HEAD)]:
             code = " ".join(line[:MAX_HEAD_CHARACTERS].split())
@@ -196,11 +196,11 @@ class _Scan:
                 ),
                 None,
             )
-            told = f"{told} {code if body is None else code[:body]}".strip()
+            signature = f"{signature} {code if body is None else code[:body]}".strip()
             depth += _n_open(code)
             if body is not None or depth <= 0:
                 break
-        return told[:MAX_SIGNATURE].rstrip()
+        return signature[:MAX_SIGNATURE].rstrip()
 
 
 def _n_open(code: str) -> int:

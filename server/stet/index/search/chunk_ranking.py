@@ -17,13 +17,13 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from stet.index.search.by_file import FileRank, FileRanking
-from stet.index.search.entries import Row
-from stet.index.search.fields import words
+from stet.index.search.chunk_fields import words
+from stet.index.search.file_ranker import FileRank, FileRanker
+from stet.index.search.index_entry import ChunkRow
 
 _K = 20
 """How slowly a rank loses weight with its number."""
-MAX_TOLD = 5
+MAX_EXPLAINED = 5
 """Words of the question that a reason names for each place."""
 _TESTS = re.compile(
     r"(^|/)(tests?|testing|specs?|__tests__|fixtures?)/|(^|/)(test_|conftest\.)|[._](test|spec)\."
@@ -38,7 +38,7 @@ _GENERATED = re.compile(
 """What nobody writes, or what repeats what is elsewhere: translations, locks, lists of changes."""
 
 
-class Weights(NamedTuple):
+class RankingWeights(NamedTuple):
     """How much each thing that is known of a chunk counts.
 
     Attributes:
@@ -56,7 +56,7 @@ class Weights(NamedTuple):
         phrase: Which share of the words that follow each other do so in its text.
         first: Whether the question begins with a word of its name.
         size: The logarithm of its length.
-        beside: How well other chunks of its file stand.
+        neighbours: How well other chunks of its file stand.
         by_file: The place of its file in the ranking of files, as a reciprocal.
         file_named: How much of the question its file's path holds, as a share of the one with most.
         file_cover: Which share of the question is anywhere in its file, the path included.
@@ -83,7 +83,7 @@ class Weights(NamedTuple):
     phrase: float
     first: float
     size: float
-    beside: float
+    neighbours: float
     by_file: float
     file_named: float
     file_cover: float
@@ -96,7 +96,7 @@ class Weights(NamedTuple):
     generated: float
 
 
-DEFINITIONS = Weights(
+DEFINITIONS = RankingWeights(
     by_words=1.05,
     by_meaning=0.53,
     cosine=9.44,
@@ -111,7 +111,7 @@ DEFINITIONS = Weights(
     phrase=2.01,
     first=1.06,
     size=-0.01,
-    beside=0.13,
+    neighbours=0.13,
     by_file=0.62,
     file_named=1.21,
     file_cover=3.09,
@@ -124,7 +124,7 @@ DEFINITIONS = Weights(
     generated=0.0,
 )
 """For a chunk that defines something."""
-OTHERS = Weights(
+OTHERS = RankingWeights(
     by_words=1.92,
     by_meaning=0.98,
     cosine=7.24,
@@ -139,7 +139,7 @@ OTHERS = Weights(
     phrase=1.29,
     first=-0.01,
     size=0.22,
-    beside=-0.28,
+    neighbours=-0.28,
     by_file=-0.51,
     file_named=0.83,
     file_cover=-0.04,
@@ -155,7 +155,7 @@ OTHERS = Weights(
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PreparedQuery:
     """A question, ready to be compared.
 
     Attributes:
@@ -179,7 +179,9 @@ class Asked:
     pairs: Sequence[str]
 
     @classmethod
-    def of(cls, said: Mapping[str, str], frequencies: Mapping[str, int], n_chunks: int) -> "Asked":
+    def prepare(
+        cls, said: Mapping[str, str], frequencies: Mapping[str, int], n_chunks: int
+    ) -> "PreparedQuery":
         """The question whose words are in so many chunks each, of `n_chunks`."""
         rarity = {
             term: math.log(1 + (n_chunks - n + 0.5) / (n + 0.5)) for term, n in frequencies.items()
@@ -196,7 +198,7 @@ class Asked:
         )
 
 
-class Ranks(NamedTuple):
+class ChunkRanks(NamedTuple):
     """Where a chunk stands, from 1; None where it was not found.
 
     Attributes:
@@ -204,7 +206,7 @@ class Ranks(NamedTuple):
         by_meaning: In the one by meaning.
         cosine: How near in meaning it is.
         relevance: Its score by words, as a share of the best one.
-        beside: How well other chunks of its file stand.
+        neighbours: How well other chunks of its file stand.
         file: Where its file stands.
     """
 
@@ -212,7 +214,7 @@ class Ranks(NamedTuple):
     by_meaning: int | None
     cosine: float = 0.0
     relevance: float = 0.0
-    beside: float = 0.0
+    neighbours: float = 0.0
     file: FileRank = FileRank()
 
 
@@ -220,13 +222,13 @@ Scored = Sequence[tuple[int, float]]
 """Chunks and their scores, the best first."""
 
 
-def ranked(
-    rows: Mapping[int, Row],
+def rank_chunks(
+    rows: Mapping[int, ChunkRow],
     by_words: Scored,
     by_meaning: Scored,
     cosines: Mapping[int, float],
-    files: FileRanking,
-) -> list[tuple[Row, Ranks]]:
+    files: FileRanker,
+) -> list[tuple[ChunkRow, ChunkRanks]]:
     """Where each of the chunks `rows` stands."""
     placed = {chunk: place for place, (chunk, _) in enumerate(by_words, 1)}
     meaning = {chunk: place for place, (chunk, _) in enumerate(by_meaning, 1)}
@@ -241,7 +243,7 @@ def ranked(
     return [
         (
             row,
-            Ranks(
+            ChunkRanks(
                 placed.get(chunk),
                 meaning.get(chunk),
                 cosines.get(chunk, 0.0),
@@ -254,7 +256,7 @@ def ranked(
     ]
 
 
-def features(asked: Asked, row: Row, ranks: Ranks) -> tuple[float, ...]:
+def features(asked: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> tuple[float, ...]:
     """What is known of a chunk, in the order of `ModelWeights`."""
     name, head, path, body = f" {row.name} ", f" {row.head} ", f" {row.path} ", f" {row.body} "
     in_path, in_name, in_head, covered, rarest = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -291,7 +293,7 @@ def features(asked: Asked, row: Row, ranks: Ranks) -> tuple[float, ...]:
         sum([pair in body for pair in asked.pairs]) / (len(asked.pairs) or 1),
         float(asked.first in names),
         math.log(len(body) - 1),
-        ranks.beside,
+        ranks.neighbours,
         _reciprocal(ranks.file.place),
         ranks.file.named,
         ranks.file.cover,
@@ -305,7 +307,7 @@ def features(asked: Asked, row: Row, ranks: Ranks) -> tuple[float, ...]:
     )
 
 
-def _share(words_: Set[str], asked: Asked) -> float:
+def _share(words_: Set[str], asked: PreparedQuery) -> float:
     """Which share of some words is asked for."""
     return len(words_ & asked.words) / len(words_) if words_ else 0.0
 
@@ -325,16 +327,16 @@ def _reciprocal(rank: int | None) -> float:
     return 0.0 if rank is None else _K / (_K + rank - 1)
 
 
-def value_of(asked: Asked, row: Row, ranks: Ranks) -> float:
+def score(asked: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> float:
     """How good an answer a chunk is; higher is better, comparable within one question."""
     weights = DEFINITIONS if row.is_definition else OTHERS
     value: float = sum(map(operator.mul, features(asked, row, ranks), weights))
     return value
 
 
-def why(asked: Asked, row: Row, ranks: Ranks) -> str:
+def explain(asked: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> str:
     """Why a chunk is among the answers, for people: `named user, names; meaning`."""
-    told = []
+    reasons = []
     where = (("named", row.name), ("in its head", row.head), ("path", row.path), ("text", row.body))
     left = [spaced for spaced, _ in asked.spaced]
     for word, field in where:
@@ -342,8 +344,8 @@ def why(asked: Asked, row: Row, ranks: Ranks) -> str:
         here = [spaced for spaced in left if spaced in text]
         if here:
             left = [spaced for spaced in left if spaced not in here]
-            said = dict.fromkeys(asked.said[spaced.strip(" ")] for spaced in here[:MAX_TOLD])
-            told.append(f"{word}: {', '.join(said)}")
+            said = dict.fromkeys(asked.said[spaced.strip(" ")] for spaced in here[:MAX_EXPLAINED])
+            reasons.append(f"{word}: {', '.join(said)}")
     if ranks.by_meaning is not None:
-        told.append(f"near in meaning (no. {ranks.by_meaning})")
-    return "; ".join(told)
+        reasons.append(f"near in meaning (no. {ranks.by_meaning})")
+    return "; ".join(reasons)

@@ -7,7 +7,7 @@ from stet.system.file_lock import FileLock
 _MOST = 16
 
 
-def take_slot(folder: Path) -> tuple[FileLock, Path]:
+def acquire_index(folder: Path) -> tuple[FileLock, Path]:
     """The first index file in `folder` that nobody uses, with the lock that keeps others away.
 
     Raises:

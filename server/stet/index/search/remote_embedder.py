@@ -4,27 +4,27 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 
-from stet.index.search.endpoint import EmbeddingEndpoint, NoVectors
-from stet.index.search.process import IndexProcess
+from stet.index.search.index_process import IndexProcess
+from stet.index.search.vector_source import VectorSource, VectorsUnavailable
 from stet.settings.values import SearchSettings
 
 log = logging.getLogger(__name__)
 
-QUESTION_SECONDS = 5.0
+QUERY_SECONDS = 5.0
 """How long a question waits for its vector before words alone count."""
 RETRY_SECONDS = 60.0
 """Before an endpoint that gave no vectors is asked again."""
 PLAIN = "text"
 """What any endpoint embeds that embeds at all."""
 
-_Given = list[list[object]]
+_EmbeddedTexts = list[list[object]]
 """Pairs of the hash of a text and its vector, or None where the endpoint has none for it."""
 
 
-class Meanings:
+class RemoteEmbedder:
     """Owned by the indexer."""
 
-    def __init__(self, endpoint: EmbeddingEndpoint | None, tell: Callable[[str], None]) -> None:
+    def __init__(self, endpoint: VectorSource | None, tell: Callable[[str], None]) -> None:
         """`tell` shows the user a message."""
         self._endpoint = endpoint
         self._tell = tell
@@ -34,61 +34,61 @@ class Meanings:
         """What tells the endpoint's vectors from others; empty where the settings name none."""
         return "" if self._endpoint is None else self._endpoint.name_of(settings)
 
-    async def of_question(self, text: str, settings: SearchSettings) -> list[float] | None:
+    async def embed_query(self, text: str, settings: SearchSettings) -> list[float] | None:
         """What a question means; None where the process can tell, or nobody."""
         if self._endpoint is None or not self.name(settings):
             return None
         try:
-            async with asyncio.timeout(QUESTION_SECONDS):
+            async with asyncio.timeout(QUERY_SECONDS):
                 (vector,) = await self._vectors([text], settings)
-        except (TimeoutError, NoVectors) as fault:
+        except (TimeoutError, VectorsUnavailable) as fault:
             # What it says may quote the question.
             log.warning("a question is searched by words alone: %s", type(fault).__name__)
             log.debug("there were no vectors: %s", fault)
             return None
         return list(vector)
 
-    async def give(
+    async def embed_texts(
         self,
         process: IndexProcess,
         items: Sequence[tuple[str, str]],
         settings: SearchSettings,
     ) -> None:
         """Have texts embedded that the process has read; it asks for more when it has these."""
-        given: _Given = []
+        embedded: _EmbeddedTexts = []
         try:
-            await self._fill(given, items, settings)
-        except NoVectors as fault:
+            await self._fill(embedded, items, settings)
+        except VectorsUnavailable as fault:
             if str(fault) not in self._said:
                 self._said.add(str(fault))
                 self._tell(f"Stet: search goes by words alone: {fault}.")
             await asyncio.sleep(RETRY_SECONDS)
-        await process.tell({"do": "vectors", "items": given})
+        await process.send({"do": "vectors", "items": embedded})
 
     async def _fill(
-        self, given: _Given, items: Sequence[tuple[str, str]], settings: SearchSettings
+        self, embedded: _EmbeddedTexts, items: Sequence[tuple[str, str]], settings: SearchSettings
     ) -> None:
-        """Add to `given` what the endpoint has for `items`; parts where it doesn't take all at once.
+        """Add to `embedded` what the endpoint has for `items`; parts where it doesn't take all at once.
 
         Raises:
-            NoVectors: If it has nothing for any text, now. What came before is in `given`.
+            VectorsUnavailable: If it has nothing for any text, now. What came before is in `given`.
         """
         try:
             vectors = await self._vectors([text for _, text in items], settings)
-        except NoVectors as fault:
+        except VectorsUnavailable as fault:
             await self._vectors([PLAIN], settings)  # else it is not about these texts
             if len(items) == 1:
                 # What it says may quote the text.
                 log.warning("a passage goes without its meaning: the endpoint has no vector for it")
                 log.debug("there was no vector: %s", fault)
-                given.append([items[0][0], None])
+                embedded.append([items[0][0], None])
                 return
             half = len(items) // 2
-            await self._fill(given, items[:half], settings)
-            await self._fill(given, items[half:], settings)
+            await self._fill(embedded, items[:half], settings)
+            await self._fill(embedded, items[half:], settings)
         else:
             pairs = zip(items, vectors, strict=False)
-            given += [[meant, list(vector)] for (meant, _), vector in pairs]
+            embedded += [[meant, list(vector)] for (meant, _), vector in pairs]
 
     async def _vectors(
         self, texts: Sequence[str], settings: SearchSettings
@@ -96,7 +96,7 @@ class Meanings:
         """What the endpoint answers.
 
         Raises:
-            NoVectors: If there is no answer, or one without vectors.
+            VectorsUnavailable: If there is no answer, or one without vectors.
         """
         assert self._endpoint is not None, "only where there is one anybody asks"
         return await self._endpoint.embed(texts, settings)

@@ -9,11 +9,11 @@ import threading
 from contextlib import suppress
 from typing import IO, Any
 
-from stet.index.search.pickles import read_value, write_value
+from stet.index.search.pickle_stream import read_value, write_value
 from stet.system.helper_process import module_command
 
 
-class Ended(Exception):
+class ProcessEnded(Exception):
     """The process has ended by itself."""
 
 
@@ -28,8 +28,8 @@ class PipedProcess:
         self._to_do: queue.SimpleQueue[object | None] = queue.SimpleQueue()
         self._done: queue.SimpleQueue[object | None] = queue.SimpleQueue()
         for target, stream, values in (
-            (_tell, self._process.stdin, self._to_do),
-            (_hear, self._process.stdout, self._done),
+            (_write_all, self._process.stdin, self._to_do),
+            (_read_all, self._process.stdout, self._done),
         ):
             threading.Thread(target=target, args=(stream, values), daemon=True).start()
 
@@ -64,7 +64,7 @@ class PipedProcess:
         except queue.Empty as error:
             raise TimeoutError from error
         if value is None:
-            raise Ended
+            raise ProcessEnded
         return value
 
     def end(self) -> None:
@@ -74,14 +74,14 @@ class PipedProcess:
         self._to_do.put(None)
 
 
-def _tell(stream: IO[bytes], to_do: "queue.SimpleQueue[object | None]") -> None:
-    """Send values until there are no more, or the process has ended, which `_hear` tells."""
+def _write_all(stream: IO[bytes], to_do: "queue.SimpleQueue[object | None]") -> None:
+    """Send values until there are no more, or the process has ended, which `_read_all` tells."""
     with suppress(BrokenPipeError), stream:
         while (value := to_do.get()) is not None:
             write_value(stream, value)
 
 
-def _hear(stream: IO[bytes], done: "queue.SimpleQueue[object | None]") -> None:
+def _read_all(stream: IO[bytes], done: "queue.SimpleQueue[object | None]") -> None:
     """Take in values until the process ends."""
     with stream, suppress(EOFError):
         while True:

@@ -1,7 +1,7 @@
 """The process of the search index: it reads the files, keeps the index, and answers.
 
 One JSON object a line comes on the standard input and goes out on the standard output; what they
-mean is told by `Worker.handle` and, the other way, `Indexer`. It has a low priority, and ends with its standard input.
+mean is told by `IndexWorker.handle` and, the other way, `IndexService`. It has a low priority, and ends with its standard input.
 """
 
 import errno
@@ -16,17 +16,17 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-from stet.index.search.builder import Builder
 from stet.index.search.embedding import Embedder, LocalEmbedder, can_embed
-from stet.index.search.engine import Search, SearchEngine
-from stet.index.search.grammars import installed_grammars
-from stet.index.search.ground import Ground, roots_of, settings_of
-from stet.index.search.index_file import check, remove
-from stet.index.search.slot import take_slot
-from stet.index.search.state import DISK_REFUSES
-from stet.index.search.store import Store
-from stet.index.search.vectors import unpacked
-from stet.index.search.watch import watch_folders
+from stet.index.search.folder_watch import watch_folders
+from stet.index.search.grammar_definitions import installed_grammars
+from stet.index.search.index_builder import IndexBuilder
+from stet.index.search.index_file import check_index, remove_index
+from stet.index.search.index_lock import acquire_index
+from stet.index.search.index_source import IndexSource, roots_of, settings_of
+from stet.index.search.index_state import DISK_REFUSES
+from stet.index.search.index_store import IndexStore
+from stet.index.search.search_engine import ChunkQuery, SearchEngine
+from stet.index.search.vector_table import unpack_vector
 from stet.text.safe_traceback import format_safe_traceback
 from stet.workspace.uris import canonical
 
@@ -39,18 +39,18 @@ REPORT_EVERY = 10
 """Steps between two reports while there is work."""
 
 
-class Worker:
+class IndexWorker:
     """Everything of the process; one thread, fed by another that reads."""
 
     def __init__(self, begin: dict[str, Any]) -> None:
         """Open the index that `begin` names, and look what has changed since."""
-        self._slot, self._path = take_slot(Path(begin["folder"]))
+        self._slot, self._path = acquire_index(Path(begin["folder"]))
         self._embedder = _embedder(begin)
         self._endpoint: str = begin["endpoint"]
         self._is_waiting = False
         self._refused: set[bytes] = set()
-        self._ground = Ground.of(roots_of(begin["roots"]), settings_of(begin["settings"]))
-        self._ground.is_sent = bool(self._endpoint)
+        self._source = IndexSource.of(roots_of(begin["roots"]), settings_of(begin["settings"]))
+        self._source.is_sent = bool(self._endpoint)
         self._avoided: list[str] = begin["avoid"]
         self._first: list[str] = begin["first"]
         self._failed: set[str] = set()
@@ -59,34 +59,36 @@ class Worker:
         self._n_faults = 0
         self._n_rebuilt = 0
         if begin["anew"]:
-            remove(self._path)
+            remove_index(self._path)
         self._store = self._opened()
         try:
             self._make()
         except sqlite3.DatabaseError as fault:
             self._count(fault)
-            self._make_anew()
+            self._recreate()
 
     def _make(self) -> None:
         self._engine = SearchEngine(self._store, self._embedder, is_embedded=bool(self._endpoint))
-        self._builder = Builder(self._ground, self._store, self._engine, _reading)
+        self._builder = IndexBuilder(self._source, self._store, self._engine, _reading)
         self._builder.avoid(self._avoided)
         self._builder.scan(self._first)
-        self._was_ready = False
+        self._was_complete = False
 
-    def _opened(self) -> Store:
+    def _opened(self) -> IndexStore:
         """The index; a broken one, or one of other vectors or grammars, is made anew."""
         model = self._endpoint if self._embedder is None else self._embedder.name
         # With an endpoint what is embedded lacks the secrets: an index of another kind.
         grammars = installed_grammars() + (" sent" if self._endpoint else "")
         try:
-            store = _kept(self._path, model, grammars)
+            store = _open_existing(self._path, model, grammars)
         except sqlite3.DatabaseError as fault:
-            tell("told", message=f"The search index could not be used ({fault}); it is built anew.")
+            send_message(
+                "told", message=f"The search index could not be used ({fault}); it is built anew."
+            )
             store = None
         if store is None:
-            remove(self._path)
-            store = Store(self._path)
+            remove_index(self._path)
+            store = IndexStore(self._path)
             store.set_meta("vectors", model)
             store.set_meta("grammars", grammars)
         self._is_checked = False
@@ -96,7 +98,7 @@ class Worker:
         """Do what a message asks for."""
         match message["do"]:
             case "text":
-                self._lay_safely(message)
+                self._index_open_text(message)
             case "changed":
                 self._builder.changed(message["uris"])
             case "scan":
@@ -108,9 +110,9 @@ class Worker:
                 self._take(message["items"])
             case "ask":
                 self._answer_safely(message)
-        self._was_ready = False
+        self._was_complete = False
 
-    def _lay_safely(self, message: dict[str, Any]) -> None:
+    def _index_open_text(self, message: dict[str, Any]) -> None:
         """Index a document of the editor; where that fails, leave it out until it has another text.
 
         Why is logged once, until it can be indexed again.
@@ -123,7 +125,7 @@ class Worker:
         if has_failed := key in self._failed:
             self._builder.readmit(key)
         try:
-            self._builder.lay(message["uri"], message["name"], message["text"])
+            self._builder.set_open_text(message["uri"], message["name"], message["text"])
         except Exception as bug:  # one document must not end the index
             if isinstance(bug, sqlite3.DatabaseError | OSError):
                 raise
@@ -131,7 +133,9 @@ class Worker:
             self._failed.add(key)
             if not has_failed:
                 why = format_safe_traceback(bug)
-                tell("logged", message=f"A document can't be indexed and is left out: {why}")
+                send_message(
+                    "logged", message=f"A document can't be indexed and is left out: {why}"
+                )
         else:
             self._failed.discard(key)
 
@@ -142,29 +146,31 @@ class Worker:
             self._ask_for_vectors()
         self._n_steps += 1
         if is_busy and self._n_steps % REPORT_EVERY == 0:
-            self._report(ready=False)
-        if not is_busy and not self._was_ready:
-            self._was_ready = True
+            self._report(is_complete=False)
+        if not is_busy and not self._was_complete:
+            self._was_complete = True
             self._builder.tidy()
             self._store.commit()
-            self._builder.let_go()
-            self._report(ready=True)
+            self._builder.release_memory()
+            self._report(is_complete=True)
         return is_busy
 
     def _ask_for_vectors(self) -> None:
         """The server has texts embedded; this process reaches no network."""
         # Those that were refused stay unread: another run asks for them again.
-        texts = self._engine.unread(BATCH + len(self._refused))
+        texts = self._engine.pending_texts(BATCH + len(self._refused))
         unread = [(meant, text) for meant, text in texts if meant not in self._refused][:BATCH]
         if unread:
             self._is_waiting = True
-            tell("embed", items=[[meant.hex(), text] for meant, text in unread])
+            send_message("embed", items=[[meant.hex(), text] for meant, text in unread])
 
     def _take(self, items: list[tuple[str, list[float] | None]]) -> None:
         self._is_waiting = False
         given = [(bytes.fromhex(meant), vector) for meant, vector in items]
         self._refused.update(meant for meant, vector in given if vector is None)
-        self._engine.take((each, unpacked(vector)) for each, vector in given if vector is not None)
+        self._engine.add_vectors(
+            (each, unpack_vector(vector)) for each, vector in given if vector is not None
+        )
 
     def recover(self, fault: sqlite3.DatabaseError) -> None:
         """The index turned out to be broken: begin again.
@@ -179,16 +185,16 @@ class Worker:
         self._n_faults += 1
         if self._n_faults > MAX_FAULTS:
             raise fault
-        tell("told", message=f"The search index is broken ({fault}); it is built anew.")
+        send_message("told", message=f"The search index is broken ({fault}); it is built anew.")
 
     @property
     def seconds_left(self) -> float | None:
-        """When `rest` has something to let go of; None where it has not."""
+        """When `release_idle` has something to let go of; None where it has not."""
         return self._builder.seconds_left
 
-    def rest(self) -> None:
+    def release_idle(self) -> None:
         """Let go of what has not been needed for long."""
-        self._builder.rest()
+        self._builder.release_idle()
 
     def close(self) -> None:
         """Let go of the index."""
@@ -199,12 +205,12 @@ class Worker:
 
     def _rebuild(self) -> None:
         self._builder.close()
-        self._make_anew()
+        self._recreate()
 
-    def _make_anew(self) -> None:
+    def _recreate(self) -> None:
         with suppress(sqlite3.Error):
             self._store.close()
-        remove(self._path)
+        remove_index(self._path)
         self._store = self._opened()
         self._make()
 
@@ -217,7 +223,7 @@ class Worker:
         try:
             self._answer(message)
         except Exception as bug:  # one question's bug must not end the index
-            tell("unanswered", id=message["id"], error=format_safe_traceback(bug))
+            send_message("unanswered", id=message["id"], error=format_safe_traceback(bug))
             code = getattr(bug, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
             if code != sqlite3.SQLITE_ERROR:
                 raise
@@ -232,34 +238,34 @@ class Worker:
         if not self._is_checked:
             self._is_checked = True  # it takes long, and a bug comes back
             self._store.commit()
-            check(self._path)
+            check_index(self._path)
 
     def _answer(self, message: dict[str, Any]) -> None:
         self._builder.catch_up()
-        search = Search(
+        search = ChunkQuery(
             message["text"],
             limit=message["limit"],
             folder=message["folder"],
-            by_words=message["words"],
-            by_meaning=message["meaning"],
+            use_words=message["words"],
+            use_vectors=message["meaning"],
             favoured=message["favoured"],
             vector=message["vector"],
             for_people=True,
         )
         hits = [hit._asdict() for hit in self._engine.search(search)]
-        tell(
+        send_message(
             "answer",
             id=message["id"],
             hits=hits,
-            meaning=self._engine.has_meaning,
+            meaning=self._engine.has_vectors,
             files_so_far=self._builder.n_files_so_far,
         )
 
-    def _report(self, *, ready: bool) -> None:
+    def _report(self, *, is_complete: bool) -> None:
         n_files, n_chunks, n_unread = self._store.counts()
-        tell(
+        send_message(
             "state",
-            state="ready" if ready else "building",
+            state="ready" if is_complete else "building",
             files=n_files,
             chunks=n_chunks,
             total=max(self._builder.total, n_files),
@@ -268,13 +274,13 @@ class Worker:
         )
 
 
-def _kept(path: Path, model: str, grammars: str) -> Store | None:
+def _open_existing(path: Path, model: str, grammars: str) -> IndexStore | None:
     """The index that is there, or a new one; None where it is of other vectors or grammars.
 
     Raises:
         DatabaseError: If it is broken.
     """
-    store = Store(path)
+    store = IndexStore(path)
     with ExitStack() as unused:
         unused.callback(store.close)
         is_cut_so = store.meta("grammars") == grammars or store.counts()[0] == 0
@@ -286,7 +292,7 @@ def _kept(path: Path, model: str, grammars: str) -> Store | None:
     return store
 
 
-def tell(kind: str, **fields: Any) -> None:
+def send_message(kind: str, **fields: Any) -> None:
     """Write one message."""
     sys.stdout.write(json.dumps({"is": kind, **fields}) + "\n")
     sys.stdout.flush()
@@ -296,11 +302,11 @@ class _Forwarding(logging.Handler):
     """Has the server write down what is logged here."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        tell("logged", message=record.getMessage())
+        send_message("logged", message=record.getMessage())
 
 
 def _reading(uris: list[str]) -> None:
-    tell("reading", uris=uris)
+    send_message("reading", uris=uris)
 
 
 def _embedder(begin: dict[str, Any]) -> Embedder | None:
@@ -309,7 +315,7 @@ def _embedder(begin: dict[str, Any]) -> Embedder | None:
     try:
         return LocalEmbedder()
     except (ImportError, OSError, ValueError) as fault:
-        tell(
+        send_message(
             "told", message=f"Search goes by words alone: the embedding can't be loaded ({fault})."
         )
         return None
@@ -334,7 +340,7 @@ def main() -> None:
     begin = messages.get()
     if begin is None:
         return
-    worker = Worker(begin)
+    worker = IndexWorker(begin)
     if begin["watch"]:
         folders = [root.path for root in roots_of(begin["roots"])]
         threading.Thread(target=watch_folders, args=(folders, messages.put), daemon=True).start()
@@ -345,10 +351,10 @@ def main() -> None:
             if message is None:
                 break
             is_busy = True
-            _guarded(worker, message)
+            _handle_safely(worker, message)
         except queue.Empty:
-            worker.rest()
-            is_busy = is_busy and _stepped(worker)
+            worker.release_idle()
+            is_busy = is_busy and _step_safely(worker)
     worker.close()
 
 
@@ -370,14 +376,14 @@ def _is_of_the_disk(error: BaseException) -> bool:
     return isinstance(error, OSError) and error.errno in _NO_ROOM
 
 
-def _guarded(worker: Worker, message: dict[str, Any]) -> None:
+def _handle_safely(worker: IndexWorker, message: dict[str, Any]) -> None:
     try:
         worker.handle(message)
     except sqlite3.DatabaseError as fault:
         worker.recover(fault)
 
 
-def _stepped(worker: Worker) -> bool:
+def _step_safely(worker: IndexWorker) -> bool:
     try:
         return worker.step()
     except sqlite3.DatabaseError as fault:

@@ -12,7 +12,7 @@ from stet.system.system import System
 
 log = logging.getLogger(__name__)
 
-MODULE = "stet.index.search.child"
+MODULE = "stet.index.search.index_worker"
 END_SECONDS = 1.0
 _ONE_THREAD = {
     "OPENBLAS_NUM_THREADS": "1",
@@ -23,7 +23,7 @@ _ONE_THREAD = {
 _READ = 65_536
 _MAX_LINE = 16_000_000
 _MAX_TAIL = 2_000
-_KEPT_ENV = (
+_PASSED_ENV = (
     "PATH",
     "HOME",
     "XDG_CACHE_HOME",
@@ -42,19 +42,19 @@ class IndexProcess:
     def __init__(
         self,
         process: asyncio.subprocess.Process,
-        heard: Callable[["IndexProcess", dict[str, Any]], None],
+        on_message: Callable[["IndexProcess", dict[str, Any]], None],
     ) -> None:
         self._process = process
-        self._heard = heard
+        self._on_message = on_message
 
     @classmethod
     async def start(
         cls,
         system: System,
         begin: Mapping[str, Any],
-        heard: Callable[["IndexProcess", dict[str, Any]], None],
+        on_message: Callable[["IndexProcess", dict[str, Any]], None],
     ) -> "IndexProcess":
-        """Start the process and tell it what to index; `heard` gets it and each message it writes.
+        """Start the process and tell it what to index; `on_message` gets it and each message it writes.
 
         Raises:
             OSError: If it can't be started.
@@ -62,11 +62,11 @@ class IndexProcess:
         environ = system.environ()
         process = await system.start_process(
             module_command(MODULE),
-            env={name: environ[name] for name in _KEPT_ENV if name in environ} | _ONE_THREAD,
+            env={name: environ[name] for name in _PASSED_ENV if name in environ} | _ONE_THREAD,
         )
-        started = cls(process, heard)
+        started = cls(process, on_message)
         try:
-            await started.tell(begin)
+            await started.send(begin)
         except BaseException:  # a cancel: nobody holds the process yet
             await kill_and_wait(process)
             raise
@@ -82,7 +82,7 @@ class IndexProcess:
         assert self._process.stdin is not None, "all streams are piped"
         self._process.stdin.write(_line(message))
 
-    async def tell(self, message: Mapping[str, Any]) -> None:
+    async def send(self, message: Mapping[str, Any]) -> None:
         """Send a message; nothing is done where the process is dead, which `run` tells."""
         assert self._process.stdin is not None, "all streams are piped"
         # Texts of megabytes are written out in a thread; short messages are not worth one.
@@ -104,19 +104,19 @@ class IndexProcess:
         """
         assert self._process.stderr is not None, "all streams are piped"
         try:
-            _, errors = await asyncio.gather(self._hear(), _tail_of(self._process.stderr))
+            _, errors = await asyncio.gather(self._read_messages(), _tail_of(self._process.stderr))
             await self._process.wait()
         finally:
             await kill_and_wait(self._process)
         return errors
 
-    async def _hear(self) -> None:
+    async def _read_messages(self) -> None:
         assert self._process.stdout is not None, "all streams are piped"
         rest = b""
         while data := await self._process.stdout.read(_READ):
             *lines, rest = (rest + data).split(b"\n")
             for line in lines:
-                self._heard(self, json.loads(line))
+                self._on_message(self, json.loads(line))
             if len(rest) > _MAX_LINE:
                 raise ValueError(f"the search index wrote a line of more than {_MAX_LINE:,} bytes")
 

@@ -24,7 +24,7 @@ _SAMPLED = 16
 """One in so many products tells which of them may be among the largest."""
 
 
-def packed(vector: "np.ndarray[Any, Any]") -> bytes:
+def pack_vector(vector: "np.ndarray[Any, Any]") -> bytes:
     """A vector of any length other than 0 as it is kept: a byte for each dimension."""
     import numpy as np
 
@@ -32,14 +32,14 @@ def packed(vector: "np.ndarray[Any, Any]") -> bytes:
     return np.round(vector * (_SCALE / biggest)).astype(np.int8).tobytes()
 
 
-def unpacked(numbers: Sequence[float]) -> "np.ndarray[Any, Any]":
+def unpack_vector(numbers: Sequence[float]) -> "np.ndarray[Any, Any]":
     """A vector that came as numbers."""
     import numpy as np
 
     return np.array(numbers, dtype=np.float32)
 
 
-class Vectors:
+class VectorTable:
     """Owned by the engine."""
 
     def __init__(self) -> None:
@@ -58,15 +58,15 @@ class Vectors:
         """All that have a vector."""
         return self._ids
 
-    def put(self, vectors: Iterable[tuple[int, bytes]]) -> None:
-        """Take in the vectors of chunks, as `packed` made them; one of another length is left out."""
+    def add(self, vectors: Iterable[tuple[int, bytes]]) -> None:
+        """Take in the vectors of chunks, as `pack_vector` made them; one of another length is left out."""
         left = iter(vectors)
         while some := list(islice(left, PUT_TOGETHER)):
             if self._n_dimensions == 0:
                 self._n_dimensions = len(some[0][1])
-            self._put([each for each in some if len(each[1]) == self._n_dimensions])
+            self._add([each for each in some if len(each[1]) == self._n_dimensions])
 
-    def _put(self, vectors: Sequence[tuple[int, bytes]]) -> None:
+    def _add(self, vectors: Sequence[tuple[int, bytes]]) -> None:
         import numpy as np
 
         if not vectors:

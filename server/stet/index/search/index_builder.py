@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
-from stet.index.search.cutter import Cutter
-from stet.index.search.engine import SearchEngine, entry_of
-from stet.index.search.entries import Entry, Source
-from stet.index.search.ground import Ground
+from stet.index.search.chunking_process import ChunkingProcess
+from stet.index.search.index_entry import IndexEntry, SourceFile
+from stet.index.search.index_source import IndexSource
+from stet.index.search.index_state import STORM
+from stet.index.search.index_store import IndexStore
+from stet.index.search.memory_trim import trim_memory
 from stet.index.search.outliner import Outliner
-from stet.index.search.spare import let_go
-from stet.index.search.state import STORM
-from stet.index.search.store import Store
+from stet.index.search.search_engine import SearchEngine, make_entry
 from stet.workspace.paths import Located
 from stet.workspace.uris import canonical
 
@@ -18,7 +18,7 @@ SLICE = 48
 """Files that are read before somebody else has a turn."""
 MANY_TO_READ = 200
 """When so many files of a walk had to be read, a second process helps."""
-UNDER_WAY = 3
+MAX_BATCHES_UNDER_WAY = 3
 """Batches that are cut ahead of what is taken in."""
 MANY_LOOKED_AT = 500
 """Unchanged files that are passed over before somebody else has a turn."""
@@ -28,7 +28,7 @@ WHOLE = "whole"
 """The remark on an index in which all files were once."""
 
 
-class Builder:
+class IndexBuilder:
     """Owns what is left to be done.
 
     Attributes:
@@ -37,14 +37,14 @@ class Builder:
 
     def __init__(
         self,
-        ground: Ground,
-        store: Store,
+        source: IndexSource,
+        store: IndexStore,
         engine: SearchEngine,
         reading: Callable[[list[str]], None],
     ) -> None:
         """Nothing is looked at yet; `reading` is told which files are read next."""
         self.total = 0
-        self._ground = ground
+        self._source = source
         self._store = store
         self._engine = engine
         self._reading = reading
@@ -54,7 +54,7 @@ class Builder:
         self._seen: set[str] = set()
         self._is_tidy = False
         self._avoided: set[str] = set()
-        self._cutter = Cutter()
+        self._chunker = ChunkingProcess()
         self._outliner = Outliner()
         self._flying: set[str] = set()
         self._n_read = 0
@@ -65,7 +65,7 @@ class Builder:
         """Look at all files, those beside the documents `first` before the others."""
         self._seen = set()
         self._is_tidy = False
-        self._walk = self._ground.all(list(first))
+        self._walk = self._source.all_files(list(first))
 
     def tidy(self) -> None:
         """Have the store forget what nobody needs any more, once behind every look at all files."""
@@ -73,12 +73,12 @@ class Builder:
             self._is_tidy = True
             self._store.tidy()
 
-    def let_go(self) -> None:
+    def release_memory(self) -> None:
         """Give memory back, once behind every walk that had many files read and embedded."""
         if self._has_read_many:
             self._has_read_many = False
             self._engine.forget_words()
-            let_go()
+            trim_memory()
 
     @property
     def n_files_so_far(self) -> int | None:
@@ -90,16 +90,16 @@ class Builder:
 
     @property
     def seconds_left(self) -> float | None:
-        """When `rest` has something to let go of; None where it has not."""
+        """When `release_idle` has something to let go of; None where it has not."""
         return self._outliner.seconds_left
 
-    def rest(self) -> None:
+    def release_idle(self) -> None:
         """Let go of what has not been needed for long."""
-        self._outliner.rest()
+        self._outliner.release_idle()
 
     def close(self) -> None:
         """Let go of the other processes; what they are at is lost."""
-        self._cutter.close()
+        self._chunker.close()
         self._outliner.close()
 
     def avoid(self, uris: Iterable[str]) -> None:
@@ -110,13 +110,13 @@ class Builder:
         """Read a file again that was to be left out, by its canonical URI."""
         self._avoided.discard(uri)
 
-    def lay(self, uri: str, name: str, text: str | None) -> None:
+    def set_open_text(self, uri: str, name: str, text: str | None) -> None:
         """A document reads so in the editor; None when it is closed. It is read at once."""
         key = canonical(uri)
         if text is not None:
             # The database holds no half of a surrogate pair; in its place stands one `?`.
-            self._ground.laid[key] = (name, text.encode("utf-8", "replace").decode())
-        elif self._ground.laid.pop(key, None) is None:
+            self._source.open_texts[key] = (name, text.encode("utf-8", "replace").decode())
+        elif self._source.open_texts.pop(key, None) is None:
             return
         self._read({key: None})
 
@@ -124,7 +124,7 @@ class Builder:
         """Files or folders were made, changed or removed on the disk."""
         keys = dict.fromkeys(map(canonical, uris))
         if len(keys) + len(self._due) > STORM:
-            self._look_at_all()
+            self._scan_all()
             return
         self._due.update(keys)
         if folders := {key for key in keys if key not in self._known}:
@@ -132,13 +132,15 @@ class Builder:
             self._due.update(dict.fromkeys(inside))
             # Of a new folder some tell no more than that it is there.
             for folder in folders:
-                self._due.update((canonical(each.uri), None) for each in self._ground.below(folder))
+                self._due.update(
+                    (canonical(each.uri), None) for each in self._source.files_below(folder)
+                )
         if len(self._due) > STORM:
-            self._look_at_all()
+            self._scan_all()
         elif any(key.endswith(("/.gitignore", "/.stetignore")) for key in keys):
             self.scan()
 
-    def _look_at_all(self) -> None:
+    def _scan_all(self) -> None:
         self._due.clear()
         self.scan()
 
@@ -160,17 +162,17 @@ class Builder:
         found = self._next_of(self._walk)
         self._n_read += len(found)
         if self._n_read > MANY_TO_READ:
-            self._fly(found)
+            self._start_chunking(found)
         else:
             self._read(found)
         return True
 
     def _finish(self) -> bool:
         """Behind a walk: take in what was cut last, and let go of who cut; whether that was to do."""
-        if self._cutter.n_under_way:
-            self._land()
+        if self._chunker.n_under_way:
+            self._receive_chunks()
             return True
-        self._cutter.close()
+        self._chunker.close()
         self._has_read_many |= self._n_read > MANY_TO_READ
         self._n_read = 0
         if not self._is_whole:
@@ -186,15 +188,15 @@ class Builder:
             if located is None:
                 self._walk = None
                 gone = [each for each in self._known if each not in self._seen]
-                self._drop(each for each in gone if each not in self._ground.laid)
+                self._drop(each for each in gone if each not in self._source.open_texts)
                 break
             uri = canonical(located.uri)
             if uri in self._seen:
                 continue
             self._seen.add(uri)
             self.total = max(self.total, len(self._seen))
-            is_new = not self._ground.is_unchanged(located, self._known.get(uri))
-            if is_new and uri not in self._ground.laid:
+            is_new = not self._source.is_unchanged(located, self._known.get(uri))
+            if is_new and uri not in self._source.open_texts:
                 found[uri] = located
             if len(found) == SLICE:
                 break
@@ -202,42 +204,42 @@ class Builder:
 
     def _read(self, files: Mapping[str, Located | None]) -> None:
         """Read files again, whatever is known of them; with each where a walk has found it."""
-        self._put([entry_of(source) for source in self._outlined(self._changed_of(files))])
+        self._save([make_entry(source) for source in self._outlined(self._changed_of(files))])
 
-    def _fly(self, files: Mapping[str, Located | None]) -> None:
+    def _start_chunking(self, files: Mapping[str, Located | None]) -> None:
         """The same, cut by another process while the ones before are taken in."""
         sources = self._outlined(self._changed_of(files))
-        if self._cutter.n_under_way < UNDER_WAY:
+        if self._chunker.n_under_way < MAX_BATCHES_UNDER_WAY:
             self._flying.update(source.uri for source in sources)
-            self._cutter.send(sources)
+            self._chunker.send(sources)
         else:  # better than to wait
-            self._put([entry_of(source) for source in sources])
-        while self._cutter.has_done:
-            self._land()
+            self._save([make_entry(source) for source in sources])
+        while self._chunker.has_done:
+            self._receive_chunks()
 
-    def _outlined(self, sources: list[Source]) -> list[Source]:
+    def _outlined(self, sources: list[SourceFile]) -> list[SourceFile]:
         """The sources with their outlines; those that would take too long now are read again later."""
-        outlined = self._outliner.outlined(sources)
+        outlined = self._outliner.add_outlines(sources)
         self._due.update((source.uri, None) for source in sources[len(outlined) :])
         return outlined
 
-    def _land(self) -> None:
+    def _receive_chunks(self) -> None:
         """Take in the oldest batch that is being cut."""
-        landed = [entry for entry in self._cutter.receive() if entry.uri in self._flying]
+        landed = [entry for entry in self._chunker.receive() if entry.uri in self._flying]
         self._flying.difference_update(entry.uri for entry in landed)
-        self._put(landed)
+        self._save(landed)
 
-    def _changed_of(self, files: Mapping[str, Located | None]) -> list[Source]:
+    def _changed_of(self, files: Mapping[str, Located | None]) -> list[SourceFile]:
         """Those of the files that have another text now; what is known of the others is set right."""
         uris = [uri for uri in files if uri not in self._avoided]
         if uris:
             self._reading(uris)
-        sources: list[Source] = []
+        sources: list[SourceFile] = []
         gone: list[str] = []
         for uri in uris:
             self._flying.discard(uri)  # what is on its way is older
-            found = self._ground.read(uri, self._known.get(uri), files[uri])
-            if isinstance(found, Source):
+            found = self._source.read(uri, self._known.get(uri), files[uri])
+            if isinstance(found, SourceFile):
                 sources.append(found)
             elif found is None:
                 gone.append(uri)
@@ -247,9 +249,9 @@ class Builder:
         self._drop(uri for uri in gone if uri in self._known)
         return sources
 
-    def _put(self, entries: list[Entry]) -> None:
+    def _save(self, entries: list[IndexEntry]) -> None:
         if entries:
-            self._engine.put(entries)
+            self._engine.add(entries)
             self._known.update((entry.uri, entry.stamp) for entry in entries)
 
     def _drop(self, uris: Iterable[str]) -> None:

@@ -9,16 +9,16 @@ from collections.abc import Iterator, Sequence
 
 from stet.index.links import NOTES, ending_of
 from stet.index.search.chunk import Chunk
-from stet.index.search.cutting import passages_of
+from stet.index.search.chunk_splitter import split_passages
 from stet.index.search.definition import Definition, with_plain_ends
-from stet.index.search.line_cuts import definitions_by_look, is_code
-from stet.index.search.note_cuts import note_passages
-from stet.index.search.python_cuts import python_definitions
+from stet.index.search.line_definitions import definitions_by_look, is_code
+from stet.index.search.note_chunks import note_passages
+from stet.index.search.python_definitions import python_definitions
 
 _PYTHON = frozenset({".py", ".pyi", ".pyw"})
 
 
-def chunks_of(
+def chunk_file(
     text: str, name: str, outline: Sequence[Definition] | None = None
 ) -> tuple[Chunk, ...]:
     """The passages of `text`, a file called `name`, in order of place.
@@ -35,7 +35,7 @@ def chunks_of(
     text = with_plain_ends(text)
     lines = text.split("\n")
     if outline is not None:
-        return tuple(passages_of(lines, outline))
+        return tuple(split_passages(lines, outline))
     return tuple(_passages(text, lines, ending_of(name)))
 
 
@@ -43,7 +43,7 @@ def _passages(text: str, lines: list[str], ending: str) -> Iterator[Chunk]:
     if ending in NOTES:
         return note_passages(text, lines)
     if ending in _PYTHON:
-        return passages_of(lines, python_definitions(text, lines))
+        return split_passages(lines, python_definitions(text, lines))
     if is_code(ending):
-        return passages_of(lines, definitions_by_look(text, lines, ending))
-    return passages_of(lines, ())
+        return split_passages(lines, definitions_by_look(text, lines, ending))
+    return split_passages(lines, ())

@@ -16,7 +16,7 @@ def index_folder(cache: Path, roots: Iterable[str]) -> Path:
     return cache / "workspaces" / name
 
 
-def counted(folder: Path) -> tuple[int, int] | None:
+def count_contents(folder: Path) -> tuple[int, int] | None:
     """How many files and passages the index in `folder` holds; None if there is none. Blocks.
 
     Raises:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from stet.index.search.engine import digest
-from stet.index.search.entries import Source, Stamp
+from stet.index.search.index_entry import FileStamp, SourceFile
+from stet.index.search.search_engine import digest
 from stet.settings.values import Settings
 from stet.system.os_system import OsSystem
 from stet.system.system import FileKind, FileStat
@@ -21,35 +21,35 @@ from stet.workspace.uris import path_of
 
 
 @dataclass(slots=True)
-class Ground:
+class IndexSource:
     """Owned by the builder.
 
     Attributes:
         disk: Roots, settings and the disk; nothing is open in it.
-        laid: Unsaved texts by canonical URI, each with what the file is called.
+        open_texts: Unsaved texts by canonical URI, each with what the file is called.
         is_sent: Whether what is embedded of a file goes to an endpoint.
     """
 
     disk: Snapshot
     max_bytes: int
-    laid: dict[str, tuple[str, str]] = field(default_factory=dict)
+    open_texts: dict[str, tuple[str, str]] = field(default_factory=dict)
     is_sent: bool = False
 
     @classmethod
-    def of(cls, roots: tuple[Root, ...], settings: Settings) -> "Ground":
+    def of(cls, roots: tuple[Root, ...], settings: Settings) -> "IndexSource":
         """What lies below `roots` and may be shown by `settings`."""
         system = OsSystem()
         nowhere = ActivityView()
         disk = Snapshot(system, roots, {}, nowhere, settings, IgnoreRules(system))
         return cls(disk, settings.search.max_file_bytes)
 
-    def all(self, first: Iterable[str]) -> Iterator[Located]:
+    def all_files(self, first: Iterable[str]) -> Iterator[Located]:
         """All files on the disk, those beside the documents `first` before the others; some twice."""
         for uri in first:
             yield from self.disk.siblings(uri)
         yield from self.disk.walk()
 
-    def below(self, uri: str) -> Iterator[Located]:
+    def files_below(self, uri: str) -> Iterator[Located]:
         """The files below a folder; none if it is none, or left out."""
         path = path_of(uri)
         stat = None if path is None else self.disk.system.stat(path)
@@ -57,14 +57,16 @@ class Ground:
             with suppress(PathRefused):
                 yield from self.disk.walk(str(path))
 
-    def is_unchanged(self, located: Located, known: Stamp | None) -> bool:
+    def is_unchanged(self, located: Located, known: FileStamp | None) -> bool:
         """Whether a file was last written when `known` was, and is as long, as a walk has seen it."""
         if known is None or known.mtime is None:
             return False
         stat = self._stat(located.uri, located)
         return stat is not None and (stat.mtime, stat.size) == (known.mtime, known.size)
 
-    def read(self, uri: str, known: Stamp | None, located: Located | None) -> Source | Stamp | None:
+    def read(
+        self, uri: str, known: FileStamp | None, located: Located | None
+    ) -> SourceFile | FileStamp | None:
         """A file as it is to be indexed; only its stamp where it has the text that is known.
 
         None if there is nothing to index, or nothing that may be.
@@ -74,11 +76,13 @@ class Ground:
             known: What the index has.
             located: The file, if a walk has just come to it.
         """
-        source = self._laid(uri) if uri in self.laid else self._on_disk(uri, located)
+        source = (
+            self._read_open_text(uri) if uri in self.open_texts else self._read_disk(uri, located)
+        )
         is_known = source is not None and known is not None and known.hash == source.stamp.hash
         return source.stamp if source is not None and is_known else source
 
-    def _on_disk(self, uri: str, located: Located | None) -> Source | None:
+    def _read_disk(self, uri: str, located: Located | None) -> SourceFile | None:
         stat = self._stat(uri, located)
         if stat is None or stat.size > self.max_bytes:
             return None
@@ -90,8 +94,8 @@ class Ground:
             return None
         name = self.disk.name_of(uri) if located is None else located.name
         text = document.text
-        stamp = Stamp(stat.mtime, stat.size, digest(text))
-        return Source(uri, name, text, stamp, is_sent=self.is_sent)
+        stamp = FileStamp(stat.mtime, stat.size, digest(text))
+        return SourceFile(uri, name, text, stamp, is_sent=self.is_sent)
 
     def _stat(self, uri: str, located: Located | None) -> FileStat | None:
         """What a walk has just seen of a file; else the disk is asked."""
@@ -100,12 +104,12 @@ class Ground:
         path = path_of(uri)
         return None if path is None else self.disk.system.stat(path)
 
-    def _laid(self, uri: str) -> Source | None:
-        name, text = self.laid[uri]
+    def _read_open_text(self, uri: str) -> SourceFile | None:
+        name, text = self.open_texts[uri]
         if len(text) > self.max_bytes:
             return None
-        stamp = Stamp(None, len(text), digest(text))
-        return Source(uri, name, text, stamp, is_sent=self.is_sent)
+        stamp = FileStamp(None, len(text), digest(text))
+        return SourceFile(uri, name, text, stamp, is_sent=self.is_sent)
 
 
 def roots_of(items: list[dict[str, Any]]) -> tuple[Root, ...]:

@@ -9,24 +9,24 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 
-from stet.index.search.engine import entry_of
-from stet.index.search.entries import Entry, Source
-from stet.index.search.pickles import read_value, write_value
-from stet.index.search.piped import Ended, PipedProcess
+from stet.index.search.index_entry import IndexEntry, SourceFile
+from stet.index.search.pickle_stream import read_value, write_value
+from stet.index.search.piped_process import PipedProcess, ProcessEnded
+from stet.index.search.search_engine import make_entry
 
 log = logging.getLogger(__name__)
 
-_MODULE = "stet.index.search.cutter"
+_MODULE = "stet.index.search.chunking_process"
 
 
-class Cutter:
+class ChunkingProcess:
     """The process, as its owner sees it; started with the first files it gets."""
 
     def __init__(self) -> None:
         """Nothing runs yet."""
         self._process: PipedProcess | None = None
         self._has_died = False
-        self._under_way: deque[Sequence[Source]] = deque()
+        self._under_way: deque[Sequence[SourceFile]] = deque()
 
     @property
     def n_under_way(self) -> int:
@@ -40,7 +40,7 @@ class Cutter:
             return bool(self._under_way)
         return self._process.has_done
 
-    def send(self, sources: Sequence[Source]) -> None:
+    def send(self, sources: Sequence[SourceFile]) -> None:
         """Have files cut, meanwhile; `receive` gives them.
 
         Where the process has died by itself there is no other until `close`: what it died of may
@@ -54,20 +54,20 @@ class Cutter:
         if self._process is not None:
             self._process.send(list(sources))
 
-    def receive(self) -> list[Entry]:
+    def receive(self) -> list[IndexEntry]:
         """The oldest batch under way; waits for it. Cut here where the process has died."""
         if not self._under_way:
             return []
         sources = self._under_way.popleft()
         try:
             if self._process is not None:
-                entries: list[Entry] = self._process.receive()
+                entries: list[IndexEntry] = self._process.receive()
                 return entries
-        except Ended:
+        except ProcessEnded:
             log.warning("the process that cuts files has ended by itself")
             self._has_died = True
             self._end()
-        return [entry_of(source) for source in sources]
+        return [make_entry(source) for source in sources]
 
     def close(self) -> None:
         """End the process; what is under way is lost."""
@@ -86,7 +86,7 @@ def main() -> None:
     stdin, stdout = os.fdopen(0, "rb"), os.fdopen(1, "wb")
     with suppress(EOFError, BrokenPipeError):
         while True:
-            write_value(stdout, [entry_of(source) for source in read_value(stdin)])
+            write_value(stdout, [make_entry(source) for source in read_value(stdin)])
 
 
 if __name__ == "__main__":

@@ -54,14 +54,14 @@ def _is_installed(package: str) -> bool:
     return all(importlib.util.find_spec(each) is not None for each in ("tree_sitter", package))
 
 
-class _Loaded(NamedTuple):
+class _LoadedGrammar(NamedTuple):
     parser: Any
     query: Any
     cursor: Any
 
 
 @lru_cache
-def _loaded(grammar: Grammar) -> _Loaded | None:
+def _loaded(grammar: Grammar) -> _LoadedGrammar | None:
     """A grammar, ready for use; None if it does not go with the installed tree-sitter."""
     try:
         tree_sitter = importlib.import_module("tree_sitter")
@@ -70,7 +70,7 @@ def _loaded(grammar: Grammar) -> _Loaded | None:
         query = tree_sitter.Query(language, grammar.query)
     except (ImportError, AttributeError, ValueError):
         return None
-    return _Loaded(tree_sitter.Parser(language), query, tree_sitter.QueryCursor)
+    return _LoadedGrammar(tree_sitter.Parser(language), query, tree_sitter.QueryCursor)
 
 
 def definitions_by_grammar(text: str, ending: str) -> list[Definition] | None:
@@ -89,10 +89,10 @@ def definitions_by_grammar(text: str, ending: str) -> list[Definition] | None:
     source = text.encode("utf-8", "replace")
     tree = loaded.parser.parse(source)
     found = loaded.cursor(loaded.query).captures(tree.root_node)
-    return _Outline(source, found).definitions()
+    return _GrammarOutline(source, found).definitions()
 
 
-class _Outline:
+class _GrammarOutline:
     """What a query has found in one text."""
 
     def __init__(self, source: bytes, found: Mapping[str, list[Any]]) -> None:
@@ -108,8 +108,8 @@ class _Outline:
         """See `definitions_by_grammar`."""
         made = [self._definition(node, is_type=True) for node in self._types]
         made += [self._definition(node, is_type=False) for node in self._functions]
-        told = [self._definition(node, is_type=False) for node in self._declared]
-        made += [each for each in told if each is not None and each.end - each.first > 1]
+        declared = [self._definition(node, is_type=False) for node in self._declared]
+        made += [each for each in declared if each is not None and each.end - each.first > 1]
         found = [each for each in made if each is not None]
         return sorted(found, key=lambda each: (each.first, -each.end, each.head))
 
@@ -151,10 +151,10 @@ class _Outline:
                 self._row(max(node.start_byte, node.end_byte - 1)),
             )
             before = self._source[self._starts[first] : node.start_byte]
-            behind = self._source[
+            after = self._source[
                 node.end_byte : self._starts[last + 1] if last + 1 < len(self._starts) else None
             ]
-            if not before.strip() and not behind.strip():
+            if not before.strip() and not after.strip():
                 found[last] = first
         return found
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
 
-from stet.index.search.cutting import MAX_DEPTH
+from stet.index.search.chunk_splitter import MAX_DEPTH
 from stet.index.search.definition import MAX_SIGNATURE, Definition
 
 MAX_HEAD = 4_000
@@ -35,10 +35,10 @@ def python_definitions(text: str, lines: Sequence[str]) -> Iterator[Definition]:
         text: With `\n` at its line ends and no others.
         lines: The text cut at each `\n`.
     """
-    return _Scan(text, lines).definitions()
+    return _PythonScanner(text, lines).definitions()
 
 
-class _Scan:
+class _PythonScanner:
     """One text, with the places of its lines and of its strings of more than one line."""
 
     def __init__(self, text: str, lines: Sequence[str]) -> None:
@@ -54,43 +54,43 @@ class _Scan:
         open_: list[tuple[int, Definition]] = []
         decorator: tuple[str, int] | None = None
         floor = 0
-        for found in _HEAD.finditer(self._text):
-            place = found.start()
+        for match in _HEAD.finditer(self._text):
+            place = match.start()
             while open_ and open_[-1][0] <= place:
                 floor = open_.pop()[1].end
-            if open_ and (len(open_) == MAX_DEPTH or not open_[-1][1].gives_away):
+            if open_ and (len(open_) == MAX_DEPTH or not open_[-1][1].is_container):
                 continue
             if self._string_end(place) is not None:
                 continue
-            if found["told"] is None:
-                decorator = decorator or (found["indent"], place)
+            if match["told"] is None:
+                decorator = decorator or (match["indent"], place)
                 continue
             if open_:
                 floor = max(floor, open_[-1][1].head + 1)
-            led_by = decorator[1] if decorator and decorator[0] == found["indent"] else place
+            start = decorator[1] if decorator and decorator[0] == match["indent"] else place
             decorator = None
-            stop = self._end(found, open_[-1][0] if open_ else len(self._text))
-            each = self._definition(found, led_by, stop, floor)
+            stop = self._end(match, open_[-1][0] if open_ else len(self._text))
+            each = self._definition(match, start, stop, floor)
             open_.append((stop, each))
             yield each
 
-    def _definition(self, found: re.Match[str], led_by: int, stop: int, floor: int) -> Definition:
-        head = bisect_left(self._starts, found.start())
-        first = bisect_left(self._starts, led_by)
+    def _definition(self, match: re.Match[str], start: int, stop: int, floor: int) -> Definition:
+        head = bisect_left(self._starts, match.start())
+        first = bisect_left(self._starts, start)
         while first > floor and self._lines[first - 1].lstrip().startswith("#"):
             first -= 1
-        end = self._without_comments(bisect_left(self._starts, stop), head, len(found["indent"]))
-        signature = _signature(self._text, found.start("told"))
-        return Definition(first, head, end, found["name"], signature, found["kind"] == "class")
+        end = self._without_comments(bisect_left(self._starts, stop), head, len(match["indent"]))
+        signature = _signature(self._text, match.start("told"))
+        return Definition(first, head, end, match["name"], signature, match["kind"] == "class")
 
-    def _end(self, found: re.Match[str], limit: int) -> int:
+    def _end(self, match: re.Match[str], limit: int) -> int:
         """Where the line end before the first line behind a definition stands."""
-        outside = _outside(len(found["indent"]))
-        place = found.end()
-        while (behind := outside.search(self._text, place, limit)) is not None:
-            string_end = self._string_end(behind.start())
+        outside = _outside(len(match["indent"]))
+        place = match.end()
+        while (outer_line := outside.search(self._text, place, limit)) is not None:
+            string_end = self._string_end(outer_line.start())
             if string_end is None:
-                return behind.start()
+                return outer_line.start()
             place = string_end
         return limit
 
@@ -122,8 +122,8 @@ def _triple_quoted(text: str) -> Iterator[tuple[int, int]]:
     Only a line with something else in front that might be a string or a comment is taken apart.
     """
     place = 0
-    while (found := _TRIPLE.search(text, place)) is not None:
-        start = found.start()
+    while (match := _TRIPLE.search(text, place)) is not None:
+        start = match.start()
         line = max(place, text.rfind("\n", place, start) + 1)
         before = text[line:start]
         if "#" in before or '"' in before or "'" in before:
@@ -131,7 +131,7 @@ def _triple_quoted(text: str) -> Iterator[tuple[int, int]]:
             if token.start() < start:
                 place = token.end()
                 continue
-        place = _closing(text, found[0], start + 3)
+        place = _closing(text, match[0], start + 3)
         yield start, place
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from stet.index.search.fields import query_terms, words
-from stet.index.search.shown import Shown, ShownFiles
+from stet.index.search.chunk_fields import query_terms, words
+from stet.index.search.shown_files import ShownFile, ShownFiles
 from stet.index.search_query import SearchPassage, SearchQuery
 from stet.text.document import TextDocument
 from stet.workspace.snapshot import Snapshot
@@ -21,17 +21,17 @@ PER_FILE = 4
 """Passages of one file."""
 
 
-def passages_of(
+def read_passages(
     snapshot: Snapshot, query: SearchQuery, hits: Iterable[Mapping[str, Any]], files: ShownFiles
 ) -> tuple[SearchPassage, ...]:
-    """The first `query.limit` passages for `hits`, each as `stet.index.search.engine.Hit` in a message.
+    """The first `query.limit` passages for `hits`, each as `stet.index.search.search_engine.Hit` in a message.
 
     Asks the disk.
     """
     terms = set(query_terms(query.text))
     n_of_file: Counter[str] = Counter()
     found: list[SearchPassage] = []
-    with files.at(snapshot) as show:
+    with files.reader(snapshot) as show:
         shown = lru_cache(maxsize=None)(show)
         for hit in hits:
             if len(found) == query.limit:
@@ -45,7 +45,7 @@ def passages_of(
     return tuple(found)
 
 
-def _passage(file: Shown, hit: Mapping[str, Any], terms: set[str]) -> SearchPassage | None:
+def _passage(file: ShownFile, hit: Mapping[str, Any], terms: set[str]) -> SearchPassage | None:
     """What a hit is in the file as it is now; None where the file has become shorter since."""
     document = file.document
     first, end = int(hit["first"]), min(int(hit["end"]), len(document.lines))
@@ -58,8 +58,8 @@ def _passage(file: Shown, hit: Mapping[str, Any], terms: set[str]) -> SearchPass
         at + 1,
         document.lines[at].rstrip("\r\n")[:MAX_LINE],
         float(hit["score"]),
-        hit["by_words"],
-        hit["by_meaning"],
+        hit["lexical_rank"],
+        hit["vector_rank"],
         first=first,
         end=end,
         title=str(hit["title"]),
@@ -72,7 +72,7 @@ def _best_line(document: TextDocument, first: int, end: int, terms: set[str]) ->
     best, n_best = first, -1
     for at in range(first, min(end, first + MAX_LOOKED_AT)):
         line = document.lines[at][:MAX_LINE]
-        if not line.strip() or (n_best >= 0 and _most(line, terms) <= n_best):
+        if not line.strip() or (n_best >= 0 and _max_words(line, terms) <= n_best):
             continue
         n = len(terms.intersection(words(line).split()))
         if n > n_best:
@@ -80,7 +80,7 @@ def _best_line(document: TextDocument, first: int, end: int, terms: set[str]) ->
     return best
 
 
-def _most(line: str, terms: set[str]) -> int:
+def _max_words(line: str, terms: set[str]) -> int:
     """How many of the words a line has at most, told without cutting it into words.
 
     A word is compared by the beginnings of its parts, and by all of them put together.

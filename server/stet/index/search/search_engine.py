@@ -10,24 +10,37 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from stet.index.search.by_file import FileRanking, Spans
-from stet.index.search.by_words import WordRanking
-from stet.index.search.chunks import chunks_of
+from stet.index.search.chunk_fields import (
+    RedactedFile,
+    make_fields,
+    query_embedding_text,
+    query_terms,
+    subject_terms,
+)
+from stet.index.search.chunk_ranking import (
+    ChunkRanks,
+    PreparedQuery,
+    Scored,
+    explain,
+    rank_chunks,
+    score,
+)
+from stet.index.search.chunker import chunk_file
+from stet.index.search.diversify import cap_per_file, deduplicate, diversify
 from stet.index.search.embedding import Embedder
-from stet.index.search.entries import NOTHING, Entry, Row, Source, Without
-from stet.index.search.fields import Told, fields_of, query_meant, query_terms, subject_terms
-from stet.index.search.flood import for_people, spread_out, unlike
-from stet.index.search.ranking import Asked, Ranks, Scored, ranked, value_of, why
-from stet.index.search.store import Store
-from stet.index.search.vectors import Vectors, packed, unpacked
+from stet.index.search.file_ranker import ChunkSpans, FileRanker
+from stet.index.search.index_entry import NO_EXCLUSION, ChunkRow, Exclusion, IndexEntry, SourceFile
+from stet.index.search.index_store import IndexStore
+from stet.index.search.lexical_ranker import LexicalRanker
+from stet.index.search.vector_table import VectorTable, pack_vector, unpack_vector
 from stet.text.lines import split_lines
 from stet.text.secrets import Secret, find_secrets
 
 if TYPE_CHECKING:
     import numpy as np
 
-N_BY_WORDS = 100
-N_BY_MEANING = 60
+N_LEXICAL = 100
+N_VECTOR = 60
 """Chunks that each ranking puts up. Twice as many find one in a hundred more, and take 1.4 times as long."""
 LEAST_COSINE = 0.25
 """What is less near in meaning has nothing to do with the question."""
@@ -46,7 +59,7 @@ _BATCH = 512
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
-class Hit(NamedTuple):
+class ChunkHit(NamedTuple):
     """A chunk that answers a question.
 
     Attributes:
@@ -56,8 +69,8 @@ class Hit(NamedTuple):
         end: The line behind its last.
         title: What is defined there, or the heading, with what that lies in.
         score: Higher is better; comparable within one answer only.
-        by_words: Its place in the ranking by words, from 1; None if it is not in it.
-        by_meaning: The same for meaning.
+        lexical_rank: Its place in the ranking by words, from 1; None if it is not in it.
+        vector_rank: The same for meaning.
         why: Why it is here, in words.
     """
 
@@ -67,21 +80,21 @@ class Hit(NamedTuple):
     end: int
     title: str
     score: float
-    by_words: int | None
-    by_meaning: int | None
+    lexical_rank: int | None
+    vector_rank: int | None
     why: str
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class ChunkQuery:
     """A question.
 
     Attributes:
         text: In anybody's words.
         limit: At most so many chunks.
         folder: Only below this one, as files are called; empty for everywhere.
-        by_words: Whether words count.
-        by_meaning: Whether meaning counts.
+        use_words: Whether words count.
+        use_vectors: Whether meaning counts.
         favoured: What is added to the score of chunks of some files, by URI.
         vector: What it means, where somebody else embeds.
         for_people: Whether of one file, and of passages that read the same, a few are enough.
@@ -90,24 +103,24 @@ class Search:
     text: str
     limit: int = 40
     folder: str = ""
-    by_words: bool = True
-    by_meaning: bool = True
+    use_words: bool = True
+    use_vectors: bool = True
     favoured: Mapping[str, float] = field(default_factory=dict)
     vector: Sequence[float] | None = None
     for_people: bool = False
 
 
-def entry_of(source: Source) -> Entry:
+def make_entry(source: SourceFile) -> IndexEntry:
     """A file as it is put into the index; its stamp holds the digest of its text."""
     uri, name, text, stamp, outline, is_sent = source
     name, text = _whole(name), _whole(text)
     lines = split_lines(text)
-    chunks = chunks_of(text, name, outline)
+    chunks = chunk_file(text, name, outline)
     # Looking for secrets costs nearly as much as all the rest.
-    told = _told(name, text) if is_sent else None
-    fields = [fields_of(name, chunk, lines, told) for chunk in chunks]
+    redacted = _redact_file(name, text) if is_sent else None
+    fields = [make_fields(name, chunk, lines, redacted) for chunk in chunks]
     meant = [digest(each.meant) for each in fields]
-    return Entry(uri, name, stamp, chunks, fields, meant)
+    return IndexEntry(uri, name, stamp, chunks, fields, meant)
 
 
 def _whole(text: str) -> str:
@@ -118,22 +131,22 @@ def _whole(text: str) -> str:
     return text if text.isascii() else _HALVES.sub("\ufffd", text)
 
 
-def _told(name: str, text: str) -> Told | None:
+def _redact_file(name: str, text: str) -> RedactedFile | None:
     """A file as it may be sent away; None where that is all of it."""
     in_name, in_text = find_secrets(name), find_secrets(text)
     if not in_name and not in_text:
         return None
-    return Told.of(_without(name, in_name), _without(text, in_text))
+    return RedactedFile.of(_blank_secrets(name, in_name), _blank_secrets(text, in_text))
 
 
-def _without(text: str, secrets: Sequence[Secret]) -> str:
+def _blank_secrets(text: str, secrets: Sequence[Secret]) -> str:
     """A text with spaces in the place of secrets, which are none of its words."""
     parts: list[str] = []
-    behind = 0
+    copied_to = 0
     for one in secrets:
-        parts += (text[behind : one.start], " " * (one.end - one.start))
-        behind = one.end
-    return "".join((*parts, text[behind:]))
+        parts += (text[copied_to : one.start], " " * (one.end - one.start))
+        copied_to = one.end
+    return "".join((*parts, text[copied_to:]))
 
 
 def digest(text: str) -> bytes:
@@ -149,38 +162,38 @@ class SearchEngine:
     """
 
     def __init__(
-        self, store: Store, embedder: Embedder | None = None, *, is_embedded: bool = False
+        self, store: IndexStore, embedder: Embedder | None = None, *, is_embedded: bool = False
     ) -> None:
         """An engine of what is in `store`.
 
         Args:
             store: The index.
             embedder: Tells what texts mean.
-            is_embedded: Whether somebody else does, and gives the vectors to `take`; without either
+            is_embedded: Whether somebody else does, and gives the vectors to `add_vectors`; without either
                 meaning has no say.
         """
         self._store = store
         self._embedder = embedder
-        self._has_vectors = is_embedded or embedder is not None
-        self._vectors = Vectors()
+        self._has_embedder = is_embedded or embedder is not None
+        self._vectors = VectorTable()
         # SQLite and numpy let go of the interpreter while they work: both rankings are made at once.
-        self._beside = ThreadPoolExecutor(max_workers=1, thread_name_prefix="by meaning")
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="by meaning")
         self._frequencies: dict[str, int] = {}
         self._n_changed = 0
         _, self.n_chunks, _ = store.counts()
-        self._spans = Spans(store.spans())
-        if self._has_vectors:
-            self._vectors.put(store.vectors())
+        self._spans = ChunkSpans(store.spans())
+        if self._has_embedder:
+            self._vectors.add(store.vectors())
 
     @property
-    def has_meaning(self) -> bool:
+    def has_vectors(self) -> bool:
         """Whether meaning has a say: some texts are embedded."""
         return len(self._vectors) > 0
 
-    def put(self, entries: Iterable[Entry]) -> None:
+    def add(self, entries: Iterable[IndexEntry]) -> None:
         """Put files in, each in place of what was there of it; all of them or, on an error, none."""
         with self._store.writing():
-            changes = [self._store.put(entry) for entry in entries]
+            changes = [self._store.save(entry) for entry in entries]
         self._changed(changes)
 
     def drop(self, uris: Iterable[str]) -> None:
@@ -195,13 +208,13 @@ class SearchEngine:
         """Of each file the chunks that went and those that came."""
         for went, put in changes:
             self._spans.drop(went)
-            self._spans.put(put)
+            self._spans.add(put)
         gone = [chunk for went, _ in changes for chunk in went]
         came = [chunk for _, put in changes for chunk in put]
         self.n_chunks += len(came) - len(gone)
         self._vectors.drop(gone)
-        if self._has_vectors:
-            self._vectors.put(self._store.vectors(came))
+        if self._has_embedder:
+            self._vectors.add(self._store.vectors(came))
         self._n_changed += len(gone) + len(came)
         if self._n_changed * _DRIFT > self.n_chunks:
             self._frequencies.clear()
@@ -213,10 +226,10 @@ class SearchEngine:
         """Embed some of what is not embedded yet; how many there were."""
         if self._embedder is None:
             return 0
-        unread = self.unread(limit)
+        unread = self.pending_texts(limit)
         if unread:
             vectors = self._embedder.embed([text for _, text in unread])
-            self.take((meant, row) for (meant, _), row in zip(unread, vectors, strict=True))
+            self.add_vectors((meant, row) for (meant, _), row in zip(unread, vectors, strict=True))
         return len(unread)
 
     def forget_words(self) -> None:
@@ -224,68 +237,72 @@ class SearchEngine:
         if self._embedder is not None:
             self._embedder.forget_words()
 
-    def unread(self, limit: int) -> list[tuple[bytes, str]]:
+    def pending_texts(self, limit: int) -> list[tuple[bytes, str]]:
         """Texts that are not embedded yet, each with its hash."""
-        return self._store.unread(limit)
+        return self._store.pending_texts(limit)
 
-    def take(self, vectors: Iterable[tuple[bytes, "np.ndarray[Any, Any]"]]) -> None:
+    def add_vectors(self, vectors: Iterable[tuple[bytes, "np.ndarray[Any, Any]"]]) -> None:
         """Take in vectors, each with the hash of its text."""
         with self._store.writing():
-            kept = self._store.embedded((meant, packed(row)) for meant, row in vectors)
-        self._vectors.put(kept)
+            saved = self._store.save_vectors((meant, pack_vector(row)) for meant, row in vectors)
+        self._vectors.add(saved)
 
-    def search(self, search: Search) -> list[Hit]:
+    def search(self, search: ChunkQuery) -> list[ChunkHit]:
         """The chunks that fit best, the best first."""
         asked, candidates = self.candidates(search)
         valued = [
-            (value_of(asked, row, ranks) + search.favoured.get(row.uri, 0.0), row, ranks)
+            (score(asked, row, ranks) + search.favoured.get(row.uri, 0.0), row, ranks)
             for row, ranks in candidates
         ]
         valued.sort(key=lambda each: (-each[0], each[1].file, each[1].first))
         if search.for_people:
-            few = list(for_people(row for _, row, _ in valued))[: search.limit]
+            few = list(cap_per_file(row for _, row, _ in valued))[: search.limit]
             wanted = {row.id for row in few}
             valued = [each for each in valued if each[1].id in wanted]
         return [_hit(asked, *each) for each in valued[: search.limit]]
 
-    def candidates(self, search: Search) -> tuple[Asked, list[tuple[Row, Ranks]]]:
+    def candidates(
+        self, search: ChunkQuery
+    ) -> tuple[PreparedQuery, list[tuple[ChunkRow, ChunkRanks]]]:
         """The chunks that any of the rankings put up, in no order."""
         terms = query_terms(search.text)
-        asked = Asked.of(terms, {term: self._frequency(term) for term in terms}, self.n_chunks)
+        asked = PreparedQuery.prepare(
+            terms, {term: self._frequency(term) for term in terms}, self.n_chunks
+        )
         if not terms:
             return asked, []
         # Only this thread may ask the store.
         only = self._store.chunks_below(search.folder) if search.folder else None
-        meant = self._beside.submit(self._by_meaning, search, only)
+        meant = self._executor.submit(self._rank_by_vectors, search, only)
         try:
-            by_words = self._by_words(asked, search) if search.by_words else []
-            files = self._by_file(asked, search)
+            by_words = self._rank_by_words(asked, search) if search.use_words else []
+            files = self._rank_files(asked, search)
         finally:
             vector, by_meaning = meant.result()
         if by_words and not self._is_informative(search, vector):
             vector, by_meaning = None, []
         rows = self._store.rows(list({each for each, _ in (*by_words, *by_meaning)}))
 
-        def others_by_words(without: Without) -> Scored:
-            return self._by_words(asked, search, without)
+        def others_by_words(without: Exclusion) -> Scored:
+            return self._rank_by_words(asked, search, without)
 
-        def others_by_meaning(without: Without) -> Scored:
-            return self._nearest(vector, self._not_in(without, only))
+        def others_by_meaning(without: Exclusion) -> Scored:
+            return self._nearest(vector, self._without_excluded(without, only))
 
         fetch = self._store.rows
-        words = spread_out(by_words, N_BY_WORDS, rows, fetch, others_by_words)
-        meaning = spread_out(by_meaning, N_BY_MEANING, rows, fetch, others_by_meaning)
+        words = diversify(by_words, N_LEXICAL, rows, fetch, others_by_words)
+        meaning = diversify(by_meaning, N_VECTOR, rows, fetch, others_by_meaning)
         put_up = {each for each, _ in (*words, *meaning)}
-        if search.by_words:
+        if search.use_words:
             of_files = files.best(only)
             rows.update(fetch([chunk for chunk in of_files if chunk not in rows]))
-            put_up.update(unlike(of_files, rows))
+            put_up.update(deduplicate(of_files, rows))
         rows = {chunk: row for chunk, row in rows.items() if chunk in put_up}
         cosines = {} if vector is None else self._vectors.cosines(list(rows), vector)
         if search.vector is not None and cosines:
             # An endpoint may have none for a passage yet: that is not far, but unknown.
             cosines = dict.fromkeys(rows, min(cosines.values())) | cosines
-        return asked, ranked(rows, words, meaning, cosines, files)
+        return asked, rank_chunks(rows, words, meaning, cosines, files)
 
     def _frequency(self, term: str) -> int:
         known = self._frequencies.get(term)
@@ -293,33 +310,33 @@ class SearchEngine:
             known = self._frequencies[term] = self._store.frequency(term)
         return known
 
-    def _not_in(self, without: Without, only: Sequence[int] | None) -> list[int]:
+    def _without_excluded(self, without: Exclusion, only: Sequence[int] | None) -> list[int]:
         """The chunks with a vector, of `only` where that is given, without those of some files and texts."""
-        out = {chunk for text in without.texts for chunk in self._store.chunks_saying(text)}
+        out = {chunk for text in without.texts for chunk in self._store.chunks_with_text(text)}
         out.update(self._store.chunks_of(without.uris))
         among = self._vectors.chunks if only is None else only
         return [chunk for chunk in among if chunk not in out]
 
-    def _by_words(
-        self, asked: Asked, search: Search, without: Without = NOTHING
+    def _rank_by_words(
+        self, asked: PreparedQuery, search: ChunkQuery, without: Exclusion = NO_EXCLUSION
     ) -> list[tuple[int, float]]:
-        telling = self._telling(asked, MAX_FOUND, at_least=_MIN_TERMS)
+        telling = self._rare_terms(asked, MAX_FOUND, at_least=_MIN_TERMS)
         if not telling:
             return []
-        ranking = WordRanking(self._store, self.n_chunks, self._frequencies)
-        return ranking.best(telling, N_BY_WORDS, search.folder, without)
+        ranking = LexicalRanker(self._store, self.n_chunks, self._frequencies)
+        return ranking.best(telling, N_LEXICAL, search.folder, without)
 
-    def _by_file(self, asked: Asked, search: Search) -> FileRanking:
+    def _rank_files(self, asked: PreparedQuery, search: ChunkQuery) -> FileRanker:
         subject = subject_terms(search.text)
-        return FileRanking.of(
+        return FileRanker.of(
             self._store,
             self._spans,
             asked.rarity,
-            self._telling(asked, MAX_FOUND_OF_FILES),
+            self._rare_terms(asked, MAX_FOUND_OF_FILES),
             subject,
         )
 
-    def _telling(self, asked: Asked, most: int, at_least: int = 0) -> list[str]:
+    def _rare_terms(self, asked: PreparedQuery, most: int, at_least: int = 0) -> list[str]:
         """The rarest words of the question, in so many chunks at most together; some in any case."""
         telling: list[str] = []
         n_found = 0
@@ -330,7 +347,7 @@ class SearchEngine:
             telling += [term] if self._frequency(term) else []
         return telling
 
-    def _is_informative(self, search: Search, vector: "np.ndarray[Any, Any] | None") -> bool:
+    def _is_informative(self, search: ChunkQuery, vector: "np.ndarray[Any, Any] | None") -> bool:
         """Return whether vectors of an endpoint tell passages apart; those made here do.
 
         A passage without a vector would else be ranked after all that have one.
@@ -339,18 +356,18 @@ class SearchEngine:
             return True
         return self._vectors.spread(vector) >= LEAST_SPREAD
 
-    def _vector_of(self, search: Search) -> "np.ndarray[Any, Any] | None":
-        if not search.by_meaning or not len(self._vectors):
+    def _vector_of(self, search: ChunkQuery) -> "np.ndarray[Any, Any] | None":
+        if not search.use_vectors or not len(self._vectors):
             return None
         if search.vector is not None:
-            return unpacked(search.vector)
+            return unpack_vector(search.vector)
         if self._embedder is None:
             return None
-        vector: np.ndarray[Any, Any] = self._embedder.embed([query_meant(search.text)])[0]
+        vector: np.ndarray[Any, Any] = self._embedder.embed([query_embedding_text(search.text)])[0]
         return vector
 
-    def _by_meaning(
-        self, search: Search, only: Sequence[int] | None
+    def _rank_by_vectors(
+        self, search: ChunkQuery, only: Sequence[int] | None
     ) -> tuple["np.ndarray[Any, Any] | None", list[tuple[int, float]]]:
         """What the question means, and the chunks near to it; of `only` where that is given."""
         vector = self._vector_of(search)
@@ -361,13 +378,13 @@ class SearchEngine:
     ) -> list[tuple[int, float]]:
         if vector is None:
             return []
-        nearest = self._vectors.nearest(vector, N_BY_MEANING, only)
+        nearest = self._vectors.nearest(vector, N_VECTOR, only)
         return [(chunk, cosine) for chunk, cosine in nearest if cosine >= LEAST_COSINE]
 
 
-def _hit(asked: Asked, value: float, row: Row, ranks: Ranks) -> Hit:
+def _hit(asked: PreparedQuery, value: float, row: ChunkRow, ranks: ChunkRanks) -> ChunkHit:
     title = f"{row.scope}.{row.title}" if row.is_definition and row.scope else row.title
-    return Hit(
+    return ChunkHit(
         row.uri, row.file, row.first, row.end, title, value, ranks.by_words, ranks.by_meaning,
-        why(asked, row, ranks),
+        explain(asked, row, ranks),
     )  # fmt: skip

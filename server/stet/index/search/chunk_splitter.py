@@ -20,7 +20,7 @@ _CLOSING = re.compile(r"[^\w]{0,80}(?:end\b[^\w]{0,20})?")
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenDefinition:
     """A definition that is being cut: where it is in the file, and whether its head is still to come."""
 
     definition: Definition
@@ -34,7 +34,7 @@ class _Open:
         return f"{self.scope}.{name}" if self.scope else name
 
 
-def passages_of(lines: Sequence[str], definitions: Iterable[Definition]) -> Iterator[Chunk]:
+def split_passages(lines: Sequence[str], definitions: Iterable[Definition]) -> Iterator[Chunk]:
     """The passages of a file in order of place.
 
     Args:
@@ -42,7 +42,7 @@ def passages_of(lines: Sequence[str], definitions: Iterable[Definition]) -> Iter
         definitions: In order of their first lines. Where two overlap by half, the second yields.
     """
     last: Chunk | None = None
-    for each in _stretches(lines, definitions):
+    for each in _merged_chunks(lines, definitions):
         if last is not None and not each.name and _closes(lines, each):
             last = replace(last, end=each.end)
             continue
@@ -60,16 +60,16 @@ def _closes(lines: Sequence[str], chunk: Chunk) -> bool:
     )
 
 
-def _stretches(lines: Sequence[str], definitions: Iterable[Definition]) -> Iterator[Chunk]:
+def _merged_chunks(lines: Sequence[str], definitions: Iterable[Definition]) -> Iterator[Chunk]:
     """The passages, with those apart that close what others open."""
-    open_: list[_Open] = []
+    open_: list[_OpenDefinition] = []
     at = 0
     for each in definitions:
         while open_ and open_[-1].end <= max(each.first, at):
             yield from _passage(lines, at, open_[-1].end, open_[-1])
             at = open_.pop().end
         owner = open_[-1] if open_ else None
-        if owner and (len(open_) == MAX_DEPTH or not owner.definition.gives_away):
+        if owner and (len(open_) == MAX_DEPTH or not owner.definition.is_container):
             continue
         first = max(each.first, at, owner.definition.head + 1 if owner else 0)
         end = min(each.end, owner.end) if owner else each.end
@@ -77,30 +77,34 @@ def _stretches(lines: Sequence[str], definitions: Iterable[Definition]) -> Itera
             continue
         yield from _passage(lines, at, first, owner)
         at = first
-        open_.append(_Open(each, end, owner.path if owner else ""))
+        open_.append(_OpenDefinition(each, end, owner.path if owner else ""))
     for owner in reversed(open_):
         yield from _passage(lines, at, owner.end, owner)
         at = owner.end
     yield from _passage(lines, at, len(lines), None)
 
 
-def _passage(lines: Sequence[str], first: int, end: int, owner: _Open | None) -> Iterator[Chunk]:
+def _passage(
+    lines: Sequence[str], first: int, end: int, owner: _OpenDefinition | None
+) -> Iterator[Chunk]:
     """The chunks of a stretch that belongs to `owner` and to nothing in it."""
     if owner is None:
-        yield from (Chunk(*each) for each in parts(lines, first, end))
+        yield from (Chunk(*each) for each in split_evenly(lines, first, end))
         return
-    told, is_head = owner.definition, owner.is_fresh
+    definition, is_head = owner.definition, owner.is_fresh
     owner.is_fresh = False
-    for nth, (start, stop) in enumerate(parts(lines, first, end)):
+    for nth, (start, stop) in enumerate(split_evenly(lines, first, end)):
         if is_head and not nth:
-            yield Chunk(start, stop, told.name, owner.scope, told.signature, is_definition=True)
-        elif is_head or not told.is_type:
-            yield Chunk(start, stop, told.name, owner.scope)
+            yield Chunk(
+                start, stop, definition.name, owner.scope, definition.signature, is_definition=True
+            )
+        elif is_head or not definition.is_type:
+            yield Chunk(start, stop, definition.name, owner.scope)
         else:  # between the methods of a class
             yield Chunk(start, stop, "", owner.path)
 
 
-def parts(lines: Sequence[str], first: int, end: int) -> Iterator[tuple[int, int]]:
+def split_evenly(lines: Sequence[str], first: int, end: int) -> Iterator[tuple[int, int]]:
     """A stretch of lines in pieces of about one length, none too long if it has more than a line.
 
     A piece ends where lines are blank, if some are near. Those around a piece are left out, so
@@ -110,7 +114,7 @@ def parts(lines: Sequence[str], first: int, end: int) -> Iterator[tuple[int, int
     size = sum(map(len, lines[first:end]))
     while end - first > MAX_LINES or (size > MAX_CHARACTERS and end - first > 1):
         n_parts = max(-(-(end - first) // MAX_LINES), -(-size // MAX_CHARACTERS))
-        cut = _cut(lines, first, _limit(lines, first, end), -(-(end - first) // n_parts))
+        cut = _break_line(lines, first, _limit(lines, first, end), -(-(end - first) // n_parts))
         yield _trimmed(lines, first, cut)
         size -= sum(map(len, lines[first:cut]))
         while not lines[cut].strip():
@@ -132,12 +136,12 @@ def _limit(lines: Sequence[str], first: int, end: int) -> int:
     return limit
 
 
-def _cut(lines: Sequence[str], first: int, limit: int, wanted: int) -> int:
-    """The line before which to cut: behind a blank one, as near as can be to `wanted` lines."""
-    ideal = min(first + wanted, limit)
+def _break_line(lines: Sequence[str], first: int, limit: int, n_lines: int) -> int:
+    """The line before which to cut: behind a blank one, as near as can be to `n_lines` lines."""
+    ideal = min(first + n_lines, limit)
     near = range(first + max(1, (ideal - first) // 2), limit + 1)
-    behind_blank = [line for line in near if not lines[line - 1].strip()]
-    return min(behind_blank, key=lambda line: abs(line - ideal), default=ideal)
+    after_blank = [line for line in near if not lines[line - 1].strip()]
+    return min(after_blank, key=lambda line: abs(line - ideal), default=ideal)
 
 
 def _trimmed(lines: Sequence[str], first: int, end: int) -> tuple[int, int]:

@@ -12,14 +12,14 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from stet.index.search.endpoint import EmbeddingEndpoint
-from stet.index.search.kept import index_folder
-from stet.index.search.meanings import Meanings
-from stet.index.search.overlay import Overlay
-from stet.index.search.passages import passages_of
-from stet.index.search.process import IndexProcess
-from stet.index.search.shown import ShownFiles
-from stet.index.search.state import DISK_REFUSES, STORM, IndexState, Stage
+from stet.index.search.index_location import index_folder
+from stet.index.search.index_process import IndexProcess
+from stet.index.search.index_state import DISK_REFUSES, STORM, IndexState, Stage
+from stet.index.search.open_text_sync import OpenTextSync
+from stet.index.search.passage_reader import read_passages
+from stet.index.search.remote_embedder import RemoteEmbedder
+from stet.index.search.shown_files import ShownFiles
+from stet.index.search.vector_source import VectorSource
 from stet.index.search_query import SearchMode, SearchQuery, SearchResults
 from stet.index.word_search import WordSearcher
 from stet.settings.values import SearchSettings
@@ -38,7 +38,7 @@ STEADY_SECONDS = 60.0
 """Who has been ready so long ends for a new reason."""
 RESTART_SECONDS = 1.0
 """Before the first restart; each one after that waits four times as long."""
-N_SPARE = 3
+N_EXTRA_HITS = 3
 """Times as many passages are asked for as wanted: some may have gone, or may not be shown."""
 FAVOUR_OPEN = 0.4
 FAVOUR_RECENT = 0.2
@@ -49,7 +49,7 @@ Listener = Callable[[IndexState], None]
 Start = Callable[[Coroutine[Any, Any, None], str], None]
 
 
-class Indexer:
+class IndexService:
     """Owned by the server; touched on the event loop only. It is a `Searcher`.
 
     Attributes:
@@ -63,7 +63,7 @@ class Indexer:
         tell: Callable[[str], None],
         *,
         watches: Callable[[], bool],
-        endpoint: EmbeddingEndpoint | None = None,
+        endpoint: VectorSource | None = None,
     ) -> None:
         """Nothing runs yet.
 
@@ -79,23 +79,23 @@ class Indexer:
         self._start = start
         self._tell = tell
         self._watches = watches
-        self._meanings = Meanings(endpoint, tell)
+        self._remote_embedder = RemoteEmbedder(endpoint, tell)
         self._words = WordSearcher()
         self._shown = ShownFiles()
         self._listeners: list[Listener] = []
         self._process: IndexProcess | None = None
         self._begun: Mapping[str, Any] | None = None
-        self._ground: tuple[object, ...] = ()
-        self._overlay: Overlay | None = None
+        self._basis: tuple[object, ...] = ()
+        self._overlay: OpenTextSync | None = None
         self._asked: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._numbers = itertools.count(1)
         self._reading: list[str] = []
         self._avoided: list[str] = []
         self._suspected: frozenset[str] = frozenset()
         self._n_deaths = 0
-        self._ready_since: float | None = None
+        self._complete_since: float | None = None
         self._has_answered = False
-        self._is_death_told = False
+        self._is_death_reported = False
         self._n_rebuilt = 0
         self._is_closed = False
         self._search = SearchSettings()
@@ -122,13 +122,13 @@ class Indexer:
 
     async def keep_up(self, snapshot: Snapshot) -> None:
         """Start where nothing runs yet, and lay over the files what the editor holds."""
-        ground = (snapshot.roots, snapshot.settings, self._watches())
-        if self._process is None or ground != self._ground:
-            await self._begin_on(snapshot, ground)
+        basis = (snapshot.roots, snapshot.settings, self._watches())
+        if self._process is None or basis != self._basis:
+            await self._begin_on(snapshot, basis)
         if self._process is not None and self._overlay is not None:
-            await self._overlay.lay(snapshot)
+            await self._overlay.sync(snapshot)
 
-    async def _begin_on(self, snapshot: Snapshot, ground: tuple[object, ...]) -> None:
+    async def _begin_on(self, snapshot: Snapshot, basis: tuple[object, ...]) -> None:
         """Have a process that was begun with what the snapshot says."""
         try:
             begin = await asyncio.to_thread(self._begin, snapshot)
@@ -144,13 +144,13 @@ class Indexer:
                 await self._end()
             if self._process is None:
                 await self._run(begin, list(snapshot.documents))
-            self._ground = ground
+            self._basis = basis
 
     def retry(self) -> None:
         """Have `keep_up` start an index again that was given up."""
         if self.state.stage is Stage.FAILED:
             self._n_deaths = 0
-            self._is_death_told = False
+            self._is_death_reported = False
             self._avoided.clear()
             self._set(IndexState())
 
@@ -178,7 +178,7 @@ class Indexer:
         answer = await self._ask(snapshot, query, folder)
         if answer is None or (not answer["hits"] and self.state.stage is not Stage.READY):
             return await self._words.search(snapshot, query)
-        found = await asyncio.to_thread(passages_of, snapshot, query, answer["hits"], self._shown)
+        found = await asyncio.to_thread(read_passages, snapshot, query, answer["hits"], self._shown)
         n_more = max(0, len(answer["hits"]) - len(found)) if len(found) == query.limit else 0
         return SearchResults(
             found, n_more, answer["meaning"], n_files_so_far=answer["files_so_far"]
@@ -188,7 +188,7 @@ class Indexer:
         self, snapshot: Snapshot, query: SearchQuery, folder: str
     ) -> dict[str, Any] | None:
         """What the process answers; None if it does not."""
-        vector = await self._meanings.of_question(query.text, snapshot.settings.search)
+        vector = await self._remote_embedder.embed_query(query.text, snapshot.settings.search)
         process = self._process
         if process is None:
             return None
@@ -199,7 +199,7 @@ class Indexer:
             "do": "ask",
             "id": number,
             "text": query.text,
-            "limit": query.limit * N_SPARE,
+            "limit": query.limit * N_EXTRA_HITS,
             "folder": folder,
             "words": query.mode is not SearchMode.SEMANTIC,
             "meaning": True,
@@ -208,12 +208,12 @@ class Indexer:
         }
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                await process.tell(message)
+                await process.send(message)
                 return await future
         except TimeoutError:
             log.warning("the search index gave no answer within %s s", ANSWER_SECONDS)
             return None
-        except _NoAnswer:
+        except _SearchUnanswered:
             return None
         finally:
             del self._asked[number]
@@ -243,7 +243,7 @@ class Indexer:
                 "maxFileBytes": settings.search.max_file_bytes,
             },
             "embeddings": settings.search.embeddings,
-            "endpoint": self._meanings.name(settings.search),
+            "endpoint": self._remote_embedder.name(settings.search),
             "watch": not self._watches(),
         }
 
@@ -252,7 +252,7 @@ class Indexer:
         if process is not None:
             asked = list(self._asked.values())
             await process.end()  # it answers what it was asked before, if that is quick
-            _give_no_answer(asked)
+            _fail_waiting(asked)
 
     def _is_other(self, begin: Mapping[str, Any]) -> bool:
         """Whether the process was begun with something else: other roots, other settings."""
@@ -262,20 +262,20 @@ class Indexer:
         """Start a process; files beside the documents `first` are read before the others."""
         self._begun = begin
         self._n_rebuilt = 0
-        self._ready_since, self._has_answered = None, False
+        self._complete_since, self._has_answered = None, False
         self._set(replace(self.state, stage=Stage.STARTING))
         # What the file holds may be what ends it.
         anew = self._n_deaths == MAX_DEATHS - 1
         begin = {**begin, "anew": anew, "avoid": self._avoided, "first": first}
         try:
-            process = await IndexProcess.start(self._system, begin, self._heard)
+            process = await IndexProcess.start(self._system, begin, self._on_message)
         except OSError as fault:
             self._give_up(f"its process can't be started: {fault}")
             return
-        self._process, self._overlay = process, Overlay(process)
-        self._start(self._attend(process), "the search index")
+        self._process, self._overlay = process, OpenTextSync(process)
+        self._start(self._supervise(process), "the search index")
 
-    async def _attend(self, process: IndexProcess) -> None:
+    async def _supervise(self, process: IndexProcess) -> None:
         """Hear the process to its end; start it again where nobody ended it."""
         try:
             errors = await process.run()
@@ -284,7 +284,7 @@ class Indexer:
         if self._process is not process:
             return  # it was ended on purpose
         self._process = None
-        _give_no_answer(self._asked.values())
+        _fail_waiting(self._asked.values())
         self._n_deaths = 1 if self._was_steady() else self._n_deaths + 1
         log.log(
             logging.WARNING if errors.startswith(DISK_REFUSES) else logging.ERROR,
@@ -299,8 +299,8 @@ class Indexer:
         if self._n_deaths >= MAX_DEATHS:
             self._give_up("its process ended by itself again and again; the log says more")
             return
-        if not self._is_death_told:
-            self._is_death_told = True
+        if not self._is_death_reported:
+            self._is_death_reported = True
             self._tell("Stet: the search index stopped unexpectedly; it is started again.")
         self._set(replace(self.state, stage=Stage.STARTING))
         await asyncio.sleep(RESTART_SECONDS * 4 ** (self._n_deaths - 1))
@@ -308,9 +308,9 @@ class Indexer:
 
     def _was_steady(self) -> bool:
         """Whether the process that has ended was of use: ready, and asked or left alone for a while."""
-        if self._ready_since is None:
+        if self._complete_since is None:
             return False
-        seconds = asyncio.get_running_loop().time() - self._ready_since
+        seconds = asyncio.get_running_loop().time() - self._complete_since
         return self._has_answered or seconds >= STEADY_SECONDS
 
     async def _start_again(self) -> None:
@@ -322,12 +322,12 @@ class Indexer:
         self._set(IndexState(Stage.FAILED, message=reason))
         self._tell(f"Stet: there is no search index: {reason}. Searches read the files instead.")
 
-    def _heard(self, process: IndexProcess, message: dict[str, Any]) -> None:
+    def _on_message(self, process: IndexProcess, message: dict[str, Any]) -> None:
         # What one that was ended still says of itself is not about the one that runs.
         if process is self._process or message["is"] in _OF_ANY_PROCESS:
-            self._take(process, message)
+            self._handle_message(process, message)
 
-    def _take(self, process: IndexProcess, message: dict[str, Any]) -> None:
+    def _handle_message(self, process: IndexProcess, message: dict[str, Any]) -> None:
         match message["is"]:
             case "state" if message["rebuilt"] == self._n_rebuilt:  # else it is of the index before
                 stage = Stage(message["state"])
@@ -341,13 +341,13 @@ class Indexer:
                     )
                 )
                 if stage is Stage.READY:
-                    self._note_ready()
+                    self._note_complete()
             case "reading":
                 self._reading = message["uris"]
             case "answer" | "unanswered":
                 self._answered(message)
             case "embed":
-                giving = self._meanings.give(process, message["items"], self._search)
+                giving = self._remote_embedder.embed_texts(process, message["items"], self._search)
                 self._start(giving, "embedding")
             case "logged":
                 log.warning("the search index: %s", message["message"])
@@ -355,19 +355,19 @@ class Indexer:
                 log.warning("%s", message["message"])
                 self._tell(f"Stet: {message['message']}")
 
-    def _note_ready(self) -> None:
+    def _note_complete(self) -> None:
         self._reading = []
-        if self._ready_since is None:
-            self._ready_since = asyncio.get_running_loop().time()
+        if self._complete_since is None:
+            self._complete_since = asyncio.get_running_loop().time()
 
     def _answered(self, message: dict[str, Any]) -> None:
         is_answer = message["is"] == "answer"
-        self._has_answered |= is_answer and self._ready_since is not None
+        self._has_answered |= is_answer and self._complete_since is not None
         if not is_answer:
             log.error("the search index could not answer: %s", message["error"].strip())
         future = self._asked.get(message["id"])
         if future is not None and not future.done():
-            future.set_result(message) if is_answer else future.set_exception(_NoAnswer)
+            future.set_result(message) if is_answer else future.set_exception(_SearchUnanswered)
 
     def _set(self, state: IndexState) -> None:
         self.state = state
@@ -375,15 +375,15 @@ class Indexer:
             listener(state)
 
 
-class _NoAnswer(Exception):
+class _SearchUnanswered(Exception):
     """The process ended before it answered, or had an error on the way."""
 
 
-def _give_no_answer(asked: Iterable[asyncio.Future[dict[str, Any]]]) -> None:
+def _fail_waiting(asked: Iterable[asyncio.Future[dict[str, Any]]]) -> None:
     """Whoever waits for an answer need not wait any more."""
     for future in asked:
         if not future.done():
-            future.set_exception(_NoAnswer)
+            future.set_exception(_SearchUnanswered)
 
 
 def _favoured(snapshot: Snapshot) -> dict[str, float]:

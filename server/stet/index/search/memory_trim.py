@@ -3,10 +3,10 @@
 import ctypes
 from contextlib import suppress
 
-from stet.index.search.fields import forget_words
+from stet.index.search.chunk_fields import forget_words
 
 
-def let_go() -> None:
+def trim_memory() -> None:
     """Forget what is known of words, and give memory that is free back to the system.
 
     The C library of most Linux systems keeps what was freed between other things until it is asked

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from stet.index.search.entries import NOTHING, Row, Without
-from stet.index.search.ranking import Scored
+from stet.index.search.chunk_ranking import Scored
+from stet.index.search.index_entry import NO_EXCLUSION, ChunkRow, Exclusion
 
 SHARE = 10
 """Where a ranking names fewer files, or fewer different texts, than this share of its places, none of
@@ -24,19 +24,19 @@ SAME_IN_ANSWER = 2
 """Passages that read the same in an answer."""
 
 
-class Spread(NamedTuple):
+class LimitedRanking(NamedTuple):
     """A ranking, and what had more than its share of it."""
 
-    kept: Sequence[tuple[int, float]]
-    over: Without
+    ranking: Sequence[tuple[int, float]]
+    over: Exclusion
 
 
-def spread_out(
+def diversify(
     first: Scored,
     limit: int,
-    rows: dict[int, Row],
-    fetch: Callable[[Sequence[int]], Mapping[int, Row]],
-    again: Callable[[Without], Scored],
+    rows: dict[int, ChunkRow],
+    fetch: Callable[[Sequence[int]], Mapping[int, ChunkRow]],
+    again: Callable[[Exclusion], Scored],
 ) -> Scored:
     """A ranking in which no file and no text has more than its share of the places.
 
@@ -47,15 +47,15 @@ def spread_out(
         fetch: Gives chunks by their id.
         again: Makes the ranking anew without some files and texts.
     """
-    found, without = first, NOTHING
+    found, without = first, NO_EXCLUSION
     for _ in range(ROUNDS):
         if len(found) < limit:
             break
-        kept, over = _shared_out(found, limit // SHARE, rows)
+        within, over = _limit_shares(found, limit // SHARE, rows)
         if not any(over):
             break
-        without = Without(without.uris | over.uris, without.texts | over.texts)
-        others = [*kept, *again(without)]
+        without = Exclusion(without.uris | over.uris, without.texts | over.texts)
+        others = [*within, *again(without)]
         # Of a text that is in a file left out, or the other way round, places may come twice.
         best = dict(sorted(others, key=lambda each: (-each[1], each[0])))
         found = list(best.items())[:limit]
@@ -63,29 +63,29 @@ def spread_out(
     return found
 
 
-def _shared_out(found: Scored, most: int, rows: Mapping[int, Row]) -> Spread:
+def _limit_shares(ranking: Scored, most: int, rows: Mapping[int, ChunkRow]) -> LimitedRanking:
     """What stays of a ranking, and what had more than `most` places where there are too few others."""
-    if _are_many((rows[chunk].uri for chunk, _ in found), most) and _are_many(
-        (rows[chunk].text for chunk, _ in found), most
+    if _has_many((rows[chunk].uri for chunk, _ in ranking), most) and _has_many(
+        (rows[chunk].text for chunk, _ in ranking), most
     ):
-        return Spread(found, NOTHING)
+        return LimitedRanking(ranking, NO_EXCLUSION)
     n_of_file: Counter[str] = Counter()
     n_of_text: Counter[str] = Counter()
-    for chunk, _ in found:
+    for chunk, _ in ranking:
         n_of_file[rows[chunk].uri] += 1
         n_of_text[rows[chunk].text] += 1
-    over = Without(_over(n_of_file, most), _over(n_of_text, most))
-    kept: list[tuple[int, float]] = []
+    over = Exclusion(_over(n_of_file, most), _over(n_of_text, most))
+    within: list[tuple[int, float]] = []
     left = Counter(dict.fromkeys((*over.uris, *over.texts), most))
-    for chunk, score in found:
+    for chunk, score in ranking:
         named = {rows[chunk].uri} & over.uris | {rows[chunk].text} & over.texts
         if all(left[each] for each in named):
-            kept.append((chunk, score))
+            within.append((chunk, score))
             left.subtract(named)
-    return Spread(kept, over)
+    return LimitedRanking(within, over)
 
 
-def _are_many(each: Iterable[str], enough: int) -> bool:
+def _has_many(each: Iterable[str], enough: int) -> bool:
     """Whether there are `enough` different ones; told by the first few of nearly every ranking."""
     seen: set[str] = set()
     for one in each:
@@ -102,7 +102,7 @@ def _over(counted: Counter[str], most: int) -> frozenset[str]:
     return frozenset(each for each, n in counted.items() if n > most)
 
 
-def unlike(chunks: Iterable[int], rows: Mapping[int, Row]) -> list[int]:
+def deduplicate(chunks: Iterable[int], rows: Mapping[int, ChunkRow]) -> list[int]:
     """Some chunks, of those that read the same the first."""
     first: dict[str, int] = {}
     for chunk in chunks:
@@ -110,7 +110,7 @@ def unlike(chunks: Iterable[int], rows: Mapping[int, Row]) -> list[int]:
     return list(first.values())
 
 
-def for_people(rows: Iterable[Row]) -> Iterator[Row]:
+def cap_per_file(rows: Iterable[ChunkRow]) -> Iterator[ChunkRow]:
     """Those of some chunks, the best first, that are an answer: few of one file, fewer that read the
     same.
     """
