@@ -29,7 +29,7 @@ from stet.lsp.handlers import review, turns, undo
 from stet.lsp.routing import Router
 from stet.lsp.server import build_server
 from stet.lsp.state import ServerState
-from stet.review.anchoring import track
+from stet.review.anchoring import tracked_document as track
 from stet.review.proposal import LIVE, HunkState
 from stet.review.store import rows
 from stet.text.document import TextDocument
@@ -153,7 +153,7 @@ def keep_little() -> None:
     of_rows: Any = rows
     of_rows._known = lru_cache(maxsize=64)(rows._known.__wrapped__)
     provenance.MAX_CHARACTERS = 3000
-    track.MAX_SETTLED, track.LATELY = 40, 4
+    track.MAX_SETTLED, track.RECENTLY_SETTLED = 40, 4
 
 
 def import_all() -> None:

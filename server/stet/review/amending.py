@@ -1,12 +1,12 @@
 """What the user wants a hunk to write instead, as its document would have it."""
 
-from stet.review.anchoring.track import Track
+from stet.review.anchoring.tracked_document import TrackedDocument
 from stet.review.proposal import Hunk
 from stet.text.lines import dominant_line_end, line_end, line_ends
 from stet.text.reindent import adopt_known_line_ends
 
 
-def as_document_has_it(new: str, hunk: Hunk, track: Track) -> str:
+def as_document_has_it(new: str, hunk: Hunk, track: TrackedDocument) -> str:
     r"""`new` with the line ends of its document, whichever the user's page or client writes.
 
     A line that the hunk has already keeps the line end it has there, any other takes the one that the

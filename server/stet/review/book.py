@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.anchor import Anchor
 from stet.review.anchoring.block_anchor import BlockAnchor
-from stet.review.anchoring.track import Track
+from stet.review.anchoring.tracked_document import TrackedDocument
 from stet.review.errors import UnknownHunk
 from stet.review.journal import Footing, Journal
 from stet.review.proposal import LIVE, WHOLE_FILE, Hunk, HunkKind, HunkState, Proposal, but
@@ -62,7 +62,7 @@ class Book:
         self._hunks: dict[str, Hunk] = {}
         self._files: dict[str, dict[str, None]] = {}
         self._with_blocks: set[str] = set()
-        self._tracks: dict[str, Track] = {}
+        self._tracks: dict[str, TrackedDocument] = {}
         self._views: dict[str, tuple[tuple[object, ...], Hunk]] = {}
         self._due: _Due | None = None
         self._listeners: list[Callable[[str], None]] = []
@@ -187,7 +187,7 @@ class Book:
         anchor = track.anchor(hunk.id) if track else None
         is_kept = state is HunkState.SUPERSEDED and anchor is not None
         if track is not None and is_kept and not isinstance(anchor, BlockAnchor):
-            track.retire(hunk.id)
+            track.settle_in_place(hunk.id)
             return but(hunk, state=state, reason=reason)
         last = self.now(hunk)
         if track is not None:
@@ -240,7 +240,7 @@ class Book:
 
     # -- places ----------------------------------------------------------------------------------
 
-    def track(self, uri: str) -> Track | None:
+    def track(self, uri: str) -> TrackedDocument | None:
         """The anchors of a document, if it has any hunks of lines."""
         return self._tracks.get(canonical(uri))
 
@@ -250,26 +250,30 @@ class Book:
         Its state alone does not tell: a block that is put into the text leaves its hunk pending.
         """
         track = self.track(self[hunk_id].uri)
-        return track is not None and track.sent is not None and hunk_id in track.sent.plan.texts
+        return (
+            track is not None
+            and track.in_flight is not None
+            and hunk_id in track.in_flight.plan.texts
+        )
 
-    def tracks(self) -> Iterable[Track]:
+    def tracks(self) -> Iterable[TrackedDocument]:
         """Those of all documents."""
         return self._tracks.values()
 
-    def track_for(self, document: TextDocument) -> Track:
+    def track_for(self, document: TextDocument) -> TrackedDocument:
         """The same for a document as it is now, made if there is none."""
         track = self._tracks.get(canonical(document.uri))
         if track is None:
             is_open = document.version is not None
-            track = Track(document.uri, document.lines, is_open=is_open)
+            track = TrackedDocument(document.uri, document.lines, is_open=is_open)
             self._tracks[canonical(document.uri)] = track
         return track
 
-    def take_off(self, uri: str) -> Track | None:
+    def take_off(self, uri: str) -> TrackedDocument | None:
         """Leave a document without anchors, so that `track_for` makes it anew; gives its track."""
         return self._tracks.pop(canonical(uri), None)
 
-    def put_on(self, track: Track) -> None:
+    def put_on(self, track: TrackedDocument) -> None:
         """Go on with a track instead of the one that its document has."""
         self._tracks[canonical(track.uri)] = track
 
@@ -279,7 +283,7 @@ class Book:
         if track is None:
             return None
         # In order of place: it tells which of two at one point comes first.
-        standing = {anchor.hunk: anchor.standing for anchor in (*track.live, *track.settled)}
+        standing = {anchor.hunk: anchor.span for anchor in (*track.live, *track.settled)}
         if not standing:
             return None
         lost = frozenset(hunk for hunk, place in standing.items() if place.is_lost)

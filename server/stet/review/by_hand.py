@@ -4,10 +4,10 @@ import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import copy
 
-from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.anchor import Anchor
 from stet.review.anchoring.block_anchor import BlockAnchor
-from stet.review.anchoring.standing import Standing, overlap
-from stet.review.anchoring.track import Track
+from stet.review.anchoring.line_span import LineSpan, overlap
+from stet.review.anchoring.tracked_document import TrackedDocument
 from stet.review.book import Book
 from stet.review.proposal import Hunk, HunkState
 from stet.text.block_codec import find_blocks, is_leftover, may_hold_blocks
@@ -19,7 +19,7 @@ from stet.text.lines import line_end, whole_lines
 _BY_HAND = "amended by hand"
 
 
-def after_change(book: Book, track: Track, changes: Iterable[TextChange]) -> bool:
+def after_change(book: Book, track: TrackedDocument, changes: Iterable[TextChange]) -> bool:
     """See what the user did to blocks by hand; tells whether a hunk is another now.
 
     Args:
@@ -46,7 +46,7 @@ def as_block(hunk: Hunk, before: str, after: str) -> Hunk:
     )
 
 
-def replace_anchor(track: Track, anchor: Anchor) -> None:
+def replace_anchor(track: TrackedDocument, anchor: Anchor) -> None:
     """Let a hunk wait at another place, or in another way."""
     track.drop(anchor.hunk)
     track.add(anchor)
@@ -58,20 +58,20 @@ def stands_for(anchor: Anchor) -> str:
     return "" if anchor.is_gap else anchor.current
 
 
-def become_block(track: Track, anchor: BlockAnchor) -> None:
+def become_block(track: TrackedDocument, anchor: BlockAnchor) -> None:
     """Let a hunk wait in a block, which stands in the text."""
     replace_anchor(track, anchor)
-    anchor.put_back(anchor.standing, track.lines)
+    anchor.restore_span(anchor.span, track.lines)
 
 
-def _is_gone(track: Track, anchor: BlockAnchor) -> bool:
+def _is_gone(track: TrackedDocument, anchor: BlockAnchor) -> bool:
     if anchor.strayed:
         anchor.strayed = False
         replace_anchor(track, anchor)
     return anchor.left is not None
 
 
-def _in_conflict(hunk: Hunk, track: Track, anchor: BlockAnchor) -> Hunk | None:
+def _in_conflict(hunk: Hunk, track: TrackedDocument, anchor: BlockAnchor) -> Hunk | None:
     """A hunk whose block was put in for a conflict, and is gone in one step as if it had never been:
     that is the editor's undo, and decides nothing. None if it is not so.
     """
@@ -80,16 +80,16 @@ def _in_conflict(hunk: Hunk, track: Track, anchor: BlockAnchor) -> Hunk | None:
         return None
     if anchor.left != anchor.current or anchor.left != stands_for(origin):
         return None
-    first, end, is_lost = origin.standing
+    first, end, is_lost = origin.span
     again = copy(origin)
-    again.put_back(Standing(anchor.first, anchor.first + end - first, is_lost), track.lines)
+    again.restore_span(LineSpan(anchor.first, anchor.first + end - first, is_lost), track.lines)
     replace_anchor(track, again)
     return dataclasses.replace(
         hunk, state=HunkState.PENDING, old=again.base, new=again.proposed, inline=False, reason=""
     )
 
 
-def _decided(hunk: Hunk, track: Track, anchor: BlockAnchor) -> Hunk:
+def _decided(hunk: Hunk, track: TrackedDocument, anchor: BlockAnchor) -> Hunk:
     """A hunk whose block the user took away: what stands there tells what they meant."""
     before, after = anchor.current, anchor.proposed
     left, place = _all_that_is_left(track, anchor)
@@ -98,12 +98,12 @@ def _decided(hunk: Hunk, track: Track, anchor: BlockAnchor) -> Hunk:
     if is_old and _reads_as(left, before):
         track.settle(Anchor(hunk.id, track.lines, place, left, after))
         return dataclasses.replace(hunk, state=HunkState.REJECTED, old=left, new=after, reason="")
-    track.settle(Anchor(hunk.id, track.lines, place, left, before, stood=True))
+    track.settle(Anchor(hunk.id, track.lines, place, left, before, was_written=True))
     reason = "" if _reads_as(left, after) else _BY_HAND
     return dataclasses.replace(hunk, state=HunkState.ACCEPTED, old=before, new=left, reason=reason)
 
 
-def _all_that_is_left(track: Track, anchor: BlockAnchor) -> tuple[str, tuple[int, int]]:
+def _all_that_is_left(track: TrackedDocument, anchor: BlockAnchor) -> tuple[str, tuple[int, int]]:
     """What stands where a block was, and on which lines.
 
     Where the lines of the text read like the block's own, those may be told as what was left of it,
@@ -130,7 +130,7 @@ def _reads_as(text: str, other: str) -> bool:
     )
 
 
-def _may_be_back(book: Book, track: Track, changes: Iterable[TextChange]) -> bool:
+def _may_be_back(book: Book, track: TrackedDocument, changes: Iterable[TextChange]) -> bool:
     """Whether it is worth the time to look for blocks that have come back; cheap."""
     if any(may_hold_blocks(change.text) for change in changes):
         return True
@@ -145,7 +145,7 @@ def _may_be_back(book: Book, track: Track, changes: Iterable[TextChange]) -> boo
     )
 
 
-def _find_again(book: Book, track: Track) -> bool:
+def _find_again(book: Book, track: TrackedDocument) -> bool:
     """A block came back by the editor's undo or redo: its hunk waits in it again."""
     found = {block.id: block for block in _come_back(book, track)}
     for block in found.values():
@@ -161,7 +161,7 @@ def _find_again(book: Book, track: Track) -> bool:
     return bool(found)
 
 
-def _come_back(book: Book, track: Track) -> Iterator[InlineBlock]:
+def _come_back(book: Book, track: TrackedDocument) -> Iterator[InlineBlock]:
     """The blocks in the text of hunks that have none, each with the id of its hunk."""
     absent = _without_block(book, track)
     own = {hunk: hunk for hunk, block in absent.items() if hunk == block}
@@ -179,7 +179,7 @@ def _come_back(book: Book, track: Track) -> Iterator[InlineBlock]:
             yield dataclasses.replace(block, id=own.get(block.id) or others[block.id])
 
 
-def _without_block(book: Book, track: Track) -> dict[str, str]:
+def _without_block(book: Book, track: TrackedDocument) -> dict[str, str]:
     """By hunk, the ids of blocks that may come back: the text that comes back tells of those on their
     way.
     """
@@ -190,11 +190,11 @@ def _without_block(book: Book, track: Track) -> dict[str, str]:
     }
 
 
-def _on_way(track: Track) -> Collection[str]:
-    return track.sent.plan.texts if track.sent else ()
+def _on_way(track: TrackedDocument) -> Collection[str]:
+    return track.in_flight.plan.texts if track.in_flight else ()
 
 
-def _make_room(book: Book, track: Track, blocks: Sequence[InlineBlock]) -> list[Hunk]:
+def _make_room(book: Book, track: TrackedDocument, blocks: Sequence[InlineBlock]) -> list[Hunk]:
     """The lines of `blocks`, which have come back, are nobody else's.
 
     What stood over them keeps the lines that read as its own, or else the most it can. What is left
@@ -222,12 +222,14 @@ def _make_room(book: Book, track: Track, blocks: Sequence[InlineBlock]) -> list[
             rest = Anchor(anchor.hunk, track.lines, place, before, after)
             hunk = as_block(book[anchor.hunk], before, after)
             folded.append(dataclasses.replace(hunk, inline=False))
-        rest.put_back(Standing(*place, anchor.standing.is_lost), track.lines)
+        rest.restore_span(LineSpan(*place, anchor.span.is_lost), track.lines)
         replace_anchor(track, rest)
     return folded
 
 
-def _free_of(track: Track, anchor: Anchor, taken: Sequence[InlineBlock]) -> tuple[int, int]:
+def _free_of(
+    track: TrackedDocument, anchor: Anchor, taken: Sequence[InlineBlock]
+) -> tuple[int, int]:
     """The lines of an anchor that it keeps where some are those of blocks."""
     starts = (anchor.first, *(block.end for block in taken))
     ends = (*(block.first for block in taken), anchor.end)
@@ -245,7 +247,7 @@ def _place(where: Anchor | InlineBlock) -> tuple[int, int]:
     return where.first, where.end
 
 
-def _conflict_behind(track: Track, block: InlineBlock) -> Anchor | None:
+def _conflict_behind(track: TrackedDocument, block: InlineBlock) -> Anchor | None:
     """The anchor of a conflict whose block has come back, as it was without the block's marks."""
     anchor = track.anchor(block.id)
     if anchor is None or anchor.merged is not None or anchor not in track.live:

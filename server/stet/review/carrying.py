@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.anchor import Anchor
 from stet.review.instruction import BadInstruction
 from stet.text.change import TextChange
 from stet.text.diff import diff_lines
@@ -42,8 +42,8 @@ def carry(
     for anchor in anchors:
         for change in changes:
             for effect in change.effects:
-                _ = anchor.follow(effect)
-        _ = anchor.look(live.lines)
+                _ = anchor.apply_change(effect)
+        _ = anchor.refresh(live.lines)
     found = zip(pieces, anchors, strict=True)
     return TextEdit(tuple(_replacement(piece, anchor, live) for piece, anchor in found))
 

@@ -7,13 +7,13 @@ to one, the hunks get the states and places that they had there, whatever the re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from stet.review.anchoring.along import lines_before
-from stet.review.anchoring.anchors import Anchor
-from stet.review.anchoring.apart import keep_apart
+from stet.review.anchoring.anchor import Anchor
 from stet.review.anchoring.block_anchor import BlockAnchor
-from stet.review.anchoring.standing import Standing
+from stet.review.anchoring.line_span import LineSpan
+from stet.review.anchoring.overlap_resolution import resolve_overlaps
+from stet.review.anchoring.replay import lines_before
 from stet.review.anchoring.text_states import HunkInText, TextState
-from stet.review.anchoring.track import Track
+from stet.review.anchoring.tracked_document import TrackedDocument
 from stet.review.book import Book
 from stet.review.following import follow, wait_again
 from stet.review.noting import hunks_in_text, note_text
@@ -30,7 +30,7 @@ class _Way(NamedTuple):
 
 
 def follow_editor(
-    book: Book, track: Track, changes: Sequence[TextChange], lines: Sequence[str]
+    book: Book, track: TrackedDocument, changes: Sequence[TextChange], lines: Sequence[str]
 ) -> None:
     """Move the hunks of an open document, and let those wait again that the editor's undo took back.
 
@@ -40,7 +40,7 @@ def follow_editor(
         changes: What happened to its text, in order.
         lines: The text after it.
     """
-    known = track.undone.texts.find(changes, lines) if track.sent is None else None
+    known = track.undone.texts.find(changes, lines) if track.in_flight is None else None
     if known is None:
         follow(book, track, changes, lines)
         if wait_again(book, track, changes):
@@ -49,7 +49,7 @@ def follow_editor(
     before = hunks_in_text(book, track)
     with book.together():
         follow(book, track, changes, lines)
-        if track.sent is None:
+        if track.in_flight is None:
             _restore(book, track, known, before)
         _ = wait_again(book, track, changes)
         _put_in_order(track, known)
@@ -59,7 +59,9 @@ def follow_editor(
     note_text(book, track)
 
 
-def _restore(book: Book, track: Track, known: TextState, before: Sequence[HunkInText]) -> None:
+def _restore(
+    book: Book, track: TrackedDocument, known: TextState, before: Sequence[HunkInText]
+) -> None:
     """Give hunks the states and places that they had in this text.
 
     Args:
@@ -102,7 +104,7 @@ def _restore(book: Book, track: Track, known: TextState, before: Sequence[HunkIn
     book.changed(track.uri)
 
 
-def _way_to(book: Book, track: Track, known: TextState) -> _Way:
+def _way_to(book: Book, track: TrackedDocument, known: TextState) -> _Way:
     """Return the hunks that are to change, and how."""
     way = _Way([], [], [])
     for one in known.hunks:
@@ -124,22 +126,22 @@ def _may_be_accepted(hunk: Hunk) -> bool:
     return hunk.state is HunkState.UNDONE or hunk.reason == UNDONE_IN_EDITOR
 
 
-def _may_wait(track: Track, hunk: Hunk) -> bool:
+def _may_wait(track: TrackedDocument, hunk: Hunk) -> bool:
     """Return whether a hunk was accepted until the last change, and not to be undone by Stet."""
     if hunk.state is HunkState.ACCEPTED:
         return hunk.id not in track.undone.given_up
     return hunk.id in track.undone.due
 
 
-def _settle(track: Track, one: HunkInText) -> None:
+def _settle(track: TrackedDocument, one: HunkInText) -> None:
     """Put the anchor of a hunk that was turned round where the hunk stands in the known text."""
     old, new = one.hunk.old, one.hunk.new
     base, proposed = (new, old) if one.is_accepted else (old, new)
     place = (one.first, one.end)
-    track.settle(Anchor(one.hunk.id, track.lines, place, base, proposed, stood=True))
+    track.settle(Anchor(one.hunk.id, track.lines, place, base, proposed, was_written=True))
 
 
-def _move(track: Track, moved: Sequence[HunkInText], known: TextState) -> None:
+def _move(track: TrackedDocument, moved: Sequence[HunkInText], known: TextState) -> None:
     """Put anchors back where their hunks stand in the known text, unless others stand there by now."""
     there = {one.hunk.id for one in known.hunks}
     for one in moved:
@@ -147,13 +149,13 @@ def _move(track: Track, moved: Sequence[HunkInText], known: TextState) -> None:
         assert anchor is not None, "it was found a moment ago"
         others = () if one.is_accepted else track.overlapping((one.first, one.end))
         if all(other.hunk in there for other in others):
-            anchor.put_back(Standing(one.first, one.end, is_lost=False), track.lines)
+            anchor.restore_span(LineSpan(one.first, one.end, is_lost=False), track.lines)
     _put_in_order(track, known)
 
 
-def _put_in_order(track: Track, known: TextState) -> None:
+def _put_in_order(track: TrackedDocument, known: TextState) -> None:
     """Bring the live anchors in order of place; at one point in that of the known text."""
     ranks: Mapping[str, int] = {one.hunk.id: nth for nth, one in enumerate(known.hunks)}
     last = len(ranks)
     track.live.sort(key=lambda one: (one.first, one.end, ranks.get(one.hunk, last)))
-    keep_apart(track.live, track.lines)
+    resolve_overlaps(track.live, track.lines)

@@ -3,15 +3,15 @@
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 
-from stet.review.anchoring.along import along, lines_before
-from stet.review.anchoring.anchors import Anchor
-from stet.review.anchoring.apart import keep_apart
-from stet.review.anchoring.cuts import blocks_of, is_typing
-from stet.review.anchoring.overdue import Overdue
-from stet.review.anchoring.plan import Plan, accepting
-from stet.review.anchoring.standing import Standing
-from stet.review.anchoring.track import Track
-from stet.review.anchoring.turning import turned_round
+from stet.review.anchoring.anchor import Anchor
+from stet.review.anchoring.edit_plan import EditPlan, plan_accept
+from stet.review.anchoring.line_span import LineSpan
+from stet.review.anchoring.moved_lines import is_typing, replaced_lines
+from stet.review.anchoring.overlap_resolution import resolve_overlaps
+from stet.review.anchoring.replay import lines_before, replay_changes
+from stet.review.anchoring.timed_out_edits import TimedOutEdits
+from stet.review.anchoring.tracked_document import TrackedDocument
+from stet.review.anchoring.undo_detection import detect_editor_undo
 from stet.review.book import Book
 from stet.review.by_hand import after_change
 from stet.review.noting import note_text
@@ -27,7 +27,9 @@ _MAY_COME = frozenset({HunkState.PENDING, HunkState.SENT})
 """States in which an edit that was given up, or refused once, is still taken for what was accepted."""
 
 
-def follow(book: Book, track: Track, changes: Sequence[TextChange], lines: Sequence[str]) -> None:
+def follow(
+    book: Book, track: TrackedDocument, changes: Sequence[TextChange], lines: Sequence[str]
+) -> None:
     """Move the hunks of a document, and see whether a sent edit has arrived.
 
     Args:
@@ -37,21 +39,21 @@ def follow(book: Book, track: Track, changes: Sequence[TextChange], lines: Seque
         lines: The text behind them.
     """
     waiting, late = _take_up_late(book, track, changes)
-    if track.sent is not None and (found := _arrival(track, changes, lines)) is not None:
+    if track.in_flight is not None and (found := _arrival(track, changes, lines)) is not None:
         count, then = found
         settled: list[Anchor] = []
-        for effects, now, _ in along(changes[:count], then):
+        for effects, now, _ in replay_changes(changes[:count], then):
             track.lines = now
-            settled += track.follow(effects, now)[1]
-        _turn_round(book, track, track.place_others(settled))
-        confirm(book, track, track.sent.plan.places)
+            settled += track.apply_changes(effects, now)[1]
+        _turn_round(book, track, track.settle_others(settled))
+        confirm(book, track, track.in_flight.plan.places)
         # What comes behind it in the same message was typed into the edited text.
         changes, track.lines = changes[count:], lines
         book.changed(track.uri)
         if waiting or late:
             # An edit before it has come, so its own is expected for the text behind that.
             document = TextDocument(track.uri, "".join(then))
-            track.overdue = Overdue(document, late) if late else None
+            track.timed_out = TimedOutEdits(document, late) if late else None
             if waiting:
                 _expect(track, document, waiting)
             follow(book, track, changes, lines)
@@ -64,31 +66,31 @@ def follow(book: Book, track: Track, changes: Sequence[TextChange], lines: Seque
 
 
 def _follow_changes(
-    book: Book, track: Track, changes: Sequence[TextChange], lines: Sequence[str]
+    book: Book, track: TrackedDocument, changes: Sequence[TextChange], lines: Sequence[str]
 ) -> bool:
     """Move the hunks; whether anything about them may be another now."""
-    if track.live and track.sent is None:
-        track.returns.leave(changes, lines, track.live)
-    moves = track.sent is None and not is_typing(changes)
-    is_other = track.sent is not None
-    for effects, now, part in along(changes, lines):
+    if track.live and track.in_flight is None:
+        track.checkpoints.record(changes, lines, track.live)
+    moves = track.in_flight is None and not is_typing(changes)
+    is_other = track.in_flight is not None
+    for effects, now, part in replay_changes(changes, lines):
         track.lines = now
-        blocks = blocks_of(part) if moves else ()
-        track.cuts.note(blocks, track.live, track.settled)
-        moved, settled = track.follow(effects, now)
-        settled = [*settled, *track.undone.follow(effects, now)]
-        led, gone = track.take_to_cuts(blocks)
+        blocks = replaced_lines(part) if moves else ()
+        track.moved_lines.record_removed(blocks, track.live, track.settled)
+        moved, settled = track.apply_changes(effects, now)
+        settled = [*settled, *track.undone.apply_changes(effects, now)]
+        led, gone = track.restore_moved(blocks)
         told = _turn_edits(book, track)
         turned = _turn_round(book, track, [one for one in settled if one.hunk not in told])
         turned |= _turn_back(book, track, gone)
         is_other |= moved or led or turned or bool(told)
-    track.cuts.end()
-    if track.live and track.sent is None:
-        is_other |= track.returns.come_back(changes, lines, track.live)
+    track.moved_lines.reset_message()
+    if track.live and track.in_flight is None:
+        is_other |= track.checkpoints.restore(changes, lines, track.live)
     return is_other
 
 
-def catch_up(book: Book, track: Track, text: str) -> None:
+def catch_up(book: Book, track: TrackedDocument, text: str) -> None:
     """A document that is not open has become `text`."""
     # Other line ends first: with them no line would be found again among those that have changed too.
     for then in (_with_ends_of(text, track.lines), text):
@@ -108,7 +110,7 @@ def _with_ends_of(text: str, lines: Sequence[str]) -> str:
 
 
 def _take_up_late(
-    book: Book, track: Track, changes: Sequence[TextChange]
+    book: Book, track: TrackedDocument, changes: Sequence[TextChange]
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """See whether an edit that was given up comes with the next changes: then it is the one on its way.
 
@@ -116,20 +118,20 @@ def _take_up_late(
         The hunks of the edit that was on its way instead, and still is; and the edits that are still
         overdue once that one has come which is on its way now.
     """
-    overdue, sent = track.overdue, track.sent
+    overdue, sent = track.timed_out, track.in_flight
     if not changes or overdue is None:
         return (), ()
-    track.overdue = None
-    if sent is not None and (sent.plan.back or sent.plan.settle):
+    track.timed_out = None
+    if sent is not None and (sent.plan.is_undo or sent.plan.settle):
         return (), ()
     on_way = () if sent is None else tuple(sent.plan.texts)
     expected: dict[str, tuple[str, ...]] = {}
-    for hunks in overdue.together(on_way):
+    for hunks in overdue.combinations_with(on_way):
         if all(book[hunk].state in _MAY_COME or hunk in on_way for hunk in hunks):
             plan = _plan(track, overdue.document, hunks)
             expected.setdefault(plan.edit.apply(overdue.document.text), hunks)
     # What is complete last counts: some report several edits from the bottom up.
-    come = [expected[text] for text in overdue.texts_along(changes) if text in expected][-1:]
+    come = [expected[text] for text in overdue.texts_after(changes) if text in expected][-1:]
     if not come:
         return (), ()
     [hunks] = come
@@ -139,30 +141,32 @@ def _take_up_late(
     return () if set(on_way) <= set(hunks) else on_way, left.edits if left else ()
 
 
-def _expect(track: Track, document: TextDocument, hunks: Collection[str]) -> None:
+def _expect(track: TrackedDocument, document: TextDocument, hunks: Collection[str]) -> None:
     """The edit of these hunks, and no other, is on its way, for `document`."""
     track.send(document, _plan(track, document, hunks))
 
 
-def _plan(track: Track, document: TextDocument, hunks: Collection[str]) -> Plan:
-    return accepting(document, [a for a in track.live if a.hunk in hunks and a.merged is not None])
+def _plan(track: TrackedDocument, document: TextDocument, hunks: Collection[str]) -> EditPlan:
+    return plan_accept(
+        document, [a for a in track.live if a.hunk in hunks and a.merged is not None]
+    )
 
 
 def _arrival(
-    track: Track, changes: Sequence[TextChange], lines: Sequence[str]
+    track: TrackedDocument, changes: Sequence[TextChange], lines: Sequence[str]
 ) -> tuple[int, Sequence[str]] | None:
     """Behind how many changes the sent edit is complete, and the lines then; None if it is not."""
-    assert track.sent is not None, "asked only while an edit is on its way"
-    if track.sent.is_expected(lines):
+    assert track.in_flight is not None, "asked only while an edit is on its way"
+    if track.in_flight.is_expected(lines):
         return len(changes), lines
-    return track.sent.arrives_with(changes)
+    return track.in_flight.completed_by(changes)
 
 
-def confirm(book: Book, track: Track, places: Mapping[str, tuple[int, int]]) -> None:
+def confirm(book: Book, track: TrackedDocument, places: Mapping[str, tuple[int, int]]) -> None:
     """Hunks that were sent have arrived, on these lines; nothing is on its way any more."""
-    sent = track.sent
+    sent = track.in_flight
     assert sent is not None, "nothing was sent"
-    track.sent = None
+    track.in_flight = None
     if sent.plan.settle is not None:
         sent.plan.settle(places)
         return
@@ -171,13 +175,13 @@ def confirm(book: Book, track: Track, places: Mapping[str, tuple[int, int]]) -> 
         hunk, anchor, written = book[hunk_id], track.anchor(hunk_id), sent.plan.texts[hunk_id]
         if anchor is None:
             continue
-        if sent.plan.back:
+        if sent.plan.is_undo:
             hunk = but(hunk, state=HunkState.UNDONE, old=written, reason="")
-            track.settle(Anchor(hunk_id, track.lines, place, written, hunk.new, stood=True))
+            track.settle(Anchor(hunk_id, track.lines, place, written, hunk.new, was_written=True))
         else:
             before = anchor.current
             hunk = but(hunk, state=HunkState.ACCEPTED, old=before, new=written, reason="")
-            track.settle(Anchor(hunk_id, track.lines, place, written, before, stood=True))
+            track.settle(Anchor(hunk_id, track.lines, place, written, before, was_written=True))
         decided.append(hunk)
     # What Stet took back itself is no undo of the editor, whatever its text told before it was whole.
     track.undone.due = [one for one in track.undone.due if one not in places]
@@ -185,7 +189,7 @@ def confirm(book: Book, track: Track, places: Mapping[str, tuple[int, int]]) -> 
     note_text(book, track)
 
 
-def _turn_edits(book: Book, track: Track) -> set[str]:
+def _turn_edits(book: Book, track: TrackedDocument) -> set[str]:
     """The user took an edit of several hunks back in the editor, or did so and thought again.
 
     Returns:
@@ -193,20 +197,24 @@ def _turn_edits(book: Book, track: Track) -> set[str]:
     """
     told: set[str] = set()
     turned = []
-    for one in (one for edit in reversed(track.edits) for one in edit.turned(track.lines)):
+    for one in (
+        one for edit in reversed(track.applied_edits) for one in edit.detect_undo(track.lines)
+    ):
         other = _turned(track, book[one.hunk])
         wanted = HunkState.UNDONE if one.is_undone else HunkState.ACCEPTED
         if one.hunk not in told and track.anchor(one.hunk) and other is wanted:
             now = "".join(track.lines[one.place[0] : one.place[1]])
             turned.append(_turn(track, book[one.hunk], other))
-            track.settle(Anchor(one.hunk, track.lines, one.place, now, one.other, stood=True))
+            track.settle(Anchor(one.hunk, track.lines, one.place, now, one.other, was_written=True))
         told.add(one.hunk)
     book.put(*turned, stands=track.uri)
     _put_back_waiting(track)
     return told
 
 
-def _turn_back(book: Book, track: Track, pasted: Sequence[tuple[Anchor, Standing]]) -> bool:
+def _turn_back(
+    book: Book, track: TrackedDocument, pasted: Sequence[tuple[Anchor, LineSpan]]
+) -> bool:
     """The user cut what was accepted, and has pasted it elsewhere; whether there was any of it."""
     back = []
     for anchor, standing in pasted:
@@ -216,26 +224,26 @@ def _turn_back(book: Book, track: Track, pasted: Sequence[tuple[Anchor, Standing
             back.append(_turn(track, hunk, HunkState.ACCEPTED))
             anchor.move_to(standing.first, standing.end)
             track.settle(anchor)
-            track.cuts.forget(anchor.hunk)
+            track.moved_lines.forget(anchor.hunk)
     book.put(*back, stands=track.uri)
     return bool(back)
 
 
-def _put_back_waiting(track: Track) -> None:
+def _put_back_waiting(track: TrackedDocument) -> None:
     """The hunks that wait among those of an edit that was taken back, or done again, wait where they did."""
     known: set[str] = set()
     for hunk, standing in (
-        one for edit in reversed(track.edits) for one in edit.waiting(track.lines)
+        one for edit in reversed(track.applied_edits) for one in edit.pending_spans(track.lines)
     ):
         anchor = track.anchor(hunk)
-        if hunk not in known and anchor in track.live and anchor.standing != standing:
-            anchor.put_back(standing, track.lines)
+        if hunk not in known and anchor in track.live and anchor.span != standing:
+            anchor.restore_span(standing, track.lines)
         known.add(hunk)
     if known:
-        keep_apart(track.live, track.lines)
+        resolve_overlaps(track.live, track.lines)
 
 
-def _turn_round(book: Book, track: Track, touched: Sequence[Anchor]) -> bool:
+def _turn_round(book: Book, track: TrackedDocument, touched: Sequence[Anchor]) -> bool:
     """The user took an accepted hunk back in the editor, or did so and thought again."""
     able = [
         anchor
@@ -243,16 +251,16 @@ def _turn_round(book: Book, track: Track, touched: Sequence[Anchor]) -> bool:
         if _turned(track, hunk := book[anchor.hunk]) and hunk.kind is not HunkKind.CREATE
     ]
     turned = []
-    for anchor, place, other in turned_round(able, track.lines):
+    for anchor, place, other in detect_editor_undo(able, track.lines):
         hunk, now = book[anchor.hunk], "".join(track.lines[place[0] : place[1]])
         if (state := _turned(track, hunk)) is not None:
             turned.append(_turn(track, hunk, state))
-            track.settle(Anchor(hunk.id, track.lines, place, now, other, stood=True))
+            track.settle(Anchor(hunk.id, track.lines, place, now, other, was_written=True))
     book.put(*turned, stands=track.uri)
     return bool(turned)
 
 
-def _turned(track: Track, hunk: Hunk) -> HunkState | None:
+def _turned(track: TrackedDocument, hunk: Hunk) -> HunkState | None:
     """The state of a hunk once the user has undone it in the editor, or redone it; None for others."""
     if hunk.state is HunkState.ACCEPTED:
         return HunkState.UNDONE
@@ -260,7 +268,7 @@ def _turned(track: Track, hunk: Hunk) -> HunkState | None:
     return HunkState.ACCEPTED if is_undone else None
 
 
-def _turn(track: Track, hunk: Hunk, state: HunkState) -> Hunk:
+def _turn(track: TrackedDocument, hunk: Hunk, state: HunkState) -> Hunk:
     """A hunk that the user has turned round in the editor."""
     if state is HunkState.UNDONE and hunk.id not in track.undone.given_up:
         track.undone.due.append(hunk.id)
@@ -268,7 +276,7 @@ def _turn(track: Track, hunk: Hunk, state: HunkState) -> Hunk:
     return dataclasses.replace(hunk, state=state, reason="")
 
 
-def wait_again(book: Book, track: Track, changes: Sequence[TextChange] = ()) -> bool:
+def wait_again(book: Book, track: TrackedDocument, changes: Sequence[TextChange] = ()) -> bool:
     """Let hunks that the user has just undone in the editor wait, where their place is free.
 
     Args:
@@ -279,7 +287,7 @@ def wait_again(book: Book, track: Track, changes: Sequence[TextChange] = ()) -> 
     Returns:
         Whether there are any.
     """
-    if track.sent is not None or not track.undone.due:
+    if track.in_flight is not None or not track.undone.due:
         return False
     due, track.undone.due = track.undone.due, []
     anchors = {}
@@ -291,20 +299,22 @@ def wait_again(book: Book, track: Track, changes: Sequence[TextChange] = ()) -> 
         is_gap = anchor.first == anchor.end  # several insertions may wait at one point
         if all(is_gap and one.first == one.end for one in track.overlapping(place)):
             track.drop(hunk_id)
-            live = Anchor(hunk_id, track.lines, place, anchor.base, anchor.proposed, stood=True)
+            live = Anchor(
+                hunk_id, track.lines, place, anchor.base, anchor.proposed, was_written=True
+            )
             track.add(live)
-            live.put_back(live.standing, track.lines)
+            live.restore_span(live.span, track.lines)
             anchors[hunk_id] = anchor, live
     if not anchors:
         return False
     document = TextDocument(track.uri, track.text)
     every = [live for _, live in anchors.values()]
-    together = accepting(document, every).edit.apply(document.text)
+    together = plan_accept(document, every).edit.apply(document.text)
     for anchor, live in anchors.values():
         alone = (
-            [accepting(document, [live]).edit.apply(document.text)] if len(every) <= _FEW else []
+            [plan_accept(document, [live]).edit.apply(document.text)] if len(every) <= _FEW else []
         )
-        track.undone.watch(anchor, [together, *alone, *_text_before(changes, track.lines)])
+        track.undone.add(anchor, [together, *alone, *_text_before(changes, track.lines)])
     waits = {"state": HunkState.PENDING, "reason": UNDONE_IN_EDITOR}
     book.put(*(but(book[hunk_id], **waits) for hunk_id in anchors), stands=track.uri)
     book.changed(track.uri)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from stet.review.anchoring.block_anchor import BlockAnchor
-from stet.review.anchoring.standing import range_of
+from stet.review.anchoring.line_span import range_of
 from stet.review.book import Book
 from stet.review.gate import admit_blocks
 from stet.review.proposal import Hunk, HunkKind, HunkState
@@ -71,7 +71,7 @@ def import_blocks(book: Book, draft: BlockDraft, now: TextDocument) -> bool:
     track = book.track(now.uri)
     standing = [(block, place) for block, place in placed if place is not None]
     fresh = [one for one in standing if track is None or not track.overlapping(one[1])]
-    if fresh and track is not None and track.sent is not None:
+    if fresh and track is not None and track.in_flight is not None:
         return False  # once the edit has come, it is known what stands where
     if fresh:
         track = book.track_for(now)
@@ -79,7 +79,7 @@ def import_blocks(book: Book, draft: BlockDraft, now: TextDocument) -> bool:
         for hunk, (block, place) in zip(hunks, fresh, strict=True):
             anchor = BlockAnchor(hunk.id, track.lines, place, block.before, block.after, hunk.block)
             track.add(anchor)
-            anchor.put_back(anchor.standing, track.lines)
+            anchor.restore_span(anchor.span, track.lines)
         tell_twins_apart(track.live)
         book.enter(hunks)
         book.put(*hunks, stands=now.uri)

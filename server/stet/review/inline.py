@@ -10,11 +10,11 @@ from copy import copy
 from typing import Protocol
 
 from stet.review.amending import as_document_has_it
-from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.anchor import Anchor
 from stet.review.anchoring.block_anchor import BlockAnchor
-from stet.review.anchoring.plan import Settle, writing
-from stet.review.anchoring.seams import Piece
-from stet.review.anchoring.track import Track
+from stet.review.anchoring.edit_plan import Settle, plan_write
+from stet.review.anchoring.line_boundaries import HunkEdit
+from stet.review.anchoring.tracked_document import TrackedDocument
 from stet.review.book import Book
 from stet.review.by_hand import as_block, become_block, replace_anchor, stands_for
 from stet.review.errors import WrongState
@@ -184,7 +184,7 @@ class InlineBlocks:
             summary = self._book[anchor.hunk].summary
             text = render_block(anchor.hunk, before, after, form, summary)
             if text is not None and before != after and anchor.hunk not in block_ids_in(after):
-                pieces.append(Piece(anchor.hunk, anchor.first, end, text))
+                pieces.append(HunkEdit(anchor.hunk, anchor.first, end, text))
                 texts[anchor.hunk] = before, after
                 if anchor.merged is None:
                     conflicts[anchor.hunk] = copy(anchor)
@@ -236,7 +236,7 @@ class InlineBlocks:
             for hunk_id, anchor in blocks.items()
         }
         pieces = [
-            Piece(hunk_id, anchor.first, anchor.end, rendered[hunk_id] or anchor.current)
+            HunkEdit(hunk_id, anchor.first, anchor.end, rendered[hunk_id] or anchor.current)
             for hunk_id, anchor in blocks.items()
         ]
 
@@ -292,7 +292,9 @@ class InlineBlocks:
         """The same for `blocks`, of which some may be in pieces."""
         track = self._book.track_for(document)
         texts = {anchor.hunk: (anchor.current, anchor.proposed) for anchor in blocks}
-        pieces = [Piece(anchor.hunk, anchor.first, anchor.end, anchor.current) for anchor in blocks]
+        pieces = [
+            HunkEdit(anchor.hunk, anchor.first, anchor.end, anchor.current) for anchor in blocks
+        ]
 
         def settle(places: _Places) -> None:
             decided = []
@@ -320,7 +322,7 @@ class InlineBlocks:
             self._book.show(*(dataclasses.replace(h, state=HunkState.SENT) for h in sent))
         return self._send(document, pieces, settle)
 
-    def fold_missing(self, track: Track, text: str) -> None:
+    def fold_missing(self, track: TrackedDocument, text: str) -> None:
         """A document that was not open is found with another text, which lacks blocks of its hunks.
 
         They were never saved, or the file was written anew: the user has decided nothing. Those hunks
@@ -330,7 +332,7 @@ class InlineBlocks:
             track: The document, with the text it had last.
             text: What it is now.
         """
-        if track.sent is not None or not self.standing(track.uri):
+        if track.in_flight is not None or not self.standing(track.uri):
             return
         document, lines = TextDocument(track.uri, track.text), split_lines(text)
         changes = changes_between(track.text, text)
@@ -341,8 +343,8 @@ class InlineBlocks:
             if isinstance(anchor, BlockAnchor) and not anchor.block:
                 probe = copy(anchor)
                 for effect in effects:
-                    _ = probe.follow(effect)
-                _ = probe.look(lines)
+                    _ = probe.apply_change(effect)
+                _ = probe.refresh(lines)
                 if probe.left is not None:
                     missing.append(anchor)
         edit = self._take_out(document, missing, HunkState.PENDING, {})
@@ -350,11 +352,11 @@ class InlineBlocks:
             catch_up(self._book, track, edit.apply(document.text))
 
     def _send(
-        self, document: TextDocument, pieces: Sequence[Piece], settle: Settle
+        self, document: TextDocument, pieces: Sequence[HunkEdit], settle: Settle
     ) -> TextEdit | None:
         if not pieces:
             return None
-        plan = writing(document, pieces, settle)
+        plan = plan_write(document, pieces, settle)
         self._book.track_for(document).send(document, plan)
         self._book.changed(document.uri)
         return plan.edit

@@ -324,7 +324,7 @@ class ReviewLedger:
             self._check_here(hunk_id)
             self.blocks.let_go(hunk_id)
             if track:
-                track.retire(hunk_id)
+                track.settle_in_place(hunk_id)
         rejected = but(hunk, state=HunkState.REJECTED, reason=reason)
         self._book.put(rejected, decision=True)
         self._book.changed(hunk.uri)

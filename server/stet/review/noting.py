@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 
-from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.anchor import Anchor
 from stet.review.anchoring.block_anchor import BlockAnchor
-from stet.review.anchoring.standing import print_of
+from stet.review.anchoring.line_span import text_hash
 from stet.review.anchoring.text_states import HunkInText
-from stet.review.anchoring.track import Track
+from stet.review.anchoring.tracked_document import TrackedDocument
 from stet.review.book import Book
 from stet.review.proposal import LIVE, HunkKind, HunkState
 
@@ -14,7 +14,7 @@ _FEW = 200
 """If no more hunks than this are pending, all of them are noted; else those of recent edits."""
 
 
-def note_text(book: Book, track: Track, edited: Iterable[str] = ()) -> None:
+def note_text(book: Book, track: TrackedDocument, edited: Iterable[str] = ()) -> None:
     """Note the text of a document as it is now, with the states and places of its hunks.
 
     Args:
@@ -27,15 +27,15 @@ def note_text(book: Book, track: Track, edited: Iterable[str] = ()) -> None:
     texts.note(track.lines, hunks_in_text(book, track))
 
 
-def hunks_in_text(book: Book, track: Track) -> list[HunkInText]:
+def hunks_in_text(book: Book, track: TrackedDocument) -> list[HunkInText]:
     """Return the hunks that are noted with a text, the pending ones in their order."""
     return [
         HunkInText(
-            hunk, hunk.state is HunkState.ACCEPTED, one.first, one.end, print_of(one.current)
+            hunk, hunk.state is HunkState.ACCEPTED, one.first, one.end, text_hash(one.current)
         )
         for one in _noted(track)
         if one.merged is not None
-        and not one.standing.is_lost
+        and not one.span.is_lost
         and not isinstance(one, BlockAnchor)
         and (hunk := book[one.hunk]).kind is not HunkKind.CREATE
         and not hunk.inline
@@ -43,7 +43,7 @@ def hunks_in_text(book: Book, track: Track) -> list[HunkInText]:
     ]
 
 
-def _noted(track: Track) -> Iterator[Anchor]:
+def _noted(track: TrackedDocument) -> Iterator[Anchor]:
     """The anchors of the hunks that may be noted."""
     edited = dict.fromkeys(track.undone.texts.edited)
     is_few = len(track.live) <= _FEW

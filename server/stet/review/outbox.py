@@ -3,10 +3,10 @@
 import dataclasses
 from collections.abc import Iterable, Sequence
 
-from stet.review.anchoring.anchors import Anchor
-from stet.review.anchoring.apart import keep_apart
-from stet.review.anchoring.overdue import with_edit
-from stet.review.anchoring.plan import Plan, accepting
+from stet.review.anchoring.anchor import Anchor
+from stet.review.anchoring.edit_plan import EditPlan, plan_accept
+from stet.review.anchoring.overlap_resolution import resolve_overlaps
+from stet.review.anchoring.timed_out_edits import add_timed_out
 from stet.review.book import Book
 from stet.review.following import catch_up, confirm
 from stet.review.noting import note_text
@@ -27,14 +27,14 @@ class Outbox:
 
     # -- hunks of lines --------------------------------------------------------------------------
 
-    def accepting(self, document: TextDocument, hunk_ids: Iterable[str]) -> Plan:
+    def accepting(self, document: TextDocument, hunk_ids: Iterable[str]) -> EditPlan:
         """What accepting these hunks does to `document`, which is the current text.
 
         Conflicts among them are left out.
         """
         wanted = set(hunk_ids)
         live = self._book.track_for(document).live
-        return accepting(document, [a for a in live if a.hunk in wanted and a.merged is not None])
+        return plan_accept(document, [a for a in live if a.hunk in wanted and a.merged is not None])
 
     def send(
         self, document: TextDocument, hunk_ids: Sequence[str], *, back: bool = False
@@ -53,13 +53,13 @@ class Outbox:
             CantUndo: If the user has written over one of them since.
         """
         track = self._book.track_for(document)
-        plan = track.taking_back(document, hunk_ids) if back else self.accepting(document, hunk_ids)
+        plan = track.plan_undo(document, hunk_ids) if back else self.accepting(document, hunk_ids)
         note_text(self._book, track, plan.texts)
         if not back:
             sent = [self._book[hunk_id] for hunk_id in plan.texts]
             self._book.show(*(but(h, state=HunkState.SENT, reason=_kept(h)) for h in sent))
-        if track.overdue is not None:
-            track.overdue = track.overdue.without(plan.texts)
+        if track.timed_out is not None:
+            track.timed_out = track.timed_out.without(plan.texts)
         track.send(document, plan)
         if not plan.edit.changes(document.text):
             confirm(self._book, track, plan.places)
@@ -69,14 +69,14 @@ class Outbox:
     def is_sent(self, uri: str) -> bool:
         """Whether an edit of `uri` is on its way."""
         track = self._book.track(uri)
-        return track is not None and track.sent is not None
+        return track is not None and track.in_flight is not None
 
     def arrived(self, uri: str) -> bool:
         """Whether all of the sent edit stands in the text, even if other text changed too."""
         track = self._book.track(uri)
-        if track is None or track.sent is None:
+        if track is None or track.in_flight is None:
             return True
-        places = {hunk: track.arrived(hunk) for hunk in track.sent.plan.texts}
+        places = {hunk: track.arrived_lines(hunk) for hunk in track.in_flight.plan.texts}
         found = {hunk: place for hunk, place in places.items() if place is not None}
         if len(found) < len(places):
             return False
@@ -87,27 +87,27 @@ class Outbox:
     def unsend(self, uri: str, reason: str) -> None:
         """The sent edit did not come about: its hunks are as before, but for those that stand."""
         track = self._book.track(uri)
-        if track is None or track.sent is None:
+        if track is None or track.in_flight is None:
             return
-        places = {hunk: track.arrived(hunk) for hunk in track.sent.plan.texts}
-        back, settle = track.sent.plan.back, track.sent.plan.settle
+        places = {hunk: track.arrived_lines(hunk) for hunk in track.in_flight.plan.texts}
+        back, settle = track.in_flight.plan.is_undo, track.in_flight.plan.settle
         confirm(
             self._book, track, {hunk: place for hunk, place in places.items() if place is not None}
         )
         for hunk_id, place in places.items():
             if place is None and (anchor := track.anchor(hunk_id)) is not None:
-                anchor.rest(track.lines)
+                anchor.resume_waiting(track.lines)
                 if self._book[hunk_id].state is HunkState.REJECTED:
-                    track.retire(hunk_id)  # the user took the approval back meanwhile
+                    track.settle_in_place(hunk_id)  # the user took the approval back meanwhile
                 elif back:
                     track.undone.given_up.add(hunk_id)
                 else:
                     self._waits(hunk_id, reason)
-        keep_apart(track.live, track.lines)
+        resolve_overlaps(track.live, track.lines)
         if not back and settle is None:
             late = [hunk_id for hunk_id, place in places.items() if place is None]
             now = TextDocument(track.uri, track.text)
-            track.overdue = with_edit(track.overdue, now, late)
+            track.timed_out = add_timed_out(track.timed_out, now, late)
         self._book.changed(uri)
 
     # -- accepted hunks of lines between two tries -------------------------------------------------
@@ -159,9 +159,9 @@ class Outbox:
         """Return whether an edit is on its way whose approval the user has taken back."""
         hunk = self._book[hunk_id]
         track = self._book.track(hunk.uri)
-        if track is None or track.sent is None or not self._book.is_on_its_way(hunk_id):
+        if track is None or track.in_flight is None or not self._book.is_on_its_way(hunk_id):
             return False
-        is_acceptance = not track.sent.plan.back and track.sent.plan.settle is None
+        is_acceptance = not track.in_flight.plan.is_undo and track.in_flight.plan.settle is None
         return is_acceptance and hunk.state is HunkState.PENDING
 
     def rejected_after_all(self, hunk_id: str, reason: str) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from stet.review.anchoring.standing import range_of
+from stet.review.anchoring.line_span import range_of
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
 from stet.text.diff import diff_lines
 from stet.text.document import TextDocument

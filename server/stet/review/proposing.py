@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from itertools import accumulate, islice, takewhile
 from typing import NamedTuple
 
-from stet.review.anchoring.anchors import Anchor
-from stet.review.anchoring.standing import overlap
-from stet.review.anchoring.track import Track
+from stet.review.anchoring.anchor import Anchor
+from stet.review.anchoring.line_span import overlap
+from stet.review.anchoring.tracked_document import TrackedDocument
 from stet.review.book import TOP, Book
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.errors import Overlap
@@ -39,7 +39,7 @@ class _Room(NamedTuple):
         replaced: The hunks that it takes the place of, or takes back.
     """
 
-    track: Track
+    track: TrackedDocument
     staying: dict[_Place, str]
     fresh: list[LineHunk]
     replaced: dict[str, None]
@@ -114,7 +114,9 @@ def _room_for(
     return _Room(track, staying, fresh, replaced)
 
 
-def _staying(track: Track, hunks: Sequence[LineHunk], amends: Collection[str]) -> dict[_Place, str]:
+def _staying(
+    track: TrackedDocument, hunks: Sequence[LineHunk], amends: Collection[str]
+) -> dict[_Place, str]:
     """The hunks of `amends` that an edit proposes once more just as they are, by place."""
     if not amends:
         return {}
@@ -134,7 +136,7 @@ def _place_of(hunk: LineHunk) -> _Place:
 
 def _in_the_way(
     book: Book,
-    track: Track,
+    track: TrackedDocument,
     fresh: list[LineHunk],
     draft: EditDraft,
     amends: Collection[str],
@@ -161,7 +163,9 @@ def _in_the_way(
     return found
 
 
-def _replaced(book: Book, track: Track, hunk_id: str, made: Sequence[tuple[_Place, str]]) -> Hunk:
+def _replaced(
+    book: Book, track: TrackedDocument, hunk_id: str, made: Sequence[tuple[_Place, str]]
+) -> Hunk:
     """A hunk that a new one takes the place of, or that is taken back where none does."""
     anchor = track.anchor(hunk_id)
     place = (anchor.first, anchor.end) if anchor else (0, 0)

@@ -5,7 +5,7 @@ The gate is part of it, so what is ready has passed it.
 
 from dataclasses import dataclass, replace
 
-from stet.review.anchoring.standing import range_of
+from stet.review.anchoring.line_span import range_of
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft
 from stet.review.gate import Admitted, admit
 from stet.review.grouping import section_of

@@ -10,7 +10,7 @@ from itertools import pairwise
 from operator import attrgetter
 
 from stet.review.anchoring.text_states import TextStates
-from stet.review.anchoring.track import Track
+from stet.review.anchoring.tracked_document import TrackedDocument
 from stet.review.book import Book
 from stet.review.editor_undo import follow_editor
 from stet.review.errors import CantUndo
@@ -30,7 +30,7 @@ MAX_LINES = 2_000
 _PLACE = attrgetter("first", "end")
 
 
-def recall_texts(book: Book, track: Track) -> None:
+def recall_texts(book: Book, track: TrackedDocument) -> None:
     """Note the texts around the last accepted hunks of a document, if none of its texts is known.
 
     Args:
@@ -38,7 +38,7 @@ def recall_texts(book: Book, track: Track) -> None:
         track: The document, which has just been opened.
     """
     is_known = track.undone.texts.is_any
-    if is_known or track.sent or len(track.lines) > MAX_LINES or book.has_blocks(track.uri):
+    if is_known or track.in_flight or len(track.lines) > MAX_LINES or book.has_blocks(track.uri):
         return
     hunks = [book[anchor.hunk] for anchor in (*track.live, *track.settled)]
     undone = [
@@ -53,7 +53,7 @@ def recall_texts(book: Book, track: Track) -> None:
             track.undone.texts.adopt(_texts_along(copy, latest, back=back))
 
 
-def _touch(track: Track) -> bool:
+def _touch(track: TrackedDocument) -> bool:
     """Return whether any of the hunks of a document touch."""
     in_order = sorted(track.anchors(), key=_PLACE)
     return any(one.end >= other.first for one, other in pairwise(in_order))

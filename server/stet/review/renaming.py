@@ -1,7 +1,7 @@
 """A file gets another name, perhaps that of another file: what waits in either goes on waiting."""
 
-from stet.review.anchoring.anchors import Anchor
-from stet.review.anchoring.track import Track
+from stet.review.anchoring.anchor import Anchor
+from stet.review.anchoring.tracked_document import TrackedDocument
 from stet.review.book import Book, goes_with
 from stet.review.following import catch_up
 from stet.review.inline import InlineBlocks
@@ -50,7 +50,7 @@ def _drop_whole(book: Book, uri: str) -> None:
     book.put(*gone)
 
 
-def _take_off_new(book: Book, track: Track) -> list[Hunk]:
+def _take_off_new(book: Book, track: TrackedDocument) -> list[Hunk]:
     """Take new files that are not there out of the track of the file that has their name; gives them."""
     hunks = [book[anchor.hunk] for anchor in track.anchors()]
     found = [hunk for hunk in hunks if hunk.kind is HunkKind.CREATE and hunk.is_of_absent_file]
@@ -69,7 +69,7 @@ def _wait_for_file(book: Book, hunk: Hunk) -> None:
         track.settle(anchor)
 
 
-def _become(book: Book, track: Track, text: str) -> None:
+def _become(book: Book, track: TrackedDocument, text: str) -> None:
     """A file has become `text`."""
     InlineBlocks(book).fold_missing(track, text)
     catch_up(book, track, text)

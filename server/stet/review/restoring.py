@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from stet.review.anchoring.track import Track
+from stet.review.anchoring.tracked_document import TrackedDocument
 from stet.review.book import Book, is_of_lines
 from stet.review.errors import OnItsWay, WrongState
 from stet.review.proposal import LIVE, Hunk, HunkState
@@ -35,7 +35,7 @@ def restore(book: Book, hunk_id: str) -> None:
     book.changed(hunk.uri)
 
 
-def _replacing(book: Book, hunk: Hunk, track: Track | None) -> list[Hunk]:
+def _replacing(book: Book, hunk: Hunk, track: TrackedDocument | None) -> list[Hunk]:
     """The hunks that wait where a superseded one is to wait again, taken out of play.
 
     Raises:

@@ -3,12 +3,12 @@
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 
-from stet.review.anchoring.along import along
-from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.anchor import Anchor
 from stet.review.anchoring.block_anchor import BlockAnchor
-from stet.review.anchoring.elsewhere import elsewhere
-from stet.review.anchoring.standing import Standing
-from stet.review.anchoring.track import Track
+from stet.review.anchoring.line_span import LineSpan
+from stet.review.anchoring.relocation import relocate
+from stet.review.anchoring.replay import replay_changes
+from stet.review.anchoring.tracked_document import TrackedDocument
 from stet.review.book import Book, is_of_lines
 from stet.review.following import catch_up, follow
 from stet.review.importing import tell_twins_apart
@@ -60,7 +60,7 @@ def take_back(book: Book, kept: Kept, texts: Mapping[str, str]) -> None:
             book.changed(uri)
 
 
-def open_with(book: Book, track: Track, lines: Sequence[str]) -> None:
+def open_with(book: Book, track: TrackedDocument, lines: Sequence[str]) -> None:
     """Let the hunks of a file that was not open follow to the text that it is opened with."""
     changes = changes_between(track.text, "".join(lines))
     track.lines, track.is_open = lines, True
@@ -79,11 +79,11 @@ def copy_of(book: Book, uri: str) -> Book | None:
     return copy
 
 
-def _conflicts(track: Track) -> set[str]:
+def _conflicts(track: TrackedDocument) -> set[str]:
     return {anchor.hunk for anchor in track.live if anchor.merged is None}
 
 
-def _confirm_arrived(book: Book, track: Track, conflicts: Collection[str]) -> None:
+def _confirm_arrived(book: Book, track: TrackedDocument, conflicts: Collection[str]) -> None:
     """Accept hunks that have become conflicts, though what they would write stands in their place.
 
     Typed lines and an edit that reached the editor just before a server ended may come as one
@@ -99,19 +99,19 @@ def _confirm_arrived(book: Book, track: Track, conflicts: Collection[str]) -> No
         is_new = anchor.merged is None and anchor.hunk not in conflicts
         if not is_new or isinstance(anchor, BlockAnchor):
             continue
-        place = anchor.stands_at(lines, anchor.proposed)
+        place = anchor.find_text(lines, anchor.proposed)
         says_little = not any(map(str.isalnum, anchor.proposed))
-        if place is None or says_little or anchor.stands_at(lines, anchor.base) is not None:
+        if place is None or says_little or anchor.find_text(lines, anchor.base) is not None:
             continue
         hunk, written = book[anchor.hunk], "".join(lines[place[0] : place[1]])
         arrived.append(but(hunk, state=HunkState.ACCEPTED, old=anchor.base, new=written, reason=""))
-        track.settle(Anchor(hunk.id, lines, place, written, anchor.base, stood=True))
+        track.settle(Anchor(hunk.id, lines, place, written, anchor.base, was_written=True))
     book.put(*arrived, decision=True, stands=track.uri)
     if arrived:
         book.changed(track.uri)
 
 
-def _follow_to(book: Book, track: Track, text: str | None) -> None:
+def _follow_to(book: Book, track: TrackedDocument, text: str | None) -> None:
     """Find the places that anchors which came back have in the text as it is now; None: it is gone."""
     InlineBlocks(book).fold_missing(track, text or "")
     conflicts = _conflicts(track)
@@ -125,7 +125,7 @@ def _follow_to(book: Book, track: Track, text: str | None) -> None:
         _confirm_what_stands(book, track)
 
 
-def _stand(book: Book, footing: Footing, known: Collection[str]) -> Track:
+def _stand(book: Book, footing: Footing, known: Collection[str]) -> TrackedDocument:
     """The track of a file with the anchors that were kept, but for those of `known` hunks."""
     track = book.track_for(TextDocument(footing.uri, footing.text))
     lines = track.lines
@@ -146,23 +146,25 @@ def _stand(book: Book, footing: Footing, known: Collection[str]) -> Track:
         else:
             is_lost = hunk.id in footing.lost
             stood = hunk.state in _STOOD
-            anchor = Anchor(hunk.id, lines, within, base, proposed, is_lost=is_lost, stood=stood)
+            anchor = Anchor(
+                hunk.id, lines, within, base, proposed, is_lost=is_lost, was_written=stood
+            )
         if hunk.state in LIVE:
             track.add(anchor)
         else:
             track.settle(anchor)
-        anchor.put_back(anchor.standing, lines)
+        anchor.restore_span(anchor.span, lines)
     tell_twins_apart(track.live)
     return track
 
 
-def _has_its_own_lines(track: Track, block: BlockAnchor) -> bool:
+def _has_its_own_lines(track: TrackedDocument, block: BlockAnchor) -> bool:
     """Whether a block stands in the text that was kept, or what is left of it and of no other."""
-    block.put_back(block.standing, track.lines)
+    block.restore_span(block.span, track.lines)
     return block.merged is not None or not track.overlapping((block.first, block.end))
 
 
-def join(book: Book, came_back: Track, there: Track, text: str) -> None:
+def join(book: Book, came_back: TrackedDocument, there: TrackedDocument, text: str) -> None:
     """Go on with `there`, whose anchors stay, and with those of `came_back` beside them.
 
     Where both stand on the same lines, those of `came_back` are superseded.
@@ -176,9 +178,11 @@ def join(book: Book, came_back: Track, there: Track, text: str) -> None:
     book.put_on(there)
     if not there.is_open:
         catch_up(book, there, text)
-    for effects, lines, _ in along(changes_between(came_back.text, there.text), there.lines):
+    for effects, lines, _ in replay_changes(
+        changes_between(came_back.text, there.text), there.lines
+    ):
         came_back.lines = lines
-        came_back.follow(effects, lines)
+        came_back.apply_changes(effects, lines)
     for anchor in came_back.live:
         others = there.overlapping((anchor.first, anchor.end))
         gone = [anchor] if others else []
@@ -212,16 +216,16 @@ def _within(place: tuple[int, int], n_lines: int) -> tuple[int, int]:
     return first, min(max(place[1], first), n_lines)
 
 
-def _look_elsewhere(track: Track, anchor: Anchor) -> None:
+def _look_elsewhere(track: TrackedDocument, anchor: Anchor) -> None:
     """Move a hunk whose lines are gone to where they stand now, if they do and nobody else is there."""
-    place = None if anchor.current else elsewhere(anchor, track.lines)
+    place = None if anchor.current else relocate(anchor, track.lines)
     if place is not None and not track.overlapping(place):
         track.drop(anchor.hunk)
-        anchor.put_back(Standing(*place, is_lost=False), track.lines)
+        anchor.restore_span(LineSpan(*place, is_lost=False), track.lines)
         track.add(anchor)
 
 
-def _confirm_what_stands(book: Book, track: Track) -> None:
+def _confirm_what_stands(book: Book, track: TrackedDocument) -> None:
     decided = []
     for anchor in tuple(track.live):
         # Of a new file without text no text tells.
@@ -233,5 +237,5 @@ def _confirm_what_stands(book: Book, track: Track) -> None:
                     hunk, state=HunkState.ACCEPTED, old=before, new=written, reason=""
                 )
             )
-            track.settle(Anchor(hunk.id, track.lines, place, written, before, stood=True))
+            track.settle(Anchor(hunk.id, track.lines, place, written, before, was_written=True))
     book.put(*decided, decision=True, stands=track.uri)

@@ -6,7 +6,7 @@ them, so the edit is carried to the text as it stands, line by line.
 
 from dataclasses import replace
 
-from stet.review.anchoring.standing import range_of
+from stet.review.anchoring.line_span import range_of
 from stet.review.drafts import EditDraft
 from stet.review.errors import BlockInTheWay
 from stet.review.readying import Ready

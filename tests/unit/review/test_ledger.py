@@ -2,7 +2,7 @@
 
 import pytest
 
-from stet.review.anchoring import track
+from stet.review.anchoring import tracked_document as track
 from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.text.position import Position, Range
 from tests.support.page import URI, Page

@@ -8,7 +8,7 @@ marks is an amendment; where they take the marks away, the decision is theirs an
 from collections.abc import Sequence
 from dataclasses import replace
 
-from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.anchor import Anchor
 from stet.text.block_codec import find_blocks, has_leftovers
 from stet.text.change import LineChange
 from stet.text.imported_blocks import imported_at
@@ -60,7 +60,7 @@ class BlockAnchor(Anchor):
         """Never: as long as the block is there, nothing is decided."""
         return False
 
-    def follow(
+    def apply_change(
         self,
         change: LineChange,
         floor: int = 0,
@@ -76,33 +76,33 @@ class BlockAnchor(Anchor):
             is_others: Makes no difference: a block is found again by its id.
         """
         first, removed, added = change
-        behind, delta = first + removed, added - removed
-        self._is_due |= self.is_sought_at(first)
+        after, delta = first + removed, added - removed
+        self._is_due |= self.may_regain_line(first)
         if first > self.end:
             return self._is_due
-        if self._holds(first, behind):
+        if self._is_inside_block(first, after):
             self._is_due = True
             self.first = max(min(self.first, first), floor)
-            self.end = max(max(self.end, behind) + delta, self.first)
-        elif behind <= self.first:
+            self.end = max(max(self.end, after) + delta, self.first)
+        elif after <= self.first:
             self.first += delta
             self.end += delta
             return delta != 0 or self._is_due
         return self._is_due
 
-    def is_sought_at(self, line: int) -> bool:
+    def may_regain_line(self, line: int) -> bool:
         """Whether lines put there may make it whole."""
         return self.merged is None and line <= self.end + _NEAR
 
-    def _holds(self, first: int, behind: int) -> bool:
+    def _is_inside_block(self, first: int, after: int) -> bool:
         """Whether a change of these lines is one of the block's own."""
         if self._growing:
-            return behind >= self.first
-        if first == behind:
+            return after >= self.first
+        if first == after:
             return self.first < first < self.end
-        return first < self.end and behind > self.first
+        return first < self.end and after > self.first
 
-    def look(self, lines: Sequence[str]) -> bool:
+    def refresh(self, lines: Sequence[str]) -> bool:
         """See what has become of the block."""
         if not self._is_due or self._growing:
             return False
@@ -121,9 +121,9 @@ class BlockAnchor(Anchor):
             self.merged = None
         return True
 
-    def _stand_there(self, lines: Sequence[str]) -> None:
+    def _refresh_restored(self, lines: Sequence[str]) -> None:
         """See what has become of a block that was put there."""
-        _ = self.look(lines)
+        _ = self.refresh(lines)
 
     def _find(self, lines: Sequence[str], first: int, end: int) -> bool:
         """Find the block on some lines."""

@@ -6,15 +6,15 @@ Attributes are read and written in a loop here: a method call for each place cos
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
-from stet.review.anchoring.place import Place
-from stet.review.anchoring.standing import Fold
+from stet.review.anchoring.line_span import ChangeRecord
+from stet.review.anchoring.tracked_span import TrackedSpan
 from stet.text.change import LineChange
 
-_Place = TypeVar("_Place", bound=Place)
+_Place = TypeVar("_Place", bound=TrackedSpan)
 
 
 class Placement(NamedTuple):
-    """What `Anchor.put_back` needs of places, a list of each value.
+    """What `Anchor.restore_span` needs of places, a list of each value.
 
     A tuple for each place would take twice the time, and the garbage collector would visit them all.
 
@@ -28,32 +28,32 @@ class Placement(NamedTuple):
     firsts: Sequence[int]
     ends: Sequence[int]
     lost: Sequence[bool]
-    folds: Sequence[tuple[Fold, ...]]
+    folds: Sequence[tuple[ChangeRecord, ...]]
 
-    def rows(self) -> Iterator[tuple[int, int, bool, tuple[Fold, ...]]]:
+    def rows(self) -> Iterator[tuple[int, int, bool, tuple[ChangeRecord, ...]]]:
         """Return the values of one place after the other."""
         return zip(self.firsts, self.ends, self.lost, self.folds, strict=True)
 
 
-def placement_of(places: Sequence[Place]) -> Placement:
+def placement_of(places: Sequence[TrackedSpan]) -> Placement:
     """Return where places stand now, in their order."""
     return Placement(
         [one.first for one in places],
         [one.end for one in places],
         [one._is_lost for one in places],  # noqa: SLF001 - read in place, as the module says
-        [one._folds for one in places],  # noqa: SLF001 - the same
+        [one._undo_records for one in places],  # noqa: SLF001 - the same
     )
 
 
-def shift_all(places: Iterable[Place], n_lines: int) -> bool:
+def shift_all(places: Iterable[TrackedSpan], n_lines: int) -> bool:
     """Shift places down by so many lines, up if negative; return whether there were any."""
     any_shifted = False
     for one in places:
         any_shifted = True
         one.first += n_lines
         one.end += n_lines
-        if one._others:  # noqa: SLF001 - the same
-            for other in one._others:  # noqa: SLF001 - the same
+        if one._candidates:  # noqa: SLF001 - the same
+            for other in one._candidates:  # noqa: SLF001 - the same
                 other.shift(n_lines)
     return any_shifted
 
@@ -72,7 +72,7 @@ def shift_below(places: Sequence[_Place], change: LineChange) -> list[_Place]:
     behind, below, others = first + removed, [], []
     for one in places:
         if one.first <= behind or (
-            (one._folds or one._again) and one.is_brought_back_by(change)  # noqa: SLF001 - the same
+            (one._undo_records or one._redo_records) and one.is_inverse_of_last(change)  # noqa: SLF001 - the same
         ):
             others.append(one)
         else:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
-from stet.review.anchoring.standing import print_of
+from stet.review.anchoring.line_span import text_hash
 from stet.review.proposal import Hunk
 from stet.text.change import TextChange
 
@@ -35,7 +35,7 @@ class HunkInText(NamedTuple):
         is_accepted: Whether it was accepted; else it was pending.
         first: Its first line, 0-based.
         end: The line after its last.
-        text: What stood there, by its `print_of`.
+        text: What stood there, by its `text_hash`.
     """
 
     hunk: Hunk
@@ -46,7 +46,7 @@ class HunkInText(NamedTuple):
 
     def stands_in(self, lines: Sequence[str]) -> bool:
         """Return whether its text stands in its place."""
-        return print_of("".join(lines[self.first : self.end])) == self.text
+        return text_hash("".join(lines[self.first : self.end])) == self.text
 
 
 class TextState(NamedTuple):
@@ -79,7 +79,7 @@ class TextState(NamedTuple):
 
 
 class TextStates:
-    """The known texts of one document; owned and changed with its `Track`."""
+    """The known texts of one document; owned and changed with its `TrackedDocument`."""
 
     def __init__(self) -> None:
         """None is known yet."""

@@ -6,7 +6,7 @@ To look for it again takes a second, and the next key comes sooner.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from stet.review.anchoring.standing import range_of
+from stet.review.anchoring.line_span import range_of
 from stet.review.drafts import EditDraft
 from stet.review.readying import Ready
 from stet.text.change import TextChange

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.review.anchoring.anchors import Anchor
-from stet.review.anchoring.apart import is_crowded, keep_apart
+from stet.review.anchoring.anchor import Anchor
+from stet.review.anchoring.overlap_resolution import is_crowded, resolve_overlaps
 
 LINES = ("one\n", "two\n", "three\n", "")
 
@@ -21,15 +21,15 @@ def test_an_insertion_comes_behind_a_hunk_above_it_not_among_its_lines() -> None
     above, below = in_conflict("h1", 0, 2), insertion("h2", 1)
     assert is_crowded([above, below], above)
     assert is_crowded([above, below], below)
-    keep_apart([above, below], LINES)
-    assert (above.standing[:2], below.standing[:2]) == ((0, 2), (2, 2))
+    resolve_overlaps([above, below], LINES)
+    assert (above.span[:2], below.span[:2]) == ((0, 2), (2, 2))
     assert not is_crowded([above, below], below)
 
 
 def test_an_insertion_that_comes_last_stands_before_a_last_line_that_holds_nothing() -> None:
     above, below = in_conflict("h1", 1, 4), insertion("h2", 4)
-    keep_apart([above, below], LINES)
-    assert (above.standing[:2], below.standing[:2]) == ((1, 3), (3, 3))
+    resolve_overlaps([above, below], LINES)
+    assert (above.span[:2], below.span[:2]) == ((1, 3), (3, 3))
 
 
 places = st.tuples(st.integers(0, 4), st.integers(0, 4)).map(sorted)
@@ -43,7 +43,7 @@ def test_whatever_changes_led_to_the_places_are_in_order(
         insertion(f"h{nth}", place[0]) if gap else in_conflict(f"h{nth}", *place)
         for nth, (place, gap) in enumerate(drawn)
     ]
-    keep_apart(live, LINES)
-    bounds = [line for anchor in live for line in anchor.standing[:2]]
+    resolve_overlaps(live, LINES)
+    bounds = [line for anchor in live for line in anchor.span[:2]]
     assert bounds == sorted(bounds)
     assert max(bounds, default=0) <= len(LINES)

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from stet.review.anchoring.anchors import Anchor
-from stet.review.anchoring.cuts import Block, Cuts
+from stet.review.anchoring.anchor import Anchor
+from stet.review.anchoring.moved_lines import MovedLineTracker, ReplacedLines
 from stet.review.proposal import HunkState
 from stet.text.change import TextChange
 from stet.text.position import Position, Range
@@ -143,9 +143,9 @@ def test_a_thousand_hunks_go_with_their_lines(move: Move) -> None:
 
 
 def test_what_was_taken_out_has_a_bound_however_much_it_was() -> None:
-    cuts = Cuts()
+    cuts = MovedLineTracker()
     for nth in range(9):
         lines = [f"line {at} of {nth}\n" for at in range(20_000)]
         anchor = Anchor(f"h{nth}", lines, (0, len(lines)), "".join(lines), "one\n")
-        cuts.note((Block(0, 0, lines, ()),), [anchor], ())
-    assert [*cuts._cuts] == ["h3", "h4", "h5", "h6", "h7", "h8"]
+        cuts.record_removed((ReplacedLines(0, 0, lines, ()),), [anchor], ())
+    assert [*cuts._removed] == ["h3", "h4", "h5", "h6", "h7", "h8"]

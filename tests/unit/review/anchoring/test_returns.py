@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stet.review.anchoring.returns import MAX_TEXTS
+from stet.review.anchoring.checkpoints import MAX_TEXTS
 from stet.text.buffer import TextBuffer
 from tests.support.page import Page
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.anchor import Anchor
 from stet.text.change import TextChange
 from stet.text.position import Position, Range
 from tests.support.page import Page

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.review.anchoring.shadow import Shadow
+from stet.review.anchoring.expected_text import ExpectedText
 from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
@@ -21,10 +21,10 @@ WHOLE = TextChange(Range(Position(EDITED, 0), Position(EDITED + 1, 0)), "new\nli
 SMALL = TextChange(Range(Position(EDITED, 0), Position(EDITED, len(OLD) - 1)), "new\nlines")
 
 
-def shadows() -> tuple[Shadow, Shadow]:
+def shadows() -> tuple[ExpectedText, ExpectedText]:
     """The same text as a very long one, and as one that is not."""
     large = LargeDocument("file:///a", split_lines(TEXT), 1, "", 1)
-    return Shadow(large, EDIT), Shadow(TextDocument("file:///a", TEXT, 1), EDIT)
+    return ExpectedText(large, EDIT), ExpectedText(TextDocument("file:///a", TEXT, 1), EDIT)
 
 
 def insertion(line: int, text: str) -> TextChange:

@@ -5,9 +5,9 @@ import tracemalloc
 
 import pytest
 
-from stet.review.anchoring.place import FEW_FOLDS
-from stet.review.anchoring.standing import Fold
-from stet.review.anchoring.track import LATELY
+from stet.review.anchoring.line_span import ChangeRecord
+from stet.review.anchoring.tracked_document import RECENTLY_SETTLED
+from stet.review.anchoring.tracked_span import FEW_RECORDS
 from stet.review.proposal import Hunk
 from stet.text.change import TextChange
 from stet.text.position import Position, Range
@@ -73,8 +73,8 @@ def test_changes_within_one_another_are_taken_back_in_turn() -> None:
         assert conflict(page) == before.pop()
 
 
-def n_folds(folds: tuple[Fold, ...]) -> int:
-    return sum(1 + n_folds(fold.again) for fold in folds)
+def n_folds(folds: tuple[ChangeRecord, ...]) -> int:
+    return sum(1 + n_folds(fold.redo_records) for fold in folds)
 
 
 def test_what_is_remembered_has_a_bound_however_much_is_done_and_taken_back() -> None:
@@ -91,7 +91,11 @@ def test_what_is_remembered_has_a_bound_however_much_is_done_and_taken_back() ->
         else:
             at = conflict(page).range.start.line
             undone.append(change(page, at, at, f"{number}\n" * dice.choice([1, 2])))
-        most = max(most, *(n_folds(fold.again) for fold in anchor.folds), n_folds(anchor._again))
+        most = max(
+            most,
+            *(n_folds(fold.redo_records) for fold in anchor.undo_records),
+            n_folds(anchor._redo_records),
+        )
     assert 8 < most <= 130
 
 
@@ -113,7 +117,9 @@ def test_changes_within_a_long_hunk_are_remembered_without_its_text() -> None:
 
 
 def test_a_hunk_decided_long_ago_remembers_little_until_it_waits_again() -> None:
-    old, new = ("".join(f"{word} {n}\n\n" for n in range(LATELY + 1)) for word in ("a", "b"))
+    old, new = (
+        "".join(f"{word} {n}\n\n" for n in range(RECENTLY_SETTLED + 1)) for word in ("a", "b")
+    )
     page = Page(old)
     first, *others = page.propose(new)
     for hunk in (first, *others):
@@ -123,10 +129,10 @@ def test_a_hunk_decided_long_ago_remembers_little_until_it_waits_again() -> None
     anchor = track.anchor(first.id)
     assert anchor is not None
     undone = [change(page, 0, 1, "a\nb\n"), *(change(page, 1, 1, "z\n") for _ in range(20))]
-    assert len(anchor.folds) == FEW_FOLDS + 1
-    for one in undone[: -1 - FEW_FOLDS : -1]:
+    assert len(anchor.undo_records) == FEW_RECORDS + 1
+    for one in undone[: -1 - FEW_RECORDS : -1]:
         page.apply(one)
-    assert len(anchor.folds) == 1
-    assert page.ledger.restore(first.id).range.line_after == len(undone) - FEW_FOLDS + 1
+    assert len(anchor.undo_records) == 1
+    assert page.ledger.restore(first.id).range.line_after == len(undone) - FEW_RECORDS + 1
     _ = [change(page, 1, 1, "z\n") for _ in range(20)]
-    assert len(anchor.folds) == 21
+    assert len(anchor.undo_records) == 21

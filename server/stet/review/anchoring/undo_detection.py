@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.anchor import Anchor
 from stet.text.lines import whole_lines
 from stet.text.merge import Merger
 
 
-class Turned(NamedTuple):
+class UndoneHunk(NamedTuple):
     """A decided hunk that stands the other way round now.
 
     Attributes:
@@ -27,7 +27,7 @@ class Turned(NamedTuple):
     other: str
 
 
-def turned_round(anchors: Iterable[Anchor], lines: Sequence[str]) -> Iterator[Turned]:
+def detect_editor_undo(anchors: Iterable[Anchor], lines: Sequence[str]) -> Iterator[UndoneHunk]:
     """Those in whose place the text that they would write stands already.
 
     Where that is the text that stood there before, too, nothing can tell.
@@ -36,26 +36,26 @@ def turned_round(anchors: Iterable[Anchor], lines: Sequence[str]) -> Iterator[Tu
         anchors: Of decided hunks that a change has touched.
         lines: The text as it is now.
     """
-    for run in _touching(sorted(anchors, key=lambda anchor: anchor.came_from)):
+    for run in _touching(sorted(anchors, key=lambda anchor: anchor.previous_lines)):
         first, end = run[0].first, max(anchor.end for anchor in run)
         proposed = "".join(anchor.proposed for anchor in run)
-        if len(run) > 1 and _were_apart(run) and "".join(lines[first:end]) == proposed:
+        if len(run) > 1 and _were_disjoint(run) and "".join(lines[first:end]) == proposed:
             for anchor in run:
-                behind = first + len(whole_lines(anchor.proposed))
-                yield Turned(anchor, (first, behind), anchor.base)
-                first = behind
+                end_line = first + len(whole_lines(anchor.proposed))
+                yield UndoneHunk(anchor, (first, end_line), anchor.base)
+                first = end_line
             continue
         for anchor in run:
             if not anchor.is_done or anchor.base in (anchor.current, anchor.proposed):
                 continue
             other = Merger(anchor.proposed, anchor.base).merge(anchor.current)
             if other is not None:
-                yield Turned(anchor, (anchor.first, anchor.end), other)
+                yield UndoneHunk(anchor, (anchor.first, anchor.end), other)
 
 
-def _were_apart(run: Sequence[Anchor]) -> bool:
+def _were_disjoint(run: Sequence[Anchor]) -> bool:
     """Whether each had lines of its own before the last change: else one was accepted within another."""
-    places = [anchor.came_from for anchor in run]
+    places = [anchor.previous_lines for anchor in run]
     return all(one[1] <= later[0] for one, later in pairwise(places))
 
 

@@ -10,8 +10,8 @@ place.
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from stet.review.anchoring.plan import Plan
-from stet.review.anchoring.standing import Standing
+from stet.review.anchoring.edit_plan import EditPlan
+from stet.review.anchoring.line_span import LineSpan
 from stet.text.change import LineChange
 
 MAX_EDITS = 16
@@ -20,7 +20,7 @@ MAX_EDITS = 16
 _MAX_LINES = 1_000
 
 
-class Turned(NamedTuple):
+class ToggledHunk(NamedTuple):
     """A hunk of an edit that was undone or redone.
 
     Attributes:
@@ -36,7 +36,7 @@ class Turned(NamedTuple):
     other: str
 
 
-class _Part(NamedTuple):
+class _HunkLines(NamedTuple):
     """The lines of one hunk, counted from the beginning of the stretch, without the edit and with it."""
 
     hunk: str
@@ -44,15 +44,15 @@ class _Part(NamedTuple):
     after: slice
 
 
-class Waiting(NamedTuple):
+class PendingSpans(NamedTuple):
     """Where a hunk that the edit leaves alone stands without it and with it."""
 
-    before: Standing
-    after: Standing
+    before: LineSpan
+    after: LineSpan
 
 
-class WholeEdit:
-    """One edit that has arrived; owned and changed by its `Track` only."""
+class AppliedEdit:
+    """One edit that has arrived; owned and changed by its `TrackedDocument` only."""
 
     __slots__ = (
         "_after",
@@ -68,11 +68,11 @@ class WholeEdit:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: EditPlan,
         before: Sequence[str],
         after: Sequence[str],
         reach: tuple[int, int],
-        waiting: Mapping[str, Waiting],
+        waiting: Mapping[str, PendingSpans],
     ) -> None:
         """`plan` has made the text `after` of `before`, in lines, of which the difference may reach
         those of `reach`; `waiting` are the other hunks.
@@ -87,21 +87,23 @@ class WholeEdit:
         # What stands at its edge may have lines put before it that are not in it.
         inside = self._first + (not self._is_top), end - (not self._is_bottom)
         self._waiting = {
-            hunk: Waiting(_down(one.before, -self._first), _down(one.after, -self._first))
+            hunk: PendingSpans(
+                _shift_span(one.before, -self._first), _shift_span(one.after, -self._first)
+            )
             for hunk, one in waiting.items()
             if inside[0] <= one.before.first and one.before.end <= inside[1]
         }
         self._touched = False
 
-    def follow(self, effects: Iterable[LineChange]) -> bool:
+    def apply_changes(self, effects: Iterable[LineChange]) -> bool:
         """Move with the changes of one message; False if it is lost, as one reaches over its edge."""
         self._touched = False
-        return all(self._goes_with(effect) for effect in effects)
+        return all(self._apply_change(effect) for effect in effects)
 
-    def _goes_with(self, change: LineChange) -> bool:
+    def _apply_change(self, change: LineChange) -> bool:
         first, removed, added = change
-        behind, delta = first + removed, added - removed
-        if behind <= self._first and not self._is_top:
+        after_change, delta = first + removed, added - removed
+        if after_change <= self._first and not self._is_top:
             self._first += delta
             self._end += delta
             return True
@@ -109,14 +111,14 @@ class WholeEdit:
             return True
         self._end += delta
         self._touched = True
-        return first >= self._first and behind <= self._end - delta
+        return first >= self._first and after_change <= self._end - delta
 
     def forget(self, hunks: Container[str]) -> bool:
         """What these hunks write is no longer what they wrote here; False if there are no others."""
         self._parts = tuple(part for part in self._parts if part.hunk not in hunks)
         return bool(self._parts)
 
-    def turned(self, lines: Sequence[str]) -> Iterator[Turned]:
+    def detect_undo(self, lines: Sequence[str]) -> Iterator[ToggledHunk]:
         """Its hunks, if the last changes have made it read as before the edit, or as behind it.
 
         Args:
@@ -130,15 +132,15 @@ class WholeEdit:
                 (before, self._after[after]) if is_undone else (after, self._before[before])
             )
             place = (self._first + now.start, self._first + now.stop)
-            yield Turned(hunk, is_undone, place, "".join(other))
+            yield ToggledHunk(hunk, is_undone, place, "".join(other))
 
-    def waiting(self, lines: Sequence[str]) -> Iterator[tuple[str, Standing]]:
+    def pending_spans(self, lines: Sequence[str]) -> Iterator[tuple[str, LineSpan]]:
         """In the same case, where each of the hunks stands that waited when it was sent."""
         is_undone = self._is_undone(lines)
         if is_undone is None:
             return
         for hunk, (before, after) in self._waiting.items():
-            yield hunk, _down(before if is_undone else after, self._first)
+            yield hunk, _shift_span(before if is_undone else after, self._first)
 
     def _is_undone(self, lines: Sequence[str]) -> bool | None:
         """Whether it reads as before the edit, else as behind it; None if neither has just come to be."""
@@ -149,22 +151,22 @@ class WholeEdit:
         return stands == self._before if stands in sides else None
 
 
-def _down(standing: Standing, n_lines: int) -> Standing:
-    return Standing(standing.first + n_lines, standing.end + n_lines, standing.is_lost)
+def _shift_span(span: LineSpan, n_lines: int) -> LineSpan:
+    return LineSpan(span.first + n_lines, span.end + n_lines, span.is_lost)
 
 
-def _parts(plan: Plan, first: int) -> Iterator[_Part]:
+def _parts(plan: EditPlan, first: int) -> Iterator[_HunkLines]:
     """The hunks of `plan` in order of place, in lines from `first` on."""
     shift = -first
     for hunk, (start, removed, added) in reversed(plan.effects):
         before = slice(start - first, start - first + removed)
-        yield _Part(hunk, before, slice(start + shift, start + shift + added))
+        yield _HunkLines(hunk, before, slice(start + shift, start + shift + added))
         shift += added - removed
 
 
-def whole_edit(
-    plan: Plan, before: Sequence[str], after: Sequence[str], waiting: Mapping[str, Waiting]
-) -> WholeEdit | None:
+def applied_edit(
+    plan: EditPlan, before: Sequence[str], after: Sequence[str], waiting: Mapping[str, PendingSpans]
+) -> AppliedEdit | None:
     """What is to be followed of an edit that has arrived; None where its hunks tell all by themselves.
 
     Args:
@@ -173,7 +175,7 @@ def whole_edit(
         after: Those of the text that came.
         waiting: Where the hunks that it leaves alone stand in both.
     """
-    if plan.back or plan.settle or not plan.effects:
+    if plan.is_undo or plan.settle or not plan.effects:
         return None
     (_, last), (_, first) = plan.effects[0], plan.effects[-1]
     hunks = first.first, last.first + last.removed
@@ -185,7 +187,7 @@ def whole_edit(
         grown += 1  # behind the line end that is the last now stands a line that holds nothing
     if reach[1] - reach[0] > _MAX_LINES or len(after) - len(before) != grown:
         return None
-    return WholeEdit(plan, before, after, reach, waiting)
+    return AppliedEdit(plan, before, after, reach, waiting)
 
 
 def _reach(before: Sequence[str], after: Sequence[str], top: int, bottom: int) -> tuple[int, int]:

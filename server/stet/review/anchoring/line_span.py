@@ -6,106 +6,108 @@ from typing import NamedTuple
 from stet.text.lines import without_end
 from stet.text.position import Position, Range
 
-MIN_SAID = 6
+MIN_ALPHANUMERIC = 6
 """How many letters and digits tell lines from others: what a program ends a block with has fewer."""
 
 
-class Standing(NamedTuple):
+class LineSpan(NamedTuple):
     """A place in lines, and whether it is only where the place was lost."""
 
     first: int
     end: int
     is_lost: bool
 
-    def within(self, n_lines: int) -> "Standing":
+    def clamped(self, n_lines: int) -> "LineSpan":
         """The same in a text that has so many lines."""
         if self.end <= n_lines:
             return self
         return self._replace(first=min(self.first, n_lines), end=n_lines)
 
 
-class Fold(NamedTuple):
+class ChangeRecord(NamedTuple):
     """A change that reached into the place, or met its edge where that tells nothing by itself, so that
     its inverse brings it back as it was.
 
     Attributes:
         before: The place before it, in lines from where the change began.
-        current: What stood there, by its `print_of`: a place may hold a whole file, and many of its
+        current: What stood there, by its `text_hash`: a place may hold a whole file, and many of its
             changes are remembered.
         removed: How many lines the change took.
         added: How many it put there.
-        back: How far behind the beginning of the change the anchor stood after it.
-        around: The lines round the place before it, each by its `print_of` without its line end,
+        offset_after: How far behind the beginning of the change the anchor stood after it.
+        around: The lines round the place before it, each by its `text_hash` without its line end,
             where they tell whether its inverse has come.
-        as_sent: `back` and `before` by the edit that was sent, where the editor reported the change at
+        as_sent: `offset_after` and `before` by the edit that was sent, where the editor reported the change at
             another of several lines that read alike; Stet itself takes back what it sent.
-        again: What had been taken back where its inverse leads to, so that it may be done again there.
+        redo_records: What had been taken back where its inverse leads to, so that it may be done again there.
     """
 
-    before: Standing
+    before: LineSpan
     current: int
     removed: int
     added: int
-    back: int
+    offset_after: int
     around: tuple[int, int] | None
-    as_sent: tuple[int, Standing] | None = None
-    again: "tuple[Fold, ...]" = ()
+    as_sent: tuple[int, LineSpan] | None = None
+    redo_records: "tuple[ChangeRecord, ...]" = ()
 
-    def lower(self, n_lines: int) -> "Fold":
+    def shifted(self, n_lines: int) -> "ChangeRecord":
         """The same, if the place was found to stand so many lines lower behind the change."""
         other = self.as_sent
         sent = None if other is None else (other[0] + n_lines, other[1])
-        return self._replace(back=self.back + n_lines, as_sent=sent)
+        return self._replace(offset_after=self.offset_after + n_lines, as_sent=sent)
 
     def is_undone_at(self, lines: Sequence[str], first: int, end: int) -> bool:
         """Whether the lines that are back round these are those that were taken from there."""
         if self.around is None:
             return True
-        was, now = self.around, prints_of(lines_around(lines, first, end))
+        was, now = self.around, edge_hashes(lines_around(lines, first, end))
         took_before = 0 < self.before.first <= self.removed
-        took_behind = 0 <= self.before.end < self.removed
-        return not (took_before and now[0] != was[0]) and not (took_behind and now[1] != was[1])
+        took_after = 0 <= self.before.end < self.removed
+        return not (took_before and now[0] != was[0]) and not (took_after and now[1] != was[1])
 
 
-def print_of(text: str) -> int:
+def text_hash(text: str) -> int:
     """A number that tells a text from all others that could stand in its place."""
     return hash(text)
 
 
-def prints_of(around: tuple[str, str]) -> tuple[int, int]:
+def edge_hashes(around: tuple[str, str]) -> tuple[int, int]:
     """Those of the lines round a place, whose line ends may come and go."""
-    before, behind = without_ends(around)
-    return print_of(before), print_of(behind)
+    before, after = without_ends(around)
+    return text_hash(before), text_hash(after)
 
 
-def with_taken_back(again: tuple[Fold, ...], fold: Fold, most: int) -> tuple[Fold, ...]:
-    """What can be done again in a place, now that `fold` has been taken back too.
+def push_redo(
+    redo_records: tuple[ChangeRecord, ...], record: ChangeRecord, most: int
+) -> tuple[ChangeRecord, ...]:
+    """What can be done again in a place, now that `record` has been taken back too.
 
     Args:
-        again: What had been taken back there before.
-        fold: The last change that was.
+        redo_records: What had been taken back there before.
+        record: The last change that was.
         most: How many there may be, with all that can be done again behind them; the oldest go first.
     """
-    room = most - _n_folds((fold,))
+    room = most - _n_records((record,))
     if room < 0:
-        return (fold._replace(again=()),)
-    alone = fold._replace(again=())
-    kept = [one for one in again if one._replace(again=()) != alone]
-    while kept and _n_folds(kept) > room:
-        del kept[0]
-    return (*kept, fold)
+        return (record._replace(redo_records=()),)
+    alone = record._replace(redo_records=())
+    remaining = [one for one in redo_records if one._replace(redo_records=()) != alone]
+    while remaining and _n_records(remaining) > room:
+        del remaining[0]
+    return (*remaining, record)
 
 
-def _n_folds(folds: Sequence[Fold]) -> int:
-    return sum(1 + _n_folds(fold.again) for fold in folds)
+def _n_records(records: Sequence[ChangeRecord]) -> int:
+    return sum(1 + _n_records(fold.redo_records) for fold in records)
 
 
-def in_turn(again: tuple[Fold, ...]) -> tuple[Fold, ...]:
+def redo_sequence(redo_records: tuple[ChangeRecord, ...]) -> tuple[ChangeRecord, ...]:
     """The changes that were taken back one after the other, the last one last."""
-    done: list[Fold] = []
-    while again:
-        done.append(again[-1])
-        again = again[-1].again
+    done: list[ChangeRecord] = []
+    while redo_records:
+        done.append(redo_records[-1])
+        redo_records = redo_records[-1].redo_records
     return tuple(reversed(done))
 
 
@@ -135,9 +137,9 @@ def without_ends(around: tuple[str, str]) -> tuple[str, str]:
     return without_end(around[0]), without_end(around[1])
 
 
-def says_enough(lines: Iterable[str]) -> bool:
+def is_distinctive(lines: Iterable[str]) -> bool:
     """Whether lines can be told from others like them, as they hold letters and digits enough."""
-    return sum(sum(map(str.isalnum, line)) for line in lines) >= MIN_SAID
+    return sum(sum(map(str.isalnum, line)) for line in lines) >= MIN_ALPHANUMERIC
 
 
 def overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:

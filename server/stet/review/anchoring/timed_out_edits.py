@@ -17,7 +17,7 @@ MAX_EDITS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Overdue:
+class TimedOutEdits:
     """What may still come of a document, as long as it reads as it does.
 
     Attributes:
@@ -28,19 +28,19 @@ class Overdue:
     document: TextDocument
     edits: tuple[tuple[str, ...], ...]
 
-    def together(self, sent: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    def combinations_with(self, sent: Sequence[str]) -> Iterator[tuple[str, ...]]:
         """The hunks that may come at once, all of some edits; `sent` is the one still on its way."""
         every = (*self.edits, *([tuple(sent)] if sent else []))
         for n_edits in range(1, len(every) + 1):
             for some in combinations(every, n_edits):
                 yield tuple(hunk for edit in some for hunk in edit)
 
-    def without(self, sent: Collection[str]) -> "Overdue | None":
+    def without(self, sent: Collection[str]) -> "TimedOutEdits | None":
         """What is left where an edit of `sent` goes out anew."""
         left = tuple(edit for edit in self.edits if not set(edit) & set(sent))
-        return Overdue(self.document, left) if left else None
+        return TimedOutEdits(self.document, left) if left else None
 
-    def texts_along(self, changes: Sequence[TextChange]) -> Iterator[str]:
+    def texts_after(self, changes: Sequence[TextChange]) -> Iterator[str]:
         """The text behind each of the next `changes`."""
         buffer = TextBuffer(self.document.text)
         for change in changes:
@@ -48,10 +48,10 @@ class Overdue:
             yield buffer.text
 
 
-def with_edit(
-    overdue: Overdue | None, document: TextDocument, hunks: Collection[str]
-) -> Overdue | None:
+def add_timed_out(
+    timed_out: TimedOutEdits | None, document: TextDocument, hunks: Collection[str]
+) -> TimedOutEdits | None:
     """What may come once `hunks` were given up too; `document` is the text now, without them."""
-    earlier = () if overdue is None else overdue.edits
+    earlier = () if timed_out is None else timed_out.edits
     edits = (*earlier, tuple(hunks)) if hunks else earlier
-    return Overdue(document, edits[-MAX_EDITS:]) if edits else None
+    return TimedOutEdits(document, edits[-MAX_EDITS:]) if edits else None

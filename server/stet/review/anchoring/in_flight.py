@@ -5,10 +5,16 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from stet.review.anchoring.anchors import Anchor
-from stet.review.anchoring.plan import Plan
-from stet.review.anchoring.shadow import Shadow
-from stet.review.anchoring.standing import Fold, Standing, lines_around, print_of, prints_of
+from stet.review.anchoring.anchor import Anchor
+from stet.review.anchoring.edit_plan import EditPlan
+from stet.review.anchoring.expected_text import ExpectedText
+from stet.review.anchoring.line_span import (
+    ChangeRecord,
+    LineSpan,
+    edge_hashes,
+    lines_around,
+    text_hash,
+)
 from stet.text.change import LineChange, TextChange
 from stet.text.document import TextDocument
 from stet.text.lines import whole_lines
@@ -18,7 +24,7 @@ _MAX_WAYS = 64
 """How many readings of lines as hunks that came or did not are weighed."""
 
 
-class Run(NamedTuple):
+class EditRun(NamedTuple):
     """What an edit does on lines none of which it leaves alone.
 
     Attributes:
@@ -32,31 +38,31 @@ class Run(NamedTuple):
     hunks: tuple[str, ...]
 
 
-class Sent:
-    """One edit on its way; owned and changed by its `Track` only.
+class InFlightEdit:
+    """One edit on its way; owned and changed by its `TrackedDocument` only.
 
     Attributes:
         plan: What it does.
         lines: Those of the text it was made for.
         before: Where every other anchor stood when it was sent, and its folds then.
-        stood: The hunks whose text stood within their place already: it proves nothing there.
+        present: The hunks whose text stood within their place already: it proves nothing there.
     """
 
     __slots__ = (
-        "_behind",
         "_effects",
+        "_ends",
         "_runs",
         "_shadow",
         "_shifts",
         "before",
         "lines",
         "plan",
-        "stood",
+        "present",
     )
 
     def __init__(
         self,
-        plan: Plan,
+        plan: EditPlan,
         document: TextDocument,
         anchors: Sequence[Anchor],
         others: Sequence[Anchor],
@@ -64,16 +70,16 @@ class Sent:
         """`plan` goes out for `document`; `anchors` are of its hunks, `others` are not."""
         self.plan = plan
         self.lines = document.lines
-        self.before = {anchor.hunk: (anchor.standing, anchor.folds) for anchor in others}
-        self.stood = frozenset(
+        self.before = {anchor.hunk: (anchor.span, anchor.undo_records) for anchor in others}
+        self.present = frozenset(
             anchor.hunk
             for anchor in anchors
-            if anchor.stands_at(document.lines, plan.texts[anchor.hunk])
+            if anchor.find_text(document.lines, plan.texts[anchor.hunk])
         )
-        self._shadow = Shadow(document, plan.edit)
+        self._shadow = ExpectedText(document, plan.edit)
         self._effects = plan.effects[::-1]
         self._runs = {hunk: run for run in _runs(self._effects) for hunk in run.hunks if hunk}
-        self._behind = [change.first + change.removed for _, change in self._effects]
+        self._ends = [change.first + change.removed for _, change in self._effects]
         deltas = (change.added - change.removed for _, change in self._effects)
         self._shifts = list(accumulate(deltas, initial=0))
 
@@ -81,7 +87,7 @@ class Sent:
         """Whether a text of these lines is that with the edit, and nothing else has happened to it."""
         return self._shadow.is_expected(lines)
 
-    def arrives_with(self, changes: Sequence[TextChange]) -> tuple[int, Sequence[str]] | None:
+    def completed_by(self, changes: Sequence[TextChange]) -> tuple[int, Sequence[str]] | None:
         """Behind how many of the next `changes` the edit is complete, and the lines then.
 
         None if behind none of them: the edit is then expected with a later message.
@@ -91,13 +97,13 @@ class Sent:
                 return count, self._shadow.lines
         return None
 
-    def touching(self, hunk: str) -> Run | None:
+    def run_of(self, hunk: str) -> EditRun | None:
         """The hunks of the edit that have no line between them, one of which is `hunk`; None where all
         that is known of the edit is the difference.
         """
         return self._runs.get(hunk)
 
-    def stands_at(self, run: Run, lines: Sequence[str]) -> Mapping[str, tuple[int, int]]:
+    def find_run(self, run: EditRun, lines: Sequence[str]) -> Mapping[str, tuple[int, int]]:
         """Where in `lines` what the hunks of a run write stands, if all of it does so once, and nowhere
         in the place that they had when it was sent; none if not.
 
@@ -110,21 +116,21 @@ class Sent:
             return {}
         at = accumulate(map(len, texts), initial=found[0])
         places = dict(zip(run.hunks, pairwise(at), strict=True))
-        beside = (*lines[: found[0]], *lines[found[0] + len(wanted) :])
-        taken = self._taken()
+        adjacent = (*lines[: found[0]], *lines[found[0] + len(wanted) :])
+        taken = self._replaced_lines()
         return {
             hunk: place
             for hunk, place in places.items()
-            if self.plan.texts[hunk] or not (taken[hunk] and find_line_runs(beside, taken[hunk]))
+            if self.plan.texts[hunk] or not (taken[hunk] and find_line_runs(adjacent, taken[hunk]))
         }
 
-    def told_apart(
-        self, run: Run, lines: Sequence[str]
+    def match_run(
+        self, run: EditRun, lines: Sequence[str]
     ) -> Mapping[str, tuple[int, int] | None] | None:
         """Where in `lines` the hunks of a run stand, each as it was or as it is to be: None for one
         that did not come. None where `lines` read otherwise, or so in more than one way.
         """
-        taken, there = self._taken(), list(lines)
+        taken, there = self._replaced_lines(), list(lines)
         ways: list[tuple[int, tuple[tuple[int, int] | None, ...]]] = [(0, ())]
         for hunk in run.hunks:
             parts = (taken[hunk], False), (whole_lines(self.plan.texts[hunk]), True)
@@ -139,13 +145,13 @@ class Sent:
         whole = [places for at, places in ways if at == len(there)]
         return dict(zip(run.hunks, whole[0], strict=True)) if len(whole) == 1 else None
 
-    def _taken(self) -> Mapping[str, Sequence[str]]:
+    def _replaced_lines(self) -> Mapping[str, Sequence[str]]:
         """The lines that each hunk takes the place of."""
         return {
             hunk: self.lines[one.first : one.first + one.removed] for hunk, one in self._effects
         }
 
-    def moved(self, anchor: Anchor, earlier: Set[str]) -> Standing | None:
+    def span_after(self, anchor: Anchor, earlier: Set[str]) -> LineSpan | None:
         """Where the edit itself takes another anchor: editors report the smallest difference, which
         need not be the change that was sent.
 
@@ -157,56 +163,56 @@ class Sent:
             None if the edit reaches into its place, or all that is known is the difference.
         """
         (first, end, is_lost), _ = self.before[anchor.hunk]
-        at = bisect_left(self._behind, first)
+        at = bisect_left(self._ends, first)
         shift = self._shifts[at]
         for hunk, (start, removed, added) in self._effects[at:]:
-            behind = start + removed
-            if not hunk or (behind > first and start < end):
+            stop = start + removed
+            if not hunk or (stop > first and start < end):
                 return None
-            if behind > first:
+            if stop > first:
                 break
             if removed or first < end or hunk in earlier:
                 shift += added - removed
         # A last line that held nothing is gone where text without a line end came to stand in it.
-        return Standing(first + shift, end + shift, is_lost).within(self._shadow.n_lines)
+        return LineSpan(first + shift, end + shift, is_lost).clamped(self._shadow.n_lines)
 
-    def fold_beside(self, anchor: Anchor, standing: Standing) -> Fold | None:
+    def edge_record(self, anchor: Anchor, span: LineSpan) -> ChangeRecord | None:
         """What the edit itself did at the edge of another anchor's place; None if that is nothing, or
         more than one thing.
 
         Args:
             anchor: As it was when the edit was sent.
-            standing: Where the edit has taken it.
+            span: Where the edit has taken it.
         """
         before, _ = self.before[anchor.hunk]
-        at = bisect_left(self._behind, before.first)
-        beside = [
+        at = bisect_left(self._ends, before.first)
+        adjacent = [
             (shift, change)
             for shift, (_, change) in zip(
                 self._shifts[at:], self._effects[at : at + 2], strict=False
             )
             if change.first <= before.end and change.added != change.removed
         ]
-        if len(beside) != 1:
+        if len(adjacent) != 1:
             return None
-        [(shift, (first, removed, added))] = beside
-        was = Standing(before.first - first, before.end - first, before.is_lost)
-        back = standing.first - first - shift
-        around = prints_of(lines_around(self.lines, before.first, before.end))
-        return Fold(was, print_of(anchor.current), removed, added, back, around)
+        [(shift, (first, removed, added))] = adjacent
+        was = LineSpan(before.first - first, before.end - first, before.is_lost)
+        back = span.first - first - shift
+        around = edge_hashes(lines_around(self.lines, before.first, before.end))
+        return ChangeRecord(was, text_hash(anchor.current), removed, added, back, around)
 
 
-def _runs(effects: Sequence[tuple[str, LineChange]]) -> Iterator[Run]:
+def _runs(effects: Sequence[tuple[str, LineChange]]) -> Iterator[EditRun]:
     """Changes that touch, together; `effects` are in order of place, each with its hunk."""
     hunks: list[str] = []
     first = end = 0
     for hunk, change in effects:
         if hunks and change.first != end:
-            yield Run(first, end, tuple(hunks))
+            yield EditRun(first, end, tuple(hunks))
             hunks = []
         if not hunks:
             first = change.first
         hunks.append(hunk)
         end = change.first + change.removed
     if hunks:
-        yield Run(first, end, tuple(hunks))
+        yield EditRun(first, end, tuple(hunks))

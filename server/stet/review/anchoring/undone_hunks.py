@@ -7,15 +7,15 @@ reads like the redo of its deletion.
 
 from collections.abc import Iterable, Sequence
 
-from stet.review.anchoring.anchors import Anchor
-from stet.review.anchoring.sweep import all_followed
+from stet.review.anchoring.anchor import Anchor
+from stet.review.anchoring.batch_shift import apply_to_settled
 from stet.review.anchoring.text_states import TextStates
 from stet.text.change import LineChange
 from stet.text.lines import split_lines
 
 
 class UndoneInEditor:
-    """Part of a `Track`; owned and changed with it.
+    """Part of a `TrackedDocument`; owned and changed with it.
 
     Attributes:
         due: The hunks that have been undone by the changes that are being followed.
@@ -35,7 +35,7 @@ class UndoneInEditor:
     def __contains__(self, hunk: str) -> bool:
         return hunk in self._anchors
 
-    def watch(self, anchor: Anchor, texts: Iterable[str]) -> None:
+    def add(self, anchor: Anchor, texts: Iterable[str]) -> None:
         """Follow the anchor of a hunk that waits again; `texts` are those that a redo of it leads to."""
         self._anchors[anchor.hunk] = anchor
         self._texts[anchor.hunk] = frozenset((len(split_lines(one)), hash(one)) for one in texts)
@@ -56,7 +56,7 @@ class UndoneInEditor:
         self._anchors.clear()
         self._texts.clear()
 
-    def follow(self, effects: Sequence[LineChange], lines: Sequence[str]) -> list[Anchor]:
+    def apply_changes(self, effects: Sequence[LineChange], lines: Sequence[str]) -> list[Anchor]:
         """Move the anchors; return those whose text has changed.
 
         Args:
@@ -64,8 +64,8 @@ class UndoneInEditor:
             lines: The text after it.
         """
         anchors = list(self._anchors.values())
-        touched = [one for effect in effects for one in all_followed(anchors, effect)]
-        changed = [anchor for anchor in touched if anchor.look(lines)]
+        touched = [one for effect in effects for one in apply_to_settled(anchors, effect)]
+        changed = [anchor for anchor in touched if anchor.refresh(lines)]
         for anchor in changed:
             anchor.find_base(lines, 0, len(lines))
         return touched if changed else []

@@ -10,12 +10,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
-from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.anchor import Anchor
 from stet.review.anchoring.many_places import shift_below
 from stet.text.change import LineChange
 
 
-def from_the_bottom_up(changes: Sequence[LineChange]) -> Sequence[LineChange] | None:
+def sorted_descending(changes: Sequence[LineChange]) -> Sequence[LineChange] | None:
     """Changes that do the same, every one above the ones before it; None where that can't be."""
     if all(later.first + later.removed <= one.first for one, later in pairwise(changes)):
         return changes
@@ -28,7 +28,7 @@ def from_the_bottom_up(changes: Sequence[LineChange]) -> Sequence[LineChange] | 
     ][::-1]
 
 
-class Sweep:
+class BatchShift:
     """Changes of lines from the bottom up, ready to be met."""
 
     def __init__(self, changes: Sequence[LineChange]) -> None:
@@ -39,13 +39,13 @@ class Sweep:
         deltas = (change.added - change.removed for change in self._changes)
         self._shifts = list(accumulate(deltas, initial=0))
 
-    def over(self, anchors: Sequence[Anchor]) -> tuple[list[Anchor], bool]:
+    def apply_to(self, anchors: Sequence[Anchor]) -> tuple[list[Anchor], bool]:
         """Move anchors; tells which were touched, and whether any moved."""
         touched, moved = [], False
         for anchor in anchors:
             upper = bisect_left(self._ends, anchor.first)
             lower = bisect_right(self._firsts, anchor.end)
-            near = [anchor.follow(change) for change in reversed(self._changes[upper:lower])]
+            near = [anchor.apply_change(change) for change in reversed(self._changes[upper:lower])]
             if any(near):
                 touched.append(anchor)
             if shift := self._shifts[upper]:
@@ -54,13 +54,13 @@ class Sweep:
         return touched, moved
 
 
-def all_followed(anchors: Sequence[Anchor], effect: LineChange) -> list[Anchor]:
+def apply_to_settled(anchors: Sequence[Anchor], effect: LineChange) -> list[Anchor]:
     """Move settled anchors, which may stand within one another; those that were touched."""
     first, removed, added = effect
-    behind = first + removed
+    after = first + removed
     near = (
-        [anchor for anchor in anchors if anchor.first <= behind]
+        [anchor for anchor in anchors if anchor.first <= after]
         if removed == added
         else shift_below(anchors, effect)
     )
-    return [anchor for anchor in near if anchor.end >= first and anchor.follow(effect)]
+    return [anchor for anchor in near if anchor.end >= first and anchor.apply_change(effect)]

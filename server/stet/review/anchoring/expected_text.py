@@ -13,7 +13,7 @@ _AROUND = 100
 """Lines of a very long text that are kept beside what the edit replaces."""
 
 
-class Shadow:
+class ExpectedText:
     """Plays changes through until the text is what the edit makes of it.
 
     Of a very long text only the lines about the edit are kept. Once something outside of these has
@@ -40,9 +40,9 @@ class Shadow:
         if self._buffer is None:
             return False
         is_to_the_end = self._end == len(self._lines)
-        behind = self._first + len(self._buffer.lines) - 1
+        after = self._first + len(self._buffer.lines) - 1
         first, last = change.range.start.line, change.range.end.line
-        if first < self._first or (last >= behind and not is_to_the_end):
+        if first < self._first or (last >= after and not is_to_the_end):
             self._buffer = None
             return False
         _ = self._buffer.apply(TextChange(change.range.shifted(-self._first), change.text))
@@ -50,10 +50,10 @@ class Shadow:
 
     def is_expected(self, lines: Sequence[str]) -> bool:
         """Whether a text of these lines is what the edit makes of it."""
-        n_behind = len(self._lines) - self._end
-        if not self._first and not n_behind:
+        n_after = len(self._lines) - self._end
+        if not self._first and not n_after:
             return "".join(lines) == self._expected
-        end = len(lines) - n_behind
+        end = len(lines) - n_after
         return (
             len(lines) == self.n_lines
             and "".join(lines[self._first : end]) == self._expected
@@ -65,11 +65,11 @@ class Shadow:
     def lines(self) -> Sequence[str]:
         """All lines of the text as it is now."""
         assert self._buffer is not None, "asked only where it is what the edit makes of it"
-        own = self._buffer.lines
+        window = self._buffer.lines
         if not self._first and self._end == len(self._lines):
-            return own
-        own = own if self._end == len(self._lines) else own[:-1]
-        return (*self._lines[: self._first], *own, *self._lines[self._end :])
+            return window
+        window = window if self._end == len(self._lines) else window[:-1]
+        return (*self._lines[: self._first], *window, *self._lines[self._end :])
 
 
 def _window(document: TextDocument, edit: TextEdit) -> tuple[int, int]:

@@ -13,13 +13,13 @@ from itertools import islice, pairwise, takewhile
 from operator import attrgetter
 from typing import NamedTuple
 
-from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.anchor import Anchor
 from stet.review.anchoring.block_anchor import BlockAnchor
-from stet.review.anchoring.standing import Fold, Standing, says_enough
+from stet.review.anchoring.line_span import ChangeRecord, LineSpan, is_distinctive
 from stet.text.change import TextChange
 from stet.text.lines import whole_lines, without_end
 
-MAX_CUTS = 1_000
+MAX_REMOVED = 1_000
 """How many anchors whose lines were taken out a document knows."""
 MAX_LINES = 120_000
 """How many lines it knows with them, each counted with every anchor; the oldest are forgotten first."""
@@ -28,44 +28,44 @@ _ROUND = 50
 _FIRST = attrgetter("first")
 
 
-class Block(NamedTuple):
+class ReplacedLines(NamedTuple):
     """Whole lines that a step has taken away, and those it has put there.
 
     Attributes:
         before: Where they stood in the text before the step, 0-based.
-        behind: Where they stand in the text behind it.
+        after: Where they stand in the text behind it.
         removed: The lines that are gone.
         added: Those that are there now.
     """
 
     before: int
-    behind: int
+    after: int
     removed: Sequence[str]
     added: Sequence[str]
 
 
-class _Cut(NamedTuple):
+class _RemovedLines(NamedTuple):
     """What was taken out at once, without line ends; where in it an anchor stood, what that remembered."""
 
     lines: tuple[str, ...]
-    standing: Standing
+    span: LineSpan
     anchor: Anchor
-    folds: tuple[Fold, ...]
+    records: tuple[ChangeRecord, ...]
 
     @property
-    def own(self) -> tuple[str, ...]:
+    def anchor_lines(self) -> tuple[str, ...]:
         """The lines that are the anchor's."""
-        return self.lines[self.standing.first : self.standing.end]
+        return self.lines[self.span.first : self.span.end]
 
-    def is_missed(self, lines: Sequence[str]) -> bool:
+    def is_missing(self, lines: Sequence[str]) -> bool:
         """Whether the anchor stands on nothing of what was taken from it."""
-        anchor, own = self.anchor, self.own
-        if not own:
-            return anchor.standing.is_lost
+        anchor, anchor_lines = self.anchor, self.anchor_lines
+        if not anchor_lines:
+            return anchor.span.is_lost
         is_open = not anchor.current or anchor.merged is None
-        return is_open and _words(lines[anchor.first : anchor.end]) != own
+        return is_open and _without_ends(lines[anchor.first : anchor.end]) != anchor_lines
 
-    def place(
+    def locate(
         self, put: Mapping[str, Sequence[int]], lines: Sequence[str]
     ) -> tuple[int | None, int]:
         """Where the anchor's lines begin by now, None if that is in doubt; and how many lines tell that.
@@ -74,124 +74,141 @@ class _Cut(NamedTuple):
             put: Where each line was put that was.
             lines: The text.
         """
-        found = {at: told for at in self._places(put) if (told := self._told_at(lines, at))}
+        found = {
+            at: context
+            for at in self._candidates(put)
+            if (context := self._matching_context(lines, at))
+        }
         most = max(map(len, found.values()), default=0)
         best = [at for at, told in found.items() if len(told) == most]
         return (
-            (best[0], most if says_enough(found[best[0]]) else 0) if len(best) == 1 else (None, 0)
+            (best[0], most if is_distinctive(found[best[0]]) else 0)
+            if len(best) == 1
+            else (None, 0)
         )
 
-    def _places(self, put: Mapping[str, Sequence[int]]) -> Iterator[int]:
+    def _candidates(self, put: Mapping[str, Sequence[int]]) -> Iterator[int]:
         """Where the anchor's lines may begin: one at their edge was put there."""
-        first, end, _ = self.standing
+        first, end, _ = self.span
         for of in {first, max(end - 1, first)}:
             yield from (at - of + first for at in put.get(self.lines[of], ()))
 
-    def _told_at(self, lines: Sequence[str], at: int) -> tuple[str, ...] | None:
+    def _matching_context(self, lines: Sequence[str], at: int) -> tuple[str, ...] | None:
         """The lines at and round `at` that are those that were taken out; None if its own are not."""
-        first, end, _ = self.standing
-        behind = at + end - first
-        if at < 0 or _words(lines[at:behind]) != self.own:
+        first, end, _ = self.span
+        after = at + end - first
+        if at < 0 or _without_ends(lines[at:after]) != self.anchor_lines:
             return None
-        above = _as_long_as_same(self.lines[:first][::-1], lines[max(at - first, 0) : at][::-1])
-        below = _as_long_as_same(self.lines[end:], lines[behind : behind + len(self.lines) - end])
+        above = _common_prefix(self.lines[:first][::-1], lines[max(at - first, 0) : at][::-1])
+        below = _common_prefix(self.lines[end:], lines[after : after + len(self.lines) - end])
         if first == end and not (above and below):
             return None
-        return (*above[::-1], *self.own, *below)
+        return (*above[::-1], *self.anchor_lines, *below)
 
 
-class Cuts:
-    """What was taken out of one document; owned and changed by its `Track` only."""
+class MovedLineTracker:
+    """What was taken out of one document; owned and changed by its `TrackedDocument` only."""
 
     def __init__(self) -> None:
         """Nothing yet."""
-        self._cuts: dict[str, _Cut] = {}
-        self._put: list[Block] = []
+        self._removed: dict[str, _RemovedLines] = {}
+        self._inserted: list[ReplacedLines] = []
         self._fresh: set[str] = set()
 
-    def note(
-        self, blocks: Sequence[Block], live: Sequence[Anchor], settled: Sequence[Anchor]
+    def record_removed(
+        self, blocks: Sequence[ReplacedLines], pending: Sequence[Anchor], settled: Sequence[Anchor]
     ) -> None:
         """Note the anchors that lose all their lines.
 
         Args:
             blocks: What the next step does.
-            live: Those that wait, in order of place, as they stand before it.
+            pending: Those that wait, in order of place, as they stand before it.
             settled: Those of decided hunks, in any order.
         """
         if not blocks:
             return
         is_move = len(blocks) > 1 or len(blocks[0].removed) > len(blocks[0].added)
-        for anchors in (live, sorted(settled, key=_FIRST) if is_move else ()):
+        for anchors in (pending, sorted(settled, key=_FIRST) if is_move else ()):
             for block in blocks:
-                within = tuple(_within(anchors, block))
-                removed = _words(block.removed) if within else ()
+                within = tuple(_anchors_removed_by(anchors, block))
+                removed = _without_ends(block.removed) if within else ()
                 for anchor in within:
                     if isinstance(anchor, BlockAnchor):
                         continue  # it is found again by its hunk's id
-                    first, end, is_lost = anchor.standing
+                    first, end, is_lost = anchor.span
                     a, b = first - block.before, end - block.before
                     top = max(a - _ROUND, 0)
-                    place = Standing(a - top, b - top, is_lost)
-                    _ = self._cuts.pop(anchor.hunk, None)
-                    cut = _Cut(removed[top : b + _ROUND], place, anchor, anchor.folds)
-                    self._cuts[anchor.hunk] = cut
+                    place = LineSpan(a - top, b - top, is_lost)
+                    _ = self._removed.pop(anchor.hunk, None)
+                    cut = _RemovedLines(
+                        removed[top : b + _ROUND], place, anchor, anchor.undo_records
+                    )
+                    self._removed[anchor.hunk] = cut
                     self._fresh.add(anchor.hunk)
-        n_lines = sum(len(cut.lines) for cut in self._cuts.values())
-        while len(self._cuts) > MAX_CUTS or n_lines > MAX_LINES:
-            oldest = next(iter(self._cuts))
-            n_lines -= len(self._cuts.pop(oldest).lines)
+        n_lines = sum(len(cut.lines) for cut in self._removed.values())
+        while len(self._removed) > MAX_REMOVED or n_lines > MAX_LINES:
+            oldest = next(iter(self._removed))
+            n_lines -= len(self._removed.pop(oldest).lines)
 
-    def come_back(
-        self, blocks: Sequence[Block], lines: Sequence[str], live: Iterable[Anchor]
-    ) -> Iterator[tuple[Anchor, Standing, tuple[Fold, ...]]]:
+    def find_moved(
+        self, blocks: Sequence[ReplacedLines], lines: Sequence[str], pending: Iterable[Anchor]
+    ) -> Iterator[tuple[Anchor, LineSpan, tuple[ChangeRecord, ...]]]:
         """The anchors whose lines were put in again elsewhere by a step, where, and what they remembered.
 
         Args:
             blocks: What the step did.
             lines: The text behind it.
-            live: Those that wait.
+            pending: Those that wait.
         """
         if not blocks:
             return
-        self._put = [*(_moved_on(one, blocks) for one in self._put), *filter(_puts, blocks)]
-        self._cuts = {hunk: one for hunk, one in self._cuts.items() if one.is_missed(lines)}
-        if not self._put:
+        self._inserted = [
+            *(_shift_block(one, blocks) for one in self._inserted),
+            *filter(_inserts_lines, blocks),
+        ]
+        self._removed = {hunk: one for hunk, one in self._removed.items() if one.is_missing(lines)}
+        if not self._inserted:
             return
         put: dict[str, list[int]] = defaultdict(list)
-        texts = [_words(block.added) for block in self._put]
-        for block, words in zip(self._put, texts, strict=True):
-            for nth, line in enumerate(words, block.behind):
+        texts = [_without_ends(block.added) for block in self._inserted]
+        for block, words in zip(self._inserted, texts, strict=True):
+            for nth, line in enumerate(words, block.after):
                 put[line].append(nth)
-        wholes = {words for block, words in zip(self._put, texts, strict=True) if not block.removed}
-        torn = [_whole(one) for one in live if one.merged is None and _is_torn(one, put)]
-        for cut in (*self._cuts.values(), *torn):
-            if not cut.is_missed(lines):
+        wholes = {
+            words for block, words in zip(self._inserted, texts, strict=True) if not block.removed
+        }
+        torn = [
+            _conflict_as_removed(one)
+            for one in pending
+            if one.merged is None and _is_torn(one, put)
+        ]
+        for cut in (*self._removed.values(), *torn):
+            if not cut.is_missing(lines):
                 continue
-            at, n_told = cut.place(put, lines)
-            is_moved = cut.anchor.hunk in self._fresh and says_enough(cut.own)
-            if at is not None and (is_moved or n_told > 1 or cut.lines in wholes):
-                first, end, is_lost = cut.standing
-                yield cut.anchor, Standing(at, at + end - first, is_lost), cut.folds
+            at, n_matching = cut.locate(put, lines)
+            is_moved = cut.anchor.hunk in self._fresh and is_distinctive(cut.anchor_lines)
+            if at is not None and (is_moved or n_matching > 1 or cut.lines in wholes):
+                first, end, is_lost = cut.span
+                yield cut.anchor, LineSpan(at, at + end - first, is_lost), cut.records
 
-    def end(self) -> None:
+    def reset_message(self) -> None:
         """A message has been followed: what it has put into the text is nothing that the next one puts."""
-        self._put.clear()
+        self._inserted.clear()
         self._fresh.clear()
 
     def forget(self, hunk: str) -> None:
         """The lines of `hunk` are its own again."""
-        _ = self._cuts.pop(hunk, None)
+        _ = self._removed.pop(hunk, None)
 
 
-def _within(anchors: Sequence[Anchor], block: Block) -> Iterator[Anchor]:
+def _anchors_removed_by(anchors: Sequence[Anchor], block: ReplacedLines) -> Iterator[Anchor]:
     """Those, in order of place, all of whose lines a block takes away."""
-    behind = block.before + len(block.removed)
+    after = block.before + len(block.removed)
     for anchor in islice(anchors, bisect_left(anchors, block.before, key=_FIRST), None):
-        if anchor.first >= behind:
+        if anchor.first >= after:
             return
         # A gap at the edge has a neighbour who stays.
-        if anchor.end <= behind and not (anchor.first == anchor.end == block.before):
+        if anchor.end <= after and not (anchor.first == anchor.end == block.before):
             yield anchor
 
 
@@ -203,23 +220,23 @@ def _is_torn(anchor: Anchor, put: Container[str]) -> bool:
     return edges is not None and any(without_end(line) in put for line in edges)
 
 
-def _whole(anchor: Anchor) -> _Cut:
+def _conflict_as_removed(anchor: Anchor) -> _RemovedLines:
     """An anchor in conflict, as if all it was made against had been taken out: its lines may have been
     put together again one by one.
     """
-    lines = _words(whole_lines(anchor.base))
-    return _Cut(lines, Standing(0, len(lines), is_lost=False), anchor, anchor.folds)
+    lines = _without_ends(whole_lines(anchor.base))
+    return _RemovedLines(lines, LineSpan(0, len(lines), is_lost=False), anchor, anchor.undo_records)
 
 
-def _moved_on(put: Block, blocks: Sequence[Block]) -> Block:
+def _shift_block(put: ReplacedLines, blocks: Sequence[ReplacedLines]) -> ReplacedLines:
     """Where lines that were put stand behind another step that left them alone."""
     shift = sum(
-        len(block.added) - len(block.removed) for block in blocks if block.before < put.behind
+        len(block.added) - len(block.removed) for block in blocks if block.before < put.after
     )
-    return put._replace(behind=put.behind + shift)
+    return put._replace(after=put.after + shift)
 
 
-def _puts(block: Block) -> bool:
+def _inserts_lines(block: ReplacedLines) -> bool:
     return bool(block.added)
 
 
@@ -229,7 +246,7 @@ def is_typing(changes: Sequence[TextChange]) -> bool:
     return all(effect.removed == effect.added == 1 for effect in effects) and len(effects) < 2
 
 
-def blocks_of(changes: Sequence[TextChange]) -> tuple[Block, ...]:
+def replaced_lines(changes: Sequence[TextChange]) -> tuple[ReplacedLines, ...]:
     """What the changes of one step, which are in order of place, have done to whole lines."""
     parts = [part for change in changes for part in _parts(change)]
     deltas = [len(added) - len(removed) for _, removed, added in parts]
@@ -238,7 +255,7 @@ def blocks_of(changes: Sequence[TextChange]) -> tuple[Block, ...]:
     blocks = []
     for (first, removed, added), delta in zip(parts, deltas, strict=True):
         above = (0, total - done - delta) if is_bottom_up else (-done, 0)
-        blocks.append(Block(first + above[0], first + above[1], removed, added))
+        blocks.append(ReplacedLines(first + above[0], first + above[1], removed, added))
         done += delta
     return tuple(blocks)
 
@@ -255,12 +272,12 @@ def _parts(change: TextChange) -> Iterator[tuple[int, Sequence[str], Sequence[st
         yield first, before[at : at + removed], after[at + below : at + below + added]
 
 
-def _words(lines: Sequence[str]) -> tuple[str, ...]:
+def _without_ends(lines: Sequence[str]) -> tuple[str, ...]:
     """Without line ends: a last line gets one where it goes up."""
     return tuple(map(without_end, lines))
 
 
-def _as_long_as_same(known: Sequence[str], lines: Sequence[str]) -> tuple[str, ...]:
+def _common_prefix(known: Sequence[str], lines: Sequence[str]) -> tuple[str, ...]:
     """The lines both begin with."""
-    pairs = zip(known, _words(lines), strict=False)
+    pairs = zip(known, _without_ends(lines), strict=False)
     return tuple(line for line, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence, Set
 from itertools import pairwise
 from typing import NamedTuple
 
-from stet.review.anchoring.along import lines_before
-from stet.review.anchoring.anchors import Anchor
+from stet.review.anchoring.anchor import Anchor
+from stet.review.anchoring.line_span import ChangeRecord, LineSpan
 from stet.review.anchoring.many_places import Placement, placement_of
-from stet.review.anchoring.standing import Fold, Standing
+from stet.review.anchoring.replay import lines_before
 from stet.text.change import TextChange
 
 MAX_TEXTS = 32
@@ -25,20 +25,20 @@ _TYPED = 3
 """Lines, those before and those behind, that one change of somebody who types touches."""
 
 
-class _Stood(NamedTuple):
+class _AnchorState(NamedTuple):
     """An anchor as it stood in a text, and what it remembered of the changes before."""
 
     anchor: Anchor
-    standing: Standing
-    folds: tuple[Fold, ...]
+    span: LineSpan
+    records: tuple[ChangeRecord, ...]
     is_conflict: bool
 
     def is_better_than(self, now: Anchor) -> bool:
         """Whether an anchor belongs here, not where it is by now."""
-        return self.standing != now.standing and (now.merged is None or not self.is_conflict)
+        return self.span != now.span and (now.merged is None or not self.is_conflict)
 
 
-class _Text(NamedTuple):
+class _Checkpoint(NamedTuple):
     """A text, and its anchors in order of place.
 
     The text is known by how many lines it has and by a hash of them, which has 64 bits and a key of this
@@ -48,27 +48,29 @@ class _Text(NamedTuple):
     n_lines: int
     fingerprint: int
     anchors: Sequence[Anchor]
-    stood: Placement
+    states: Placement
     conflicts: frozenset[Anchor]
 
-    def known(self) -> dict[Anchor, _Stood]:
+    def anchor_states(self) -> dict[Anchor, _AnchorState]:
         """The anchors, in order of place."""
         return {
-            anchor: _Stood(anchor, Standing(first, end, is_lost), folds, anchor in self.conflicts)
+            anchor: _AnchorState(
+                anchor, LineSpan(first, end, is_lost), folds, anchor in self.conflicts
+            )
             for anchor, (first, end, is_lost, folds) in zip(
-                self.anchors, self.stood.rows(), strict=True
+                self.anchors, self.states.rows(), strict=True
             )
         }
 
 
-class Returns:
-    """The texts one document had; owned and changed by its `Track` only."""
+class RevisionCheckpoints:
+    """The texts one document had; owned and changed by its `TrackedDocument` only."""
 
     def __init__(self) -> None:
         """None yet."""
-        self._texts: list[_Text] = []
+        self._texts: list[_Checkpoint] = []
 
-    def leave(
+    def record(
         self, changes: Sequence[TextChange], lines: Sequence[str], anchors: Sequence[Anchor]
     ) -> None:
         """Note where anchors stand in the text that these changes lead away from.
@@ -85,17 +87,17 @@ class Returns:
             return
         before = lines_before(splices, lines)
         conflicts = frozenset([one for one in anchors if one.merged is None])
-        stood = placement_of(anchors)
-        text = _Text(len(before), _fingerprint(before), tuple(anchors), stood, conflicts)
+        states = placement_of(anchors)
+        text = _Checkpoint(len(before), _fingerprint(before), tuple(anchors), states, conflicts)
         known = next((one for one in self._texts if one[:2] == text[:2]), None)
         if known is not None:
             self._texts.remove(known)
-            text = _with_those_before(known, text)
+            text = _merge_checkpoints(known, text)
         self._texts.append(text)
         del self._texts[:-MAX_TEXTS]
 
-    def come_back(
-        self, changes: Sequence[TextChange], lines: Sequence[str], live: list[Anchor]
+    def restore(
+        self, changes: Sequence[TextChange], lines: Sequence[str], pending: list[Anchor]
     ) -> bool:
         """Put the live anchors that stood in this text before where they stood then; whether any moved.
 
@@ -104,21 +106,21 @@ class Returns:
         Args:
             changes: What has happened, in order.
             lines: The text behind them.
-            live: In order of place, as they are left too.
+            pending: In order of place, as they are left too.
         """
         is_typed = all(e.removed == e.added == 1 for one in changes for e in one.effects)
         text = None if is_typed and not _is_rewrite(changes) else self._find(lines)
         if text is None:
             return False
-        known = text.known()
-        moving = {one for one in live if one in known and known[one].is_better_than(one)}
+        known = text.anchor_states()
+        moving = {one for one in pending if one in known and known[one].is_better_than(one)}
         while moving:
-            order, in_the_way = _put_back(live, known, moving)
+            order, in_the_way = _order_restored(pending, known, moving)
             if not in_the_way:
-                live[:] = order
+                pending[:] = order
                 for one in order:
                     if one in moving:
-                        one.put_back(known[one].standing, lines, known[one].folds)
+                        one.restore_span(known[one].span, lines, known[one].records)
                 return True
             # One in conflict here has found its lines since, but they are another's too.
             if not (also := {one for one in in_the_way if one in known} - moving):
@@ -126,7 +128,7 @@ class Returns:
             moving |= also
         return False
 
-    def _find(self, lines: Sequence[str]) -> _Text | None:
+    def _find(self, lines: Sequence[str]) -> _Checkpoint | None:
         """A text that it has had, if this is one."""
         as_long = [one for one in self._texts if one.n_lines == len(lines)]
         fingerprint = _fingerprint(lines) if as_long else 0
@@ -137,16 +139,16 @@ def _fingerprint(lines: Sequence[str]) -> int:
     return hash(tuple(lines))
 
 
-def _put_back(
-    live: Sequence[Anchor], known: Mapping[Anchor, _Stood], moving: Set[Anchor]
+def _order_restored(
+    pending: Sequence[Anchor], known: Mapping[Anchor, _AnchorState], moving: Set[Anchor]
 ) -> tuple[list[Anchor], set[Anchor]]:
     """The live anchors in order of place once `moving` are back where they stood, and which of them
     would have lines with others.
     """
     # At one point those that stood there then come first, in the order they had.
-    ranks = {one: nth for nth, one in enumerate(dict.fromkeys((*known, *live)))}
-    stands = {one: known[one].standing if one in moving else one.standing for one in live}
-    order = sorted(live, key=lambda one: (*stands[one][:2], ranks[one]))
+    ranks = {one: nth for nth, one in enumerate(dict.fromkeys((*known, *pending)))}
+    stands = {one: known[one].span if one in moving else one.span for one in pending}
+    order = sorted(pending, key=lambda one: (*stands[one][:2], ranks[one]))
     in_the_way = {
         anchor
         for pair in pairwise(order)
@@ -156,21 +158,21 @@ def _put_back(
     return order, in_the_way
 
 
-def _with_those_before(before: _Text, now: _Text) -> _Text:
+def _merge_checkpoints(before: _Checkpoint, now: _Checkpoint) -> _Checkpoint:
     """Where anchors stand in a text that was known already: where they stood first, unless in conflict.
 
     What reads alike may have led them astray since.
     """
-    stood = dict(zip(now.anchors, now.stood.rows(), strict=True))
-    kept = {
+    states = dict(zip(now.anchors, now.states.rows(), strict=True))
+    earlier = {
         anchor: was
-        for anchor, was in zip(before.anchors, before.stood.rows(), strict=True)
-        if anchor in stood and (anchor in now.conflicts or anchor not in before.conflicts)
+        for anchor, was in zip(before.anchors, before.states.rows(), strict=True)
+        if anchor in states and (anchor in now.conflicts or anchor not in before.conflicts)
     }
-    both = kept | {anchor: at for anchor, at in stood.items() if anchor not in kept}
-    conflicts = now.conflicts & before.conflicts | (now.conflicts - kept.keys())
-    merged = Placement(*zip(*both.values(), strict=True)) if both else now.stood
-    return now._replace(anchors=tuple(both), stood=merged, conflicts=conflicts)
+    both = earlier | {anchor: at for anchor, at in states.items() if anchor not in earlier}
+    conflicts = now.conflicts & before.conflicts | (now.conflicts - earlier.keys())
+    merged = Placement(*zip(*both.values(), strict=True)) if both else now.states
+    return now._replace(anchors=tuple(both), states=merged, conflicts=conflicts)
 
 
 def _is_rewrite(changes: Sequence[TextChange]) -> bool:

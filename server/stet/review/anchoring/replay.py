@@ -16,7 +16,7 @@ from typing import NamedTuple
 from stet.text.change import LineChange, Splice, TextChange
 
 
-class Step(NamedTuple):
+class ChangeStep(NamedTuple):
     """Changes that are taken at once.
 
     Attributes:
@@ -30,7 +30,7 @@ class Step(NamedTuple):
     changes: Sequence[TextChange]
 
 
-def along(changes: Sequence[TextChange], lines: Sequence[str]) -> Iterator[Step]:
+def replay_changes(changes: Sequence[TextChange], lines: Sequence[str]) -> Iterator[ChangeStep]:
     """The steps that the text has taken.
 
     Args:
@@ -40,41 +40,41 @@ def along(changes: Sequence[TextChange], lines: Sequence[str]) -> Iterator[Step]
     effects = [effect for change in changes for effect in change.effects]
     splices = [change.splice for change in changes if change.splice is not None]
     if len(changes) < 2 or len(splices) < len(changes):
-        yield Step(effects, lines, changes)
+        yield ChangeStep(effects, lines, changes)
         return
-    may_be_nothing = _may_be_nothing(splices)
-    if not may_be_nothing and _are_apart(effects):
-        yield Step(effects, lines, changes)
+    may_be_nothing = _may_cancel_out(splices)
+    if not may_be_nothing and _are_disjoint(effects):
+        yield ChangeStep(effects, lines, changes)
         return
     text = lines_before(splices, lines)
     if may_be_nothing and text == list(lines):
-        yield Step((), lines, ())
+        yield ChangeStep((), lines, ())
         return
     for change, splice in zip(changes[:-1], splices, strict=False):
-        _put(text, splice.first, splice.before, splice.after)
-        yield Step(change.effects, text, (change,))
-    yield Step(changes[-1].effects, lines, changes[-1:])
+        _splice(text, splice.first, splice.before, splice.after)
+        yield ChangeStep(change.effects, text, (change,))
+    yield ChangeStep(changes[-1].effects, lines, changes[-1:])
 
 
 def lines_before(splices: Sequence[Splice], lines: Sequence[str]) -> list[str]:
     """Return the lines that a text had before `splices`, in order; `lines` are those after them."""
     text = list(lines)
     for splice in reversed(splices):
-        _put(text, splice.first, splice.after, splice.before)
+        _splice(text, splice.first, splice.after, splice.before)
     return text
 
 
-def _may_be_nothing(splices: Sequence[Splice]) -> bool:
+def _may_cancel_out(splices: Sequence[Splice]) -> bool:
     """Whether the same lines come as go."""
     came = Counter(line for splice in splices for line in splice.after)
     return came == Counter(line for splice in splices for line in splice.before)
 
 
-def _put(text: list[str], first: int, old: Sequence[str], new: Sequence[str]) -> None:
+def _splice(text: list[str], first: int, old: Sequence[str], new: Sequence[str]) -> None:
     text[first : first + len(old)] = new
 
 
-def _are_apart(effects: Sequence[LineChange]) -> bool:
+def _are_disjoint(effects: Sequence[LineChange]) -> bool:
     """Whether they come in order of place, with lines between them that none has changed."""
     pairs = tuple(pairwise(effects))
     return all(later.first + later.removed < one.first for one, later in pairs) or all(

@@ -5,9 +5,9 @@ from copy import copy
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from stet.review.anchoring.anchors import Anchor
-from stet.review.anchoring.seams import Piece, seamed
-from stet.review.anchoring.standing import last_gap, range_of
+from stet.review.anchoring.anchor import Anchor
+from stet.review.anchoring.line_boundaries import HunkEdit, add_line_boundaries
+from stet.review.anchoring.line_span import last_gap, range_of
 from stet.review.errors import CantUndo
 from stet.text.buffer import TextBuffer
 from stet.text.change import LineChange, TextChange
@@ -21,7 +21,7 @@ Settle = Callable[[Mapping[str, tuple[int, int]]], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class EditPlan:
     """What an edit of some hunks does, before it is sent.
 
     Attributes:
@@ -29,7 +29,7 @@ class Plan:
         texts: What each hunk writes, by hunk.
         places: The lines that stands on afterwards, if nothing else happens.
         effects: What it does to the lines, bottom to top, each with its hunk where that is known.
-        back: Whether it takes accepted hunks back.
+        is_undo: Whether it takes accepted hunks back.
         settle: What becomes of its hunks once it has arrived, by the lines they stand on then, where
             that is neither that they are accepted nor that they are undone.
     """
@@ -38,27 +38,29 @@ class Plan:
     texts: Mapping[str, str]
     places: Mapping[str, tuple[int, int]]
     effects: tuple[tuple[str, LineChange], ...]
-    back: bool = False
+    is_undo: bool = False
     settle: Settle | None = None
 
 
-def accepting(document: TextDocument, anchors: Sequence[Anchor]) -> Plan:
+def plan_accept(document: TextDocument, anchors: Sequence[Anchor]) -> EditPlan:
     """What accepting hunks does; `anchors` are theirs, in order of place and none in conflict."""
     pieces = []
     for anchor in anchors:
         assert anchor.merged is not None, "a conflict can't be accepted"
-        pieces.append(Piece(anchor.hunk, anchor.first, anchor.end, anchor.merged))
-    return writing(document, pieces)
+        pieces.append(HunkEdit(anchor.hunk, anchor.first, anchor.end, anchor.merged))
+    return plan_write(document, pieces)
 
 
-def writing(document: TextDocument, pieces: Sequence[Piece], settle: Settle | None = None) -> Plan:
+def plan_write(
+    document: TextDocument, pieces: Sequence[HunkEdit], settle: Settle | None = None
+) -> EditPlan:
     """What writing `pieces` does; they are in order of place, and none overlaps another."""
     replacements, texts, places, effects, shift = [], {}, {}, [], 0
     last, n_lines = last_gap(document.lines), len(document.lines)
-    for hunk, at, end, text, before, behind in seamed(document, pieces):
+    for hunk, at, end, text, before, after in add_line_boundaries(document, pieces):
         place = range_of(document.lines, at, end)
         start, stop = document.offset_at(place.start), document.offset_at(place.end)
-        replacements.append(Replacement(start, stop, before + text + behind))
+        replacements.append(Replacement(start, stop, before + text + after))
         texts[hunk] = text
         n_old, n_new = end - at, len(whole_lines(text))
         if n_old and end == n_lines and line_end(text):
@@ -68,10 +70,10 @@ def writing(document: TextDocument, pieces: Sequence[Piece], settle: Settle | No
         effects.append((hunk, LineChange(first, n_old, n_new)))
         shift += n_new - n_old
     effects.reverse()
-    return Plan(TextEdit(tuple(replacements)), texts, places, tuple(effects), settle=settle)
+    return EditPlan(TextEdit(tuple(replacements)), texts, places, tuple(effects), settle=settle)
 
 
-def taking_back(document: TextDocument, anchors: Sequence[Anchor]) -> Plan:
+def plan_undo(document: TextDocument, anchors: Sequence[Anchor]) -> EditPlan:
     """What undoing accepted hunks does; `anchors` are theirs, the one accepted last first.
 
     Where each stands by itself, that is to write what was there before. Else it is played through on
@@ -82,11 +84,11 @@ def taking_back(document: TextDocument, anchors: Sequence[Anchor]) -> Plan:
     """
     in_order = sorted(anchors, key=lambda anchor: anchor.first)
     if all(one.end < other.first for one, other in pairwise(in_order)):
-        return _taking_back_apart(document, in_order)
-    return _taking_back_within(document, [copy(anchor) for anchor in anchors])
+        return _plan_disjoint_undo(document, in_order)
+    return _plan_nested_undo(document, [copy(anchor) for anchor in anchors])
 
 
-def _taking_back_within(document: TextDocument, ghosts: Sequence[Anchor]) -> Plan:
+def _plan_nested_undo(document: TextDocument, ghosts: Sequence[Anchor]) -> EditPlan:
     """The same for `ghosts`, copies of the anchors, the one accepted last first."""
     buffer = TextBuffer(document.text)
     texts: dict[str, str] = {}
@@ -101,27 +103,27 @@ def _taking_back_within(document: TextDocument, ghosts: Sequence[Anchor]) -> Pla
         effect = LineChange(ghost.first, n_old, n_new)
         for other in ghosts:
             if other is not ghost:
-                _ = other.follow(effect)
-                _ = other.look(buffer.lines)
+                _ = other.apply_change(effect)
+                _ = other.refresh(buffer.lines)
         ghost.move_to(ghost.first, ghost.first + n_new)
     effects = line_changes(0, document.lines, buffer.lines)
-    return Plan(
+    return EditPlan(
         _difference(document, buffer.lines),
         texts,
         {ghost.hunk: (ghost.first, ghost.end) for ghost in ghosts},
         tuple(("", effect) for effect in effects),
-        back=True,
+        is_undo=True,
     )
 
 
-def _taking_back_apart(document: TextDocument, anchors: Sequence[Anchor]) -> Plan:
+def _plan_disjoint_undo(document: TextDocument, anchors: Sequence[Anchor]) -> EditPlan:
     """The same for `anchors` in order of place, with lines between them."""
     pieces = []
     for anchor in anchors:
         if anchor.merged is None:
             raise CantUndo(anchor.hunk)
-        pieces.append(Piece(anchor.hunk, anchor.first, anchor.end, anchor.merged))
-    return replace(writing(document, pieces), back=True)
+        pieces.append(HunkEdit(anchor.hunk, anchor.first, anchor.end, anchor.merged))
+    return replace(plan_write(document, pieces), is_undo=True)
 
 
 def _difference(document: TextDocument, lines: Sequence[str]) -> TextEdit:

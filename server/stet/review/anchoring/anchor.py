@@ -12,16 +12,16 @@ Zed's action log; the code is not.
 
 from collections.abc import Sequence
 
-from stet.review.anchoring.place import Place
-from stet.review.anchoring.standing import (
-    Fold,
-    Standing,
-    in_turn,
+from stet.review.anchoring.line_span import (
+    ChangeRecord,
+    LineSpan,
+    is_distinctive,
     last_gap,
     lines_around,
-    says_enough,
+    redo_sequence,
     without_ends,
 )
+from stet.review.anchoring.tracked_span import TrackedSpan
 from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement
@@ -33,8 +33,8 @@ _NOWHERE = ("\n\n", "\n\n")
 """Lines that no text has: an insertion that is lost and can't be found by what was round it."""
 
 
-class Anchor(Place):
-    """One hunk's place; owned and changed by its `Track` only.
+class Anchor(TrackedSpan):
+    """One hunk's place; owned and changed by its `TrackedDocument` only.
 
     Attributes:
         hunk: The hunk's id.
@@ -42,7 +42,7 @@ class Anchor(Place):
         is_mixed: Whether `merged` has a line that both the user and the agent have changed.
     """
 
-    __slots__ = ("_base", "_merger", "_stood_beside", "hunk", "is_mixed", "proposed")
+    __slots__ = ("_base", "_merger", "_original_neighbours", "hunk", "is_mixed", "proposed")
 
     def __init__(  # noqa: PLR0913 - where, and between which texts
         self,
@@ -53,7 +53,7 @@ class Anchor(Place):
         proposed: str,
         *,
         is_lost: bool = False,
-        stood: bool = False,
+        was_written: bool = False,
     ) -> None:
         """The anchor of a hunk.
 
@@ -64,7 +64,7 @@ class Anchor(Place):
             base: What it was made against, which is what stands there.
             proposed: What it would write.
             is_lost: Whether it is an insertion whose place was lost there before.
-            stood: Whether that has stood there before, and comes back as it was: an insertion then
+            was_written: Whether that has stood there before, and comes back as it was: an insertion then
                 keeps its line ends unless those beside it are others now.
         """
         first, end = place
@@ -77,7 +77,7 @@ class Anchor(Place):
         self.is_mixed = False
         self._base = whole_lines(base)
         self._merger: Merger | None = None
-        self._stood_beside = lines_around(lines, first, first) if stood else None
+        self._original_neighbours = lines_around(lines, first, first) if was_written else None
         stands = tuple(lines[first:end])
         if is_lost:
             self._around = _NOWHERE
@@ -87,7 +87,7 @@ class Anchor(Place):
         elif not base:
             self._around = lines_around(lines, first, first)
         self.current = base
-        self.merged = self._inserted()
+        self.merged = self._inserted_text()
 
     @property
     def base(self) -> str:
@@ -105,7 +105,7 @@ class Anchor(Place):
         """Whether the text says already what it would write."""
         return self.merged == self.current
 
-    def look(self, lines: Sequence[str]) -> bool:
+    def refresh(self, lines: Sequence[str]) -> bool:
         """See what stands there; called behind the changes of one message.
 
         Args:
@@ -121,27 +121,27 @@ class Anchor(Place):
                 self._see_neighbours(lines)
             return False
         self._find_lines(lines)
-        self._see(lines)
+        self._read_lines(lines)
         return True
 
-    def _see(self, lines: Sequence[str]) -> None:
+    def _read_lines(self, lines: Sequence[str]) -> None:
         """Read the lines that are its own, and those beside them."""
         self._is_due = self._is_touched = False
         self._see_neighbours(lines)
         before, self.current = self.current, self._text_in(lines)
-        self.merged = self._merged(lines, before)
+        self.merged = self._merge(lines, before)
 
     def _find_lines(self, lines: Sequence[str]) -> None:
         """Find the lines that are its own, now that those beside them can be read."""
-        if self._others:
-            self._choose_way(lines)
-        led_to = self.first
-        self._take_in_edges(lines)
+        if self._candidates:
+            self._choose_candidate(lines)
+        merged_to = self.first
+        self._absorb_edge_lines(lines)
         if self._around is not None:
-            self._look_at_gap(lines, self._around)
+            self._refresh_insertion(lines, self._around)
         else:
-            self._leave_out_edges(lines)
-        self._stand_apart(self.first - led_to)
+            self._trim_edge_lines(lines)
+        self._shift_records(self.first - merged_to)
 
     def find_base(self, lines: Sequence[str], floor: int, ceiling: int) -> None:
         """End a conflict where what it was made against stands whole again, more of it than the changes
@@ -152,20 +152,20 @@ class Anchor(Place):
             return
         # Only where all that it has by now is part of it, unless the lines can be told from others.
         lower, upper = self.end - n, self.first
-        if says_enough(self._base):
+        if is_distinctive(self._base):
             lower, upper = min(lower, self.first - n), max(upper, self.end)
         starts = range(max(lower, floor), min(upper, ceiling - n) + 1)
-        found = [at for at in starts if self._base_stands_at(lines, at)]
+        found = [at for at in starts if self._is_base_at(lines, at)]
         if len(found) == 1:
-            self.put_back(Standing(found[0], found[0] + n, is_lost=False), lines)
+            self.restore_span(LineSpan(found[0], found[0] + n, is_lost=False), lines)
 
-    def _base_stands_at(self, lines: Sequence[str], first: int) -> bool:
+    def _is_base_at(self, lines: Sequence[str], first: int) -> bool:
         return all(
             without_end(lines[first + at]) == without_end(line)
             for at, line in enumerate(self._base)
         )
 
-    def _merged(self, lines: Sequence[str], before: str) -> str | None:
+    def _merge(self, lines: Sequence[str], before: str) -> str | None:
         """What is to stand there; None if it is a conflict.
 
         Args:
@@ -175,7 +175,7 @@ class Anchor(Place):
         if self._is_lost:
             return None
         if self._around is not None and not self.current:
-            return None if self.is_behind_all(lines) else self._inserted()
+            return None if self.is_after_unterminated_line(lines) else self._inserted_text()
         if self._merger is None:
             self._merger = Merger(self.base, self.proposed)
         elif self._around is None and self.current == before and not self.merged:
@@ -187,18 +187,24 @@ class Anchor(Place):
             merged += line_end(self.current) or "\n"  # lines have come to stand behind it
         return merged
 
-    def _inserted(self) -> str:
+    def _inserted_text(self) -> str:
         """What is proposed; an insertion fits itself to the lines that it stands between, which may
         be others by now than when it was made.
         """
         if self._around is None or not self.proposed:
             return self.proposed
-        before, behind = self._around
-        ends = {line_end(before), line_end(behind)} - {""}
-        own = line_ends(self.proposed) if self._may_have_other_ends() else frozenset()
-        end = next(iter(ends or own or {"\n"})) if len(ends) < 2 and len(own) < 2 else ""
-        text = self.proposed.replace(next(iter(own)), end) if end and own else self.proposed
-        return text if not behind or line_end(text) else text + (end or "\n")
+        before, after = self._around
+        ends = {line_end(before), line_end(after)} - {""}
+        own_lines = line_ends(self.proposed) if self._may_have_other_ends() else frozenset()
+        end = (
+            next(iter(ends or own_lines or {"\n"})) if len(ends) < 2 and len(own_lines) < 2 else ""
+        )
+        text = (
+            self.proposed.replace(next(iter(own_lines)), end)
+            if end and own_lines
+            else self.proposed
+        )
+        return text if not after or line_end(text) else text + (end or "\n")
 
     def _may_have_other_ends(self) -> bool:
         """Whether an insertion takes over the line ends beside it: not if it stood there before, and
@@ -206,17 +212,19 @@ class Anchor(Place):
 
         Either a line that was beside it has got another end, or none that is there now has the old one.
         """
-        if self._stood_beside is None or self._around is None:
+        if self._original_neighbours is None or self._around is None:
             return True
-        beside = [
+        neighbours = [
             (line, then)
-            for line, then in zip(self._around, self._stood_beside, strict=True)
+            for line, then in zip(self._around, self._original_neighbours, strict=True)
             if line_end(then)
         ]
         return any(
             line != then and without_end(line) == without_end(then) and line_end(line)
-            for line, then in beside
-        ) or (bool(beside) and all(line_end(line) != line_end(then) for line, then in beside))
+            for line, then in neighbours
+        ) or (
+            bool(neighbours) and all(line_end(line) != line_end(then) for line, then in neighbours)
+        )
 
     @property
     def theirs(self) -> str:
@@ -227,11 +235,11 @@ class Anchor(Place):
         [old], [new] = was, ends
         return self.proposed.replace(old, new)
 
-    def is_behind_all(self, lines: Sequence[str]) -> bool:
+    def is_after_unterminated_line(self, lines: Sequence[str]) -> bool:
         """Whether it is an insertion behind a last line that has lost its line end."""
         return self.is_gap and self.first == self.end == len(lines) and bool(lines[-1])
 
-    def _look_at_gap(self, lines: Sequence[str], around: tuple[str, str]) -> None:
+    def _refresh_insertion(self, lines: Sequence[str], around: tuple[str, str]) -> None:
         """Find an insertion's place again, and see whether the text was put there by hand."""
         last = last_gap(lines)
         if self.first > last:
@@ -252,21 +260,23 @@ class Anchor(Place):
                 self._around = lines_around(lines, self.first, self.end)
         self._was_filled = False
 
-    def _take_in_edges(self, lines: Sequence[str]) -> None:
+    def _absorb_edge_lines(self, lines: Sequence[str]) -> None:
         """Lines put before or behind its own are its inside where that makes what was to stand there."""
-        (n_before, n_behind), self._edges = self._edges, (0, 0)
-        first, end = max(self.first - n_before, 0), self.end + n_behind
-        if n_before + n_behind and "".join(lines[first:end]) == self.proposed:
+        (n_before, n_after), self._edges = self._edges, (0, 0)
+        first, end = max(self.first - n_before, 0), self.end + n_after
+        if n_before + n_after and "".join(lines[first:end]) == self.proposed:
             self.first, self.end = first, end
 
-    def _leave_out_edges(self, lines: Sequence[str]) -> None:
+    def _trim_edge_lines(self, lines: Sequence[str]) -> None:
         """Lines that were only put before or behind its own are not its inside."""
-        own = [without_end(line) for line in self._base]
-        while (n_lines := self.end - self.first) > len(own):
+        own_lines = [without_end(line) for line in self._base]
+        while (n_lines := self.end - self.first) > len(own_lines):
             if self._text_in(lines) == self.proposed:
                 return
-            hunks = diff_lines(own, [without_end(line) for line in lines[self.first : self.end]])
-            if hunks and hunks[-1].old_start == len(own):
+            hunks = diff_lines(
+                own_lines, [without_end(line) for line in lines[self.first : self.end]]
+            )
+            if hunks and hunks[-1].old_start == len(own_lines):
                 self.end -= len(hunks[-1].new)
             if hunks and hunks[0].old_start == 0 and not hunks[0].old and self.end > self.first:
                 self.first += len(hunks[0].new)
@@ -275,45 +285,48 @@ class Anchor(Place):
 
     # -- while the editor applies it -------------------------------------------------------------
 
-    def rest(self, lines: Sequence[str]) -> None:
+    def resume_waiting(self, lines: Sequence[str]) -> None:
         """The editor did not apply it: it waits again."""
         self._growing = False
         self._is_due = True
         self._is_lost |= self._around is not None and self.first != self.end
-        _ = self.look(lines)
+        _ = self.refresh(lines)
 
-    def keep_behind(self, line: int, lines: Sequence[str]) -> None:
+    def start_no_earlier(self, line: int, lines: Sequence[str]) -> None:
         """The lines before `line` are another anchor's."""
-        self.put_back(Standing(line, max(self.end, line), self._is_lost), lines)
+        self.restore_span(LineSpan(line, max(self.end, line), self._is_lost), lines)
 
-    def put_back(
-        self, standing: Standing, lines: Sequence[str], folds: tuple[Fold, ...] | None = None
+    def restore_span(
+        self, span: LineSpan, lines: Sequence[str], records: tuple[ChangeRecord, ...] | None = None
     ) -> None:
         """It stands there after all; see what that means.
 
         Args:
-            standing: Where.
+            span: Where.
             lines: The text as it is now.
-            folds: If given, what has been remembered before changes that looked like the inverse of
+            records: If given, what has been remembered before changes that looked like the inverse of
                 some of it, but were none.
         """
-        self._stand_apart(standing.first - self.first)
-        if folds is not None:
-            self._folds, self._again = (*folds, *in_turn(self._again)), ()
-        self.first, self.end, self._is_lost = standing
+        self._shift_records(span.first - self.first)
+        if records is not None:
+            self._undo_records, self._redo_records = (
+                (*records, *redo_sequence(self._redo_records)),
+                (),
+            )
+        self.first, self.end, self._is_lost = span
         self._is_due = True
         if not self._growing:
-            self._stand_there(lines)
+            self._refresh_restored(lines)
 
-    def _stand_there(self, lines: Sequence[str]) -> None:
+    def _refresh_restored(self, lines: Sequence[str]) -> None:
         """See what it means to stand where it was put: all lines there are its own."""
         put_at = self.first
         if self._around is not None:
-            self._look_at_gap(lines, self._around)
-            self._stand_apart(self.first - put_at)
-        self._see(lines)
+            self._refresh_insertion(lines, self._around)
+            self._shift_records(self.first - put_at)
+        self._read_lines(lines)
 
-    def stands_at(self, lines: Sequence[str], text: str) -> tuple[int, int] | None:
+    def find_text(self, lines: Sequence[str], text: str) -> tuple[int, int] | None:
         """The lines within its place on which exactly `text` stands, if it does so once."""
         wanted = whole_lines(text)
         n, place = len(wanted), lines[self.first : self.end]
