@@ -37,9 +37,9 @@ def project_rules(put: Put) -> None:
 @weakness
 def twins_unseen(put: Put) -> None:
     """A file with another name on the disk is like any other."""
-    gate = importlib.import_module("stet.review.gate")
+    gate = importlib.import_module("stet.review.authorization")
     before = gate._warning
-    put(gate.__name__, "_warning", lambda ground: before(replace(ground, has_hard_links=False)))
+    put(gate.__name__, "_warning", lambda status: before(replace(status, has_hard_links=False)))
 
 
 @weakness
@@ -62,7 +62,7 @@ def one_yes(put: Put) -> None:
 @weakness
 def nothing_protected(put: Put) -> None:
     """No file tells a machine what to do."""
-    put("stet.review.gate", "is_protected", lambda name, **where: False)
+    put("stet.review.authorization", "is_protected", lambda name, **where: False)
 
 
 @weakness
@@ -71,7 +71,7 @@ def spelling(put: Put) -> None:
     names = importlib.import_module("stet.workspace.names")
     for module in ("names", "secret_files", "privacy"):
         put(f"stet.workspace.{module}", "folded", lambda part: part)
-    put("stet.review.protected", "skeleton", lambda part: part)
+    put("stet.review.protected_files", "skeleton", lambda part: part)
     for module in ("stet.workspace.names", "stet.workspace.walk"):
         put(module, "has_odd_characters", lambda name: False)
     put("stet.workspace.names", "_check_part", _only_up)
@@ -107,7 +107,7 @@ def anywhere(put: Put) -> None:
 
     put("stet.workspace.paths", "Locator._checked", checked)
     put("stet.workspace.privacy_filter", "PrivacyFilter.check", _nothing)
-    put("stet.review.rules", "_out", _nothing)
+    put("stet.review.rules", "_outside_refusal", _nothing)
 
 
 @weakness
@@ -148,7 +148,7 @@ def opened_by_name(put: Put) -> None:
     """What was judged is opened by its name, through whatever link has come in."""
     system = importlib.import_module("stet.system.os_system").OsSystem
     put("stet.system.os_system", "OsSystem.read_real", system.read_bytes)
-    put("stet.lsp.delivering.delivery", "still_allowed", _nothing)
+    put("stet.lsp.delivering.delivery", "reauthorize", _nothing)
 
 
 @weakness
@@ -242,7 +242,7 @@ def nothing_previewed(put: Put) -> None:
 @weakness
 def hidden_text(put: Put) -> None:
     """Characters that nobody sees are taken as they are."""
-    put("stet.review.gate", "describe_spoofing", lambda new, old, name: "")
+    put("stet.review.authorization", "describe_spoofing", lambda new, old, name: "")
     put("stet.text.special_tokens", "escape_hidden", lambda text: text)
 
 

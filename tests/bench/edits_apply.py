@@ -5,7 +5,7 @@ from enum import Enum
 
 from stet.review.drafts import EditDraft
 from stet.review.proposal import HunkState
-from stet.review.rules import Refused
+from stet.review.rules import ProposalRefused
 from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange
 from stet.text.diff import unified_diff
@@ -40,7 +40,7 @@ def ours(draft: Draft) -> tuple[Verdict, str]:
     )
     try:
         page.ledger.propose_edit(proposal, rules())
-    except Refused as error:
+    except ProposalRefused as error:
         return Verdict.REFUSED, error.refusal.rule
     page.apply(*_typed(_shifted(draft.after, draft.before)))
     if any(hunk.state is not HunkState.PENDING for hunk in page.hunks):

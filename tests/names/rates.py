@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from stet.review.protected import is_protected
+from stet.review.protected_files import is_protected
 from stet.workspace.privacy_filter import PrivacyFilter
 from tests.names.tables import Entry
 from tests.support.world import make_world, uri_at

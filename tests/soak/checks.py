@@ -36,13 +36,13 @@ class CheckedPage(Page):
     def _follow(self, changes: Sequence[TextChange], *, apply: bool = False) -> None:
         if apply:
             changes = [self.buffer.apply(change) for change in changes]
-        self.ledger.follow(URI, tuple(changes), self.buffer.lines)
+        self.ledger.apply_changes(URI, tuple(changes), self.buffer.lines)
         words = Counter(WORD.findall(self.buffer.text))
         self._doubled |= {word for word, n in words.items() if n > 1}
 
     def _is_in_order(self) -> bool:
         """Places are searched by halving."""
-        track = self.ledger._book.track(URI)  # nothing else shows it until much later
+        track = self.ledger._store.tracked(URI)  # nothing else shows it until much later
         places = [] if track is None else [(one.first, one.end) for one in track.live]
         bounds = [line for place in places for line in place]
         return bounds == sorted(bounds) and max(bounds, default=0) <= len(self.buffer.lines)

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Sequence
 
-from stet.review.journal import Footing, Kept
+from stet.review.journal import AnchorSnapshot, RestoredState
 from stet.review.proposal import Hunk
 
 
@@ -13,18 +13,20 @@ class MemoryJournal:
     def __init__(self) -> None:
         self._numbers: dict[str, itertools.count[int]] = {}
         self.hunks: dict[str, Hunk] = {}
-        self.footing: Footing | None = None
+        self.footing: AnchorSnapshot | None = None
 
     def number(self, kind: str, n: int = 1) -> int:
         numbers = self._numbers.setdefault(kind, itertools.count(1))
         first, *_ = [next(numbers) for _ in range(n)]
         return first
 
-    def keep(self, hunks: Sequence[Hunk], *footings: Footing, decision: bool = False) -> None:
+    def keep(
+        self, hunks: Sequence[Hunk], *footings: AnchorSnapshot, decision: bool = False
+    ) -> None:
         for hunk in hunks:
             self.hunks[hunk.id] = hunk
         for footing in footings:
             self.footing = footing
 
-    def kept(self) -> Kept:
-        return Kept(tuple(self.hunks.values()), (self.footing,) if self.footing else ())
+    def kept(self) -> RestoredState:
+        return RestoredState(tuple(self.hunks.values()), (self.footing,) if self.footing else ())

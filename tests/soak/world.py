@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from stet.review.drafts import EditDraft
-from stet.review.errors import CantUndo, Overlap, WrongState
+from stet.review.errors import HunkOverlap, UndoConflict, WrongHunkState
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import LIVE, Hunk, HunkState
 from stet.text.buffer import TextBuffer
@@ -60,7 +60,7 @@ class World(Typist):
         )
         try:
             _ = self.ledger.propose_edit(draft, rules())
-        except Overlap:
+        except HunkOverlap:
             return
 
     def _accept(self) -> None:
@@ -84,7 +84,7 @@ class World(Typist):
             if self._dice.random() < 0.3:
                 try:
                     restored = self.ledger.restore(hunk.id)
-                except WrongState:
+                except WrongHunkState:
                     continue
                 # What is decided is followed less far: in doubt it is a conflict.
                 if restored.state is HunkState.CONFLICT:
@@ -94,7 +94,7 @@ class World(Typist):
         for hunk in self.ledger.live(URI)[:1]:
             try:
                 _ = self.ledger.amend(hunk.id, hunk.new + self._line())
-            except WrongState:
+            except WrongHunkState:
                 continue  # it shares the text's last line with another hunk
 
     def _resolve(self) -> None:
@@ -108,7 +108,7 @@ class World(Typist):
     def _take_theirs(self, hunk: Hunk) -> None:
         try:
             theirs = self.ledger.take_theirs(hunk.id)
-        except WrongState:
+        except WrongHunkState:
             return  # it shares the text's last line with another hunk
         if theirs.state is not HunkState.PENDING:
             raise Violation(f"taking theirs left {theirs}")
@@ -162,13 +162,15 @@ class World(Typist):
         """The server is killed and comes back; the text may have moved on meanwhile."""
         before, live = self._views(), {h.id for h in self.ledger.live(URI)}
         if self._dice.random() < 0.5:
-            footing = self.ledger.footing(URI)
+            footing = self.ledger.anchor_snapshot(URI)
             if footing is not None:
                 self.journal.keep((), footing)
         text = self.buffer.text
         if self._dice.random() < 0.3:
             text = "".join(self._shaken(split_lines(text)))
-        exact = text == self.buffer.text and self.journal.footing == self.ledger.footing(URI)
+        exact = text == self.buffer.text and self.journal.footing == self.ledger.anchor_snapshot(
+            URI
+        )
         # What reads as proposed already was on its way, as far as one can tell.
         # And lines that are gone from their place are looked for elsewhere.
         exact = exact and all(h.old and h.old != h.new for h in self.ledger.live(URI))
@@ -178,7 +180,7 @@ class World(Typist):
         exact = exact and not any(empty_last.search(h.old) for h in self.ledger.live(URI))
         self.buffer = TextBuffer(text)
         self.ledger = ReviewLedger(self.journal)
-        self.ledger.take_back(self.journal.kept(), {URI: text})
+        self.ledger.restore_state(self.journal.kept(), {URI: text})
         self.ledger.opened(URI, self.buffer.lines)
         self._note_buried()
         after = {hunk.id: hunk for hunk in self.ledger.hunks(uri=URI)}
@@ -196,14 +198,14 @@ class World(Typist):
         ids = [hunk.id for hunk in hunks]
         try:
             edit = self.ledger.outbox.send(document, ids, back=back)
-        except CantUndo:
+        except UndoConflict:
             return
         wanted = edit.apply(before)
         self._check_wish(before, wanted, hunks, back=back)
         behaviour = "apply" if honest else self._dice.choice(_BEHAVIOURS)
         self._answer(behaviour, before, wanted)
         if not self.ledger.outbox.arrived(URI):
-            self.ledger.outbox.unsend(URI, "the editor did not")
+            self.ledger.outbox.cancel(URI, "the editor did not")
             self._given_up.update(ids)
         if behaviour in ("apply", "late"):
             state = HunkState.UNDONE if back else HunkState.ACCEPTED

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from stet.review.authorization import Draft, authorize
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
-from stet.review.gate import Draft, admit
-from stet.review.rules import EditRules, Refused
+from stet.review.rules import EditRules, ProposalRefused
 from stet.settings.parse import parse_settings
 from stet.settings.values import EditSettings, Settings
 from stet.system.os_system import OsSystem
@@ -31,7 +31,7 @@ def rules_in(world: Workspace, **settings: object) -> EditRules:
         EditSettings(**settings),  # type: ignore[arg-type]
         editable=lambda uri: True,
         may_create=lambda uri: True,
-        ground=lambda uri: inspect_path(world.snapshot(), uri),
+        path_status=lambda uri: inspect_path(world.snapshot(), uri),
     )
 
 
@@ -78,7 +78,7 @@ def removal(path: Path) -> RemoveDraft:
 def verdict(draft: Draft, rules: EditRules) -> str:
     """The rule against a draft, `protected`, or nothing."""
     try:
-        admitted = admit(draft, rules)
-    except Refused as refused:
+        admitted = authorize(draft, rules)
+    except ProposalRefused as refused:
         return refused.refusal.rule
     return "protected" if admitted.protected else ""

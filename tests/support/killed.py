@@ -20,8 +20,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from stet.review.errors import CantUndo
-from stet.review.journal import Footing, Kept
+from stet.review.errors import UndoConflict
+from stet.review.journal import AnchorSnapshot, RestoredState
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState
 from tests.support.page import URI, Page
@@ -41,13 +41,13 @@ class Life:
         self._tell = tell
         self._store = TestedStore(folder)
         kept = self._store.load()
-        text = next((footing.text for footing in kept.footings), TEXT)
+        text = next((footing.text for footing in kept.anchor_snapshots), TEXT)
         tell(found_in(kept))
         # The file has moved on while nobody was there.
         text = "moved on\n" * (seed % 2) + text
         self._page = Page(text)
         self._page.ledger = ReviewLedger(self._store)
-        self._page.ledger.take_back(kept, {URI: text})
+        self._page.ledger.restore_state(kept, {URI: text})
         self._page.ledger.opened(URI, self._page.buffer.lines)
         self._told = self._states()
 
@@ -77,7 +77,7 @@ class Life:
         if not done or "rejected" in done.values():  # nothing has moved, nothing of it is kept
             self._tell({"done": done})
         else:
-            self._tell({"done": done, "stand": stand(self._page.ledger.footing(URI))})
+            self._tell({"done": done, "stand": stand(self._page.ledger.anchor_snapshot(URI))})
         self._told = now
 
     def _states(self) -> dict[str, str]:
@@ -111,21 +111,21 @@ class Life:
         document = self._page.document
         try:
             edit = self._page.ledger.outbox.send(document, [hunk_id], back=True)
-        except CantUndo:  # another hunk has been written over it
+        except UndoConflict:  # another hunk has been written over it
             return
         self._page.replace(edit.apply(document.text))
 
 
-def stand(footing: Footing | None) -> int:
+def stand(footing: AnchorSnapshot | None) -> int:
     """Names a text and the places of hunks in it."""
     if footing is None:
         return 0
     return zlib.crc32(f"{footing.text}{sorted(footing.lines.items())}".encode())
 
 
-def found_in(kept: Kept) -> Message:
+def found_in(kept: RestoredState) -> Message:
     """What a life tells first."""
-    [footing] = kept.footings or (None,)
+    [footing] = kept.anchor_snapshots or (None,)
     return {"found": {hunk.id: hunk.state for hunk in kept.hunks}, "stand": stand(footing)}
 
 

@@ -28,7 +28,7 @@ def rules(*, editable: bool = True, read_only: bool = False, **settings: object)
         EditSettings(**settings),  # type: ignore[arg-type]
         editable=lambda uri: editable,
         may_create=lambda uri: editable,
-        ground=lambda uri: PathStatus(),
+        path_status=lambda uri: PathStatus(),
         read_only=read_only,
     )
 
@@ -83,7 +83,7 @@ class Page:
 
     def follow(self, *changes: TextChange) -> None:
         """The buffer has taken these changes in one message."""
-        self.ledger.follow(self.uri, changes, self.buffer.lines)
+        self.ledger.apply_changes(self.uri, changes, self.buffer.lines)
 
     def send(self, *hunk_ids: str) -> str:
         """Send hunks, all pending ones by default; gives the text the editor should have then."""
@@ -111,4 +111,4 @@ class Page:
         return self.ledger.outbox.arrived(self.uri)
 
     def unsend(self, reason: str = "no") -> None:
-        self.ledger.outbox.unsend(self.uri, reason)
+        self.ledger.outbox.cancel(self.uri, reason)

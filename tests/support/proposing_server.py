@@ -49,7 +49,7 @@ def propose(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
         EditSettings(),
         editable=lambda _: True,
         may_create=lambda _: True,
-        ground=lambda uri: inspect_path(snapshot, uri),
+        path_status=lambda uri: inspect_path(snapshot, uri),
     )
     hunks: list[Hunk] = []
     for wish in given:

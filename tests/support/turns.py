@@ -23,7 +23,7 @@ from stet.llm.scripted_model import Reply, ScriptedModel
 from stet.lsp.tasks import Tasks
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk
-from stet.review.shown import Shown
+from stet.review.shown_documents import ShownDocuments
 from stet.settings.values import ModelSettings
 from stet.system.memory_system import MemorySystem
 from stet.text.position import Position, Range
@@ -152,14 +152,14 @@ def type_into(workspace: Workspace, ledger: ReviewLedger, edit: WireEdit, path: 
     changes = workspace.apply(Modification(ModificationKind.CHANGED, uri, 9, edits=(edit,)))
     buffer = workspace.buffer(uri)
     assert buffer is not None
-    ledger.follow(uri, changes, buffer.lines)
+    ledger.apply_changes(uri, changes, buffer.lines)
 
 
 def make_desk(workspace: Workspace, *, mode: Mode = Mode.AGENT, asked: str | None = FILE) -> Desk:
     """The desk of a turn asked from a file."""
     place = Place(uri_at(asked) if asked else None)
     ask = Ask(prompt="Do it", mode=mode, place=place, chat="main")
-    shown = Shown()
+    shown = ShownDocuments()
     rules = rules_for(ask, workspace, shown)
     return Desk(
         workspace, ReviewLedger(), rules, "t1", "m", chat="main", asked=place.uri, shown=shown

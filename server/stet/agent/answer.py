@@ -46,9 +46,9 @@ from stet.llm.model import Model
 from stet.llm.model_endpoint import host_of
 from stet.llm.prices import is_free
 from stet.llm.tokens import estimate_prompt
+from stet.review.feedback import FeedbackDelta, collect_feedback
 from stet.review.ledger import ReviewLedger
-from stet.review.shown import Shown, as_shown
-from stet.review.verdicts import News, news_for
+from stet.review.shown_documents import ShownDocuments, as_shown
 from stet.tools.desk import Desk
 from stet.tools.hands import NO_HANDS, Hands
 from stet.tools.question import DO_NOT_SEND, SEND, Question
@@ -76,7 +76,7 @@ class _Seen:
     """
 
     context: Context
-    news: News
+    news: FeedbackDelta
     since: Section | None
     linked: tuple[str, ...]
     manner: Manner
@@ -173,7 +173,7 @@ class Answerer:
                 desk.heard.add("what was shown with your question", seen.context.text)
                 session.opening = Opening(
                     told_first(seen.since),
-                    seen.news.heard,
+                    seen.news.knowledge,
                     desk.shown,
                     prompt,
                     len(session.history) if prompt.history else 0,
@@ -294,7 +294,7 @@ class Answerer:
                 for stretch in context.stretches:
                     snapshot.learn_around(*stretch)
             active = ask.place.uri or snapshot.activity.active
-            news = news_for(snapshot, hunks, heard)
+            news = collect_feedback(snapshot, hunks, heard)
             name = snapshot.name_of(active) if active else ""
             moved = (before, name) if before not in ("", name) else None
             redactor = snapshot.redactor if settings.privacy.redact_secrets else None
@@ -352,7 +352,7 @@ class Answerer:
         return confirm
 
     def _desk(self, turn: Turn, session: Session, seen: _Seen) -> Desk:
-        shown = Shown(seen.context.shown)
+        shown = ShownDocuments(seen.context.shown)
         rules = rules_for(turn.ask, self._workspace, shown, seen.linked)
         snapshot = self._workspace.snapshot()
         desk = Desk(

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Protocol
 from stet.agent.history import Exchange, whole
 from stet.agent.session import Session
 from stet.agent.turn import OVER, Turn, TurnState
+from stet.review.feedback import ModelKnowledge
 from stet.review.store.chat_rows import ChatRow, KeptRows, TurnRow
-from stet.review.verdicts import Heard
 from stet.text.document import TextDocument
 from stet.web.known_addresses import KnownAddresses
 from stet.workspace.uris import canonical, is_tracked
@@ -75,7 +75,7 @@ class Archive:
             self._rows.keep_turn(TurnRow(turn.id, turn.ask.chat, _to_json(asdict(turn))))
 
     def keep_chat(
-        self, chat: str, history: Sequence[Exchange], heard: Heard, n_carried: int = 0
+        self, chat: str, history: Sequence[Exchange], heard: ModelKnowledge, n_carried: int = 0
     ) -> None:
         """Keep what a chat knows; for a worker thread, because that may be much.
 
@@ -164,7 +164,7 @@ def _session_of(row: ChatRow) -> Session | None:
     carried = known.get("carried")
     n_carried = carried if type(carried) is int and carried >= 0 else 0
     named = KnownAddresses(n_sent_characters=n_carried)
-    return Session(row.id, history, heard=Heard(upto, shown), named=named)
+    return Session(row.id, history, heard=ModelKnowledge(upto, shown), named=named)
 
 
 def _why(problem: Exception) -> str:

@@ -14,7 +14,7 @@ from stet.agent.turn import MODES, REMOVAL, Ask, CommentPlace, Turn, TurnState
 from stet.context.builder import Place
 from stet.context.tags import on_one_line
 from stet.review.pending_view import Amendment, PendingView
-from stet.review.readying import NotReady, Ready, made_ready
+from stet.review.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
 from stet.review.rules import EditRules
 from stet.text.ai_comments import AiComment, removal_edit
 from stet.text.change import Bias, TextChange, map_position
@@ -134,7 +134,7 @@ async def _propose(desk: Desk, taken: Taken) -> None:
         live = await desk.live_at(taken.uri)
         if (place := _place_now(desk, live, taken)) is None:
             return
-        view, look = desk.pending_in(live), desk.rules.looking_ahead((live.uri,))
+        view, look = desk.pending_in(live), desk.rules.prefetch_status((live.uri,))
         removed = await asyncio.to_thread(_removed, desk, taken, view, place, look)
         if removed is None:
             return
@@ -148,7 +148,7 @@ async def _propose(desk: Desk, taken: Taken) -> None:
 
 def _removed(
     desk: Desk, taken: Taken, view: PendingView, place: Range, look: Callable[[], EditRules]
-) -> tuple[Ready | NotReady, tuple[str, ...]] | None:
+) -> tuple[PreparedEdit | RejectedDraft, tuple[str, ...]] | None:
     """The text without the comment as the gate has it, and the pending hunks that this takes the place
     of; None where what is pending takes it out. For a worker thread.
     """
@@ -160,7 +160,7 @@ def _removed(
     draft = desk.draft(view.live, taken.name, whole.edit, SUMMARY)
     draft = dataclasses.replace(draft, notes=_notes(view, whole, place))
     repeated = view.repeated(whole.edit, desk.turn, whole.hunks)
-    return made_ready(draft, look()), (*whole.hunks, *repeated)
+    return prepare_or_reject(draft, look()), (*whole.hunks, *repeated)
 
 
 def _place_now(desk: Desk, live: TextDocument, taken: Taken) -> Range | None:

@@ -33,7 +33,7 @@ def look_from(
         place = _now_at(snapshot, asked)
         context = await asyncio.to_thread(_fitting, snapshot, place, desk, with_it)
         for document in context.shown:
-            desk.shown.note(document)
+            desk.shown.record(document)
             name = snapshot.name_of(document.uri)
             if name not in desk.files_read:
                 desk.files_read.append(name)

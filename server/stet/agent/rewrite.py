@@ -21,11 +21,11 @@ from stet.agent.rewriting.selected import passage_at
 from stet.agent.rewriting.syntax import syntax_problem
 from stet.agent.turn import Ask, Turn, TurnState
 from stet.llm.tokens import estimate_prompt
-from stet.review.carrying import carry
 from stet.review.drafts import EditDraft
-from stet.review.instruction import BadInstruction
-from stet.review.readying import NotReady, Ready, made_ready
+from stet.review.edit_instruction import InvalidInstruction
+from stet.review.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
 from stet.review.rules import EditRules
+from stet.review.shown_edit_rebase import rebase_edit
 from stet.text.change import Bias, TextChange, map_position
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
@@ -66,8 +66,8 @@ async def run_rewrite(turn: Turn, crew: Crew) -> Turn:
     try:
         ready = await _made_ready(turn.ask.prompt, desk, shown, passage, text)
         hunks = desk.propose_ready(ready, position=f"replace:{passage.first_line}")
-    except (BadInstruction, ToolError) as error:
-        problem = _WRITTEN_OVER if isinstance(error, BadInstruction) else str(error)
+    except (InvalidInstruction, ToolError) as error:
+        problem = _WRITTEN_OVER if isinstance(error, InvalidInstruction) else str(error)
         turn = dataclasses.replace(turn, rejected=tuple(desk.rejected))
         crew.emit(ToolEnded(turn, ToolRun(_CALL, _CALL, ToolState.ERROR, passage.name, problem)))
         raise TurnFailed(problem) from error
@@ -140,17 +140,17 @@ def _restored(text: str, shown: TextDocument, desk: Desk) -> str:
 
 async def _made_ready(
     summary: str, desk: Desk, shown: TextDocument, passage: Passage, text: str
-) -> Ready | NotReady:
+) -> PreparedEdit | RejectedDraft:
     """The passage as `text`, for the file as it is now; nothing has been awaited since.
 
     Raises:
-        BadInstruction: If the user has written over it.
+        InvalidInstruction: If the user has written over it.
         ToolError: If the file may not be edited, or is changed all the time.
     """
     for _ in range(_TRIES):
         live = await desk.live_at(shown.uri)
         view, changes = desk.pending_in(live), desk.changes_since_shown(live)
-        look = desk.rules.looking_ahead((live.uri,))
+        look = desk.rules.prefetch_status((live.uri,))
         # Comparing a long file takes long.
         edit = await asyncio.to_thread(_carried, passage, text, shown, changes, live)
         draft = desk.draft(live, passage.name, edit, summary)
@@ -170,7 +170,7 @@ def _carried(
     """Return the edit that puts `text` in the passage's place, for the text as it is now.
 
     Raises:
-        BadInstruction: If the user has written over it.
+        InvalidInstruction: If the user has written over it.
     """
     if passage.is_part_of_line:
         start, end = passage.place.start, passage.place.end
@@ -180,12 +180,12 @@ def _carried(
         first, last = live.offset_at(start), live.offset_at(end)
         if live.text[first:last] == passage.text:
             return TextEdit((Replacement(first, last, text),))
-    return carry(passage.edit(text), shown, changes, live)
+    return rebase_edit(passage.edit(text), shown, changes, live)
 
 
-def _looked(draft: EditDraft, look: Callable[[], EditRules]) -> Ready | NotReady:
+def _looked(draft: EditDraft, look: Callable[[], EditRules]) -> PreparedEdit | RejectedDraft:
     """What the gate says of a draft once it has looked; for a worker thread."""
-    return made_ready(draft, look())
+    return prepare_or_reject(draft, look())
 
 
 async def _check(shown: TextDocument, passage: Passage, text: str) -> None:

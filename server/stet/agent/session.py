@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 
 from stet.agent.history import MAX_SAID, Exchange, Prompt, Record
 from stet.agent.turn import Turn, TurnState
+from stet.review.feedback import ModelKnowledge
 from stet.review.proposal import Hunk
-from stet.review.shown import Shown
-from stet.review.verdicts import Heard
+from stet.review.shown_documents import ShownDocuments
 from stet.tools.provenance import OthersWords
 from stet.web.known_addresses import KnownAddresses
 
@@ -37,15 +37,15 @@ class Opening:
     """
 
     text: str
-    heard: Heard
-    shown: Shown
+    heard: ModelKnowledge
+    shown: ShownDocuments
     prompt: Prompt | None = None
     n_known: int = 0
     active: str = ""
     guard: str = ""
     is_refused: bool = False
 
-    def heard_at_its_end(self) -> Heard:
+    def heard_at_its_end(self) -> ModelKnowledge:
         """What the model knows once the turn is over; of many files those it was shown last."""
         shown = {key: one for key, one in self.heard.shown.items() if key not in self.shown}
         # Of a very long text nobody could say in time what has changed in it since.
@@ -77,7 +77,7 @@ class Session:
     history: list[Exchange] = field(default_factory=list)
     queue: deque[str] = field(default_factory=deque)
     running: str | None = None
-    heard: Heard = field(default_factory=Heard)
+    heard: ModelKnowledge = field(default_factory=ModelKnowledge)
     opening: Opening | None = None
     words: list[str] = field(default_factory=list)
     others: OthersWords = field(default_factory=OthersWords)

@@ -15,7 +15,7 @@ from lsprotocol import types as lsp
 
 from stet.agent.turn import Ask
 from stet.lsp.client import Client
-from stet.review.importing import AUTHOR, BlockDraft, find_blocks_in
+from stet.review.imported_hunks import AUTHOR, BlockDraft, find_blocks_in
 from stet.review.ledger import ReviewLedger
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
@@ -57,7 +57,7 @@ class BlockImport:
         self._proposed: dict[str, frozenset[str]] = {}
         """By canonical URI of a closed note, the agent's hunks at its last import."""
         self._told: set[tuple[str, str]] = set()
-        ledger.listen(self._hunks_changed)
+        ledger.subscribe(self._hunks_changed)
 
     async def restored(self) -> None:
         """The hunks of earlier runs are back: look at what was opened meanwhile."""
@@ -162,7 +162,7 @@ class BlockImport:
         if self._workspace.buffer(uri) is not None:
             await self._import_open(uri, tell=True)
         elif draft is not None:
-            if self._ledger.follows(uri):
+            if self._ledger.is_tracked(uri):
                 self._ledger.on_disk(uri, draft.document.text)
             _ = self._ledger.import_blocks(draft, draft.document)
             self._tell(draft)

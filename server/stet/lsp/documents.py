@@ -68,7 +68,7 @@ class Documents:
         if self._ledger.live(modification.uri):
             # What was said of the file before it was open, eglot shows nowhere in it.
             self.opened(modification.uri)
-        if not self._ledger.follows(modification.uri):
+        if not self._ledger.is_tracked(modification.uri):
             return
         buffer = self.workspace.buffer(modification.uri)
         if changes:
@@ -90,7 +90,7 @@ class Documents:
             return
         changes = self.workspace.apply(modification)
         self.edited(modification.uri)
-        if changes and self._ledger.follows(modification.uri):
+        if changes and self._ledger.is_tracked(modification.uri):
             self._follow(modification, changes)
         buffer = self.workspace.buffer(modification.uri) if changes else None
         if buffer is not None:
@@ -102,7 +102,7 @@ class Documents:
         if self._own.takes(modification):
             return
         changes = self.workspace.apply(modification)
-        if changes and self._ledger.follows(modification.uri):
+        if changes and self._ledger.is_tracked(modification.uri):
             self._follow(modification, changes)
         self._blocks.opened(modification.uri)
 
@@ -120,7 +120,7 @@ class Documents:
         self.closed(modification.uri)
         if buffer is not None:
             self._ledger.closed(modification.uri)
-            if self._ledger.follows(modification.uri):
+            if self._ledger.is_tracked(modification.uri):
                 self._renames.closed(modification.uri, buffer.text)
 
     def changed_on_disk(self, params: object) -> None:
@@ -131,4 +131,4 @@ class Documents:
     def _follow(self, modification: Modification, changes: tuple[TextChange, ...]) -> None:
         buffer = self.workspace.buffer(modification.uri)
         assert buffer is not None, "a document that changed is open"
-        self._ledger.follow(modification.uri, changes, buffer.lines)
+        self._ledger.apply_changes(modification.uri, changes, buffer.lines)

@@ -15,7 +15,7 @@ from stet.agent.events import AgentEvent, TurnEnded
 from stet.lsp.client import Client
 from stet.lsp.delivering.delivery import Delivery
 from stet.lsp.delivering.not_done import NotDone
-from stet.review.errors import WrongState
+from stet.review.errors import WrongHunkState
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import LIVE, OPEN, HunkState
 from stet.settings.values import Settings
@@ -78,7 +78,7 @@ class InlineStyle:
         """Have the blocks of these hunks offer other lines than the agent wrote.
 
         Raises:
-            WrongState: If it could not be done; the hunks are as they were.
+            WrongHunkState: If it could not be done; the hunks are as they were.
         """
         seen = {hunk_id: self._ledger.hunk(hunk_id).hash for hunk_id in texts}
 
@@ -96,13 +96,13 @@ class InlineStyle:
         try:
             await self._delivery.write(uri, edit_of, "Stet: amend")
         except NotDone as reason:
-            raise WrongState(str(reason)) from reason
+            raise WrongHunkState(str(reason)) from reason
 
     async def clear(self, uri: str) -> None:
         """Have all blocks of a file taken out; their hunks wait on in the margin."""
 
         def edit_of(document: TextDocument) -> TextEdit | None:
-            return self._ledger.blocks.take_out(document, self._ledger.blocks.standing(uri))
+            return self._ledger.blocks.take_out(document, self._ledger.blocks.shown_blocks(uri))
 
         self._cleared[canonical(uri)] = uri
         try:

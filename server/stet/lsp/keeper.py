@@ -14,7 +14,7 @@ from lsprotocol import types as lsp
 
 from stet.lsp.client import Client
 from stet.lsp.cut_short import carried_out
-from stet.review.journal import Kept
+from stet.review.journal import RestoredState
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import LIVE, Hunk, HunkKind, HunkState
 from stet.review.store.store import Store
@@ -71,7 +71,7 @@ class Keeper:
         self._due: dict[str, None] = {}
         self._touched_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
-        ledger.listen(self._touched)
+        ledger.subscribe(self._touched)
 
     async def restore(self) -> None:
         """Bring back the hunks of earlier runs, or log why that failed."""
@@ -89,22 +89,23 @@ class Keeper:
         # Only now, so that nothing goes which the hunks still need; nobody waits for it.
         _ = self._spawn(asyncio.to_thread(self._tidy, kept.hunks, folders), "tidying up")
 
-    async def _take_back(self, kept: Kept) -> None:
+    async def _take_back(self, kept: RestoredState) -> None:
         """Find the places that hunks of earlier runs have in the files of today."""
         done = await asyncio.to_thread(carried_out, self._system, kept.hunks)
         moved = {canonical(hunk.uri): hunk.new_uri for hunk in done if hunk.new_uri}
         places = {
-            footing.uri: moved.get(canonical(footing.uri), footing.uri) for footing in kept.footings
+            footing.uri: moved.get(canonical(footing.uri), footing.uri)
+            for footing in kept.anchor_snapshots
         }
         texts = await asyncio.to_thread(self._on_disk, places)
-        self._ledger.take_back(kept, texts | self._not_on_disk(kept, places))
+        self._ledger.restore_state(kept, texts | self._not_on_disk(kept, places))
         for hunk in done:
             self._ledger.outbox.confirm_whole(hunk.id)
             if hunk.new_uri:
                 self._ledger.renamed(hunk.uri, hunk.new_uri)
         for hunk in kept.hunks:
             if hunk.state is HunkState.SENT and hunk not in done:
-                self._ledger.outbox.unsend_whole(hunk.id, "")
+                self._ledger.outbox.cancel_whole(hunk.id, "")
         for uri in places.values():
             document, buffer = self._workspace.document(uri), self._workspace.buffer(uri)
             if document is not None and buffer is not None:
@@ -134,10 +135,10 @@ class Keeper:
         if n_emptied or dropped:
             log.info("%s old removals and %s unused state folders dropped", n_emptied, len(dropped))
 
-    def _not_on_disk(self, kept: Kept, places: Mapping[str, str]) -> dict[str, str]:
+    def _not_on_disk(self, kept: RestoredState, places: Mapping[str, str]) -> dict[str, str]:
         """The texts of files that are open, and of what is no file; `places` says where each is now."""
         texts = {}
-        for footing in kept.footings:
+        for footing in kept.anchor_snapshots:
             document = self._workspace.document(places[footing.uri])
             if document is not None:
                 texts[footing.uri] = document.text
@@ -188,6 +189,6 @@ class Keeper:
 
     def _note(self) -> None:
         """Hand over where the hunks of changed files stand; written later, in that order."""
-        footings = (self._ledger.footing(uri) for uri in self._due)
+        footings = (self._ledger.anchor_snapshot(uri) for uri in self._due)
         self._store.note([footing for footing in footings if footing is not None])
         self._due.clear()

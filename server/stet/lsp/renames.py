@@ -110,7 +110,7 @@ class Renames:
 
     async def _judge(self, old: str, new: str) -> None:
         """Two documents with one text: carry the hunks over if it is one file with another name."""
-        if not self._ledger.follows(old):
+        if not self._ledger.is_tracked(old):
             return
         # What waits in the new one tells that it was a file of its own before.
         replaces = bool(self._ledger.live(new))

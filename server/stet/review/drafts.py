@@ -8,7 +8,7 @@ from stet.text.position import Range
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class DraftBase:
     """Who wants something, and what the user is told of it: the part that all drafts share.
 
     Attributes:
@@ -27,7 +27,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EditDraft(Said):
+class EditDraft(DraftBase):
     """An edit of an existing file.
 
     Attributes:
@@ -52,7 +52,7 @@ class EditDraft(Said):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CreateDraft(Said):
+class CreateDraft(DraftBase):
     """A new file.
 
     Attributes:
@@ -65,7 +65,7 @@ class CreateDraft(Said):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MoveDraft(Said):
+class MoveDraft(DraftBase):
     """A file that is to have another name; `name` is the one that it has.
 
     Attributes:
@@ -86,7 +86,7 @@ class MoveDraft(Said):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RemoveDraft(Said):
+class RemoveDraft(DraftBase):
     """A file that is to go to the trash.
 
     Attributes:

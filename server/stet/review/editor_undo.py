@@ -14,10 +14,10 @@ from stet.review.anchoring.overlap_resolution import resolve_overlaps
 from stet.review.anchoring.replay import lines_before
 from stet.review.anchoring.text_states import HunkInText, TextState
 from stet.review.anchoring.tracked_document import TrackedDocument
-from stet.review.book import Book
-from stet.review.following import follow, wait_again
+from stet.review.hunk_store import HunkStore
 from stet.review.noting import hunks_in_text, note_text
-from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkState, but
+from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkState, replace_hunk
+from stet.review.rebase import rebase_hunks, reopen_undone
 from stet.text.change import TextChange
 
 
@@ -30,7 +30,7 @@ class _Way(NamedTuple):
 
 
 def follow_editor(
-    book: Book, track: TrackedDocument, changes: Sequence[TextChange], lines: Sequence[str]
+    book: HunkStore, track: TrackedDocument, changes: Sequence[TextChange], lines: Sequence[str]
 ) -> None:
     """Move the hunks of an open document, and let those wait again that the editor's undo took back.
 
@@ -42,16 +42,16 @@ def follow_editor(
     """
     known = track.undone.texts.find(changes, lines) if track.in_flight is None else None
     if known is None:
-        follow(book, track, changes, lines)
-        if wait_again(book, track, changes):
+        rebase_hunks(book, track, changes, lines)
+        if reopen_undone(book, track, changes):
             note_text(book, track)
         return
     before = hunks_in_text(book, track)
-    with book.together():
-        follow(book, track, changes, lines)
+    with book.batch():
+        rebase_hunks(book, track, changes, lines)
         if track.in_flight is None:
             _restore(book, track, known, before)
-        _ = wait_again(book, track, changes)
+        _ = reopen_undone(book, track, changes)
         _put_in_order(track, known)
     splices = [change.splice for change in changes if change.splice is not None]
     if len(splices) == len(changes):
@@ -60,7 +60,7 @@ def follow_editor(
 
 
 def _restore(
-    book: Book, track: TrackedDocument, known: TextState, before: Sequence[HunkInText]
+    book: HunkStore, track: TrackedDocument, known: TextState, before: Sequence[HunkInText]
 ) -> None:
     """Give hunks the states and places that they had in this text.
 
@@ -99,12 +99,12 @@ def _restore(
     for hunks, state in ((waiting, HunkState.UNDONE), (accepted, HunkState.ACCEPTED)):
         for one in hunks:
             old, new = one.hunk.old, one.hunk.new
-            hunk = but(book[one.hunk.id], state=state, old=old, new=new, reason="")
-            book.put(hunk, stands=track.uri)
-    book.changed(track.uri)
+            hunk = replace_hunk(book[one.hunk.id], state=state, old=old, new=new, reason="")
+            book.save(hunk, stands=track.uri)
+    book.notify(track.uri)
 
 
-def _way_to(book: Book, track: TrackedDocument, known: TextState) -> _Way:
+def _way_to(book: HunkStore, track: TrackedDocument, known: TextState) -> _Way:
     """Return the hunks that are to change, and how."""
     way = _Way([], [], [])
     for one in known.hunks:

@@ -4,9 +4,9 @@ ReviewError
 ├── UnknownHunk
 ├── Overlap
 ├── BlockInTheWay
-├── WrongState
-│   └── OnItsWay
-└── CantUndo
+├── WrongHunkState
+│   └── EditInFlight
+└── UndoConflict
 """
 
 import difflib
@@ -27,7 +27,7 @@ class UnknownHunk(ReviewError):
         super().__init__(f"there is no hunk {hunk_id!r}{hint}")
 
 
-class Overlap(ReviewError):
+class HunkOverlap(ReviewError):
     """A new hunk would share its place with one that must stay."""
 
     def __init__(self, hunk: Hunk) -> None:
@@ -50,18 +50,18 @@ class BlockInTheWay(ReviewError):
         )
 
 
-class WrongState(ReviewError):
+class WrongHunkState(ReviewError):
     """What was asked for can't be done with a hunk that is as it is."""
 
 
-class OnItsWay(WrongState):
+class EditInFlight(WrongHunkState):
     """An edit of the hunk has gone to the editor, whose text must come back first."""
 
     def __init__(self, hunk_id: str) -> None:
         super().__init__(f"{hunk_id} is on its way into the text: try again in a moment")
 
 
-class CantUndo(ReviewError):
+class UndoConflict(ReviewError):
     """The user has written over an accepted hunk since."""
 
     def __init__(self, hunk_id: str) -> None:

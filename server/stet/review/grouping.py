@@ -15,7 +15,7 @@ _PLAIN = frozenset(
 _PLAIN_LANGUAGES = frozenset({"plaintext", "text", "json", "csv", "xml", "html", "diff"})
 
 
-def section_of(document: TextDocument, place: Range, new: str = "") -> str:
+def section_key(document: TextDocument, place: Range, new: str = "") -> str:
     """What a hunk is in, the same for all hunks in one function or section: behind the id of their
     proposal it is their group.
 
@@ -36,7 +36,7 @@ def section_of(document: TextDocument, place: Range, new: str = "") -> str:
     return f"{f'@{nth}' if nth > 1 else ''}:{separator.join(symbol.path)}"
 
 
-def label_of(group: str) -> str | None:
+def group_label(group: str) -> str | None:
     """What the hunks of a group are in, for a person; None if that has no name."""
     return group.partition(":")[2] or None
 
@@ -53,7 +53,7 @@ def style_of(document: TextDocument) -> Style:
     return Style.CODE
 
 
-class _Sections:
+class _OutlineSections:
     """What there is in one text to be in."""
 
     def __init__(self, document: TextDocument) -> None:
@@ -83,8 +83,8 @@ class _Sections:
 
 
 @lru_cache(maxsize=2)  # the hunks of one edit come together; a long page is read once for them
-def _sections(document: TextDocument) -> _Sections:
-    return _Sections(document)
+def _sections(document: TextDocument) -> _OutlineSections:
+    return _OutlineSections(document)
 
 
 def _enclosing(outline: Outline, place: Range, new: str) -> Symbol | None:

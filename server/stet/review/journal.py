@@ -13,7 +13,7 @@ from stet.review.proposal import Hunk
 
 
 @dataclass(frozen=True, slots=True)
-class Footing:
+class AnchorSnapshot:
     """The text of a file at one moment, and where its hunks stood in it.
 
     Attributes:
@@ -30,17 +30,17 @@ class Footing:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class RestoredState:
     """What a journal gives back after a restart.
 
     Attributes:
         hunks: Those this server is to look after, in the order they were made.
-        footings: The last texts known of the files they are about, for hunks of lines; the latest
+        anchor_snapshots: The last texts known of the files they are about, for hunks of lines; the latest
             first. Of one file there are several where several servers had hunks in it.
     """
 
     hunks: tuple[Hunk, ...] = ()
-    footings: tuple[Footing, ...] = ()
+    anchor_snapshots: tuple[AnchorSnapshot, ...] = ()
 
 
 class Journal(Protocol):
@@ -53,19 +53,21 @@ class Journal(Protocol):
         """The first of `n` numbers in a row that nobody has had for `kind` in this workspace."""
         ...
 
-    def keep(self, hunks: Sequence[Hunk], *footings: Footing, decision: bool = False) -> None:
+    def keep(
+        self, hunks: Sequence[Hunk], *snapshots: AnchorSnapshot, decision: bool = False
+    ) -> None:
         """Keep hunks as they are now, and where those of some files stand, all or nothing.
 
         Args:
             hunks: New or changed ones, of any file.
-            footings: Of the files whose hunks are new or have moved.
+            snapshots: Of the files whose hunks are new or have moved.
             decision: Whether the user has decided: then it survives a power cut too.
         """
         ...
 
 
 @dataclass(slots=True)
-class Forgetful:
+class NullJournal:
     """A journal that keeps nothing: for tests, and for the time before the real one is open."""
 
     _numbers: dict[str, Iterator[int]] = field(
@@ -77,5 +79,7 @@ class Forgetful:
         first, *_ = [next(self._numbers[kind]) for _ in range(n)]
         return first
 
-    def keep(self, hunks: Sequence[Hunk], *footings: Footing, decision: bool = False) -> None:
+    def keep(
+        self, hunks: Sequence[Hunk], *snapshots: AnchorSnapshot, decision: bool = False
+    ) -> None:
         """Nothing is kept."""

@@ -9,25 +9,25 @@ import dataclasses
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 
-from stet.review.amending import as_document_has_it
-from stet.review.book import Book, is_of_lines
+from stet.review.amended_text import normalize_line_ends
+from stet.review.authorization import authorize
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.editor_undo import follow_editor
-from stet.review.errors import OnItsWay, WrongState
-from stet.review.following import catch_up
-from stet.review.gate import admit
-from stet.review.importing import BlockDraft, import_blocks
-from stet.review.inline import InlineBlocks
-from stet.review.journal import Footing, Forgetful, Journal, Kept
+from stet.review.errors import EditInFlight, WrongHunkState
+from stet.review.file_rename import rename_file
+from stet.review.hunk_creation import propose_create, propose_lines, propose_move, propose_remove
+from stet.review.hunk_reopening import reopen_hunk, replacing_turn
+from stet.review.hunk_store import HunkStore, is_line_hunk
+from stet.review.imported_hunks import BlockDraft, import_blocks
+from stet.review.inline_blocks import InlineBlocks
+from stet.review.journal import AnchorSnapshot, Journal, NullJournal, RestoredState
 from stet.review.outbox import Outbox
-from stet.review.proposal import LIVE, Hunk, HunkState, Proposal, but
-from stet.review.proposing import propose_create, propose_lines, propose_move, propose_remove
-from stet.review.readying import Ready, ReadyMove, ready, ready_move
+from stet.review.prepared_edit import PreparedEdit, PreparedMove, prepare_draft, prepare_move
+from stet.review.proposal import LIVE, Hunk, HunkState, Proposal, replace_hunk
+from stet.review.rebase import catch_up
 from stet.review.recalling import recall_texts
-from stet.review.renaming import rename
-from stet.review.restoring import replacing_turn, restore
-from stet.review.returning import open_with, take_back
 from stet.review.rules import EditRules
+from stet.review.state_restore import open_with, restore_hunks
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
@@ -44,34 +44,34 @@ class ReviewLedger:
 
     def __init__(self, journal: Journal | None = None) -> None:
         """Nothing is proposed yet; `journal` keeps what outlives the process."""
-        self._book = Book(journal or Forgetful())
-        self.outbox = Outbox(self._book)
-        self.blocks = InlineBlocks(self._book)
+        self._store = HunkStore(journal or NullJournal())
+        self.outbox = Outbox(self._store)
+        self.blocks = InlineBlocks(self._store)
 
-    def listen(self, listener: Callable[[str], None]) -> None:
+    def subscribe(self, listener: Callable[[str], None]) -> None:
         """Call `listener` with the URI of every document whose hunks have changed."""
-        self._book.listen(listener)
+        self._store.subscribe(listener)
 
     # -- proposing -------------------------------------------------------------------------------
 
     def propose_edit(
         self, draft: EditDraft, rules: EditRules, amends: Collection[str] = ()
     ) -> tuple[Hunk, ...]:
-        """As `propose_ready`, for an edit that the gate has not been asked about yet.
+        """As `propose`, for an edit that the gate has not been asked about yet.
 
         Raises:
             Refused: By the gate.
-            ReviewError: As `propose_ready`.
+            ReviewError: As `propose`.
         """
-        return self.propose_ready(ready(draft, rules), amends)
+        return self.propose(prepare_draft(draft, rules), amends)
 
-    def propose_ready(self, ready: Ready, amends: Collection[str] = ()) -> tuple[Hunk, ...]:
+    def propose(self, prepared: PreparedEdit, amends: Collection[str] = ()) -> tuple[Hunk, ...]:
         """Take an edit as pending hunks, none if it changes nothing; or a new file as one.
 
         Live hunks of other turns in the same place are superseded, as is an earlier new file.
 
         Args:
-            ready: What the gate has let through. An edit is for the text as it is now.
+            prepared: What the gate has let through. An edit is for the text as it is now.
             amends: Pending hunks whose effect the edit includes: what of them it leaves as it is
                 stays, the rest is superseded, or withdrawn where nothing takes its place.
 
@@ -79,45 +79,45 @@ class ReviewLedger:
             Overlap: With a live hunk of the same turn, or one that is on its way to the editor.
             ReviewError: If a hunk to amend is not pending.
         """
-        draft = ready.draft
+        draft = prepared.draft
         if isinstance(draft, CreateDraft):
-            return (self.hunk(propose_create(self._book, draft, ready.admitted)),)
+            return (self.hunk(propose_create(self._store, draft, prepared.authorized)),)
         for hunk_id in amends:
             if (hunk := self.hunk(hunk_id)).state is not HunkState.PENDING:
-                raise WrongState(f"{hunk_id} can't be amended: it is {hunk.state}")
-            self._check_here(hunk_id)
-        made = propose_lines(self._book, draft, ready, amends=amends)
+                raise WrongHunkState(f"{hunk_id} can't be amended: it is {hunk.state}")
+            self._check_not_in_flight(hunk_id)
+        made = propose_lines(self._store, draft, prepared, amends=amends)
         return tuple(self.hunk(hunk_id) for hunk_id in made)
 
     def propose_create(self, draft: CreateDraft, rules: EditRules) -> Hunk:
-        """As `propose_ready`, for a new file that the gate has not been asked about yet.
+        """As `propose`, for a new file that the gate has not been asked about yet.
 
         Raises:
             Refused: By the gate.
-            Overlap: As `propose_ready`.
+            Overlap: As `propose`.
         """
-        (hunk,) = self.propose_ready(ready(draft, rules))
+        (hunk,) = self.propose(prepare_draft(draft, rules))
         return hunk
 
     def propose_move(self, draft: MoveDraft, rules: EditRules) -> tuple[Hunk, ...]:
-        """As `propose_ready_move`, for a move that the gate has not been asked about yet.
+        """As `propose_prepared_move`, for a move that the gate has not been asked about yet.
 
         Raises:
             Refused: By the gate, if it refuses any of it.
-            Overlap: As `propose_ready_move`.
+            Overlap: As `propose_prepared_move`.
         """
-        return self.propose_ready_move(ready_move(draft, rules))
+        return self.propose_prepared_move(prepare_move(draft, rules))
 
-    def propose_ready_move(self, ready: ReadyMove) -> tuple[Hunk, ...]:
+    def propose_prepared_move(self, prepared: PreparedMove) -> tuple[Hunk, ...]:
         """Take a file's new name and the edits of its links as one proposal: the move comes first.
 
         Args:
-            ready: What the gate has let through; the edits are for the texts as they are now.
+            prepared: What the gate has let through; the edits are for the texts as they are now.
 
         Raises:
             Overlap: With a live hunk of the same turn, or one on its way to the editor.
         """
-        made = propose_move(self._book, ready)
+        made = propose_move(self._store, prepared)
         return tuple(self.hunk(hunk_id) for hunk_id in made)
 
     def propose_remove(self, draft: RemoveDraft, rules: EditRules) -> Hunk:
@@ -127,7 +127,7 @@ class ReviewLedger:
             Refused: By the gate.
             Overlap: With one that is on its way to the editor.
         """
-        return self.hunk(propose_remove(self._book, draft, admit(draft, rules)))
+        return self.hunk(propose_remove(self._store, draft, authorize(draft, rules)))
 
     def import_blocks(self, draft: BlockDraft, now: TextDocument) -> bool:
         """Take the blocks that another program has put into a note as pending hunks.
@@ -139,7 +139,7 @@ class ReviewLedger:
         Returns:
             Whether all of them stand there still; those that do were taken.
         """
-        return import_blocks(self._book, draft, now)
+        return import_blocks(self._store, draft, now)
 
     # -- asking ----------------------------------------------------------------------------------
 
@@ -149,7 +149,7 @@ class ReviewLedger:
         Raises:
             UnknownHunk: If there is none.
         """
-        return self._book.now(self._book[hunk_id])
+        return self._store.current(self._store[hunk_id])
 
     def hunks(
         self, *, uri: str | None = None, turn: str | None = None, chat: str | None = None
@@ -158,15 +158,15 @@ class ReviewLedger:
 
         `range` is in the current text as long as the hunk is live, or can be undone or restored.
         """
-        kept = self._book.all() if uri is None else self._book.of_file(uri)
-        found = [h for h in kept if turn in (None, h.turn) and chat in (None, h.chat)]
+        restored = self._store.all() if uri is None else self._store.of_file(uri)
+        found = [h for h in restored if turn in (None, h.turn) and chat in (None, h.chat)]
         order = {
             anchor.hunk: nth
             for key in {canonical(hunk.uri) for hunk in found}
-            if (track := self._book.track(key)) is not None
-            for nth, anchor in enumerate(track.live)
+            if (tracked := self._store.tracked(key)) is not None
+            for nth, anchor in enumerate(tracked.live)
         }
-        now = [self._book.now(hunk) for hunk in found]
+        now = [self._store.current(hunk) for hunk in found]
         # At one point the order of their anchors is that of the document.
         now.sort(
             key=lambda h: (
@@ -180,77 +180,79 @@ class ReviewLedger:
 
     def live(self, uri: str) -> tuple[Hunk, ...]:
         """The hunks of `uri` that wait or are on their way, in order of place."""
-        track = self._book.track(uri)
-        anchors = track.live if track else ()
+        tracked = self._store.tracked(uri)
+        anchors = tracked.live if tracked else ()
         # One that was rejected while its edit is on its way still has its anchor among them.
-        lines = [one.hunk for one in anchors if self._book[one.hunk].state in LIVE]
+        lines = [one.hunk for one in anchors if self._store[one.hunk].state in LIVE]
         known = set(lines)
         whole = [
             hunk.id
-            for hunk in self._book.of_file(uri)
+            for hunk in self._store.of_file(uri)
             if hunk.state in LIVE and hunk.id not in known
         ]
         return tuple(self.hunk(hunk_id) for hunk_id in (*whole, *lines))
 
     def live_uris(self) -> tuple[str, ...]:
         """The files with live hunks, sorted."""
-        uris = {canonical(hunk.uri): hunk.uri for hunk in self._book.all() if hunk.state in LIVE}
+        uris = {canonical(hunk.uri): hunk.uri for hunk in self._store.all() if hunk.state in LIVE}
         return tuple(sorted(uris.values()))
 
-    def follows(self, uri: str) -> bool:
+    def is_tracked(self, uri: str) -> bool:
         """Whether `uri` has hunks that its changes must be told to."""
-        return self._book.track(uri) is not None
+        return self._store.tracked(uri) is not None
 
     def uris_below(self, folder: str) -> tuple[str, ...]:
         """The canonical URIs of the files in a folder that have hunks."""
         start = f"{canonical(folder).rstrip('/')}/"
-        return tuple(uri for uri in self._book.files() if uri.startswith(start))
+        return tuple(uri for uri in self._store.files() if uri.startswith(start))
 
     def closed_uris(self) -> tuple[str, ...]:
         """The files that are followed and are not open: only the disk knows their texts."""
-        return tuple(track.uri for track in self._book.tracks() if not track.is_open)
+        return tuple(tracked.uri for tracked in self._store.tracks() if not tracked.is_open)
 
     def spelling(self, uri: str) -> str:
         """`uri` as the latest hunk of that file spells it."""
-        return next((hunk.uri for hunk in reversed(self._book.of_file(uri))), uri)
+        return next((hunk.uri for hunk in reversed(self._store.of_file(uri))), uri)
 
     def replaced_by(self, turn: str) -> tuple[Hunk, ...]:
         """The hunks of earlier turns that those of `turn` have superseded."""
-        return tuple(one for one in self._book.all() if replacing_turn(self._book, one) == turn)
+        return tuple(one for one in self._store.all() if replacing_turn(self._store, one) == turn)
 
     def was_replaced(self, hunk_id: str) -> bool:
         """Return whether a hunk was superseded by one of another turn."""
-        return bool(replacing_turn(self._book, self._book[hunk_id]))
+        return bool(replacing_turn(self._store, self._store[hunk_id]))
 
     def proposals(self, turn: str) -> tuple[Proposal, ...]:
         """What `turn` has proposed, a proposal for each file."""
-        return tuple(found for found in self._book.proposals.values() if found.turn == turn)
+        return tuple(found for found in self._store.proposals.values() if found.turn == turn)
 
     def base_text(self, uri: str) -> str | None:
         """What the hunks of a file that is not open refer to."""
-        track = self._book.track(uri)
-        return None if track is None or track.is_open else track.text
+        tracked = self._store.tracked(uri)
+        return None if tracked is None or tracked.is_open else tracked.text
 
     def edit_of(self, document: TextDocument, hunk_ids: Iterable[str]) -> TextEdit:
         """What accepting these hunks does to `document`, which is the current text.
 
         Conflicts among them are left out.
         """
-        return self.outbox.accepting(document, hunk_ids).edit
+        return self.outbox.plan_accept(document, hunk_ids).edit
 
     def can_undo(self, hunk_id: str) -> bool:
         """Whether an accepted hunk of lines can be taken back by itself, for the text as it is now."""
-        track = self._book.track(self._book[hunk_id].uri)
-        anchor = track.anchor(hunk_id) if track else None
+        tracked = self._store.tracked(self._store[hunk_id].uri)
+        anchor = tracked.anchor(hunk_id) if tracked else None
         return anchor is None or anchor.merged is not None
 
-    def footing(self, uri: str) -> Footing | None:
+    def anchor_snapshot(self, uri: str) -> AnchorSnapshot | None:
         """The text of a file and where its hunks stand in it, for the journal."""
-        return self._book.footing(uri)
+        return self._store.anchor_snapshot(uri)
 
     # -- following the user ----------------------------------------------------------------------
 
-    def follow(self, uri: str, changes: tuple[TextChange, ...], lines: Sequence[str]) -> None:
+    def apply_changes(
+        self, uri: str, changes: tuple[TextChange, ...], lines: Sequence[str]
+    ) -> None:
         """The text of the open document `uri` changed: move its hunks.
 
         Args:
@@ -258,139 +260,139 @@ class ReviewLedger:
             changes: What happened, in order.
             lines: Its lines behind them: the buffer's own, which are read again later.
         """
-        if track := self._book.track(uri):
-            track.lines, track.is_open = lines, True
-            follow_editor(self._book, track, changes, lines)
+        if tracked := self._store.tracked(uri):
+            tracked.lines, tracked.is_open = lines, True
+            follow_editor(self._store, tracked, changes, lines)
 
     def opened(self, uri: str, lines: Sequence[str]) -> None:
-        """`uri` was opened, perhaps with other text than its hunks know; `lines` as for `follow`."""
-        if track := self._book.track(uri):
-            track.uri = uri
-            if not track.is_open:
-                self.blocks.fold_missing(track, "".join(lines))
-            open_with(self._book, track, lines)
-            recall_texts(self._book, track)
+        """`uri` was opened, perhaps with other text than its hunks know; `lines` as for `apply_changes`."""
+        if tracked := self._store.tracked(uri):
+            tracked.uri = uri
+            if not tracked.is_open:
+                self.blocks.apply_missing(tracked, "".join(lines))
+            open_with(self._store, tracked, lines)
+            recall_texts(self._store, tracked)
 
     def on_disk(self, uri: str, text: str) -> None:
         """`uri`, which is not open, has this text: its hunks follow from the text they last knew."""
-        track = self._book.track(uri)
-        if track is not None and not track.is_open:
-            self.blocks.fold_missing(track, text)
-            catch_up(self._book, track, text)
+        tracked = self._store.tracked(uri)
+        if tracked is not None and not tracked.is_open:
+            self.blocks.apply_missing(tracked, text)
+            catch_up(self._store, tracked, text)
 
     def closed(self, uri: str) -> None:
         """`uri` was closed; its hunks keep their place in the text it had."""
-        if track := self._book.track(uri):
-            track.lines, track.is_open = tuple(track.lines), False
+        if tracked := self._store.tracked(uri):
+            tracked.lines, tracked.is_open = tuple(tracked.lines), False
 
     def renamed(self, uri: str, new_uri: str) -> None:
         """The file `uri` is called `new_uri` now: its hunks go with it, beside those that are there."""
-        with self._book.together():
-            rename(self._book, self.outbox, uri, new_uri)
-        self._book.changed(uri)
-        self._book.changed(new_uri)
+        with self._store.batch():
+            rename_file(self._store, self.outbox, uri, new_uri)
+        self._store.notify(uri)
+        self._store.notify(new_uri)
 
-    def take_back(self, kept: Kept, texts: Mapping[str, str]) -> None:
+    def restore_state(self, restored: RestoredState, texts: Mapping[str, str]) -> None:
         """Hunks of an earlier run come back, and follow their files to the text they have now.
 
         Args:
-            kept: What the journal gives.
+            restored: What the journal gives.
             texts: The current text of the files, by URI as the footings spell it; of a file that
                 is gone there is none.
         """
-        take_back(self._book, kept, texts)
+        restore_hunks(self._store, restored, texts)
 
     # -- deciding --------------------------------------------------------------------------------
 
-    def together(self) -> AbstractContextManager[None]:
+    def batch(self) -> AbstractContextManager[None]:
         """Within, many hunks are decided; what outlives the process is there when it is left."""
-        return self._book.together()
+        return self._store.batch()
 
     def reject(self, hunk_id: str, reason: str = "") -> None:
         """The user does not want it.
 
         Raises:
-            WrongState: If it does not wait, or is on its way into the text and its approval has not
+            WrongHunkState: If it does not wait, or is on its way into the text and its approval has not
                 been taken back.
         """
-        hunk = self._book[hunk_id]
+        hunk = self._store[hunk_id]
         if hunk.state is not HunkState.PENDING:
-            raise WrongState(f"{hunk_id} can't be rejected: it is {hunk.state}")
+            raise WrongHunkState(f"{hunk_id} can't be rejected: it is {hunk.state}")
         if self.blocks.reject(hunk_id, reason):
             return
-        track = self._book.track(hunk.uri)
+        tracked = self._store.tracked(hunk.uri)
         is_withdrawn = self.outbox.is_withdrawn(hunk_id)
         if not is_withdrawn:  # else this is done when it is known what came of its edit
-            self._check_here(hunk_id)
-            self.blocks.let_go(hunk_id)
-            if track:
-                track.settle_in_place(hunk_id)
-        rejected = but(hunk, state=HunkState.REJECTED, reason=reason)
-        self._book.put(rejected, decision=True)
-        self._book.changed(hunk.uri)
+            self._check_not_in_flight(hunk_id)
+            self.blocks.release(hunk_id)
+            if tracked:
+                tracked.settle_in_place(hunk_id)
+        rejected = replace_hunk(hunk, state=HunkState.REJECTED, reason=reason)
+        self._store.save(rejected, decision=True)
+        self._store.notify(hunk.uri)
 
     def amend(self, hunk_id: str, new: str) -> Hunk:
         """The user wants another text than the agent wrote; the hunk goes on waiting with that, in the
         line ends of its document.
 
         Raises:
-            WrongState: If it does not wait, is on its way into the text, or about a file as such.
+            WrongHunkState: If it does not wait, is on its way into the text, or about a file as such.
         """
-        hunk = self._book[hunk_id]
-        track = self._book.track(hunk.uri)
+        hunk = self._store[hunk_id]
+        tracked = self._store.tracked(hunk.uri)
         if hunk.state is not HunkState.PENDING:
-            raise WrongState(f"{hunk_id} can't be amended: it is {hunk.state}")
-        if track is None or not is_of_lines(hunk):
-            raise WrongState(f"{hunk_id} can't be amended: it is about a file as such")
+            raise WrongHunkState(f"{hunk_id} can't be amended: it is {hunk.state}")
+        if tracked is None or not is_line_hunk(hunk):
+            raise WrongHunkState(f"{hunk_id} can't be amended: it is about a file as such")
         if self.blocks.is_whole(hunk_id):
-            raise WrongState(f"{hunk_id} stands in the text: change it there")
-        self._check_here(hunk_id)
-        new = as_document_has_it(new, self.hunk(hunk_id), track)
-        if (anchor := track.remake(hunk_id, new)) is None:
-            raise WrongState(f"{hunk_id} can't be changed yet: decide the hunk before it first")
+            raise WrongHunkState(f"{hunk_id} stands in the text: change it there")
+        self._check_not_in_flight(hunk_id)
+        new = normalize_line_ends(new, self.hunk(hunk_id), tracked)
+        if (anchor := tracked.remake(hunk_id, new)) is None:
+            raise WrongHunkState(f"{hunk_id} can't be changed yet: decide the hunk before it first")
         amended = dataclasses.replace(
             hunk, old=anchor.base, new=anchor.proposed, inline=False, reason=""
         )
-        self._book.put(amended, decision=True, stands=hunk.uri)
-        self._book.changed(hunk.uri)
+        self._store.save(amended, decision=True, stands=hunk.uri)
+        self._store.notify(hunk.uri)
         return self.hunk(hunk_id)
 
     def take_theirs(self, hunk_id: str) -> Hunk:
         """The agent's text is to stand in a conflict's place, whatever the user wrote there.
 
         Raises:
-            WrongState: If it is no conflict.
+            WrongHunkState: If it is no conflict.
         """
         hunk = self.hunk(hunk_id)
         if hunk.state is not HunkState.CONFLICT:
-            raise WrongState(f"{hunk_id} is no conflict: it is {hunk.state}")
+            raise WrongHunkState(f"{hunk_id} is no conflict: it is {hunk.state}")
         return self.amend(hunk_id, hunk.new)
 
     def take_mine(self, hunk_id: str) -> None:
         """The user's text is to stand in a conflict's place.
 
         Raises:
-            WrongState: If it is no conflict.
+            WrongHunkState: If it is no conflict.
         """
         if (state := self.hunk(hunk_id).state) is not HunkState.CONFLICT:
-            raise WrongState(f"{hunk_id} is no conflict: it is {state}")
+            raise WrongHunkState(f"{hunk_id} is no conflict: it is {state}")
         self.reject(hunk_id, "your own text stands")
 
     def restore(self, hunk_id: str) -> Hunk:
         """A rejected, undone or superseded hunk waits again, for the text as it is now.
 
         Raises:
-            WrongState: If it is none of these, its place is another hunk's by now or is gone, or an
+            WrongHunkState: If it is none of these, its place is another hunk's by now or is gone, or an
                 edit is still on its way. What replaced a superseded one is superseded in its turn.
         """
-        restore(self._book, hunk_id)
+        reopen_hunk(self._store, hunk_id)
         return self.hunk(hunk_id)
 
-    def _check_here(self, hunk_id: str) -> None:
+    def _check_not_in_flight(self, hunk_id: str) -> None:
         """Make sure that nothing of a hunk is on its way to the editor.
 
         Raises:
-            OnItsWay: If something is.
+            EditInFlight: If something is.
         """
-        if self._book.is_on_its_way(hunk_id):
-            raise OnItsWay(hunk_id)
+        if self._store.is_on_its_way(hunk_id):
+            raise EditInFlight(hunk_id)

@@ -7,14 +7,14 @@ from stet.review.anchoring.block_anchor import BlockAnchor
 from stet.review.anchoring.line_span import text_hash
 from stet.review.anchoring.text_states import HunkInText
 from stet.review.anchoring.tracked_document import TrackedDocument
-from stet.review.book import Book
+from stet.review.hunk_store import HunkStore
 from stet.review.proposal import LIVE, HunkKind, HunkState
 
 _FEW = 200
 """If no more hunks than this are pending, all of them are noted; else those of recent edits."""
 
 
-def note_text(book: Book, track: TrackedDocument, edited: Iterable[str] = ()) -> None:
+def note_text(book: HunkStore, track: TrackedDocument, edited: Iterable[str] = ()) -> None:
     """Note the text of a document as it is now, with the states and places of its hunks.
 
     Args:
@@ -27,7 +27,7 @@ def note_text(book: Book, track: TrackedDocument, edited: Iterable[str] = ()) ->
     texts.note(track.lines, hunks_in_text(book, track))
 
 
-def hunks_in_text(book: Book, track: TrackedDocument) -> list[HunkInText]:
+def hunks_in_text(book: HunkStore, track: TrackedDocument) -> list[HunkInText]:
     """Return the hunks that are noted with a text, the pending ones in their order."""
     return [
         HunkInText(

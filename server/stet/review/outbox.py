@@ -7,10 +7,10 @@ from stet.review.anchoring.anchor import Anchor
 from stet.review.anchoring.edit_plan import EditPlan, plan_accept
 from stet.review.anchoring.overlap_resolution import resolve_overlaps
 from stet.review.anchoring.timed_out_edits import add_timed_out
-from stet.review.book import Book
-from stet.review.following import catch_up, confirm
+from stet.review.hunk_store import HunkStore
 from stet.review.noting import note_text
-from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState, but
+from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState, replace_hunk
+from stet.review.rebase import catch_up, confirm_arrival
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 
@@ -21,19 +21,19 @@ WAITING = "waiting for the editor"
 class Outbox:
     """Part of the ledger: one edit a document at a time, confirmed by the text that comes back."""
 
-    def __init__(self, book: Book) -> None:
-        """`book` holds the hunks."""
-        self._book = book
+    def __init__(self, store: HunkStore) -> None:
+        """`store` holds the hunks."""
+        self._store = store
 
     # -- hunks of lines --------------------------------------------------------------------------
 
-    def accepting(self, document: TextDocument, hunk_ids: Iterable[str]) -> EditPlan:
+    def plan_accept(self, document: TextDocument, hunk_ids: Iterable[str]) -> EditPlan:
         """What accepting these hunks does to `document`, which is the current text.
 
         Conflicts among them are left out.
         """
         wanted = set(hunk_ids)
-        live = self._book.track_for(document).live
+        live = self._store.ensure_tracked(document).live
         return plan_accept(document, [a for a in live if a.hunk in wanted and a.merged is not None])
 
     def send(
@@ -50,69 +50,75 @@ class Outbox:
             The edit. Where it changes nothing, the hunks are confirmed already.
 
         Raises:
-            CantUndo: If the user has written over one of them since.
+            UndoConflict: If the user has written over one of them since.
         """
-        track = self._book.track_for(document)
-        plan = track.plan_undo(document, hunk_ids) if back else self.accepting(document, hunk_ids)
-        note_text(self._book, track, plan.texts)
+        tracked = self._store.ensure_tracked(document)
+        plan = (
+            tracked.plan_undo(document, hunk_ids) if back else self.plan_accept(document, hunk_ids)
+        )
+        note_text(self._store, tracked, plan.texts)
         if not back:
-            sent = [self._book[hunk_id] for hunk_id in plan.texts]
-            self._book.show(*(but(h, state=HunkState.SENT, reason=_kept(h)) for h in sent))
-        if track.timed_out is not None:
-            track.timed_out = track.timed_out.without(plan.texts)
-        track.send(document, plan)
+            sent = [self._store[hunk_id] for hunk_id in plan.texts]
+            self._store.set_transient(
+                *(replace_hunk(h, state=HunkState.SENT, reason=_remaining_reason(h)) for h in sent)
+            )
+        if tracked.timed_out is not None:
+            tracked.timed_out = tracked.timed_out.without(plan.texts)
+        tracked.send(document, plan)
         if not plan.edit.changes(document.text):
-            confirm(self._book, track, plan.places)
-        self._book.changed(document.uri)
+            confirm_arrival(self._store, tracked, plan.places)
+        self._store.notify(document.uri)
         return plan.edit
 
     def is_sent(self, uri: str) -> bool:
         """Whether an edit of `uri` is on its way."""
-        track = self._book.track(uri)
-        return track is not None and track.in_flight is not None
+        tracked = self._store.tracked(uri)
+        return tracked is not None and tracked.in_flight is not None
 
     def arrived(self, uri: str) -> bool:
         """Whether all of the sent edit stands in the text, even if other text changed too."""
-        track = self._book.track(uri)
-        if track is None or track.in_flight is None:
+        tracked = self._store.tracked(uri)
+        if tracked is None or tracked.in_flight is None:
             return True
-        places = {hunk: track.arrived_lines(hunk) for hunk in track.in_flight.plan.texts}
+        places = {hunk: tracked.arrived_lines(hunk) for hunk in tracked.in_flight.plan.texts}
         found = {hunk: place for hunk, place in places.items() if place is not None}
         if len(found) < len(places):
             return False
-        confirm(self._book, track, found)
-        self._book.changed(uri)
+        confirm_arrival(self._store, tracked, found)
+        self._store.notify(uri)
         return True
 
-    def unsend(self, uri: str, reason: str) -> None:
+    def cancel(self, uri: str, reason: str) -> None:
         """The sent edit did not come about: its hunks are as before, but for those that stand."""
-        track = self._book.track(uri)
-        if track is None or track.in_flight is None:
+        tracked = self._store.tracked(uri)
+        if tracked is None or tracked.in_flight is None:
             return
-        places = {hunk: track.arrived_lines(hunk) for hunk in track.in_flight.plan.texts}
-        back, settle = track.in_flight.plan.is_undo, track.in_flight.plan.settle
-        confirm(
-            self._book, track, {hunk: place for hunk, place in places.items() if place is not None}
+        places = {hunk: tracked.arrived_lines(hunk) for hunk in tracked.in_flight.plan.texts}
+        back, settle = tracked.in_flight.plan.is_undo, tracked.in_flight.plan.settle
+        confirm_arrival(
+            self._store,
+            tracked,
+            {hunk: place for hunk, place in places.items() if place is not None},
         )
         for hunk_id, place in places.items():
-            if place is None and (anchor := track.anchor(hunk_id)) is not None:
-                anchor.resume_waiting(track.lines)
-                if self._book[hunk_id].state is HunkState.REJECTED:
-                    track.settle_in_place(hunk_id)  # the user took the approval back meanwhile
+            if place is None and (anchor := tracked.anchor(hunk_id)) is not None:
+                anchor.resume_waiting(tracked.lines)
+                if self._store[hunk_id].state is HunkState.REJECTED:
+                    tracked.settle_in_place(hunk_id)  # the user took the approval back meanwhile
                 elif back:
-                    track.undone.given_up.add(hunk_id)
+                    tracked.undone.given_up.add(hunk_id)
                 else:
-                    self._waits(hunk_id, reason)
-        resolve_overlaps(track.live, track.lines)
+                    self._mark_waiting(hunk_id, reason)
+        resolve_overlaps(tracked.live, tracked.lines)
         if not back and settle is None:
             late = [hunk_id for hunk_id, place in places.items() if place is None]
-            now = TextDocument(track.uri, track.text)
-            track.timed_out = add_timed_out(track.timed_out, now, late)
-        self._book.changed(uri)
+            now = TextDocument(tracked.uri, tracked.text)
+            tracked.timed_out = add_timed_out(tracked.timed_out, now, late)
+        self._store.notify(uri)
 
     # -- accepted hunks of lines between two tries -------------------------------------------------
 
-    def wait(self, uri: str, hunk_ids: Iterable[str], reason: str = WAITING) -> None:
+    def hold(self, uri: str, hunk_ids: Iterable[str], reason: str = WAITING) -> None:
         """Keep accepted hunks as sent until their edit goes out, again or for the first time.
 
         Only for the moment: after a restart they are pending.
@@ -122,108 +128,112 @@ class Outbox:
             hunk_ids: Pending hunks; others stay as they are.
             reason: What they wait for.
         """
-        hunks = [self._book.now(self._book[hunk_id]) for hunk_id in hunk_ids]
-        self._book.show(
+        hunks = [self._store.current(self._store[hunk_id]) for hunk_id in hunk_ids]
+        self._store.set_transient(
             *(
-                but(self._book[hunk.id], state=HunkState.SENT, reason=reason)
+                replace_hunk(self._store[hunk.id], state=HunkState.SENT, reason=reason)
                 for hunk in hunks
                 if hunk.state is HunkState.PENDING
             )
         )
-        self._book.changed(uri)
+        self._store.notify(uri)
 
     def is_waiting(self, hunk_id: str) -> bool:
         """Return whether a hunk is accepted and no edit of it is on its way."""
-        hunk = self._book[hunk_id]
-        return hunk.state is HunkState.SENT and not self._book.is_on_its_way(hunk_id)
+        hunk = self._store[hunk_id]
+        return hunk.state is HunkState.SENT and not self._store.is_on_its_way(hunk_id)
 
-    def take_up(self, hunk_ids: Iterable[str]) -> None:
+    def end_hold(self, hunk_ids: Iterable[str]) -> None:
         """End the waiting of hunks whose edit is about to go out; nobody is told."""
         for hunk_id in filter(self.is_waiting, hunk_ids):
-            self._waits(hunk_id, WAITING)
+            self._mark_waiting(hunk_id, WAITING)
 
     def give_up(self, uri: str, hunk_ids: Iterable[str], reason: str) -> None:
         """End the waiting of hunks whose edit does not go out, for this reason."""
         waiting = [hunk_id for hunk_id in hunk_ids if self.is_waiting(hunk_id)]
         for hunk_id in waiting:
-            self._waits(hunk_id, reason)
+            self._mark_waiting(hunk_id, reason)
         if waiting:
-            self._book.changed(uri)
+            self._store.notify(uri)
 
     def withdraw(self, hunk_id: str) -> None:
         """The user takes an approval back: the hunk is pending, though its edit may be on its way."""
-        self._waits(hunk_id, "")
-        self._book.changed(self._book[hunk_id].uri)
+        self._mark_waiting(hunk_id, "")
+        self._store.notify(self._store[hunk_id].uri)
 
     def is_withdrawn(self, hunk_id: str) -> bool:
         """Return whether an edit is on its way whose approval the user has taken back."""
-        hunk = self._book[hunk_id]
-        track = self._book.track(hunk.uri)
-        if track is None or track.in_flight is None or not self._book.is_on_its_way(hunk_id):
+        hunk = self._store[hunk_id]
+        tracked = self._store.tracked(hunk.uri)
+        if tracked is None or tracked.in_flight is None or not self._store.is_on_its_way(hunk_id):
             return False
-        is_acceptance = not track.in_flight.plan.is_undo and track.in_flight.plan.settle is None
+        is_acceptance = not tracked.in_flight.plan.is_undo and tracked.in_flight.plan.settle is None
         return is_acceptance and hunk.state is HunkState.PENDING
 
     def rejected_after_all(self, hunk_id: str, reason: str) -> None:
         """A hunk that was rejected while its edit was on its way arrived, and has been taken back."""
-        hunk = self._book[hunk_id]
+        hunk = self._store[hunk_id]
         if hunk.state is HunkState.UNDONE:
-            rejected = but(hunk, state=HunkState.REJECTED, reason=reason)
-            self._book.put(rejected, decision=True)
-            self._book.changed(hunk.uri)
+            rejected = replace_hunk(hunk, state=HunkState.REJECTED, reason=reason)
+            self._store.save(rejected, decision=True)
+            self._store.notify(hunk.uri)
 
     # -- hunks about a file as such ---------------------------------------------------------------
 
     def send_whole(self, hunk_id: str) -> None:
         """A new file, a move or a removal goes out now; after a kill that is known."""
-        hunk = self._book[hunk_id]
-        self._book.mark(dataclasses.replace(hunk, state=HunkState.SENT))
-        self._book.changed(hunk.uri)
+        hunk = self._store[hunk_id]
+        self._store.save_transient(dataclasses.replace(hunk, state=HunkState.SENT))
+        self._store.notify(hunk.uri)
 
     def confirm_whole(self, hunk_id: str, text: str = "") -> None:
         """It came about; `text` is what a new file holds then."""
-        hunk = self._book[hunk_id]
+        hunk = self._store[hunk_id]
         done = dataclasses.replace(hunk, state=HunkState.ACCEPTED, new=text or hunk.new, reason="")
-        if track := self._book.track(hunk.uri):
-            track.drop(hunk_id)
-        self._book.put(done, decision=True)
-        self._book.changed(hunk.uri)
+        if tracked := self._store.tracked(hunk.uri):
+            tracked.drop(hunk_id)
+        self._store.save(done, decision=True)
+        self._store.notify(hunk.uri)
 
-    def unsend_whole(self, hunk_id: str, reason: str) -> None:
+    def cancel_whole(self, hunk_id: str, reason: str) -> None:
         """It did not come about: it waits again."""
-        hunk = self._book[hunk_id]
+        hunk = self._store[hunk_id]
         if hunk.state is HunkState.SENT:
-            self._book.mark(dataclasses.replace(hunk, state=HunkState.PENDING, reason=reason))
-            self._book.changed(hunk.uri)
+            self._store.save_transient(
+                dataclasses.replace(hunk, state=HunkState.PENDING, reason=reason)
+            )
+            self._store.notify(hunk.uri)
 
     def hold_back(self, hunk_id: str, reason: str) -> None:
         """A pending hunk does not go out, for this reason."""
-        hunk = self._book[hunk_id]
+        hunk = self._store[hunk_id]
         if hunk.state is HunkState.PENDING:
-            self._book.show(dataclasses.replace(hunk, reason=reason))
-            self._book.changed(hunk.uri)
+            self._store.set_transient(dataclasses.replace(hunk, reason=reason))
+            self._store.notify(hunk.uri)
 
     def undone_whole(self, hunk_id: str) -> None:
         """It was accepted and has been taken back."""
-        hunk = self._book[hunk_id]
+        hunk = self._store[hunk_id]
         undone = dataclasses.replace(hunk, state=HunkState.UNDONE, reason="")
         if hunk.kind is HunkKind.CREATE:
             # There is no text any more; from here on it is followed as if it had been rejected.
-            track = self._book.track_for(TextDocument(hunk.uri, ""))
-            if not track.is_open:
-                catch_up(self._book, track, "")
-            track.settle(Anchor(hunk_id, track.lines, (0, 0), "", hunk.new))
-            self._book.put(undone, decision=True, stands=hunk.uri)
+            tracked = self._store.ensure_tracked(TextDocument(hunk.uri, ""))
+            if not tracked.is_open:
+                catch_up(self._store, tracked, "")
+            tracked.settle(Anchor(hunk_id, tracked.lines, (0, 0), "", hunk.new))
+            self._store.save(undone, decision=True, stands=hunk.uri)
         else:
-            self._book.put(undone, decision=True)
-        self._book.changed(hunk.uri)
+            self._store.save(undone, decision=True)
+        self._store.notify(hunk.uri)
 
-    def _waits(self, hunk_id: str, reason: str) -> None:
-        hunk = self._book[hunk_id]
+    def _mark_waiting(self, hunk_id: str, reason: str) -> None:
+        hunk = self._store[hunk_id]
         if hunk.state is HunkState.SENT:
-            self._book.show(dataclasses.replace(hunk, state=HunkState.PENDING, reason=reason))
+            self._store.set_transient(
+                dataclasses.replace(hunk, state=HunkState.PENDING, reason=reason)
+            )
 
 
-def _kept(hunk: Hunk) -> str:
+def _remaining_reason(hunk: Hunk) -> str:
     """The reason of a hunk, but for what the user's yes settles."""
     return "" if hunk.reason == UNDONE_IN_EDITOR else hunk.reason

@@ -9,7 +9,7 @@ MAX_CHARACTERS = 20_000
 """How much pending text is shown with the lines of a file."""
 
 
-def listing(view: PendingView, first: int, end: int) -> str:
+def render_listing(view: PendingView, first: int, end: int) -> str:
     """Lines `first` to `end` (0-based, half-open), numbered, with the pending hunks between them.
 
     The numbers are those of the text as it is. A pending line has the id of its hunk and a `+` for
@@ -21,14 +21,16 @@ def listing(view: PendingView, first: int, end: int) -> str:
     legend: list[str] = []
     done, room = first, MAX_CHARACTERS
     for hunk in view.hunks:
-        start, behind = hunk.range.start.line, hunk.range.line_after
-        if not (start < end and behind > first) and not (start == behind and first <= start <= end):
+        start, stop_line = hunk.range.start.line, hunk.range.line_after
+        if not (start < end and stop_line > first) and not (
+            start == stop_line and first <= start <= end
+        ):
             continue
-        stop = max(done, min(behind, end))
+        stop = max(done, min(stop_line, end))
         shown.append(number_lines(lines[done:stop], first=done + 1))
         room -= len(hunk.new)
         shown.append(mark_lines(whole_lines(hunk.new), hunk.id) if room >= 0 else "")
-        legend.append(_told(hunk, start, behind) + ("" if room >= 0 else " (cut)"))
+        legend.append(_describe_hunk(hunk, start, stop_line) + ("" if room >= 0 else " (cut)"))
         done = stop
     shown.append(number_lines(lines[done:end], first=done + 1))
     if legend:
@@ -39,9 +41,9 @@ def listing(view: PendingView, first: int, end: int) -> str:
     return "".join(shown)
 
 
-def _told(hunk: Hunk, start: int, behind: int) -> str:
+def _describe_hunk(hunk: Hunk, start: int, stop_line: int) -> str:
     """What a hunk does, in a few words; lines are counted from 1."""
-    if start == behind:
+    if start == stop_line:
         return f"{hunk.id} adds its lines before line {start + 1}"
-    lines = f"line {behind}" if behind == start + 1 else f"lines {start + 1}-{behind}"
+    lines = f"line {stop_line}" if stop_line == start + 1 else f"lines {start + 1}-{stop_line}"
     return f"{hunk.id} replaces {lines}" if hunk.new else f"{hunk.id} takes out {lines}"

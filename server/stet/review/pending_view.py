@@ -46,12 +46,12 @@ class PendingView:
     hunks: tuple[Hunk, ...]
 
     @classmethod
-    def of(cls, live: TextDocument, hunks: Iterable[Hunk], chat: str) -> "PendingView":
+    def build(cls, live: TextDocument, hunks: Iterable[Hunk], chat: str) -> "PendingView":
         """The view of what `chat` has pending in `live`.
 
         Left out are hunks that the user is deciding or has written over.
         """
-        own = (
+        pending = (
             hunk
             for hunk in hunks
             if hunk.chat == chat
@@ -59,7 +59,9 @@ class PendingView:
             and hunk.kind not in WHOLE_FILE
             and live.text_in(hunk.range) == hunk.old
         )
-        return cls(live, tuple(sorted(own, key=lambda hunk: (hunk.range.start, hunk.range.end))))
+        return cls(
+            live, tuple(sorted(pending, key=lambda hunk: (hunk.range.start, hunk.range.end)))
+        )
 
     @cached_property
     def edit(self) -> TextEdit:
@@ -72,12 +74,12 @@ class PendingView:
         return self.edit.apply(self.live.text)
 
     @cached_property
-    def plain_live(self) -> NormalizedText:
+    def normalized_live(self) -> NormalizedText:
         """The live text, to look for what a model quotes."""
         return NormalizedText(self.live.text)
 
     @cached_property
-    def plain(self) -> NormalizedText:
+    def normalized(self) -> NormalizedText:
         """The same of the text with the hunks in it."""
         return NormalizedText(self.text)
 
@@ -92,28 +94,28 @@ class PendingView:
             grown += len(hunk.new) - (written.end - written.start)
         return tuple(spans)
 
-    def touched(self, wish: TextEdit) -> tuple[Hunk, ...]:
-        """The hunks that `wish`, an edit of the view, changes or joins on to."""
+    def touched(self, view_edit: TextEdit) -> tuple[Hunk, ...]:
+        """The hunks that `view_edit`, an edit of the view, changes or joins on to."""
         return tuple(
             hunk
             for hunk, span in zip(self.hunks, self._spans, strict=True)
-            if any(_touches(one, span) for one in wish.replacements)
+            if any(_touches(one, span) for one in view_edit.replacements)
         )
 
-    def amended(self, wish: TextEdit) -> Amendment:
-        """`wish`, an edit of the view, as one of the live text, with the hunks it touches in it.
+    def amended(self, view_edit: TextEdit) -> Amendment:
+        """`view_edit`, an edit of the view, as one of the live text, with the hunks it touches in it.
 
         Cut into hunks anew, equal lines may end up on the other side of a hunk that it does not
         touch. Then all hunks are in it.
         """
-        touched = self.touched(wish)
+        touched = self.touched(view_edit)
         ids = tuple(hunk.id for hunk in touched)
         first = TextEdit(tuple(self._written(hunk) for hunk in touched))
-        then = TextEdit(tuple(self._without_others(one, ids) for one in wish.replacements))
+        then = TextEdit(tuple(self._without_others(one, ids) for one in view_edit.replacements))
         found = Amendment(first.compose(then), ids)
-        if self._with_others(found) == wish.apply(self.text):
+        if self._with_others(found) == view_edit.apply(self.text):
             return found
-        return Amendment(self.edit.compose(wish), tuple(hunk.id for hunk in self.hunks))
+        return Amendment(self.edit.compose(view_edit), tuple(hunk.id for hunk in self.hunks))
 
     def hunks_of(self, edit: TextEdit) -> list[tuple[Range, str]]:
         """Places and new texts of the hunks that an edit of the live text is cut into."""
@@ -159,7 +161,7 @@ class PendingView:
             if hunk.turn == turn and (hunk.range, hunk.new) in again and hunk.id not in amends
         )
 
-    def _without_others(self, one: Replacement, touched: tuple[str, ...]) -> Replacement:
+    def _without_others(self, replacement: Replacement, touched: tuple[str, ...]) -> Replacement:
         """A replacement in the view, where it is if only the hunks `touched` are in it."""
         before_start = before_end = 0
         for hunk, (start, end) in zip(self.hunks, self._spans, strict=True):
@@ -168,9 +170,15 @@ class PendingView:
             written = self._written(hunk)
             grown = end - start - (written.end - written.start)
             # Of lines that a hunk takes out, what ends there stands before and what starts behind.
-            before_start += grown if end <= one.start else 0
-            before_end += grown if start < one.end or (one.start == one.end == end) else 0
-        return Replacement(one.start - before_start, one.end - before_end, one.text)
+            before_start += grown if end <= replacement.start else 0
+            before_end += (
+                grown
+                if start < replacement.end or (replacement.start == replacement.end == end)
+                else 0
+            )
+        return Replacement(
+            replacement.start - before_start, replacement.end - before_end, replacement.text
+        )
 
     def _written(self, hunk: Hunk) -> Replacement:
         return self._replaced(hunk.range, hunk.new)
@@ -179,14 +187,14 @@ class PendingView:
         return Replacement(self.live.offset_at(place.start), self.live.offset_at(place.end), new)
 
 
-def _touches(one: Replacement, span: tuple[int, int]) -> bool:
+def _touches(replacement: Replacement, span: tuple[int, int]) -> bool:
     """Whether a replacement changes what stands at `span`, spans the gap it left, or adds to it."""
     start, end = span
-    if one.start == one.end:
-        return start <= one.start <= end
+    if replacement.start == replacement.end:
+        return start <= replacement.start <= end
     if start == end:
-        return one.start < start < one.end
-    return one.start < end and start < one.end
+        return replacement.start < start < replacement.end
+    return replacement.start < end and start < replacement.end
 
 
 def pending_file(hunks: Iterable[Hunk], chat: str) -> Hunk | None:

@@ -46,7 +46,7 @@ WHOLE_FILE = frozenset({HunkKind.CREATE, HunkKind.MOVE, HunkKind.REMOVE})
 """Kinds that are about a file as such, not about lines of it."""
 
 
-@dataclass(frozen=True, kw_only=True)  # without slots: `but` copies all fields at once
+@dataclass(frozen=True, kw_only=True)  # without slots: `replace_hunk` copies all fields at once
 class Hunk:
     """One decision for the user.
 
@@ -68,8 +68,8 @@ class Hunk:
         summary: One line for the user.
         group: Hunks with the same group are one thing to a reader: a function, a section.
         author: The model that made it.
-        protected: Whether it needs a yes of its own (`stet.review.protected`).
-        inline: Whether it is shown as a block in the text itself (`stet.review.inline`).
+        protected: Whether it needs a yes of its own (`stet.review.protected_files`).
+        inline: Whether it is shown as a block in the text itself (`stet.review.inline_blocks`).
         block: The id in that block where another program has written it; else empty, and the block has
             the hunk's.
         mixed: Whether a line of `new` has changes of the user's in it too, beside the agent's.
@@ -153,7 +153,7 @@ class Proposal:
     hunks: tuple[str, ...]
 
 
-def but(hunk: Hunk, **changes: object) -> Hunk:
+def replace_hunk(hunk: Hunk, **changes: object) -> Hunk:
     """As `dataclasses.replace`, in a seventh of the time: a decision about a thousand hunks makes
     several thousand copies while the event loop waits.
     """

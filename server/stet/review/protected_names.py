@@ -1,9 +1,9 @@
-"""The names that `stet.review.protected` knows beyond its shapes, folded; by who obeys them, and unasked.
+"""The names that `stet.review.protected_files` knows beyond its shapes, folded; by who obeys them, and unasked.
 
 Whoever adds one asks: does some program do what this file says when a folder is opened, a file loaded
 or saved, or something committed, pushed, built, tested, installed or deployed? What a person only reads
 or runs is no matter of this list, nor is a plain source. Names that begin with a dot, end like a lock
-file and so on are known by their shape (`stet.review.shapes`) and not listed here.
+file and so on are known by their shape (`stet.review.protected_shapes`) and not listed here.
 """
 
 FOLDERS = frozenset(

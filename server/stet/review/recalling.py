@@ -11,14 +11,14 @@ from operator import attrgetter
 
 from stet.review.anchoring.text_states import TextStates
 from stet.review.anchoring.tracked_document import TrackedDocument
-from stet.review.book import Book
 from stet.review.editor_undo import follow_editor
-from stet.review.errors import CantUndo
-from stet.review.following import wait_again
+from stet.review.errors import UndoConflict
+from stet.review.hunk_store import HunkStore
 from stet.review.noting import note_text
 from stet.review.outbox import Outbox
 from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkState
-from stet.review.returning import copy_of
+from stet.review.rebase import reopen_undone
+from stet.review.state_restore import copy_of
 from stet.text.buffer import TextBuffer
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
@@ -30,7 +30,7 @@ MAX_LINES = 2_000
 _PLACE = attrgetter("first", "end")
 
 
-def recall_texts(book: Book, track: TrackedDocument) -> None:
+def recall_texts(book: HunkStore, track: TrackedDocument) -> None:
     """Note the texts around the last accepted hunks of a document, if none of its texts is known.
 
     Args:
@@ -59,7 +59,7 @@ def _touch(track: TrackedDocument) -> bool:
     return any(one.end >= other.first for one, other in pairwise(in_order))
 
 
-def _texts_along(book: Book, hunks: Sequence[Hunk], *, back: bool) -> TextStates:
+def _texts_along(book: HunkStore, hunks: Sequence[Hunk], *, back: bool) -> TextStates:
     """Return the texts that a document has as its hunks are accepted, or taken back, one by one.
 
     Args:
@@ -68,7 +68,7 @@ def _texts_along(book: Book, hunks: Sequence[Hunk], *, back: bool) -> TextStates
         back: Whether they are taken back.
     """
     outbox, uri = Outbox(book), hunks[0].uri
-    track = book.track(uri)
+    track = book.tracked(uri)
     assert track is not None, "the copy has the hunks of this document"
     track.undone.texts.add_edited(hunk.id for hunk in hunks)
     for hunk in hunks:
@@ -76,7 +76,7 @@ def _texts_along(book: Book, hunks: Sequence[Hunk], *, back: bool) -> TextStates
         ranks = {one.hunk: nth for nth, one in enumerate(sorted(track.anchors(), key=_PLACE))}
         try:
             edit = outbox.send(document, (hunk.id,), back=back)
-        except CantUndo:
+        except UndoConflict:
             break
         buffer = TextBuffer(document.text)
         changes = changes_between(document.text, edit.apply(document.text))
@@ -87,7 +87,7 @@ def _texts_along(book: Book, hunks: Sequence[Hunk], *, back: bool) -> TextStates
             break
         if back:
             track.undone.due = [hunk.id]
-            if not wait_again(book, track):
+            if not reopen_undone(book, track):
                 break
             # Several insertions may be at one point now: they keep their order.
             track.live.sort(key=lambda one: (*_PLACE(one), ranks[one.hunk]))

@@ -1,7 +1,7 @@
 """The rules of a turn: what the user lets the agent propose, enforced after the model has spoken.
 
-Each `check_` answers for one kind of draft; `stet.review.gate` is the one way through them, and
-`stet.review.stated` what the model is told of them before it starts.
+Each `check_` answers for one kind of draft; `stet.review.authorization` is the one way through them, and
+`stet.review.policy_prompt` what the model is told of them before it starts.
 """
 
 import re
@@ -17,8 +17,19 @@ from stet.workspace.path_status import PathStatus
 from stet.workspace.refusal import Refusal
 
 __all__ = [
-    "EditRules", "Refusal", "Refused", "RejectedEdit", "check_create", "check_edit", "check_hunks",
-    "check_move", "check_open", "check_remove", "check_text", "new_in", "scope_of",
+    "EditRules",
+    "ProposalRefused",
+    "Refusal",
+    "RejectedEdit",
+    "check_create",
+    "check_edit",
+    "check_hunks",
+    "check_move",
+    "check_open",
+    "check_remove",
+    "check_text",
+    "new_in",
+    "scope_of",
 ]  # fmt: skip
 
 MAX_TEXT = 400_000
@@ -31,7 +42,7 @@ _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 """What no text file holds: NUL, and halves of characters that no encoding can write."""
 
 
-class Refused(Exception):
+class ProposalRefused(Exception):
     """A proposal did not pass the gate."""
 
     def __init__(self, refusal: Refusal) -> None:
@@ -65,7 +76,7 @@ class EditRules:
         editable: Whether a file (by URI) lies in the editable scope at this moment; the scope
             `context` grows as the agent reads.
         may_create: Whether a new file (by URI) lies where the scope allows one.
-        ground: What disk and ignore rules say of a place (by URI) at this moment; it may ask the
+        path_status: What disk and ignore rules say of a place (by URI) at this moment; it may ask the
             disk.
         read_only: Whether the turn proposes nothing at all (mode `ask`).
         bound: Gives `ground` for the world as it is when this is asked, for another thread; None
@@ -75,19 +86,19 @@ class EditRules:
     settings: EditSettings
     editable: Callable[[str], bool]
     may_create: Callable[[str], bool]
-    ground: Callable[[str], PathStatus]
+    path_status: Callable[[str], PathStatus]
     read_only: bool = False
     bound: Callable[[], Callable[[str], PathStatus]] | None = None
 
-    def looking_ahead(self, uris: Iterable[str]) -> Callable[[], "EditRules"]:
+    def prefetch_status(self, uris: Iterable[str]) -> Callable[[], "EditRules"]:
         """The same rules with a look at these places; to be called in a worker thread: it asks the
         disk, and the rules that it gives need not.
         """
-        places, look = tuple(uris), self.bound() if self.bound else self.ground
+        places, look = tuple(uris), self.bound() if self.bound else self.path_status
 
         def looked() -> EditRules:
             found = {uri: look(uri) for uri in places}
-            return replace(self, ground=lambda uri: found.get(uri) or self.ground(uri))
+            return replace(self, path_status=lambda uri: found.get(uri) or self.path_status(uri))
 
         return looked
 
@@ -97,9 +108,9 @@ def check_edit(
 ) -> Refusal | None:
     """Whether `hunks` may be proposed for the existing file `uri`, called `name`."""
     return (
-        _mode(rules)
-        or rules.ground(uri).refusal
-        or _in_scope(rules, uri, name)
+        _mode_refusal(rules)
+        or rules.path_status(uri).refusal
+        or _scope_refusal(rules, uri, name)
         or check_hunks(rules, name, hunks)
     )
 
@@ -131,7 +142,7 @@ def check_hunks(rules: EditRules, name: str, hunks: tuple[LineHunk, ...]) -> Ref
 
 def check_create(rules: EditRules, uri: str, name: str) -> Refusal | None:
     """Whether a new file `uri`, called `name`, may be proposed."""
-    return _mode(rules) or _new(rules, uri, name, rules.ground(uri))
+    return _mode_refusal(rules) or _new_file_refusal(rules, uri, name, rules.path_status(uri))
 
 
 def check_move(rules: EditRules, draft: MoveDraft) -> Refusal | None:
@@ -141,28 +152,28 @@ def check_move(rules: EditRules, draft: MoveDraft) -> Refusal | None:
     scope `context`: there it may be moved if it lies where new files may, and if files link to it,
     all of which have been read.
     """
-    ground, new = rules.ground(draft.uri), rules.ground(draft.new_uri)
-    if new.real == ground.real and _is_respelt(draft):
+    status, new = rules.path_status(draft.uri), rules.path_status(draft.new_uri)
+    if new.real == status.real and _is_case_change(draft):
         new = replace(
             new, creation_refusal=None
         )  # the disk folds them: what lies there is the file
     return (
-        _mode(rules)
-        or _whole(ground, draft.name)
-        or (None if _is_known(rules, draft) else _in_scope(rules, draft.uri, draft.name))
-        or _new(rules, draft.new_uri, draft.new_name, new)
+        _mode_refusal(rules)
+        or _whole_file_refusal(status, draft.name)
+        or (None if _is_known(rules, draft) else _scope_refusal(rules, draft.uri, draft.name))
+        or _new_file_refusal(rules, draft.new_uri, draft.new_name, new)
     )
 
 
 def check_remove(rules: EditRules, draft: RemoveDraft) -> Refusal | None:
     """Whether a file may be proposed for the trash."""
-    refusal = _mode(rules) or _whole(rules.ground(draft.uri), draft.name)
+    refusal = _mode_refusal(rules) or _whole_file_refusal(rules.path_status(draft.uri), draft.name)
     if refusal is None and not rules.settings.can_delete:
         refusal = Refusal(
             "edit.canDelete",
             f"The user allows no deleting (edit.canDelete is off): {draft.name!r} stays.",
         )
-    return refusal or _in_scope(rules, draft.uri, draft.name)
+    return refusal or _scope_refusal(rules, draft.uri, draft.name)
 
 
 def check_open(rules: EditRules, name: str, uri: str = "") -> Refusal | None:
@@ -172,7 +183,7 @@ def check_open(rules: EditRules, name: str, uri: str = "") -> Refusal | None:
             "edit.canNavigate",
             f"The user wants no files opened (edit.canNavigate is off): {name!r}.",
         )
-    return rules.ground(uri).refusal if uri else None
+    return rules.path_status(uri).refusal if uri else None
 
 
 def check_text(name: str, new: Iterable[str], old: Iterable[str] = ()) -> Refusal | None:
@@ -202,13 +213,13 @@ def check_text(name: str, new: Iterable[str], old: Iterable[str] = ()) -> Refusa
     return Refusal("text", f"The text for {name!r} holds {what}, which no text file can hold.")
 
 
-def _mode(rules: EditRules) -> Refusal | None:
+def _mode_refusal(rules: EditRules) -> Refusal | None:
     if rules.read_only:
         return Refusal("mode", "This turn only answers: no edits in mode 'ask'.")
     return None
 
 
-def _in_scope(rules: EditRules, uri: str, name: str) -> Refusal | None:
+def _scope_refusal(rules: EditRules, uri: str, name: str) -> Refusal | None:
     if rules.editable(uri):
         return None
     return Refusal(
@@ -217,13 +228,13 @@ def _in_scope(rules: EditRules, uri: str, name: str) -> Refusal | None:
     )
 
 
-def _new(rules: EditRules, uri: str, name: str, ground: PathStatus) -> Refusal | None:
+def _new_file_refusal(rules: EditRules, uri: str, name: str, status: PathStatus) -> Refusal | None:
     """Whether a file may come to be at `uri`."""
     if not rules.settings.can_create:
         return Refusal(
             "edit.canCreate", f"The user allows no new files (edit.canCreate is off): {name!r}."
         )
-    if refusal := ground.refusal or _out(ground, name) or ground.creation_refusal:
+    if refusal := status.refusal or _outside_refusal(status, name) or status.creation_refusal:
         return refusal
     if not rules.may_create(uri):
         return Refusal(
@@ -233,20 +244,20 @@ def _new(rules: EditRules, uri: str, name: str, ground: PathStatus) -> Refusal |
     return None
 
 
-def _whole(ground: PathStatus, name: str) -> Refusal | None:
+def _whole_file_refusal(status: PathStatus, name: str) -> Refusal | None:
     """Whether something may be done to a file as such, whatever its text is."""
-    if refusal := ground.refusal or _out(ground, name):
+    if refusal := status.refusal or _outside_refusal(status, name):
         return refusal
-    if ground.is_link:
+    if status.is_link:
         return Refusal("link", f"{name!r} is a link, and stays: name the file it leads to.")
     return None
 
 
-def _out(ground: PathStatus, name: str) -> Refusal | None:
+def _outside_refusal(status: PathStatus, name: str) -> Refusal | None:
     """What is open may be edited wherever it lies, but nothing else may be done outside the roots."""
-    if not ground.is_outside:
+    if not status.is_outside:
         return None
-    if ground.is_outside_by_link:
+    if status.is_outside_by_link:
         return Refusal("link", f"{name!r} leads out of the workspace by a link.")
     return Refusal("outside", f"{name!r} lies outside the workspace.")
 
@@ -262,7 +273,7 @@ def _is_known(rules: EditRules, draft: MoveDraft) -> bool:
     )
 
 
-def _is_respelt(draft: MoveDraft) -> bool:
+def _is_case_change(draft: MoveDraft) -> bool:
     """Whether the new name differs from the old one in case or Unicode form only."""
     same = folded(draft.name) == folded(draft.new_name)
     return same and draft.name != draft.new_name

@@ -4,8 +4,8 @@ import asyncio
 
 from pydantic import Field
 
+from stet.review.authorization import authorize
 from stet.review.drafts import RemoveDraft
-from stet.review.gate import admit
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.desk import Desk
 from stet.tools.errors import ToolError, UserDeclined
@@ -35,7 +35,7 @@ async def run(params: DeleteFile, desk: Desk) -> str:
     rules = await desk.looked_at(draft.uri)
     with desk.refusing(draft.name, "delete"):
         # Before the user is asked for what is refused anyway.
-        caution = admit(draft, rules).caution
+        caution = authorize(draft, rules).caution
     named = desk.heard.told((draft.name,), desk.user_words)
     cautions = " ".join(each for each in (caution, named) if each)
     question = _question(draft.name, _why(params), cautions)

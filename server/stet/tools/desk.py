@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from stet.index.link_scan import LinkCache
 from stet.index.search_query import Searcher
 from stet.index.word_search import WordSearcher
+from stet.review.block_rebase import rebase_onto_blocks
 from stet.review.drafts import CreateDraft, EditDraft
-from stet.review.errors import Overlap, ReviewError
+from stet.review.errors import HunkOverlap, ReviewError
 from stet.review.ledger import ReviewLedger
 from stet.review.pending_view import PendingView, pending_file
+from stet.review.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
 from stet.review.proposal import Hunk
-from stet.review.readying import NotReady, Ready, made_ready
-from stet.review.rules import EditRules, Refused, RejectedEdit, check_open
-from stet.review.shown import Shown, as_shown, changes_since_text, noted_since
-from stet.review.with_blocks import with_blocks
+from stet.review.rules import EditRules, ProposalRefused, RejectedEdit, check_open
+from stet.review.shown_documents import ShownDocuments, as_shown, changes_since_text, noted_since
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
@@ -88,7 +88,7 @@ class Desk:
     author: str
     chat: str = ""
     asked: str | None = None
-    shown: Shown = field(default_factory=Shown)
+    shown: ShownDocuments = field(default_factory=ShownDocuments)
     files_read: list[str] = field(default_factory=list)
     rejected: list[RejectedEdit] = field(default_factory=list)
     is_last_round: bool = False
@@ -141,14 +141,14 @@ class Desk:
         """
         located = self.locate(name)
         document = await self._look(located.uri)
-        self.shown.note(document)
+        self.shown.record(document)
         if located.name not in self.files_read:
             self.files_read.append(located.name)
         return document
 
     async def looked_at(self, uri: str) -> EditRules:
         """The turn's rules with a look at a place as it is now, taken in a worker thread."""
-        return await asyncio.to_thread(self.rules.looking_ahead((uri,)))
+        return await asyncio.to_thread(self.rules.prefetch_status((uri,)))
 
     async def ask(self, kind: QuestionKind, text: str, choices: Sequence[str] = ()) -> str:
         """Put a question to the user and wait for the answer.
@@ -173,14 +173,14 @@ class Desk:
         """
         located = self.locate_to_write(file, "create")
         rules = await self.looked_at(located.uri)
-        if refusal := rules.ground(located.uri).refusal:  # nor is told whether it is there
+        if refusal := rules.path_status(located.uri).refusal:  # nor is told whether it is there
             raise self.refuse(located.name, "create", refusal)
         if await asyncio.to_thread(self.snapshot().exists, located.uri):
             raise ToolError(f"{file!r} exists already. Change it with `edit_file`.")
         draft = self.creation(located, content, f"Create {located.name}")
-        look = self.rules.looking_ahead((located.uri,))
+        look = self.rules.prefetch_status((located.uri,))
         (hunk,) = self.propose_ready(
-            await asyncio.to_thread(lambda: made_ready(draft, look())), position="create"
+            await asyncio.to_thread(lambda: prepare_or_reject(draft, look())), position="create"
         )
         return hunk
 
@@ -232,7 +232,7 @@ class Desk:
         for _ in range(_TRIES):
             await self.ledger.blocks.clear(uri)
             document = await self._seen(uri)
-            if not self.ledger.blocks.standing(uri):
+            if not self.ledger.blocks.shown_blocks(uri):
                 return document
         raise ToolError(
             "The editor did not take what is pending there out of the text. Ask the user to decide "
@@ -267,7 +267,7 @@ class Desk:
             await asyncio.to_thread(self.snapshot().learn_around, document, first, end)
 
     def was_shown(self, uri: str, wanted: Sequence[str] = ()) -> TextDocument | None:
-        """The text of a file as the model was shown it (`Shown.last`); None if it never was."""
+        """The text of a file as the model was shown it (`ShownDocuments.last`); None if it never was."""
         return self.shown.last(uri, wanted)
 
     def changes_since_shown(
@@ -283,13 +283,13 @@ class Desk:
         """`live` with what this conversation has pending in it."""
         snapshot = self.snapshot()
         hunks = [as_shown(hunk, snapshot, live.real) for hunk in self.ledger.live(live.uri)]
-        return PendingView.of(live, hunks, self.chat)
+        return PendingView.build(live, hunks, self.chat)
 
     def is_current(self, live: TextDocument, view: PendingView) -> bool:
         """Whether `live` is the text to edit still, and `view` what is pending in it."""
         return (
             self.is_now(live)
-            and not self.ledger.blocks.standing(live.uri)
+            and not self.ledger.blocks.shown_blocks(live.uri)
             and self.pending_in(live).hunks == view.hunks
         )
 
@@ -319,9 +319,9 @@ class Desk:
         )
 
     def propose_ready(
-        self, ready: Ready | NotReady, *, position: str, amends: tuple[str, ...] = ()
+        self, ready: PreparedEdit | RejectedDraft, *, position: str, amends: tuple[str, ...] = ()
     ) -> tuple[Hunk, ...]:
-        """Propose what the gate was asked about before (`made_ready`), for the text as it is now.
+        """Propose what the gate was asked about before (`prepare_or_reject`), for the text as it is now.
 
         Args:
             ready: What it said.
@@ -333,17 +333,17 @@ class Desk:
         """
         name = ready.draft.name
         with self.refusing(name, position):
-            if isinstance(ready, NotReady):
+            if isinstance(ready, RejectedDraft):
                 raise ready.refused
-            if ready.admitted.protected:
+            if ready.authorized.protected:
                 ready = ready.with_caution(self.who_named(name))
             try:
                 snapshot = self.snapshot()
-                ready = with_blocks(ready, snapshot)
+                ready = rebase_onto_blocks(ready, snapshot)
                 real = ready.draft.document if isinstance(ready.draft, EditDraft) else None
-                hunks = self.ledger.propose_ready(ready, amends)
+                hunks = self.ledger.propose(ready, amends)
                 return tuple(as_shown(hunk, snapshot, real) for hunk in hunks)
-            except Overlap as overlap:
+            except HunkOverlap as overlap:
                 again = "To change what is pending, quote that text as `old_text`."
                 raise ToolError(f"{name!r}: {overlap}. {again}") from overlap
 
@@ -376,7 +376,7 @@ class Desk:
         """
         try:
             yield
-        except Refused as refused:
+        except ProposalRefused as refused:
             raise self.refuse(name, position, refused.refusal) from refused
         except ReviewError as error:
             raise ToolError(f"{name!r}: {error}.") from error

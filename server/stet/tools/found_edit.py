@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from stet.review.readying import NotReady, Ready, made_ready
+from stet.review.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
 from stet.review.rules import EditRules
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
@@ -38,8 +38,8 @@ async def find_edit(
     bind: Callable[[TextDocument], Callable[[], Found]],
     *,
     position: str,
-) -> tuple[Found, Ready | NotReady]:
-    """An edit of a file as it is now, and what the gate says of it, for `Desk.propose_ready`; nothing
+) -> tuple[Found, PreparedEdit | RejectedDraft]:
+    """An edit of a file as it is now, and what the gate says of it, for `Desk.propose`; nothing
     has been awaited since.
 
     Args:
@@ -54,9 +54,9 @@ async def find_edit(
     """
     for _ in range(_TRIES):
         live = await desk.live(file, position=position)
-        find, look = bind(live), desk.rules.looking_ahead((live.uri,))
+        find, look = bind(live), desk.rules.prefetch_status((live.uri,))
         found, ready = await asyncio.to_thread(_made_ready, desk, live, file, find, look)
-        if desk.is_now(live) and not desk.ledger.blocks.standing(live.uri):
+        if desk.is_now(live) and not desk.ledger.blocks.shown_blocks(live.uri):
             return found, ready
     raise ToolError(f"{file!r} is being changed. Try again later.")
 
@@ -67,8 +67,8 @@ def _made_ready(
     name: str,
     find: Callable[[], Found],
     look: Callable[[], EditRules],
-) -> tuple[Found, Ready | NotReady]:
+) -> tuple[Found, PreparedEdit | RejectedDraft]:
     """The edit, looked for, and what the gate says once it has looked; for a worker thread."""
     found = find()
     draft = desk.draft(live, name, found.edit, found.summary)
-    return found, made_ready(draft, look())
+    return found, prepare_or_reject(draft, look())

@@ -15,8 +15,8 @@ from stet.index.link_resolver import ResolvedLink, resolve_link
 from stet.index.link_scan import ScannedLinks, scan_links
 from stet.index.link_writer import write_link, write_url
 from stet.index.links import NOTES, ending_of, find_links
-from stet.review.instruction import BadInstruction, Instruction, find_heading
-from stet.review.instruction import resolve as place_text
+from stet.review.edit_instruction import EditInstruction, InvalidInstruction, find_heading
+from stet.review.edit_instruction import resolve_instruction as place_text
 from stet.system.system import FileKind
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
@@ -174,7 +174,7 @@ def _section(after: str | None, live: TextDocument) -> tuple[int, int]:
         return 0, live.n_lines
     try:
         first = find_heading(live, after)
-    except BadInstruction as error:
+    except InvalidInstruction as error:
         raise ToolError(f"{error}") from error
     outline = Outline(live.lines, Style.MARKDOWN)
     heading = outline.enclosing(first - 1)
@@ -199,8 +199,8 @@ def _placed(link: str, live: TextDocument, first: int, last: int) -> TextEdit:
     if end < live.n_lines:
         # A paragraph of its own on this side too.
         content += "" if not live.lines[end].strip() else "\n"
-        return place_text(Instruction("insert", end + 1), f"{content}\n", live)
-    return place_text(Instruction("end"), content, live)
+        return place_text(EditInstruction("insert", end + 1), f"{content}\n", live)
+    return place_text(EditInstruction("end"), content, live)
 
 
 def _next(marker: str) -> str:

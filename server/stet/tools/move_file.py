@@ -12,10 +12,10 @@ from stet.index.link import Link
 from stet.index.link_rewrites import files_linking_to, rewrite_links
 from stet.index.link_scan import ScannedLinks, scan_links
 from stet.index.links import find_links
+from stet.review.block_rebase import rebase_onto_blocks
 from stet.review.drafts import EditDraft, MoveDraft
-from stet.review.readying import ReadyMove, ready_move
+from stet.review.prepared_edit import PreparedMove, prepare_move
 from stet.review.rules import EditRules
-from stet.review.with_blocks import with_blocks
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
@@ -53,10 +53,10 @@ async def run(params: MoveFile, desk: Desk) -> str:
     old, new = places.old, places.new
     with desk.refusing(old.name, "move"):
         ready, plan = await _ready(places, desk)
-        if ready.admitted.protected:
+        if ready.authorized.protected:
             ready = ready.with_caution(desk.who_named(old.name, new.name))
-        links_ready = tuple(with_blocks(link, desk.snapshot()) for link in ready.links)
-        move, *links = desk.ledger.propose_ready_move(replace(ready, links=links_ready))
+        links_ready = tuple(rebase_onto_blocks(link, desk.snapshot()) for link in ready.links)
+        move, *links = desk.ledger.propose_prepared_move(replace(ready, links=links_ready))
     told = f"Proposed {move.id}: {old.name} becomes {new.name}"
     if links:
         files = ", ".join(dict.fromkeys(link.name for link in ready.draft.links))
@@ -108,7 +108,7 @@ async def _places(params: MoveFile, desk: Desk) -> _Places:
     return _Places(old, new, holds_text)
 
 
-async def _ready(places: _Places, desk: Desk) -> tuple[ReadyMove, "_Plan"]:
+async def _ready(places: _Places, desk: Desk) -> tuple[PreparedMove, "_Plan"]:
     """The move with the edits of all links, each of the text as it is now, as the gate lets it through.
 
     Raises:
@@ -122,7 +122,7 @@ async def _ready(places: _Places, desk: Desk) -> tuple[ReadyMove, "_Plan"]:
         _check_scope(plan, places, desk)
         documents = {path: await desk.live_at(plan.scan.uris[path]) for path in sorted(plan.edits)}
         uris = [plan.scan.uris[path] for path in documents]
-        look = desk.rules.looking_ahead([old.uri, new.uri, *uris])
+        look = desk.rules.prefetch_status([old.uri, new.uri, *uris])
         rules, unchanged = await asyncio.to_thread(_look, look, plan, documents)
         links = _link_edits(plan, documents, unchanged, f"Links to {old.name} at {new.name}", desk)
         if links is None:
@@ -140,7 +140,7 @@ async def _ready(places: _Places, desk: Desk) -> tuple[ReadyMove, "_Plan"]:
             holds_text=places.holds_text,
             linked_from=plan.linked_from,
         )
-        ready = await asyncio.to_thread(ready_move, draft, rules)
+        ready = await asyncio.to_thread(prepare_move, draft, rules)
         # Nothing is awaited from here on: what was looked at first may have changed meanwhile.
         if all(desk.is_now(link.document) for link in links):
             return ready, plan

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from stet.review.pending_listing import listing
+from stet.review.pending_listing import render_listing
 from stet.review.pending_view import PendingView
 from stet.text.document import TextDocument
 from stet.tools.base import Params, Tool, ToolGroup, ToolKind
@@ -43,11 +43,11 @@ async def run(params: ReadFile, desk: Desk) -> str:
         if (new := desk.pending_file(params.file)) is None:
             raise await with_near_names(error, params.file, desk) from error
         document = TextDocument(new.uri, new.new)
-        desk.shown.note(document)
+        desk.shown.record(document)
         view = PendingView(document, ())
         head = f"({params.file} is not there yet: this is your pending proposal {new.id}.)\n"
     if document.n_lines == 0:
-        return head + listing(view, 0, 0) + f"{params.file} is empty.\n"
+        return head + render_listing(view, 0, 0) + f"{params.file} is empty.\n"
     if params.start_line > document.n_lines:
         raise ToolError(
             f"{params.file!r} has {document.n_lines} lines; start_line {params.start_line} is past "
@@ -60,7 +60,7 @@ async def run(params: ReadFile, desk: Desk) -> str:
     lines = document.lines[params.start_line - 1 : min(last, params.start_line + MAX_LINES)]
     shown = _fitting(lines)
     await desk.learn_around(document, params.start_line - 1, params.start_line - 1 + shown)
-    text = head + listing(view, params.start_line - 1, params.start_line - 1 + shown)
+    text = head + render_listing(view, params.start_line - 1, params.start_line - 1 + shown)
     if shown == 0:
         more = f"; read on with start_line={params.start_line + 1}" if len(lines) > 1 else ""
         return (

@@ -11,9 +11,9 @@ from stet.agent.lifecycle import Course, ToolRun, ToolState
 from stet.agent.turn import Ask, CommentPlace, Mode, Turn, TurnState
 from stet.context.builder import Place
 from stet.llm.messages import Message, ToolCall, Usage
+from stet.review.feedback import ModelKnowledge
 from stet.review.rules import RejectedEdit
 from stet.review.store.chat_rows import ChatRow, KeptRows, TurnRow
-from stet.review.verdicts import Heard
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
 from stet.tools.question import Question
@@ -97,7 +97,7 @@ def test_what_a_conversation_knows_comes_back() -> None:
         Message("assistant", "So."),
     )
     history = [Exchange(messages, "Why?", "So.", Record.of(FULL, (), "a.py", "b.py"))]
-    heard = Heard(4, {"file:///ws/a": TextDocument("file:///ws/a", "text\n")})
+    heard = ModelKnowledge(4, {"file:///ws/a": TextDocument("file:///ws/a", "text\n")})
     archive.keep_chat("main", history, heard, 17)
     [back] = archive.load().sessions
     assert (back.chat, back.history, back.heard) == ("main", history, heard)
@@ -107,17 +107,17 @@ def test_what_a_conversation_knows_comes_back() -> None:
 def test_of_a_long_history_the_end_is_kept() -> None:
     archive = Archive(_Rows())
     history = [Exchange.in_short(str(n), "x", None, 2) for n in range(MAX_EXCHANGES + 5)]
-    archive.keep_chat("main", history, Heard())
+    archive.keep_chat("main", history, ModelKnowledge())
     assert archive.load().sessions[0].history == history[5:]
     huge = Exchange.in_short("x" * MAX_CHARACTERS, "", None, 2)
-    archive.keep_chat("main", [huge, *history[:2]], Heard())
+    archive.keep_chat("main", [huge, *history[:2]], ModelKnowledge())
     assert archive.load().sessions[0].history == history[:2]
 
 
 def test_a_call_without_its_result_comes_back_with_one() -> None:
     archive = Archive(_Rows())
     torn = (Message("user", "x"), Message("assistant", "", (ToolCall("c1", "done", "{}"),)))
-    archive.keep_chat("main", [Exchange(torn, "x", "")], Heard())
+    archive.keep_chat("main", [Exchange(torn, "x", "")], ModelKnowledge())
     [exchange] = archive.load().sessions[0].history
     assert [message.role for message in exchange.messages] == ["user", "assistant", "tool"]
 
@@ -159,7 +159,7 @@ def test_of_a_chat_only_texts_of_documents_are_believed() -> None:
     fields = json.dumps({"history": [], "upto": -1})
     rows.keep_chat(ChatRow("main", fields, {"http://x/": "a", "untitled:u": "b"}))
     [session] = Archive(rows).load().sessions
-    assert session.heard == Heard(None, {"untitled:u": TextDocument("untitled:u", "b")})
+    assert session.heard == ModelKnowledge(None, {"untitled:u": TextDocument("untitled:u", "b")})
 
 
 def test_half_a_character_is_no_reason_to_lose_a_turn() -> None:
@@ -171,5 +171,5 @@ def test_half_a_character_is_no_reason_to_lose_a_turn() -> None:
 def test_without_rows_nothing_is_kept() -> None:
     archive = Archive()
     archive.keep_turn(FULL)
-    archive.keep_chat("main", [], Heard())
+    archive.keep_chat("main", [], ModelKnowledge())
     assert archive.load() == Past()

@@ -11,7 +11,7 @@ from stet.agent.events import AgentEvent, Asked, TurnEnded
 from stet.agent.history import MAX_SAID, NOT_RUN, Exchange
 from stet.agent.turn import TurnState
 from stet.llm.scripted_model import call, combine, say
-from stet.review.verdicts import Heard
+from stet.review.feedback import ModelKnowledge
 from tests.support.one_file_turns import DONE, EDIT, TEXT, Held, table
 from tests.support.turns import Table
 from tests.support.world import make_world
@@ -111,7 +111,7 @@ class KeptChats(Archive):
         self.chats: dict[str, Sequence[Exchange]] = {}
 
     def keep_chat(
-        self, chat: str, history: Sequence[Exchange], heard: Heard, n_carried: int = 0
+        self, chat: str, history: Sequence[Exchange], heard: ModelKnowledge, n_carried: int = 0
     ) -> None:
         self.chats[chat] = history
 
@@ -125,7 +125,7 @@ class SlowArchive(Archive):
         self._loop = loop
 
     def keep_chat(
-        self, chat: str, history: Sequence[Exchange], heard: Heard, n_carried: int = 0
+        self, chat: str, history: Sequence[Exchange], heard: ModelKnowledge, n_carried: int = 0
     ) -> None:
         self._loop.call_soon_threadsafe(self.begun.set)
         assert self.may.wait(5)

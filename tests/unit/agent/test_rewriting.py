@@ -12,7 +12,7 @@ from stet.llm.messages import Completion, StopReason
 from stet.llm.model import Request
 from stet.llm.scripted_model import Reply, say
 from stet.review.drafts import EditDraft
-from stet.review.readying import NotReady, Ready, made_ready
+from stet.review.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
 from stet.review.rules import EditRules
 from stet.settings.values import EditSettings, Settings
 from stet.workspace.modification import WireEdit
@@ -133,9 +133,9 @@ async def test_the_gate_is_asked_in_a_worker_and_again_if_the_user_types_meanwhi
 ) -> None:
     asked: list[bool] = []
 
-    def ask(draft: EditDraft, rules: EditRules) -> Ready | NotReady:
+    def ask(draft: EditDraft, rules: EditRules) -> PreparedEdit | RejectedDraft:
         asked.append(threading.current_thread() is threading.main_thread())
-        return made_ready(draft, rules)
+        return prepare_or_reject(draft, rules)
 
     async def in_a_thread(work: Callable[..., object], *given: object, **named: object) -> object:
         n_asked = len(asked)
@@ -145,7 +145,7 @@ async def test_the_gate_is_asked_in_a_worker_and_again_if_the_user_types_meanwhi
         return found
 
     to_thread = asyncio.to_thread
-    monkeypatch.setattr(rewrite, "made_ready", ask)
+    monkeypatch.setattr(rewrite, "prepare_or_reject", ask)
     monkeypatch.setattr(asyncio, "to_thread", in_a_thread)
     table = Table(make_world(opened={"/ws/a.py": TEXT}), [fenced("    return 2\n")])
     turn = await table.end_of(table.start("x", Mode.REWRITE, lines=(2, 2)))

@@ -5,44 +5,44 @@ import re
 import pytest
 
 from stet.context.sections.since_last_turn import MAX_CHARACTERS, MAX_LINES, since_last_turn
-from stet.review.verdicts import Fate, FileNews, Heard, News, Verdict
+from stet.review.feedback import FeedbackDelta, FileDelta, HunkOutcome, ModelKnowledge, OutcomeKind
 from stet.text.line_hunk import LineHunk
 
 
-def text_of(*verdicts: Verdict, files: tuple[FileNews, ...] = ()) -> str:
-    section = since_last_turn(News(verdicts, files, Heard(1)))
+def text_of(*verdicts: HunkOutcome, files: tuple[FileDelta, ...] = ()) -> str:
+    section = since_last_turn(FeedbackDelta(verdicts, files, ModelKnowledge(1)))
     assert section is not None
     return section.text
 
 
 def test_nothing_is_said_where_nothing_is_new() -> None:
-    assert since_last_turn(News((), (), Heard(1))) is None
+    assert since_last_turn(FeedbackDelta((), (), ModelKnowledge(1))) is None
 
 
 def test_everything_has_its_line() -> None:
     diff = (LineHunk(0, ("a = 1",), 0, ("a = 2", "b = 3")),)
     verdicts = (
-        Verdict("h1", Fate.CONFLICT, "a.py", 3, "Rename", theirs=("mine\n",)),
-        Verdict("h2", Fate.CONFLICT, "a.py", 9, "Drop", theirs=()),
-        Verdict("h3", Fate.REJECTED, "a.py", 12, "Doc", reason="Too long"),
-        Verdict("h4", Fate.REJECTED, "a.py", 14, "Doc"),
-        Verdict("h5", Fate.UNDONE, "b.py", 1, "s"),
-        Verdict("h6", Fate.REPLACED, "b.py", 1, "s"),
-        Verdict("h7", Fate.ACCEPTED, "a.py", 20, "Set", diff=diff, is_changed=True),
-        Verdict("h8", Fate.ACCEPTED, "a.py", 22, "s"),
-        Verdict("h9", Fate.ACCEPTED, "a.py", 23, "s"),
-        Verdict("h10", Fate.ACCEPTED, "a.py", 24, "s"),
-        Verdict("h12", Fate.ACCEPTED, "a.py", 26, "s"),
-        Verdict("h13", Fate.ACCEPTED, "b.py", 27, "s"),
-        Verdict("h14", Fate.PENDING, "a.py", 30, "Later"),
-        Verdict("h15", Fate.PENDING, "a.py", 31, "Block", inline=True),
-        Verdict("h16", Fate.PENDING, "a.py", 32, "Other", is_changed=True),
-        Verdict("h17", Fate.SENT, "n.py", 0, "New"),
-        Verdict("h18", Fate.REJECTED),
+        HunkOutcome("h1", OutcomeKind.CONFLICT, "a.py", 3, "Rename", theirs=("mine\n",)),
+        HunkOutcome("h2", OutcomeKind.CONFLICT, "a.py", 9, "Drop", theirs=()),
+        HunkOutcome("h3", OutcomeKind.REJECTED, "a.py", 12, "Doc", reason="Too long"),
+        HunkOutcome("h4", OutcomeKind.REJECTED, "a.py", 14, "Doc"),
+        HunkOutcome("h5", OutcomeKind.UNDONE, "b.py", 1, "s"),
+        HunkOutcome("h6", OutcomeKind.REPLACED, "b.py", 1, "s"),
+        HunkOutcome("h7", OutcomeKind.ACCEPTED, "a.py", 20, "Set", diff=diff, is_changed=True),
+        HunkOutcome("h8", OutcomeKind.ACCEPTED, "a.py", 22, "s"),
+        HunkOutcome("h9", OutcomeKind.ACCEPTED, "a.py", 23, "s"),
+        HunkOutcome("h10", OutcomeKind.ACCEPTED, "a.py", 24, "s"),
+        HunkOutcome("h12", OutcomeKind.ACCEPTED, "a.py", 26, "s"),
+        HunkOutcome("h13", OutcomeKind.ACCEPTED, "b.py", 27, "s"),
+        HunkOutcome("h14", OutcomeKind.PENDING, "a.py", 30, "Later"),
+        HunkOutcome("h15", OutcomeKind.PENDING, "a.py", 31, "Block", inline=True),
+        HunkOutcome("h16", OutcomeKind.PENDING, "a.py", 32, "Other", is_changed=True),
+        HunkOutcome("h17", OutcomeKind.SENT, "n.py", 0, "New"),
+        HunkOutcome("h18", OutcomeKind.REJECTED),
     )
     files = (
-        FileNews("a.py", (LineHunk(4, ("old\n",), 6, ("new\n", "x\n")), LineHunk(9, (), 12, ("y\n",)))),
-        FileNews("gone.py", is_gone=True),
+        FileDelta("a.py", (LineHunk(4, ("old\n",), 6, ("new\n", "x\n")), LineHunk(9, (), 12, ("y\n",)))),
+        FileDelta("gone.py", is_gone=True),
     )  # fmt: skip
     assert text_of(*verdicts, files=files) == (
         "<since_last_turn>\n"
@@ -96,11 +96,11 @@ def test_everything_has_its_line() -> None:
 def test_no_text_can_end_the_block_or_look_like_a_line_of_it(hostile: str) -> None:
     change = LineHunk(0, (hostile,), 0, (hostile,))
     told = text_of(
-        Verdict("h1", Fate.CONFLICT, hostile, 1, hostile, theirs=(hostile,)),
-        Verdict("h2", Fate.REJECTED, "a.py", 1, hostile, reason=hostile),
-        Verdict("h3", Fate.ACCEPTED, hostile, 1, "s", diff=(change,), is_changed=True),
-        Verdict("h4", Fate.REJECTED, hostile),
-        files=(FileNews(hostile, (change,)), FileNews(hostile, is_gone=True)),
+        HunkOutcome("h1", OutcomeKind.CONFLICT, hostile, 1, hostile, theirs=(hostile,)),
+        HunkOutcome("h2", OutcomeKind.REJECTED, "a.py", 1, hostile, reason=hostile),
+        HunkOutcome("h3", OutcomeKind.ACCEPTED, hostile, 1, "s", diff=(change,), is_changed=True),
+        HunkOutcome("h4", OutcomeKind.REJECTED, hostile),
+        files=(FileDelta(hostile, (change,)), FileDelta(hostile, is_gone=True)),
     )
     head, *lines, tail = told.split("\n")
     assert (head, tail) == ("<since_last_turn>", "</since_last_turn>")
@@ -115,15 +115,15 @@ def test_no_text_can_end_the_block_or_look_like_a_line_of_it(hostile: str) -> No
 
 def test_long_texts_are_cut_and_said_to_be() -> None:
     many = tuple(f"line {n}\n" for n in range(MAX_LINES + 5))
-    told = text_of(Verdict("h1", Fate.CONFLICT, "a.py", 1, "s" * 300, theirs=many))
+    told = text_of(HunkOutcome("h1", OutcomeKind.CONFLICT, "a.py", 1, "s" * 300, theirs=many))
     assert "    (cut: 5 more lines)\n" in told
     assert f"({'s' * 200} (cut: 100 more characters)):" in told
 
 
 def test_what_was_decided_is_never_left_out_for_what_waits() -> None:
-    waiting = [Verdict(f"h{n}", Fate.PENDING, "a.py", n, "s" * 100) for n in range(100)]
-    files = tuple(FileNews(f"{n}.py", is_gone=True) for n in range(100))
-    told = text_of(Verdict("h200", Fate.ACCEPTED, "a.py", 1, "s"), *waiting, files=files)
+    waiting = [HunkOutcome(f"h{n}", OutcomeKind.PENDING, "a.py", n, "s" * 100) for n in range(100)]
+    files = tuple(FileDelta(f"{n}.py", is_gone=True) for n in range(100))
+    told = text_of(HunkOutcome("h200", OutcomeKind.ACCEPTED, "a.py", 1, "s"), *waiting, files=files)
     assert "- h200 in a.py: accepted\n" in told
     shown = told.count("pending\n")
     assert f"(cut: {100 - shown} more)\n" in told

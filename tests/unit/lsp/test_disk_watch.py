@@ -144,7 +144,7 @@ async def test_a_file_that_is_moving_is_not_taken_for_gone() -> None:
     watched.tell(URI)
     await watched.read()
     assert watched.hunk == ("pending", 1)
-    watched.ledger.outbox.unsend_whole(hunk.id, "no")
+    watched.ledger.outbox.cancel_whole(hunk.id, "no")
     watched.tell(URI)
     await watched.read()
     assert watched.hunk[0] == "conflict"

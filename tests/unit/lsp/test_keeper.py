@@ -11,7 +11,7 @@ import pytest
 from stet.lsp import keeper
 from stet.lsp.keeper import Keeper
 from stet.lsp.tasks import Tasks
-from stet.review.journal import Kept
+from stet.review.journal import RestoredState
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkKind, HunkState
 from stet.workspace.workspace import Workspace
@@ -69,7 +69,7 @@ async def test_the_end_does_not_wait_for_a_pause(tmp_path: Path) -> None:
     server.page.type(0, 0, 0, 0, "zero\n")
     await server.keeper.close()
     again = Server(tmp_path)
-    assert again.store.load().footings[0].text == "zero\n" + TEXT
+    assert again.store.load().anchor_snapshots[0].text == "zero\n" + TEXT
     await again.keeper.close()
 
 
@@ -88,7 +88,7 @@ async def test_a_fault_in_restoring_does_not_keep_the_server_from_work(
 ) -> None:
     server = Server(tmp_path)
 
-    def fails() -> Kept:
+    def fails() -> RestoredState:
         raise RuntimeError("a bug")
 
     monkeypatch.setattr(server.store, "load", fails)

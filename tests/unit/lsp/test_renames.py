@@ -55,7 +55,7 @@ class World:
         )
         buffer = self.workspace.buffer(uri)
         assert buffer is not None
-        self.ledger.follow(uri, changes, buffer.lines)
+        self.ledger.apply_changes(uri, changes, buffer.lines)
 
     def propose(self, uri: str, line: int = 1) -> str:
         """A hunk for the second line, or another one; gives its id."""

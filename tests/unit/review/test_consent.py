@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from stet.review.consent import goes_beyond
+from stet.review.approval import exceeds_approval
 from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.text.position import Position, Range
 
@@ -37,7 +37,7 @@ AGREED = Hunk(
     ],
 )
 def test_typing_within_or_beside_a_hunk_takes_no_more(old: str, new: str) -> None:
-    assert not goes_beyond(dataclasses.replace(AGREED, old=old, new=new), AGREED)
+    assert not exceeds_approval(dataclasses.replace(AGREED, old=old, new=new), AGREED)
 
 
 @pytest.mark.parametrize(
@@ -50,4 +50,4 @@ def test_typing_within_or_beside_a_hunk_takes_no_more(old: str, new: str) -> Non
     ],
 )
 def test_a_word_or_a_sign_that_goes_as_well_is_more(old: str, new: str) -> None:
-    assert goes_beyond(dataclasses.replace(AGREED, old=old, new=new), AGREED)
+    assert exceeds_approval(dataclasses.replace(AGREED, old=old, new=new), AGREED)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from stet.review.authorization import Draft, reauthorize
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft
-from stet.review.gate import Draft, still_allowed
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState
 from stet.workspace.workspace import Workspace
@@ -36,9 +36,9 @@ def after(draft: Draft, world: Workspace, happens: Callable[[], object]) -> str:
         hunk = ledger.propose_move(draft, rules)[0]
     else:
         hunk = ledger.propose_remove(draft, rules)
-    assert still_allowed(world.snapshot(), hunk) is None
+    assert reauthorize(world.snapshot(), hunk) is None
     happens()
-    refusal = still_allowed(world.snapshot(), hunk)
+    refusal = reauthorize(world.snapshot(), hunk)
     return refusal.rule if refusal else ""
 
 
@@ -116,4 +116,4 @@ def test_to_take_back_what_was_made_it_may_lie_there(tmp_path: Path) -> None:
     world, ledger = world_at(root), ReviewLedger()
     made = ledger.propose_create(creation(root / "new.md"), rules_in(world))
     (root / "new.md").write_text("x\n")
-    assert still_allowed(world.snapshot(), replace(made, state=HunkState.ACCEPTED)) is None
+    assert reauthorize(world.snapshot(), replace(made, state=HunkState.ACCEPTED)) is None

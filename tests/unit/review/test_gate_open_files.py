@@ -45,5 +45,7 @@ def test_an_ignored_file_is_edited_only_by_who_asks_in_it(tmp_path: Path) -> Non
     open_document(world, uri_of(root / "a.md"), VICTIM)
     rules = rules_in(world)
     assert verdict(edit_of(root / "x.log"), rules) == "ignored"
-    asking = replace(rules, ground=lambda uri: inspect_path(world.snapshot().asked_about(log), uri))
+    asking = replace(
+        rules, path_status=lambda uri: inspect_path(world.snapshot().asked_about(log), uri)
+    )
     assert verdict(edit_of(root / "x.log"), asking) == ""

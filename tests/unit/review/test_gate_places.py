@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from stet.review.gate import admit
-from stet.review.rules import Refused
+from stet.review.authorization import authorize
+from stet.review.rules import ProposalRefused
 from tests.support.gate_drafts import creation, edit_of, move, removal, rules_in, verdict, world_at
 from tests.support.hostile import VICTIM, build
 
@@ -85,12 +85,14 @@ def test_a_move_passes_with_all_its_links_or_not_at_all(tmp_path: Path) -> None:
     root = build(tmp_path)
     world = world_at(root)
     good, guarded = edit_of(root / "notes/b.md"), edit_of(root / "AGENTS.md")
-    admitted = admit(move(root / "a.md", root / "c.md", good, guarded), rules_in(world))
+    admitted = authorize(move(root / "a.md", root / "c.md", good, guarded), rules_in(world))
     assert not admitted.protected
     assert [link.protected for link in admitted.links] == [False, True]
     bad = move(root / "a.md", root / "c.md", good, edit_of(root / "diary/today.md"))
-    with pytest.raises(Refused, match=r"'a.md' can't be moved, because of its links. .*stetignore"):
-        admit(bad, rules_in(world))
+    with pytest.raises(
+        ProposalRefused, match=r"'a.md' can't be moved, because of its links. .*stetignore"
+    ):
+        authorize(bad, rules_in(world))
     kept = move(root / "a.md", root / "c.md", good)
     assert verdict(kept, rules_in(world, can_delete=False)) == "edit.canDelete"
 

@@ -5,7 +5,7 @@ from textwrap import dedent
 import pytest
 
 from stet.review.drafts import EditDraft
-from stet.review.grouping import label_of, section_of, style_of
+from stet.review.grouping import group_label, section_key, style_of
 from stet.review.ledger import ReviewLedger
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
@@ -39,9 +39,9 @@ def lines(first: int, behind: int) -> Range:
 
 
 def test_hunks_in_one_function_share_a_group_that_names_it() -> None:
-    groups = [section_of(document(), lines(n, n + 1)) for n in (4, 5, 3)]
+    groups = [section_key(document(), lines(n, n + 1)) for n in (4, 5, 3)]
     assert groups == [":Shape.area"] * 3
-    assert label_of(groups[0]) == "Shape.area"
+    assert group_label(groups[0]) == "Shape.area"
 
 
 def test_another_proposal_has_groups_of_its_own() -> None:
@@ -56,27 +56,27 @@ def test_another_proposal_has_groups_of_its_own() -> None:
 
 
 def test_a_hunk_in_nothing_is_alone() -> None:
-    assert section_of(document(), lines(0, 1)) == ""
-    assert label_of("p3@h1") is None
-    assert label_of("p3") is None
+    assert section_key(document(), lines(0, 1)) == ""
+    assert group_label("p3@h1") is None
+    assert group_label("p3") is None
 
 
 def test_a_hunk_over_two_functions_belongs_to_neither() -> None:
-    assert section_of(document(), lines(5, 8)) == ""
+    assert section_key(document(), lines(5, 8)) == ""
 
 
 def test_an_addition_belongs_where_its_indent_says() -> None:
     at = lines(6, 6)
-    assert section_of(document(), at, "\n        # Done.\n") == ":Shape.area"
-    assert section_of(document(), at, "    side = 1\n") == ":Shape"
-    assert section_of(document(), at, "def other():\n    pass\n") == ""
+    assert section_key(document(), at, "\n        # Done.\n") == ":Shape.area"
+    assert section_key(document(), at, "    side = 1\n") == ":Shape"
+    assert section_key(document(), at, "def other():\n    pass\n") == ""
 
 
 def test_a_section_of_markdown_is_one_decision() -> None:
     page = document("# Guide\n\nOne.\n\n## Install\n\nTwo.\n", "file:///ws/a.md")
-    assert section_of(page, lines(2, 3)) == ":Guide"
-    assert section_of(page, lines(6, 7)) == ":Guide > Install"
-    assert section_of(page, lines(4, 4), "More.\n") == ":Guide"
+    assert section_key(page, lines(2, 3)) == ":Guide"
+    assert section_key(page, lines(6, 7)) == ":Guide > Install"
+    assert section_key(page, lines(4, 4), "More.\n") == ":Guide"
 
 
 @pytest.mark.parametrize(
@@ -139,10 +139,10 @@ INSTALL = "# T\n\n## Install\n\na\n\n## Use\n\nb\n\n## Install\n\nc\n"
 def test_what_has_the_same_name_is_another_group(
     uri: str, text: str, first: int, second: int, label: str
 ) -> None:
-    one, other = (section_of(document(text, uri), lines(n, n + 1)) for n in (first, second))
+    one, other = (section_key(document(text, uri), lines(n, n + 1)) for n in (first, second))
     assert one == f":{label}"
     assert other == f"@2:{label}"
-    assert label_of(f"p1{other}") == label
+    assert group_label(f"p1{other}") == label
 
 
 def test_what_nothing_encloses_stays_alone_where_the_lines_have_moved() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from stet.review.carrying import carry
-from stet.review.instruction import BadInstruction, parse, resolve
+from stet.review.edit_instruction import InvalidInstruction, parse_instruction, resolve_instruction
+from stet.review.shown_edit_rebase import rebase_edit
 from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
@@ -13,7 +13,7 @@ from stet.text.position import Position, Range
 def done(position: str, content: str, text: str, uri: str = "file:///ws/a.md") -> str:
     """`text` after the instruction."""
     document = TextDocument(uri, text)
-    return resolve(parse(position), content, document).apply(text)
+    return resolve_instruction(parse_instruction(position), content, document).apply(text)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_document_mark_of_yaml_is_no_front_matter() -> None:
 def test_a_position_that_is_none_is_answered_with_what_to_write(
     position: str, message: str
 ) -> None:
-    with pytest.raises(BadInstruction) as error:
+    with pytest.raises(InvalidInstruction) as error:
         done(position, "x", "# A\nb\nc\n")
     assert message in str(error.value)
 
@@ -135,12 +135,12 @@ def test_a_heading_means_the_line_below_it(heading: str, line: int) -> None:
 
 @pytest.mark.parametrize("heading", ["## Quoted", "## Listed", "title: A", "### Setup", "# Use"])
 def test_what_only_looks_like_a_heading_is_none(heading: str) -> None:
-    with pytest.raises(BadInstruction, match="There is no heading"):
+    with pytest.raises(InvalidInstruction, match="There is no heading"):
         done(f"after:{heading}", "new", NOTE)
 
 
 def test_an_ambiguous_heading_is_refused_with_its_lines() -> None:
-    with pytest.raises(BadInstruction, match=r"stands at lines 9, 20\. Add its parent"):
+    with pytest.raises(InvalidInstruction, match=r"stands at lines 9, 20\. Add its parent"):
         done("after:### Linux", "new", NOTE)
 
 
@@ -153,7 +153,9 @@ def carried(position: str, content: str, shown: str, *typed: TextChange) -> str:
     before, buffer = TextDocument("u", shown), TextBuffer(shown)
     changes = tuple(buffer.apply(change) for change in typed)
     live = TextDocument("u", buffer.text)
-    return carry(resolve(parse(position), content, before), before, changes, live).apply(live.text)
+    return rebase_edit(
+        resolve_instruction(parse_instruction(position), content, before), before, changes, live
+    ).apply(live.text)
 
 
 def at(first: int, column: int, last: int, end: int, text: str) -> TextChange:
@@ -168,5 +170,5 @@ def test_a_position_follows_what_the_user_typed_since() -> None:
 
 @pytest.mark.parametrize("position", ["replace:2", "delete:1-3", "insert:3"])
 def test_lines_the_user_changed_since_are_refused(position: str) -> None:
-    with pytest.raises(BadInstruction, match="changed these lines since"):
+    with pytest.raises(InvalidInstruction, match="changed these lines since"):
         carried(position, "x", "a\nb\nc\nd\n", at(1, 0, 3, 0, "mine\n"))

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from stet.review.drafts import EditDraft, MoveDraft
-from stet.review.errors import Overlap
-from stet.review.journal import Footing, Forgetful
+from stet.review.errors import HunkOverlap
+from stet.review.journal import AnchorSnapshot, NullJournal
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk
 from stet.text.document import TextDocument
@@ -16,12 +16,14 @@ from tests.support.page import rules
 
 
 @dataclass(slots=True)
-class Recording(Forgetful):
+class Recording(NullJournal):
     """A journal that notes what it is asked to keep: the ids, and the files whose texts come along."""
 
     kept: list[tuple[tuple[str, ...], tuple[str, ...], bool]] = field(default_factory=list)
 
-    def keep(self, hunks: Sequence[Hunk], *footings: Footing, decision: bool = False) -> None:
+    def keep(
+        self, hunks: Sequence[Hunk], *footings: AnchorSnapshot, decision: bool = False
+    ) -> None:
         ids, files = tuple(hunk.id for hunk in hunks), tuple(one.uri for one in footings)
         self.kept.append((ids, tuple(sorted(files)), decision))
 
@@ -62,7 +64,7 @@ def test_a_move_of_whose_links_one_is_in_the_way_leaves_all_as_it_was() -> None:
     for hunk in moved_before[:2]:
         ledger.reject(hunk.id)
     before, kept = ledger.hunks(), list(journal.kept)
-    with pytest.raises(Overlap, match="h3"):
+    with pytest.raises(HunkOverlap, match="h3"):
         moved(ledger)
     assert ledger.hunks() == before
     assert [proposal.hunks for proposal in ledger.proposals("t1")] == [("h1", "h2", "h3")]
@@ -74,7 +76,7 @@ def test_decisions_about_several_files_are_kept_together() -> None:
     ledger = ReviewLedger(journal)
     hunks = moved(ledger)
     journal.kept.clear()
-    with ledger.together():
+    with ledger.batch():
         for hunk in hunks:
             ledger.reject(hunk.id)
     assert journal.kept == [(("h1", "h2", "h3"), (), True)]

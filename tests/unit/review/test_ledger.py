@@ -111,4 +111,4 @@ def test_where_a_hunk_was_seen_is_forgotten_once_it_is_not_followed_any_more(
         page.type(0, 0, 0, 0, "x\n")
         assert page.hunks[-1].range.start.line == 6 + number  # seen elsewhere than it is kept
     assert len(page.hunks) == 5
-    assert len(page.ledger._book._views) == 2
+    assert len(page.ledger._store._views) == 2

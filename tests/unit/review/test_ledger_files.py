@@ -43,7 +43,7 @@ def test_two_spellings_of_a_uri_are_one_file() -> None:
     page = Page(OLD, "file:///ws/a%20b.md")
     page.propose("a\nb\nC\nd\ne\n")
     twin = "file:///ws/a%20%62.md"
-    assert page.ledger.follows(twin)
+    assert page.ledger.is_tracked(twin)
     assert len(page.ledger.hunks(uri=twin)) == 1
     page.uri = twin
     page.accept()
@@ -78,7 +78,7 @@ def test_the_hash_names_the_content_not_the_place() -> None:
 def test_listeners_hear_of_every_file_that_changed() -> None:
     page = Page(OLD)
     heard: list[str] = []
-    page.ledger.listen(heard.append)
+    page.ledger.subscribe(heard.append)
     (hunk,) = page.propose("a\nb\nC\nd\ne\n")
     page.type(4, 0, 4, 0, "below")
     assert heard == [URI]

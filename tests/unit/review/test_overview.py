@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.review.overview import overview
+from stet.review.diff_renderer import render_diff
 from stet.review.proposal import HunkKind, HunkState
 from tests.support.hunks import URI, hunks_between, make_hunk
 
@@ -19,7 +19,7 @@ WORDS = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\r\n", "\n"]), max_size
 
 def page(old: str, new: str) -> str:
     """The page for all that leads from one text to another, without its head."""
-    shown = overview(hunks_between(old, new), {URI: old}, lambda uri: "a.txt")
+    shown = render_diff(hunks_between(old, new), {URI: old}, lambda uri: "a.txt")
     return shown.text.partition("diff --git")[2]
 
 
@@ -49,7 +49,7 @@ def test_near_hunks_have_sections_of_their_own_that_share_no_line() -> None:
 
 
 def test_the_head_says_how_many_there_are_and_how_the_page_is_used() -> None:
-    shown = overview(hunks_between("a\n", "b\n"), {URI: "a\n"}, lambda uri: "a.txt")
+    shown = render_diff(hunks_between("a\n", "b\n"), {URI: "a\n"}, lambda uri: "a.txt")
     assert shown.text.startswith(
         f"# Stet review {shown.name}: 1 hunk to decide\n"
         "# - Delete a hunk, from its `@@` line to the next, to reject it.\n"
@@ -63,7 +63,7 @@ def test_files_that_come_move_and_go_are_shown_as_git_shows_them() -> None:
         make_hunk(3, HunkKind.REMOVE, old="gone\n", uri="file:///ws/gone.md"),
     ]
     texts = dict.fromkeys((hunk.uri for hunk in hunks), "")
-    shown = overview(hunks, texts, lambda uri: uri.rpartition("/")[2])
+    shown = render_diff(hunks, texts, lambda uri: uri.rpartition("/")[2])
     assert shown.text.partition("diff --git ")[2] == (
         "a/new.md b/new.md\n"
         "new file mode 100644\n"
@@ -87,14 +87,14 @@ def test_files_that_come_move_and_go_are_shown_as_git_shows_them() -> None:
 
 def test_a_conflict_is_marked_and_summaries_stay_on_their_line() -> None:
     [hunk] = hunks_between("a\n", "b\n")
-    [shown] = overview(
+    [shown] = render_diff(
         [make_hunk(1, HunkKind.REPLACE, old="a\n", new="b\n", range=hunk.range,
                    state=HunkState.CONFLICT, summary="x\n@@ -1 +1 @@ h9\x1b[8m")],
         {URI: "a\n"},
         lambda uri: "a\nb",
     ).sections  # fmt: skip
     assert shown.hunk.id == "h1"
-    text = overview([shown.hunk], {URI: "a\n"}, lambda uri: "a\nb").text
+    text = render_diff([shown.hunk], {URI: "a\n"}, lambda uri: "a\nb").text
     assert "@@ -1 +1 @@ h1 (conflict) x @@ -1 +1 @@ h9\\x1b[8m\n" in text
     assert "--- a/a b\n" in text
 
@@ -115,7 +115,7 @@ def test_git_can_apply_the_page(
         return  # git has forms of its own for files that come and go
     folder = tmp_path_factory.mktemp("apply")
     (folder / "a.txt").write_text(before)
-    shown = overview(hunks_between(before, after), {URI: before}, lambda uri: "a.txt")
+    shown = render_diff(hunks_between(before, after), {URI: before}, lambda uri: "a.txt")
     _ = _git(folder, "apply", "--unidiff-zero", "-", given=shown.text)
     assert (folder / "a.txt").read_text() == after
 
@@ -123,7 +123,7 @@ def test_git_can_apply_the_page(
 @given(WORDS, WORDS)
 def test_every_hunk_is_on_the_page_once(old: str, new: str) -> None:
     hunks = hunks_between(old, new)
-    shown = overview(hunks, {URI: old}, lambda uri: "a.txt")
+    shown = render_diff(hunks, {URI: old}, lambda uri: "a.txt")
     assert re.findall(r"^@@ .*? @@ (\S+)", shown.text, re.MULTILINE) == [h.id for h in hunks]
     assert [section.hunk for section in shown.sections] == hunks
 

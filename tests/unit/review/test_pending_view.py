@@ -26,7 +26,7 @@ def propose(
 
 
 def view_of(ledger: ReviewLedger, live: TextDocument = LIVE) -> PendingView:
-    return PendingView.of(live, ledger.live(live.uri), "main")
+    return PendingView.build(live, ledger.live(live.uri), "main")
 
 
 def amend(ledger: ReviewLedger, wish: TextEdit, live: TextDocument = LIVE) -> tuple[str, ...]:
@@ -92,7 +92,7 @@ def test_a_change_up_to_taken_out_lines_leaves_them_alone() -> None:
 def test_hunks_of_others_and_undecidable_ones_are_not_in_the_view() -> None:
     ledger = ReviewLedger()
     propose(ledger, change(2, 4, "one\n"))
-    assert PendingView.of(LIVE, ledger.live(LIVE.uri), "other").text == LIVE.text
+    assert PendingView.build(LIVE, ledger.live(LIVE.uri), "other").text == LIVE.text
 
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n"]), max_size=8).map("".join)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stet.review.protected import is_protected
+from stet.review.protected_files import is_protected
 from stet.review.protected_names import FILES, FOLDERS
 
 PROTECTED = (

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.review.journal import Footing, Kept
+from stet.review.journal import AnchorSnapshot, RestoredState
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk, HunkState
 from stet.text.diff import changes_between
@@ -25,7 +25,7 @@ def restarted(folder: Path, text: str) -> ReviewLedger:
     """The ledger of a server that comes after, on a file that is `text` by then."""
     with store_in(folder) as store:
         ledger = ReviewLedger(store)
-        ledger.take_back(store.load(), {URI: text})
+        ledger.restore_state(store.load(), {URI: text})
         return ledger
 
 
@@ -38,14 +38,14 @@ def test_an_insertion_whose_place_is_lost_is_a_conflict_at_the_same_place_after_
         page.type(1, 0, 3, 0, "")
         [before] = page.hunks
         assert (before.state, page.text) == ("conflict", "alpha\ndelta\n")
-        footing = page.ledger.footing(URI)
+        footing = page.ledger.anchor_snapshot(URI)
         assert footing is not None
         assert footing.lost == {before.id}
         store.note([footing])
     ledger = restarted(tmp_path, page.text)
     [after] = ledger.hunks()
     assert after == before
-    assert ledger.footing(URI) == footing
+    assert ledger.anchor_snapshot(URI) == footing
 
 
 def test_a_lost_insertion_stays_a_conflict_when_other_lines_come_to_its_place_after_a_restart(
@@ -55,7 +55,7 @@ def test_a_lost_insertion_stays_a_conflict_when_other_lines_come_to_its_place_af
         page = stored_page(store)
         page.propose("alpha\nbeta\nBETWEEN\ngamma\ndelta\n")
         page.type(1, 0, 3, 0, "")
-        footing = page.ledger.footing(URI)
+        footing = page.ledger.anchor_snapshot(URI)
         assert footing is not None
         store.note([footing])
     ledger = restarted(tmp_path, page.text)
@@ -83,7 +83,7 @@ def test_hunks_made_before_the_old_ones_came_back_stay_as_they_are(tmp_path: Pat
         page = stored_page(store, "zero\n" + TEXT)
         kept = store.load()
         [new] = page.propose("zero\nalpha\nbeta\ngamma\nthe last one\n", turn="t2")
-        page.ledger.take_back(kept, {URI: page.text})
+        page.ledger.restore_state(kept, {URI: page.text})
         beta, delta = (page.ledger.hunk(hunk.id) for hunk in old)
         assert (beta.state, beta.range.start.line) == ("pending", 2)
         assert delta.state == "superseded"
@@ -99,7 +99,7 @@ def test_what_comes_back_twice_is_there_once(tmp_path: Path) -> None:
         page.propose("alpha\nBETA\ngamma\ndelta\n")
         page.type(0, 0, 0, 0, "zero\n")
         before = page.hunks
-        page.ledger.take_back(store.load(), {URI: page.text})
+        page.ledger.restore_state(store.load(), {URI: page.text})
         assert page.hunks == before
         page.accept()
         assert page.text == "zero\nalpha\nBETA\ngamma\ndelta\n"
@@ -154,10 +154,10 @@ def shown_page(page: Page | None = None) -> Page:
     return page
 
 
-def come_back(page: Page, footing: Footing, text: str) -> Hunk:
+def come_back(page: Page, footing: AnchorSnapshot, text: str) -> Hunk:
     """The hunk of a page in the ledger of a server that comes after, on a file that is `text`."""
     ledger = ReviewLedger()
-    ledger.take_back(Kept(page.hunks, (footing,)), {URI: text})
+    ledger.restore_state(RestoredState(page.hunks, (footing,)), {URI: text})
     [hunk] = ledger.hunks()
     return hunk
 
@@ -166,7 +166,7 @@ def test_a_block_in_pieces_that_was_never_saved_is_not_decided_by_a_restart() ->
     page = shown_page()
     page.replace(page.text.replace("#ai_edit\n", "").replace('"type"', '"ty'))
     assert page.states == ["conflict"]
-    footing = page.ledger.footing(URI)
+    footing = page.ledger.anchor_snapshot(URI)
     assert footing is not None
     hunk = come_back(page, footing, TEXT)
     assert (hunk.state, hunk.old, hunk.new, hunk.inline) == ("pending", "beta\n", "BETA\n", False)
@@ -178,12 +178,12 @@ def test_of_two_hunks_kept_for_the_lines_of_one_block_none_is_decided_by_a_resta
     edit = page.ledger.blocks.show(page.document, ["h1", "h2"])
     assert edit is not None
     page.apply(*changes_between(page.text, edit.apply(page.text)))
-    kept = page.ledger.footing(URI)
+    kept = page.ledger.anchor_snapshot(URI)
     assert kept is not None
     text = page.text.replace('"h1","type"', '"h1","ty')
-    mixed = Footing(URI, text, {"h1": kept.lines["h1"], "h2": kept.lines["h1"]}, frozenset())
+    mixed = AnchorSnapshot(URI, text, {"h1": kept.lines["h1"], "h2": kept.lines["h1"]}, frozenset())
     ledger = ReviewLedger()
-    ledger.take_back(Kept(page.hunks, (mixed,)), {URI: "first\n" + TEXT})
+    ledger.restore_state(RestoredState(page.hunks, (mixed,)), {URI: "first\n" + TEXT})
     assert {hunk.id: (hunk.state, hunk.inline) for hunk in ledger.hunks()} == {
         "h1": ("pending", False),
         "h2": ("pending", False),
@@ -215,7 +215,7 @@ def test_a_hunk_that_ends_the_text_keeps_what_was_typed_in_its_last_line_after_a
         page.type(0, 0, 0, 5, "beta\ngamma\n")
         page.ledger.take_theirs(page.hunks[0].id)
         page.type(2, 0, 2, 0, "delta")
-        footing = page.ledger.footing(URI)
+        footing = page.ledger.anchor_snapshot(URI)
         assert footing is not None
         store.note([footing])
         [before] = page.hunks

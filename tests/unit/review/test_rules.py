@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from stet.review.authorization import Draft, authorize
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
-from stet.review.gate import Draft, admit
 from stet.review.ledger import ReviewLedger
-from stet.review.protected import is_protected
-from stet.review.rules import EditRules, Refused, check_open
+from stet.review.protected_files import is_protected
+from stet.review.rules import EditRules, ProposalRefused, check_open
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.workspace.path_status import PathStatus
@@ -25,7 +25,7 @@ def rule_against(new: str, gate: EditRules, old: str = OLD) -> str | None:
     ledger = ReviewLedger()
     try:
         ledger.propose_edit(draft, gate)
-    except Refused as refused:
+    except ProposalRefused as refused:
         return refused.refusal.rule if not ledger.hunks() else "kept all the same"
     return None
 
@@ -73,7 +73,7 @@ def test_every_rule_of_creating_is_held(gate: EditRules, rule: str | None) -> No
     broken: list[str | None] = []
     try:
         ReviewLedger().propose_create(draft, gate)
-    except Refused as refused:
+    except ProposalRefused as refused:
         broken.append(refused.refusal.rule)
     assert broken == ([rule] if rule else [])
 
@@ -155,8 +155,8 @@ def test_every_rule_of_removing_is_held(gate: EditRules, rule: str | None) -> No
 def rule_of(draft: Draft, gate: EditRules) -> str | None:
     """Which rule is against a draft."""
     try:
-        admit(draft, gate)
-    except Refused as refused:
+        authorize(draft, gate)
+    except ProposalRefused as refused:
         return refused.refusal.rule
     return None
 
@@ -233,6 +233,6 @@ def test_a_link_to_a_protected_file_is_protected_whatever_the_draft_calls_it() -
         summary="s",
     )
     leads = PathStatus(("docs/ci.yml", ".github/workflows/ci.yml"))
-    linked = replace(rules(), ground=lambda uri: leads)
+    linked = replace(rules(), path_status=lambda uri: leads)
     assert ReviewLedger().propose_create(draft, linked).protected
     assert not ReviewLedger().propose_create(draft, rules()).protected

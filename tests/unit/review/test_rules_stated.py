@@ -4,13 +4,13 @@ import ast
 from pathlib import Path
 
 import stet
+from stet.review.policy_prompt import MODE_SENTENCE, POLICY_SENTENCES, describe_policy
 from stet.review.rules import EditRules
-from stet.review.stated import MODE, STATED, describe
 from tests.support.hostile import ATTACKS, PROTECTED
 from tests.support.page import rules
 
 SOURCES = [
-    "review/rules.py", "review/gate.py", "workspace/path_status.py", "workspace/names.py",
+    "review/rules.py", "review/authorization.py", "workspace/path_status.py", "workspace/names.py",
     "workspace/paths.py", "workspace/privacy_filter.py",
 ]  # fmt: skip
 AT_DELIVERY = {"protected"}
@@ -30,7 +30,7 @@ def rules_in_the_code() -> set[str]:
 
 def stated(gate: EditRules) -> set[str]:
     """The rules that the model is told of."""
-    told = (each for each in (MODE, *STATED) if each.sentence(gate))
+    told = (each for each in (MODE_SENTENCE, *POLICY_SENTENCES) if each.sentence(gate))
     return {rule for each in told for rule in each.rules}
 
 
@@ -56,13 +56,13 @@ def test_a_capability_is_told_when_it_is_off() -> None:
 
 
 def test_a_turn_that_only_answers_is_told_only_that() -> None:
-    assert describe(rules(read_only=True)) == (
+    assert describe_policy(rules(read_only=True)) == (
         "- You only answer: nothing may be changed in this turn."
     )
 
 
 def test_the_model_reads_the_scope_first_and_then_what_is_forbidden() -> None:
-    told = describe(rules(scope="current", can_add=False)).splitlines()
+    told = describe_policy(rules(scope="current", can_add=False)).splitlines()
     assert told[:2] == [
         "- You may propose edits to: only the file that was active when the question was asked. A "
         "new file must lie beside the active file.",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stet.review.errors import WrongState
+from stet.review.errors import WrongHunkState
 from stet.review.proposal import Hunk
 from stet.text.change import TextChange
 from stet.text.diff import changes_between
@@ -138,7 +138,7 @@ def test_what_is_on_its_way_is_decided_already() -> None:
     page = Page(OLD)
     (hunk,) = page.propose("a\nb\nC\nd\ne\n")
     page.send()
-    with pytest.raises(WrongState, match=f"{hunk.id} can't be rejected: it is sent"):
+    with pytest.raises(WrongHunkState, match=f"{hunk.id} can't be rejected: it is sent"):
         page.ledger.reject(hunk.id)
     assert page.states == ["sent"]
 

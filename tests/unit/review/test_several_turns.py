@@ -2,7 +2,7 @@
 
 import pytest
 
-from stet.review.errors import Overlap
+from stet.review.errors import HunkOverlap
 from stet.review.proposal import HunkState
 from tests.support.page import Page
 
@@ -24,7 +24,7 @@ def test_a_later_turn_supersedes_in_the_same_place_and_leaves_the_rest() -> None
 def test_one_turn_may_not_propose_twice_for_the_same_place() -> None:
     page = Page(OLD)
     (hunk,) = page.propose("a\nb\nC\nd\ne\n")
-    with pytest.raises(Overlap, match=rf"lines 3-3 .*\({hunk.id}: s\).*one edit"):
+    with pytest.raises(HunkOverlap, match=rf"lines 3-3 .*\({hunk.id}: s\).*one edit"):
         page.propose("a\nB\nCC\nd\ne\n")
     assert page.hunks == (hunk,)
     page.type(2, 0, 2, 1, "mine")
@@ -36,12 +36,12 @@ def test_what_is_on_its_way_is_not_superseded() -> None:
     page = Page(OLD)
     page.propose("a\nb\nC\nd\ne\n")
     page.send()
-    with pytest.raises(Overlap):
+    with pytest.raises(HunkOverlap):
         page.propose("a\nb\nCC\nd\ne\n", turn="t2")
     page = Page("", "file:///ws/new.md")
     page.create("text\n")
     page.send()
-    with pytest.raises(Overlap):
+    with pytest.raises(HunkOverlap):
         page.create("other\n", turn="t2")
 
 

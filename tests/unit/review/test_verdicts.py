@@ -6,11 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.review.changes_beside import changes_beside
 from stet.review.drafts import CreateDraft, EditDraft
+from stet.review.external_changes import external_changes
+from stet.review.feedback import (
+    FeedbackDelta,
+    FileDelta,
+    HunkOutcome,
+    ModelKnowledge,
+    OutcomeKind,
+    collect_feedback,
+)
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState
-from stet.review.verdicts import Fate, FileNews, Heard, News, Verdict, news_for
 from stet.settings.values import PrivacySettings, Settings
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
@@ -32,7 +39,7 @@ class Talk:
     def __init__(self, text: str = TEXT, settings: Settings | None = None) -> None:
         self.world: Workspace = make_world(opened={"/ws/a.py": text}, settings=settings)
         self.ledger = ReviewLedger()
-        self.heard = Heard()
+        self.heard = ModelKnowledge()
         self.show()
 
     @property
@@ -76,15 +83,15 @@ class Talk:
     def type(self, edit: WireEdit) -> None:
         type_into(self.world, self.ledger, edit)
 
-    def news(self, chat: str = "main") -> News:
+    def news(self, chat: str = "main") -> FeedbackDelta:
         """What is told; it is known then."""
-        found = news_for(self.world.snapshot(), self.ledger.hunks(chat=chat), self.heard)
-        self.heard = found.heard
+        found = collect_feedback(self.world.snapshot(), self.ledger.hunks(chat=chat), self.heard)
+        self.heard = found.knowledge
         return found
 
     def begin(self) -> None:
         """The first turn begins, before anything is proposed."""
-        assert self.news() == News((), (), Heard(0, {URI: self.live}))
+        assert self.news() == FeedbackDelta((), (), ModelKnowledge(0, {URI: self.live}))
 
 
 @pytest.fixture
@@ -96,24 +103,24 @@ def talk() -> Talk:
 
 def test_what_waits_is_told_every_time(talk: Talk) -> None:
     hunk = talk.propose("two\n", "2\n")
-    told = Verdict(hunk, Fate.PENDING, "a.py", 2, "s")
-    assert talk.news().verdicts == (told,)
-    assert talk.news().verdicts == (told,)
+    told = HunkOutcome(hunk, OutcomeKind.PENDING, "a.py", 2, "s")
+    assert talk.news().outcomes == (told,)
+    assert talk.news().outcomes == (told,)
 
 
 def test_what_was_decided_is_told_once(talk: Talk) -> None:
     accepted, rejected = talk.propose("two\n", "2\n"), talk.propose("four\n", "4\n")
     talk.accept(accepted)
     talk.ledger.reject(rejected, "Too short")
-    assert talk.news() == News(
+    assert talk.news() == FeedbackDelta(
         (
-            Verdict(rejected, Fate.REJECTED, "a.py", 4, "s", reason="Too short"),
-            Verdict(accepted, Fate.ACCEPTED, "a.py", 2, "s"),
+            HunkOutcome(rejected, OutcomeKind.REJECTED, "a.py", 4, "s", reason="Too short"),
+            HunkOutcome(accepted, OutcomeKind.ACCEPTED, "a.py", 2, "s"),
         ),
         (),
-        Heard(max(hunk.changed for hunk in talk.ledger.hunks()), {URI: talk.live}),
+        ModelKnowledge(max(hunk.changed for hunk in talk.ledger.hunks()), {URI: talk.live}),
     )
-    assert talk.news().verdicts == ()
+    assert talk.news().outcomes == ()
 
 
 def test_a_decision_that_is_made_again_is_news_again(talk: Talk) -> None:
@@ -121,37 +128,37 @@ def test_a_decision_that_is_made_again_is_news_again(talk: Talk) -> None:
     talk.ledger.reject(hunk, "No")
     talk.news()
     talk.ledger.restore(hunk)
-    assert [verdict.fate for verdict in talk.news().verdicts] == [Fate.PENDING]
+    assert [verdict.kind for verdict in talk.news().outcomes] == [OutcomeKind.PENDING]
     talk.ledger.reject(hunk, "No, again")
-    assert [verdict.reason for verdict in talk.news().verdicts] == ["No, again"]
+    assert [verdict.reason for verdict in talk.news().outcomes] == ["No, again"]
 
 
 def test_what_was_decided_before_the_conversation_began_is_no_news() -> None:
     talk = Talk()
     talk.ledger.reject(talk.propose("two\n", "2\n"))
     waiting = talk.propose("four\n", "4\n")
-    assert [verdict.hunk for verdict in talk.news().verdicts] == [waiting]
+    assert [verdict.hunk for verdict in talk.news().outcomes] == [waiting]
 
 
 def test_what_the_user_made_of_a_hunk_is_shown_once(talk: Talk) -> None:
     hunk = talk.propose("two\n", "2\nII\n")
     talk.news()
     talk.ledger.amend(hunk, "2\nii\n")
-    (amended,) = talk.news().verdicts
-    assert amended == Verdict(
+    (amended,) = talk.news().outcomes
+    assert amended == HunkOutcome(
         hunk,
-        Fate.PENDING,
+        OutcomeKind.PENDING,
         "a.py",
         2,
         "s",
         diff=(LineHunk(1, ("II",), 1, ("ii",)),),
         is_changed=True,
     )
-    (again,) = talk.news().verdicts
+    (again,) = talk.news().outcomes
     assert again == dataclasses.replace(amended, diff=())
     talk.accept(hunk)
-    (accepted,) = talk.news().verdicts
-    assert accepted == dataclasses.replace(amended, fate=Fate.ACCEPTED)
+    (accepted,) = talk.news().outcomes
+    assert accepted == dataclasses.replace(amended, kind=OutcomeKind.ACCEPTED)
 
 
 def test_a_conflict_tells_what_stands_there(talk: Talk) -> None:
@@ -159,8 +166,10 @@ def test_a_conflict_tells_what_stands_there(talk: Talk) -> None:
     talk.news()
     talk.type(WireEdit(1, 0, 1, 3, "zwei"))
     found = talk.news()
-    assert found.verdicts == (Verdict(hunk, Fate.CONFLICT, "a.py", 2, "s", theirs=("zwei\n",)),)
-    assert found.files == (FileNews("a.py", (LineHunk(1, ("two\n",), 1, ("zwei\n",)),)),)
+    assert found.outcomes == (
+        HunkOutcome(hunk, OutcomeKind.CONFLICT, "a.py", 2, "s", theirs=("zwei\n",)),
+    )
+    assert found.files == (FileDelta("a.py", (LineHunk(1, ("two\n",), 1, ("zwei\n",)),)),)
     assert talk.news().files == ()
 
 
@@ -170,22 +179,24 @@ def test_what_was_taken_back_in_the_editor_is_told(talk: Talk) -> None:
     talk.news()
     talk.type(WireEdit(1, 0, 1, 1, "two"))
     found = talk.news()
-    assert [(verdict.hunk, verdict.fate) for verdict in found.verdicts] == [(hunk, Fate.UNDONE)]
+    assert [(verdict.hunk, verdict.kind) for verdict in found.outcomes] == [
+        (hunk, OutcomeKind.UNDONE)
+    ]
 
 
 def test_what_the_agent_has_put_in_its_place_or_taken_back_it_knows(talk: Talk) -> None:
     talk.propose("two\n", "2\n")
     second = talk.propose("two\n", "II\n", turn="t2")
-    assert [verdict.hunk for verdict in talk.news().verdicts] == [second]
+    assert [verdict.hunk for verdict in talk.news().outcomes] == [second]
     back = talk.draft("two\n", "two\n")
     assert talk.ledger.propose_edit(back, rules(), amends=[second]) == ()
-    assert talk.news().verdicts == ()
+    assert talk.news().outcomes == ()
 
 
 def test_what_another_conversation_has_replaced_is_told(talk: Talk) -> None:
     hunk = talk.propose("two\n", "2\n")
     talk.propose("two\n", "II\n", turn="t2", chat="other")
-    assert talk.news().verdicts == (Verdict(hunk, Fate.REPLACED, "a.py", 2, "s"),)
+    assert talk.news().outcomes == (HunkOutcome(hunk, OutcomeKind.REPLACED, "a.py", 2, "s"),)
 
 
 def test_the_users_changes_are_told_without_what_was_accepted(talk: Talk) -> None:
@@ -194,7 +205,9 @@ def test_the_users_changes_are_told_without_what_was_accepted(talk: Talk) -> Non
     talk.type(insertion(0, 0, "zero\n"))
     talk.type(WireEdit(5, 0, 5, 5, "3"))  # `three`, right below the hunk
     assert talk.news().files == (
-        FileNews("a.py", (LineHunk(0, (), 0, ("zero\n",)), LineHunk(2, ("three\n",), 5, ("3\n",)))),
+        FileDelta(
+            "a.py", (LineHunk(0, (), 0, ("zero\n",)), LineHunk(2, ("three\n",), 5, ("3\n",)))
+        ),
     )
 
 
@@ -203,7 +216,7 @@ def test_a_change_within_what_was_accepted_is_told(talk: Talk) -> None:
     talk.accept(hunk)
     talk.news()
     talk.type(WireEdit(2, 0, 2, 2, "ii"))
-    assert talk.news().files == (FileNews("a.py", (LineHunk(2, ("II\n",), 2, ("ii\n",)),)),)
+    assert talk.news().files == (FileDelta("a.py", (LineHunk(2, ("II\n",), 2, ("ii\n",)),)),)
 
 
 def test_a_file_that_was_not_changed_is_not_told_of(talk: Talk) -> None:
@@ -221,14 +234,17 @@ def test_of_a_file_that_may_no_longer_be_shown_nothing_is_told_but_the_decision(
     talk.ledger.reject(hunk, "No")
     talk.world.with_settings(Settings(privacy=PrivacySettings(deny=("a.py",))))
     found = talk.news()
-    assert found.verdicts == (Verdict(waiting, Fate.CONFLICT), Verdict(hunk, Fate.REJECTED))
-    assert (found.files, dict(found.heard.shown)) == ((), {})
+    assert found.outcomes == (
+        HunkOutcome(waiting, OutcomeKind.CONFLICT),
+        HunkOutcome(hunk, OutcomeKind.REJECTED),
+    )
+    assert (found.files, dict(found.knowledge.shown)) == ((), {})
 
 
 def test_a_file_that_is_gone_is_told_once() -> None:
     talk = Talk()
-    talk.heard = Heard(0, {"file:///ws/b.py": TextDocument("file:///ws/b.py", "b\n")})
-    assert talk.news().files == (FileNews("b.py", is_gone=True),)
+    talk.heard = ModelKnowledge(0, {"file:///ws/b.py": TextDocument("file:///ws/b.py", "b\n")})
+    assert talk.news().files == (FileDelta("b.py", is_gone=True),)
     assert talk.news().files == ()
 
 
@@ -243,7 +259,7 @@ def test_a_new_file_that_waits_is_told_of_by_its_name(talk: Talk) -> None:
         summary="New",
     )
     hunk = talk.ledger.propose_create(draft, rules())
-    assert talk.news().verdicts == (Verdict(hunk.id, Fate.PENDING, "n.py", 0, "New"),)
+    assert talk.news().outcomes == (HunkOutcome(hunk.id, OutcomeKind.PENDING, "n.py", 0, "New"),)
 
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n"]), max_size=8)
@@ -266,11 +282,11 @@ def test_changes_beside_accepted_hunks_lead_from_one_text_to_the_other(
     for hunk in talk.ledger.propose_edit(draft, rules()):
         talk.accept(hunk.id)
     accepted = talk.ledger.hunks()
-    assert changes_beside(old, talk.live, accepted) == ()
+    assert external_changes(old, talk.live, accepted) == ()
     for change in changes_between(talk.live.text, after):
         start, stop = change.range.start, change.range.end
         talk.type(WireEdit(start.line, start.character, stop.line, stop.character, change.text))
     still = [hunk for hunk in talk.ledger.hunks() if hunk.state is HunkState.ACCEPTED]
-    for one in changes_beside(old, talk.live, still):
+    for one in external_changes(old, talk.live, still):
         assert old.lines[one.old_start : one.old_start + len(one.old)] == one.old
         assert talk.live.lines[one.new_start : one.new_start + len(one.new)] == one.new

@@ -56,7 +56,7 @@ def desk_asked_in_a_worker(
     async def accepted(hunk_id: str) -> str:
         return ""
 
-    desk.rules = dataclasses.replace(desk.rules, ground=on_the_loop, bound=bound)
+    desk.rules = dataclasses.replace(desk.rules, path_status=on_the_loop, bound=bound)
     desk.inquire, desk.hands = yes, Hands(accept=accepted)
     return desk
 

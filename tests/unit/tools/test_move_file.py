@@ -11,8 +11,8 @@ from stet.agent.turn import Ask, Mode
 from stet.context.builder import Place
 from stet.lsp.tasks import Tasks
 from stet.review.drafts import MoveDraft
+from stet.review.prepared_edit import PreparedMove, prepare_move
 from stet.review.proposal import HunkKind
-from stet.review.readying import ReadyMove, ready_move
 from stet.review.rules import EditRules
 from stet.settings.values import EditSettings, Settings
 from stet.tools import move_file
@@ -147,9 +147,9 @@ async def test_the_gate_is_asked_in_a_worker_and_again_if_a_text_changes_meanwhi
 ) -> None:
     asked: list[bool] = []
 
-    def ask(draft: MoveDraft, rules: EditRules) -> ReadyMove:
+    def ask(draft: MoveDraft, rules: EditRules) -> PreparedMove:
         asked.append(threading.current_thread() is threading.main_thread())
-        return ready_move(draft, rules)
+        return prepare_move(draft, rules)
 
     async def in_a_thread(work: Callable[..., object], *given: object) -> object:
         n_asked = len(asked)
@@ -160,7 +160,7 @@ async def test_the_gate_is_asked_in_a_worker_and_again_if_a_text_changes_meanwhi
 
     to_thread = asyncio.to_thread
     desk = await desk_of("a.md", "b.md", "sub/c.md")
-    monkeypatch.setattr(move_file, "ready_move", ask)
+    monkeypatch.setattr(move_file, "prepare_move", ask)
     monkeypatch.setattr(asyncio, "to_thread", in_a_thread)
     assert (await use(MOVE_FILE, desk, file="a.md", to="sub/n.md")).startswith("Proposed")
     assert accepted(desk)["a.md"] == "typed\n# A\n\n![p](../img/p.png) [c](c.md)\n"

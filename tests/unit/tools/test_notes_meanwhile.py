@@ -57,7 +57,7 @@ def typing_desk(n_times: int) -> Desk:
     def on_the_loop(uri: str) -> PathStatus:
         raise AssertionError(f"the disk is asked about {uri} on the event loop")
 
-    desk.rules = dataclasses.replace(desk.rules, ground=on_the_loop, bound=bound)
+    desk.rules = dataclasses.replace(desk.rules, path_status=on_the_loop, bound=bound)
     return desk
 
 

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from stet.review.readying import made_ready
+from stet.review.prepared_edit import prepare_or_reject
 from stet.settings.values import ContextSettings, Settings
 from stet.text.bounded_output import MAX_CHARACTERS
 from stet.text.edit import Replacement, TextEdit
@@ -109,7 +109,7 @@ async def test_the_info_tells_open_unsaved_and_pending() -> None:
     live = await desk.live("a.md")
     at = live.text.index("Title")
     edit = TextEdit((Replacement(at, at + 5, "Topic"),))
-    ready = made_ready(desk.draft(live, "a.md", edit, "Rename"), desk.rules)
+    ready = prepare_or_reject(desk.draft(live, "a.md", edit, "Rename"), desk.rules)
     [hunk] = desk.propose_ready(ready, position="title")
     saved = await use(GET_FILE_INFO, desk, file="a.md")
     assert "state: open, saved\n" in saved

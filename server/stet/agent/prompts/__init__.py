@@ -9,8 +9,8 @@ from functools import cache
 from importlib.resources import files
 
 from stet.agent.turn import Mode
+from stet.review.policy_prompt import describe_policy
 from stet.review.rules import EditRules
-from stet.review.stated import describe
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def system_prompt(mode: Mode, rules: EditRules, manner: Manner = PLAIN) -> str:
             f"The texts of this workspace are mostly in {manner.language}. Write into files in the "
             "language they are in; answer in the user's.\n"
         )
-    parts.append(f"## What you may change\n\n{describe(rules)}\n")
+    parts.append(f"## What you may change\n\n{describe_policy(rules)}\n")
     if manner.character.strip():
         parts.append(
             f"## Character\n\nThe user wants you to be so:\n\n{manner.character.strip()}\n"

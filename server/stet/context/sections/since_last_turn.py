@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from stet.context.tags import element, on_one_line
 from stet.context.values import Section
+from stet.review.feedback import FeedbackDelta, FileDelta, HunkOutcome, OutcomeKind
 from stet.review.proposal import Hunk
-from stet.review.verdicts import Fate, FileNews, News, Verdict
 from stet.text.line_hunk import LineHunk
 from stet.text.lines import without_end
 
@@ -24,15 +24,15 @@ MAX_LINE = 200
 """How many characters of a line, a reason or a summary are shown."""
 
 _SAID = {
-    Fate.CONFLICT: "conflict: the user has written over the place, so it can't be accepted",
-    Fate.REJECTED: "rejected",
-    Fate.UNDONE: "undone: it was accepted, and the user has taken it back",
-    Fate.REPLACED: "replaced by the proposal of another conversation",
-    Fate.ACCEPTED: "accepted",
-    Fate.PENDING: "pending",
-    Fate.SENT: "accepted, being written",
+    OutcomeKind.CONFLICT: "conflict: the user has written over the place, so it can't be accepted",
+    OutcomeKind.REJECTED: "rejected",
+    OutcomeKind.UNDONE: "undone: it was accepted, and the user has taken it back",
+    OutcomeKind.REPLACED: "replaced by the proposal of another conversation",
+    OutcomeKind.ACCEPTED: "accepted",
+    OutcomeKind.PENDING: "pending",
+    OutcomeKind.SENT: "accepted, being written",
 }
-_WAITING = frozenset({Fate.PENDING, Fate.SENT})
+_WAITING = frozenset({OutcomeKind.PENDING, OutcomeKind.SENT})
 _ID = re.compile(r"([a-z]+)([0-9]+)")
 
 _IMPORTED = (
@@ -52,7 +52,7 @@ def unchanged(line: str, most: int) -> str:
 
 
 def since_last_turn(
-    news: News,
+    news: FeedbackDelta,
     beginning: Beginning = unchanged,
     moved: tuple[str, str] | None = None,
     imported: Sequence[Hunk] = (),
@@ -71,7 +71,7 @@ def since_last_turn(
     opened = [] if moved is None else [(_active(*moved),)]
     parts = (
         ("The user has gone to another file since their last question:", opened),
-        ("What became of your proposals:", list(_verdicts(news.verdicts, beginning))),
+        ("What became of your proposals:", list(_verdicts(news.outcomes, beginning))),
         (_IMPORTED, [(_waits(hunk),) for hunk in imported]),
         ("Changed since you saw it, not by your proposals:", changed),
     )
@@ -95,20 +95,20 @@ def _active(before: str, now: str) -> str:
     return f"- the active file was {_short(before)}; {where}"
 
 
-def _verdicts(verdicts: Sequence[Verdict], beginning: Beginning) -> Iterator[_Item]:
+def _verdicts(verdicts: Sequence[HunkOutcome], beginning: Beginning) -> Iterator[_Item]:
     """What was decided first: it is told only once, and what waits every time.
 
     Decided ones that have nothing more to say share an item.
     """
-    waiting = [verdict for verdict in verdicts if verdict.fate in _WAITING]
-    plain: dict[tuple[Fate, str, str], list[str]] = {}
+    waiting = [verdict for verdict in verdicts if verdict.kind in _WAITING]
+    plain: dict[tuple[OutcomeKind, str, str], list[str]] = {}
     for verdict in verdicts:
-        if verdict.fate in _WAITING:
+        if verdict.kind in _WAITING:
             continue
         if verdict.reason or verdict.diff or verdict.theirs is not None:
             yield _one(verdict, beginning)
         else:
-            alike = (verdict.fate, verdict.file, verdict.new_file)
+            alike = (verdict.kind, verdict.file, verdict.new_file)
             plain.setdefault(alike, []).append(verdict.hunk)
     for (fate, file, new_file), ids in plain.items():
         place = f" in {_short(file)}" if file else ""
@@ -117,11 +117,11 @@ def _verdicts(verdicts: Sequence[Verdict], beginning: Beginning) -> Iterator[_It
     yield from (_one(verdict, beginning) for verdict in waiting)
 
 
-def _one(verdict: Verdict, beginning: Beginning) -> _Item:
-    said = _SAID[verdict.fate]
+def _one(verdict: HunkOutcome, beginning: Beginning) -> _Item:
+    said = _SAID[verdict.kind]
     if verdict.is_changed:
         said += ", as the user changed it" if verdict.diff else ", changed by the user"
-    if verdict.inline and verdict.fate is Fate.PENDING:
+    if verdict.inline and verdict.kind is OutcomeKind.PENDING:
         said += ", as a block in the text itself"
     place = f" {_short(verdict.file)}" if verdict.file else ""
     if verdict.line:
@@ -147,7 +147,7 @@ def _waits(hunk: Hunk) -> str:
     return f"- {hunk.id}: {'replaces' if hunk.new else 'takes out'} {lines}"
 
 
-def _file(file: FileNews, beginning: Beginning) -> _Item:
+def _file(file: FileDelta, beginning: Beginning) -> _Item:
     if file.is_gone:
         return (f"- {_short(file.file)}: there is no such file any more",)
     lines: list[str] = []

@@ -32,7 +32,7 @@ class Arrivals:
         self._client = client
         self._shows = True
         self._moved: dict[str, asyncio.Event] = {}
-        ledger.listen(self._note)
+        ledger.subscribe(self._note)
 
     async def settled(self, document: TextDocument, edit: TextEdit, outcome: ApplyOutcome) -> bool:
         """Wait until the text shows all of the edit that was sent, as long as that can still happen.

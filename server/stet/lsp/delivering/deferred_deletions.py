@@ -33,7 +33,7 @@ class DeferredDeletions:
         name = self._workspace.snapshot().name_of(hunk.uri)
         reason = f"{name} is open in the editor: it is deleted when you close it"
         self._waiting[hunk.id] = canonical(hunk.uri)
-        self._ledger.outbox.wait(hunk.uri, [hunk.id], reason)
+        self._ledger.outbox.hold(hunk.uri, [hunk.id], reason)
         self._client.show_message(f"Stet: {reason}.")
 
     def holds(self, hunk_id: str) -> bool:
@@ -56,7 +56,7 @@ class DeferredDeletions:
         due = [hunk_id for hunk_id, of in self._waiting.items() if of == canonical(uri)]
         for hunk_id in due:
             del self._waiting[hunk_id]
-            self._ledger.outbox.take_up([hunk_id])
+            self._ledger.outbox.end_hold([hunk_id])
             hunk = self._ledger.hunk(hunk_id)
             if hunk.state in {HunkState.PENDING, HunkState.ACCEPTED}:
                 await self._carry(hunk)

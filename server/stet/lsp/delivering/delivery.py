@@ -23,9 +23,9 @@ from stet.lsp.delivering.not_done import EditRefused, NotDone, NotSeen, StillOpe
 from stet.lsp.delivering.offering import offer
 from stet.lsp.delivering.outrun import Outrun
 from stet.lsp.renames import Renames
-from stet.review.consent import goes_beyond
-from stet.review.errors import CantUndo
-from stet.review.gate import still_allowed
+from stet.review.approval import exceeds_approval
+from stet.review.authorization import reauthorize
+from stet.review.errors import UndoConflict
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import LIVE, WHOLE_FILE, Hunk, HunkState
 from stet.text.document import TextDocument
@@ -80,7 +80,7 @@ class Delivery:
         lines = [hunk for hunk in agreed.values() if hunk.kind not in WHOLE_FILE]
         with self._approvals.given(lines) as approval:
             if self.held(uri).locked():
-                self._ledger.outbox.wait(uri, [hunk.id for hunk in lines])
+                self._ledger.outbox.hold(uri, [hunk.id for hunk in lines])
             await self._deliver(uri, tuple(agreed), HunkState.PENDING, approval)
 
     def holds(self, hunk_id: str) -> bool:
@@ -294,7 +294,7 @@ class Delivery:
         if not self._editor().apply_edit:
             return False
         if approval is not None:
-            self._ledger.outbox.wait(document.uri, hunk_ids)
+            self._ledger.outbox.hold(document.uri, hunk_ids)
         return await self._outrun.newer_text_came(document, refused)
 
     async def _apply(self, document: TextDocument, edit: TextEdit, label: str) -> NotDone | None:
@@ -331,12 +331,12 @@ class Delivery:
         left = self._left(ids, state, approval)
         if approval is None:
             return left
-        self._ledger.outbox.take_up(left)
+        self._ledger.outbox.end_hold(left)
         waiting = [hunk for hunk in map(self._ledger.hunk, left) if hunk.state is state]
         beyond = {
             hunk.id
             for hunk in waiting
-            if (agreed := approval.agreed(hunk.id)) is not None and goes_beyond(hunk, agreed)
+            if (agreed := approval.agreed(hunk.id)) is not None and exceeds_approval(hunk, agreed)
         }
         for hunk_id in beyond:
             self._ledger.outbox.hold_back(hunk_id, _CHANGED)
@@ -354,7 +354,7 @@ class Delivery:
         """
         try:
             return self._ledger.outbox.send(document, hunk_ids, back=state is HunkState.ACCEPTED)
-        except CantUndo as reason:
+        except UndoConflict as reason:
             raise NotDone(str(reason)) from reason
 
     async def _pass_gate(self, hunks: Sequence[Hunk]) -> None:
@@ -367,7 +367,7 @@ class Delivery:
         # Of one place, only whether it is protected makes a difference.
         kinds = {(hunk.uri, hunk.new_uri, hunk.kind, hunk.protected): hunk for hunk in hunks}
         for one in kinds.values():
-            if refusal := await asyncio.to_thread(still_allowed, snapshot, one):
+            if refusal := await asyncio.to_thread(reauthorize, snapshot, one):
                 for hunk in hunks:
                     self._ledger.outbox.hold_back(hunk.id, refusal.message)
                 raise NotDone(refusal.message)

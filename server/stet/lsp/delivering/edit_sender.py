@@ -62,7 +62,7 @@ class EditSender:
             problem = EditMisplaced(
                 "The editor applied the edit in the wrong place, behind what you were typing."
             )
-        self._ledger.outbox.unsend(document.uri, str(problem))
+        self._ledger.outbox.cancel(document.uri, str(problem))
         raise problem
 
     def _check_known(self, document: TextDocument) -> None:
@@ -80,7 +80,7 @@ class EditSender:
             f"The editor said yes to an edit of {self._name(document)} before, and it was not seen. "
             "Open the file, or save it, and then accept what still waits."
         )
-        self._ledger.outbox.unsend(document.uri, reason)
+        self._ledger.outbox.cancel(document.uri, reason)
         raise NotDone(reason)
 
     def _not_seen(self, document: TextDocument) -> NotDone:

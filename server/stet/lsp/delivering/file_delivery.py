@@ -15,7 +15,7 @@ from stet.lsp.client import ApplyOutcome, Client
 from stet.lsp.delivering.file_sight import FileSight
 from stet.lsp.delivering.not_done import NotDone, StillOpen, problem_of
 from stet.lsp.renames import Renames
-from stet.review.gate import refused_at
+from stet.review.authorization import refusal_at
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
 from stet.text.document import TextDocument
@@ -55,7 +55,7 @@ class FileDelivery:
         """
         self._ledger.outbox.send_whole(hunk.id)
         if problem := await problem_of(self._accept(hunk)):
-            self._ledger.outbox.unsend_whole(hunk.id, str(problem))
+            self._ledger.outbox.cancel_whole(hunk.id, str(problem))
             raise problem
         self._ledger.outbox.confirm_whole(hunk.id)
 
@@ -259,7 +259,7 @@ class FileDelivery:
         ):
             name = self._sight.name(uri_of(path))
             raise NotDone(f"{name} leads out of the workspace by a link.")
-        if refusal := refused_at(snapshot, real, hunk):
+        if refusal := refusal_at(snapshot, real, hunk):
             raise NotDone(refusal.message)
         return real
 

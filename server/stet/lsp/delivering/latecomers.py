@@ -19,7 +19,7 @@ class Latecomers:
         self._workspace = workspace
         self._ledger = ledger
         self._expected: dict[str, set[str]] = {}
-        ledger.listen(self._note)
+        ledger.subscribe(self._note)
 
     def expect(self, uri: str, hunk_ids: Iterable[str]) -> None:
         """From now on these count as accepted once the text reads as they want it."""

@@ -36,7 +36,7 @@ class Preview:
         self._delivery = delivery
         self._client = client
         self._moved = asyncio.Event()
-        ledger.listen(lambda _: self._moved.set())
+        ledger.subscribe(lambda _: self._moved.set())
 
     async def show(self, hunk_ids: Sequence[str], encoding: Encoding) -> None:
         """Have the user pick of pending hunks of lines; their states tell which they took."""
@@ -64,7 +64,7 @@ class Preview:
                 self._client.show_message(f"Stet: no preview. {reason}", lsp.MessageType.Warning)
             finally:
                 for uri in sent:
-                    self._ledger.outbox.unsend(uri, _LEFT_OUT)
+                    self._ledger.outbox.cancel(uri, _LEFT_OUT)
 
     async def _set_out(
         self, hunks: Sequence[Hunk], encoding: Encoding

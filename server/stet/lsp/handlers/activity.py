@@ -63,7 +63,7 @@ def hover(state: ServerState, params: lsp.HoverParams) -> lsp.Hover | None:
     """The diff of the hunks under the cursor, or null."""
     uri = params.text_document.uri
     place = _touched(state, uri, params.position, ActivitySource.HOVER)
-    if place is None or not state.ledger.follows(uri):
+    if place is None or not state.ledger.is_tracked(uri):
         return None
     here = Range(place, place)
     texts = [

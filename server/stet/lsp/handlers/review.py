@@ -74,7 +74,7 @@ def reject(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
             return str(error)
         return ""
 
-    with state.ledger.together():
+    with state.ledger.batch():
         return decide(named, decision, what="rejected").answer
 
 

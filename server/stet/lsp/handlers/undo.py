@@ -11,7 +11,7 @@ from stet.lsp.delivering.in_order import accept_in_order, undo_in_order
 from stet.lsp.errors import RequestFailed
 from stet.lsp.showing.choosing import chosen, decide, hunk_of
 from stet.lsp.state import ServerState
-from stet.review.errors import CantUndo, ReviewError
+from stet.review.errors import ReviewError, UndoConflict
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkState
 from stet.text.escape import escape_line
 from stet.text.render import fence_for
@@ -68,7 +68,7 @@ def restore(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
             return str(error)
         return ""
 
-    with state.ledger.together():
+    with state.ledger.batch():
         decided = decide(named, decision, what="restored")
     state.inline.restored(decided.hunks)
     return decided.answer
@@ -121,7 +121,7 @@ def _not_undoable(state: ServerState, hunk: Hunk) -> str:
         return f"it is {hunk.state}"
     if state.workspace.buffer(hunk.uri) is None or hunk.kind in WHOLE_FILE:
         return ""
-    return "" if state.ledger.can_undo(hunk.id) else str(CantUndo(hunk.id))
+    return "" if state.ledger.can_undo(hunk.id) else str(UndoConflict(hunk.id))
 
 
 def _turn_that_retries(state: ServerState, hunk: Hunk) -> str:

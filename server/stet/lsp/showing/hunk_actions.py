@@ -6,7 +6,7 @@ from lsprotocol import types as lsp
 
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.showing.action import QUICK_FIX, bare
-from stet.review.grouping import label_of
+from stet.review.grouping import group_label
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import OPEN, Hunk, HunkKind, HunkState
 
@@ -104,5 +104,5 @@ def _about_turn(turn: str, hunks: Sequence[Hunk], editor: ClientCapabilities) ->
 def _in_group(group: str, hunks: Sequence[Hunk]) -> str:
     if any(hunk.kind is HunkKind.MOVE for hunk in hunks):
         return f"the move with its {len(hunks) - 1} links"
-    where = label_of(group)
+    where = group_label(group)
     return f"the {len(hunks)} hunks in `{where}`" if where else f"the {len(hunks)} hunks of {group}"

@@ -38,7 +38,7 @@ class Publisher:
         self._questions: dict[str, Question] = {}
         self._places: dict[str, Place] = {}
         self._others: list[Callable[[str], list[lsp.Diagnostic]]] = []
-        ledger.listen(self.schedule)
+        ledger.subscribe(self.schedule)
 
     def join(self, others: Callable[[str], list[lsp.Diagnostic]]) -> None:
         """Publish with a document's own also what `others` gives for it: an editor keeps one list."""

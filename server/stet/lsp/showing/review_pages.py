@@ -12,13 +12,13 @@ from lsprotocol import types as lsp
 
 from stet.lsp.client import Client
 from stet.lsp.showing.own_documents import OwnDocuments
-from stet.review.diff_document import ReviewPage, Verdicts, page_name, verdicts
+from stet.review.diff_locator import locate_line
+from stet.review.diff_parser import DiffDecisions, DiffDocument, document_name, parse_decisions
+from stet.review.diff_renderer import render_diff
 from stet.review.errors import ReviewError
 from stet.review.ledger import ReviewLedger
-from stet.review.overview import overview
-from stet.review.page_place import spot_at
 from stet.review.proposal import OPEN, Hunk, HunkKind
-from stet.review.shown import as_shown
+from stet.review.shown_documents import as_shown
 from stet.system.system import System
 from stet.text.document import TextDocument
 from stet.text.escape import escape_line
@@ -53,7 +53,7 @@ class ReviewPages:
         self._client = client
         self._system = system
         self._own = own
-        self._pages: dict[str, ReviewPage] = {}
+        self._pages: dict[str, DiffDocument] = {}
 
     def open(self, hunks: Sequence[Hunk]) -> str:
         """Write and show the page of these hunks, which wait for a decision; gives its URI.
@@ -63,7 +63,7 @@ class ReviewPages:
         """
         snapshot = self._workspace.snapshot()
         texts = {hunk.uri: self._text(hunk.uri) for hunk in hunks}
-        page = overview([as_shown(hunk, snapshot) for hunk in hunks], texts, snapshot.name_of)
+        page = render_diff([as_shown(hunk, snapshot) for hunk in hunks], texts, snapshot.name_of)
         self._forget_closed()
         _ = self._pages.pop(page.name, None)
         self._pages[page.name] = page
@@ -77,12 +77,12 @@ class ReviewPages:
         document = self.page(uri)
         if document is None:
             return
-        name = page_name(document.text)
+        name = document_name(document.text)
         page = self._pages.get(name) if name else None
         if page is None:
             self._client.show_message(f"Stet: {_UNKNOWN}", lsp.MessageType.Warning)
             return
-        self._carry_out(page, verdicts(page, document.text))
+        self._carry_out(page, parse_decisions(page, document.text))
 
     def page(self, uri: str) -> TextDocument | None:
         """The text of a review page that is open; None if `uri` is none."""
@@ -108,14 +108,14 @@ class ReviewPages:
             None where it shows no file. The place may reach behind the end of the file.
         """
         document = self.page(uri)
-        page = self._pages.get(page_name(document.text) or "") if document else None
+        page = self._pages.get(document_name(document.text) or "") if document else None
         if stretch is None:
             selection = self._own.world.activity.view().selection_of(uri)
             stretch = selection.ranges[0] if selection else None
         if document is None or page is None or stretch is None:
             return None
         last = max(stretch.line_after - 1, stretch.start.line)
-        spots = [spot_at(page, document.text, line) for line in (stretch.start.line, last)]
+        spots = [locate_line(page, document.text, line) for line in (stretch.start.line, last)]
         hunks = [self._ledger.hunk(spot.hunk) for spot in spots if spot]
         if not hunks or spots[0] is None or hunks[0].kind is HunkKind.CREATE:
             return None
@@ -131,12 +131,12 @@ class ReviewPages:
 
     def _forget_closed(self) -> None:
         """Keep those that are open, and the latest of the others."""
-        opened = {page_name(one.text) for one in self._own.documents()}
+        opened = {document_name(one.text) for one in self._own.documents()}
         closed = [name for name in self._pages if name not in opened]
         for name in closed[: 1 - MAX_CLOSED]:
             del self._pages[name]
 
-    def _carry_out(self, page: ReviewPage, said: Verdicts) -> None:
+    def _carry_out(self, page: DiffDocument, said: DiffDecisions) -> None:
         refused = list(said.refused)
         amended: dict[str, Hunk] = {}
         in_text: dict[str, dict[str, str]] = {}
@@ -185,7 +185,7 @@ class ReviewPages:
         self._note(page, amended)
         self._tell(0, len(amended), refused)
 
-    def _as_shown(self, page: ReviewPage, hunk_id: str) -> Hunk:
+    def _as_shown(self, page: DiffDocument, hunk_id: str) -> Hunk:
         """A hunk that waits as the page shows it.
 
         Raises:
@@ -221,7 +221,7 @@ class ReviewPages:
         document = self._workspace.shown(uri)
         return document.text if document else self._ledger.base_text(uri) or ""
 
-    def _free_name(self, page: ReviewPage) -> str:
+    def _free_name(self, page: DiffDocument) -> str:
         """A file for a page: not one that the editor has open with something else.
 
         The roots are part of it, because servers of other workspaces write there as well.

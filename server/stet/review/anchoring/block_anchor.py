@@ -2,7 +2,7 @@
 
 The block's own lines are its place, found again by the hunk's id. What the user writes between the
 marks is an amendment; where they take the marks away, the decision is theirs and made
-(`stet.review.by_hand`); where only some are left, it is a conflict until they have finished.
+(`stet.review.inline_sync`); where only some are left, it is a conflict until they have finished.
 """
 
 from collections.abc import Sequence

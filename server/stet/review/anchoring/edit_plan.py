@@ -8,7 +8,7 @@ from itertools import pairwise
 from stet.review.anchoring.anchor import Anchor
 from stet.review.anchoring.line_boundaries import HunkEdit, add_line_boundaries
 from stet.review.anchoring.line_span import last_gap, range_of
-from stet.review.errors import CantUndo
+from stet.review.errors import UndoConflict
 from stet.text.buffer import TextBuffer
 from stet.text.change import LineChange, TextChange
 from stet.text.diff import diff_lines, line_changes
@@ -80,7 +80,7 @@ def plan_undo(document: TextDocument, anchors: Sequence[Anchor]) -> EditPlan:
     a copy: a later hunk may stand within an earlier one.
 
     Raises:
-        CantUndo: If the user has written over one of them.
+        UndoConflict: If the user has written over one of them.
     """
     in_order = sorted(anchors, key=lambda anchor: anchor.first)
     if all(one.end < other.first for one, other in pairwise(in_order)):
@@ -94,7 +94,7 @@ def _plan_nested_undo(document: TextDocument, ghosts: Sequence[Anchor]) -> EditP
     texts: dict[str, str] = {}
     for ghost in ghosts:
         if ghost.merged is None:
-            raise CantUndo(ghost.hunk)
+            raise UndoConflict(ghost.hunk)
         texts[ghost.hunk] = ghost.merged
         n_before, n_old = len(buffer.lines), ghost.end - ghost.first
         _ = buffer.apply(TextChange(ghost.range_in(buffer.lines), ghost.merged))
@@ -121,7 +121,7 @@ def _plan_disjoint_undo(document: TextDocument, anchors: Sequence[Anchor]) -> Ed
     pieces = []
     for anchor in anchors:
         if anchor.merged is None:
-            raise CantUndo(anchor.hunk)
+            raise UndoConflict(anchor.hunk)
         pieces.append(HunkEdit(anchor.hunk, anchor.first, anchor.end, anchor.merged))
     return replace(plan_write(document, pieces), is_undo=True)
 

@@ -389,7 +389,7 @@ class TrackedDocument:
         """What undoing these accepted hunks does to `document`, which is the current text.
 
         Raises:
-            CantUndo: If the user has written over one of them.
+            UndoConflict: If the user has written over one of them.
         """
         wanted = {hunk: self._by_hunk.get(hunk) for hunk in hunks}
         if len(wanted) == 1:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from stet.review.journal import Footing
+from stet.review.journal import AnchorSnapshot
 from stet.review.proposal import Hunk
 from stet.review.store.chat_rows import ChatRow, TurnRow
 from stet.workspace.uris import canonical
@@ -34,7 +34,7 @@ class Batch:
     """
 
     hunks: dict[str, Hunk] = field(default_factory=dict)
-    footings: dict[str, Footing] = field(default_factory=dict)
+    footings: dict[str, AnchorSnapshot] = field(default_factory=dict)
     packed: "dict[str, PackedText]" = field(default_factory=dict)
     numbers: dict[str, int] = field(default_factory=dict)
     turns: dict[str, TurnRow] = field(default_factory=dict)
@@ -44,7 +44,9 @@ class Batch:
     sent: list[str] = field(default_factory=list)
     decision: bool = False
 
-    def add(self, hunks: Iterable[Hunk], footings: Iterable[Footing], *, decision: bool) -> None:
+    def add(
+        self, hunks: Iterable[Hunk], footings: Iterable[AnchorSnapshot], *, decision: bool
+    ) -> None:
         """Take in later states of hunks and files."""
         self.hunks.update((hunk.id, hunk) for hunk in hunks)
         for footing in footings:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
-from stet.review.journal import Kept
+from stet.review.journal import RestoredState
 from stet.review.proposal import Hunk
 from stet.review.store.batch import Batch
 from stet.review.store.chat_rows import KeptRows
@@ -167,7 +167,7 @@ class Database:
                 write_sent(self._connection, now, batch.sent)
         return lost
 
-    def load(self, now: float) -> Kept:
+    def load(self, now: float) -> RestoredState:
         """What this run is to look after; decided hunks beyond the bounds are dropped first.
 
         On a connection of its own, for any thread.

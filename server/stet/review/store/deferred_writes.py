@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from stet.review.journal import Footing
+from stet.review.journal import AnchorSnapshot
 from stet.review.proposal import Hunk
 from stet.review.store.batch import Batch
 from stet.text.large_document import LARGE
@@ -30,7 +30,7 @@ class DeferredWrites:
         return self._batch.is_empty
 
     def add_if_long(
-        self, hunks: Sequence[Hunk], footings: Sequence[Footing], *, decision: bool = False
+        self, hunks: Sequence[Hunk], footings: Sequence[AnchorSnapshot], *, decision: bool = False
     ) -> bool:
         """Add hunks and their texts if one of the texts is very long. Return whether they were added."""
         if all(len(footing.text) < LARGE for footing in footings):
@@ -38,7 +38,9 @@ class DeferredWrites:
         self._batch.add(hunks, footings, decision=decision)
         return True
 
-    def supersede(self, hunks: Sequence[Hunk], footings: Sequence[Footing], batch: Batch) -> None:
+    def supersede(
+        self, hunks: Sequence[Hunk], footings: Sequence[AnchorSnapshot], batch: Batch
+    ) -> None:
         """Drop older states of hunks and texts that are about to be added to `batch`."""
         for hunk in hunks:
             self._batch.hunks.pop(hunk.id, None)
@@ -73,7 +75,7 @@ class DeferredWrites:
                     return
 
 
-def _packed(footings: "dict[str, Footing]") -> "dict[str, PackedText]":
+def _packed(footings: "dict[str, AnchorSnapshot]") -> "dict[str, PackedText]":
     from stet.review.store.rows import PackedText  # brings the database's side
 
     return {file: PackedText.of(footing.text) for file, footing in footings.items()}

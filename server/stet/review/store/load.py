@@ -9,7 +9,7 @@ import logging
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping
 
-from stet.review.journal import Footing, Kept
+from stet.review.journal import AnchorSnapshot, RestoredState
 from stet.review.proposal import LIVE, WHOLE_FILE, Hunk, HunkKind, HunkState
 from stet.review.store.rows import BadRow, footing_of, hunk_of, unpack
 from stet.review.store.schema import transaction
@@ -99,7 +99,7 @@ def _names(fields: object) -> set[object]:
         return set()
 
 
-def load(connection: sqlite3.Connection, owner: str) -> Kept:
+def load(connection: sqlite3.Connection, owner: str) -> RestoredState:
     """The hunks of `owner`, and the texts they stood in when they were last kept.
 
     Raises:
@@ -116,7 +116,7 @@ def load(connection: sqlite3.Connection, owner: str) -> Kept:
             log.warning("the kept hunk %r is left out: %s", hunk_id, problem)
             continue
         hunks[hunk.id] = hunk
-    used: list[Footing] = []
+    used: list[AnchorSnapshot] = []
     placed: set[str] = set()
     for fields, name in connection.execute(_FOOTINGS, whose):
         try:
@@ -128,10 +128,14 @@ def load(connection: sqlite3.Connection, owner: str) -> Kept:
             used.append(footing)
             placed |= footing.lines.keys()
     ranges = _ranges(used)
-    return Kept(tuple(_placed(hunk, ranges.get(hunk.id)) for hunk in hunks.values()), tuple(used))
+    return RestoredState(
+        tuple(_placed(hunk, ranges.get(hunk.id)) for hunk in hunks.values()), tuple(used)
+    )
 
 
-def _own(footing: Footing, hunks: Mapping[str, Hunk], placed: Collection[str]) -> Footing:
+def _own(
+    footing: AnchorSnapshot, hunks: Mapping[str, Hunk], placed: Collection[str]
+) -> AnchorSnapshot:
     """A footing without what it says of hunks that are not there, are of another file, or are
     `placed` by a later one.
     """
@@ -144,7 +148,7 @@ def _own(footing: Footing, hunks: Mapping[str, Hunk], placed: Collection[str]) -
     return dataclasses.replace(footing, lines=lines, lost=footing.lost & lines.keys())
 
 
-def _ranges(footings: Iterable[Footing]) -> dict[str, Range]:
+def _ranges(footings: Iterable[AnchorSnapshot]) -> dict[str, Range]:
     """Where hunks stood in their texts."""
     ranges = {}
     for footing in footings:

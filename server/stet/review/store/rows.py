@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from stet.review.journal import Footing
+from stet.review.journal import AnchorSnapshot
 from stet.review.proposal import LIVE, Hunk, HunkKind, HunkState
 from stet.text.position import Position, Range
 from stet.workspace.uris import is_tracked
@@ -198,13 +198,13 @@ def is_live(hunk: Hunk) -> bool:
     return hunk.state in LIVE
 
 
-def standing_to_json(footing: Footing) -> str:
+def standing_to_json(footing: AnchorSnapshot) -> str:
     """Where the hunks of a file stand, as JSON in ASCII; without the text."""
     lost = sorted(footing.lost)
     return json.dumps({"uri": footing.uri, "lines": dict(footing.lines), "lost": lost})
 
 
-def footing_of(fields: object, text: str) -> Footing:
+def footing_of(fields: object, text: str) -> AnchorSnapshot:
     """The footing of a row.
 
     Args:
@@ -224,7 +224,7 @@ def footing_of(fields: object, text: str) -> Footing:
             raise BadRow(f"no place: {place!r}")
         first, end = (_number(entry) for entry in place)
         places[hunk] = (first, max(first, end))
-    return Footing(
+    return AnchorSnapshot(
         _text(known, "uri"), text, places, frozenset(hunk for hunk in places if hunk in lost)
     )
 

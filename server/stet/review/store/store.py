@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from stet.review.journal import Footing, Kept
+from stet.review.journal import AnchorSnapshot, RestoredState
 from stet.review.proposal import Hunk
 from stet.review.store.batch import Batch, Numbers
 from stet.review.store.chat_rows import ChatRow, KeptRows, TurnRow
@@ -75,7 +75,7 @@ class Store:
             roots: Gives the URIs of the workspace's folders, asked when the database is opened;
                 all servers without any share one.
             say: Puts one message in front of the user; called in whatever thread finds it.
-            wake: Asks for a `tend` soon, and for more of them as long as `is_behind`; called in any
+            wake: Asks for a `tend` soon, and for more of them as long as `is_after`; called in any
                 thread.
         """
         self._system = system
@@ -118,7 +118,9 @@ class Store:
             self._batch.numbers[kind] = first + n
             return first
 
-    def keep(self, hunks: Sequence[Hunk], *footings: Footing, decision: bool = False) -> None:
+    def keep(
+        self, hunks: Sequence[Hunk], *footings: AnchorSnapshot, decision: bool = False
+    ) -> None:
         """As `Journal` has it."""
         with self._lock:
             if self._deferred.add_if_long(hunks, footings, decision=decision):
@@ -128,20 +130,20 @@ class Store:
             self._batch.add(hunks, footings, decision=decision)
             self._write()
 
-    def note(self, footings: Sequence[Footing]) -> None:
+    def note(self, footings: Sequence[AnchorSnapshot]) -> None:
         """Where the hunks of some files stand now, to be kept by the next `tend` or `keep`."""
         with self._lock:
             others = [one for one in footings if not self._deferred.add_if_long((), [one])]
             self._deferred.supersede((), others, self._batch)
             self._batch.add((), others, decision=False)
 
-    def load(self) -> Kept:
+    def load(self) -> RestoredState:
         """What this server is to look after: what it had, and what servers had that are dead.
 
         Takes long where there is much, or where somebody else has locked the file, and holds nobody up
         meanwhile: for a worker thread.
         """
-        return self._loaded(lambda one: one.load(self._system.now()), Kept(), "hunks")
+        return self._loaded(lambda one: one.load(self._system.now()), RestoredState(), "hunks")
 
     def keep_turn(self, row: TurnRow) -> None:
         """Keep a turn as it is now; written when it returns."""

@@ -9,14 +9,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from stet.review.edit_wish import Joined, Quote, Wish, by_position, by_text, clash, join
-from stet.review.gate import admit
-from stet.review.instruction import BadInstruction
+from stet.review.authorization import authorize
+from stet.review.edit_instruction import InvalidInstruction
+from stet.review.edit_resolver import (
+    MergedEdit,
+    QuotedEdit,
+    ResolvedEdit,
+    first_conflict,
+    merge_edits,
+    resolve_position,
+    resolve_quote,
+)
 from stet.review.pending_view import PendingView
+from stet.review.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
 from stet.review.proposal import Hunk, HunkState
-from stet.review.readying import NotReady, Ready, made_ready
-from stet.review.rules import Refused
-from stet.review.shown import changes_since_text, latest_with, noted_since
+from stet.review.rules import ProposalRefused
+from stet.review.shown_documents import changes_since_text, latest_with, noted_since
 from stet.text.document import TextDocument
 from stet.text.edit import OverlapError
 from stet.text.match import MatchError
@@ -38,16 +46,15 @@ class _Found:
     """What a call does.
 
     Attributes:
-        wish: That.
         part: The same as one edit with the pending hunks that it changes.
         places: The whole lines of the text as it is that it changes.
         refused: Why it would not pass the gate alone.
     """
 
-    wish: Wish
-    part: Joined
+    wish: ResolvedEdit
+    part: MergedEdit
     places: tuple[Range, ...]
-    refused: Refused | None
+    refused: ProposalRefused | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +71,9 @@ class _Plan:
 
     numbers: tuple[int, ...]
     found: tuple[_Found, ...]
-    whole: Joined
+    whole: MergedEdit
     amends: tuple[str, ...]
-    ready: Ready | NotReady | None
+    ready: PreparedEdit | RejectedDraft | None
 
 
 class Batch:
@@ -93,10 +100,10 @@ class Batch:
             for shown in desk.shown.texts_of(live.uri)
         )
         self._seen: dict[str, ShownText] = {}
-        self._rules = replace(desk.rules, ground=cache(desk.rules.ground))
-        self._look = desk.rules.looking_ahead((live.uri,))
+        self._rules = replace(desk.rules, path_status=cache(desk.rules.path_status))
+        self._look = desk.rules.prefetch_status((live.uri,))
         self._located = desk.locate(calls[0].file) if new else None
-        self._found: list[_Found | MatchError | BadInstruction] = []
+        self._found: list[_Found | MatchError | InvalidInstruction] = []
         self._clashes: list[tuple[int, ...]] = []
         self._plan: _Plan | None = None
         self._is_found = False
@@ -105,12 +112,12 @@ class Batch:
         """The text that a call is about, as the model was shown it."""
         wanted: tuple[str, ...] = ()
         if call.old_text is not None and call.new_text is not None:
-            wanted = Quote(call.old_text, call.new_text).readings()
+            wanted = QuotedEdit(call.old_text, call.new_text).candidate_texts()
         shown = latest_with([text for text, _ in self._texts], wanted)
         if shown is not None and shown.content_hash not in self._seen:
             noted = next(noted for text, noted in self._texts if text is shown)
             changes = changes_since_text(self._live, shown, noted)
-            view = None if changes or shown.text != self._live.text else self._view.plain_live
+            view = None if changes or shown.text != self._live.text else self._view.normalized_live
             self._seen[shown.content_hash] = ShownText(shown.text, changes, view)
         return shown
 
@@ -136,8 +143,7 @@ class Batch:
         """Carry what was found past what the user has typed elsewhere in a very long text meanwhile.
 
         Returns:
-            Whether it can be proposed for the text as it is now; also where there is only to say why
-            nothing can.
+            Whether it can be proposed now; also where there is only to say why nothing can.
         """
         if not self._live.is_large or self._new is not None:
             return False
@@ -149,10 +155,10 @@ class Batch:
         desk, live = self._desk, self._live
         now = desk.workspace.shown(live.uri)
         changes = None if now is None else noted_since(now, live, desk.workspace)
-        is_edit = isinstance(plan.ready, Ready) and not plan.amends
+        is_edit = isinstance(plan.ready, PreparedEdit) and not plan.amends
         if not is_edit or now is None or changes is None:
             return False
-        assert isinstance(plan.ready, Ready)
+        assert isinstance(plan.ready, PreparedEdit)
         ready = carried(plan.ready, changes, now)
         if ready is None:
             return False
@@ -200,10 +206,9 @@ class Batch:
         for call in self._calls:
             try:
                 self._found.append(self._find(call, self._shown_to(call)))
-            except (MatchError, BadInstruction) as error:
+            except (MatchError, InvalidInstruction) as error:
                 self._found.append(error)
-        # A rule refuses an edit for good and takes no other with it; a place that is not found may be
-        # found when all of them are sent again.
+        # A refused edit takes no other with it; a missing place may be found when all are sent again.
         if self._desk.is_last_round or all(isinstance(one, _Found) for one in self._found):
             self._plan_valid()
         self._is_found = True
@@ -218,10 +223,10 @@ class Batch:
         while found:
             wishes = [one.wish for one in found.values()]
             try:
-                self._plan = self._planned(found, join(wishes, self._view))
+                self._plan = self._planned(found, merge_edits(wishes, self._view))
             except OverlapError:
                 numbers = tuple(found)
-                clashing = tuple(numbers[k] for k in clash(wishes, self._view))
+                clashing = tuple(numbers[k] for k in first_conflict(wishes, self._view))
                 self._clashes.append(clashing)
                 if not self._desk.is_last_round:
                     return
@@ -229,7 +234,7 @@ class Batch:
             else:
                 return
 
-    def _planned(self, taken: Mapping[int, _Found], whole: Joined) -> _Plan:
+    def _planned(self, taken: Mapping[int, _Found], whole: MergedEdit) -> _Plan:
         """The calls that are taken as one edit, as the gate has it."""
         numbers, found = tuple(taken), tuple(taken.values())
         changing = [n for n, one in taken.items() if one.places or whole.amends]
@@ -250,51 +255,51 @@ class Batch:
         if self._located is not None:
             text = whole.edit.apply(self._live.text)
             creation = self._desk.creation(self._located, text, summary)
-            return _Plan(numbers, found, whole, (), made_ready(creation, self._rules))
+            return _Plan(numbers, found, whole, (), prepare_or_reject(creation, self._rules))
         draft = self._desk.draft(self._live, name, whole.edit, summary)
         if len(told) > 1:
             draft = replace(draft, notes=notes)
         repeated = self._view.repeated(whole.edit, self._desk.turn, whole.amends)
         amends = (*whole.amends, *repeated)
-        return _Plan(numbers, found, whole, amends, made_ready(draft, self._rules))
+        return _Plan(numbers, found, whole, amends, prepare_or_reject(draft, self._rules))
 
     def _find(self, call: EditFile, shown: TextDocument | None) -> _Found:
         """What a call does.
 
         Raises:
-            MatchError, BadInstruction: If its place can't be found.
+            MatchError, InvalidInstruction: If its place can't be found.
         """
         seen = self._seen[shown.content_hash] if shown else None
         if call.position is None:
             wish = self._by_text(call, seen)
         else:
             wish = self._by_position(call, shown, seen)
-        part = join([wish], self._view)
+        part = merge_edits([wish], self._view)
         places = tuple(place for place, _ in self._view.hunks_of(part.edit))
         refused = None
         if len(self._calls) > 1 and self._new is None:
             try:
-                _ = admit(self._desk.draft(self._live, call.file, part.edit, ""), self._rules)
-            except Refused as against:
+                _ = authorize(self._desk.draft(self._live, call.file, part.edit, ""), self._rules)
+            except ProposalRefused as against:
                 refused = against
         return _Found(wish, part, places, refused)
 
-    def _by_text(self, call: EditFile, seen: ShownText | None) -> Wish:
+    def _by_text(self, call: EditFile, seen: ShownText | None) -> ResolvedEdit:
         assert call.old_text is not None
         assert call.new_text is not None
-        quote = Quote(call.old_text, call.new_text, replace_all=call.replace_all)
-        return by_text(quote, self._view, seen)
+        quote = QuotedEdit(call.old_text, call.new_text, replace_all=call.replace_all)
+        return resolve_quote(quote, self._view, seen)
 
     def _by_position(
         self, call: EditFile, shown: TextDocument | None, seen: ShownText | None
-    ) -> Wish:
+    ) -> ResolvedEdit:
         assert call.position is not None
         if shown is None or seen is None:
-            raise BadInstruction(
+            raise InvalidInstruction(
                 "You have not been shown this file, so its line numbers mean nothing yet. Read it "
                 "first, or use old_text and new_text."
             )
-        return by_position(call.position, call.content, self._live, shown, seen.changes)
+        return resolve_position(call.position, call.content, self._live, shown, seen.changes)
 
     def _overlap(self, numbers: tuple[int, ...]) -> ToolError:
         named = [f"{n + 1} ({position_of(self._calls[n])!r})" for n in numbers]
@@ -370,10 +375,7 @@ def none_of(
 
 
 def _is_of(hunk: Hunk, places: Sequence[Range]) -> bool:
-    """Whether a hunk is what an edit that changes these whole lines became, alone or with others.
-
-    They are disjoint and in order.
-    """
+    """Whether a hunk stems from an edit of `places`, which are disjoint and in order."""
     at = bisect_left(places, hunk.range.start, key=lambda place: place.end)
     return at < len(places) and places[at].start <= hunk.range.end
 

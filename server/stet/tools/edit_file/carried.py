@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from stet.review.anchoring.line_span import range_of
 from stet.review.drafts import EditDraft
-from stet.review.readying import Ready
+from stet.review.prepared_edit import PreparedEdit
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
@@ -16,7 +16,9 @@ from stet.text.lines import n_breaks
 from stet.text.position import Range
 
 
-def carried(ready: Ready, changes: Sequence[TextChange], now: TextDocument) -> Ready | None:
+def carried(
+    ready: PreparedEdit, changes: Sequence[TextChange], now: TextDocument
+) -> PreparedEdit | None:
     """An edit that the gate has let through, for the text as it is now.
 
     Args:
@@ -32,14 +34,14 @@ def carried(ready: Ready, changes: Sequence[TextChange], now: TextDocument) -> R
         return None
     firsts = [
         moved_line((hunk.old_start, hunk.old_start + len(hunk.old)), changes)
-        for hunk in ready.admitted.hunks
+        for hunk in ready.authorized.hunks
     ]
     places = [first for first in firsts if first is not None]
     if len(places) < len(firsts):
         return None
     line_hunks = tuple(
         replace(hunk, old_start=first, new_start=hunk.new_start + first - hunk.old_start)
-        for hunk, first in zip(ready.admitted.hunks, places, strict=True)
+        for hunk, first in zip(ready.authorized.hunks, places, strict=True)
     )
     ranges = [range_of(now.lines, one.old_start, one.old_end) for one in line_hunks]
     edit = TextEdit(
@@ -51,7 +53,7 @@ def carried(ready: Ready, changes: Sequence[TextChange], now: TextDocument) -> R
     return replace(
         ready,
         draft=replace(draft, document=now, edit=edit, notes=()),
-        admitted=replace(ready.admitted, hunks=line_hunks),
+        authorized=replace(ready.authorized, hunks=line_hunks),
         hunks=tuple(replace(one, range=at) for one, at in zip(ready.hunks, ranges, strict=True)),
     )
 

@@ -6,7 +6,7 @@ import pytest
 
 from stet.review.anchoring.text_states import MAX_LINES, MAX_TEXTS, HunkInText, TextStates
 from stet.review.drafts import EditDraft
-from stet.review.errors import Overlap
+from stet.review.errors import HunkOverlap
 from stet.text.diff import changes_between
 from stet.text.edit import Replacement, TextEdit
 from tests.support.page import Page, rules
@@ -36,7 +36,7 @@ def neighbours(dice: random.Random, page: Page) -> list[str]:
         )
         try:
             made += [hunk.id for hunk in page.ledger.propose_edit(draft, rules())]
-        except Overlap:
+        except HunkOverlap:
             return []
     return made if page.states == ["pending"] * len(edits) else []
 

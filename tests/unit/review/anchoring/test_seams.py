@@ -25,7 +25,7 @@ def words(text: str) -> list[str]:
 
 def accepted(page: Page, hunks: Sequence[str]) -> list[str]:
     """What the text must read once these hunks are in it, without line ends."""
-    track = page.ledger._book.track(page.uri)
+    track = page.ledger._store.tracked(page.uri)
     assert track is not None
     read: list[str] = []
     at = 0
@@ -51,6 +51,6 @@ def test_lines_are_those_of_the_hunks_and_of_the_user(
     wanted = accepted(page, [*hunks])
     page.accept(*hunks)
     assert words(page.text) == wanted
-    track = page.ledger._book.track(page.uri)
+    track = page.ledger._store.tracked(page.uri)
     assert track is not None
     assert all(one.end <= len(track.lines) for one in track.anchors())

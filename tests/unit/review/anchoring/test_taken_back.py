@@ -81,7 +81,7 @@ def test_what_is_remembered_has_a_bound_however_much_is_done_and_taken_back() ->
     page = a_conflict_behind_an_accepted_line()
     dice, most = random.Random(7), 0
     undone: list[TextChange] = []
-    track = page.ledger._book.track(page.uri)
+    track = page.ledger._store.tracked(page.uri)
     assert track is not None
     anchor = track.anchor(conflict(page).id)
     assert anchor is not None
@@ -124,7 +124,7 @@ def test_a_hunk_decided_long_ago_remembers_little_until_it_waits_again() -> None
     first, *others = page.propose(new)
     for hunk in (first, *others):
         page.ledger.reject(hunk.id)
-    track = page.ledger._book.track(page.uri)
+    track = page.ledger._store.tracked(page.uri)
     assert track is not None
     anchor = track.anchor(first.id)
     assert anchor is not None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stet.review.journal import Footing, Kept
+from stet.review.journal import AnchorSnapshot, RestoredState
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk
 from tests.support.block_page import CODE, MARKED, NEW, NOTE, OLD, BlockPage, shown, texts
@@ -10,14 +10,14 @@ from tests.support.block_page import CODE, MARKED, NEW, NOTE, OLD, BlockPage, sh
 
 def test_blocks_are_found_again_after_a_restart() -> None:
     page = shown()
-    footing = page.ledger.footing(page.uri)
-    assert isinstance(footing, Footing)
+    footing = page.ledger.anchor_snapshot(page.uri)
+    assert isinstance(footing, AnchorSnapshot)
     again = BlockPage("zero\n" + MARKED, CODE)
     again.ledger = ReviewLedger()
     kept = tuple(
         Hunk(**{name: getattr(h, name) for name in Hunk.__dataclass_fields__}) for h in page.hunks
     )
-    again.ledger.take_back(Kept(kept, (footing,)), {CODE: again.text})
+    again.ledger.restore_state(RestoredState(kept, (footing,)), {CODE: again.text})
     again.ledger.opened(CODE, again.buffer.lines)
     assert [texts(hunk) for hunk in again.hunks] == [texts(hunk) for hunk in page.hunks]
     again.accept()
@@ -58,10 +58,10 @@ def test_of_blocks_in_a_file_read_again_only_those_that_are_missing_wait_in_the_
 
 def test_blocks_that_were_never_saved_are_not_decided_by_a_restart() -> None:
     page = shown()
-    footing = page.ledger.footing(page.uri)
-    assert isinstance(footing, Footing)
+    footing = page.ledger.anchor_snapshot(page.uri)
+    assert isinstance(footing, AnchorSnapshot)
     again = BlockPage(OLD, CODE)
-    again.ledger.take_back(Kept(page.hunks, (footing,)), {CODE: again.text})
+    again.ledger.restore_state(RestoredState(page.hunks, (footing,)), {CODE: again.text})
     again.ledger.opened(CODE, again.buffer.lines)
     assert [texts(hunk) for hunk in again.hunks] == [
         ("pending", "two\n", "2\n", False),

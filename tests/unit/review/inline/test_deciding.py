@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stet.review.errors import WrongState
+from stet.review.errors import WrongHunkState
 from stet.review.proposal import HunkState
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
@@ -107,9 +107,9 @@ def test_taking_the_marks_away_line_by_line_decides_with_the_last_one() -> None:
 
 def test_a_whole_block_is_not_decided_behind_its_back() -> None:
     page = shown()
-    with pytest.raises(WrongState):
+    with pytest.raises(WrongHunkState):
         page.ledger.reject("h1")
-    with pytest.raises(WrongState):
+    with pytest.raises(WrongHunkState):
         page.ledger.amend("h1", "x\n")
     page.edit("=======\n2\n", "2\n")
     assert "no longer whole" in page.hunk(1).reason

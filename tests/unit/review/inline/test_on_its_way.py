@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from stet.review.drafts import EditDraft
-from stet.review.errors import ReviewError, WrongState
+from stet.review.errors import ReviewError, WrongHunkState
 from stet.text.diff import changes_between
 from stet.text.edit import Replacement, TextEdit
 from tests.support.block_page import CODE, MARKED, NEW, OLD, BlockPage
@@ -61,7 +61,7 @@ def test_the_users_own_text_is_not_taken_while_the_markers_of_a_conflict_are_on_
     page.edit("two", "zwei")
     edit = page.ledger.blocks.show(page.document, ("h1",))
     assert edit is not None
-    with pytest.raises(WrongState, match="h1 is on its way into the text"):
+    with pytest.raises(WrongHunkState, match="h1 is on its way into the text"):
         page.ledger.take_mine("h1")
     page.apply(*changes_between(page.text, edit.apply(page.text)))
     page.take_out("h1")

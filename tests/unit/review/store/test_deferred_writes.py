@@ -3,7 +3,7 @@
 import dataclasses
 from pathlib import Path
 
-from stet.review.journal import Footing, Kept
+from stet.review.journal import AnchorSnapshot, RestoredState
 from stet.review.proposal import Hunk, HunkState
 from stet.text.large_document import LARGE
 from tests.support.hunks import URI, hunks_between
@@ -18,8 +18,8 @@ def proposed() -> tuple[Hunk, Hunk]:
     return first, second
 
 
-def footing(*hunks: Hunk, text: str = "1\n2\n3\n" + LONG) -> Footing:
-    return Footing(
+def footing(*hunks: Hunk, text: str = "1\n2\n3\n" + LONG) -> AnchorSnapshot:
+    return AnchorSnapshot(
         URI, text, {hunk.id: (hunk.range.start.line, hunk.range.end.line) for hunk in hunks}
     )
 
@@ -34,10 +34,10 @@ def test_they_are_written_by_the_next_tending(tmp_path: Path) -> None:
     with store_in(tmp_path, wake=lambda: woken.append(None)) as store:
         store.keep([first, second], footing(first, second))
         assert (bool(woken), store.is_behind) == (True, True)
-        assert store.load() == Kept()
+        assert store.load() == RestoredState()
         store.tend()
         assert (bool(woken), store.is_behind) == (True, False)
-        assert store.load() == Kept((first, second), (footing(first, second),))
+        assert store.load() == RestoredState((first, second), (footing(first, second),))
 
 
 def test_closing_writes_them_too(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_closing_writes_them_too(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
         store.keep([first, second], footing(first, second))
     with store_in(tmp_path) as store:
-        assert store.load() == Kept((first, second), (footing(first, second),))
+        assert store.load() == RestoredState((first, second), (footing(first, second),))
 
 
 def test_what_is_decided_before_they_are_written_counts(tmp_path: Path) -> None:
@@ -66,11 +66,11 @@ def test_a_text_that_has_become_short_takes_the_place_of_the_long_one(tmp_path: 
         store.keep([first, second], footing(first, second))
         store.note([short])
         store.tend()
-        assert store.load() == Kept((first, second), (short,))
+        assert store.load() == RestoredState((first, second), (short,))
         store.note([footing(first, second)])
         store.keep([rejected(second)], short, decision=True)
         store.tend()
-        assert store.load() == Kept((first, rejected(second)), (short,))
+        assert store.load() == RestoredState((first, rejected(second)), (short,))
 
 
 def test_the_latest_of_two_long_texts_is_kept(tmp_path: Path) -> None:
@@ -80,4 +80,4 @@ def test_the_latest_of_two_long_texts_is_kept(tmp_path: Path) -> None:
         store.keep([first], footing(first))
         store.keep([second], later)
         store.tend()
-        assert store.load().footings == (later,)
+        assert store.load().anchor_snapshots == (later,)

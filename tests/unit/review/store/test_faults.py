@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.review.journal import Footing, Kept
+from stet.review.journal import AnchorSnapshot, RestoredState
 from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.review.store.batch import SKIPPED
 from stet.review.store.failures import RETRY_SECONDS
@@ -55,7 +55,7 @@ def test_a_full_disk_is_told_once_and_made_up_for_when_there_is_room(tmp_path: P
         assert len(store.said) == 1
     with store_in(tmp_path) as store:
         expected = (numbered(1), numbered(2, 1000), numbered(3, 1000), numbered(4), numbered(late))
-        assert store.load() == Kept(expected)
+        assert store.load() == RestoredState(expected)
 
 
 def test_no_bytecode_is_written_once_the_disk_is_full(
@@ -146,7 +146,7 @@ def test_without_a_database_everything_goes_on_in_memory(
 
 def works_in_memory(store: TestedStore) -> None:
     """Assert that nothing is lost but by the end of the server, and that it is said once."""
-    assert store.load() == Kept()
+    assert store.load() == RestoredState()
     first, second, third = (store.number("hunk", n) for n in (1, 2, 1))
     assert (second, third) == (first + 1, first + 3)
     for n in range(3):
@@ -177,7 +177,7 @@ def test_a_damaged_file_is_set_aside_and_a_new_one_begun(damage: bytes, tmp_path
     for number in (1, 2):
         store.file.write_bytes(broken)
         with store_in(tmp_path) as store:
-            assert store.load() == Kept()
+            assert store.load() == RestoredState()
             store.keep([numbered(1)])
             aside = store.folder / f"state.damaged-{number}.db"
             assert aside.read_bytes() == broken
@@ -202,7 +202,7 @@ def test_an_empty_file_in_the_place_of_a_state_is_told(how: str, tmp_path: Path)
     if how != "empty":
         log.write_bytes(written)
     with store_in(tmp_path) as store:
-        assert store.load() == Kept()
+        assert store.load() == RestoredState()
         [said] = store.said
         assert "lost" in said
         assert str(store.folder / "state.damaged-1.db") in said
@@ -216,7 +216,7 @@ def test_an_empty_file_in_the_place_of_a_state_is_told(how: str, tmp_path: Path)
 
 def test_a_server_that_dies_while_it_makes_the_file_leaves_no_empty_one(tmp_path: Path) -> None:
     with files_no_larger_than(1000), store_in(tmp_path) as store:
-        assert store.load() == Kept()
+        assert store.load() == RestoredState()
     assert not store.file.exists()
     with store_in(tmp_path) as store:
         store.keep([numbered(1)])
@@ -271,11 +271,11 @@ BROKEN = [
 def test_a_broken_row_is_left_out_and_the_others_load(change: str, tmp_path: Path) -> None:
     [broken] = hunks_between("a\nb\nc\n", "a\nB\nc\n")
     with store_in(tmp_path) as store:
-        store.keep([broken], Footing(URI, "a\nb\nc\n", {broken.id: (1, 2)}))
+        store.keep([broken], AnchorSnapshot(URI, "a\nb\nc\n", {broken.id: (1, 2)}))
     query(store.file, change)
     with store_in(tmp_path) as store:
         store.keep([numbered(2)])
-        assert store.load() == Kept((numbered(2),))
+        assert store.load() == RestoredState((numbered(2),))
         assert store.said == []
 
 
@@ -295,20 +295,20 @@ def test_a_hunk_that_nobody_knows_the_place_of_is_withdrawn(change: str, tmp_pat
     [lost] = hunks_between("a\nb\nc\n", "a\nB\nc\n")
     rejected = dataclasses.replace(lost, id="h7", state=HunkState.REJECTED)
     with store_in(tmp_path) as store:
-        store.keep([lost, rejected], Footing(URI, "a\nb\nc\n", {lost.id: (1, 2)}))
+        store.keep([lost, rejected], AnchorSnapshot(URI, "a\nb\nc\n", {lost.id: (1, 2)}))
     query(store.file, change)
     with store_in(tmp_path) as store:
         kept = store.load()
     withdrawn = dataclasses.replace(
         lost, state=HunkState.WITHDRAWN, reason="where it stood is not known any more"
     )
-    assert kept == Kept((withdrawn, rejected))
+    assert kept == RestoredState((withdrawn, rejected))
 
 
 def test_places_behind_the_end_of_a_text_are_at_its_end(tmp_path: Path) -> None:
     [hunk] = hunks_between("a\nb\nc\n", "a\nB\nc\n")
     with store_in(tmp_path) as store:
-        store.keep([hunk], Footing(URI, "a\n", {hunk.id: (5, 2**52)}))
+        store.keep([hunk], AnchorSnapshot(URI, "a\n", {hunk.id: (5, 2**52)}))
     with store_in(tmp_path) as store:
         [kept] = store.load().hunks
         assert (kept.range.start.line, kept.range.end.line) == (1, 1)
@@ -321,7 +321,7 @@ def test_rows_of_an_owner_that_can_be_none_are_left_alone(owner: str, tmp_path: 
     query(store.file, f"UPDATE hunk SET owner = {owner}")
     before = sorted(tmp_path.rglob("*"))
     with store_in(tmp_path / "state") as store:
-        assert store.load() == Kept()
+        assert store.load() == RestoredState()
         assert store.said == []
     assert sorted(tmp_path.rglob("*")) == before
 

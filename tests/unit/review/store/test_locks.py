@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.review.journal import Kept
+from stet.review.journal import RestoredState
 from stet.review.proposal import HunkKind
 from stet.review.store import database, failures, schema, store
 from stet.system.file_lock import FileLock
@@ -120,7 +120,7 @@ def test_what_stays_locked_is_left_as_it_is(
     monkeypatch.setattr(failures, "LOCKED_SECONDS", 0.05)
     with store_in(left) as store:
         with lock(store):
-            assert store.load() == Kept()
+            assert store.load() == RestoredState()
         store.keep([OWN, make_hunk(1, HunkKind.REMOVE, old="another\n")])
         store.tend()
         assert len(store.said) == 1
@@ -147,7 +147,7 @@ def test_who_asks_while_a_worker_opens_it_waits_for_that(
         number = workers.submit(kept.number, "turn")
         go.set()
         assert number.result(60) == 1
-        assert loaded.result(30) == Kept()
+        assert loaded.result(30) == RestoredState()
 
 
 def test_texts_that_nothing_refers_to_are_dropped_a_few_at_a_time(

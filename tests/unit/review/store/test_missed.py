@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.review.journal import Kept
+from stet.review.journal import RestoredState
 from stet.review.proposal import HunkKind
 from stet.review.store.chat_rows import ChatRow, TurnRow
 from stet.review.store.database import Database
@@ -46,7 +46,7 @@ def folder(tmp_path: Path) -> Path:
 def begin(store: TestedStore) -> None:
     """Load on a full disk, and go on with a chat of earlier and a new one."""
     with full():
-        assert store.load() == Kept()
+        assert store.load() == RestoredState()
         assert store.load_chats().chats == ()
         assert store.load_presets().presets == {}
         assert store.has_missed
@@ -74,7 +74,7 @@ def test_nothing_is_written_before_what_was_missed_has_been_merged(folder: Path)
         store.caught_up()  # too early: the presets have not been loaded
         assert store.not_persisted
         assert store.load_presets().presets == {"mine": "{}", "changed": "{}"}
-        assert store.load() == Kept()
+        assert store.load() == RestoredState()
         store.keep_chat(ChatRow("main", '"then and now"'))
         store.caught_up()
         assert (store.has_missed, store.is_behind, store.not_persisted) == (False, False, "")
@@ -100,7 +100,7 @@ def test_a_start_on_a_full_disk_that_nothing_is_asked_of_is_over_once_it_is_read
 ) -> None:
     with store_in(folder) as store:
         with full():
-            assert store.load() == Kept()
+            assert store.load() == RestoredState()
         store.tend()
         assert store.load().hunks == (OLD,)
         store.caught_up()
@@ -111,13 +111,13 @@ def test_a_start_on_a_full_disk_that_nothing_is_asked_of_is_over_once_it_is_read
 def test_a_file_that_opens_and_can_not_be_read_is_read_later_unless_it_is_damaged(
     fault: StoreFault, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fails(_database: Database, _now: float) -> Kept:
+    def fails(_database: Database, _now: float) -> RestoredState:
         raise fault
 
     with store_in(folder) as store:
         with monkeypatch.context() as patch:
             patch.setattr(Database, "load", fails)
-            assert store.load() == Kept()
+            assert store.load() == RestoredState()
         assert store.has_missed is not isinstance(fault, Damaged)
         assert len(store.said) == 1
         if store.has_missed:
@@ -137,4 +137,4 @@ def test_what_is_old_stays_where_the_disk_refuses_and_the_rest_is_read(folder: P
         with full():
             assert store.load().hunks == (OLD,)
         assert not store.has_missed
-        assert store.load() == Kept()
+        assert store.load() == RestoredState()

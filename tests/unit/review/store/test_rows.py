@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.review.journal import Footing
-from stet.review.proposal import Hunk, HunkKind, HunkState, but
+from stet.review.journal import AnchorSnapshot
+from stet.review.proposal import Hunk, HunkKind, HunkState, replace_hunk
 from stet.review.store.rows import (
     QUICK,
     SMALL,
@@ -58,7 +58,9 @@ def test_a_copy_is_as_it_was_but_for_what_is_said_and_leaves_the_first_alone(
     hunk: Hunk, state: HunkState, new: str
 ) -> None:
     before = dataclasses.replace(hunk)
-    assert but(hunk, state=state, new=new) == dataclasses.replace(hunk, state=state, new=new)
+    assert replace_hunk(hunk, state=state, new=new) == dataclasses.replace(
+        hunk, state=state, new=new
+    )
     assert hunk == before
 
 
@@ -80,7 +82,7 @@ def test_a_footing_comes_back_as_it_was(
     text: str, standing: tuple[dict[str, tuple[int, int]], frozenset[str]]
 ) -> None:
     lines, lost = standing
-    footing = Footing("file:///ws/a.txt", text, lines, lost & lines.keys())
+    footing = AnchorSnapshot("file:///ws/a.txt", text, lines, lost & lines.keys())
     assert footing_of(standing_to_json(footing), text) == footing
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stet.review.journal import Footing, Kept
+from stet.review.journal import AnchorSnapshot, RestoredState
 from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.review.store.chat_rows import ChatRow, TurnRow
 from stet.review.store.load import MAX_DECIDED
@@ -26,9 +26,9 @@ OLD = "a\nb\nc\nd\n"
 DAY = 86_400.0
 
 
-def footing(hunks: list[Hunk], text: str = OLD, uri: str = URI) -> Footing:
+def footing(hunks: list[Hunk], text: str = OLD, uri: str = URI) -> AnchorSnapshot:
     """Where hunks stand in the text they were made for."""
-    return Footing(
+    return AnchorSnapshot(
         uri, text, {hunk.id: (hunk.range.start.line, hunk.range.end.line) for hunk in hunks}
     )
 
@@ -61,7 +61,7 @@ def test_what_was_kept_is_there_after_a_restart(tmp_path: Path) -> None:
         store.keep([first, odd], footing([first, odd]))
         store.keep([move])
     with store_in(tmp_path) as store:
-        assert store.load() == Kept((first, odd, move), (footing([first, odd]),))
+        assert store.load() == RestoredState((first, odd, move), (footing([first, odd]),))
         assert store.said == []
 
 
@@ -80,7 +80,7 @@ def test_no_half_of_a_character_in_any_text_keeps_others_from_the_disk(odd: list
         with store_in(Path(folder)) as store:
             kept = store.load()
             assert set(kept.hunks) == {first, strange}
-            assert {one.uri for one in kept.footings} == {URI, uri}
+            assert {one.uri for one in kept.anchor_snapshots} == {URI, uri}
             assert store.load_presets().presets == {odd[7]: "{}"}
             assert store.said == []
 
@@ -117,7 +117,7 @@ def test_ranges_come_from_the_latest_footing(tmp_path: Path) -> None:
     [first, _] = two()
     with store_in(tmp_path) as store:
         store.keep([first], footing([first]))
-        store.note([Footing(URI, "0\n" + OLD, {first.id: (2, 3)})])
+        store.note([AnchorSnapshot(URI, "0\n" + OLD, {first.id: (2, 3)})])
         store.tend()
     with store_in(tmp_path) as store:
         [hunk] = store.load().hunks
@@ -205,7 +205,7 @@ def test_places_of_hunks_that_are_dropped_go_with_them(tmp_path: Path) -> None:
     for days, n_footings, n_texts in ((31, 1, 3), (51, 0, 0)):
         with store_in(tmp_path) as store:
             store.system.ahead = days * DAY
-            assert len(store.load().footings) == n_footings
+            assert len(store.load().anchor_snapshots) == n_footings
             store.tend()
             assert query(store.file, "SELECT count(*) FROM footing") == [(n_footings,)]
             assert query(store.file, "SELECT count(*) FROM text") == [(n_texts,)]
@@ -271,7 +271,7 @@ def test_what_comes_after_the_end_is_no_error(tmp_path: Path) -> None:
     store.keep([numbered(1)])
     store.tend()
     assert store.number("turn") == 2
-    assert store.load() == Kept()
+    assert store.load() == RestoredState()
     assert store.said == []
 
 
@@ -306,15 +306,15 @@ def test_two_dead_servers_may_have_had_hunks_in_one_file(tmp_path: Path) -> None
     first, second = two()
     with store_in(tmp_path) as one, store_in(tmp_path) as other:
         one.keep([first], footing([first]))
-        other.keep([second], Footing(URI, "new\n" + OLD + "end\n", {second.id: (4, 5)}))
+        other.keep([second], AnchorSnapshot(URI, "new\n" + OLD + "end\n", {second.id: (4, 5)}))
     with store_in(tmp_path) as heir:
         kept = heir.load()
-        assert kept.footings == (
-            Footing(URI, "new\n" + OLD + "end\n", {second.id: (4, 5)}),
+        assert kept.anchor_snapshots == (
+            AnchorSnapshot(URI, "new\n" + OLD + "end\n", {second.id: (4, 5)}),
             footing([first]),
         )
         assert [hunk.range.start.line for hunk in kept.hunks] == [1, 4]
-        heir.keep([], kept.footings[0])
+        heir.keep([], kept.anchor_snapshots[0])
         assert query(heir.file, "SELECT count(*) FROM footing") == [(1,)]
 
 
@@ -322,10 +322,10 @@ def test_a_hunk_stands_where_the_latest_footing_says(tmp_path: Path) -> None:
     first, second = two()
     with store_in(tmp_path) as one, store_in(tmp_path) as other:
         one.keep([first, second], footing([first, second]))
-        other.keep([], Footing(URI, "new\n" + OLD, {second.id: (4, 5)}))
+        other.keep([], AnchorSnapshot(URI, "new\n" + OLD, {second.id: (4, 5)}))
     with store_in(tmp_path) as heir:
-        assert heir.load().footings == (
-            Footing(URI, "new\n" + OLD, {second.id: (4, 5)}),
+        assert heir.load().anchor_snapshots == (
+            AnchorSnapshot(URI, "new\n" + OLD, {second.id: (4, 5)}),
             footing([first]),
         )
 

@@ -4,7 +4,7 @@ A proposal for one of them needs a yes of its own, never "accept all": an agent 
 own editor's settings has no other limits. Whatever a program obeys or runs by itself counts, when a
 folder is opened, a file is loaded or saved, or something is committed, pushed, built or installed:
 language servers read builds as soon as a folder is opened. Such names are known by their shape
-(`stet.review.shapes`), and where they have none by a list (`stet.review.protected_names`). A name too many
+(`stet.review.protected_shapes`), and where they have none by a list (`stet.review.protected_names`). A name too many
 costs a question, one too few a machine; `tests/names` holds what both cost.
 
 The state of version control (`.git`, `.jj`, `CVS`) is no matter of a yes: it is refused outright, as
@@ -27,7 +27,7 @@ from stet.review.protected_names import (
     ROOT_FILES,
     ROOT_FOLDERS,
 )
-from stet.review.shapes import has_hidden_part, is_configuration, is_hook, is_top_level
+from stet.review.protected_shapes import has_hidden_part, is_configuration, is_hook, is_top_level
 from stet.text.spoofing import CONFUSABLES, skeleton
 from stet.workspace.names import loosest
 from stet.workspace.secret_files import is_secret
@@ -50,7 +50,7 @@ def is_protected(name: str, *, at_root: bool = False) -> bool:
         at_root: Whether the name begins below a root of a project, so that a name of one part lies in it.
     """
     plain = tuple(loosest(part) for part in PurePosixPath(name).parts)
-    parts = tuple(_seen(part) for part in PurePosixPath(name).parts)
+    parts = tuple(_normalize_part(part) for part in PurePosixPath(name).parts)
     if not parts:
         return False
     return (
@@ -64,7 +64,7 @@ def is_protected(name: str, *, at_root: bool = False) -> bool:
     )
 
 
-def _seen(part: str) -> str:
+def _normalize_part(part: str) -> str:
     """What a part of a name reads like, as names are compared."""
     return loosest(skeleton(part)).translate(CONFUSABLES)
 

@@ -9,46 +9,46 @@ from dataclasses import replace
 from stet.review.anchoring.line_span import range_of
 from stet.review.drafts import EditDraft
 from stet.review.errors import BlockInTheWay
-from stet.review.readying import Ready
+from stet.review.prepared_edit import PreparedEdit
 from stet.text.edit import Replacement, TextEdit
 from stet.text.stripped_document import StrippedDocument
 from stet.workspace.snapshot import Snapshot
 
 
-def with_blocks(ready: Ready, snapshot: Snapshot) -> Ready:
+def rebase_onto_blocks(prepared: PreparedEdit, snapshot: Snapshot) -> PreparedEdit:
     """What the gate has let through, for the text with its blocks.
 
     Raises:
         BlockInTheWay: If it changes lines that a block stands for.
     """
-    draft = ready.draft
+    draft = prepared.draft
     if not isinstance(draft, EditDraft):
-        return ready
+        return prepared
     real = snapshot.document(draft.document.uri) or draft.document.real
     stripped = None if real is None else snapshot.stripped(real)
     if stripped is None:
-        return ready
+        return prepared
     document = stripped.real
     places = [
         _place(stripped, hunk.old_start, hunk.old_start + len(hunk.old))
-        for hunk in ready.admitted.hunks
+        for hunk in prepared.authorized.hunks
     ]
     ranges = [range_of(document.lines, *place) for place in places]
     edit = TextEdit(
         tuple(
             Replacement(document.offset_at(at.start), document.offset_at(at.end), hunk.new)
-            for at, hunk in zip(ranges, ready.hunks, strict=True)
+            for at, hunk in zip(ranges, prepared.hunks, strict=True)
         )
     )
-    hunks = tuple(replace(hunk, range=at) for hunk, at in zip(ready.hunks, ranges, strict=True))
+    hunks = tuple(replace(hunk, range=at) for hunk, at in zip(prepared.hunks, ranges, strict=True))
     line_hunks = tuple(
         replace(hunk, old_start=first)
-        for hunk, (first, _) in zip(ready.admitted.hunks, places, strict=True)
+        for hunk, (first, _) in zip(prepared.authorized.hunks, places, strict=True)
     )
     return replace(
-        ready,
+        prepared,
         draft=replace(draft, document=document, edit=edit, notes=()),
-        admitted=replace(ready.admitted, hunks=line_hunks),
+        authorized=replace(prepared.authorized, hunks=line_hunks),
         hunks=hunks,
     )
 

@@ -1,6 +1,6 @@
 r"""The review as a page that the user edits: what it says once they have saved it.
 
-The page is a unified diff (`stet.review.overview` writes it). A hunk that is gone from it is
+The page is a unified diff (`stet.review.diff_renderer` writes it). A hunk that is gone from it is
 rejected. One whose `+` lines are others is amended. One whose other lines are not as they were is
 left alone and said, and so is all of a page that can't be told from a damaged one.
 White space at the ends of lines does not count, because editors strip it; line ends neither.
@@ -31,7 +31,7 @@ _WHOLE = "only its deletion means something here"
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class DiffSection:
     """One hunk as it is shown.
 
     Attributes:
@@ -44,7 +44,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class ReviewPage:
+class DiffDocument:
     """A review as it was written.
 
     Attributes:
@@ -55,11 +55,11 @@ class ReviewPage:
 
     text: str
     name: str
-    sections: tuple[Section, ...]
+    sections: tuple[DiffSection, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdicts:
+class DiffDecisions:
     """What the user has done to a page.
 
     Attributes:
@@ -73,20 +73,20 @@ class Verdicts:
     refused: tuple[tuple[str, str], ...] = ()
 
 
-def page_name(text: str) -> str | None:
+def document_name(text: str) -> str | None:
     """Which page an edited text comes from; None where its first line is gone."""
     found = (_NAME.match(line) for line in split_lines(text) if line.startswith(FIRST_LINE))
     return next((match[1] for match in found if match), None)
 
 
-def verdicts(page: ReviewPage, edited: str) -> Verdicts:
-    """What the user has decided by making `edited` of `page`; hunks that it never had are nothing."""
+def parse_decisions(document: DiffDocument, edited: str) -> DiffDecisions:
+    """What the user has decided by making `edited` of `document`; hunks that it never had are nothing."""
     found, strays = _sections(edited)
     rejected: list[str] = []
     amended: list[tuple[str, str]] = []
     refused: list[tuple[str, str]] = []
     torn = strays
-    for section in page.sections:
+    for section in document.sections:
         hunk, now = section.hunk, found.get(section.hunk.id, [])
         if not now:
             if torn:
@@ -94,16 +94,16 @@ def verdicts(page: ReviewPage, edited: str) -> Verdicts:
             else:
                 rejected.append(hunk.id)
             continue
-        problem = _TWICE if len(now) > 1 else _problem(section, now[0])
+        problem = _TWICE if len(now) > 1 else _section_problem(section, now[0])
         torn = strays or bool(problem)
-        new = _new(section, now[0])
+        new = _new_text(section, now[0])
         if problem:
             refused.append((hunk.id, problem))
         elif new is not None and hunk.kind is not HunkKind.CREATE and new == hunk.old:
             rejected.append(hunk.id)
         elif new is not None:
             amended.append((hunk.id, new))
-    return Verdicts(tuple(rejected), tuple(amended), tuple(refused))
+    return DiffDecisions(tuple(rejected), tuple(amended), tuple(refused))
 
 
 def _sections(text: str) -> tuple[dict[str, list[list[str]]], bool]:
@@ -125,14 +125,18 @@ def _sections(text: str) -> tuple[dict[str, list[list[str]]], bool]:
     return found, strays
 
 
-def _problem(section: Section, now: Sequence[str]) -> str:
+def _section_problem(section: DiffSection, now: Sequence[str]) -> str:
     """Why an edited section can't be taken, or nothing."""
     shown = section.lines
     if section.hunk.kind in {HunkKind.MOVE, HunkKind.REMOVE}:
-        return "" if _kept(now) == _kept(shown) and not _added(now) else _WHOLE
+        return (
+            ""
+            if _unchanged_lines(now) == _unchanged_lines(shown) and not _added_lines(now)
+            else _WHOLE
+        )
     if any(line and line[0] not in " +-\\" for line in now):
         return "it has a line that begins with none of ` `, `+` and `-`"
-    if _kept(now) != _kept(shown):
+    if _unchanged_lines(now) != _unchanged_lines(shown):
         return _TOUCHED
     marks = [line[:1] for line in shown if line[:1] in ("+", "-")]
     first = next((n for n, line in enumerate(shown) if line[:1] in ("+", "-")), len(shown))
@@ -144,19 +148,19 @@ def _problem(section: Section, now: Sequence[str]) -> str:
     return ""
 
 
-def _kept(lines: Sequence[str]) -> list[str]:
+def _unchanged_lines(lines: Sequence[str]) -> list[str]:
     """Context and removed lines as they compare."""
-    kept = [line.rstrip() for line in lines if not line.startswith(("+", "\\"))]
-    while kept and not kept[-1]:
-        kept.pop()
-    return kept
+    unchanged = [line.rstrip() for line in lines if not line.startswith(("+", "\\"))]
+    while unchanged and not unchanged[-1]:
+        unchanged.pop()
+    return unchanged
 
 
-def _added(lines: Sequence[str]) -> list[str]:
+def _added_lines(lines: Sequence[str]) -> list[str]:
     return [line[1:] for line in lines if line.startswith("+")]
 
 
-def _new(section: Section, now: Sequence[str]) -> str | None:
+def _new_text(section: DiffSection, now: Sequence[str]) -> str | None:
     """The text an edited section would write; None if that is what the hunk writes anyway.
 
     Lines that are as they were keep their white space and line end; the others get the hunk's own.
@@ -164,7 +168,7 @@ def _new(section: Section, now: Sequence[str]) -> str | None:
     hunk = section.hunk
     old = whole_lines(hunk.new)
     ended = [line.rstrip() for line in old]
-    added = _added(now)
+    added = _added_lines(now)
     changes = diff_lines(ended, [line.rstrip() for line in added])
     if not changes:
         return None

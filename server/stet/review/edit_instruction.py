@@ -1,7 +1,7 @@
 """Edit instructions by position: `replace:3-5`, `after:## Setup`, `end`, and what they mean.
 
 Lines are 1-based, as `read_file` numbers them, and refer to the text the model was shown;
-`stet.review.carrying` takes the result forward to the text as it is now.
+`stet.review.shown_edit_rebase` takes the result forward to the text as it is now.
 """
 
 import re
@@ -23,12 +23,12 @@ _LINES = re.compile(r"(insert|replace|delete):\s*([0-9]{1,9})(?:\s*-\s*([0-9]{1,
 _MARKS = re.compile(r"(#{1,6})(?:\s|$)")
 
 
-class BadInstruction(Exception):
+class InvalidInstruction(Exception):
     """The instruction can't be carried out; says what to write instead."""
 
 
 @dataclass(frozen=True, slots=True)
-class Instruction:
+class EditInstruction:
     """A parsed position.
 
     Attributes:
@@ -44,59 +44,63 @@ class Instruction:
     heading: str = ""
 
 
-def parse(position: str) -> Instruction:
+def parse_instruction(position: str) -> EditInstruction:
     """Read a position.
 
     Raises:
-        BadInstruction: If it is none of `POSITIONS`.
+        InvalidInstruction: If it is none of `POSITIONS`.
     """
     text = position.strip()
     match text:
         case "start" | "end" | "create":
-            return Instruction(text)
+            return EditInstruction(text)
     if text.startswith("after:") and (heading := text.removeprefix("after:").strip()):
-        return Instruction("after", heading=heading)
+        return EditInstruction("after", heading=heading)
     if found := _LINES.fullmatch(text):
         kind, first, last = found[1], int(found[2]), int(found[3] or found[2])
         if kind == "insert" and found[3]:
-            raise BadInstruction(f"{position!r}: `insert` takes one line number, `insert:{first}`.")
+            raise InvalidInstruction(
+                f"{position!r}: `insert` takes one line number, `insert:{first}`."
+            )
         if first < 1 or last < first:
-            raise BadInstruction(
+            raise InvalidInstruction(
                 f"{position!r}: lines count from 1, and the first is not after the last."
             )
-        return Instruction(kind, first, last)  # type: ignore[arg-type]  # the pattern's three words
-    raise BadInstruction(f"There is no position {position!r}. Use one of: {POSITIONS}.")
+        return EditInstruction(kind, first, last)  # type: ignore[arg-type]  # the pattern's three words
+    raise InvalidInstruction(f"There is no position {position!r}. Use one of: {POSITIONS}.")
 
 
-def resolve(instruction: Instruction, content: str, shown: TextDocument) -> TextEdit:
+def resolve_instruction(
+    instruction: EditInstruction, content: str, shown: TextDocument
+) -> TextEdit:
     """What the instruction does to the text the model was shown.
 
     `content` is written as whole lines with the file's own line ends; an empty one is no line.
 
     Raises:
-        BadInstruction: If the lines or the heading are not there.
+        InvalidInstruction: If the lines or the heading are not there.
     """
     match instruction.kind:
         case "replace" | "delete":
             return _replace_lines(instruction, content, shown)
         case "insert":
             if instruction.first > shown.n_lines + 1:
-                raise BadInstruction(
+                raise InvalidInstruction(
                     f"insert:{instruction.first} is past the end: the text has {shown.n_lines} "
                     f"lines, and insert:{shown.n_lines + 1} appends."
                 )
             return _insert(shown, instruction.first - 1, content)
         case "start" | "end" | "after":
-            return _insert(shown, first_line(instruction, shown) - 1, content)
+            return _insert(shown, instruction_line(instruction, shown) - 1, content)
         case "create":
-            raise BadInstruction("The file exists already; edit it, or create another one.")
+            raise InvalidInstruction("The file exists already; edit it, or create another one.")
 
 
-def first_line(instruction: Instruction, shown: TextDocument) -> int:
+def instruction_line(instruction: EditInstruction, shown: TextDocument) -> int:
     """The line (1-based) at which the instruction's content would begin.
 
     Raises:
-        BadInstruction: If the heading is not there.
+        InvalidInstruction: If the heading is not there.
     """
     match instruction.kind:
         case "start":
@@ -108,43 +112,43 @@ def first_line(instruction: Instruction, shown: TextDocument) -> int:
     return instruction.first
 
 
-def find_heading(shown: TextDocument, wanted: str) -> int:
-    """The line (0-based) below the Markdown heading `wanted`: `## Setup`, or `## A > ### B`.
+def find_heading(shown: TextDocument, heading: str) -> int:
+    """The line (0-based) below the Markdown heading `heading`: `## Setup`, or `## A > ### B`.
 
     Raises:
-        BadInstruction: If there is none or more than one, with the lines.
+        InvalidInstruction: If there is none or more than one, with the lines.
     """
     headings = _headings(shown)
-    path = [_Title.of(part) for part in re.split(r"\s+>\s+(?=#)", wanted)]
+    path = [_HeadingName.of(part) for part in re.split(r"\s+>\s+(?=#)", heading)]
     found = [span for span, parents in headings if _ends_with(parents, path)]
     if len(found) == 1:
         return found[0][1]
     if found:
         lines = ", ".join(str(first + 1) for first, _ in found)
-        raise BadInstruction(
-            f"The heading {wanted!r} stands at lines {lines}. Add its parent, as in "
+        raise InvalidInstruction(
+            f"The heading {heading!r} stands at lines {lines}. Add its parent, as in "
             "`after:## Parent > ### Heading`, or use `insert:N`."
         )
     known = "; ".join(str(parents[-1]) for _, parents in headings[:20]) or "none"
-    raise BadInstruction(f"There is no heading {wanted!r}. The headings are: {known}.")
+    raise InvalidInstruction(f"There is no heading {heading!r}. The headings are: {known}.")
 
 
 @dataclass(frozen=True, slots=True)
-class _Title:
+class _HeadingName:
     """A heading: its level from 1, 0 where that was not said, and its words."""
 
     level: int
     words: str
 
     @classmethod
-    def of(cls, written: str) -> "_Title":
+    def of(cls, written: str) -> "_HeadingName":
         """As a model writes it: `## Setup`, perhaps with marks behind it, or `Setup`."""
         marks = _MARKS.match(written.strip())
         level = len(marks[1]) if marks else 0
         words = re.sub(r"\s#+$", "", written.strip()) if level else written
         return cls(level, " ".join(words.split()[1 if level else 0 :]))
 
-    def is_named_by(self, other: "_Title") -> bool:
+    def is_named_by(self, other: "_HeadingName") -> bool:
         """Whether `other`, as written, means this one."""
         return self.words == other.words and other.level in (0, self.level)
 
@@ -152,10 +156,10 @@ class _Title:
         return f"{'#' * self.level} {self.words}"
 
 
-_Chain = tuple[_Title, ...]
+_Chain = tuple[_HeadingName, ...]
 
 
-def _ends_with(parents: _Chain, path: list[_Title]) -> bool:
+def _ends_with(parents: _Chain, path: list[_HeadingName]) -> bool:
     """Whether `path` names the last of `parents`, with any of the others before it, in order."""
     if not parents[-1].is_named_by(path[-1]):
         return False
@@ -178,7 +182,7 @@ def _headings(shown: TextDocument) -> list[tuple[tuple[int, int], _Chain]]:
     for token, inline in pairwise(MarkdownIt("commonmark").parse(source)):
         if token.type != "heading_open" or token.map is None or token.level:
             continue
-        title = _Title(int(token.tag[1]), " ".join(inline.content.split()))
+        title = _HeadingName(int(token.tag[1]), " ".join(inline.content.split()))
         chain = (*(each for each in chain if each.level < title.level), title)
         found.append(((token.map[0], token.map[1]), chain))
     return found
@@ -195,9 +199,9 @@ def _after_front_matter(shown: TextDocument) -> int:
     return 0
 
 
-def _replace_lines(instruction: Instruction, content: str, shown: TextDocument) -> TextEdit:
+def _replace_lines(instruction: EditInstruction, content: str, shown: TextDocument) -> TextEdit:
     if instruction.last > shown.n_lines:
-        raise BadInstruction(
+        raise InvalidInstruction(
             f"{instruction.kind}:{instruction.first}-{instruction.last} is past the end: the text "
             f"has {shown.n_lines} lines."
         )
@@ -205,11 +209,11 @@ def _replace_lines(instruction: Instruction, content: str, shown: TextDocument) 
     end = shown.offset_at(shown.clamp(Position(instruction.last, 0)))
     if instruction.kind == "delete":
         return TextEdit((Replacement(start, end, ""),))
-    own = line_end(shown.lines[instruction.last - 1])
-    text = _as_lines(content, shown, closed=bool(own))
+    last_end = line_end(shown.lines[instruction.last - 1])
+    text = _as_lines(content, shown, closed=bool(last_end))
     if text and len(line_ends(shown.text)) > 1:
         text = adopt_known_line_ends(text, (shown.text[start:end],), dominant_line_end(shown.text))
-        text = without_end(text) + own if own else text
+        text = without_end(text) + last_end if last_end else text
     return TextEdit((Replacement(start, end, text),))
 
 

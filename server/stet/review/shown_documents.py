@@ -16,7 +16,7 @@ from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
 
 
-class Shown(Mapping[str, TextDocument]):
+class ShownDocuments(Mapping[str, TextDocument]):
     """The text of every file as it was shown last, by canonical URI; older ones can be asked for.
 
     Args:
@@ -27,7 +27,7 @@ class Shown(Mapping[str, TextDocument]):
         # The latest is the last one; the same text is kept once, by its hash.
         self._texts: dict[str, dict[str, TextDocument]] = {}
         for document in documents:
-            self.note(document)
+            self.record(document)
 
     def __getitem__(self, key: str) -> TextDocument:
         return next(reversed(self._texts[key].values()))
@@ -38,31 +38,31 @@ class Shown(Mapping[str, TextDocument]):
     def __len__(self) -> int:
         return len(self._texts)
 
-    def note(self, document: TextDocument) -> None:
+    def record(self, document: TextDocument) -> None:
         """The model sees this text now."""
         texts = self._texts.setdefault(canonical(document.uri), {})
         texts.pop(document.content_hash, None)
         texts[document.content_hash] = document
 
-    def last(self, uri: str, wanted: Sequence[str] = ()) -> TextDocument | None:
+    def last(self, uri: str, queries: Sequence[str] = ()) -> TextDocument | None:
         """The text of a file as it was shown last; None if it never was.
 
-        Of several texts the latest that holds any of `wanted`, if one does.
+        Of several texts the latest that holds any of `queries`, if one does.
         """
-        return latest_with(self.texts_of(uri), wanted)
+        return latest_with(self.texts_of(uri), queries)
 
     def texts_of(self, uri: str) -> tuple[TextDocument, ...]:
         """The texts of a file as they were shown, the latest first."""
         return tuple(reversed(self._texts.get(canonical(uri), {}).values()))
 
 
-def latest_with(texts: Sequence[TextDocument], wanted: Sequence[str]) -> TextDocument | None:
-    """Return the first of `texts` that contains one of `wanted`, else the first; None if there are no texts.
+def latest_with(texts: Sequence[TextDocument], queries: Sequence[str]) -> TextDocument | None:
+    """Return the first of `texts` that contains one of `queries`, else the first; None if there are no texts.
 
     For long texts call it in a worker thread.
     """
     if len(texts) > 1:
-        quoted = [normalize_text(text) for text in wanted]
+        quoted = [normalize_text(text) for text in queries]
         for document in texts if quoted else ():
             text = normalize_text(document.text)
             if any(one in text for one in quoted):

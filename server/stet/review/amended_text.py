@@ -6,7 +6,7 @@ from stet.text.lines import dominant_line_end, line_end, line_ends
 from stet.text.reindent import adopt_known_line_ends
 
 
-def as_document_has_it(new: str, hunk: Hunk, track: TrackedDocument) -> str:
+def normalize_line_ends(new: str, hunk: Hunk, track: TrackedDocument) -> str:
     r"""`new` with the line ends of its document, whichever the user's page or client writes.
 
     A line that the hunk has already keeps the line end it has there, any other takes the one that the

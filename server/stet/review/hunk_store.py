@@ -9,8 +9,8 @@ from stet.review.anchoring.anchor import Anchor
 from stet.review.anchoring.block_anchor import BlockAnchor
 from stet.review.anchoring.tracked_document import TrackedDocument
 from stet.review.errors import UnknownHunk
-from stet.review.journal import Footing, Journal
-from stet.review.proposal import LIVE, WHOLE_FILE, Hunk, HunkKind, HunkState, Proposal, but
+from stet.review.journal import AnchorSnapshot, Journal
+from stet.review.proposal import LIVE, WHOLE_FILE, Hunk, HunkKind, HunkState, Proposal, replace_hunk
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
 from stet.workspace.uris import canonical
@@ -21,29 +21,29 @@ _WRITTEN_OVER = "you have changed the text it was made for"
 
 
 @dataclass(slots=True)
-class _Due:
+class _PendingWrites:
     """What is to be kept and told together.
 
     Attributes:
         hunks: The latest of each, by id.
         stands: The canonical URIs of files whose places are to be kept.
-        told: The files that have changed.
+        changed_uris: The files that have changed.
         decision: Whether the user has decided.
     """
 
     hunks: dict[str, Hunk] = field(default_factory=dict)
     stands: set[str] = field(default_factory=set)
-    told: dict[str, None] = field(default_factory=dict)
+    changed_uris: dict[str, None] = field(default_factory=dict)
     decision: bool = False
 
-    def take(self, hunks: Iterable[Hunk], stands: str | None, *, decision: bool) -> None:
-        """As `Book.put` has it."""
+    def add(self, hunks: Iterable[Hunk], stands: str | None, *, decision: bool) -> None:
+        """As `HunkStore.save` has it."""
         self.hunks.update((hunk.id, hunk) for hunk in hunks)
         self.stands |= {canonical(stands)} if stands else set()
         self.decision |= decision
 
 
-class Book:
+class HunkStore:
     """Owned by the ledger; touched on the event loop only.
 
     Attributes:
@@ -64,40 +64,40 @@ class Book:
         self._with_blocks: set[str] = set()
         self._tracks: dict[str, TrackedDocument] = {}
         self._views: dict[str, tuple[tuple[object, ...], Hunk]] = {}
-        self._due: _Due | None = None
+        self._due: _PendingWrites | None = None
         self._listeners: list[Callable[[str], None]] = []
         self._last_change = 0
 
-    def listen(self, listener: Callable[[str], None]) -> None:
+    def subscribe(self, listener: Callable[[str], None]) -> None:
         """Call `listener` with the URI of every document whose hunks have changed."""
         self._listeners.append(listener)
 
-    def changed(self, uri: str) -> None:
+    def notify(self, uri: str) -> None:
         """Tell the listeners."""
         if self._due is not None:
-            self._due.told[uri] = None
+            self._due.changed_uris[uri] = None
             return
         for listener in self._listeners:
             listener(uri)
 
     @contextmanager
-    def together(self) -> Iterator[None]:
+    def batch(self) -> Iterator[None]:
         """Within, many hunks are made or decided: at the end they are kept at once, and told of file
         by file.
         """
         if self._due is not None:
             yield
             return
-        self._due = due = _Due()
+        self._due = due = _PendingWrites()
         try:
             yield
         finally:
             self._due = None
-            footings = self._footings(due.stands)
-            if due.hunks or footings:
-                self.journal.keep(tuple(due.hunks.values()), *footings, decision=due.decision)
-            for uri in due.told:
-                self.changed(uri)
+            snapshots = self._anchor_snapshots(due.stands)
+            if due.hunks or snapshots:
+                self.journal.keep(tuple(due.hunks.values()), *snapshots, decision=due.decision)
+            for uri in due.changed_uris:
+                self.notify(uri)
 
     # -- hunks -----------------------------------------------------------------------------------
 
@@ -114,14 +114,14 @@ class Book:
     def __contains__(self, hunk_id: str) -> bool:
         return hunk_id in self._hunks
 
-    def now(self, hunk: Hunk) -> Hunk:
+    def current(self, hunk: Hunk) -> Hunk:
         """`hunk` with the place, the texts and the state that its document gives it."""
-        track = self._tracks.get(canonical(hunk.uri))
-        anchor = track.anchor(hunk.id) if track else None
-        if track is None or anchor is None:
+        tracked = self._tracks.get(canonical(hunk.uri))
+        anchor = tracked.anchor(hunk.id) if tracked else None
+        if tracked is None or anchor is None:
             self._views.pop(hunk.id, None)
             return hunk
-        lines = track.lines
+        lines = tracked.lines
         # Only behind the last line a place depends on the text itself.
         last_line = (len(lines), len(lines[-1])) if anchor.end >= len(lines) else None
         seen = (
@@ -146,7 +146,7 @@ class Book:
         """The canonical URIs of all files with hunks."""
         return self._files
 
-    def put(self, *hunks: Hunk, decision: bool = False, stands: str | None = None) -> None:
+    def save(self, *hunks: Hunk, decision: bool = False, stands: str | None = None) -> None:
         """Take hunks as they are from now on, and keep them; their state counts as changed.
 
         Args:
@@ -154,55 +154,57 @@ class Book:
             decision: Whether the user has decided.
             stands: The file whose text and places are to be kept with them.
         """
-        kept = []
+        changed_hunks = []
         for hunk in hunks:
             self._last_change += 1
-            changed = but(hunk, changed=self._last_change)
-            self._take(changed)
-            kept.append(changed)
-        if kept:
-            self._keep(kept, stands, decision=decision)
+            changed = replace_hunk(hunk, changed=self._last_change)
+            self._insert(changed)
+            changed_hunks.append(changed)
+        if changed_hunks:
+            self._persist(changed_hunks, stands, decision=decision)
 
-    def _keep(self, hunks: Sequence[Hunk], stands: str | None, *, decision: bool = False) -> None:
+    def _persist(
+        self, hunks: Sequence[Hunk], stands: str | None, *, decision: bool = False
+    ) -> None:
         """Have hunks kept, at once or with the others that are decided together with them."""
         if self._due is not None:
-            self._due.take(hunks, stands, decision=decision)
+            self._due.add(hunks, stands, decision=decision)
         else:
-            footings = self._footings([stands] if stands else [])
-            self.journal.keep(hunks, *footings, decision=decision)
+            snapshots = self._anchor_snapshots([stands] if stands else [])
+            self.journal.keep(hunks, *snapshots, decision=decision)
 
-    def show(self, *hunks: Hunk) -> None:
+    def set_transient(self, *hunks: Hunk) -> None:
         """Take hunks as they are for the moment; what is kept of them stays as it was."""
         for hunk in hunks:
-            self._take(hunk)
+            self._insert(hunk)
 
-    def mark(self, hunk: Hunk) -> None:
+    def save_transient(self, hunk: Hunk) -> None:
         """Take a hunk as it is for the moment, and keep it so: whoever comes after a kill is to know."""
-        self._take(hunk)
-        self._keep([hunk], None)
+        self._insert(hunk)
+        self._persist([hunk], None)
 
-    def closed(self, hunk: Hunk, state: HunkState, reason: str) -> Hunk:
-        """A live hunk taken out of play; to be `put`. One that is superseded can be restored."""
-        track = self.track(hunk.uri)
-        anchor = track.anchor(hunk.id) if track else None
+    def close_hunk(self, hunk: Hunk, state: HunkState, reason: str) -> Hunk:
+        """A live hunk taken out of play; to be `save`. One that is superseded can be restored."""
+        tracked = self.tracked(hunk.uri)
+        anchor = tracked.anchor(hunk.id) if tracked else None
         is_kept = state is HunkState.SUPERSEDED and anchor is not None
-        if track is not None and is_kept and not isinstance(anchor, BlockAnchor):
-            track.settle_in_place(hunk.id)
-            return but(hunk, state=state, reason=reason)
-        last = self.now(hunk)
-        if track is not None:
-            track.drop(hunk.id)
-        return but(last, state=state, reason=reason)
+        if tracked is not None and is_kept and not isinstance(anchor, BlockAnchor):
+            tracked.settle_in_place(hunk.id)
+            return replace_hunk(hunk, state=state, reason=reason)
+        last = self.current(hunk)
+        if tracked is not None:
+            tracked.drop(hunk.id)
+        return replace_hunk(last, state=state, reason=reason)
 
-    def take_back(self, hunks: Iterable[Hunk]) -> None:
+    def load(self, hunks: Iterable[Hunk]) -> None:
         """Hunks from an earlier run, as they were kept."""
         hunks = tuple(hunks)
         for hunk in hunks:
             self._last_change = max(self._last_change, hunk.changed)
-            self._take(hunk)
-        self.enter(hunks)
+            self._insert(hunk)
+        self.register(hunks)
 
-    def _take(self, hunk: Hunk) -> None:
+    def _insert(self, hunk: Hunk) -> None:
         self._hunks[hunk.id] = hunk
         key = canonical(hunk.uri)
         self._files.setdefault(key, {})[hunk.id] = None
@@ -216,7 +218,7 @@ class Book:
         """Whether a hunk of a file is shown as a block in its text, or was."""
         return canonical(uri) in self._with_blocks
 
-    def enter(self, hunks: Iterable[Hunk], uri: str = "") -> None:
+    def register(self, hunks: Iterable[Hunk], uri: str = "") -> None:
         """Note hunks in their proposals, which are about the file `uri` if not about the hunks'."""
         members: dict[str, dict[str, None]] = {}
         for hunk in hunks:
@@ -240,7 +242,7 @@ class Book:
 
     # -- places ----------------------------------------------------------------------------------
 
-    def track(self, uri: str) -> TrackedDocument | None:
+    def tracked(self, uri: str) -> TrackedDocument | None:
         """The anchors of a document, if it has any hunks of lines."""
         return self._tracks.get(canonical(uri))
 
@@ -249,56 +251,56 @@ class Book:
 
         Its state alone does not tell: a block that is put into the text leaves its hunk pending.
         """
-        track = self.track(self[hunk_id].uri)
+        tracked = self.tracked(self[hunk_id].uri)
         return (
-            track is not None
-            and track.in_flight is not None
-            and hunk_id in track.in_flight.plan.texts
+            tracked is not None
+            and tracked.in_flight is not None
+            and hunk_id in tracked.in_flight.plan.texts
         )
 
     def tracks(self) -> Iterable[TrackedDocument]:
         """Those of all documents."""
         return self._tracks.values()
 
-    def track_for(self, document: TextDocument) -> TrackedDocument:
+    def ensure_tracked(self, document: TextDocument) -> TrackedDocument:
         """The same for a document as it is now, made if there is none."""
-        track = self._tracks.get(canonical(document.uri))
-        if track is None:
+        tracked = self._tracks.get(canonical(document.uri))
+        if tracked is None:
             is_open = document.version is not None
-            track = TrackedDocument(document.uri, document.lines, is_open=is_open)
-            self._tracks[canonical(document.uri)] = track
-        return track
+            tracked = TrackedDocument(document.uri, document.lines, is_open=is_open)
+            self._tracks[canonical(document.uri)] = tracked
+        return tracked
 
-    def take_off(self, uri: str) -> TrackedDocument | None:
-        """Leave a document without anchors, so that `track_for` makes it anew; gives its track."""
+    def detach(self, uri: str) -> TrackedDocument | None:
+        """Leave a document without anchors, so that `ensure_tracked` makes it anew; gives its track."""
         return self._tracks.pop(canonical(uri), None)
 
-    def put_on(self, track: TrackedDocument) -> None:
+    def attach(self, tracked: TrackedDocument) -> None:
         """Go on with a track instead of the one that its document has."""
-        self._tracks[canonical(track.uri)] = track
+        self._tracks[canonical(tracked.uri)] = tracked
 
-    def footing(self, uri: str) -> Footing | None:
+    def anchor_snapshot(self, uri: str) -> AnchorSnapshot | None:
         """The text of a document and where its hunks stand in it; None if it has none."""
-        track = self.track(uri)
-        if track is None:
+        tracked = self.tracked(uri)
+        if tracked is None:
             return None
         # In order of place: it tells which of two at one point comes first.
-        standing = {anchor.hunk: anchor.span for anchor in (*track.live, *track.settled)}
-        if not standing:
+        spans = {anchor.hunk: anchor.span for anchor in (*tracked.live, *tracked.settled)}
+        if not spans:
             return None
-        lost = frozenset(hunk for hunk, place in standing.items() if place.is_lost)
-        places = {hunk: (place.first, place.end) for hunk, place in standing.items()}
-        return Footing(track.uri, track.text, places, lost)
+        lost = frozenset(hunk for hunk, place in spans.items() if place.is_lost)
+        places = {hunk: (place.first, place.end) for hunk, place in spans.items()}
+        return AnchorSnapshot(tracked.uri, tracked.text, places, lost)
 
-    def _footings(self, uris: Iterable[str]) -> list[Footing]:
+    def _anchor_snapshots(self, uris: Iterable[str]) -> list[AnchorSnapshot]:
         """Those of the files that have any."""
-        return [found for uri in uris if (found := self.footing(uri)) is not None]
+        return [found for uri in uris if (found := self.anchor_snapshot(uri)) is not None]
 
     def renamed(self, uri: str, new_uri: str) -> None:
         """A file has another name now: its hunks go with it."""
         old_key, key = canonical(uri), canonical(new_uri)
         ids = self._files.pop(old_key, {})
-        stays = {hunk_id for hunk_id in ids if not goes_with(self._hunks[hunk_id], new_uri)}
+        stays = {hunk_id for hunk_id in ids if not follows_rename(self._hunks[hunk_id], new_uri)}
         if stays:
             self._files[old_key] = dict.fromkeys(stays)
         moved = [
@@ -307,18 +309,18 @@ class Book:
             if hunk_id not in stays
         ]
         for hunk in moved:
-            self._take(hunk)
-        if track := self._tracks.pop(old_key, None):
-            track.uri = new_uri
-            self._tracks[key] = track
+            self._insert(hunk)
+        if tracked := self._tracks.pop(old_key, None):
+            tracked.uri = new_uri
+            self._tracks[key] = tracked
         if moved:
-            self._keep(moved, new_uri)
+            self._persist(moved, new_uri)
 
 
 def _seen_at(hunk: Hunk, anchor: Anchor, place: Range) -> Hunk:
     """`hunk` as its anchor has it."""
     if hunk.state not in LIVE:
-        return hunk if hunk.range == place else but(hunk, range=place)
+        return hunk if hunk.range == place else replace_hunk(hunk, range=place)
     state, new, reason = hunk.state, anchor.merged, hunk.reason
     if new is None:
         new = anchor.theirs
@@ -327,7 +329,7 @@ def _seen_at(hunk: Hunk, anchor: Anchor, place: Range) -> Hunk:
             state, reason = HunkState.CONFLICT, _BROKEN if broken else _WRITTEN_OVER
     if (place, anchor.current, new, state) == (hunk.range, hunk.old, hunk.new, hunk.state):
         return hunk
-    return but(
+    return replace_hunk(
         hunk,
         range=place,
         old=anchor.current,
@@ -338,12 +340,12 @@ def _seen_at(hunk: Hunk, anchor: Anchor, place: Range) -> Hunk:
     )
 
 
-def is_of_lines(hunk: Hunk) -> bool:
+def is_line_hunk(hunk: Hunk) -> bool:
     """Whether a hunk stands on lines of its file, or will."""
     return hunk.kind is HunkKind.CREATE or hunk.kind not in WHOLE_FILE
 
 
-def goes_with(hunk: Hunk, new_uri: str) -> bool:
+def follows_rename(hunk: Hunk, new_uri: str) -> bool:
     """Whether a hunk of a file that is called `new_uri` now gets that name too."""
     # The move that did it stays what it was: undoing it goes back from there. And so does what is
     # about another file, that had the name before or is to have it.

@@ -9,9 +9,14 @@ import dataclasses
 from dataclasses import dataclass
 from itertools import pairwise
 
-from stet.review.carrying import carry
-from stet.review.instruction import Instruction, first_line, parse, resolve
+from stet.review.edit_instruction import (
+    EditInstruction,
+    instruction_line,
+    parse_instruction,
+    resolve_instruction,
+)
 from stet.review.pending_view import Amendment, PendingView
+from stet.review.shown_edit_rebase import rebase_edit
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.edit import OverlapError, Replacement, TextEdit
@@ -40,7 +45,7 @@ _NOTHING = TextEdit(())
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
+class QuotedEdit:
     """An edit by text, as the model sent it.
 
     Attributes:
@@ -53,7 +58,7 @@ class Quote:
     new: str
     replace_all: bool = False
 
-    def readings(self) -> tuple[str, ...]:
+    def candidate_texts(self) -> tuple[str, ...]:
         """The quoted text, also without the line numbers that were copied with it."""
         try:
             bare = strip_line_numbers(normalize_text(self.old), "")
@@ -63,7 +68,7 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ResolvedEdit:
     """One edit of a file, resolved.
 
     Attributes:
@@ -77,7 +82,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class MergedEdit:
     """Several wishes for one file as one edit.
 
     Attributes:
@@ -89,13 +94,15 @@ class Joined:
     amends: tuple[str, ...] = ()
 
 
-def by_text(quote: Quote, view: PendingView, seen: ShownText | None) -> Wish:
+def resolve_quote(
+    quote: QuotedEdit, view: PendingView, shown_text: ShownText | None
+) -> ResolvedEdit:
     """Where the quoted text stands; an empty wish where the new text does already.
 
     Args:
         quote: What the model sent.
         view: The text as it is, and what the agent has pending in it.
-        seen: What the model was shown, if that is known.
+        shown_text: What the model was shown, if that is known.
 
     Raises:
         MatchError: If it is not there, or not clear where.
@@ -104,37 +111,39 @@ def by_text(quote: Quote, view: PendingView, seen: ShownText | None) -> Wish:
         bare = strip_new_line_marks(normalize_text(quote.old), normalize_text(quote.new))
         if bare is not None:
             # Only what is pending can be meant.
-            return Wish(on_view=find_block(view.plain, *bare).edit)
-        return _anywhere(quote, view, seen)
+            return ResolvedEdit(on_view=find_block(view.normalized, *bare).edit)
+        return _resolve_quote(quote, view, shown_text)
     except EditAlreadyApplied:
-        return Wish()
+        return ResolvedEdit()
 
 
-def by_position(
-    position: str, content: str, live: TextDocument, shown: TextDocument, changes: Changes
-) -> Wish:
+def resolve_position(
+    position: str, content: str, current: TextDocument, shown: TextDocument, changes: Changes
+) -> ResolvedEdit:
     """What a position means in the text that was shown, carried to the text as it is.
 
     Args:
         position: As the model wrote it.
         content: What goes there.
-        live: The text as it is.
+        current: The text as it is.
         shown: As the model was shown it.
         changes: What happened in between.
 
     Raises:
-        BadInstruction: If it means nothing, or the user has changed the place.
+        InvalidInstruction: If it means nothing, or the user has changed the place.
     """
-    instruction = parse(position)
+    instruction = parse_instruction(position)
     # A byte order mark belongs to the file and not to its first line.
-    n_mark = len(live.text) - len(live.text.removeprefix(BOM))
-    live, shown = _unmarked(live), _unmarked(shown)
-    content = _bare_content(content, instruction, shown)
+    n_mark = len(current.text) - len(current.text.removeprefix(BOM))
+    current, shown = _without_bom(current), _without_bom(shown)
+    content = _plain_content(content, instruction, shown)
     if instruction.kind in ("start", "end"):
-        edit = resolve(instruction, content, live)
+        edit = resolve_instruction(instruction, content, current)
     else:
-        edit = carry(resolve(instruction, content, shown), shown, changes, live)
-    return Wish(
+        edit = rebase_edit(
+            resolve_instruction(instruction, content, shown), shown, changes, current
+        )
+    return ResolvedEdit(
         TextEdit(
             tuple(
                 Replacement(one.start + n_mark, one.end + n_mark, one.text)
@@ -144,36 +153,36 @@ def by_position(
     )
 
 
-def _unmarked(document: TextDocument) -> TextDocument:
+def _without_bom(document: TextDocument) -> TextDocument:
     """A text without its byte order mark."""
     if not document.text.startswith(BOM):
         return document
     return dataclasses.replace(document, text=document.text.removeprefix(BOM))
 
 
-def _bare_content(content: str, instruction: Instruction, shown: TextDocument) -> str:
+def _plain_content(content: str, instruction: EditInstruction, shown: TextDocument) -> str:
     """`content` without the line numbers, and the byte order mark, that were copied with it.
 
     Raises:
-        BadInstruction: If it is for a heading that is not there.
+        InvalidInstruction: If it is for a heading that is not there.
     """
-    first = first_line(instruction, shown)
-    beside = shown.lines[max(first - 2, 0) : max(first, instruction.last)]
-    return normalize_text(strip_consistent_numbers(normalize_text(content), first, beside))
+    first = instruction_line(instruction, shown)
+    neighbours = shown.lines[max(first - 2, 0) : max(first, instruction.last)]
+    return normalize_text(strip_consistent_numbers(normalize_text(content), first, neighbours))
 
 
-def join(wishes: list[Wish], view: PendingView) -> Joined:
-    """All of `wishes` at once; insertions at one place stand in their order.
+def merge_edits(resolved_edits: list[ResolvedEdit], view: PendingView) -> MergedEdit:
+    """All of `resolved_edits` at once; insertions at one place stand in their order.
 
     Raises:
         OverlapError: Two of them claim the same text.
     """
     try:
-        return _joined(wishes, view)
+        return _merge(resolved_edits, view)
     except OverlapError:
         # Models quote lines around what they change: what both leave as it is may be shared.
-        bare = [_without_context(wish, view) for wish in wishes]
-        joined = _joined(bare, view)
+        bare = [_minimal(resolved, view) for resolved in resolved_edits]
+        joined = _merge(bare, view)
         for one, other in pairwise(joined.edit.replacements):
             # Which of two texts comes first could only be guessed.
             if one.end == other.start and (one.start == one.end or other.start == other.end):
@@ -181,49 +190,51 @@ def join(wishes: list[Wish], view: PendingView) -> Joined:
         return joined
 
 
-def clash(wishes: list[Wish], view: PendingView) -> tuple[int, ...]:
+def first_conflict(resolved_edits: list[ResolvedEdit], view: PendingView) -> tuple[int, ...]:
     """Which (0-based) are to blame if wishes can't be joined: the first two that can't, or all."""
-    for second, wish in enumerate(wishes):
+    for second, resolved in enumerate(resolved_edits):
         for first in range(second):
             try:
-                join([wishes[first], wish], view)
+                merge_edits([resolved_edits[first], resolved], view)
             except OverlapError:
                 return first, second
-    return tuple(range(len(wishes)))
+    return tuple(range(len(resolved_edits)))
 
 
-def _anywhere(quote: Quote, view: PendingView, seen: ShownText | None) -> Wish:
+def _resolve_quote(
+    quote: QuotedEdit, view: PendingView, shown_text: ShownText | None
+) -> ResolvedEdit:
     """The quoted text in the file, or in the file with what is pending.
 
     Raises:
         MatchError: If it is in neither, or not clear where.
     """
-    text = view.plain_live.text
-    stands_there = any(normalize_text(reading) in text for reading in quote.readings())
-    pending = _pending(quote, view) if view.hunks and not stands_there else None
+    text = view.normalized_live.text
+    stands_there = any(normalize_text(reading) in text for reading in quote.candidate_texts())
+    pending = _match_pending(quote, view) if view.hunks and not stands_there else None
     if pending and pending.kind in _EXACT:
-        return Wish(on_view=pending.edit)
+        return ResolvedEdit(on_view=pending.edit)
     try:
         found = find_block(
-            view.plain_live, quote.old, quote.new, seen, replace_all=quote.replace_all
+            view.normalized_live, quote.old, quote.new, shown_text, replace_all=quote.replace_all
         )
     except (AmbiguousBlock, UnclearEdit):
         raise
     except MatchError:
         if pending:
-            return Wish(on_view=pending.edit)
+            return ResolvedEdit(on_view=pending.edit)
         raise
-    return Wish(found.edit)
+    return ResolvedEdit(found.edit)
 
 
-def _pending(quote: Quote, view: PendingView) -> BlockMatch | None:
+def _match_pending(quote: QuotedEdit, view: PendingView) -> BlockMatch | None:
     """The quoted text in the file with what is pending, if it stands there, and in a hunk of that.
 
     Raises:
         Ambiguous: It does more than once.
     """
     try:
-        found = find_block(view.plain, quote.old, quote.new, replace_all=quote.replace_all)
+        found = find_block(view.normalized, quote.old, quote.new, replace_all=quote.replace_all)
     except AmbiguousBlock:
         raise
     except MatchError:
@@ -231,24 +242,24 @@ def _pending(quote: Quote, view: PendingView) -> BlockMatch | None:
     return found if view.touched(found.edit) else None
 
 
-def _joined(wishes: list[Wish], view: PendingView) -> Joined:
-    plain = [one for wish in wishes for one in wish.edit.replacements]
-    pending = [one for wish in wishes for one in wish.on_view.replacements]
+def _merge(resolved_edits: list[ResolvedEdit], view: PendingView) -> MergedEdit:
+    plain = [one for resolved in resolved_edits for one in resolved.edit.replacements]
+    pending = [one for wish in resolved_edits for one in wish.on_view.replacements]
     amendment = view.amended(TextEdit(tuple(pending))) if pending else Amendment(_NOTHING, ())
-    if len(wishes) > 1:
-        _refuse_torn_end([*plain, *amendment.edit.replacements], view.live)
+    if len(resolved_edits) > 1:
+        _check_last_line([*plain, *amendment.edit.replacements], view.live)
     edit = TextEdit((*plain, *amendment.edit.replacements))
-    return Joined(edit, amendment.hunks)
+    return MergedEdit(edit, amendment.hunks)
 
 
-def _refuse_torn_end(replacements: list[Replacement], live: TextDocument) -> None:
+def _check_last_line(replacements: list[Replacement], current: TextDocument) -> None:
     """See that no line is added behind a last line without a line end that goes.
 
     Raises:
         OverlapError: So it is: each of the two would be written for the line end that the other
             one makes or takes.
     """
-    end, last = len(live.text), live.lines[-1].removeprefix(BOM)
+    end, last = len(current.text), current.lines[-1].removeprefix(BOM)
     if not last:
         return
     last_line = end - len(last)
@@ -258,24 +269,26 @@ def _refuse_torn_end(replacements: list[Replacement], live: TextDocument) -> Non
         raise OverlapError("one takes the last line, another adds behind it")
 
 
-def _without_context(wish: Wish, view: PendingView) -> Wish:
+def _minimal(resolved: ResolvedEdit, view: PendingView) -> ResolvedEdit:
     """A wish that claims only the lines it changes."""
-    return Wish(_bare(wish.edit, view.live.text), _bare(wish.on_view, view.text))
+    return ResolvedEdit(
+        _minimal_edit(resolved.edit, view.live.text), _minimal_edit(resolved.on_view, view.text)
+    )
 
 
-def _bare(edit: TextEdit, text: str) -> TextEdit:
-    return TextEdit(tuple(_changing(one, text) for one in edit.replacements))
+def _minimal_edit(edit: TextEdit, text: str) -> TextEdit:
+    return TextEdit(tuple(_minimal_replacement(one, text) for one in edit.replacements))
 
 
-def _changing(one: Replacement, text: str) -> Replacement:
+def _minimal_replacement(replacement: Replacement, text: str) -> Replacement:
     """A replacement without the whole lines that its two texts begin or end with."""
-    old, new = split_lines(text[one.start : one.end]), split_lines(one.text)
+    old, new = split_lines(text[replacement.start : replacement.end]), split_lines(replacement.text)
     head = 0
     while head < min(len(old), len(new)) - 1 and old[head] == new[head]:
         head += 1
     tail = 0
     while tail < min(len(old), len(new)) - head and old[-tail - 1] == new[-tail - 1]:
         tail += 1
-    start = one.start + sum(map(len, old[:head]))
-    kept, changed = old[head : len(old) - tail], new[head : len(new) - tail]
-    return Replacement(start, start + sum(map(len, kept)), "".join(changed))
+    start = replacement.start + sum(map(len, old[:head]))
+    replaced, changed = old[head : len(old) - tail], new[head : len(new) - tail]
+    return Replacement(start, start + sum(map(len, replaced)), "".join(changed))

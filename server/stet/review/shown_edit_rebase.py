@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from stet.review.anchoring.anchor import Anchor
-from stet.review.instruction import BadInstruction
+from stet.review.edit_instruction import InvalidInstruction
 from stet.text.change import TextChange
 from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
@@ -13,70 +13,70 @@ from stet.text.lines import line_end, split_lines
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _RebasedLines:
     """Whole lines of the text that was shown, and what they become.
 
     Attributes:
         first: The first of them, from 0.
         end: The one behind the last.
         new: What they become.
-        is_behind: Whether that is all they hold, with more behind it.
+        is_after: Whether that is all they hold, with more behind it.
     """
 
     first: int
     end: int
     new: str
-    is_behind: bool = False
+    is_after: bool = False
 
 
-def carry(
-    edit: TextEdit, shown: TextDocument, changes: tuple[TextChange, ...], live: TextDocument
+def rebase_edit(
+    edit: TextEdit, shown: TextDocument, changes: tuple[TextChange, ...], current: TextDocument
 ) -> TextEdit:
     """`edit`, made for the text that was shown, moved to the text as it is now.
 
     Raises:
-        BadInstruction: If the user has changed the very lines since.
+        InvalidInstruction: If the user has changed the very lines since.
     """
-    pieces = [piece for one in edit.replacements for piece in _pieces(one, shown)]
+    pieces = [piece for one in edit.replacements for piece in _changed_lines(one, shown)]
     anchors = [_anchor(piece, shown) for piece in pieces]
     for anchor in anchors:
         for change in changes:
             for effect in change.effects:
                 _ = anchor.apply_change(effect)
-        _ = anchor.refresh(live.lines)
+        _ = anchor.refresh(current.lines)
     found = zip(pieces, anchors, strict=True)
-    return TextEdit(tuple(_replacement(piece, anchor, live) for piece, anchor in found))
+    return TextEdit(tuple(_replacement(piece, anchor, current) for piece, anchor in found))
 
 
-def _pieces(one: Replacement, shown: TextDocument) -> Iterator[_Piece]:
+def _changed_lines(one: Replacement, shown: TextDocument) -> Iterator[_RebasedLines]:
     """What a replacement does, as lines: those that it leaves as they are may be the user's."""
     # A difference of lines might move lines that are put in past others that read alike, and so past
     # what else is put in there.
     place, is_insertion = shown.position_at(one.start), one.start == one.end
     if is_insertion and place.character == 0 and line_end(one.text):
-        yield _Piece(place.line, place.line, one.text)
+        yield _RebasedLines(place.line, place.line, one.text)
     elif is_insertion and one.start == len(shown.text) and one.text[:1] in ("\r", "\n"):
         new = shown.lines[place.line] + one.text
-        yield _Piece(place.line, place.line + 1, new, is_behind=True)
+        yield _RebasedLines(place.line, place.line + 1, new, is_after=True)
     else:
         after = split_lines(TextEdit((one,)).apply(shown.text))
         for hunk in diff_lines(shown.lines, after):
-            yield _Piece(hunk.old_start, hunk.old_start + len(hunk.old), "".join(hunk.new))
+            yield _RebasedLines(hunk.old_start, hunk.old_start + len(hunk.old), "".join(hunk.new))
 
 
-def _anchor(piece: _Piece, shown: TextDocument) -> Anchor:
+def _anchor(piece: _RebasedLines, shown: TextDocument) -> Anchor:
     old = "".join(shown.lines[piece.first : piece.end])
     return Anchor("", shown.lines, (piece.first, piece.end), old, piece.new)
 
 
-def _replacement(piece: _Piece, anchor: Anchor, live: TextDocument) -> Replacement:
+def _replacement(piece: _RebasedLines, anchor: Anchor, current: TextDocument) -> Replacement:
     if anchor.merged is None:
-        raise BadInstruction(
+        raise InvalidInstruction(
             "The user has changed these lines since you were shown them. Read the file again."
         )
-    one = anchor.replacement(live, anchor.merged)
-    stands = live.text[one.start : one.end]
-    if piece.is_behind and one.text.startswith(stands):
+    one = anchor.replacement(current, anchor.merged)
+    stands = current.text[one.start : one.end]
+    if piece.is_after and one.text.startswith(stands):
         # The last line is left to whoever else edits it.
         return Replacement(one.end, one.end, one.text.removeprefix(stands))
     return one

@@ -1,6 +1,6 @@
 """What the model is told of the rules before it starts: a sentence for each that can refuse.
 
-`STATED` is complete: a rule that refuses and stands in no sentence here, or a sentence without a
+`POLICY_SENTENCES` is complete: a rule that refuses and stands in no sentence here, or a sentence without a
 rule that refuses, fails a test.
 """
 
@@ -11,7 +11,7 @@ from stet.review.rules import MAX_HUNKS, MAX_LINES, MAX_TEXT, EditRules, new_in,
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class PolicySentence:
     """One sentence.
 
     Attributes:
@@ -23,26 +23,26 @@ class Stated:
     sentence: Callable[[EditRules], str]
 
 
-def _always(names: str, sentence: str) -> Stated:
-    return Stated(frozenset(names.split()), lambda _: sentence)
+def _always(names: str, sentence: str) -> PolicySentence:
+    return PolicySentence(frozenset(names.split()), lambda _: sentence)
 
 
-def _if_off(name: str, is_on: Callable[[EditRules], bool], sentence: str) -> Stated:
-    return Stated(frozenset({name}), lambda rules: "" if is_on(rules) else sentence)
+def _if_off(name: str, is_on: Callable[[EditRules], bool], sentence: str) -> PolicySentence:
+    return PolicySentence(frozenset({name}), lambda rules: "" if is_on(rules) else sentence)
 
 
 def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-MODE = Stated(
+MODE_SENTENCE = PolicySentence(
     frozenset({"mode"}),
     lambda rules: (
         "You only answer: nothing may be changed in this turn." if rules.read_only else ""
     ),
 )
-STATED = (
-    Stated(
+POLICY_SENTENCES = (
+    PolicySentence(
         frozenset({"edit.scope"}),
         lambda rules: f"You may propose edits to: {scope_of(rules)} {_sentence(new_in(rules))}",
     ),
@@ -101,9 +101,9 @@ _ADVICE = (
 )
 
 
-def describe(rules: EditRules) -> str:
+def describe_policy(rules: EditRules) -> str:
     """The rules as the model is told them, a line each."""
-    if only := MODE.sentence(rules):
+    if only := MODE_SENTENCE.sentence(rules):
         return f"- {only}"
-    lines = (stated.sentence(rules) for stated in STATED)
+    lines = (stated.sentence(rules) for stated in POLICY_SENTENCES)
     return "\n".join(f"- {line}" for line in (*lines, _ADVICE) if line)

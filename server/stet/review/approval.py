@@ -6,7 +6,7 @@ from stet.review.proposal import Hunk
 from stet.text.token_merge import TOKEN
 
 
-def goes_beyond(now: Hunk, agreed: Hunk) -> bool:
+def exceeds_approval(now: Hunk, approved: Hunk) -> bool:
     """Whether a hunk of lines takes away words or signs that it did not take when the user agreed.
 
     What the user types beside or within it is in what it writes as well, so it takes no more by that.
@@ -15,14 +15,14 @@ def goes_beyond(now: Hunk, agreed: Hunk) -> bool:
 
     Args:
         now: As it would be carried out.
-        agreed: As it was when the user said yes.
+        approved: As it was when the user said yes.
     """
-    if (now.old, now.new) == (agreed.old, agreed.new):
+    if (now.old, now.new) == (approved.old, approved.new):
         return False
-    return not _taken(now) <= _taken(agreed)
+    return not _removed_tokens(now) <= _removed_tokens(approved)
 
 
-def _taken(hunk: Hunk) -> Counter[str]:
+def _removed_tokens(hunk: Hunk) -> Counter[str]:
     return _tokens(hunk.old) - _tokens(hunk.new)
 
 

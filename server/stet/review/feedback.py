@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from stet.review.changes_beside import changes_beside
+from stet.review.external_changes import external_changes
 from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState
-from stet.review.shown import as_shown
+from stet.review.shown_documents import as_shown
 from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
 from stet.text.line_hunk import LineHunk
@@ -20,7 +20,7 @@ from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical
 
 
-class Fate(Enum):
+class OutcomeKind(Enum):
     """What became of a hunk; the most urgent first."""
 
     CONFLICT = "conflict"
@@ -33,25 +33,25 @@ class Fate(Enum):
     SENT = "being written"
 
 
-_FATES = {
-    HunkState.PENDING: Fate.PENDING,
-    HunkState.SENT: Fate.SENT,
-    HunkState.CONFLICT: Fate.CONFLICT,
-    HunkState.ACCEPTED: Fate.ACCEPTED,
-    HunkState.REJECTED: Fate.REJECTED,
-    HunkState.UNDONE: Fate.UNDONE,
-    HunkState.SUPERSEDED: Fate.REPLACED,
+_KINDS = {
+    HunkState.PENDING: OutcomeKind.PENDING,
+    HunkState.SENT: OutcomeKind.SENT,
+    HunkState.CONFLICT: OutcomeKind.CONFLICT,
+    HunkState.ACCEPTED: OutcomeKind.ACCEPTED,
+    HunkState.REJECTED: OutcomeKind.REJECTED,
+    HunkState.UNDONE: OutcomeKind.UNDONE,
+    HunkState.SUPERSEDED: OutcomeKind.REPLACED,
 }
-_UNDECIDED = frozenset({Fate.PENDING, Fate.SENT, Fate.CONFLICT})
+_UNDECIDED = frozenset({OutcomeKind.PENDING, OutcomeKind.SENT, OutcomeKind.CONFLICT})
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class HunkOutcome:
     """What became of one hunk.
 
     Attributes:
         hunk: Its id.
-        fate: That.
+        kind: That.
         file: As the model calls it; empty where it may not be shown.
         line: Where the hunk stands now, from 1; 0 where that means nothing.
         summary: What it was for.
@@ -64,7 +64,7 @@ class Verdict:
     """
 
     hunk: str
-    fate: Fate
+    kind: OutcomeKind
     file: str = ""
     line: int = 0
     summary: str = ""
@@ -77,7 +77,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class FileNews:
+class FileDelta:
     """What was changed in a file that the model was shown, but for what was accepted of its own: edits,
     another name, its removal.
 
@@ -93,7 +93,7 @@ class FileNews:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class ModelKnowledge:
     """What the model of a conversation knows.
 
     Attributes:
@@ -107,21 +107,23 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class FeedbackDelta:
     """What the model is to be told.
 
     Attributes:
-        verdicts: The most urgent first, then in order of file and place.
+        outcomes: The most urgent first, then in order of file and place.
         files: In the order they were shown.
-        heard: What it knows once it is told.
+        knowledge: What it knows once it is told.
     """
 
-    verdicts: tuple[Verdict, ...]
-    files: tuple[FileNews, ...]
-    heard: Heard
+    outcomes: tuple[HunkOutcome, ...]
+    files: tuple[FileDelta, ...]
+    knowledge: ModelKnowledge
 
 
-def news_for(snapshot: Snapshot, hunks: Sequence[Hunk], heard: Heard) -> News:
+def collect_feedback(
+    snapshot: Snapshot, hunks: Sequence[Hunk], knowledge: ModelKnowledge
+) -> FeedbackDelta:
     """What is new in a conversation, and what still waits.
 
     May ask the disk: call it in a worker thread where the event loop runs.
@@ -129,35 +131,35 @@ def news_for(snapshot: Snapshot, hunks: Sequence[Hunk], heard: Heard) -> News:
     Args:
         snapshot: The world now.
         hunks: All of the conversation, as they are in that world.
-        heard: What the model knows.
+        knowledge: What the model knows.
     """
-    latest = max((hunk.changed for hunk in hunks), default=heard.upto or 0)
-    upto = latest if heard.upto is None else heard.upto
-    look = _Look(snapshot)
+    latest = max((hunk.changed for hunk in hunks), default=knowledge.upto or 0)
+    upto = latest if knowledge.upto is None else knowledge.upto
+    views = _FileViews(snapshot)
     hunks = [as_shown(hunk, snapshot) for hunk in hunks]
-    own = {hunk.id for hunk in hunks}
-    verdicts = [
-        _verdict(hunk, look, is_news=hunk.changed > upto)
+    ids = {hunk.id for hunk in hunks}
+    outcomes = [
+        _outcome(hunk, views, is_news=hunk.changed > upto)
         for hunk in hunks
-        if _is_told(hunk, own, is_news=hunk.changed > upto)
+        if _is_reported(hunk, ids, is_news=hunk.changed > upto)
     ]
-    order = list(Fate)
-    verdicts.sort(key=lambda verdict: order.index(verdict.fate))
+    order = list(OutcomeKind)
+    outcomes.sort(key=lambda verdict: order.index(verdict.kind))
     accepted = [hunk for hunk in hunks if hunk.state is HunkState.ACCEPTED]
     decided = [hunk for hunk in hunks if hunk.changed > upto]
-    known = [(before, _now_at(before.uri, look, decided)) for before in heard.shown.values()]
-    found = [_file_news(before, uri, look, accepted) for before, uri in known if uri]
+    known = [(before, _now_at(before.uri, views, decided)) for before in knowledge.shown.values()]
+    found = [_file_delta(before, uri, views, accepted) for before, uri in known if uri]
     shown = {
         canonical(uri): now
         for _, uri in known
-        if uri and (now := look.at(uri).document) is not None and not now.is_large
+        if uri and (now := views.at(uri).document) is not None and not now.is_large
     }
     files = tuple(one for one in found if one is not None)
-    return News(tuple(verdicts), files, Heard(latest, shown))
+    return FeedbackDelta(tuple(outcomes), files, ModelKnowledge(latest, shown))
 
 
 @dataclass(frozen=True, slots=True)
-class _Sight:
+class _FileView:
     """What there is to see of a file.
 
     Attributes:
@@ -173,70 +175,70 @@ class _Sight:
         return self.document is not None or self.is_missing
 
 
-class _Look:
+class _FileViews:
     """Looks at every file once."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
-        self._seen: dict[str, _Sight] = {}
+        self._seen: dict[str, _FileView] = {}
 
-    def at(self, uri: str) -> _Sight:
+    def at(self, uri: str) -> _FileView:
         key = canonical(uri)
         if key not in self._seen:
             try:
-                self._seen[key] = _Sight(self.snapshot.show(uri))
+                self._seen[key] = _FileView(self.snapshot.show(uri))
             except NotShown as refused:
-                self._seen[key] = _Sight(None, refused.rule == "missing")
+                self._seen[key] = _FileView(None, refused.rule == "missing")
         return self._seen[key]
 
 
-def _is_told(hunk: Hunk, own: Iterable[str], *, is_news: bool) -> bool:
+def _is_reported(hunk: Hunk, ids: Iterable[str], *, is_news: bool) -> bool:
     """Whether the model is told of a hunk: what waits always, what was decided once."""
-    fate = _fate(hunk)
-    if fate is None or fate in _UNDECIDED:
-        return fate is not None
+    kind = _kind(hunk)
+    if kind is None or kind in _UNDECIDED:
+        return kind is not None
     # What the agent itself has put in its place it knows.
-    by_itself = fate is Fate.REPLACED and hunk.reason.rpartition(" ")[-1] in own
+    by_itself = kind is OutcomeKind.REPLACED and hunk.reason.rpartition(" ")[-1] in ids
     return is_news and not by_itself
 
 
-def _fate(hunk: Hunk) -> Fate | None:
+def _kind(hunk: Hunk) -> OutcomeKind | None:
     is_undone = hunk.state is HunkState.PENDING and hunk.reason == UNDONE_IN_EDITOR
-    return Fate.UNDONE if is_undone else _FATES.get(hunk.state)
+    return OutcomeKind.UNDONE if is_undone else _KINDS.get(hunk.state)
 
 
-def _verdict(hunk: Hunk, look: _Look, *, is_news: bool) -> Verdict:
-    fate, sight = _fate(hunk), look.at(hunk.uri)
-    assert fate is not None, "only what has one is told"
-    if not sight.may_be_named:
-        return Verdict(hunk.id, fate)
+def _outcome(hunk: Hunk, views: _FileViews, *, is_news: bool) -> HunkOutcome:
+    kind, view = _kind(hunk), views.at(hunk.uri)
+    assert kind is not None, "only what has one is told"
+    if not view.may_be_named:
+        return HunkOutcome(hunk.id, kind)
     wrote, stands = _content(hunk.proposed), _content(hunk.new)
-    is_changed = fate is not Fate.CONFLICT and wrote != stands
+    is_changed = kind is not OutcomeKind.CONFLICT and wrote != stands
     theirs = None
-    if fate is Fate.CONFLICT and sight.document is not None:
-        theirs = whole_lines(sight.document.text_in(hunk.range))
-    has_place = sight.document is not None and hunk.kind not in (HunkKind.MOVE, HunkKind.REMOVE)
-    return Verdict(
+    if kind is OutcomeKind.CONFLICT and view.document is not None:
+        theirs = whole_lines(view.document.text_in(hunk.range))
+    has_place = view.document is not None and hunk.kind not in (HunkKind.MOVE, HunkKind.REMOVE)
+    return HunkOutcome(
         hunk.id,
-        fate,
-        file=look.snapshot.name_of(hunk.uri),
+        kind,
+        file=views.snapshot.name_of(hunk.uri),
         line=hunk.shown_at.start.line + 1 if has_place else 0,
         summary=hunk.summary,
-        reason=hunk.reason if fate is Fate.REJECTED else "",
+        reason=hunk.reason if kind is OutcomeKind.REJECTED else "",
         diff=diff_lines(wrote, stands) if is_changed and is_news else (),
         theirs=theirs,
         is_changed=is_changed,
         inline=hunk.inline,
-        new_file=_new_file(hunk, look),
+        new_file=_new_file(hunk, views),
     )
 
 
-def _new_file(hunk: Hunk, look: _Look) -> str:
+def _new_file(hunk: Hunk, views: _FileViews) -> str:
     """What a file is called by an accepted move; empty where it is none, or may not be named."""
     is_moved = hunk.kind is HunkKind.MOVE and hunk.state is HunkState.ACCEPTED
-    if not is_moved or not look.at(hunk.new_uri).may_be_named:
+    if not is_moved or not views.at(hunk.new_uri).may_be_named:
         return ""
-    return look.snapshot.name_of(hunk.new_uri)
+    return views.snapshot.name_of(hunk.new_uri)
 
 
 def _content(text: str) -> tuple[str, ...]:
@@ -244,14 +246,14 @@ def _content(text: str) -> tuple[str, ...]:
     return tuple(without_end(line) for line in whole_lines(text.strip("\r\n")))
 
 
-def _now_at(uri: str, look: _Look, decided: Iterable[Hunk]) -> str:
+def _now_at(uri: str, views: _FileViews, decided: Iterable[Hunk]) -> str:
     """Where a file that was shown is now, behind what was decided since; empty if that took it away.
 
     What the verdicts tell is no news of the file: its move, its removal, a new file taken back.
     """
     # In the order it was decided: a file may have been moved twice.
     for hunk in sorted(decided, key=lambda hunk: hunk.changed):
-        if not look.at(uri).is_missing:
+        if not views.at(uri).is_missing:
             break
         here, is_undone = canonical(uri), hunk.state is HunkState.UNDONE
         if not is_undone and hunk.state is not HunkState.ACCEPTED:
@@ -265,19 +267,19 @@ def _now_at(uri: str, look: _Look, decided: Iterable[Hunk]) -> str:
     return uri
 
 
-def _file_news(
-    before: TextDocument, uri: str, look: _Look, accepted: Sequence[Hunk]
-) -> FileNews | None:
+def _file_delta(
+    before: TextDocument, uri: str, views: _FileViews, accepted: Sequence[Hunk]
+) -> FileDelta | None:
     """What was changed in a file since it was shown, now at `uri`; None if nothing was, or it may not
     be shown.
     """
-    sight = look.at(uri)
-    if sight.is_missing:
-        return FileNews(look.snapshot.name_of(uri), is_gone=True)
-    now = sight.document
+    view = views.at(uri)
+    if view.is_missing:
+        return FileDelta(views.snapshot.name_of(uri), is_gone=True)
+    now = view.document
     if now is None or now.is_large or now.text == before.text:
         return None
     key = canonical(uri)
-    own = [hunk for hunk in accepted if canonical(hunk.uri) == key]
-    changes = changes_beside(before, now, own)
-    return FileNews(look.snapshot.name_of(uri), changes) if changes else None
+    file_hunks = [hunk for hunk in accepted if canonical(hunk.uri) == key]
+    changes = external_changes(before, now, file_hunks)
+    return FileDelta(views.snapshot.name_of(uri), changes) if changes else None

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 from stet.review.anchoring.block_anchor import BlockAnchor
 from stet.review.anchoring.line_span import range_of
-from stet.review.book import Book
-from stet.review.gate import admit_blocks
+from stet.review.authorization import authorize_blocks
+from stet.review.hunk_store import HunkStore
 from stet.review.proposal import Hunk, HunkKind, HunkState
-from stet.review.rules import Refused
+from stet.review.rules import ProposalRefused
 from stet.text.document import TextDocument
 from stet.text.imported_blocks import SIGN, MalformedBlock, find_imported
 from stet.text.inline_block import InlineBlock
@@ -50,17 +50,17 @@ def find_blocks_in(document: TextDocument, snapshot: Snapshot) -> BlockDraft:
         return BlockDraft(document)
     found = find_imported(document.lines)
     try:
-        caution = admit_blocks(snapshot, document, found.blocks)
-    except Refused:
+        caution = authorize_blocks(snapshot, document, found.blocks)
+    except ProposalRefused:
         return BlockDraft(document, bad=found.bad)
     return BlockDraft(document, found.blocks, found.bad, caution)
 
 
-def import_blocks(book: Book, draft: BlockDraft, now: TextDocument) -> bool:
+def import_blocks(store: HunkStore, draft: BlockDraft, now: TextDocument) -> bool:
     """Take the blocks of a note that no hunk stands in yet as pending hunks.
 
     Args:
-        book: Where they go.
+        store: Where they go.
         draft: The blocks.
         now: The document, which may have changed since.
 
@@ -68,28 +68,30 @@ def import_blocks(book: Book, draft: BlockDraft, now: TextDocument) -> bool:
         Whether all of them stand in the text as it is now; those that do were taken.
     """
     placed = [(block, _place_now(block, draft.document, now)) for block in draft.blocks]
-    track = book.track(now.uri)
-    standing = [(block, place) for block, place in placed if place is not None]
-    fresh = [one for one in standing if track is None or not track.overlapping(one[1])]
-    if fresh and track is not None and track.in_flight is not None:
+    tracked = store.tracked(now.uri)
+    placed_blocks = [(block, place) for block, place in placed if place is not None]
+    fresh = [one for one in placed_blocks if tracked is None or not tracked.overlapping(one[1])]
+    if fresh and tracked is not None and tracked.in_flight is not None:
         return False  # once the edit has come, it is known what stands where
     if fresh:
-        track = book.track_for(now)
-        hunks = _hunks(book, draft, fresh, now)
+        tracked = store.ensure_tracked(now)
+        hunks = _hunks(store, draft, fresh, now)
         for hunk, (block, place) in zip(hunks, fresh, strict=True):
-            anchor = BlockAnchor(hunk.id, track.lines, place, block.before, block.after, hunk.block)
-            track.add(anchor)
-            anchor.restore_span(anchor.span, track.lines)
-        tell_twins_apart(track.live)
-        book.enter(hunks)
-        book.put(*hunks, stands=now.uri)
-        book.changed(now.uri)
-    return len(standing) == len(placed)
+            anchor = BlockAnchor(
+                hunk.id, tracked.lines, place, block.before, block.after, hunk.block
+            )
+            tracked.add(anchor)
+            anchor.restore_span(anchor.span, tracked.lines)
+        mark_duplicate_ids(tracked.live)
+        store.register(hunks)
+        store.save(*hunks, stands=now.uri)
+        store.notify(now.uri)
+    return len(placed_blocks) == len(placed)
 
 
-def tell_twins_apart(live: Iterable[object]) -> None:
+def mark_duplicate_ids(anchors: Iterable[object]) -> None:
     """Note which imported blocks of a text have their id to themselves."""
-    blocks = [anchor for anchor in live if isinstance(anchor, BlockAnchor) and anchor.block]
+    blocks = [anchor for anchor in anchors if isinstance(anchor, BlockAnchor) and anchor.block]
     counts = Counter(anchor.block for anchor in blocks)
     for anchor in blocks:
         anchor.is_alone = counts[anchor.block] == 1
@@ -106,13 +108,13 @@ def _place_now(block: InlineBlock, then: TextDocument, now: TextDocument) -> tup
 
 
 def _hunks(
-    book: Book,
+    store: HunkStore,
     draft: BlockDraft,
     fresh: Sequence[tuple[InlineBlock, tuple[int, int]]],
     now: TextDocument,
 ) -> list[Hunk]:
-    proposal = book.proposal_id("", now.uri)
-    first = book.journal.number("hunk", len(fresh))
+    proposal = store.proposal_id("", now.uri)
+    first = store.journal.number("hunk", len(fresh))
     outline = Hunk(
         id="",
         proposal=proposal,

@@ -1,13 +1,13 @@
 """What is pending, as one page: a unified diff that any editor shows in colour.
 
 Each hunk has an `@@` section of its own, with its id in it, however near the next one is, because
-each is a decision of its own. `stet.review.diff_document` reads the page when it has been edited.
+each is a decision of its own. `stet.review.diff_parser` reads the page when it has been edited.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 
-from stet.review.diff_document import FIRST_LINE, NO_END, ReviewPage, Section
+from stet.review.diff_parser import FIRST_LINE, NO_END, DiffDocument, DiffSection
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
 from stet.text.document import TextDocument
 from stet.text.escape import escape_line
@@ -23,9 +23,9 @@ _HOW = """\
 """
 
 
-def overview(
+def render_diff(
     hunks: Sequence[Hunk], texts: Mapping[str, str], name_of: Callable[[str], str]
-) -> ReviewPage:
+) -> DiffDocument:
     """The page for hunks that are pending or in conflict.
 
     Args:
@@ -34,15 +34,15 @@ def overview(
         name_of: What a file is called.
     """
     parts: list[str] = []
-    sections: list[Section] = []
+    sections: list[DiffSection] = []
     for uri in dict.fromkeys(hunk.uri for hunk in hunks):
         mine = [hunk for hunk in hunks if hunk.uri == uri]
         name = escape_line(name_of(uri))
         for hunk in mine:
             if hunk.kind in WHOLE_FILE:
-                section = Section(hunk, _whole(hunk))
+                section = DiffSection(hunk, _whole_file_lines(hunk))
                 parts.append(_file_head(hunk, name, escape_line(name_of(hunk.new_uri or uri))))
-                parts.append(_shown(section, _span(1, hunk.old), _span(1, hunk.new)))
+                parts.append(_render_section(section, _span(1, hunk.old), _span(1, hunk.new)))
                 sections.append(section)
         edits = sorted(
             (hunk for hunk in mine if hunk.kind not in WHOLE_FILE), key=lambda hunk: hunk.range
@@ -56,21 +56,21 @@ def overview(
     page_name = sha256(body.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     n = len(sections)
     head = f"{FIRST_LINE}{page_name}: {n} hunk{'s' if n != 1 else ''} to decide\n{_HOW}"
-    return ReviewPage(head + body, page_name, tuple(sections))
+    return DiffDocument(head + body, page_name, tuple(sections))
 
 
-def _edits(hunks: Sequence[Hunk], document: TextDocument) -> Iterator[tuple[Section, str]]:
+def _edits(hunks: Sequence[Hunk], document: TextDocument) -> Iterator[tuple[DiffSection, str]]:
     """The sections of one file's edits, in order, each with its text."""
     lines = document.lines
     n_lines = document.n_lines
     shift, done = 0, 0
     for nth, hunk in enumerate(hunks):
         first = min(hunk.range.start.line, n_lines)
-        behind = min(hunk.range.line_after, n_lines)
+        after_hunk = min(hunk.range.line_after, n_lines)
         following = hunks[nth + 1].range.start.line if nth + 1 < len(hunks) else n_lines
         start = max(first - CONTEXT, done, 0)
-        end = max(behind, min(behind + CONTEXT, following, n_lines))
-        before, after = lines[start:first], lines[behind:end]
+        end = max(after_hunk, min(after_hunk + CONTEXT, following, n_lines))
+        before, after = lines[start:first], lines[after_hunk:end]
         old, new = whole_lines(hunk.old), whole_lines(hunk.new)
         shown = (
             *_marked(" ", before),
@@ -79,12 +79,12 @@ def _edits(hunks: Sequence[Hunk], document: TextDocument) -> Iterator[tuple[Sect
             *_marked(" ", after),
         )
         n_around = len(before) + len(after)
-        section = Section(hunk, shown)
+        section = DiffSection(hunk, shown)
         spans = (
             _places(start, n_around + len(old)),
             _places(start + shift, n_around + len(new)),
         )
-        yield section, _shown(section, *spans)
+        yield section, _render_section(section, *spans)
         shift += len(new) - len(old)
         done = end
 
@@ -100,14 +100,14 @@ def _file_head(hunk: Hunk, name: str, new_name: str) -> str:
             return f"{head}similarity index 100%\nrename from {name}\nrename to {new_name}\n"
 
 
-def _whole(hunk: Hunk) -> tuple[str, ...]:
+def _whole_file_lines(hunk: Hunk) -> tuple[str, ...]:
     """What a hunk about a whole file shows below its `@@` line."""
     if hunk.kind is HunkKind.MOVE:
         return ()
     return (*_marked("-", whole_lines(hunk.old)), *_marked("+", whole_lines(hunk.new)))
 
 
-def _shown(section: Section, old: str, new: str) -> str:
+def _render_section(section: DiffSection, old: str, new: str) -> str:
     hunk = section.hunk
     note = "(conflict) " if hunk.state is HunkState.CONFLICT else ""
     note += "(merged with your change) " if hunk.mixed else ""

@@ -9,17 +9,17 @@ from stet.review.anchoring.line_span import LineSpan
 from stet.review.anchoring.relocation import relocate
 from stet.review.anchoring.replay import replay_changes
 from stet.review.anchoring.tracked_document import TrackedDocument
-from stet.review.book import Book, is_of_lines
-from stet.review.following import catch_up, follow
-from stet.review.importing import tell_twins_apart
-from stet.review.inline import InlineBlocks
-from stet.review.journal import Footing, Forgetful, Kept
-from stet.review.proposal import LIVE, Hunk, HunkState, but
+from stet.review.hunk_store import HunkStore, is_line_hunk
+from stet.review.imported_hunks import mark_duplicate_ids
+from stet.review.inline_blocks import InlineBlocks
+from stet.review.journal import AnchorSnapshot, NullJournal, RestoredState
+from stet.review.proposal import LIVE, Hunk, HunkState, replace_hunk
+from stet.review.rebase import catch_up, rebase_hunks
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 
 _TAKEN = "something else was proposed in its place"
-_STOOD = frozenset({HunkState.ACCEPTED, HunkState.UNDONE})
+_WRITTEN = frozenset({HunkState.ACCEPTED, HunkState.UNDONE})
 """What would be written for these has stood there before."""
 _FOLLOWED = LIVE | {
     HunkState.ACCEPTED,
@@ -29,7 +29,7 @@ _FOLLOWED = LIVE | {
 }
 
 
-def take_back(book: Book, kept: Kept, texts: Mapping[str, str]) -> None:
+def restore_hunks(store: HunkStore, restored: RestoredState, texts: Mapping[str, str]) -> None:
     """Take hunks of an earlier run, and follow their files to the text they have now.
 
     First by the difference to the text that was kept. A hunk that is in conflict then is looked for
@@ -39,63 +39,65 @@ def take_back(book: Book, kept: Kept, texts: Mapping[str, str]) -> None:
     two servers had hunks in one place. But a block that stands in the text is not superseded.
 
     Args:
-        book: Where they go.
-        kept: What the journal gives.
+        store: Where they go.
+        restored: What the journal gives.
         texts: The current text of the files, by URI as the footings spell it; none for a file that
             is gone, and there nothing counts as accepted: lines that were to go went with the rest.
     """
-    known = {hunk.id for hunk in book.all()}
-    book.take_back(hunk for hunk in kept.hunks if hunk.id not in known)
-    with book.together():
-        for footing in kept.footings:
+    known = {hunk.id for hunk in store.all()}
+    store.load(hunk for hunk in restored.hunks if hunk.id not in known)
+    with store.batch():
+        for snapshot in restored.anchor_snapshots:
             # What was noted with one text stands on a track of its own until it is where the others
             # are: several servers may have had the file open, each with a text of its own.
-            there = book.take_off(footing.uri)
-            track = _stand(book, footing, known)
-            text = texts.get(footing.uri)
-            _follow_to(book, track, text)
+            there = store.detach(snapshot.uri)
+            tracked = _restore_tracked(store, snapshot, known)
+            text = texts.get(snapshot.uri)
+            _rebase_restored(store, tracked, text)
             if there is not None:
-                join(book, track, there, text or "")
-        for uri in {hunk.uri for hunk in kept.hunks}:
-            book.changed(uri)
+                merge_tracked(store, tracked, there, text or "")
+        for uri in {hunk.uri for hunk in restored.hunks}:
+            store.notify(uri)
 
 
-def open_with(book: Book, track: TrackedDocument, lines: Sequence[str]) -> None:
+def open_with(store: HunkStore, tracked: TrackedDocument, lines: Sequence[str]) -> None:
     """Let the hunks of a file that was not open follow to the text that it is opened with."""
-    changes = changes_between(track.text, "".join(lines))
-    track.lines, track.is_open = lines, True
-    follow(book, track, changes, lines)
-    track.undone.due.clear()  # what another program wrote is no undo
+    changes = changes_between(tracked.text, "".join(lines))
+    tracked.lines, tracked.is_open = lines, True
+    rebase_hunks(store, tracked, changes, lines)
+    tracked.undone.due.clear()  # what another program wrote is no undo
 
 
-def copy_of(book: Book, uri: str) -> Book | None:
+def copy_of(store: HunkStore, uri: str) -> HunkStore | None:
     """Return a book of its own with the hunks of a document and their places; None if it has none."""
-    footing = book.footing(uri)
-    if footing is None:
+    snapshot = store.anchor_snapshot(uri)
+    if snapshot is None:
         return None
-    copy = Book(Forgetful())
-    copy.take_back(book.of_file(uri))
-    _stand(copy, footing, ()).is_open = True
+    copy = HunkStore(NullJournal())
+    copy.load(store.of_file(uri))
+    _restore_tracked(copy, snapshot, ()).is_open = True
     return copy
 
 
-def _conflicts(track: TrackedDocument) -> set[str]:
-    return {anchor.hunk for anchor in track.live if anchor.merged is None}
+def _conflicts(tracked: TrackedDocument) -> set[str]:
+    return {anchor.hunk for anchor in tracked.live if anchor.merged is None}
 
 
-def _confirm_arrived(book: Book, track: TrackedDocument, conflicts: Collection[str]) -> None:
+def _confirm_arrived(
+    store: HunkStore, tracked: TrackedDocument, conflicts: Collection[str]
+) -> None:
     """Accept hunks that have become conflicts, though what they would write stands in their place.
 
     Typed lines and an edit that reached the editor just before a server ended may come as one
     difference, which takes the hunk of that edit its place.
 
     Args:
-        book: Has the hunks.
-        track: Their file, with the text that was found.
+        store: Has the hunks.
+        tracked: Their file, with the text that was found.
         conflicts: The hunks that were conflicts before.
     """
-    arrived, lines = [], track.lines
-    for anchor in tuple(track.live):
+    arrived, lines = [], tracked.lines
+    for anchor in tuple(tracked.live):
         is_new = anchor.merged is None and anchor.hunk not in conflicts
         if not is_new or isinstance(anchor, BlockAnchor):
             continue
@@ -103,81 +105,87 @@ def _confirm_arrived(book: Book, track: TrackedDocument, conflicts: Collection[s
         says_little = not any(map(str.isalnum, anchor.proposed))
         if place is None or says_little or anchor.find_text(lines, anchor.base) is not None:
             continue
-        hunk, written = book[anchor.hunk], "".join(lines[place[0] : place[1]])
-        arrived.append(but(hunk, state=HunkState.ACCEPTED, old=anchor.base, new=written, reason=""))
-        track.settle(Anchor(hunk.id, lines, place, written, anchor.base, was_written=True))
-    book.put(*arrived, decision=True, stands=track.uri)
+        hunk, written = store[anchor.hunk], "".join(lines[place[0] : place[1]])
+        arrived.append(
+            replace_hunk(hunk, state=HunkState.ACCEPTED, old=anchor.base, new=written, reason="")
+        )
+        tracked.settle(Anchor(hunk.id, lines, place, written, anchor.base, was_written=True))
+    store.save(*arrived, decision=True, stands=tracked.uri)
     if arrived:
-        book.changed(track.uri)
+        store.notify(tracked.uri)
 
 
-def _follow_to(book: Book, track: TrackedDocument, text: str | None) -> None:
+def _rebase_restored(store: HunkStore, tracked: TrackedDocument, text: str | None) -> None:
     """Find the places that anchors which came back have in the text as it is now; None: it is gone."""
-    InlineBlocks(book).fold_missing(track, text or "")
-    conflicts = _conflicts(track)
-    catch_up(book, track, text or "")
+    InlineBlocks(store).apply_missing(tracked, text or "")
+    conflicts = _conflicts(tracked)
+    catch_up(store, tracked, text or "")
     if text is not None:
-        _confirm_arrived(book, track, conflicts)
-    for anchor in tuple(track.live):
+        _confirm_arrived(store, tracked, conflicts)
+    for anchor in tuple(tracked.live):
         if anchor.merged is None and not isinstance(anchor, BlockAnchor):
-            _look_elsewhere(track, anchor)
+            _relocate_lost(tracked, anchor)
     if text is not None:
-        _confirm_what_stands(book, track)
+        _confirm_written(store, tracked)
 
 
-def _stand(book: Book, footing: Footing, known: Collection[str]) -> TrackedDocument:
+def _restore_tracked(
+    store: HunkStore, snapshot: AnchorSnapshot, known: Collection[str]
+) -> TrackedDocument:
     """The track of a file with the anchors that were kept, but for those of `known` hunks."""
-    track = book.track_for(TextDocument(footing.uri, footing.text))
-    lines = track.lines
-    hunks = {hunk.id: hunk for hunk in book.of_file(footing.uri) if hunk.id not in known}
-    for hunk_id, place in footing.lines.items():
+    tracked = store.ensure_tracked(TextDocument(snapshot.uri, snapshot.text))
+    lines = tracked.lines
+    hunks = {hunk.id: hunk for hunk in store.of_file(snapshot.uri) if hunk.id not in known}
+    for hunk_id, place in snapshot.lines.items():
         hunk = hunks.get(hunk_id)
-        if hunk is None or not is_of_lines(hunk) or hunk.state not in _FOLLOWED:
+        if hunk is None or not is_line_hunk(hunk) or hunk.state not in _FOLLOWED:
             continue
         base, proposed = _texts_of(hunk)
         within = _within(place, len(lines))
         anchor: Anchor
         if hunk.inline and hunk.state in LIVE:
             anchor = BlockAnchor(hunk.id, lines, within, base, proposed, hunk.block)
-            if not _has_its_own_lines(track, anchor):
+            if not _has_block_lines(tracked, anchor):
                 # What was kept makes no sense: these lines are another hunk's.
                 anchor = Anchor(hunk.id, lines, (within[0], within[0]), base, proposed)
-                book.put(dataclasses.replace(hunk, inline=False))
+                store.save(dataclasses.replace(hunk, inline=False))
         else:
-            is_lost = hunk.id in footing.lost
-            stood = hunk.state in _STOOD
+            is_lost = hunk.id in snapshot.lost
+            was_written = hunk.state in _WRITTEN
             anchor = Anchor(
-                hunk.id, lines, within, base, proposed, is_lost=is_lost, was_written=stood
+                hunk.id, lines, within, base, proposed, is_lost=is_lost, was_written=was_written
             )
         if hunk.state in LIVE:
-            track.add(anchor)
+            tracked.add(anchor)
         else:
-            track.settle(anchor)
+            tracked.settle(anchor)
         anchor.restore_span(anchor.span, lines)
-    tell_twins_apart(track.live)
-    return track
+    mark_duplicate_ids(tracked.live)
+    return tracked
 
 
-def _has_its_own_lines(track: TrackedDocument, block: BlockAnchor) -> bool:
+def _has_block_lines(tracked: TrackedDocument, block: BlockAnchor) -> bool:
     """Whether a block stands in the text that was kept, or what is left of it and of no other."""
-    block.restore_span(block.span, track.lines)
-    return block.merged is not None or not track.overlapping((block.first, block.end))
+    block.restore_span(block.span, tracked.lines)
+    return block.merged is not None or not tracked.overlapping((block.first, block.end))
 
 
-def join(book: Book, came_back: TrackedDocument, there: TrackedDocument, text: str) -> None:
+def merge_tracked(
+    store: HunkStore, came_back: TrackedDocument, there: TrackedDocument, text: str
+) -> None:
     """Go on with `there`, whose anchors stay, and with those of `came_back` beside them.
 
     Where both stand on the same lines, those of `came_back` are superseded.
 
     Args:
-        book: Where the track of the file is `came_back`.
+        store: Where the track of the file is `came_back`.
         came_back: Follows `text`, as the file reads now.
         there: The track that the file had before.
         text: All of it.
     """
-    book.put_on(there)
+    store.attach(there)
     if not there.is_open:
-        catch_up(book, there, text)
+        catch_up(store, there, text)
     for effects, lines, _ in replay_changes(
         changes_between(came_back.text, there.text), there.lines
     ):
@@ -186,19 +194,19 @@ def join(book: Book, came_back: TrackedDocument, there: TrackedDocument, text: s
     for anchor in came_back.live:
         others = there.overlapping((anchor.first, anchor.end))
         gone = [anchor] if others else []
-        if others and all(_gives_way(book[other.hunk], other, anchor) for other in others):
+        if others and all(_yields_to(store[other.hunk], other, anchor) for other in others):
             gone = others
         if anchor not in gone:
             there.add(anchor)
         for one in gone:
             there.drop(one.hunk)
-            hunk = dataclasses.replace(book[one.hunk], state=HunkState.SUPERSEDED, reason=_TAKEN)
-            book.put(hunk, stands=there.uri)
+            hunk = dataclasses.replace(store[one.hunk], state=HunkState.SUPERSEDED, reason=_TAKEN)
+            store.save(hunk, stands=there.uri)
     for anchor in came_back.settled:
         there.settle(anchor)
 
 
-def _gives_way(hunk: Hunk, anchor: Anchor, block: Anchor) -> bool:
+def _yields_to(hunk: Hunk, anchor: Anchor, block: Anchor) -> bool:
     """Whether a hunk with this anchor gives way to a whole block that stands in the text there."""
     is_whole = isinstance(block, BlockAnchor) and block.merged is not None
     return is_whole and not isinstance(anchor, BlockAnchor) and hunk.state is HunkState.PENDING
@@ -216,26 +224,26 @@ def _within(place: tuple[int, int], n_lines: int) -> tuple[int, int]:
     return first, min(max(place[1], first), n_lines)
 
 
-def _look_elsewhere(track: TrackedDocument, anchor: Anchor) -> None:
+def _relocate_lost(tracked: TrackedDocument, anchor: Anchor) -> None:
     """Move a hunk whose lines are gone to where they stand now, if they do and nobody else is there."""
-    place = None if anchor.current else relocate(anchor, track.lines)
-    if place is not None and not track.overlapping(place):
-        track.drop(anchor.hunk)
-        anchor.restore_span(LineSpan(*place, is_lost=False), track.lines)
-        track.add(anchor)
+    place = None if anchor.current else relocate(anchor, tracked.lines)
+    if place is not None and not tracked.overlapping(place):
+        tracked.drop(anchor.hunk)
+        anchor.restore_span(LineSpan(*place, is_lost=False), tracked.lines)
+        tracked.add(anchor)
 
 
-def _confirm_what_stands(book: Book, track: TrackedDocument) -> None:
+def _confirm_written(store: HunkStore, tracked: TrackedDocument) -> None:
     decided = []
-    for anchor in tuple(track.live):
+    for anchor in tuple(tracked.live):
         # Of a new file without text no text tells.
         if anchor.is_done and (anchor.base or anchor.proposed):
-            hunk = book[anchor.hunk]
+            hunk = store[anchor.hunk]
             place, written, before = (anchor.first, anchor.end), anchor.current, anchor.base
             decided.append(
                 dataclasses.replace(
                     hunk, state=HunkState.ACCEPTED, old=before, new=written, reason=""
                 )
             )
-            track.settle(Anchor(hunk.id, track.lines, place, written, before, was_written=True))
-    book.put(*decided, decision=True, stands=track.uri)
+            tracked.settle(Anchor(hunk.id, tracked.lines, place, written, before, was_written=True))
+    store.save(*decided, decision=True, stands=tracked.uri)

@@ -9,17 +9,17 @@ from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from typing import Protocol
 
-from stet.review.amending import as_document_has_it
+from stet.review.amended_text import normalize_line_ends
 from stet.review.anchoring.anchor import Anchor
 from stet.review.anchoring.block_anchor import BlockAnchor
 from stet.review.anchoring.edit_plan import Settle, plan_write
 from stet.review.anchoring.line_boundaries import HunkEdit
 from stet.review.anchoring.tracked_document import TrackedDocument
-from stet.review.book import Book
-from stet.review.by_hand import as_block, become_block, replace_anchor, stands_for
-from stet.review.errors import WrongState
-from stet.review.following import catch_up
+from stet.review.errors import WrongHunkState
+from stet.review.hunk_store import HunkStore
+from stet.review.inline_sync import anchor_as_block, as_block_hunk, replace_anchor, replaced_text
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkState
+from stet.review.rebase import catch_up
 from stet.text.block_codec import block_ids_in, form_for, render_block, style_for
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
@@ -28,7 +28,7 @@ from stet.text.indent_outline import front_matter_end
 from stet.text.inline_block import BlockStyle, InlineBlock
 from stet.text.lines import line_end, split_lines
 
-_Places = Mapping[str, tuple[int, int]]
+_LinesByHunk = Mapping[str, tuple[int, int]]
 
 
 class BlockEditor(Protocol):
@@ -58,47 +58,47 @@ class InlineBlocks:
         editor: The way to the editor, once there is one.
     """
 
-    def __init__(self, book: Book) -> None:
-        """`book` holds the hunks."""
+    def __init__(self, store: HunkStore) -> None:
+        """`store` holds the hunks."""
         self.editor: BlockEditor | None = None
-        self._book = book
+        self._store = store
 
     @property
     def known(self) -> Mapping[str, frozenset[str]]:
         """By canonical URI, the ids whose blocks stand in the text, or may come back by an undo."""
-        return self._book.inline
+        return self._store.inline
 
     def placed(self, uri: str) -> tuple[InlineBlock, ...]:
         """The whole blocks of live hunks in the text of a file, of Stet and of others, in order of place."""
-        track = self._book.track(uri)
+        tracked = self._store.tracked(uri)
         return tuple(
             InlineBlock(one.block or one.hunk, one.first, one.end, one.current, one.merged)
-            for one in (track.live if track else ())
+            for one in (tracked.live if tracked else ())
             if isinstance(one, BlockAnchor) and one.merged is not None
         )
 
-    def standing(self, uri: str) -> tuple[str, ...]:
+    def shown_blocks(self, uri: str) -> tuple[str, ...]:
         """The live hunks of a file that Stet has put into its text as blocks, in order of place."""
-        track = self._book.track(uri)
-        live = track.live if track else ()
-        return tuple(anchor.hunk for anchor in live if _is_own(anchor))
+        tracked = self._store.tracked(uri)
+        live = tracked.live if tracked else ()
+        return tuple(anchor.hunk for anchor in live if _is_stet_block(anchor))
 
     def is_whole(self, hunk_id: str) -> bool:
         """Whether a hunk stands in the text as a whole block."""
-        track = self._book.track(self._book[hunk_id].uri)
-        anchor = track.anchor(hunk_id) if track else None
+        tracked = self._store.tracked(self._store[hunk_id].uri)
+        anchor = tracked.anchor(hunk_id) if tracked else None
         return isinstance(anchor, BlockAnchor) and anchor.merged is not None
 
     def reject(self, hunk_id: str, reason: str) -> bool:
         """Begin to reject a hunk whose block stands in the text; False where none does.
 
         Raises:
-            WrongState: If there is no way to the editor.
+            WrongHunkState: If there is no way to the editor.
         """
         if not self.is_whole(hunk_id):
             return False
         if self.editor is None:
-            raise WrongState(f"{hunk_id} stands in the text: its block has to go with it")
+            raise WrongHunkState(f"{hunk_id} stands in the text: its block has to go with it")
         self.editor.reject(hunk_id, reason)
         return True
 
@@ -113,24 +113,24 @@ class InlineBlocks:
             ReviewError: If it could not be done; the hunks are as they were.
         """
         if self.editor is None:
-            raise WrongState(f"{', '.join(texts)} stands in the text: change it there")
-        track, wanted = self._book.track(uri), dict(texts)
+            raise WrongHunkState(f"{', '.join(texts)} stands in the text: change it there")
+        tracked, wanted = self._store.tracked(uri), dict(texts)
         for hunk_id, new in texts.items():
-            if track is not None and self.is_whole(hunk_id):
-                hunk = self._book.now(self._book[hunk_id])
-                wanted[hunk_id] = as_document_has_it(new, hunk, track)
+            if tracked is not None and self.is_whole(hunk_id):
+                hunk = self._store.current(self._store[hunk_id])
+                wanted[hunk_id] = normalize_line_ends(new, hunk, tracked)
         await self.editor.amend(uri, wanted)
 
-    def let_go(self, hunk_id: str) -> None:
+    def release(self, hunk_id: str) -> None:
         """What is left of a block that is not whole is the user's text from now on."""
-        track = self._book.track(self._book[hunk_id].uri)
-        anchor = track.anchor(hunk_id) if track else None
-        if track is not None and isinstance(anchor, BlockAnchor):
-            _ = track.remake(hunk_id, anchor.proposed)
+        tracked = self._store.tracked(self._store[hunk_id].uri)
+        anchor = tracked.anchor(hunk_id) if tracked else None
+        if tracked is not None and isinstance(anchor, BlockAnchor):
+            _ = tracked.remake(hunk_id, anchor.proposed)
 
     async def clear(self, uri: str) -> None:
-        """Have all blocks of a file taken out of its text; see `standing` for how it went."""
-        if self.editor is not None and self.standing(uri):
+        """Have all blocks of a file taken out of its text; see `shown_blocks` for how it went."""
+        if self.editor is not None and self.shown_blocks(uri):
             await self.editor.clear(uri)
 
     def showable(self, document: TextDocument) -> tuple[str, ...]:
@@ -140,20 +140,20 @@ class InlineBlocks:
         those in the front matter of a note, which would be none with a block in it, and those that
         the text itself names as a block does: theirs would not be told from it.
         """
-        track = self._book.track(document.uri)
+        tracked = self._store.tracked(document.uri)
         top = 0
         if style_for(document) is BlockStyle.FENCE:
             top = front_matter_end(document.lines)
         named = block_ids_in(document.text)
         return tuple(
             anchor.hunk
-            for anchor in (track.live if track else ())
+            for anchor in (tracked.live if tracked else ())
             if not isinstance(anchor, BlockAnchor)
             and anchor.merged is not None
             and not anchor.is_done
             and anchor.first >= top
             and anchor.hunk not in named
-            and _is_showable(self._book[anchor.hunk])
+            and _is_showable(self._store[anchor.hunk])
         )
 
     def show(self, document: TextDocument, hunk_ids: Collection[str]) -> TextEdit | None:
@@ -168,20 +168,20 @@ class InlineBlocks:
         Returns:
             The edit; None where there is nothing to put in.
         """
-        track = self._book.track_for(document)
+        tracked = self._store.ensure_tracked(document)
         pieces, texts = [], {}
         named = block_ids_in(document.text)
         conflicts: dict[str, Anchor] = {}
-        for anchor in track.live:
+        for anchor in tracked.live:
             if anchor.hunk not in hunk_ids or isinstance(anchor, BlockAnchor):
                 continue
             if anchor.hunk in named:
                 continue
             end = anchor.first if anchor.is_gap else anchor.end
-            before = stands_for(anchor)
+            before = replaced_text(anchor)
             after = anchor.proposed if anchor.merged is None else anchor.merged
             form = form_for(document, end, after)
-            summary = self._book[anchor.hunk].summary
+            summary = self._store[anchor.hunk].summary
             text = render_block(anchor.hunk, before, after, form, summary)
             if text is not None and before != after and anchor.hunk not in block_ids_in(after):
                 pieces.append(HunkEdit(anchor.hunk, anchor.first, end, text))
@@ -189,16 +189,16 @@ class InlineBlocks:
                 if anchor.merged is None:
                     conflicts[anchor.hunk] = copy(anchor)
 
-        def settle(places: _Places) -> None:
+        def settle(places: _LinesByHunk) -> None:
             shown = []
             for hunk_id, place in places.items():
                 before, after = texts[hunk_id]
-                hunk = self._book[hunk_id]
-                block = BlockAnchor(hunk_id, track.lines, place, before, after)
+                hunk = self._store[hunk_id]
+                block = BlockAnchor(hunk_id, tracked.lines, place, before, after)
                 block.conflict = conflicts.get(hunk_id)
-                become_block(track, block)
-                shown.append(dataclasses.replace(as_block(hunk, before, after), block=""))
-            self._book.put(*shown, stands=track.uri)
+                anchor_as_block(tracked, block)
+                shown.append(dataclasses.replace(as_block_hunk(hunk, before, after), block=""))
+            self._store.save(*shown, stands=tracked.uri)
 
         return self._send(document, pieces, settle)
 
@@ -215,10 +215,10 @@ class InlineBlocks:
         Returns:
             The edit; None where they do so already.
         """
-        track = self._book.track_for(document)
+        tracked = self._store.ensure_tracked(document)
         blocks = {
             anchor.hunk: anchor
-            for anchor in track.live
+            for anchor in tracked.live
             if isinstance(anchor, BlockAnchor)
             and anchor.merged not in (None, texts.get(anchor.hunk, anchor.merged))
         }
@@ -231,7 +231,7 @@ class InlineBlocks:
                 anchor.current,
                 after[hunk_id],
                 form_for(document, anchor.end, after[hunk_id]),
-                self._book[hunk_id].summary,
+                self._store[hunk_id].summary,
             )
             for hunk_id, anchor in blocks.items()
         }
@@ -240,22 +240,22 @@ class InlineBlocks:
             for hunk_id, anchor in blocks.items()
         ]
 
-        def settle(places: _Places) -> None:
+        def settle(places: _LinesByHunk) -> None:
             amended = []
             for hunk_id, place in places.items():
                 before, new = blocks[hunk_id].current, after[hunk_id]
-                hunk = as_block(self._book[hunk_id], before, new)
+                hunk = as_block_hunk(self._store[hunk_id], before, new)
                 if rendered[hunk_id] is None:
                     hunk = dataclasses.replace(hunk, inline=False, block="")
-                    replace_anchor(track, Anchor(hunk_id, track.lines, place, before, new))
+                    replace_anchor(tracked, Anchor(hunk_id, tracked.lines, place, before, new))
                 else:
                     block = BlockAnchor(
-                        hunk_id, track.lines, place, before, new, blocks[hunk_id].block
+                        hunk_id, tracked.lines, place, before, new, blocks[hunk_id].block
                     )
                     block.conflict = blocks[hunk_id].conflict
-                    become_block(track, block)
+                    anchor_as_block(tracked, block)
                 amended.append(hunk)
-            self._book.put(*amended, decision=True, stands=track.uri)
+            self._store.save(*amended, decision=True, stands=tracked.uri)
 
         return self._send(document, pieces, settle)
 
@@ -277,7 +277,7 @@ class InlineBlocks:
         Returns:
             The edit; None where there is nothing to take out.
         """
-        live = self._book.track_for(document).live
+        live = self._store.ensure_tracked(document).live
         blocks = [a for a in live if a.hunk in hunk_ids and isinstance(a, BlockAnchor)]
         whole = [anchor for anchor in blocks if anchor.merged is not None]
         return self._take_out(document, whole, then, reasons or {})
@@ -290,24 +290,24 @@ class InlineBlocks:
         reasons: Mapping[str, str],
     ) -> TextEdit | None:
         """The same for `blocks`, of which some may be in pieces."""
-        track = self._book.track_for(document)
+        tracked = self._store.ensure_tracked(document)
         texts = {anchor.hunk: (anchor.current, anchor.proposed) for anchor in blocks}
         pieces = [
             HunkEdit(anchor.hunk, anchor.first, anchor.end, anchor.current) for anchor in blocks
         ]
 
-        def settle(places: _Places) -> None:
+        def settle(places: _LinesByHunk) -> None:
             decided = []
             for hunk_id, place in places.items():
                 before, after = texts[hunk_id]
-                anchor = Anchor(hunk_id, track.lines, place, before, after)
+                anchor = Anchor(hunk_id, tracked.lines, place, before, after)
                 waits = then is HunkState.PENDING
                 if waits:
-                    replace_anchor(track, anchor)
+                    replace_anchor(tracked, anchor)
                 else:
-                    track.settle(anchor)
+                    tracked.settle(anchor)
                 hunk = dataclasses.replace(
-                    self._book[hunk_id],
+                    self._store[hunk_id],
                     state=then,
                     old=before,
                     new=after,
@@ -315,30 +315,30 @@ class InlineBlocks:
                     reason=reasons.get(hunk_id, ""),
                 )
                 decided.append(hunk)
-            self._book.put(*decided, decision=then is not HunkState.PENDING, stands=track.uri)
+            self._store.save(*decided, decision=then is not HunkState.PENDING, stands=tracked.uri)
 
         if then is not HunkState.PENDING:
-            sent = [self._book[anchor.hunk] for anchor in blocks]
-            self._book.show(*(dataclasses.replace(h, state=HunkState.SENT) for h in sent))
+            sent = [self._store[anchor.hunk] for anchor in blocks]
+            self._store.set_transient(*(dataclasses.replace(h, state=HunkState.SENT) for h in sent))
         return self._send(document, pieces, settle)
 
-    def fold_missing(self, track: TrackedDocument, text: str) -> None:
+    def apply_missing(self, tracked: TrackedDocument, text: str) -> None:
         """A document that was not open is found with another text, which lacks blocks of its hunks.
 
         They were never saved, or the file was written anew: the user has decided nothing. Those hunks
         wait in the margin, as if their blocks had been taken out before.
 
         Args:
-            track: The document, with the text it had last.
+            tracked: The document, with the text it had last.
             text: What it is now.
         """
-        if track.in_flight is not None or not self.standing(track.uri):
+        if tracked.in_flight is not None or not self.shown_blocks(tracked.uri):
             return
-        document, lines = TextDocument(track.uri, track.text), split_lines(text)
-        changes = changes_between(track.text, text)
+        document, lines = TextDocument(tracked.uri, tracked.text), split_lines(text)
+        changes = changes_between(tracked.text, text)
         effects = [effect for change in changes for effect in change.effects]
         missing = []
-        for anchor in track.live:
+        for anchor in tracked.live:
             # What another program has done with its own block is a decision.
             if isinstance(anchor, BlockAnchor) and not anchor.block:
                 probe = copy(anchor)
@@ -349,7 +349,7 @@ class InlineBlocks:
                     missing.append(anchor)
         edit = self._take_out(document, missing, HunkState.PENDING, {})
         if edit is not None:
-            catch_up(self._book, track, edit.apply(document.text))
+            catch_up(self._store, tracked, edit.apply(document.text))
 
     def _send(
         self, document: TextDocument, pieces: Sequence[HunkEdit], settle: Settle
@@ -357,8 +357,8 @@ class InlineBlocks:
         if not pieces:
             return None
         plan = plan_write(document, pieces, settle)
-        self._book.track_for(document).send(document, plan)
-        self._book.changed(document.uri)
+        self._store.ensure_tracked(document).send(document, plan)
+        self._store.notify(document.uri)
         return plan.edit
 
 
@@ -369,7 +369,7 @@ def _ended(text: str, anchor: BlockAnchor, document: TextDocument) -> str:
     return text + (line_end(document.lines[anchor.end - 1]) or "\n")
 
 
-def _is_own(anchor: Anchor) -> bool:
+def _is_stet_block(anchor: Anchor) -> bool:
     """Whether a hunk stands in the text as a block that Stet has put there."""
     return isinstance(anchor, BlockAnchor) and not anchor.block
 

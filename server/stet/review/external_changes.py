@@ -9,7 +9,7 @@ from stet.text.line_hunk import LineHunk
 from stet.text.lines import whole_lines
 
 
-def changes_beside(
+def external_changes(
     before: TextDocument, now: TextDocument, accepted: Sequence[Hunk]
 ) -> tuple[LineHunk, ...]:
     """What leads from `before` to `now`, but for accepted hunks that stand in `now` as they were written.
@@ -18,14 +18,14 @@ def changes_beside(
     New lines are counted in `now`, from 0.
     """
     changes = diff_lines(before.lines, now.lines)
-    own = sorted(
+    hunks = sorted(
         (hunk for hunk in accepted if _is_part_of(hunk, now, changes)),
         key=lambda hunk: hunk.range.start,
     )
-    if not own:
+    if not hunks:
         return changes
     lines, done = [], 0
-    for hunk in own:
+    for hunk in hunks:
         start, end = _lines_of(hunk)
         if start < done:
             continue
@@ -33,7 +33,7 @@ def changes_beside(
         done = end
     lines += now.lines[done:]
     return tuple(
-        LineHunk(one.old_start, one.old, _line_with(one.new_start, own), one.new)
+        LineHunk(one.old_start, one.old, _line_with(one.new_start, hunks), one.new)
         for one in diff_lines(before.lines, lines)
         # Where a hunk is at the end, the empty rest behind the last line end may be one too many.
         if "".join(one.old) != "".join(one.new)
@@ -59,9 +59,9 @@ def _lines_of(hunk: Hunk) -> tuple[int, int]:
     return start, start + len(whole_lines(hunk.new))
 
 
-def _line_with(line: int, own: Iterable[Hunk]) -> int:
+def _line_with(line: int, hunks: Iterable[Hunk]) -> int:
     """A line of the text without accepted hunks, in the text with them."""
-    for hunk in own:
+    for hunk in hunks:
         n_old = len(whole_lines(hunk.old))
         if line >= hunk.range.start.line + n_old:
             line += len(whole_lines(hunk.new)) - n_old

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from stet.review.diff_document import FILE, HEAD, ReviewPage, Section
+from stet.review.diff_parser import FILE, HEAD, DiffDocument, DiffSection
 from stet.review.proposal import Hunk
 from stet.text.lines import split_lines, without_end
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class DiffLocation:
     """A line that a page shows, told from a hunk: where that stands by now, others know.
 
     Attributes:
@@ -34,54 +34,56 @@ class Spot:
         return min(first + self.nth, max(hunk.range.line_after - 1, first))
 
 
-def spot_at(page: ReviewPage, text: str, line: int) -> Spot | None:
+def locate_line(document: DiffDocument, text: str, line: int) -> DiffLocation | None:
     """What a line of a page shows.
 
     Args:
-        page: As it was written.
+        document: As it was written.
         text: As it is now.
         line: 0-based. Below the heading of a file it is that file's first hunk.
 
     Returns:
         None above all files, and for hunks that the page never had.
     """
-    sections = {section.hunk.id: section for section in page.sections}
+    sections = {section.hunk.id: section for section in document.sections}
     lines = [without_end(one) for one in split_lines(text)][: line + 1]
     for number in range(len(lines) - 1, -1, -1):
         if head := HEAD.match(lines[number]):
             section = sections.get(head[1])
             return None if section is None else _within(section, lines[number + 1 :])
         if lines[number].startswith(FILE):
-            return _first_below(page, text, number)
+            return _first_hunk_of_file(document, text, number)
     return None
 
 
-def _first_below(page: ReviewPage, text: str, line: int) -> Spot | None:
+def _first_hunk_of_file(document: DiffDocument, text: str, line: int) -> DiffLocation | None:
     """The first hunk of the file whose heading is on a line."""
-    known = {section.hunk.id for section in page.sections}
+    known = {section.hunk.id for section in document.sections}
     for one in split_lines(text)[line + 1 :]:
         if head := HEAD.match(one):
-            return Spot(head[1]) if head[1] in known else None
+            return DiffLocation(head[1]) if head[1] in known else None
         if one.startswith(FILE):
             return None
     return None
 
 
-def _within(section: Section, upto: list[str]) -> Spot:
+def _within(section: DiffSection, upto: list[str]) -> DiffLocation:
     """The last of the lines `upto`, which stand below a hunk's `@@` line; that line itself if none."""
     marks = [line[:1] for line in section.lines]
     n_before = next((n for n, mark in enumerate(marks) if mark in ("+", "-")), len(marks))
-    n_old, n_behind = marks.count("-"), marks.count(" ") - n_before
+    n_old, n_after = marks.count("-"), marks.count(" ") - n_before
     hunk = section.hunk.id
     if not upto:
-        return Spot(hunk)
+        return DiffLocation(hunk)
     *above, last = upto
     if last.startswith(("+", "\\")):
         n_added = sum(line.startswith("+") for line in above)
-        return Spot(hunk, nth=min(n_added, max(n_old - 1, 0)))
+        return DiffLocation(hunk, nth=min(n_added, max(n_old - 1, 0)))
     at = sum(not line.startswith(("+", "\\")) for line in above) - n_before
     if at < 0:
-        return Spot(hunk, n_above=-at)
+        return DiffLocation(hunk, n_above=-at)
     if at < n_old:
-        return Spot(hunk, nth=at)
-    return Spot(hunk, n_below=min(at - n_old + 1, n_behind)) if n_behind else Spot(hunk)
+        return DiffLocation(hunk, nth=at)
+    return (
+        DiffLocation(hunk, n_below=min(at - n_old + 1, n_after)) if n_after else DiffLocation(hunk)
+    )

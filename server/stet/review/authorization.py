@@ -1,8 +1,8 @@
 """The gate: the one way from a draft to a proposal.
 
-`admit` is asked for every draft before the ledger takes it, and raises what is against it; what it
+`authorize` is asked for every draft before the ledger takes it, and raises what is against it; what it
 admits it may still admit with caution: then the user's yes must be given to this file by name.
-`still_allowed` looks again when an accepted hunk is about to be written, for between the two moments
+`reauthorize` looks again when an accepted hunk is about to be written, for between the two moments
 a link may have been turned elsewhere.
 """
 
@@ -13,10 +13,10 @@ from pathlib import Path
 
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
-from stet.review.protected import is_protected
+from stet.review.protected_files import is_protected
 from stet.review.rules import (
     EditRules,
-    Refused,
+    ProposalRefused,
     check_create,
     check_edit,
     check_hunks,
@@ -39,7 +39,7 @@ Draft = EditDraft | CreateDraft | MoveDraft | RemoveDraft
 
 
 @dataclass(frozen=True, slots=True)
-class Admitted:
+class AuthorizedDraft:
     """A draft that passed the gate.
 
     Attributes:
@@ -50,7 +50,7 @@ class Admitted:
 
     hunks: tuple[LineHunk, ...] = ()
     caution: str = ""
-    links: tuple["Admitted", ...] = ()
+    links: tuple["AuthorizedDraft", ...] = ()
 
     @property
     def protected(self) -> bool:
@@ -58,31 +58,33 @@ class Admitted:
         return bool(self.caution)
 
 
-def admit(draft: Draft, rules: EditRules) -> Admitted:
+def authorize(draft: Draft, rules: EditRules) -> AuthorizedDraft:
     """Let a draft through, or not. It may ask the disk.
 
     Raises:
         Refused: With the first rule that is against it.
     """
     # One look at each place: what is checked is what is judged.
-    rules = replace(rules, ground=cache(rules.ground))
+    rules = replace(rules, path_status=cache(rules.path_status))
     match draft:
         case EditDraft():
-            return _edit(draft, rules)
+            return _authorize_edit(draft, rules)
         case CreateDraft():
-            _pass(check_create(rules, draft.uri, draft.name))
-            _pass(check_text(draft.name, (draft.text,)) or _mark(draft.name, (draft.text,), ""))
-            place = _Place(draft.uri, draft.name)
-            return Admitted(caution=_caution(rules, place, new=(draft.text,)))
+            _raise_refusal(check_create(rules, draft.uri, draft.name))
+            _raise_refusal(
+                check_text(draft.name, (draft.text,)) or _check_marks(draft.name, (draft.text,), "")
+            )
+            place = _NamedFile(draft.uri, draft.name)
+            return AuthorizedDraft(caution=_caution(rules, place, new=(draft.text,)))
         case MoveDraft():
-            return _move(draft, rules)
+            return _authorize_move(draft, rules)
         case RemoveDraft():
-            _pass(check_remove(rules, draft))
-            place = _Place(draft.uri, draft.name)
-            return Admitted(caution=_caution(rules, place))
+            _raise_refusal(check_remove(rules, draft))
+            place = _NamedFile(draft.uri, draft.name)
+            return AuthorizedDraft(caution=_caution(rules, place))
 
 
-def still_allowed(snapshot: Snapshot, hunk: Hunk) -> Refusal | None:
+def reauthorize(snapshot: Snapshot, hunk: Hunk) -> Refusal | None:
     """Why an accepted hunk must not be written, or an accepted one not be taken back, as the disk is now.
 
     Asks the disk: call it in a worker thread. Scope, capabilities and `.gitignore` are not asked
@@ -91,8 +93,8 @@ def still_allowed(snapshot: Snapshot, hunk: Hunk) -> Refusal | None:
     old = inspect_path(snapshot, hunk.uri, by_user=True)
     new = inspect_path(snapshot, hunk.new_uri, by_user=True) if hunk.kind is HunkKind.MOVE else None
     is_open = snapshot.document(hunk.uri) is not None
-    for ground in (old, new):
-        if ground is not None and (refusal := _changed_ground(ground, hunk, is_open=is_open)):
+    for status in (old, new):
+        if status is not None and (refusal := _changed_status(status, hunk, is_open=is_open)):
             return refusal
     if hunk.state is HunkState.ACCEPTED:  # it is taken back: what it made lies there
         return None
@@ -103,7 +105,9 @@ def still_allowed(snapshot: Snapshot, hunk: Hunk) -> Refusal | None:
     return new.creation_refusal if new is not None and new.real != old.real else None
 
 
-def admit_blocks(snapshot: Snapshot, document: TextDocument, blocks: Sequence[InlineBlock]) -> str:
+def authorize_blocks(
+    snapshot: Snapshot, document: TextDocument, blocks: Sequence[InlineBlock]
+) -> str:
     """Let the blocks that stand in a note become proposals, or not. It asks the disk.
 
     Returns:
@@ -112,52 +116,52 @@ def admit_blocks(snapshot: Snapshot, document: TextDocument, blocks: Sequence[In
     Raises:
         Refused: If the file may not be written to.
     """
-    ground = inspect_path(snapshot, document.uri, by_user=True)
-    _pass(ground.refusal)
+    status = inspect_path(snapshot, document.uri, by_user=True)
+    _raise_refusal(status.refusal)
     name = snapshot.name_of(document.uri)
     new, old = [block.after for block in blocks], [block.before for block in blocks]
-    _pass(check_text(name, new, old))
-    return _warning(ground) or describe_spoofing(new, old, name)
+    _raise_refusal(check_text(name, new, old))
+    return _warning(status) or describe_spoofing(new, old, name)
 
 
-def refused_at(snapshot: Snapshot, real: Path, hunk: Hunk) -> Refusal | None:
+def refusal_at(snapshot: Snapshot, real: Path, hunk: Hunk) -> Refusal | None:
     """Why what a hunk does must not be done at `real`, where its place leads at this very moment.
 
     Asks the disk. Between this and what is done there a link may come in again, which is not followed.
     """
-    return _changed_ground(inspect_path(snapshot, uri_of(real), by_user=True), hunk, is_open=False)
+    return _changed_status(inspect_path(snapshot, uri_of(real), by_user=True), hunk, is_open=False)
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _NamedFile:
     """A file by its URI and what the draft calls it."""
 
     uri: str
     name: str
 
 
-def _pass(refusal: Refusal | None) -> None:
+def _raise_refusal(refusal: Refusal | None) -> None:
     if refusal is not None:
-        raise Refused(refusal)
+        raise ProposalRefused(refusal)
 
 
-def _edit(draft: EditDraft, rules: EditRules) -> Admitted:
+def _authorize_edit(draft: EditDraft, rules: EditRules) -> AuthorizedDraft:
     """The sizes are looked at before the lines are compared."""
     document, name = draft.document, draft.name
     new = [one.text for one in draft.edit.replacements]
     old = [document.text[one.start : one.end] for one in draft.edit.replacements]
-    _pass(check_edit(rules, document.uri, name, ()))
-    _pass(check_text(name, new, old))
+    _raise_refusal(check_edit(rules, document.uri, name, ()))
+    _raise_refusal(check_text(name, new, old))
     after = draft.edit.apply(document.text)
     hunks = diff_lines(document.lines, TextDocument(document.uri, after).lines)
     # Whole lines: a few letters, or none, complete a mark that stands there in part.
-    _pass(_mark(name, (line for hunk in hunks for line in hunk.new), document.text))
-    _pass(check_hunks(rules, name, hunks))
-    place = _Place(document.uri, name)
-    return Admitted(hunks, _caution(rules, place, new=new, old=old))
+    _raise_refusal(_check_marks(name, (line for hunk in hunks for line in hunk.new), document.text))
+    _raise_refusal(check_hunks(rules, name, hunks))
+    place = _NamedFile(document.uri, name)
+    return AuthorizedDraft(hunks, _caution(rules, place, new=new, old=old))
 
 
-def _mark(name: str, new: Iterable[str], known: str) -> Refusal | None:
+def _check_marks(name: str, new: Iterable[str], known: str) -> Refusal | None:
     """Refuse to write the mark of a redacted secret, in a file that does not hold those very words."""
     if mark := new_marks(new, known):
         return Refusal(
@@ -169,59 +173,59 @@ def _mark(name: str, new: Iterable[str], known: str) -> Refusal | None:
     return None
 
 
-def _move(draft: MoveDraft, rules: EditRules) -> Admitted:
+def _authorize_move(draft: MoveDraft, rules: EditRules) -> AuthorizedDraft:
     """A move is admitted with all its links or not at all: half of it would break them."""
-    _pass(check_move(rules, draft))
+    _raise_refusal(check_move(rules, draft))
     links = []
     for link in draft.links:
         try:
-            links.append(_edit(link, rules))
-        except Refused as refused:
+            links.append(_authorize_edit(link, rules))
+        except ProposalRefused as refused:
             rule, message = refused.refusal.rule, refused.refusal.message
             said = f"{draft.name!r} can't be moved, because of its links. {message}"
-            raise Refused(Refusal(rule, said)) from refused
+            raise ProposalRefused(Refusal(rule, said)) from refused
     places = (
-        _Place(draft.uri, draft.name),
-        _Place(draft.new_uri, draft.new_name),
+        _NamedFile(draft.uri, draft.name),
+        _NamedFile(draft.new_uri, draft.new_name),
     )
-    return Admitted(caution=_caution(rules, *places), links=tuple(links))
+    return AuthorizedDraft(caution=_caution(rules, *places), links=tuple(links))
 
 
 def _caution(
-    rules: EditRules, *places: _Place, new: Iterable[str] = (), old: Iterable[str] = ()
+    rules: EditRules, *places: _NamedFile, new: Iterable[str] = (), old: Iterable[str] = ()
 ) -> str:
     """Why a draft needs a yes of its own; nothing if it doesn't."""
     for place in places:
-        ground = rules.ground(place.uri)
+        status = rules.path_status(place.uri)
         # The draft's own name counts too: a name too many costs a question, one too few a machine.
-        if said := _warning(replace(ground, names=(*ground.names, place.name))):
+        if said := _warning(replace(status, names=(*status.names, place.name))):
             return said
     return describe_spoofing(new, old, places[0].name)
 
 
-def _warning(ground: PathStatus) -> str:
+def _warning(status: PathStatus) -> str:
     """What the user must know of a place before anything is changed there."""
     instructs = next(
-        (name for name in ground.project_paths if is_protected(name, at_root=True)), None
-    ) or next(filter(is_protected, ground.names), None)
+        (name for name in status.project_paths if is_protected(name, at_root=True)), None
+    ) or next(filter(is_protected, status.names), None)
     if instructs is not None:
         return f"{instructs!r} may tell an editor, an agent, version control or a build what to do."
-    if ground.is_outside_by_link:
-        return f"{ground.names[0]!r} leads out of the workspace by a link."
-    if ground.has_hard_links:
-        return f"{ground.names[0]!r} has another name on the disk, whose text would change with it."
+    if status.is_outside_by_link:
+        return f"{status.names[0]!r} leads out of the workspace by a link."
+    if status.has_hard_links:
+        return f"{status.names[0]!r} has another name on the disk, whose text would change with it."
     return ""
 
 
-def _changed_ground(ground: PathStatus, hunk: Hunk, *, is_open: bool) -> Refusal | None:
+def _changed_status(status: PathStatus, hunk: Hunk, *, is_open: bool) -> Refusal | None:
     """What is against writing at a place now that was not when the hunk was proposed."""
-    if ground.refusal is not None:
-        return ground.refusal
+    if status.refusal is not None:
+        return status.refusal
     # Whoever has the file open sees what they change, and has been asked about the link.
     is_known = is_open and hunk.protected and hunk.kind not in WHOLE_FILE
-    if ground.is_outside_by_link and not is_known:
-        return Refusal("link", f"{ground.names[0]!r} leads out of the workspace by a link.")
-    if hunk.protected or not (said := _warning(ground)):
+    if status.is_outside_by_link and not is_known:
+        return Refusal("link", f"{status.names[0]!r} leads out of the workspace by a link.")
+    if hunk.protected or not (said := _warning(status)):
         return None
     again = "It was not so when this was proposed: have it proposed again."
     return Refusal("protected", f"{said} {again}")

@@ -6,34 +6,34 @@ The gate is part of it, so what is ready has passed it.
 from dataclasses import dataclass, replace
 
 from stet.review.anchoring.line_span import range_of
+from stet.review.authorization import AuthorizedDraft, authorize
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft
-from stet.review.gate import Admitted, admit
-from stet.review.grouping import section_of
+from stet.review.grouping import section_key
 from stet.review.proposal import Hunk, HunkKind, HunkState
-from stet.review.rules import EditRules, Refused
+from stet.review.rules import EditRules, ProposalRefused
 from stet.text.line_hunk import LineHunk
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
-    """A draft that the gate has let through; made by `ready` only.
+class PreparedEdit:
+    """A draft that the gate has let through; made by `prepare_draft` only.
 
     Attributes:
         draft: That.
-        admitted: What the gate says of it.
+        authorized: What the gate says of it.
         hunks: Those of an edit, one for each of `admitted.hunks`, but for their ids and proposals; in
             the place of a group stands what it is called within a proposal.
     """
 
     draft: EditDraft | CreateDraft
-    admitted: Admitted
+    authorized: AuthorizedDraft
     hunks: tuple[Hunk, ...] = ()
 
-    def with_caution(self, said: str) -> "Ready":
+    def with_caution(self, caution: str) -> "PreparedEdit":
         """The same, with a sentence for the user behind what it is for."""
-        if not said:
+        if not caution:
             return self
-        summary = f"{self.draft.summary} (Caution: {said})"
+        summary = f"{self.draft.summary} (Caution: {caution})"
         return replace(
             self,
             draft=replace(self.draft, summary=summary),
@@ -41,71 +41,81 @@ class Ready:
         )
 
 
-def ready(draft: EditDraft | CreateDraft, rules: EditRules) -> Ready:
+def prepare_draft(draft: EditDraft | CreateDraft, rules: EditRules) -> PreparedEdit:
     """Ask the gate, and work out the hunks. It may ask the disk.
 
     Raises:
         Refused: By the gate.
     """
-    admitted = admit(draft, rules)
-    return ready_as(draft, admitted) if isinstance(draft, EditDraft) else Ready(draft, admitted)
+    authorized = authorize(draft, rules)
+    return (
+        prepare_authorized(draft, authorized)
+        if isinstance(draft, EditDraft)
+        else PreparedEdit(draft, authorized)
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class NotReady:
+class RejectedDraft:
     """A draft that the gate has refused, to be told of later."""
 
     draft: EditDraft | CreateDraft
-    refused: Refused
+    refused: ProposalRefused
 
 
-def made_ready(draft: EditDraft | CreateDraft, rules: EditRules) -> Ready | NotReady:
-    """As `ready`, for a worker thread: a refusal is the owner's to raise."""
+def prepare_or_reject(
+    draft: EditDraft | CreateDraft, rules: EditRules
+) -> PreparedEdit | RejectedDraft:
+    """As `prepare_draft`, for a worker thread: a refusal is the owner's to raise."""
     try:
-        return ready(draft, rules)
-    except Refused as refused:
-        return NotReady(draft, refused)
+        return prepare_draft(draft, rules)
+    except ProposalRefused as refused:
+        return RejectedDraft(draft, refused)
 
 
-def ready_as(draft: EditDraft, admitted: Admitted) -> Ready:
+def prepare_authorized(draft: EditDraft, authorized: AuthorizedDraft) -> PreparedEdit:
     """The same for an edit that has been admitted, perhaps as a part of something else."""
-    return Ready(draft, admitted, tuple(_hunk(hunk, draft, admitted) for hunk in admitted.hunks))
+    return PreparedEdit(
+        draft, authorized, tuple(_hunk(hunk, draft, authorized) for hunk in authorized.hunks)
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class ReadyMove:
-    """A move that the gate has let through with all its links; made by `ready_move` only.
+class PreparedMove:
+    """A move that the gate has let through with all its links; made by `prepare_move` only.
 
     Attributes:
         draft: That.
-        admitted: What the gate says of it.
+        authorized: What the gate says of it.
         links: The edits of its links.
     """
 
     draft: MoveDraft
-    admitted: Admitted
-    links: tuple[Ready, ...]
+    authorized: AuthorizedDraft
+    links: tuple[PreparedEdit, ...]
 
-    def with_caution(self, said: str) -> "ReadyMove":
-        """As `Ready.with_caution`; the links only follow."""
+    def with_caution(self, said: str) -> "PreparedMove":
+        """As `PreparedEdit.with_caution`; the links only follow."""
         if not said:
             return self
         summary = f"{self.draft.summary} (Caution: {said})"
         return replace(self, draft=replace(self.draft, summary=summary))
 
 
-def ready_move(draft: MoveDraft, rules: EditRules) -> ReadyMove:
+def prepare_move(draft: MoveDraft, rules: EditRules) -> PreparedMove:
     """Ask the gate about a move, and work out the hunks of its links. It may ask the disk.
 
     Raises:
         Refused: By the gate, if it refuses any of it.
     """
-    admitted = admit(draft, rules)
-    pairs = zip(draft.links, admitted.links, strict=True)
-    return ReadyMove(draft, admitted, tuple(ready_as(link, allowed) for link, allowed in pairs))
+    authorized = authorize(draft, rules)
+    pairs = zip(draft.links, authorized.links, strict=True)
+    return PreparedMove(
+        draft, authorized, tuple(prepare_authorized(link, allowed) for link, allowed in pairs)
+    )
 
 
-def _hunk(hunk: LineHunk, draft: EditDraft, admitted: Admitted) -> Hunk:
+def _hunk(hunk: LineHunk, draft: EditDraft, authorized: AuthorizedDraft) -> Hunk:
     old, new = "".join(hunk.old), "".join(hunk.new)
     document = draft.document
     place = range_of(document.lines, hunk.old_start, hunk.old_start + len(hunk.old))
@@ -123,10 +133,10 @@ def _hunk(hunk: LineHunk, draft: EditDraft, admitted: Admitted) -> Hunk:
         base=old,
         proposed=new,
         summary=draft.summary_of(place),
-        group=section_of(document, place, new),
+        group=section_key(document, place, new),
         author=draft.author,
-        protected=admitted.protected,
-        reason=admitted.caution,
+        protected=authorized.protected,
+        reason=authorized.caution,
     )
 
 

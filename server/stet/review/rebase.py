@@ -1,0 +1,343 @@
+"""What a change of a document's text does to its hunks."""
+
+import dataclasses
+from collections.abc import Collection, Mapping, Sequence
+
+from stet.review.anchoring.anchor import Anchor
+from stet.review.anchoring.edit_plan import EditPlan, plan_accept
+from stet.review.anchoring.line_span import LineSpan
+from stet.review.anchoring.moved_lines import is_typing, replaced_lines
+from stet.review.anchoring.overlap_resolution import resolve_overlaps
+from stet.review.anchoring.replay import lines_before, replay_changes
+from stet.review.anchoring.timed_out_edits import TimedOutEdits
+from stet.review.anchoring.tracked_document import TrackedDocument
+from stet.review.anchoring.undo_detection import detect_editor_undo
+from stet.review.hunk_store import HunkStore
+from stet.review.inline_sync import sync_blocks
+from stet.review.noting import note_text
+from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState, replace_hunk
+from stet.text.change import TextChange
+from stet.text.diff import changes_between
+from stet.text.document import TextDocument
+from stet.text.lines import line_end, line_ends, split_lines, without_end
+
+_FEW = 8
+"""Of so many hunks that are undone at once, a redo of one alone is known too."""
+_MAY_COME = frozenset({HunkState.PENDING, HunkState.SENT})
+"""States in which an edit that was given up, or refused once, is still taken for what was accepted."""
+
+
+def rebase_hunks(
+    store: HunkStore, tracked: TrackedDocument, changes: Sequence[TextChange], lines: Sequence[str]
+) -> None:
+    """Move the hunks of a document, and see whether a sent edit has arrived.
+
+    Args:
+        store: All hunks.
+        tracked: The document.
+        changes: What happened to its text, in order.
+        lines: The text behind them.
+    """
+    waiting, late = _match_late_edit(store, tracked, changes)
+    if tracked.in_flight is not None and (found := _arrival(tracked, changes, lines)) is not None:
+        count, then = found
+        settled: list[Anchor] = []
+        for effects, now, _ in replay_changes(changes[:count], then):
+            tracked.lines = now
+            settled += tracked.apply_changes(effects, now)[1]
+        _detect_hunk_undo(store, tracked, tracked.settle_others(settled))
+        confirm_arrival(store, tracked, tracked.in_flight.plan.places)
+        # What comes behind it in the same message was typed into the edited text.
+        changes, tracked.lines = changes[count:], lines
+        store.notify(tracked.uri)
+        if waiting or late:
+            # An edit before it has come, so its own is expected for the text behind that.
+            document = TextDocument(tracked.uri, "".join(then))
+            tracked.timed_out = TimedOutEdits(document, late) if late else None
+            if waiting:
+                _set_in_flight(tracked, document, waiting)
+            rebase_hunks(store, tracked, changes, lines)
+            return
+    is_other = _apply_changes(store, tracked, changes, lines)
+    # Where no hunk ever stood in the text itself, there is nothing to decide by hand.
+    is_synced = store.has_blocks(tracked.uri) and sync_blocks(store, tracked, changes)
+    if is_synced or is_other:
+        store.notify(tracked.uri)
+
+
+def _apply_changes(
+    store: HunkStore, tracked: TrackedDocument, changes: Sequence[TextChange], lines: Sequence[str]
+) -> bool:
+    """Move the hunks; whether anything about them may be another now."""
+    if tracked.live and tracked.in_flight is None:
+        tracked.checkpoints.record(changes, lines, tracked.live)
+    moves = tracked.in_flight is None and not is_typing(changes)
+    is_other = tracked.in_flight is not None
+    for effects, now, part in replay_changes(changes, lines):
+        tracked.lines = now
+        blocks = replaced_lines(part) if moves else ()
+        tracked.moved_lines.record_removed(blocks, tracked.live, tracked.settled)
+        moved, settled = tracked.apply_changes(effects, now)
+        settled = [*settled, *tracked.undone.apply_changes(effects, now)]
+        was_moved, gone = tracked.restore_moved(blocks)
+        detected = _detect_edit_undo(store, tracked)
+        toggled = _detect_hunk_undo(
+            store, tracked, [one for one in settled if one.hunk not in detected]
+        )
+        toggled |= _restore_pasted(store, tracked, gone)
+        is_other |= moved or was_moved or toggled or bool(detected)
+    tracked.moved_lines.reset_message()
+    if tracked.live and tracked.in_flight is None:
+        is_other |= tracked.checkpoints.restore(changes, lines, tracked.live)
+    return is_other
+
+
+def catch_up(store: HunkStore, tracked: TrackedDocument, text: str) -> None:
+    """A document that is not open has become `text`."""
+    # Other line ends first: with them no line would be found again among those that have changed too.
+    for then in (_with_line_ends_of(text, tracked.lines), text):
+        before = tracked.text
+        if then != before:
+            tracked.lines = split_lines(then)
+            rebase_hunks(store, tracked, changes_between(before, then), tracked.lines)
+
+
+def _with_line_ends_of(text: str, lines: Sequence[str]) -> str:
+    """`lines` with the line ends of `text`, if it has only one kind."""
+    before, ends = "".join(lines), line_ends(text)
+    if len(ends) != 1 or line_ends(before) <= ends:
+        return before
+    [end] = ends
+    return "".join(f"{without_end(line)}{end}" if line_end(line) else line for line in lines)
+
+
+def _match_late_edit(
+    store: HunkStore, tracked: TrackedDocument, changes: Sequence[TextChange]
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """See whether an edit that was given up comes with the next changes: then it is the one on its way.
+
+    Returns:
+        The hunks of the edit that was on its way instead, and still is; and the edits that are still
+        overdue once that one has come which is on its way now.
+    """
+    timed_out, sent = tracked.timed_out, tracked.in_flight
+    if not changes or timed_out is None:
+        return (), ()
+    tracked.timed_out = None
+    if sent is not None and (sent.plan.is_undo or sent.plan.settle):
+        return (), ()
+    on_way = () if sent is None else tuple(sent.plan.texts)
+    expected: dict[str, tuple[str, ...]] = {}
+    for hunks in timed_out.combinations_with(on_way):
+        if all(store[hunk].state in _MAY_COME or hunk in on_way for hunk in hunks):
+            plan = _plan(tracked, timed_out.document, hunks)
+            expected.setdefault(plan.edit.apply(timed_out.document.text), hunks)
+    # What is complete last counts: some report several edits from the bottom up.
+    come = [expected[text] for text in timed_out.texts_after(changes) if text in expected][-1:]
+    if not come:
+        return (), ()
+    [hunks] = come
+    if hunks != on_way:
+        _set_in_flight(tracked, timed_out.document, hunks)
+    left = timed_out.without(hunks)
+    return () if set(on_way) <= set(hunks) else on_way, left.edits if left else ()
+
+
+def _set_in_flight(
+    tracked: TrackedDocument, document: TextDocument, hunks: Collection[str]
+) -> None:
+    """The edit of these hunks, and no other, is on its way, for `document`."""
+    tracked.send(document, _plan(tracked, document, hunks))
+
+
+def _plan(tracked: TrackedDocument, document: TextDocument, hunks: Collection[str]) -> EditPlan:
+    return plan_accept(
+        document, [a for a in tracked.live if a.hunk in hunks and a.merged is not None]
+    )
+
+
+def _arrival(
+    tracked: TrackedDocument, changes: Sequence[TextChange], lines: Sequence[str]
+) -> tuple[int, Sequence[str]] | None:
+    """Behind how many changes the sent edit is complete, and the lines then; None if it is not."""
+    assert tracked.in_flight is not None, "asked only while an edit is on its way"
+    if tracked.in_flight.is_expected(lines):
+        return len(changes), lines
+    return tracked.in_flight.completed_by(changes)
+
+
+def confirm_arrival(
+    store: HunkStore, tracked: TrackedDocument, places: Mapping[str, tuple[int, int]]
+) -> None:
+    """Hunks that were sent have arrived, on these lines; nothing is on its way any more."""
+    sent = tracked.in_flight
+    assert sent is not None, "nothing was sent"
+    tracked.in_flight = None
+    if sent.plan.settle is not None:
+        sent.plan.settle(places)
+        return
+    decided = []
+    for hunk_id, place in places.items():
+        hunk, anchor, written = store[hunk_id], tracked.anchor(hunk_id), sent.plan.texts[hunk_id]
+        if anchor is None:
+            continue
+        if sent.plan.is_undo:
+            hunk = replace_hunk(hunk, state=HunkState.UNDONE, old=written, reason="")
+            tracked.settle(
+                Anchor(hunk_id, tracked.lines, place, written, hunk.new, was_written=True)
+            )
+        else:
+            before = anchor.current
+            hunk = replace_hunk(hunk, state=HunkState.ACCEPTED, old=before, new=written, reason="")
+            tracked.settle(Anchor(hunk_id, tracked.lines, place, written, before, was_written=True))
+        decided.append(hunk)
+    # What Stet took back itself is no undo of the editor, whatever its text told before it was whole.
+    tracked.undone.due = [one for one in tracked.undone.due if one not in places]
+    store.save(*decided, decision=True, stands=tracked.uri)
+    note_text(store, tracked)
+
+
+def _detect_edit_undo(store: HunkStore, tracked: TrackedDocument) -> set[str]:
+    """The user took an edit of several hunks back in the editor, or did so and thought again.
+
+    Returns:
+        The hunks of the edits that the text tells of.
+    """
+    detected: set[str] = set()
+    toggled = []
+    for one in (
+        one for edit in reversed(tracked.applied_edits) for one in edit.detect_undo(tracked.lines)
+    ):
+        other = _toggled_state(tracked, store[one.hunk])
+        wanted = HunkState.UNDONE if one.is_undone else HunkState.ACCEPTED
+        if one.hunk not in detected and tracked.anchor(one.hunk) and other is wanted:
+            now = "".join(tracked.lines[one.place[0] : one.place[1]])
+            toggled.append(_toggle(tracked, store[one.hunk], other))
+            tracked.settle(
+                Anchor(one.hunk, tracked.lines, one.place, now, one.other, was_written=True)
+            )
+        detected.add(one.hunk)
+    store.save(*toggled, stands=tracked.uri)
+    _restore_pending_spans(tracked)
+    return detected
+
+
+def _restore_pasted(
+    store: HunkStore, tracked: TrackedDocument, pasted: Sequence[tuple[Anchor, LineSpan]]
+) -> bool:
+    """The user cut what was accepted, and has pasted it elsewhere; whether there was any of it."""
+    back = []
+    for anchor, span in pasted:
+        hunk = store[anchor.hunk]
+        is_undone = hunk.state is HunkState.UNDONE or hunk.id in tracked.undone
+        if is_undone and hunk.new == anchor.base:
+            back.append(_toggle(tracked, hunk, HunkState.ACCEPTED))
+            anchor.move_to(span.first, span.end)
+            tracked.settle(anchor)
+            tracked.moved_lines.forget(anchor.hunk)
+    store.save(*back, stands=tracked.uri)
+    return bool(back)
+
+
+def _restore_pending_spans(tracked: TrackedDocument) -> None:
+    """The hunks that wait among those of an edit that was taken back, or done again, wait where they did."""
+    known: set[str] = set()
+    for hunk, span in (
+        one for edit in reversed(tracked.applied_edits) for one in edit.pending_spans(tracked.lines)
+    ):
+        anchor = tracked.anchor(hunk)
+        if hunk not in known and anchor in tracked.live and anchor.span != span:
+            anchor.restore_span(span, tracked.lines)
+        known.add(hunk)
+    if known:
+        resolve_overlaps(tracked.live, tracked.lines)
+
+
+def _detect_hunk_undo(
+    store: HunkStore, tracked: TrackedDocument, touched: Sequence[Anchor]
+) -> bool:
+    """The user took an accepted hunk back in the editor, or did so and thought again."""
+    able = [
+        anchor
+        for anchor in dict.fromkeys(touched)
+        if _toggled_state(tracked, hunk := store[anchor.hunk]) and hunk.kind is not HunkKind.CREATE
+    ]
+    toggled = []
+    for anchor, place, other in detect_editor_undo(able, tracked.lines):
+        hunk, now = store[anchor.hunk], "".join(tracked.lines[place[0] : place[1]])
+        if (state := _toggled_state(tracked, hunk)) is not None:
+            toggled.append(_toggle(tracked, hunk, state))
+            tracked.settle(Anchor(hunk.id, tracked.lines, place, now, other, was_written=True))
+    store.save(*toggled, stands=tracked.uri)
+    return bool(toggled)
+
+
+def _toggled_state(tracked: TrackedDocument, hunk: Hunk) -> HunkState | None:
+    """The state of a hunk once the user has undone it in the editor, or redone it; None for others."""
+    if hunk.state is HunkState.ACCEPTED:
+        return HunkState.UNDONE
+    is_undone = hunk.state is HunkState.UNDONE or tracked.undone.is_redone(hunk.id, tracked.lines)
+    return HunkState.ACCEPTED if is_undone else None
+
+
+def _toggle(tracked: TrackedDocument, hunk: Hunk, state: HunkState) -> Hunk:
+    """A hunk that the user has turned round in the editor."""
+    if state is HunkState.UNDONE and hunk.id not in tracked.undone.given_up:
+        tracked.undone.due.append(hunk.id)
+    tracked.undone.given_up.discard(hunk.id)
+    return dataclasses.replace(hunk, state=state, reason="")
+
+
+def reopen_undone(
+    store: HunkStore, tracked: TrackedDocument, changes: Sequence[TextChange] = ()
+) -> bool:
+    """Let hunks that the user has just undone in the editor wait, where their place is free.
+
+    Args:
+        store: All hunks.
+        tracked: The document.
+        changes: The undo, in order: the text before it is what a redo leads to.
+
+    Returns:
+        Whether there are any.
+    """
+    if tracked.in_flight is not None or not tracked.undone.due:
+        return False
+    due, tracked.undone.due = tracked.undone.due, []
+    anchors = {}
+    for hunk_id in due:
+        anchor = tracked.anchor(hunk_id)
+        if store[hunk_id].state is not HunkState.UNDONE or anchor is None or anchor.merged is None:
+            continue
+        place = (anchor.first, anchor.end)
+        is_gap = anchor.first == anchor.end  # several insertions may wait at one point
+        if all(is_gap and one.first == one.end for one in tracked.overlapping(place)):
+            tracked.drop(hunk_id)
+            live = Anchor(
+                hunk_id, tracked.lines, place, anchor.base, anchor.proposed, was_written=True
+            )
+            tracked.add(live)
+            live.restore_span(live.span, tracked.lines)
+            anchors[hunk_id] = anchor, live
+    if not anchors:
+        return False
+    document = TextDocument(tracked.uri, tracked.text)
+    every = [live for _, live in anchors.values()]
+    together = plan_accept(document, every).edit.apply(document.text)
+    for anchor, live in anchors.values():
+        alone = (
+            [plan_accept(document, [live]).edit.apply(document.text)] if len(every) <= _FEW else []
+        )
+        tracked.undone.add(anchor, [together, *alone, *_text_before(changes, tracked.lines)])
+    waits = {"state": HunkState.PENDING, "reason": UNDONE_IN_EDITOR}
+    store.save(*(replace_hunk(store[hunk_id], **waits) for hunk_id in anchors), stands=tracked.uri)
+    store.notify(tracked.uri)
+    return True
+
+
+def _text_before(changes: Sequence[TextChange], lines: Sequence[str]) -> tuple[str, ...]:
+    """Return the text before `changes`; `lines` is the text after them. Nothing if it can't be told."""
+    splices = [change.splice for change in changes if change.splice is not None]
+    if not splices or len(splices) < len(changes):
+        return ()
+    return ("".join(lines_before(splices, lines)),)
