@@ -108,16 +108,16 @@ def _raw_calls() -> None:
 
 def _lossy() -> None:
     """What the disk has refused once is not written later."""
-    from stet.review.store.batch import Batch
-    from stet.review.store.store import Store
+    from stet.review.store.state_store import StateStore
+    from stet.review.store.write_batch import WriteBatch
 
-    right = Store._write
-    changed: Any = Store
+    right = StateStore._write
+    changed: Any = StateStore
 
-    def wrong(self: Store) -> None:
+    def wrong(self: StateStore) -> None:
         right(self)
         if self._failures.reason:
-            self._batch = Batch()
+            self._batch = WriteBatch()
 
     changed._write = wrong
 

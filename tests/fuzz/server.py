@@ -31,7 +31,7 @@ from stet.lsp.server import build_server
 from stet.lsp.state import ServerState
 from stet.review.anchoring import tracked_document as track
 from stet.review.proposal import LIVE, HunkState
-from stet.review.store import rows
+from stet.review.store import hunk_rows as rows
 from stet.text.document import TextDocument
 from stet.tools import provenance
 from stet.workspace import redactor as redaction
@@ -151,7 +151,7 @@ def keep_little() -> None:
     of_fields: Any = fields
     of_words.stem = of_fields.stem = lru_cache(maxsize=300)(words.stem.__wrapped__)
     of_rows: Any = rows
-    of_rows._known = lru_cache(maxsize=64)(rows._known.__wrapped__)
+    of_rows._known = lru_cache(maxsize=64)(rows._cached_text.__wrapped__)
     provenance.MAX_CHARACTERS = 3000
     track.MAX_SETTLED, track.RECENTLY_SETTLED = 40, 4
 

@@ -64,7 +64,7 @@ class Life:
             self._do(accepted[:1], "undone", lambda: self._undo(accepted[0]))
         else:
             self._propose()
-        self._store.tend()
+        self._store.flush()
 
     def _do(self, ids: list[str], state: str, deed: Callable[[], None]) -> None:
         self._tell({"begins": dict.fromkeys(ids, state)})

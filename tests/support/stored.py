@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from stet.review.store.store import Store
+from stet.review.store.state_store import StateStore
 from stet.system.os_system import OsSystem
 
 ROOTS = ("file:///ws",)
@@ -37,7 +37,7 @@ class StateIn(OsSystem):
         return super().monotonic() + self.ahead
 
 
-class TestedStore(Store):
+class TestedStore(StateStore):
     """A store that remembers what it told the user.
 
     Attributes:

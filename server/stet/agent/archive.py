@@ -1,7 +1,7 @@
 """What outlives the process of conversations: their turns, what was said, what the model knows.
 
 The agent keeps by it; rows lie where `Rows` puts them, the real ones beside the proposals
-(`stet.review.store.store`). What is read back is taken for hostile: each row is checked whole, and
+(`stet.review.store.state_store`). What is read back is taken for hostile: each row is checked whole, and
 left out with a word in the log where it does not say what it must.
 """
 
@@ -17,7 +17,7 @@ from stet.agent.history import Exchange, whole
 from stet.agent.session import Session
 from stet.agent.turn import OVER, Turn, TurnState
 from stet.review.feedback import ModelKnowledge
-from stet.review.store.chat_rows import ChatRow, KeptRows, TurnRow
+from stet.review.store.chat_rows import ChatRow, ChatRows, TurnRow
 from stet.text.document import TextDocument
 from stet.web.known_addresses import KnownAddresses
 from stet.workspace.uris import canonical, is_tracked
@@ -44,7 +44,7 @@ class Rows(Protocol):
         """Keep what a chat knows now; may take long."""
         ...
 
-    def load_chats(self) -> KeptRows:
+    def load_chats(self) -> ChatRows:
         """What earlier runs have kept; may take long."""
         ...
 

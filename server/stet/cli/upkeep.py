@@ -13,8 +13,14 @@ from stet.cli.finding import Finding
 from stet.lsp.crashes.shelf import Shelf
 from stet.lsp.logs.file import log_file_path
 from stet.lsp.operations import trace_path
-from stet.review.store.schema import MIGRATIONS, Busy, Damaged, StoreFault, faults
-from stet.review.store.store import Store
+from stet.review.store.schema import (
+    MIGRATIONS,
+    DatabaseBusy,
+    DatabaseDamaged,
+    StoreError,
+    translate_errors,
+)
+from stet.review.store.state_store import StateStore
 from stet.settings.layers import PROJECT_FILE, MergedSettings, user_file_path
 from stet.system.file_lock import FileLock
 from stet.system.system import System
@@ -67,23 +73,23 @@ def check_log() -> Iterator[Finding]:
 
 def check_state(system: System, root: Path) -> Iterator[Finding]:
     """Whether what is kept of the folder `root` is whole, and who is at work on it."""
-    folder = Store(system, lambda: [uri_of(root)], print).folder
+    folder = StateStore(system, lambda: [uri_of(root)], print).folder
     path = folder / "state.db"
     if not path.exists():
         yield Finding("ok", "kept", f"nothing of {root} yet")
         return
     try:
-        with faults():
+        with translate_errors():
             found = _look_into(path)
-    except Damaged as fault:
+    except DatabaseDamaged as fault:
         fix = (
             "The next server puts it aside and begins anew; what was kept there stays in the copy."
         )
         yield Finding("problem", "kept", f"{path} is damaged: {fault}", fix)
-    except Busy:
+    except DatabaseBusy:
         fix = "See which other program has it open: a server that hangs, a backup."
         yield Finding("problem", "kept", f"{path} is locked all the time", fix)
-    except StoreFault as fault:
+    except StoreError as fault:
         fix = "Change its owner or its rights, or move it away."
         yield Finding("problem", "kept", f"{path} can't be used: {fault}", fix)
     else:
@@ -108,7 +114,7 @@ def _look_into(path: Path) -> Finding:
             return Finding("problem", "kept", f"{path} was made by a later version of Stet", fix)
         [result] = database.execute("PRAGMA quick_check(1)").fetchone()
         if result != "ok":
-            raise Damaged(result)
+            raise DatabaseDamaged(result)
         database.execute("BEGIN IMMEDIATE")
         database.rollback()
         [n_hunks] = database.execute("SELECT count(*) FROM hunk").fetchone()

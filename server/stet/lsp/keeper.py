@@ -17,7 +17,7 @@ from stet.lsp.cut_short import carried_out
 from stet.review.journal import RestoredState
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import LIVE, Hunk, HunkKind, HunkState
-from stet.review.store.store import Store
+from stet.review.store.state_store import StateStore
 from stet.review.store.unused import drop_unused, note_roots
 from stet.system.system import System
 from stet.workspace.disk_text import decode
@@ -58,7 +58,7 @@ class Keeper:
         self,
         workspace: Workspace,
         ledger: ReviewLedger,
-        store: Store,
+        store: StateStore,
         system: System,
         spawn: Spawn,
     ) -> None:
@@ -185,10 +185,10 @@ class Keeper:
             return
         self._timer = None
         self._note()
-        _ = self._spawn(asyncio.to_thread(self._store.tend), "keeping where hunks stand")
+        _ = self._spawn(asyncio.to_thread(self._store.flush), "keeping where hunks stand")
 
     def _note(self) -> None:
         """Hand over where the hunks of changed files stand; written later, in that order."""
         footings = (self._ledger.anchor_snapshot(uri) for uri in self._due)
-        self._store.note([footing for footing in footings if footing is not None])
+        self._store.note_snapshots([footing for footing in footings if footing is not None])
         self._due.clear()

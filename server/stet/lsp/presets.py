@@ -19,7 +19,7 @@ from stet.lsp.preset_values import (
     from_json,
     to_json,
 )
-from stet.review.store.store import Store
+from stet.review.store.state_store import StateStore
 from stet.workspace.attachable import NotAttachable, attachments_of, resolve_attachable
 from stet.workspace.attachments import Attachments
 from stet.workspace.snapshot import Snapshot
@@ -42,7 +42,7 @@ class CantChange(Exception):
 class Presets:
     """Between the user, the settings and the store. Touched on the event loop only."""
 
-    def __init__(self, workspace: Workspace, store: Store) -> None:
+    def __init__(self, workspace: Workspace, store: StateStore) -> None:
         """Nothing has been read yet."""
         self._workspace = workspace
         self._store = store

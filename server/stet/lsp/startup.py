@@ -18,7 +18,7 @@ from stet.lsp.keeper import Keeper
 from stet.lsp.operations import Operations
 from stet.lsp.readiness import Readiness
 from stet.review.ledger import ReviewLedger
-from stet.review.store.store import Store
+from stet.review.store.state_store import StateStore
 from stet.system.allocator import return_freed_memory
 from stet.system.system import System
 from stet.tools.hands import Hands
@@ -172,7 +172,7 @@ class Startup:
             return ()
         return self._editor if told in ((), (None,)) else told
 
-    async def catch_up(self, store: Store) -> None:
+    async def catch_up(self, store: StateStore) -> None:
         """Load what the store could not load at the start, and let it write again."""
         await self.readiness.wait()
         await self._restore()

@@ -47,7 +47,7 @@ from stet.lsp.showing.turn_view import TurnView
 from stet.lsp.startup import Startup
 from stet.lsp.store_tending import StoreTending
 from stet.review.ledger import ReviewLedger
-from stet.review.store.store import Store
+from stet.review.store.state_store import StateStore
 from stet.system.system import System
 from stet.text.encoding import Encoding
 from stet.workspace.workspace import Workspace
@@ -105,7 +105,7 @@ class ServerState:
     system: System
     log_level_given: bool = False
     operations: Operations = field(default_factory=Operations)
-    store: Store = field(init=False)
+    store: StateStore = field(init=False)
     workspace: Workspace = field(init=False)
     ledger: ReviewLedger = field(init=False)
     client: Client = field(init=False)
@@ -171,7 +171,7 @@ class ServerState:
         await self.opencode.close()
         self.operations.end()
 
-    def _make_world(self) -> Store:
+    def _make_world(self) -> StateStore:
         """The editor, the user's documents and the ledger; gives what outlives the process."""
         start = self.server.tasks.start
         self.workspace = Workspace(self.system)
@@ -180,7 +180,7 @@ class ServerState:
             lambda: store, self.server.tasks.spawn, lambda: self.startup.catch_up(store)
         )
         say = messenger(self.client)
-        store = Store(self.system, lambda: self.workspace.folders, say, tending.wake)
+        store = StateStore(self.system, lambda: self.workspace.folders, say, tending.wake)
         self.presets = Presets(self.workspace, store)
         self.ledger = ReviewLedger(store)
         self.workspace.blocks = lambda: self.ledger.blocks.known
@@ -239,7 +239,7 @@ class ServerState:
             self.server.tasks.start,
         )
 
-    def _make_agent(self, store: Store) -> None:
+    def _make_agent(self, store: StateStore) -> None:
         """Conversations, and where they are seen."""
         self.agent = Agent(
             self.workspace,

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
-from stet.review.store.store import Store
+from stet.review.store.state_store import StateStore
 
 SOON_SECONDS = 1.0
 LATER_SECONDS = 5.0
@@ -17,11 +17,11 @@ N_SOON = 60
 
 
 class StoreTending:
-    """Calls `Store.tend` in a worker for as long as the store is behind."""
+    """Calls `StateStore.flush` in a worker for as long as the store is behind."""
 
     def __init__(
         self,
-        store: Callable[[], Store],
+        store: Callable[[], StateStore],
         spawn: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]],
         catch_up: Callable[[], Awaitable[None]],
     ) -> None:
@@ -52,9 +52,9 @@ class StoreTending:
     async def _tend(self) -> None:
         store = self._store()
         for n in itertools.count():
-            await asyncio.to_thread(store.tend)
+            await asyncio.to_thread(store.flush)
             if store.can_catch_up:
                 await self._catch_up()
-            if not store.is_behind:
+            if not store.has_unwritten:
                 return
             await asyncio.sleep(SOON_SECONDS if n < N_SOON else LATER_SECONDS)

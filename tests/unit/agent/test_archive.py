@@ -13,7 +13,7 @@ from stet.context.builder import Place
 from stet.llm.messages import Message, ToolCall, Usage
 from stet.review.feedback import ModelKnowledge
 from stet.review.rules import RejectedEdit
-from stet.review.store.chat_rows import ChatRow, KeptRows, TurnRow
+from stet.review.store.chat_rows import ChatRow, ChatRows, TurnRow
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
 from stet.tools.question import Question
@@ -61,8 +61,8 @@ class _Rows:
     def keep_chat(self, row: ChatRow) -> None:
         self.chats[row.id] = row
 
-    def load_chats(self) -> KeptRows:
-        return KeptRows(tuple(self.turns.values()), tuple(self.chats.values()))
+    def load_chats(self) -> ChatRows:
+        return ChatRows(tuple(self.turns.values()), tuple(self.chats.values()))
 
 
 def test_a_turn_comes_back_as_it_was() -> None:

@@ -16,7 +16,7 @@ from stet.lsp.crashes.shelf import Shelf
 from stet.lsp.logs.file import log_file_path
 from stet.lsp.operations import trace_path
 from stet.review.store.schema import MIGRATIONS
-from stet.review.store.store import Store
+from stet.review.store.state_store import StateStore
 from stet.settings.layers import read_layers
 from stet.system.os_system import OsSystem
 from stet.workspace.uris import uri_of
@@ -34,7 +34,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def database(root: Path) -> Path:
     """Have a server keep something of `root`; gives the file."""
-    store = Store(OsSystem(), lambda: [uri_of(root)], lambda message: None)
+    store = StateStore(OsSystem(), lambda: [uri_of(root)], lambda message: None)
     store.number("turn")
     store.close()
     return store.folder / "state.db"
@@ -142,7 +142,9 @@ def test_a_locked_database_is_a_problem(home: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_two_servers_on_one_folder_are_told(home: Path) -> None:
-    stores = [Store(OsSystem(), lambda: [uri_of(home)], lambda message: None) for _ in range(2)]
+    stores = [
+        StateStore(OsSystem(), lambda: [uri_of(home)], lambda message: None) for _ in range(2)
+    ]
     for store in stores:
         store.number("turn")
     try:

@@ -41,7 +41,7 @@ def test_an_insertion_whose_place_is_lost_is_a_conflict_at_the_same_place_after_
         footing = page.ledger.anchor_snapshot(URI)
         assert footing is not None
         assert footing.lost == {before.id}
-        store.note([footing])
+        store.note_snapshots([footing])
     ledger = restarted(tmp_path, page.text)
     [after] = ledger.hunks()
     assert after == before
@@ -57,7 +57,7 @@ def test_a_lost_insertion_stays_a_conflict_when_other_lines_come_to_its_place_af
         page.type(1, 0, 3, 0, "")
         footing = page.ledger.anchor_snapshot(URI)
         assert footing is not None
-        store.note([footing])
+        store.note_snapshots([footing])
     ledger = restarted(tmp_path, page.text)
     ledger.on_disk(URI, "alpha\nnew\ndelta\n")
     assert [hunk.state for hunk in ledger.hunks()] == ["conflict"]
@@ -217,7 +217,7 @@ def test_a_hunk_that_ends_the_text_keeps_what_was_typed_in_its_last_line_after_a
         page.type(2, 0, 2, 0, "delta")
         footing = page.ledger.anchor_snapshot(URI)
         assert footing is not None
-        store.note([footing])
+        store.note_snapshots([footing])
         [before] = page.hunks
     [after] = restarted(tmp_path, page.text).hunks()
     assert (after.range, after.old, after.new) == (before.range, before.old, before.new)

@@ -21,7 +21,7 @@ def telling_what_is_kept(handler: Handler, *, writes_later: bool = False) -> Han
     def handle(state: "ServerState", given: tuple[object, ...]) -> object:
         answer = handler(state, given)
         if writes_later:
-            state.store.attempt()
+            state.store.probe()
         reason = state.store.not_persisted
         return {**answer, "notPersisted": reason} if reason and isinstance(answer, dict) else answer
 

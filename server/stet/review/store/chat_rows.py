@@ -42,7 +42,7 @@ class ChatRow:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptRows:
+class ChatRows:
     """What is given back after a restart.
 
     Attributes:

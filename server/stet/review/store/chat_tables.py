@@ -8,8 +8,8 @@ import logging
 import sqlite3
 from collections.abc import Callable, Iterable
 
-from stet.review.store.chat_rows import MAX_TURNS, ChatRow, KeptRows, TurnRow
-from stet.review.store.rows import BadRow, unpack
+from stet.review.store.chat_rows import MAX_TURNS, ChatRow, ChatRows, TurnRow
+from stet.review.store.hunk_rows import InvalidRow, unpack
 from stet.review.store.schema import transaction
 
 log = logging.getLogger(__name__)
@@ -87,7 +87,7 @@ def drop_old_chats(connection: sqlite3.Connection, owner: str, now: float) -> No
             connection.execute(statement, bounds)
 
 
-def load_chats(connection: sqlite3.Connection, owner: str) -> KeptRows:
+def load_chats(connection: sqlite3.Connection, owner: str) -> ChatRows:
     """The turns and chats of `owner`; what makes no sense is left out and logged.
 
     Raises:
@@ -97,24 +97,24 @@ def load_chats(connection: sqlite3.Connection, owner: str) -> KeptRows:
     for turn, chat, fields in connection.execute(_TURNS, (owner,)):
         try:
             turns.append(TurnRow(str(turn), from_ascii(chat), str(fields)))
-        except BadRow as problem:
+        except InvalidRow as problem:
             log.warning("the kept turn %r is left out: %s", turn, problem)
     texts: dict[str, dict[str, str]] = {}
     for chat, uri, name, packed in connection.execute(_HEARD, (owner,)):
         try:
             texts.setdefault(from_ascii(chat), {})[from_ascii(uri)] = unpack(name, packed)
-        except BadRow as problem:
+        except InvalidRow as problem:
             log.warning("a text that a chat knows is left out: %s", problem)
     chats: dict[str, ChatRow] = {}
     for name, fields in connection.execute(_CHATS, (owner,)):
         try:
             chat = from_ascii(name)
-        except BadRow as problem:
+        except InvalidRow as problem:
             log.warning("a kept chat is left out: %s", problem)
             continue
         # Two servers may have had a chat of one name, each its own: the later one counts.
         chats[chat] = ChatRow(chat, str(fields), texts.get(chat, {}))
-    return KeptRows(tuple(turns), tuple(chats.values()))
+    return ChatRows(tuple(turns), tuple(chats.values()))
 
 
 def in_ascii(text: str) -> str:
@@ -126,12 +126,12 @@ def from_ascii(name: object) -> str:
     """The text that `in_ascii` made this of.
 
     Raises:
-        BadRow: If it made it of none.
+        InvalidRow: If it made it of none.
     """
     try:
         text = json.loads(name) if isinstance(name, str) else None
     except (ValueError, RecursionError):
         text = None
     if not isinstance(text, str):
-        raise BadRow(f"no name: {name!r}")
+        raise InvalidRow(f"no name: {name!r}")
     return text

@@ -13,32 +13,32 @@ from pathlib import Path
 
 from stet.review.journal import RestoredState
 from stet.review.proposal import Hunk
-from stet.review.store.batch import Batch
-from stet.review.store.chat_rows import KeptRows
+from stet.review.store.chat_rows import ChatRows
 from stet.review.store.chat_tables import drop_old_chats, load_chats, write_chats
-from stet.review.store.load import drop_old, load
-from stet.review.store.owner import Owner, alone
-from stet.review.store.preset_rows import KeptPresets
-from stet.review.store.preset_tables import load_presets, write_presets
-from stet.review.store.rows import (
+from stet.review.store.hunk_rows import (
     MAX_NUMBER,
     PackedText,
-    Text,
-    fields_of,
+    StoredText,
+    hunk_fields,
     is_live,
-    standing_to_json,
+    spans_to_json,
 )
+from stet.review.store.preset_rows import PresetRows
+from stet.review.store.preset_tables import load_presets, write_presets
+from stet.review.store.request_tables import drop_old_sent, load_sent, write_sent
+from stet.review.store.run_owner import RunOwner, exclusive
 from stet.review.store.schema import (
     BUSY_SECONDS,
-    Damaged,
-    StoreFault,
+    DatabaseDamaged,
+    StoreError,
     connect,
-    faults,
     open_database,
     set_aside,
     transaction,
+    translate_errors,
 )
-from stet.review.store.sent_tables import drop_old_sent, load_sent, write_sent
+from stet.review.store.state_loader import drop_old, load_state
+from stet.review.store.write_batch import WriteBatch
 
 log = logging.getLogger(__name__)
 
@@ -50,11 +50,11 @@ _KEEP_HUNK = """
         new = excluded.new, base = excluded.base, proposed = excluded.proposed
     WHERE owner = excluded.owner
 """
-_RESTATE_HUNK = """
+_UPDATE_HUNK_STATE = """
     UPDATE hunk SET live = ?3, kept = ?4, fields = ?5
     WHERE id = ?1 AND owner = ?2 AND old = ?6 AND new = ?7 AND base = ?8 AND proposed = ?9
 """
-_DROP_FOOTING = "DELETE FROM footing WHERE owner = ? AND file = ?"
+_DROP_SNAPSHOT = "DELETE FROM footing WHERE owner = ? AND file = ?"
 _RAISE_NUMBER = """
     INSERT INTO counter VALUES (?, ?)
     ON CONFLICT (kind) DO UPDATE SET next = max(next, excluded.next)
@@ -88,17 +88,17 @@ class Database:
 
         Raises:
             Busy: If somebody else holds a lock on it for longer; nothing is opened then.
-            StoreFault: If it can't be done.
+            StoreError: If it can't be done.
         """
         self.set_aside: Path | None = None
         self._path = folder / "state.db"
-        with faults():
+        with translate_errors():
             for missing in (folder.parent, folder):
                 missing.mkdir(mode=0o700, exist_ok=True)
-            with alone(folder / "opening.lock", patience), ExitStack() as undo:
+            with exclusive(folder / "opening.lock", patience), ExitStack() as undo:
                 self._connection = undo.enter_context(closing(self._open()))
-                self._owner = Owner(folder / "owners")
-                undo.callback(self._owner.end)
+                self._owner = RunOwner(folder / "owners")
+                undo.callback(self._owner.release)
                 self._owner.adopt(self._connection)
                 _ = undo.pop_all()  # it is open, and stays so
         self._synchronous = ""
@@ -107,9 +107,9 @@ class Database:
         """The first of `n` numbers that nobody has had.
 
         Raises:
-            StoreFault: If they can't be had.
+            StoreError: If they can't be had.
         """
-        with faults():
+        with translate_errors():
             self._sync("NORMAL")
             with transaction(self._connection):
                 self._connection.execute(
@@ -118,12 +118,12 @@ class Database:
                     (kind, 1 + n, n),
                 )
                 select = "SELECT next FROM counter WHERE kind = ?"
-                [behind] = self._connection.execute(select, (kind,)).fetchone()
-        if type(behind) is not int or not n < behind <= MAX_NUMBER:
-            raise Damaged(f"no number of a {kind}: {behind!r}")
-        return behind - n
+                [next_number] = self._connection.execute(select, (kind,)).fetchone()
+        if type(next_number) is not int or not n < next_number <= MAX_NUMBER:
+            raise DatabaseDamaged(f"no number of a {kind}: {next_number!r}")
+        return next_number - n
 
-    def write(self, batch: Batch, now: float) -> tuple[str, ...]:
+    def write(self, batch: WriteBatch, now: float) -> tuple[str, ...]:
         """Write all of a batch or nothing.
 
         Args:
@@ -134,32 +134,32 @@ class Database:
             The hunks that another run has taken over, which are left as they are there.
 
         Raises:
-            StoreFault: If nothing was written.
+            StoreError: If nothing was written.
         """
-        of_hunks: dict[str, Text] = {}
+        of_hunks: dict[str, StoredText] = {}
         rows = [self._row_of(hunk, now, of_hunks) for hunk in batch.hunks.values()]
-        texts: dict[str, Text] = {}
-        owner, footings = self._owner.run, []
-        for file, footing in batch.footings.items():
-            if footing.lines:
+        texts: dict[str, StoredText] = {}
+        owner, snapshots = self._owner.run, []
+        for file, snapshot in batch.anchor_snapshots.items():
+            if snapshot.lines:
                 ahead = batch.packed.get(file)
-                text = ahead.hash if ahead else _noted(footing.text, texts)
-                footings.append((owner, file, standing_to_json(footing), text))
+                text = ahead.hash if ahead else _name_text(snapshot.text, texts)
+                snapshots.append((owner, file, spans_to_json(snapshot), text))
         chats = (batch.turns.values(), batch.chats.values())
-        heard = {text: _noted(text, texts) for one in chats[1] for text in one.texts.values()}
-        with faults():
+        heard = {text: _name_text(text, texts) for one in chats[1] for text in one.texts.values()}
+        with translate_errors():
             self._sync("FULL" if batch.decision else "NORMAL")
             with transaction(self._connection):
                 self._write_texts((*texts.values(), *batch.packed.values()))
                 many = self._connection.executemany
                 lost: tuple[str, ...] = ()
-                if not self._restate(rows):
+                if not self._update_states(rows):
                     self._write_texts(of_hunks.values())
                     n_kept = many(_KEEP_HUNK, rows).rowcount
-                    lost = self._lost(batch.hunks) if n_kept < len(rows) else ()
-                many(_DROP_FOOTING, ((owner, file) for file in batch.footings))
+                    lost = self._foreign_hunks(batch.hunks) if n_kept < len(rows) else ()
+                many(_DROP_SNAPSHOT, ((owner, file) for file in batch.anchor_snapshots))
                 many(
-                    "INSERT INTO footing (owner, file, fields, text) VALUES (?, ?, ?, ?)", footings
+                    "INSERT INTO footing (owner, file, fields, text) VALUES (?, ?, ?, ?)", snapshots
                 )
                 many(_RAISE_NUMBER, batch.numbers.items())
                 write_chats(self._connection, owner, now, chats, heard.__getitem__)
@@ -176,55 +176,55 @@ class Database:
             now: Seconds since the epoch.
 
         Raises:
-            StoreFault: If it can't be read.
+            StoreError: If it can't be read.
         """
-        with faults(), closing(connect(self._path)) as connection:
-            with _if_free(connection):
+        with translate_errors(), closing(connect(self._path)) as connection:
+            with _tidy_if_free(connection):
                 drop_old(connection, self._owner.run, now)
-            return load(connection, self._owner.run)
+            return load_state(connection, self._owner.run)
 
-    def load_chats(self, now: float) -> KeptRows:
+    def load_chats(self, now: float) -> ChatRows:
         """The turns and chats this run has; as `load`.
 
         Raises:
-            StoreFault: If they can't be read.
+            StoreError: If they can't be read.
         """
-        with faults(), closing(connect(self._path)) as connection:
-            with _if_free(connection):
+        with translate_errors(), closing(connect(self._path)) as connection:
+            with _tidy_if_free(connection):
                 drop_old_chats(connection, self._owner.run, now)
             return load_chats(connection, self._owner.run)
 
-    def load_presets(self) -> KeptPresets:
+    def load_presets(self) -> PresetRows:
         """All presets, and what this run has attached; as `load`.
 
         Raises:
-            StoreFault: If they can't be read.
+            StoreError: If they can't be read.
         """
-        with faults(), closing(connect(self._path)) as connection:
+        with translate_errors(), closing(connect(self._path)) as connection:
             return load_presets(connection, self._owner.run)
 
     def load_sent(self, now: float) -> tuple[str, ...]:
         """What was sent to whom, by any server of the workspace; as `load`.
 
         Raises:
-            StoreFault: If it can't be read.
+            StoreError: If it can't be read.
         """
-        with faults(), closing(connect(self._path)) as connection:
-            with _if_free(connection):
+        with translate_errors(), closing(connect(self._path)) as connection:
+            with _tidy_if_free(connection):
                 drop_old_sent(connection, now)
             return load_sent(connection)
 
-    def tidy(self) -> None:
+    def vacuum_texts(self) -> None:
         """Drop texts that nothing refers to, and move what is in the log file to the database.
 
         On a connection of its own, for any thread; others go on writing meanwhile.
 
         Raises:
-            StoreFault: If it can't be done.
+            StoreError: If it can't be done.
         """
-        with faults(), closing(connect(self._path)) as connection:
+        with translate_errors(), closing(connect(self._path)) as connection:
             unused = [name for (name,) in connection.execute(_UNUSED_TEXTS)]
-            for some in _in_parts(unused):
+            for some in _in_batches(unused):
                 # A few at a time, so that nobody who writes meanwhile waits for all; and looked at
                 # again, for one of them may be in use by now.
                 began = time.perf_counter()
@@ -249,19 +249,19 @@ class Database:
         """Leave everything in one file, and what is in it to whoever comes next.
 
         Raises:
-            StoreFault: If it can't be done; what was written is there all the same.
+            StoreError: If it can't be done; what was written is there all the same.
         """
-        with faults():
+        with translate_errors():
             try:
                 self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             finally:
                 self._connection.close()
-                self._owner.end()
+                self._owner.release()
 
     def _open(self) -> sqlite3.Connection:
         try:
             return open_database(self._path)
-        except Damaged as damage:
+        except DatabaseDamaged as damage:
             log.error("%s is damaged: %s", self._path, damage)
             self.set_aside = set_aside(self._path)
             return open_database(self._path)
@@ -272,49 +272,49 @@ class Database:
             self._connection.execute(f"PRAGMA synchronous = {how}")
             self._synchronous = how
 
-    def _row_of(self, hunk: Hunk, now: float, texts: dict[str, Text]) -> tuple[object, ...]:
-        old, new = _noted(hunk.old, texts), _noted(hunk.new, texts)
+    def _row_of(self, hunk: Hunk, now: float, texts: dict[str, StoredText]) -> tuple[object, ...]:
+        old, new = _name_text(hunk.old, texts), _name_text(hunk.new, texts)
         # As long as nobody has typed within it, the two are these.
-        base = old if hunk.base == hunk.old else _noted(hunk.base, texts)
-        proposed = new if hunk.proposed == hunk.new else _noted(hunk.proposed, texts)
-        is_kept = (hunk.id, self._owner.run, is_live(hunk), now, fields_of(hunk))
+        base = old if hunk.base == hunk.old else _name_text(hunk.base, texts)
+        proposed = new if hunk.proposed == hunk.new else _name_text(hunk.proposed, texts)
+        is_kept = (hunk.id, self._owner.run, is_live(hunk), now, hunk_fields(hunk))
         return (*is_kept, old, new, base, proposed)
 
-    def _restate(self, rows: Sequence[tuple[object, ...]]) -> bool:
+    def _update_states(self, rows: Sequence[tuple[object, ...]]) -> bool:
         """Write hunks that are there with these very texts, as most are that are decided; False if not
         all of them are, and then it does not matter which were written.
         """
         # The first one alone tells, where they are new.
         for some in (rows[:1], rows[1:]):
-            if some and self._connection.executemany(_RESTATE_HUNK, some).rowcount < len(some):
+            if some and self._connection.executemany(_UPDATE_HUNK_STATE, some).rowcount < len(some):
                 return False
         return True
 
-    def _write_texts(self, texts: Iterable[Text | PackedText]) -> None:
+    def _write_texts(self, texts: Iterable[StoredText | PackedText]) -> None:
         """Write those that are not there yet."""
         by_hash = {text.hash: text for text in texts}
-        for some in _in_parts(tuple(by_hash)):
+        for some in _in_batches(tuple(by_hash)):
             for (known,) in self._connection.execute(_KNOWN_TEXTS.format(_marks(some)), some):
                 del by_hash[known]
         rows = ((text.hash, text.packed()) for text in by_hash.values())
         self._connection.executemany("INSERT INTO text (hash, packed) VALUES (?, ?)", rows)
 
-    def _lost(self, ids: Iterable[str]) -> tuple[str, ...]:
+    def _foreign_hunks(self, ids: Iterable[str]) -> tuple[str, ...]:
         """Those of the hunks `ids` that belong to another run."""
         other = "SELECT 1 FROM hunk WHERE id = ? AND owner <> ?"
         find, run = self._connection.execute, self._owner.run
         return tuple(one for one in ids if find(other, (one, run)).fetchone() is not None)
 
 
-def _noted(text: str, texts: dict[str, Text]) -> bytes:
+def _name_text(text: str, texts: dict[str, StoredText]) -> bytes:
     """The name of a text, which is noted in `texts`."""
     if (noted := texts.get(text)) is None:
-        noted = texts[text] = Text.of(text)
+        noted = texts[text] = StoredText.make(text)
     return noted.hash
 
 
 @contextmanager
-def _if_free(connection: sqlite3.Connection) -> Iterator[None]:
+def _tidy_if_free(connection: sqlite3.Connection) -> Iterator[None]:
     """Tidy up within, unless another server is writing or the disk takes nothing: what is read does not
     depend on it.
 
@@ -323,17 +323,17 @@ def _if_free(connection: sqlite3.Connection) -> Iterator[None]:
     """
     connection.execute(f"PRAGMA busy_timeout = {_SHORT_WAIT_MS}")
     try:
-        with faults():
+        with translate_errors():
             yield
-    except Damaged:
+    except DatabaseDamaged:
         raise
-    except StoreFault as fault:
+    except StoreError as fault:
         log.info("tidied another time: %s", fault)
     finally:
         connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
 
 
-def _in_parts(names: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+def _in_batches(names: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
     """As many at once as one statement takes, and no more."""
     for start in range(0, len(names), _MOST_AT_ONCE):
         yield names[start : start + _MOST_AT_ONCE]

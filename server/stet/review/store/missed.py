@@ -6,8 +6,8 @@ Until it has been loaded nothing may be written: what a chat knows now would rep
 import logging
 from typing import TYPE_CHECKING
 
-from stet.review.store.batch import Batch
-from stet.review.store.failures import fault_type
+from stet.review.store.write_batch import WriteBatch
+from stet.review.store.write_failures import fault_type
 
 if TYPE_CHECKING:
     from stet.review.store.database import Database
@@ -54,7 +54,7 @@ class MissedLoads:
         self.is_any = False
 
 
-def leave_earlier_chats(database: "Database", batch: Batch, now: float) -> None:
+def leave_earlier_chats(database: "Database", batch: WriteBatch, now: float) -> None:
     """Drop what chats of earlier runs know now from a batch, at the end of a run that missed them.
 
     Args:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class KeptPresets:
+class PresetRows:
     """What is given back after a restart.
 
     Attributes:

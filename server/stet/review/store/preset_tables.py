@@ -8,8 +8,8 @@ import sqlite3
 from collections.abc import Mapping
 
 from stet.review.store.chat_tables import from_ascii, in_ascii
-from stet.review.store.preset_rows import KeptPresets
-from stet.review.store.rows import BadRow
+from stet.review.store.hunk_rows import InvalidRow
+from stet.review.store.preset_rows import PresetRows
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ def write_presets(
         connection.execute(insert, (owner, now, attached))
 
 
-def load_presets(connection: sqlite3.Connection, owner: str) -> KeptPresets:
+def load_presets(connection: sqlite3.Connection, owner: str) -> PresetRows:
     """All presets, and what `owner` has attached; what makes no sense is left out and logged.
 
     Raises:
@@ -61,7 +61,7 @@ def load_presets(connection: sqlite3.Connection, owner: str) -> KeptPresets:
     for name, fields in connection.execute(_PRESETS):
         try:
             presets[from_ascii(name)] = str(fields)
-        except BadRow as problem:
+        except InvalidRow as problem:
             log.warning("a kept preset is left out: %s", problem)
     found = connection.execute(_ATTACHED, (owner,)).fetchone()
-    return KeptPresets(presets, None if found is None else str(found[0]))
+    return PresetRows(presets, None if found is None else str(found[0]))

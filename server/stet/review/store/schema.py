@@ -90,53 +90,53 @@ one is never changed: rows of users are in it.
 
 `hunk.nth` is the order in which they were made, `owner` the run of a server that looks after them,
 `kept` when they were last written in seconds since the epoch. `old`, `new`, `base`, `proposed` and
-`footing.text` name rows of `text`. For `fields` see `stet.review.store.rows`. `heard` holds the texts
+`footing.text` name rows of `text`. For `fields` see `stet.review.store.hunk_rows`. `heard` holds the texts
 of files as a chat knows them; names of chats and URIs are JSON strings in ASCII, and so are names of
 presets, which belong to all servers of a workspace. `attached` is what a server has attached to
 questions; `sent` what all servers of a workspace have sent to whom.
 """
 
 
-class StoreFault(Exception):
+class StoreError(Exception):
     """The database can't be used; the message says why."""
 
 
-class Damaged(StoreFault):
+class DatabaseDamaged(StoreError):
     """The file is no database, or not a whole one."""
 
 
-class Busy(StoreFault):
+class DatabaseBusy(StoreError):
     """Another server was writing all the time."""
 
 
-class TooNew(StoreFault):
+class DatabaseTooNew(StoreError):
     """A later version of Stet has made the file."""
 
 
-_KINDS: dict[int, type[StoreFault]] = {
-    sqlite3.SQLITE_CORRUPT: Damaged,
-    sqlite3.SQLITE_NOTADB: Damaged,
-    sqlite3.SQLITE_BUSY: Busy,
+_KINDS: dict[int, type[StoreError]] = {
+    sqlite3.SQLITE_CORRUPT: DatabaseDamaged,
+    sqlite3.SQLITE_NOTADB: DatabaseDamaged,
+    sqlite3.SQLITE_BUSY: DatabaseBusy,
 }
 
 
 @contextmanager
-def faults() -> Iterator[None]:
+def translate_errors() -> Iterator[None]:
     """Turn what SQLite and the system raise into our own.
 
     Raises:
         Damaged: If the file is broken.
         Busy: If somebody else is at work.
-        StoreFault: For everything else: no room, no right.
+        StoreError: For everything else: no room, no right.
     """
     try:
         yield
     except sqlite3.Error as error:
         # Extended codes carry the plain one in their last byte.
         code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
-        raise _KINDS.get(code, StoreFault)(str(error)) from error
+        raise _KINDS.get(code, StoreError)(str(error)) from error
     except OSError as error:
-        raise StoreFault(f"{error.strerror or error}: {error.filename or ''}") from error
+        raise StoreError(f"{error.strerror or error}: {error.filename or ''}") from error
 
 
 @contextmanager
@@ -159,15 +159,15 @@ def open_database(path: Path, migrations: Sequence[str] = MIGRATIONS) -> sqlite3
     Nobody else may be opening it meanwhile.
 
     Raises:
-        TooNew: If its layout is a later one.
+        DatabaseTooNew: If its layout is a later one.
         Damaged: If it is broken.
-        StoreFault: If it can't be opened.
+        StoreError: If it can't be opened.
     """
-    with faults():
+    with translate_errors():
         if not path.exists():
-            _make(path, migrations[:1])
+            _create(path, migrations[:1])
         elif path.stat().st_size == 0:
-            raise Damaged("it is empty")
+            raise DatabaseDamaged("it is empty")
         path.chmod(0o600)
         connection = connect(path)
         try:
@@ -182,7 +182,7 @@ def open_database(path: Path, migrations: Sequence[str] = MIGRATIONS) -> sqlite3
     return connection
 
 
-def _make(path: Path, migrations: Sequence[str]) -> None:
+def _create(path: Path, migrations: Sequence[str]) -> None:
     """Make a new database, whole or not at all: one that is there and empty has lost what it held.
 
     Raises:
@@ -191,7 +191,7 @@ def _make(path: Path, migrations: Sequence[str]) -> None:
     """
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
-        raise Damaged("it is gone, and its log is there")
+        raise DatabaseDamaged("it is gone, and its log is there")
     new = path.with_name(f"{path.stem}.new{path.suffix}")
     for left in (new, new.with_name(f"{new.name}-journal")):
         left.unlink(missing_ok=True)
@@ -227,7 +227,7 @@ def connect(path: Path) -> sqlite3.Connection:
     # Text that is not UTF-8 is a bad row, not an error that ends the reading of all.
     connection.text_factory = lambda data: data.decode("utf-8", "replace")
     connection.execute("PRAGMA trusted_schema = OFF")
-    # A checkpoint syncs the whole file: only in a worker (`Database.tidy`).
+    # A checkpoint syncs the whole file: only in a worker (`Database.vacuum_texts`).
     connection.execute("PRAGMA wal_autocheckpoint = 0")
     return connection
 
@@ -240,21 +240,23 @@ def _check(connection: sqlite3.Connection) -> None:
     """
     [found] = connection.execute("PRAGMA quick_check(1)").fetchone()
     if found != "ok":
-        raise Damaged(str(found))
+        raise DatabaseDamaged(str(found))
     foreign = "SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view')"
     if names := connection.execute(foreign).fetchall():
-        raise Damaged(f"it holds what Stet never makes: {names[0][0]!r}")
+        raise DatabaseDamaged(f"it holds what Stet never makes: {names[0][0]!r}")
 
 
 def _version(connection: sqlite3.Connection, latest: int) -> int:
     """How many steps the file has taken; before anything is written to it.
 
     Raises:
-        TooNew: If that is more than there are.
+        DatabaseTooNew: If that is more than there are.
     """
     [version] = connection.execute("PRAGMA user_version").fetchone()
     if not 0 <= version <= latest:
-        raise TooNew(f"its layout is version {version}, this Stet knows {latest}: update Stet")
+        raise DatabaseTooNew(
+            f"its layout is version {version}, this Stet knows {latest}: update Stet"
+        )
     return int(version)
 
 

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from stet.review.store.chat_rows import MAX_TURNS, ChatRow, KeptRows, TurnRow
+from stet.review.store.chat_rows import MAX_TURNS, ChatRow, ChatRows, TurnRow
 from stet.review.store.chat_tables import MAX_DAYS
 from stet.review.store.schema import MIGRATIONS, open_database
-from stet.review.store.store import TIDY_WRITES
+from stet.review.store.state_store import TIDY_WRITES
 from tests.support.stored import query, store_in
 
 ODD = "a/\ud800\0 b"
@@ -24,7 +24,7 @@ def test_what_was_kept_is_there_after_a_restart_and_the_latest_counts(tmp_path: 
         store.keep_chat(ChatRow(ODD, "{}", {"file:///ws/c": "gone"}))
         store.keep_chat(chat)
     with store_in(tmp_path) as store:
-        assert store.load_chats() == KeptRows((turn(1, ODD, '{"n": 2}'), turn(2, ODD)), (chat,))
+        assert store.load_chats() == ChatRows((turn(1, ODD, '{"n": 2}'), turn(2, ODD)), (chat,))
         assert store.said == []
 
 
@@ -49,12 +49,12 @@ def test_texts_that_a_chat_knows_are_kept_as_long_as_it_is(tmp_path: Path) -> No
         store.keep_turn(turn(1))
         for _ in range(TIDY_WRITES):
             store.keep_chat(ChatRow("main", "{}", {"file:///ws/a": "same", "file:///ws/b": "same"}))
-        store.tend()
+        store.flush()
         assert query(store.file, count) == [(1,)]
         store.keep_chat(ChatRow("main", "{}"))
         for n in range(TIDY_WRITES):
             store.keep_turn(turn(n + 2))
-        store.tend()
+        store.flush()
         assert query(store.file, count) == [(0,)]
 
 
@@ -64,11 +64,11 @@ def test_old_turns_are_dropped_and_a_chat_with_its_last_one(tmp_path: Path) -> N
         store.keep_chat(ChatRow("old", "{}", {"file:///ws/a": "a"}))
         store.system.ahead = (MAX_DAYS + 1) * 86_400
         store.keep_turn(turn(2))
-        assert store.load_chats() == KeptRows((turn(2),), ())
+        assert store.load_chats() == ChatRows((turn(2),), ())
         assert query(store.file, "SELECT count(*) FROM heard") == [(0,)]
         for n in range(3, MAX_TURNS + 4):
             store._batch.turns[f"t{n}"] = turn(n)
-        store.tend()
+        store.flush()
         assert [row.id for row in store.load_chats().turns] == [
             f"t{n}" for n in range(4, MAX_TURNS + 4)
         ]

@@ -33,10 +33,10 @@ def test_they_are_written_by_the_next_tending(tmp_path: Path) -> None:
     woken: list[None] = []
     with store_in(tmp_path, wake=lambda: woken.append(None)) as store:
         store.keep([first, second], footing(first, second))
-        assert (bool(woken), store.is_behind) == (True, True)
+        assert (bool(woken), store.has_unwritten) == (True, True)
         assert store.load() == RestoredState()
-        store.tend()
-        assert (bool(woken), store.is_behind) == (True, False)
+        store.flush()
+        assert (bool(woken), store.has_unwritten) == (True, False)
         assert store.load() == RestoredState((first, second), (footing(first, second),))
 
 
@@ -54,7 +54,7 @@ def test_what_is_decided_before_they_are_written_counts(tmp_path: Path) -> None:
         store.keep([first, second], footing(first, second))
         store.keep([rejected(first)], decision=True)
         assert [hunk.state for hunk in store.load().hunks] == [HunkState.REJECTED]
-        store.tend()
+        store.flush()
         states = {hunk.id: hunk.state for hunk in store.load().hunks}
         assert states == {first.id: HunkState.REJECTED, second.id: HunkState.PENDING}
 
@@ -64,12 +64,12 @@ def test_a_text_that_has_become_short_takes_the_place_of_the_long_one(tmp_path: 
     short = footing(first, second, text="1\n2\n3\n")
     with store_in(tmp_path) as store:
         store.keep([first, second], footing(first, second))
-        store.note([short])
-        store.tend()
+        store.note_snapshots([short])
+        store.flush()
         assert store.load() == RestoredState((first, second), (short,))
-        store.note([footing(first, second)])
+        store.note_snapshots([footing(first, second)])
         store.keep([rejected(second)], short, decision=True)
-        store.tend()
+        store.flush()
         assert store.load() == RestoredState((first, rejected(second)), (short,))
 
 
@@ -79,5 +79,5 @@ def test_the_latest_of_two_long_texts_is_kept(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
         store.keep([first], footing(first))
         store.keep([second], later)
-        store.tend()
+        store.flush()
         assert store.load().anchor_snapshots == (later,)

@@ -12,9 +12,9 @@ import pytest
 
 from stet.review.journal import AnchorSnapshot, RestoredState
 from stet.review.proposal import Hunk, HunkKind, HunkState
-from stet.review.store.batch import SKIPPED
-from stet.review.store.failures import RETRY_SECONDS
-from stet.review.store.schema import MIGRATIONS, StoreFault, TooNew, open_database
+from stet.review.store.schema import MIGRATIONS, DatabaseTooNew, StoreError, open_database
+from stet.review.store.write_batch import SKIPPED
+from stet.review.store.write_failures import RETRY_SECONDS
 from tests.support.hunks import URI, hunks_between, make_hunk
 from tests.support.stored import TestedStore, query, store_in
 
@@ -89,7 +89,7 @@ def test_another_server_that_writes_for_long_is_waited_for(tmp_path: Path) -> No
             store.keep([numbered(3)])
         assert store.said == []
         store.system.ahead = RETRY_SECONDS
-        store.tend()
+        store.flush()
         assert query(store.file, "SELECT count(*) FROM hunk") == [(3,)]
 
 
@@ -151,7 +151,7 @@ def works_in_memory(store: TestedStore) -> None:
     assert (second, third) == (first + 1, first + 3)
     for n in range(3):
         store.keep([numbered(n)], decision=True)
-    store.tend()
+    store.flush()
     [said] = store.said
     assert "Stet can't keep its proposals and decisions on the disk" in said
     assert store.not_persisted in said
@@ -360,12 +360,12 @@ def test_an_old_layout_is_brought_up_to_date_with_all_that_is_in_it(tmp_path: Pa
 def test_a_step_that_fails_leaves_the_file_at_the_step_before(tmp_path: Path) -> None:
     file = tmp_path / "old.db"
     broken = (*STEPS[:2], "DELETE FROM note; CREATE TABLE note (again TEXT)")
-    with pytest.raises(StoreFault, match="already exists"):
+    with pytest.raises(StoreError, match="already exists"):
         open_database(file, broken)
     assert query(file, "PRAGMA user_version") == [(2,)]
     with closing(open_database(file, STEPS)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (3,)
-    with pytest.raises(TooNew):
+    with pytest.raises(DatabaseTooNew):
         open_database(file, STEPS[:1])
 
 

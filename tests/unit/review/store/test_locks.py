@@ -11,7 +11,9 @@ import pytest
 
 from stet.review.journal import RestoredState
 from stet.review.proposal import HunkKind
-from stet.review.store import database, failures, schema, store
+from stet.review.store import database, schema
+from stet.review.store import state_store as store
+from stet.review.store import write_failures as failures
 from stet.system.file_lock import FileLock
 from tests.support.hunks import make_hunk
 from tests.support.stored import TestedStore, query, store_in
@@ -122,7 +124,7 @@ def test_what_stays_locked_is_left_as_it_is(
         with lock(store):
             assert store.load() == RestoredState()
         store.keep([OWN, make_hunk(1, HunkKind.REMOVE, old="another\n")])
-        store.tend()
+        store.flush()
         assert len(store.said) == 1
     with store_in(left) as store:
         assert store.load().hunks == (LEFT,)
@@ -168,6 +170,6 @@ def test_texts_that_nothing_refers_to_are_dropped_a_few_at_a_time(
         with closing(sqlite3.connect(store.file)) as other, other:
             other.executemany("INSERT INTO text VALUES (?, ?)", rows)
         monkeypatch.setattr(database, "transaction", counted)
-        store.tend()
+        store.flush()
         assert query(store.file, "SELECT count(*) FROM text") == [(2,)]
     assert (sum(n_dropped), max(n_dropped)) == (1200, 500)

@@ -11,8 +11,8 @@ from stet.review.journal import RestoredState
 from stet.review.proposal import HunkKind
 from stet.review.store.chat_rows import ChatRow, TurnRow
 from stet.review.store.database import Database
-from stet.review.store.failures import FULL_SECONDS
-from stet.review.store.schema import Damaged, StoreFault
+from stet.review.store.schema import DatabaseDamaged, StoreError
+from stet.review.store.write_failures import FULL_SECONDS
 from tests.support.hunks import make_hunk
 from tests.support.stored import TestedStore, query, store_in
 
@@ -57,7 +57,7 @@ def begin(store: TestedStore) -> None:
         for chat in (NOW, ChatRow("other", '"new"')):
             store.keep_chat(chat)
         store.keep_presets({"changed": '{"new": 1}'})
-        assert store.is_behind
+        assert store.has_unwritten
         assert store.not_persisted
 
 
@@ -65,9 +65,9 @@ def test_nothing_is_written_before_what_was_missed_has_been_merged(folder: Path)
     with store_in(folder) as store:
         begin(store)
         store.system.ahead = FULL_SECONDS
-        store.tend()
+        store.flush()
         store.keep([NEW])
-        assert (store.can_catch_up, store.is_behind) == (True, True)
+        assert (store.can_catch_up, store.has_unwritten) == (True, True)
         assert query(store.file, "SELECT fields FROM chat") == [(THEN.fields,)]
         assert store.load().hunks == (OLD,)
         assert store.load_chats().chats == (THEN,)
@@ -77,7 +77,7 @@ def test_nothing_is_written_before_what_was_missed_has_been_merged(folder: Path)
         assert store.load() == RestoredState()
         store.keep_chat(ChatRow("main", '"then and now"'))
         store.caught_up()
-        assert (store.has_missed, store.is_behind, store.not_persisted) == (False, False, "")
+        assert (store.has_missed, store.has_unwritten, store.not_persisted) == (False, False, "")
         assert len(store.said) == 1
     with store_in(folder) as store:
         assert store.load().hunks == (OLD, NEW)
@@ -101,15 +101,15 @@ def test_a_start_on_a_full_disk_that_nothing_is_asked_of_is_over_once_it_is_read
     with store_in(folder) as store:
         with full():
             assert store.load() == RestoredState()
-        store.tend()
+        store.flush()
         assert store.load().hunks == (OLD,)
         store.caught_up()
-        assert (store.is_behind, store.not_persisted) == (False, "")
+        assert (store.has_unwritten, store.not_persisted) == (False, "")
 
 
-@pytest.mark.parametrize("fault", [StoreFault("disk I/O error"), Damaged("malformed")])
+@pytest.mark.parametrize("fault", [StoreError("disk I/O error"), DatabaseDamaged("malformed")])
 def test_a_file_that_opens_and_can_not_be_read_is_read_later_unless_it_is_damaged(
-    fault: StoreFault, folder: Path, monkeypatch: pytest.MonkeyPatch
+    fault: StoreError, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(_database: Database, _now: float) -> RestoredState:
         raise fault
@@ -118,7 +118,7 @@ def test_a_file_that_opens_and_can_not_be_read_is_read_later_unless_it_is_damage
         with monkeypatch.context() as patch:
             patch.setattr(Database, "load", fails)
             assert store.load() == RestoredState()
-        assert store.has_missed is not isinstance(fault, Damaged)
+        assert store.has_missed is not isinstance(fault, DatabaseDamaged)
         assert len(store.said) == 1
         if store.has_missed:
             numbers = [store.number("hunk") for _ in range(3)]

@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 
 from stet.review.journal import AnchorSnapshot
 from stet.review.proposal import Hunk, HunkKind, HunkState, replace_hunk
-from stet.review.store.rows import (
+from stet.review.store.hunk_rows import (
     QUICK,
     SMALL,
     TINY,
-    BadRow,
-    Text,
-    fields_of,
-    footing_of,
-    hunk_of,
-    standing_to_json,
+    InvalidRow,
+    StoredText,
+    hunk_fields,
+    hunk_from_row,
+    snapshot_from_row,
+    spans_to_json,
     unpack,
 )
 from stet.text.position import Position, Range
@@ -48,9 +48,9 @@ HUNKS = st.builds(
 
 @given(HUNKS)
 def test_a_hunk_comes_back_as_it_was(hunk: Hunk) -> None:
-    texts = tuple(Text.of(t) for t in (hunk.old, hunk.new, hunk.base, hunk.proposed))
+    texts = tuple(StoredText.make(t) for t in (hunk.old, hunk.new, hunk.base, hunk.proposed))
     old, new, base, proposed = (unpack(text.hash, text.packed()) for text in texts)
-    assert hunk_of(hunk.id, fields_of(hunk), (old, new, base, proposed)) == hunk
+    assert hunk_from_row(hunk.id, hunk_fields(hunk), (old, new, base, proposed)) == hunk
 
 
 @given(HUNKS, st.sampled_from(HunkState), ANY_TEXT)
@@ -67,7 +67,10 @@ def test_a_copy_is_as_it_was_but_for_what_is_said_and_leaves_the_first_alone(
 @given(HUNKS, URIS)
 def test_a_move_comes_back_as_it_was(hunk: Hunk, new_uri: str) -> None:
     move = dataclasses.replace(hunk, kind=HunkKind.MOVE, new_uri=new_uri)
-    assert hunk_of(move.id, fields_of(move), (move.old, move.new, move.base, move.proposed)) == move
+    assert (
+        hunk_from_row(move.id, hunk_fields(move), (move.old, move.new, move.base, move.proposed))
+        == move
+    )
 
 
 @given(
@@ -83,19 +86,19 @@ def test_a_footing_comes_back_as_it_was(
 ) -> None:
     lines, lost = standing
     footing = AnchorSnapshot("file:///ws/a.txt", text, lines, lost & lines.keys())
-    assert footing_of(standing_to_json(footing), text) == footing
+    assert snapshot_from_row(spans_to_json(footing), text) == footing
 
 
 @given(st.text())
 def test_fields_that_say_something_else_are_refused_as_such(fields: str) -> None:
-    with pytest.raises(BadRow):
-        hunk_of("h1", fields, ("", "", "", ""))
-    with pytest.raises(BadRow):
-        footing_of(fields, "")
+    with pytest.raises(InvalidRow):
+        hunk_from_row("h1", fields, ("", "", "", ""))
+    with pytest.raises(InvalidRow):
+        snapshot_from_row(fields, "")
 
 
 @pytest.mark.parametrize("n", [0, 1, TINY, TINY + 1, SMALL, SMALL + 1, QUICK, QUICK + 1])
 def test_large_texts_are_stored_as_they_are(n: int) -> None:
-    text = Text.of("a" * n)
+    text = StoredText.make("a" * n)
     assert unpack(text.hash, text.packed()) == "a" * n
     assert (len(text.packed()) > n) == (n <= TINY or n > QUICK)

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from stet.review.journal import AnchorSnapshot, RestoredState
 from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.review.store.chat_rows import ChatRow, TurnRow
-from stet.review.store.load import MAX_DECIDED
-from stet.review.store.store import MAX_LOG_BYTES, TIDY_WRITES
+from stet.review.store.state_loader import MAX_DECIDED
+from stet.review.store.state_store import MAX_LOG_BYTES, TIDY_WRITES
 from stet.text.position import Position, Range
 from tests.support.hunks import URI, hunks_between, make_hunk
 from tests.support.stored import TestedStore, query, store_in
@@ -117,8 +117,8 @@ def test_ranges_come_from_the_latest_footing(tmp_path: Path) -> None:
     [first, _] = two()
     with store_in(tmp_path) as store:
         store.keep([first], footing([first]))
-        store.note([AnchorSnapshot(URI, "0\n" + OLD, {first.id: (2, 3)})])
-        store.tend()
+        store.note_snapshots([AnchorSnapshot(URI, "0\n" + OLD, {first.id: (2, 3)})])
+        store.flush()
     with store_in(tmp_path) as store:
         [hunk] = store.load().hunks
         assert hunk == dataclasses.replace(first, range=Range(Position(2, 0), Position(3, 0)))
@@ -172,7 +172,7 @@ def test_a_text_is_kept_once_and_dropped_when_nothing_refers_to_it(tmp_path: Pat
         assert size < 100
         for _ in range(TIDY_WRITES):
             store.keep([dataclasses.replace(hunk, old="", base="") for hunk in hunks])
-        store.tend()
+        store.flush()
         assert query(store.file, "SELECT count(*) FROM text") == [(1,)]
 
 
@@ -206,7 +206,7 @@ def test_places_of_hunks_that_are_dropped_go_with_them(tmp_path: Path) -> None:
         with store_in(tmp_path) as store:
             store.system.ahead = days * DAY
             assert len(store.load().anchor_snapshots) == n_footings
-            store.tend()
+            store.flush()
             assert query(store.file, "SELECT count(*) FROM footing") == [(n_footings,)]
             assert query(store.file, "SELECT count(*) FROM text") == [(n_texts,)]
 
@@ -218,7 +218,7 @@ def test_a_log_that_a_killed_server_left_is_emptied(tmp_path: Path) -> None:
     log = killed.file.with_name("state.db-wal")
     size = log.stat().st_size
     with store_in(tmp_path) as store:
-        store.tend()
+        store.flush()
         for nth in range(50):
             store.keep([numbered(nth + 10)])
         assert log.stat().st_size < 1.1 * size
@@ -235,7 +235,7 @@ def test_the_log_stays_short_however_much_is_written_at_once(tmp_path: Path) -> 
         store.keep_turn(TurnRow(f"t{nth}", "main", f'"{nth} {text}"'))
         if asked:
             asked.clear()
-            store.tend()
+            store.flush()
         sizes.append(store.file.with_name("state.db-wal").stat().st_size)
     store.close()
     assert max(sizes) < 2 * MAX_LOG_BYTES
@@ -247,7 +247,7 @@ def test_the_log_does_not_grow_for_ever(tmp_path: Path) -> None:
         sizes = []
         for nth in range(3 * TIDY_WRITES):
             store.keep(hunks, footing(hunks, OLD + "x" * nth))
-            store.tend()
+            store.flush()
             sizes.append(store.file.with_name("state.db-wal").stat().st_size)
         assert max(sizes[TIDY_WRITES:]) <= 1.2 * max(sizes[:TIDY_WRITES])
     assert not store.file.with_name("state.db-wal").exists()
@@ -269,7 +269,7 @@ def test_what_comes_after_the_end_is_no_error(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
         assert store.number("turn") == 1
     store.keep([numbered(1)])
-    store.tend()
+    store.flush()
     assert store.number("turn") == 2
     assert store.load() == RestoredState()
     assert store.said == []
@@ -351,7 +351,7 @@ with store_in(Path(sys.argv[1])) as store:
     for _ in range(300):
         number = store.number("hunk")
         store.keep([make_hunk(number, HunkKind.REMOVE, old=sys.argv[2])], decision=number % 30 == 0)
-        store.tend()
+        store.flush()
     print(store.said)
 """
 

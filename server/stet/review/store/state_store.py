@@ -3,15 +3,15 @@
     store = Store(system, lambda: workspace.folders, say)
     kept = await asyncio.to_thread(store.load)   # opens it; whoever is first does
     store.keep(hunks, footing)                   # written when it returns
-    store.note(footings)                         # to be written by `tend`
+    store.note(footings)                         # to be written by `flush`
     await asyncio.to_thread(store.tend)          # now and then
     await asyncio.to_thread(store.close)
 
-Hunks in a very long text (`stet.text.large_document`) are written together with the text by `tend`, for
+Hunks in a very long text (`stet.text.large_document`) are written together with the text by `flush`, for
 which `keep` asks by `wake`. A kill before that loses the latest change of these hunks.
 
 A failure of the disk never reaches the caller. What could not be written stays here and is tried again
-with the next write and by `tend`, which `wake` asks for; the user is told once, and `not_persisted` says
+with the next write and by `flush`, which `wake` asks for; the user is told once, and `not_persisted` says
 why. What somebody else has locked is waited for in `load`;
 until it has been opened nothing is written, and nothing that is there can be written over. Where the
 disk refuses to open or read it, nothing is written (`has_missed`) until it has been loaded and `caught_up`
@@ -27,12 +27,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 from stet.review.journal import AnchorSnapshot, RestoredState
 from stet.review.proposal import Hunk
-from stet.review.store.batch import Batch, Numbers
-from stet.review.store.chat_rows import ChatRow, KeptRows, TurnRow
+from stet.review.store.chat_rows import ChatRow, ChatRows, TurnRow
 from stet.review.store.deferred_writes import DeferredWrites
-from stet.review.store.failures import Failures, fault_type, is_busy, is_final
 from stet.review.store.missed import MissedLoads, leave_earlier_chats
-from stet.review.store.preset_rows import KeptPresets
+from stet.review.store.preset_rows import PresetRows
+from stet.review.store.write_batch import NumberAllocator, WriteBatch
+from stet.review.store.write_failures import WriteFailures, fault_type, is_busy, is_final
 from stet.system.system import System
 from stet.workspace.uris import canonical
 
@@ -58,7 +58,7 @@ _MAX_SENT = 10_000
 NOT_OPEN = "the file with earlier proposals is not open yet"
 
 
-class Store:
+class StateStore:
     """Keeps hunks for one set of roots; any thread may use it."""
 
     def __init__(
@@ -75,7 +75,7 @@ class Store:
             roots: Gives the URIs of the workspace's folders, asked when the database is opened;
                 all servers without any share one.
             say: Puts one message in front of the user; called in whatever thread finds it.
-            wake: Asks for a `tend` soon, and for more of them as long as `is_after`; called in any
+            wake: Asks for a `flush` soon, and for more of them as long as `is_after`; called in any
                 thread.
         """
         self._system = system
@@ -86,13 +86,13 @@ class Store:
         self._wake = wake
         self._is_open = False
         self._reopens = False
-        """Whether opening has failed for a reason that may pass: then `tend` tries again."""
+        """Whether opening has failed for a reason that may pass: then `flush` tries again."""
         self._database: Database | None = None
-        self._batch = Batch()
+        self._batch = WriteBatch()
         self._deferred = DeferredWrites()
-        self._numbers = Numbers()
+        self._numbers = NumberAllocator()
         self._missed = MissedLoads()
-        self._failures = Failures(system.monotonic, say)
+        self._failures = WriteFailures(system.monotonic, say)
         # Servers that are killed never tidy up at their end: the next one does at its beginning.
         self._n_writes = TIDY_WRITES
 
@@ -103,37 +103,37 @@ class Store:
                 self._write()  # else numbers that were taken in memory would come again
             # While something is missed, numbers that were taken in memory can't be written.
             is_counted_here = self._missed.is_any and kind in self._batch.numbers
-            if (database := self._ready()) and not is_counted_here:
+            if (database := self._usable_database()) and not is_counted_here:
                 try:
                     first = database.number(kind, n)
                 except fault_type() as fault:
                     self._failures.add(fault)
                 else:
-                    self._numbers.given(kind, first + n)
+                    self._numbers.record_given(kind, first + n)
                     return first
             if not self._is_open:
                 # What has been given before is not known yet; no count has come as far as the clock.
-                return self._numbers.take_from(kind, n, int(self._system.now()))
-            first = self._numbers.take(kind, n, alone=self._database is None)
+                return self._numbers.allocate_from(kind, n, int(self._system.now()))
+            first = self._numbers.allocate(kind, n, alone=self._database is None)
             self._batch.numbers[kind] = first + n
             return first
 
     def keep(
-        self, hunks: Sequence[Hunk], *footings: AnchorSnapshot, decision: bool = False
+        self, hunks: Sequence[Hunk], *snapshots: AnchorSnapshot, decision: bool = False
     ) -> None:
         """As `Journal` has it."""
         with self._lock:
-            if self._deferred.add_if_long(hunks, footings, decision=decision):
+            if self._deferred.add_if_long(hunks, snapshots, decision=decision):
                 self._wake()
                 return
-            self._deferred.supersede(hunks, footings, self._batch)
-            self._batch.add(hunks, footings, decision=decision)
+            self._deferred.supersede(hunks, snapshots, self._batch)
+            self._batch.add(hunks, snapshots, decision=decision)
             self._write()
 
-    def note(self, footings: Sequence[AnchorSnapshot]) -> None:
-        """Where the hunks of some files stand now, to be kept by the next `tend` or `keep`."""
+    def note_snapshots(self, snapshots: Sequence[AnchorSnapshot]) -> None:
+        """Where the hunks of some files stand now, to be kept by the next `flush` or `keep`."""
         with self._lock:
-            others = [one for one in footings if not self._deferred.add_if_long((), [one])]
+            others = [one for one in snapshots if not self._deferred.add_if_long((), [one])]
             self._deferred.supersede((), others, self._batch)
             self._batch.add((), others, decision=False)
 
@@ -143,7 +143,7 @@ class Store:
         Takes long where there is much, or where somebody else has locked the file, and holds nobody up
         meanwhile: for a worker thread.
         """
-        return self._loaded(lambda one: one.load(self._system.now()), RestoredState(), "hunks")
+        return self._load(lambda one: one.load(self._system.now()), RestoredState(), "hunks")
 
     def keep_turn(self, row: TurnRow) -> None:
         """Keep a turn as it is now; written when it returns."""
@@ -157,9 +157,9 @@ class Store:
             self._batch.chats[row.id] = row
             self._write()
 
-    def load_chats(self) -> KeptRows:
+    def load_chats(self) -> ChatRows:
         """The turns and chats of this server and of dead ones; for a worker thread, as `load`."""
-        return self._loaded(lambda one: one.load_chats(self._system.now()), KeptRows(), "chats")
+        return self._load(lambda one: one.load_chats(self._system.now()), ChatRows(), "chats")
 
     def keep_presets(self, presets: Mapping[str, str | None], attached: str | None = None) -> None:
         """Keep presets by name (None: the preset goes), and what is attached if it has changed.
@@ -172,9 +172,9 @@ class Store:
             self._batch.decision |= bool(presets)
             self._write()
 
-    def load_presets(self) -> KeptPresets:
+    def load_presets(self) -> PresetRows:
         """All presets, and what servers that are dead by now had attached last; as `load`."""
-        return self._loaded(lambda database: database.load_presets(), KeptPresets(), "presets")
+        return self._load(lambda database: database.load_presets(), PresetRows(), "presets")
 
     def keep_sent(self, fields: str) -> None:
         """Keep that something was sent; written when it returns."""
@@ -185,25 +185,25 @@ class Store:
 
     def load_sent(self) -> tuple[str, ...]:
         """What was sent to whom, by any server of the workspace, oldest first; as `load`."""
-        return self._loaded(lambda database: database.load_sent(self._system.now()), ())
+        return self._load(lambda database: database.load_sent(self._system.now()), ())
 
-    def tend(self) -> None:
+    def flush(self) -> None:
         """Keep what waits, and after many writes tidy up; in a worker thread, for that takes long."""
         if self._reopens and self._open(OPENING_SECONDS):
-            self._failures.later()
+            self._failures.postpone()
         self._deferred.pack(self._lock, lambda: self._batch)
         with self._lock:
             self._write()
-            database = self._ready() if self._is_untidy else None
+            database = self._usable_database() if self._is_untidy else None
             self._n_writes = 0 if database else self._n_writes
         if database:
             try:
-                database.tidy()
+                database.vacuum_texts()
             except fault_type() as fault:
                 log.warning("the state could not be tidied: %s", fault)
 
     @property
-    def is_behind(self) -> bool:
+    def has_unwritten(self) -> bool:
         """Whether something waits for a disk that has refused it, and may be written later."""
         with self._lock:
             has_failed = self._reopens or bool(self._failures.reason and self._database)
@@ -225,16 +225,16 @@ class Store:
         """Write again, as what was missed has been merged by its owners."""
         with self._lock:
             if self._missed.caught_up():
-                self.attempt()
+                self.probe()
 
     @property
     def not_persisted(self) -> str:
         """Why what was given last would not survive a kill, as a phrase; empty if it would."""
         if self._failures.reason:
             return self._failures.reason
-        return NOT_OPEN if self._missed.is_any or self._batch.has_been_promised else ""
+        return NOT_OPEN if self._missed.is_any or self._batch.has_promised_writes else ""
 
-    def attempt(self) -> None:
+    def probe(self) -> None:
         """Find out whether the disk takes anything, by a small write; `not_persisted` tells."""
         with self._lock:
             self._batch.numbers.setdefault("attempt", 0)
@@ -272,7 +272,7 @@ class Store:
         name = hashlib.sha256(data).hexdigest()[:20] if roots else "none"
         return self._system.state_folder() / "workspaces" / name
 
-    def _loaded(
+    def _load(
         self, read: "Callable[[Database], Loaded]", nothing: Loaded, part: str = ""
     ) -> Loaded:
         """What `read` gives; a lock that somebody else has is waited for. In a worker thread.
@@ -300,7 +300,7 @@ class Store:
                 self._note_loaded(part, is_missed=not is_final(fault))
             else:
                 self._is_open = True  # this run has not seen what is there, and leaves it alone
-                self._failures.tell(fault)
+                self._failures.notify(fault)
         return nothing
 
     def _note_loaded(self, part: str, *, is_missed: bool) -> None:
@@ -312,11 +312,11 @@ class Store:
             else:
                 self._missed.discard(part)
 
-    def _ready(self) -> "Database | None":
+    def _usable_database(self) -> "Database | None":
         """The database if it is there and to be tried now; opened at the first time."""
         is_to_be_opened = not (self._is_open or self._reopens or self._failures.is_too_early)
         if is_to_be_opened and self._open(SHORT_SECONDS):
-            self._failures.later()
+            self._failures.postpone()
         return None if self._failures.is_too_early else self._database
 
     def _open(self, patience: float, *, waits: bool = False) -> Exception | None:
@@ -348,26 +348,26 @@ class Store:
 
             database = Database(self.folder, patience)
         except ImportError as fault:  # a Python built without SQLite
-            self._failures.tell(fault, passes=False)
+            self._failures.notify(fault, passes=False)
         except (OSError, fault_type()) as fault:
             if is_busy(fault):
                 return fault
             if not is_final(fault):
                 self._reopen_later(fault)
                 return None
-            self._failures.tell(fault, passes=False)
+            self._failures.notify(fault, passes=False)
         with self._lock:
             self._database, self._is_open, self._reopens = database, True, False
             self._failures.retry()
             if database is None:
                 self._missed.clear()
             if database and database.set_aside:
-                self._failures.tell_damage(database.set_aside)
+                self._failures.notify_damage(database.set_aside)
             self._write()
         return None
 
     def _reopen_later(self, fault: Exception) -> None:
-        """Go on in memory until `tend` can open the file."""
+        """Go on in memory until `flush` can open the file."""
         with self._lock:
             self._reopens = True
             self._failures.add(fault, is_unread=True)
@@ -382,9 +382,9 @@ class Store:
 
     def _write(self) -> None:
         """Write what waits, all of it or nothing."""
-        database = self._ready()
+        database = self._usable_database()
         if self._is_open and self._database is None:
-            self._batch = Batch()
+            self._batch = WriteBatch()
         if database is None or self._batch.is_empty or self._missed.is_any:
             return
         try:
@@ -393,8 +393,8 @@ class Store:
             self._failures.add(fault)
             self._wake()
             return
-        self._batch = Batch()
-        self._failures.over()
+        self._batch = WriteBatch()
+        self._failures.succeeded()
         self._n_writes += 1
         if self._is_untidy:
             self._wake()

@@ -12,7 +12,7 @@ RETRY_SECONDS = 5.0
 """After which a write is tried again that another server has kept from the database."""
 FULL_SECONDS = 1.0
 """After which one is that the disk has refused: it fails at once, and there may be room again."""
-TELL_AGAIN_SECONDS = 60.0
+NOTIFY_AGAIN_SECONDS = 60.0
 """How long the user hears nothing of a disk that fails, recovers and fails again."""
 LOCKED_SECONDS = 60.0
 """How long a worker waits for a database that somebody else has locked."""
@@ -21,7 +21,7 @@ SAID_SECONDS = 2.0
 _LOOK_SECONDS = 0.1
 
 
-class Failures:
+class WriteFailures:
     """What has gone wrong so far; the user hears of it once for each time that the disk fails.
 
     Attributes:
@@ -41,7 +41,7 @@ class Failures:
         self._failed_at: float | None = None
         self._pause = RETRY_SECONDS
         self._n_in_a_row = 0
-        self._told_at: float | None = None
+        self._notified_at: float | None = None
         self._has_said = False
         self._has_said_locked = False
 
@@ -55,7 +55,7 @@ class Failures:
         self._failed_at = None
         self._n_in_a_row = 0
 
-    def over(self) -> None:
+    def succeeded(self) -> None:
         """It went well."""
         self.retry()
         self.reason = ""
@@ -74,9 +74,9 @@ class Failures:
         if is_passing and self._n_in_a_row == 1:
             log.warning("another server is writing all the time: tried again later")
         else:
-            self.tell(fault, is_unread=is_unread)
+            self.notify(fault, is_unread=is_unread)
 
-    def later(self) -> None:
+    def postpone(self) -> None:
         """Somebody else is at work: it is of no use to try again at once."""
         self._failed_at = self._clock()
         self._pause = RETRY_SECONDS
@@ -101,13 +101,13 @@ class Failures:
         threading.Event().wait(_LOOK_SECONDS)
         return True
 
-    def tell(self, fault: Exception, *, passes: bool = True, is_unread: bool = False) -> None:
+    def notify(self, fault: Exception, *, passes: bool = True, is_unread: bool = False) -> None:
         """Say that proposals are kept in memory only; `passes`: until the disk takes them; `is_unread`:
         those of earlier runs could not be read.
         """
         is_known, self.reason = self.reason == str(fault), str(fault)
         now = self._clock()
-        is_late = self._told_at is None or now - self._told_at >= TELL_AGAIN_SECONDS
+        is_late = self._notified_at is None or now - self._notified_at >= NOTIFY_AGAIN_SECONDS
         if self._has_said or not is_late:
             # The write is tried every second: the log would be full of one sentence.
             log.log(
@@ -116,7 +116,7 @@ class Failures:
                 fault,
             )
             return
-        self._has_said, self._told_at = True, now
+        self._has_said, self._notified_at = True, now
         # Before the log, which may lie on the same disk.
         hope = (
             "if this server is killed, they are lost. Free some space or make its state folder"
@@ -130,7 +130,7 @@ class Failures:
         )
         log.warning("the state is not written: %s", fault)
 
-    def tell_damage(self, aside: Path) -> None:
+    def notify_damage(self, aside: Path) -> None:
         """Say that a damaged file has been renamed."""
         is_lost = not aside.exists() or not aside.stat().st_size
         what = "is empty or gone: what it held is lost" if is_lost else "was damaged"
@@ -142,20 +142,20 @@ class Failures:
 
 def is_busy(fault: Exception) -> bool:
     """Whether somebody else has locked the database, and may let go of it."""
-    from stet.review.store.schema import Busy
+    from stet.review.store.schema import DatabaseBusy
 
-    return isinstance(fault, Busy)
+    return isinstance(fault, DatabaseBusy)
 
 
 def is_final(fault: Exception) -> bool:
     """Whether it is of no use to open the file again later in this run."""
-    from stet.review.store.schema import Damaged, TooNew
+    from stet.review.store.schema import DatabaseDamaged, DatabaseTooNew
 
-    return isinstance(fault, Damaged | TooNew)
+    return isinstance(fault, DatabaseDamaged | DatabaseTooNew)
 
 
 def fault_type() -> type[Exception]:
     """What the database raises; looked up late, for it brings SQLite."""
-    from stet.review.store.schema import StoreFault
+    from stet.review.store.schema import StoreError
 
-    return StoreFault
+    return StoreError

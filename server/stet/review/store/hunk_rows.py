@@ -1,6 +1,6 @@
 """Between hunks and rows of the database; what is read is taken for hostile.
 
-Texts are kept once each, by content (`Text`), a hunk's other fields as one JSON object in ASCII,
+Texts are kept once each, by content (`StoredText`), a hunk's other fields as one JSON object in ASCII,
 which holds lone surrogates where the database's own text type does not. A field that comes to
 `Hunk` later and has a default needs no new layout: rows without it get the default.
 """
@@ -41,11 +41,11 @@ _SMALL_WINDOW = 12
 _SMALL_MEMORY = 4
 
 
-class BadRow(ValueError):
+class InvalidRow(ValueError):
     """A row that does not say what a row must."""
 
 
-class Text(NamedTuple):
+class StoredText(NamedTuple):
     """A text as the database names it.
 
     Attributes:
@@ -57,16 +57,16 @@ class Text(NamedTuple):
     data: bytes
 
     @classmethod
-    def of(cls, text: str) -> "Text":
+    def make(cls, text: str) -> "StoredText":
         """The text with its name."""
-        return _named(text) if len(text) > TINY else _known(text)
+        return _make_text(text) if len(text) > TINY else _cached_text(text)
 
     def packed(self) -> bytes:
         """What is stored: zlib's format."""
         if len(self.data) > SMALL:
             return zlib.compress(self.data, 1 if len(self.data) <= QUICK else 0)
         if len(self.data) <= TINY:
-            return _as_it_is(self.data)
+            return _unpack_stored(self.data)
         packer = zlib.compressobj(1, zlib.DEFLATED, _SMALL_WINDOW, _SMALL_MEMORY)
         return packer.compress(self.data) + packer.flush()
 
@@ -75,7 +75,7 @@ class PackedText(NamedTuple):
     """A text that was packed ahead, for it is long.
 
     Attributes:
-        hash: As that of `Text`.
+        hash: As that of `StoredText`.
         data: zlib's format.
     """
 
@@ -83,9 +83,9 @@ class PackedText(NamedTuple):
     data: bytes
 
     @classmethod
-    def of(cls, text: str) -> "PackedText":
+    def make(cls, text: str) -> "PackedText":
         """The text with its name; in a worker thread, for that takes long."""
-        named = _named(text)
+        named = _make_text(text)
         return cls(named.hash, zlib.compress(named.data, 1))
 
     def packed(self) -> bytes:
@@ -93,18 +93,18 @@ class PackedText(NamedTuple):
         return self.data
 
 
-def _named(text: str) -> Text:
+def _make_text(text: str) -> StoredText:
     data = text.encode("utf-8", "surrogatepass")
-    return Text(hashlib.sha256(data).digest(), data)
+    return StoredText(hashlib.sha256(data).digest(), data)
 
 
 @lru_cache(maxsize=2_048)
-def _known(text: str) -> Text:
+def _cached_text(text: str) -> StoredText:
     """The same for a line or two: the hunks of a large edit are kept again at each decision."""
-    return _named(text)
+    return _make_text(text)
 
 
-def _as_it_is(data: bytes) -> bytes:
+def _unpack_stored(data: bytes) -> bytes:
     """A few bytes in zlib's format, unpacked: its own way sets out a window for each."""
     size = len(data)
     head = _STORED.pack(_STORED_HEAD, 1, size, size ^ 0xFFFF)
@@ -115,21 +115,21 @@ def unpack(name: object, packed: object) -> str:
     """The text behind a stored one.
 
     Raises:
-        BadRow: If it is none, or not the one that `name` names.
+        InvalidRow: If it is none, or not the one that `name` names.
     """
     if not isinstance(packed, bytes):
-        raise BadRow("a text is no bytes")
+        raise InvalidRow("a text is no bytes")
     try:
         data = zlib.decompressobj().decompress(packed, MAX_TEXT)
         text = data.decode("utf-8", "surrogatepass")
     except (zlib.error, UnicodeDecodeError) as error:
-        raise BadRow(f"a text can't be unpacked: {error}") from error
+        raise InvalidRow(f"a text can't be unpacked: {error}") from error
     if hashlib.sha256(data).digest() != name:
-        raise BadRow("a text is not the one its name says")
+        raise InvalidRow("a text is not the one its name says")
     return text
 
 
-def fields_of(hunk: Hunk) -> str:
+def hunk_fields(hunk: Hunk) -> str:
     """Everything of a hunk but its id and its texts, as JSON in ASCII."""
     start, end = hunk.range.start, hunk.range.end
     shared = _shared_fields(
@@ -155,7 +155,7 @@ def _bit(value: bool) -> str:  # noqa: FBT001 - it is all there is to it
     return "true" if value else "false"
 
 
-def hunk_of(hunk_id: object, fields: object, texts: tuple[str, str, str, str]) -> Hunk:
+def hunk_from_row(hunk_id: object, fields: object, texts: tuple[str, str, str, str]) -> Hunk:
     """The hunk of a row.
 
     Args:
@@ -164,7 +164,7 @@ def hunk_of(hunk_id: object, fields: object, texts: tuple[str, str, str, str]) -
         texts: Its `old`, `new`, `base` and `proposed`.
 
     Raises:
-        BadRow: If the row does not say what it must.
+        InvalidRow: If the row does not say what it must.
     """
     known = _object(fields)
     values: dict[str, Any] = {name: _text(known, name) for name in _REQUIRED}
@@ -173,11 +173,13 @@ def hunk_of(hunk_id: object, fields: object, texts: tuple[str, str, str, str]) -
     try:
         kind, state = HunkKind(_text(known, "kind")), HunkState(_text(known, "state"))
     except ValueError as error:
-        raise BadRow(str(error)) from error
+        raise InvalidRow(str(error)) from error
     if not isinstance(hunk_id, str) or not hunk_id.isalnum() or not hunk_id.isascii():
-        raise BadRow(f"no id of a hunk: {hunk_id!r}")
+        raise InvalidRow(f"no id of a hunk: {hunk_id!r}")
     if not is_tracked(values["uri"]) or (kind is HunkKind.MOVE) != is_tracked(values["new_uri"]):
-        raise BadRow(f"no file that {kind.value} is for: {values['uri']!r}, {values['new_uri']!r}")
+        raise InvalidRow(
+            f"no file that {kind.value} is for: {values['uri']!r}, {values['new_uri']!r}"
+        )
     old, new, base, proposed = texts
     return Hunk(
         id=hunk_id,
@@ -198,30 +200,30 @@ def is_live(hunk: Hunk) -> bool:
     return hunk.state in LIVE
 
 
-def standing_to_json(footing: AnchorSnapshot) -> str:
+def spans_to_json(snapshot: AnchorSnapshot) -> str:
     """Where the hunks of a file stand, as JSON in ASCII; without the text."""
-    lost = sorted(footing.lost)
-    return json.dumps({"uri": footing.uri, "lines": dict(footing.lines), "lost": lost})
+    lost = sorted(snapshot.lost)
+    return json.dumps({"uri": snapshot.uri, "lines": dict(snapshot.lines), "lost": lost})
 
 
-def footing_of(fields: object, text: str) -> AnchorSnapshot:
+def snapshot_from_row(fields: object, text: str) -> AnchorSnapshot:
     """The footing of a row.
 
     Args:
-        fields: What `standing_to_json` made of it.
+        fields: What `spans_to_json` made of it.
         text: The text it is about.
 
     Raises:
-        BadRow: If the row does not say what it must.
+        InvalidRow: If the row does not say what it must.
     """
     known = _object(fields)
     lines, lost = known.get("lines"), known.get("lost", [])
     if not isinstance(lines, dict) or not isinstance(lost, list):
-        raise BadRow("a footing without lines")
+        raise InvalidRow("a footing without lines")
     places: dict[str, tuple[int, int]] = {}
     for hunk, place in lines.items():
         if not isinstance(place, list) or len(place) != 2:
-            raise BadRow(f"no place: {place!r}")
+            raise InvalidRow(f"no place: {place!r}")
         first, end = (_number(entry) for entry in place)
         places[hunk] = (first, max(first, end))
     return AnchorSnapshot(
@@ -231,34 +233,34 @@ def footing_of(fields: object, text: str) -> AnchorSnapshot:
 
 def _object(fields: object) -> dict[str, object]:
     if not isinstance(fields, str) or not fields.isascii():
-        raise BadRow("a row without fields in ASCII")
+        raise InvalidRow("a row without fields in ASCII")
     try:
         known = json.loads(fields)
     except (ValueError, RecursionError) as error:
-        raise BadRow(f"fields that are no JSON: {error}") from error
+        raise InvalidRow(f"fields that are no JSON: {error}") from error
     if not isinstance(known, dict):
-        raise BadRow("fields that are no object")
+        raise InvalidRow("fields that are no object")
     return known
 
 
 def _text(known: Mapping[str, object], name: str, default: str | None = None) -> str:
     value = known.get(name, default)
     if not isinstance(value, str):
-        raise BadRow(f"{name} must be a text, not {value!r}")
+        raise InvalidRow(f"{name} must be a text, not {value!r}")
     return value
 
 
 def _number(value: object) -> int:
     if type(value) is not int or not 0 <= value <= MAX_NUMBER:
-        raise BadRow(f"no number: {value!r}")
+        raise InvalidRow(f"no number: {value!r}")
     return value
 
 
 def _range(value: object) -> Range:
     if not isinstance(value, list) or len(value) != 4:
-        raise BadRow(f"no range: {value!r}")
+        raise InvalidRow(f"no range: {value!r}")
     numbers = [_number(entry) for entry in value]
     start, end = Position(*numbers[:2]), Position(*numbers[2:])
     if end < start:
-        raise BadRow(f"a range that ends before it starts: {value!r}")
+        raise InvalidRow(f"a range that ends before it starts: {value!r}")
     return Range(start, end)

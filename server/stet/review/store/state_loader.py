@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from stet.review.journal import AnchorSnapshot, RestoredState
 from stet.review.proposal import LIVE, WHOLE_FILE, Hunk, HunkKind, HunkState
-from stet.review.store.rows import BadRow, footing_of, hunk_of, unpack
+from stet.review.store.hunk_rows import InvalidRow, hunk_from_row, snapshot_from_row, unpack
 from stet.review.store.schema import transaction
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
@@ -37,15 +37,15 @@ _TEXTS = """
         UNION SELECT text FROM footing WHERE owner = :owner)
 """
 _IDS = "SELECT id FROM hunk WHERE owner = :owner"
-_STANDING = "SELECT nth, fields FROM footing WHERE owner = :owner"
+_SNAPSHOT_FIELDS = "SELECT nth, fields FROM footing WHERE owner = :owner"
 _HUNKS = "SELECT id, fields, old, new, base, proposed FROM hunk WHERE owner = :owner ORDER BY nth"
-_FOOTINGS = "SELECT fields, text FROM footing WHERE owner = :owner ORDER BY nth DESC"
+_SNAPSHOTS = "SELECT fields, text FROM footing WHERE owner = :owner ORDER BY nth DESC"
 """The latest first: of one file there are several where several servers had hunks in it, each its own
 in the text that it knew."""
-_LOST = "where it stood is not known any more"
+_PLACE_LOST = "where it stood is not known any more"
 
 
-class _Texts:
+class _TextCache:
     """Stored texts by their names, unpacked when first asked for."""
 
     def __init__(self, packed: dict[object, object]) -> None:
@@ -56,11 +56,11 @@ class _Texts:
         """The text of that name.
 
         Raises:
-            BadRow: If there is none.
+            InvalidRow: If there is none.
         """
         if name not in self._known:
             if name not in self._packed:
-                raise BadRow("a text is missing")
+                raise InvalidRow("a text is missing")
             self._known[name] = unpack(name, self._packed[name])
         return self._known[name]
 
@@ -82,7 +82,7 @@ def drop_old(connection: sqlite3.Connection, owner: str, now: float) -> None:
         connection.execute(_DROP_HUNKS, bounds)
     # Read before the lock is taken, for that takes its time where there is much; the hunks last, so that
     # none is missing that stands in one of these.
-    standing = connection.execute(_STANDING, bounds).fetchall()
+    standing = connection.execute(_SNAPSHOT_FIELDS, bounds).fetchall()
     ids = {hunk_id for (hunk_id,) in connection.execute(_IDS, bounds)}
     empty = [(nth, fields) for nth, fields in standing if not _names(fields) & ids]
     if empty:
@@ -94,72 +94,72 @@ def drop_old(connection: sqlite3.Connection, owner: str, now: float) -> None:
 def _names(fields: object) -> set[object]:
     """The hunks that stand in a footing; none if it makes no sense."""
     try:
-        return set(footing_of(fields, "").lines)
-    except BadRow:
+        return set(snapshot_from_row(fields, "").lines)
+    except InvalidRow:
         return set()
 
 
-def load(connection: sqlite3.Connection, owner: str) -> RestoredState:
+def load_state(connection: sqlite3.Connection, owner: str) -> RestoredState:
     """The hunks of `owner`, and the texts they stood in when they were last kept.
 
     Raises:
         sqlite3.Error: If it can't be read.
     """
     whose = {"owner": owner}
-    texts = _Texts(dict(connection.execute(_TEXTS, whose)))
+    texts = _TextCache(dict(connection.execute(_TEXTS, whose)))
     hunks: dict[str, Hunk] = {}
     for hunk_id, fields, *names in connection.execute(_HUNKS, whose):
         try:
             old, new, base, proposed = map(texts.text, names)
-            hunk = hunk_of(hunk_id, fields, (old, new, base, proposed))
-        except BadRow as problem:
+            hunk = hunk_from_row(hunk_id, fields, (old, new, base, proposed))
+        except InvalidRow as problem:
             log.warning("the kept hunk %r is left out: %s", hunk_id, problem)
             continue
         hunks[hunk.id] = hunk
     used: list[AnchorSnapshot] = []
     placed: set[str] = set()
-    for fields, name in connection.execute(_FOOTINGS, whose):
+    for fields, name in connection.execute(_SNAPSHOTS, whose):
         try:
-            footing = _own(footing_of(fields, texts.text(name)), hunks, placed)
-        except BadRow as problem:
+            snapshot = _valid_snapshot(snapshot_from_row(fields, texts.text(name)), hunks, placed)
+        except InvalidRow as problem:
             log.warning("where hunks stood in a file is left out: %s", problem)
             continue
-        if footing.lines:
-            used.append(footing)
-            placed |= footing.lines.keys()
+        if snapshot.lines:
+            used.append(snapshot)
+            placed |= snapshot.lines.keys()
     ranges = _ranges(used)
     return RestoredState(
-        tuple(_placed(hunk, ranges.get(hunk.id)) for hunk in hunks.values()), tuple(used)
+        tuple(_with_range(hunk, ranges.get(hunk.id)) for hunk in hunks.values()), tuple(used)
     )
 
 
-def _own(
-    footing: AnchorSnapshot, hunks: Mapping[str, Hunk], placed: Collection[str]
+def _valid_snapshot(
+    snapshot: AnchorSnapshot, hunks: Mapping[str, Hunk], placed: Collection[str]
 ) -> AnchorSnapshot:
     """A footing without what it says of hunks that are not there, are of another file, or are
     `placed` by a later one.
     """
-    file = canonical(footing.uri)
+    file = canonical(snapshot.uri)
     lines = {
         hunk_id: place
-        for hunk_id, place in footing.lines.items()
+        for hunk_id, place in snapshot.lines.items()
         if hunk_id in hunks and hunk_id not in placed and canonical(hunks[hunk_id].uri) == file
     }
-    return dataclasses.replace(footing, lines=lines, lost=footing.lost & lines.keys())
+    return dataclasses.replace(snapshot, lines=lines, lost=snapshot.lost & lines.keys())
 
 
-def _ranges(footings: Iterable[AnchorSnapshot]) -> dict[str, Range]:
+def _ranges(snapshots: Iterable[AnchorSnapshot]) -> dict[str, Range]:
     """Where hunks stood in their texts."""
     ranges = {}
-    for footing in footings:
-        document = TextDocument(footing.uri, footing.text)
-        for hunk_id, place in footing.lines.items():
+    for snapshot in snapshots:
+        document = TextDocument(snapshot.uri, snapshot.text)
+        for hunk_id, place in snapshot.lines.items():
             start, end = (document.clamp(Position(line, 0)) for line in place)
             ranges[hunk_id] = Range(start, end)
     return ranges
 
 
-def _placed(hunk: Hunk, place: Range | None) -> Hunk:
+def _with_range(hunk: Hunk, place: Range | None) -> Hunk:
     """A hunk with its range as it was; one that waits for lines nobody knows is withdrawn.
 
     Lines that were on their way to the editor wait again: only the text can tell whether they arrived.
@@ -173,4 +173,4 @@ def _placed(hunk: Hunk, place: Range | None) -> Hunk:
         return dataclasses.replace(hunk, range=place)
     if hunk.state not in LIVE:
         return hunk
-    return dataclasses.replace(hunk, state=HunkState.WITHDRAWN, reason=_LOST)
+    return dataclasses.replace(hunk, state=HunkState.WITHDRAWN, reason=_PLACE_LOST)

@@ -2,7 +2,7 @@
 
 Every row has an owner: one run of a server. A run holds an OS lock on a file of its own for as long
 as it lives, so whoever can take that lock knows that it is dead, however it died, and takes its rows
-over. Both happen only behind the one lock of `alone`.
+over. Both happen only behind the one lock of `exclusive`.
 """
 
 import logging
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from stet.review.store.schema import Busy, transaction
+from stet.review.store.schema import DatabaseBusy, transaction
 from stet.system.file_lock import FileLock
 
 log = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ _NAME = re.compile("[0-9a-z]{1,32}")
 _TRY_SECONDS = 0.02
 
 
-class Owner:
+class RunOwner:
     """This run.
 
     Attributes:
@@ -72,7 +72,7 @@ class Owner:
                     update = f"UPDATE {table} SET owner = ? WHERE owner = ?"  # noqa: S608 (our own names)
                     connection.execute(update, (self.run, name))
 
-    def end(self) -> None:
+    def release(self) -> None:
         """End the run: what it owns is for whoever comes next.
 
         Raises:
@@ -92,7 +92,7 @@ class Owner:
 
 
 @contextmanager
-def alone(path: Path, seconds: float) -> Iterator[None]:
+def exclusive(path: Path, seconds: float) -> Iterator[None]:
     """Be the only server that opens the database now; another one is waited for that long.
 
     Raises:
@@ -105,7 +105,7 @@ def alone(path: Path, seconds: float) -> Iterator[None]:
             break
         pause.wait(_TRY_SECONDS)
     else:
-        raise Busy("another server is opening it")
+        raise DatabaseBusy("another server is opening it")
     try:
         yield
     finally:

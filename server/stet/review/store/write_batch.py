@@ -10,19 +10,19 @@ from stet.review.store.chat_rows import ChatRow, TurnRow
 from stet.workspace.uris import canonical
 
 if TYPE_CHECKING:
-    from stet.review.store.rows import PackedText
+    from stet.review.store.hunk_rows import PackedText
 
 SKIPPED = 10_000
 """Numbers left to servers that can still write, by one that can't."""
 
 
 @dataclass(slots=True)
-class Batch:
+class WriteBatch:
     """What is to be written together, the latest of each.
 
     Attributes:
         hunks: By id.
-        footings: By canonical URI.
+        anchor_snapshots: By canonical URI.
         packed: The texts of some of them, packed ahead, by the same.
         numbers: By kind, the next one that is free.
         turns: By id.
@@ -34,7 +34,7 @@ class Batch:
     """
 
     hunks: dict[str, Hunk] = field(default_factory=dict)
-    footings: dict[str, AnchorSnapshot] = field(default_factory=dict)
+    anchor_snapshots: dict[str, AnchorSnapshot] = field(default_factory=dict)
     packed: "dict[str, PackedText]" = field(default_factory=dict)
     numbers: dict[str, int] = field(default_factory=dict)
     turns: dict[str, TurnRow] = field(default_factory=dict)
@@ -45,45 +45,45 @@ class Batch:
     decision: bool = False
 
     def add(
-        self, hunks: Iterable[Hunk], footings: Iterable[AnchorSnapshot], *, decision: bool
+        self, hunks: Iterable[Hunk], snapshots: Iterable[AnchorSnapshot], *, decision: bool
     ) -> None:
         """Take in later states of hunks and files."""
         self.hunks.update((hunk.id, hunk) for hunk in hunks)
-        for footing in footings:
-            self.footings[canonical(footing.uri)] = footing
-            self.packed.pop(canonical(footing.uri), None)
+        for snapshot in snapshots:
+            self.anchor_snapshots[canonical(snapshot.uri)] = snapshot
+            self.packed.pop(canonical(snapshot.uri), None)
         self.decision |= decision
 
-    def take_over(self, later: "Batch") -> None:
+    def merge(self, later: "WriteBatch") -> None:
         """Take in the hunks and files of a batch that was given after this one."""
-        self.add(later.hunks.values(), later.footings.values(), decision=later.decision)
+        self.add(later.hunks.values(), later.anchor_snapshots.values(), decision=later.decision)
         self.packed.update(later.packed)
 
     @property
-    def has_been_promised(self) -> bool:
+    def has_promised_writes(self) -> bool:
         """Whether anything waits that callers take for written."""
-        beside = self.turns or self.chats or self.presets or self.sent or self.attached is not None
-        return bool(self.hunks or beside)
+        others = self.turns or self.chats or self.presets or self.sent or self.attached is not None
+        return bool(self.hunks or others)
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to write."""
-        return not (self.has_been_promised or self.footings or self.numbers)
+        return not (self.has_promised_writes or self.anchor_snapshots or self.numbers)
 
 
-class Numbers:
+class NumberAllocator:
     """Counts on in memory while the database can't be asked."""
 
     def __init__(self) -> None:
         self._next: dict[str, int] = {}
         self._skipped: set[str] = set()
 
-    def given(self, kind: str, behind: int) -> None:
-        """The database has given numbers of `kind`; `behind` comes after them."""
-        self._next[kind] = behind
+    def record_given(self, kind: str, following: int) -> None:
+        """The database has given numbers of `kind`; `following` comes after them."""
+        self._next[kind] = following
         self._skipped.discard(kind)
 
-    def take(self, kind: str, n: int, *, alone: bool) -> int:
+    def allocate(self, kind: str, n: int, *, alone: bool) -> int:
         """The first of `n` numbers.
 
         Args:
@@ -98,7 +98,7 @@ class Numbers:
         self._next[kind] = first + n
         return first
 
-    def take_from(self, kind: str, n: int, start: int) -> int:
+    def allocate_from(self, kind: str, n: int, start: int) -> int:
         """The first of `n` numbers, the very first of which is `start`."""
         first = self._next.get(kind, start)
         self._next[kind] = first + n
