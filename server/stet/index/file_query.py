@@ -117,28 +117,28 @@ def _is_in_time(query: FileQuery, mtime: float | None) -> bool:
 
 
 def _has_tag(tag: str, document: TextDocument) -> bool:
-    wanted = fold_name(tag.strip().removeprefix("#").strip("/"))
-    if not wanted:
+    folded = fold_name(tag.strip().removeprefix("#").strip("/"))
+    if not folded:
         return True
-    if not document.is_markdown or wanted not in fold_name(document.text):
+    if not document.is_markdown or folded not in fold_name(document.text):
         return False
     tags = map(fold_name, tags_in(document.text))
-    return any(each == wanted or each.startswith(f"{wanted}/") for each in tags)
+    return any(each == folded or each.startswith(f"{folded}/") for each in tags)
 
 
 def _has_property(query: FileQuery, document: TextDocument, redactor: Redactor | None) -> bool:
     """Whether a property of that name is there and is what is wanted."""
     if not query.property:
         return True
-    wanted = fold_name(query.property)
+    folded = fold_name(query.property)
     front = find_front_matter(document.text)
-    if front is None or wanted not in fold_name(front.yaml):
+    if front is None or folded not in fold_name(front.yaml):
         return False
     try:
         properties = read_properties(document.text)
     except InvalidYaml:
         return False
-    values = [value for name, value in properties.items() if fold_name(name) == wanted]
+    values = [value for name, value in properties.items() if fold_name(name) == folded]
     condition = query.condition
     if condition is None or not values:
         return bool(values)
@@ -176,9 +176,9 @@ def _matching_lines(
             ):
                 yield task.line, f"[{'x' if task.is_done else ' '}] {task.text}"
     elif text:
-        told = split_lines(_redact(document.text, redactor))
+        redacted = split_lines(_redact(document.text, redactor))
         for number, line in enumerate(document.lines, 1):
-            if text in fold_name(told[number - 1]):
+            if text in fold_name(redacted[number - 1]):
                 yield number, line
 
 

@@ -223,7 +223,7 @@ def _rust(link: Link, old: ResolvedLink, source: str, target: str, files: FileTa
     lead = link.context.split("::") if link.context else []
     parts = [*lead, *link.written.split("::")]
     crates = files.crates.get(parts[0], ())
-    is_named = old.base in [posixpath.dirname(files.crate_root(each)) for each in crates]
+    is_named = old.base in [posixpath.dirname(files.crate_root(crate)) for crate in crates]
     base, names = old.base, parts[:1] if is_named else []
     if parts[0] in KEYWORDS or base is None or module_path(target, base) is None:
         base, names = crate_folder(source, files), ["crate"]

@@ -89,7 +89,7 @@ def _go(link: Link, source: str, files: FileTable) -> _Resolution | None:
     """
     if files.go_modules:
         module_folder = go_folder(link.written, files.go_modules)
-        copies = (f"{each}/vendor/{link.written}" for each in files.ancestors(source))
+        copies = (f"{ancestor}/vendor/{link.written}" for ancestor in files.ancestors(source))
         for folder in (*([module_folder] if module_folder is not None else []), *copies):
             found = _go_files(folder, source, files)
             if found:

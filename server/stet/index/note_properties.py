@@ -57,7 +57,7 @@ def edit_properties(
         new = f"---{end}{lines}---{end}" if lines else ""
         _check_size(len(lines))
         return TextEdit((Replacement(start, start, new),) if new else ())
-    entries = {each.name: each for each in read_entries(front.yaml, 2)}
+    entries = {entry.name: entry for entry in read_entries(front.yaml, 2)}
     found: list[Replacement] = []
     for name, value in values.items():
         if name not in entries:
@@ -116,7 +116,7 @@ def _check_result(
     Raises:
         InvalidYaml: If not.
     """
-    old = {each.name: to_plain(each.value) for each in read_entries(before, 2)}
+    old = {entry.name: to_plain(entry.value) for entry in read_entries(before, 2)}
     try:
         new = {each.name: to_plain(each.value) for each in read_entries(after, 2)}
     except InvalidYaml:

@@ -46,7 +46,7 @@ def _by_builds(
 ) -> Iterator[ScriptLocation]:
     """What the build files in `folders`, the nearest first, make of a name."""
     if name.startswith("#"):
-        home = next((each for each in folders if f"{each}/{PACKAGE}" in builds), None)
+        home = next((folder for folder in folders if f"{folder}/{PACKAGE}" in builds), None)
         if home is not None:
             yield from _by_pattern(name, home, builds[f"{home}/{PACKAGE}"].imports)
     for config in _configs(folders, builds):
@@ -76,9 +76,11 @@ def _configs(folders: list[str], builds: Mapping[str, BuildFile]) -> Iterator[st
             for each in build.extends
             if each.startswith(".")
         ]
-        for each in build.references:
-            place = posixpath.normpath(f"{home}/{each}")
-            left += [place] if each.endswith(".json") else [f"{place}/{one}" for one in _SCRIPTS]
+        for reference in build.references:
+            place = posixpath.normpath(f"{home}/{reference}")
+            left += (
+                [place] if reference.endswith(".json") else [f"{place}/{one}" for one in _SCRIPTS]
+            )
 
 
 def _by_pattern(name: str, base: str, patterns: Patterns) -> Iterator[ScriptLocation]:

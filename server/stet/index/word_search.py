@@ -203,7 +203,9 @@ def _lines(
             factor = _IN_TITLE if _is_title(text, redacted) else 1.0
             phrase = len(query_terms.terms) > 1 and query_terms.phrase in " ".join(folded.split())
             source_line = document.lines[number - 1][:MAX_LINE]
-            yield _ScoredLine(number, source_line, tuple(factor * each for each in weights), phrase)
+            yield _ScoredLine(
+                number, source_line, tuple(factor * weight for weight in weights), phrase
+            )
             n_lines += 1
             if n_lines == MAX_LINES:
                 return

@@ -46,7 +46,7 @@ def _in_brackets(
         if tag == "equal":
             new += [yaml[i.start_mark.index : i.end_mark.index] for i in items[first:last]]
         else:
-            new += [format_scalar(each, in_flow=True) for each in values[start:stop]]
+            new += [format_scalar(value, in_flow=True) for value in values[start:stop]]
     start, stop = items[0].start_mark.index, items[-1].end_mark.index
     if new[: len(items)] == [yaml[i.start_mark.index : i.end_mark.index] for i in items]:
         added = "".join(f", {each}" for each in new[len(items) :])
@@ -77,7 +77,7 @@ def _on_lines(
         found += [Replacement(place[0], place[1], "") for place in places[first:last]]
         if start < stop:
             place = places[first][0] if first < len(places) else places[-1][1]
-            new = "".join(f"{lead}{format_scalar(each)}{end}" for each in values[start:stop])
+            new = "".join(f"{lead}{format_scalar(value)}{end}" for value in values[start:stop])
             found.append(Replacement(place, place, new))
     return found
 

@@ -104,7 +104,7 @@ class CompletionAccumulator:
     @property
     def has_whole_arguments(self) -> bool:
         """Whether the arguments of every call are JSON: asked where no finish reason was given."""
-        return all(_is_json(one.arguments) for one in self._finished_calls())
+        return all(_is_json(finished_call.arguments) for finished_call in self._finished_calls())
 
     def _finish(self, reason: object) -> bool:
         """Keep the first reason given, but let one that says "cut" win over one that does not."""

@@ -48,7 +48,7 @@ async def _ollama(port: int) -> LocalServer | None:
     root, tags = await asyncio.gather(_get(port, "/"), _get(port, "/api/tags"))
     if root is None or root.strip() != b"Ollama is running":
         return None
-    names = [str(one["name"]) for one in _entries(tags, "models") if "name" in one]
+    names = [str(entry["name"]) for entry in _entries(tags, "models") if "name" in entry]
     chat = tuple(name for name in names if "embed" not in name)
     return LocalServer("ollama", f"http://127.0.0.1:{port}/v1", chat)
 
@@ -81,7 +81,7 @@ def _entries(body: bytes | None, key: str) -> list[dict[str, Any]]:
     entries = data.get(key) if isinstance(data, dict) else None
     if not isinstance(entries, list):
         return []
-    return [one for one in entries if isinstance(one, dict)]
+    return [entry for entry in entries if isinstance(entry, dict)]
 
 
 async def _get(port: int, path: str) -> bytes | None:

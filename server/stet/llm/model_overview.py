@@ -65,7 +65,7 @@ def build_overview(settings: ModelSettings, environment: ModelEnvironment) -> Mo
     if choice is None:
         return ModelOverview(tuple(options), None, problem)
     chosen = ModelOption(choice.provider, choice.name, choice.why, is_ready=True, is_chosen=True)
-    others = [one for one in options if one.provider != choice.provider]
+    others = [option for option in options if option.provider != choice.provider]
     place = next((n for n, one in enumerate(options) if one.provider == choice.provider), 0)
     return ModelOverview((*others[:place], chosen, *others[place:]), choice, "")
 

@@ -131,7 +131,7 @@ def listed_price(provider: str, model: str) -> ListedPrice | None:
     if found is None:
         return None
     name = model.lower().removeprefix("models/")
-    fitting = [one for one in found.prices if _is_version(name, one)]
+    fitting = [price for price in found.prices if _is_version(name, price)]
     return ListedPrice(found.prices[max(fitting, key=len)], found.date) if fitting else None
 
 

@@ -42,7 +42,7 @@ def call(name: str, /, **arguments: Any) -> Completion:
 
 def combine(*completions: Completion) -> Completion:
     """One answer that says and calls what all of them do, in order."""
-    calls = tuple(one for completion in completions for one in completion.tool_calls)
+    calls = tuple(tool_call for completion in completions for tool_call in completion.tool_calls)
     text = "".join(completion.text for completion in completions)
     return Completion(text, calls, StopReason.TOOL_CALLS if calls else StopReason.STOP)
 
@@ -110,8 +110,8 @@ class ScriptedModel:
     def _finished(self, completion: Completion, request: Request) -> Completion:
         n_asked = len(self.requests)
         calls = tuple(
-            replace(one, id=one.id or f"call_{n_asked}_{n}")
-            for n, one in enumerate(completion.tool_calls, start=1)
+            replace(tool_call, id=tool_call.id or f"call_{n_asked}_{n}")
+            for n, tool_call in enumerate(completion.tool_calls, start=1)
         )
         completion = replace(completion, tool_calls=calls, model=completion.model or self.name)
         if completion.usage.total:

@@ -81,8 +81,8 @@ def _is_refused(detail: str) -> bool:
     tools = [found.span() for found in _TOOLS.finditer(detail)]
     refused = [found.span() for found in _REFUSED.finditer(detail)]
     return any(
-        max(one[0], other[0]) - min(one[1], other[1]) <= _NEAR
-        and not re.search(r"\. |\n", detail[min(one[1], other[1]) : max(one[0], other[0])])
-        for one in tools
+        max(tool[0], other[0]) - min(tool[1], other[1]) <= _NEAR
+        and not re.search(r"\. |\n", detail[min(tool[1], other[1]) : max(tool[0], other[0])])
+        for tool in tools
         for other in refused
     )

@@ -61,7 +61,7 @@ def _format_request(request: Request, sent: tuple[Message, ...]) -> str:
     return _json(
         {
             "messages as before": n_same,
-            "messages": [asdict(one) for one in request.messages[n_same:]],
+            "messages": [asdict(message) for message in request.messages[n_same:]],
             "tools": [one.name for one in request.tools],
             "max_tokens": request.max_tokens,
             "grammar": request.grammar,

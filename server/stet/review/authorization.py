@@ -148,7 +148,7 @@ def _raise_refusal(refusal: Refusal | None) -> None:
 def _authorize_edit(draft: EditDraft, rules: EditRules) -> AuthorizedDraft:
     """The sizes are looked at before the lines are compared."""
     document, name = draft.document, draft.name
-    new = [one.text for one in draft.edit.replacements]
+    new = [replacement.text for replacement in draft.edit.replacements]
     old = [document.text[one.start : one.end] for one in draft.edit.replacements]
     _raise_refusal(check_edit(rules, document.uri, name, ()))
     _raise_refusal(check_text(name, new, old))

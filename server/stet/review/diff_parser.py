@@ -140,11 +140,11 @@ def _section_problem(section: DiffSection, now: Sequence[str]) -> str:
         return _TOUCHED
     marks = [line[:1] for line in shown if line[:1] in ("+", "-")]
     first = next((n for n, line in enumerate(shown) if line[:1] in ("+", "-")), len(shown))
-    n_kept = 0
+    n_unchanged = 0
     for line in now:
-        if line.startswith("+") and not first <= n_kept <= first + marks.count("-"):
+        if line.startswith("+") and not first <= n_unchanged <= first + marks.count("-"):
             return _MOVED
-        n_kept += not line.startswith(("+", "\\"))
+        n_unchanged += not line.startswith(("+", "\\"))
     return ""
 
 

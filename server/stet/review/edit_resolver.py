@@ -146,8 +146,8 @@ def resolve_position(
     return ResolvedEdit(
         TextEdit(
             tuple(
-                Replacement(one.start + n_mark, one.end + n_mark, one.text)
-                for one in edit.replacements
+                Replacement(replacement.start + n_mark, replacement.end + n_mark, replacement.text)
+                for replacement in edit.replacements
             )
         )
     )
@@ -243,8 +243,12 @@ def _match_pending(quote: QuotedEdit, view: PendingView) -> BlockMatch | None:
 
 
 def _merge(resolved_edits: list[ResolvedEdit], view: PendingView) -> MergedEdit:
-    plain = [one for resolved in resolved_edits for one in resolved.edit.replacements]
-    pending = [one for wish in resolved_edits for one in wish.on_view.replacements]
+    plain = [
+        replacement for resolved in resolved_edits for replacement in resolved.edit.replacements
+    ]
+    pending = [
+        one for resolved_edit in resolved_edits for one in resolved_edit.on_view.replacements
+    ]
     amendment = view.amended(TextEdit(tuple(pending))) if pending else Amendment(_NOTHING, ())
     if len(resolved_edits) > 1:
         _check_last_line([*plain, *amendment.edit.replacements], view.live)
@@ -263,7 +267,10 @@ def _check_last_line(replacements: list[Replacement], current: TextDocument) -> 
     if not last:
         return
     last_line = end - len(last)
-    gone = any(one.start <= last_line and one.end == end and not one.text for one in replacements)
+    gone = any(
+        replacement.start <= last_line and replacement.end == end and not replacement.text
+        for replacement in replacements
+    )
     added = any(one.start == one.end == end for one in replacements)
     if gone and added:
         raise OverlapError("one takes the last line, another adds behind it")
@@ -277,7 +284,9 @@ def _minimal(resolved: ResolvedEdit, view: PendingView) -> ResolvedEdit:
 
 
 def _minimal_edit(edit: TextEdit, text: str) -> TextEdit:
-    return TextEdit(tuple(_minimal_replacement(one, text) for one in edit.replacements))
+    return TextEdit(
+        tuple(_minimal_replacement(replacement, text) for replacement in edit.replacements)
+    )
 
 
 def _minimal_replacement(replacement: Replacement, text: str) -> Replacement:

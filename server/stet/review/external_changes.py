@@ -50,7 +50,9 @@ def _is_part_of(hunk: Hunk, now: TextDocument, changes: Sequence[LineHunk]) -> b
             one.new_start <= start <= one.new_start + len(one.new) and hunk.old in "".join(one.old)
             for one in changes
         )
-    return any(one.new_start < end and start < one.new_start + len(one.new) for one in changes)
+    return any(
+        change.new_start < end and start < change.new_start + len(change.new) for change in changes
+    )
 
 
 def _lines_of(hunk: Hunk) -> tuple[int, int]:

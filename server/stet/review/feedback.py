@@ -144,7 +144,7 @@ def collect_feedback(
         if _is_reported(hunk, ids, is_news=hunk.changed > upto)
     ]
     order = list(OutcomeKind)
-    outcomes.sort(key=lambda verdict: order.index(verdict.kind))
+    outcomes.sort(key=lambda outcome: order.index(outcome.kind))
     accepted = [hunk for hunk in hunks if hunk.state is HunkState.ACCEPTED]
     decided = [hunk for hunk in hunks if hunk.changed > upto]
     known = [(before, _now_at(before.uri, views, decided)) for before in knowledge.shown.values()]

@@ -187,8 +187,8 @@ class HunkStore:
         """A live hunk taken out of play; to be `save`. One that is superseded can be restored."""
         tracked = self.tracked(hunk.uri)
         anchor = tracked.anchor(hunk.id) if tracked else None
-        is_kept = state is HunkState.SUPERSEDED and anchor is not None
-        if tracked is not None and is_kept and not isinstance(anchor, BlockAnchor):
+        is_saved = state is HunkState.SUPERSEDED and anchor is not None
+        if tracked is not None and is_saved and not isinstance(anchor, BlockAnchor):
             tracked.settle_in_place(hunk.id)
             return replace_hunk(hunk, state=state, reason=reason)
         last = self.current(hunk)

@@ -70,7 +70,11 @@ def import_blocks(store: HunkStore, draft: BlockDraft, now: TextDocument) -> boo
     placed = [(block, _place_now(block, draft.document, now)) for block in draft.blocks]
     tracked = store.tracked(now.uri)
     placed_blocks = [(block, place) for block, place in placed if place is not None]
-    fresh = [one for one in placed_blocks if tracked is None or not tracked.overlapping(one[1])]
+    fresh = [
+        placed_block
+        for placed_block in placed_blocks
+        if tracked is None or not tracked.overlapping(placed_block[1])
+    ]
     if fresh and tracked is not None and tracked.in_flight is not None:
         return False  # once the edit has come, it is known what stands where
     if fresh:

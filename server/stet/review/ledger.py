@@ -183,7 +183,7 @@ class ReviewLedger:
         tracked = self._store.tracked(uri)
         anchors = tracked.live if tracked else ()
         # One that was rejected while its edit is on its way still has its anchor among them.
-        lines = [one.hunk for one in anchors if self._store[one.hunk].state in LIVE]
+        lines = [anchor.hunk for anchor in anchors if self._store[anchor.hunk].state in LIVE]
         known = set(lines)
         whole = [
             hunk.id

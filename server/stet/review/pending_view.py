@@ -99,7 +99,7 @@ class PendingView:
         return tuple(
             hunk
             for hunk, span in zip(self.hunks, self._spans, strict=True)
-            if any(_touches(one, span) for one in view_edit.replacements)
+            if any(_touches(replacement, span) for replacement in view_edit.replacements)
         )
 
     def amended(self, view_edit: TextEdit) -> Amendment:
@@ -111,7 +111,9 @@ class PendingView:
         touched = self.touched(view_edit)
         ids = tuple(hunk.id for hunk in touched)
         first = TextEdit(tuple(self._written(hunk) for hunk in touched))
-        then = TextEdit(tuple(self._without_others(one, ids) for one in view_edit.replacements))
+        then = TextEdit(
+            tuple(self._without_others(replacement, ids) for replacement in view_edit.replacements)
+        )
         found = Amendment(first.compose(then), ids)
         if self._with_others(found) == view_edit.apply(self.text):
             return found
@@ -122,8 +124,8 @@ class PendingView:
         lines = self.live.lines
         after = TextDocument(self.live.uri, edit.apply(self.live.text))
         return [
-            (range_of(lines, one.old_start, one.old_start + len(one.old)), "".join(one.new))
-            for one in diff_lines(lines, after.lines)
+            (range_of(lines, hunk.old_start, hunk.old_start + len(hunk.old)), "".join(hunk.new))
+            for hunk in diff_lines(lines, after.lines)
         ]
 
     def _with_others(self, amendment: Amendment) -> str | None:

@@ -105,5 +105,5 @@ def describe_policy(rules: EditRules) -> str:
     """The rules as the model is told them, a line each."""
     if only := MODE_SENTENCE.sentence(rules):
         return f"- {only}"
-    lines = (stated.sentence(rules) for stated in POLICY_SENTENCES)
+    lines = (each.sentence(rules) for each in POLICY_SENTENCES)
     return "\n".join(f"- {line}" for line in (*lines, _ADVICE) if line)

@@ -243,7 +243,9 @@ def _restore_pending_spans(tracked: TrackedDocument) -> None:
     """The hunks that wait among those of an edit that was taken back, or done again, wait where they did."""
     known: set[str] = set()
     for hunk, span in (
-        one for edit in reversed(tracked.applied_edits) for one in edit.pending_spans(tracked.lines)
+        pending_span
+        for edit in reversed(tracked.applied_edits)
+        for pending_span in edit.pending_spans(tracked.lines)
     ):
         anchor = tracked.anchor(hunk)
         if hunk not in known and anchor in tracked.live and anchor.span != span:

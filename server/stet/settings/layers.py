@@ -189,14 +189,14 @@ def _too_wide(name: str) -> str:
 
 def _without_negations(entries: tuple[str, ...]) -> tuple[str, ...]:
     """Entries without those that take back what stands before them, by `!`."""
-    return tuple(one for one in entries if not one.lstrip("/ ").startswith("!"))
+    return tuple(entry for entry in entries if not entry.lstrip("/ ").startswith("!"))
 
 
-def _is_lower(key: str, wanted: object, now: object) -> bool:
+def _is_lower(key: str, value: object, now: object) -> bool:
     """Whether a project lowers a limit that it may lower."""
-    if key not in _LOWERED or not isinstance(wanted, int | float):
+    if key not in _LOWERED or not isinstance(value, int | float):
         return False
-    return not isinstance(now, int | float) or wanted < now
+    return not isinstance(now, int | float) or value < now
 
 
 def _narrow(settings: Settings, project: SettingsLayer, path: str) -> SettingsLayer:

@@ -233,7 +233,7 @@ def _item_problem(item: Mapping[object, object], kind: type) -> str:
     """What is wrong with an object of a list; empty if nothing is."""
     from pydantic import ValidationError
 
-    known = {_camel(one.name): one for one in fields(kind) if "ours" not in one.metadata}
+    known = {_camel(field.name): field for field in fields(kind) if "ours" not in field.metadata}
     annotations = get_type_hints(kind, include_extras=True)
     for name, value in item.items():
         if name not in known:
@@ -330,7 +330,7 @@ def _is_text(value: object) -> bool:
 def _key_of(kind: type) -> str:
     """The attribute that the key of an object in an object becomes; empty where it becomes none."""
     items = fields(kind) if is_dataclass(kind) else ()
-    return next((one.name for one in items if "key" in one.metadata), "")
+    return next((item.name for item in items if "key" in item.metadata), "")
 
 
 def _is_name(value: object) -> bool:

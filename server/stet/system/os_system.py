@@ -278,10 +278,10 @@ def _read(descriptor: int, path: Path, limit: int) -> bytes:
         return file.read(limit) or b""
 
 
-def _file_stat(found: os.stat_result) -> FileStat:
+def _file_stat(status: os.stat_result) -> FileStat:
     """Our view of the system's answer."""
-    kind = _KINDS.get(stat.S_IFMT(found.st_mode), FileKind.OTHER)
-    return FileStat(kind, found.st_size, found.st_mtime, found.st_nlink)
+    kind = _KINDS.get(stat.S_IFMT(status.st_mode), FileKind.OTHER)
+    return FileStat(kind, status.st_size, status.st_mtime, status.st_nlink)
 
 
 def _resolved(path: Path) -> Path:

@@ -94,47 +94,47 @@ def in_assignments(text: str) -> Iterator[tuple[int, int, str]]:
     for start, end in _named(text):
         kind = _kind(text[start:end])
         before = text[max(0, start - 24) : start]
-        if (found := _QUOTED.match(text, end)) is not None:
-            if _is_secret(found["secret"], kind):
-                yield (*found.span("secret"), kind)
-        elif (found := _alone(text, end, before, kind)) is not None:
-            yield (*found.span("secret"), kind)
+        if (match := _QUOTED.match(text, end)) is not None:
+            if _is_secret(match["secret"], kind):
+                yield (*match.span("secret"), kind)
+        elif (match := _alone(text, end, before, kind)) is not None:
+            yield (*match.span("secret"), kind)
         else:
-            for found in _without_quotes(text, start, end, before):
-                yield (*found.span("secret"), kind)
+            for match in _without_quotes(text, start, end, before):
+                yield (*match.span("secret"), kind)
 
 
 def _alone(text: str, end: int, before: str, kind: str) -> re.Match[str] | None:
     """A value after a name that ends at `end`, where no sign of assignment stands on the same line."""
-    found = _MARKUP.match(text, end)
+    match = _MARKUP.match(text, end)
     is_element = text.startswith(">", end)  # an attribute's text is for people as often
-    if found is not None and _is_strong(found["secret"], kind if is_element else _OTHER):
-        return found
-    found = _BLANK.match(text, end)
-    if found is not None and _is_strong(found["secret"]):
-        return found
-    found = _LINE.match(text, end)
-    if found is not None and _is_strong(found["secret"]) and _LINE_BEGIN.search(before):
-        return found
-    found = _NEXT_LINE.match(text, end)
-    return found if found is not None and _is_on_next_line(found, kind) else None
+    if match is not None and _is_strong(match["secret"], kind if is_element else _OTHER):
+        return match
+    match = _BLANK.match(text, end)
+    if match is not None and _is_strong(match["secret"]):
+        return match
+    match = _LINE.match(text, end)
+    if match is not None and _is_strong(match["secret"]) and _LINE_BEGIN.search(before):
+        return match
+    match = _NEXT_LINE.match(text, end)
+    return match if match is not None and _is_on_next_line(match, kind) else None
 
 
 def _without_quotes(text: str, start: int, end: int, before: str) -> Iterator[re.Match[str]]:
     """Values without quotes after a name that stands from `start` to `end`."""
-    if (found := _BARE.match(text, end)) and _is_bare_secret(found, start, before):
-        yield found
-    found = _OPTION.match(text, end) if before.endswith("-") else None
-    if found and _is_secret(found["secret"], _kind(text[start:end])):
-        yield found
+    if (match := _BARE.match(text, end)) and _is_bare_secret(match, start, before):
+        yield match
+    match = _OPTION.match(text, end) if before.endswith("-") else None
+    if match and _is_secret(match["secret"], _kind(text[start:end])):
+        yield match
 
 
-def _is_on_next_line(found: re.Match[str], kind: str) -> bool:
+def _is_on_next_line(match: re.Match[str], kind: str) -> bool:
     """Whether a value on the line after its name is a secret: in quotes, folded, or no code."""
-    value = found["secret"]
+    value = match["secret"]
     if not _is_secret(value, kind):
         return False
-    if found["quote"] or (found["fold"] or "")[:1] in {"|", ">"}:
+    if match["quote"] or (match["fold"] or "")[:1] in {"|", ">"}:
         return True
     n_digits = sum(map(str.isdigit, value))
     is_code = _CODE_LIKE.fullmatch(value.rstrip(",")) or re.search(r"[(){}\[\];]", value)
@@ -209,10 +209,10 @@ def _has_digits_as_secrets(value: str, kind: str) -> bool:
     return n_digits >= _DIGITS * len(value) or looks_random(value)
 
 
-def _is_set(found: re.Match[str], text: str, start: int) -> bool:
+def _is_set(match: re.Match[str], text: str, start: int) -> bool:
     """Whether a password is all that a line gives to its name, and looks like no name itself."""
-    value = found["secret"]
-    if len(value) < _LEAST_SET or not _TO_THE_END.match(text, found.end("secret")):
+    value = match["secret"]
+    if len(value) < _LEAST_SET or not _TO_THE_END.match(text, match.end("secret")):
         return False
     if not _SETTING.search(text[max(0, start - _BEFORE_SET) : start]):
         return False
@@ -223,27 +223,27 @@ def _is_set(found: re.Match[str], text: str, start: int) -> bool:
     return _SIGN.search(value) is not None or is_mixed
 
 
-def _is_bare_secret(found: re.Match[str], start: int, before: str) -> bool:
+def _is_bare_secret(match: re.Match[str], start: int, before: str) -> bool:
     """Whether what stands without quotes is a secret, for a name that begins at `start`.
 
     Code has names there. In a file of settings the name is in capitals and the sign close to it.
     """
-    text, value = found.string, found["secret"]
-    name = text[start : found.start()]
+    text, value = match.string, match["secret"]
+    name = text[start : match.start()]
     kind = _kind(name)
     if not _is_secret(value, kind):
         return False
     head = _BEFORE.search(before)
-    whole = (head.group() if head else "") + name + found["name"]
-    if (found["sign"] == "=" and whole.upper() == whole) or looks_random(value):
+    whole = (head.group() if head else "") + name + match["name"]
+    if (match["sign"] == "=" and whole.upper() == whole) or looks_random(value):
         return True
-    if kind == _LOGIN and _is_set(found, text, start):
+    if kind == _LOGIN and _is_set(match, text, start):
         return True
     n_digits = sum(map(str.isdigit, value))
-    is_in_query = found["sign"] == "=" and n_digits >= 2 and _IN_QUERY.search(before) is not None
+    is_in_query = match["sign"] == "=" and n_digits >= 2 and _IN_QUERY.search(before) is not None
     if is_in_query or (value.isalnum() and not value.islower() and _is_by_chance(value, kind)):
         return True
-    if kind == _LOGIN and found["sign"] == ": " and value.isalnum():
+    if kind == _LOGIN and match["sign"] == ": " and value.isalnum():
         return n_digits > 0  # YAML
     return n_digits >= 2 and not _CODE_LIKE.fullmatch(value)
 

@@ -42,8 +42,8 @@ def form_for(document: TextDocument, end: int, new: str) -> BlockForm:
     Its lines end as those beside it do.
     """
     lines = document.lines
-    beside = (lines[max(end - 1, 0)], lines[0])
-    found = next(filter(None, map(line_end, beside)), dominant_line_end(new))
+    neighbours = (lines[max(end - 1, 0)], lines[0])
+    found = next(filter(None, map(line_end, neighbours)), dominant_line_end(new))
     if found == "\r" and ("\n" in document.text or "\n" in new):
         found = "\n"  # a `"\r"` would take in a line that is empty
     at_end = end >= len(lines) or (end == len(lines) - 1 and not lines[end])
@@ -74,9 +74,9 @@ def find_blocks(lines: Sequence[str], known: Collection[str]) -> BlockScan:
     """The blocks of known ids in `lines` (with their line ends), of either style."""
     blocks: list[InlineBlock] = []
     broken: set[str] = set()
-    behind = 0
+    copied_to = 0
     for number, line in enumerate(lines if known else ()):
-        if number < behind or not (line[:1] in _FIRST or '"id"' in line):
+        if number < copied_to or not (line[:1] in _FIRST or '"id"' in line):
             continue
         block = None
         if line[0] == "`":
@@ -85,7 +85,7 @@ def find_blocks(lines: Sequence[str], known: Collection[str]) -> BlockScan:
             block = marker_block.read(lines, number, known)
         if block is not None:
             blocks.append(block)
-            behind = block.end
+            copied_to = block.end
             continue
         if (named := _block_id_at(line)) is not None and named in known:
             broken.add(named)

@@ -230,7 +230,9 @@ class BlockMatcher:
         ]
         if len(shown) > 1:
             raise self._ambiguous_error(shown)
-        if not shown or any(one.start < shown[0].end and shown[0].start < one.end for one in spans):
+        if not shown or any(
+            span.start < shown[0].end and shown[0].start < span.end for span in spans
+        ):
             return
         if spans and self._is_blank(shown[0]):
             return

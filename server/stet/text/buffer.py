@@ -189,8 +189,10 @@ class TextBuffer:
             made.pop()
         taken = lines[first : last + 1]
         # A last line that is only reached is as it was, whatever reads alike before it.
-        n_kept = int(end_column == 0 and made[-1:] == taken[-1:])
-        effects = line_changes(first, taken[: len(taken) - n_kept], made[: len(made) - n_kept])
+        n_unchanged = int(end_column == 0 and made[-1:] == taken[-1:])
+        effects = line_changes(
+            first, taken[: len(taken) - n_unchanged], made[: len(made) - n_unchanged]
+        )
         self._replace_lines(first, taken, made)
         self._text = None
         self.size += len(text)

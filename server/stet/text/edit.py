@@ -65,9 +65,9 @@ class TextEdit:
         """
         self._check(text)
         pieces, done = [], 0
-        for one in self.replacements:
-            pieces += [text[done : one.start], one.text]
-            done = one.end
+        for replacement in self.replacements:
+            pieces += [text[done : replacement.start], replacement.text]
+            done = replacement.end
         return "".join((*pieces, text[done:]))
 
     def changes(self, text: str) -> bool:
@@ -81,9 +81,9 @@ class TextEdit:
             return False
         start, end = self.replacements[0].start, self.replacements[-1].end
         pieces, done = [], start
-        for one in self.replacements:
-            pieces += [text[done : one.start], one.text]
-            done = one.end
+        for replacement in self.replacements:
+            pieces += [text[done : replacement.start], replacement.text]
+            done = replacement.end
         return "".join(pieces) != text[start:end]
 
     def compose(self, then: "TextEdit") -> "TextEdit":
@@ -97,12 +97,14 @@ class TextEdit:
         new text.
         """
         shift = 0
-        for one in self.replacements:
-            if offset < one.start or (offset == one.start and bias is Bias.LEFT):
+        for replacement in self.replacements:
+            if offset < replacement.start or (offset == replacement.start and bias is Bias.LEFT):
                 break
-            if offset < one.end:
-                return one.start + shift + (len(one.text) if bias is Bias.RIGHT else 0)
-            shift += len(one.text) - (one.end - one.start)
+            if offset < replacement.end:
+                return (
+                    replacement.start + shift + (len(replacement.text) if bias is Bias.RIGHT else 0)
+                )
+            shift += len(replacement.text) - (replacement.end - replacement.start)
         return offset + shift
 
     def _check(self, text: str) -> None:
@@ -131,14 +133,14 @@ class _OpStream:
     @staticmethod
     def _all(edit: TextEdit) -> Iterator[_EditOp]:
         done = 0
-        for one in edit.replacements:
+        for replacement in edit.replacements:
             steps = (
-                _EditOp("keep", one.start - done),
-                _EditOp("delete", one.end - one.start),
-                _EditOp("insert", len(one.text), one.text),
+                _EditOp("keep", replacement.start - done),
+                _EditOp("delete", replacement.end - replacement.start),
+                _EditOp("insert", len(replacement.text), replacement.text),
             )
             yield from (step for step in steps if step.n)
-            done = one.end
+            done = replacement.end
         yield _EditOp("rest", 0)
 
     def take(self, n: int) -> _EditOp:
@@ -162,11 +164,11 @@ def _composed(first: _OpStream, then: _OpStream) -> Iterator[_EditOp]:
             yield then.take(then.head.n)
         else:
             n = min(one.head.n for one in (first, then) if one.head.kind != "rest")
-            made, kept = first.take(n), then.take(n)
-            if kept.kind == "keep":
+            made, unchanged = first.take(n), then.take(n)
+            if unchanged.kind == "keep":
                 yield made
             elif made.kind == "keep":
-                yield kept
+                yield unchanged
 
 
 def _collected(steps: Iterator[_EditOp]) -> Iterator[Replacement]:

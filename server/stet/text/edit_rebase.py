@@ -69,9 +69,9 @@ def line_edit(start: int, old: str, new: str) -> TextEdit:
 def _lines_of(edit: TextEdit, document: TextDocument) -> tuple[int, int]:
     """The lines that `edit` touches and one on either side, half-open."""
     start = document.position_at(edit.replacements[0].start)
-    end = document.position_at(max(one.end for one in edit.replacements))
-    behind = end.line + 2 if end.character else end.line + 1
-    return max(0, start.line - 1), min(behind, len(document.lines))
+    end = document.position_at(max(replacement.end for replacement in edit.replacements))
+    stop = end.line + 2 if end.character else end.line + 1
+    return max(0, start.line - 1), min(stop, len(document.lines))
 
 
 def _start_of(document: TextDocument, line: int) -> int:
@@ -96,5 +96,5 @@ def _map_lines(
 
 def _shifted(edit: TextEdit, start: int) -> Iterator[Replacement]:
     """The replacements, in offsets from `start` on."""
-    for one in edit.replacements:
-        yield Replacement(one.start - start, one.end - start, one.text)
+    for replacement in edit.replacements:
+        yield Replacement(replacement.start - start, replacement.end - start, replacement.text)

@@ -19,11 +19,11 @@ class FrozenLines(Sequence[str]):
     Whoever changes the list holds `lock` and tells `before_replace` of it.
     """
 
-    def __init__(self, live: list[str], lock: threading.Lock) -> None:
-        """Freeze `live`; `lock` guards it and is one for all that is frozen of it."""
-        self._live = live
+    def __init__(self, lines: list[str], lock: threading.Lock) -> None:
+        """Freeze `lines`; `lock` guards it and is one for all that is frozen of it."""
+        self._live = lines
         self._lock = lock
-        self._n = len(live)
+        self._n = len(lines)
         self._starts = [0]
         self._pieces: list[tuple[int, Sequence[str] | None]] = [(0, None)]
         """What stands from each start on: lines that are no longer in the list, or (None) those of the

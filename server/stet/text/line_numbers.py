@@ -80,7 +80,7 @@ def check_no_line_numbers(old_text: str, new_text: str, text: str) -> None:
     )
 
 
-def strip_consistent_numbers(content: str, first: int, beside: Sequence[str]) -> str:
+def strip_consistent_numbers(content: str, first: int, neighbours: Sequence[str]) -> str:
     r"""Whole lines for line `first` (1-based) without line numbers, if all of them carry their own.
 
     They do if they are what `stet.text.render` makes of lines that start there. There is no quoted
@@ -89,14 +89,14 @@ def strip_consistent_numbers(content: str, first: int, beside: Sequence[str]) ->
     Args:
         content: The lines, which end in `\n`.
         first: Where they go.
-        beside: The lines of the text there. If one begins like a numbered line, the text is of that
+        neighbours: The lines of the text there. If one begins like a numbered line, the text is of that
             kind, and the numbers belong to it.
     """
     bare = _strip_numbers(content)
     as_shown = number_lines([f"{line}\n" for line in _lines(bare)], first)
     if as_shown.removesuffix("\n") != content.removesuffix("\n"):
         return content
-    return content if any(map(_LINE_NUMBER.match, beside)) else bare
+    return content if any(map(_LINE_NUMBER.match, neighbours)) else bare
 
 
 def _has_line_number(line: str) -> bool:

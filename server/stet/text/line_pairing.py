@@ -20,7 +20,7 @@ def pair_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, in
         likely = enumerate(zip(words, new_words, strict=False))
         yield from ((i, i) for i, (one, other) in likely if _likeness(one, other))
         return
-    likeness = [[_likeness(one, other) for other in new_words] for one in words]
+    likeness = [[_likeness(word, other) for other in new_words] for word in words]
     best = _best(likeness, len(new))
     i = j = 0
     while i < len(old) and j < len(new):

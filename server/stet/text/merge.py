@@ -148,9 +148,11 @@ def _conversion(hunks: set[tuple[str, str]], unchanged: Sequence[str]) -> dict[s
     """Which line end became which, if it did so in every line that both sides have."""
     ends = {old: new for old, new in hunks if old != new and old and new}
     if ends:
-        kept = {line_end(line) for line in unchanged} | {old for old, new in hunks if old == new}
+        unchanged_ends = {line_end(line) for line in unchanged} | {
+            old for old, new in hunks if old == new
+        }
         several = {old for old, new in hunks if new and ends.get(old, new) != new}
-        ends = {old: new for old, new in ends.items() if old not in kept | several}
+        ends = {old: new for old, new in ends.items() if old not in unchanged_ends | several}
     return ends
 
 
@@ -208,11 +210,11 @@ def _overlapping_hunks(
         yield tuple(group[0]), tuple(group[1])
 
 
-def _overlap(one: LineHunk, other: LineHunk) -> bool:
-    """Whether two hunks share a line, or touch and both add lines; `one` starts no later."""
-    end = one.old_start + len(one.old)
+def _overlap(hunk: LineHunk, other: LineHunk) -> bool:
+    """Whether two hunks share a line, or touch and both add lines; `hunk` starts no later."""
+    end = hunk.old_start + len(hunk.old)
     if other.old_start == end:
-        return _line_delta([one]) > 0 and _line_delta([other]) > 0
+        return _line_delta([hunk]) > 0 and _line_delta([other]) > 0
     return other.old_start < end
 
 

@@ -28,15 +28,15 @@ def join_moved_blocks(
     sizes = {len(hunks[nth].old) for nth in out} & {len(hunks[nth].new) for nth in put}
     if not sizes or len(hunks) > _MAX_HUNKS:
         return tuple(hunks)
-    told = list(hunks)
+    result = list(hunks)
     blocks = _removable_blocks(hunks, [nth for nth in out if len(hunks[nth].old) in sizes], old)
     for nth in put:
-        for slid in _slides(told, nth, new) if len(hunks[nth].new) in sizes else ():
+        for slid in _slides(result, nth, new) if len(hunks[nth].new) in sizes else ():
             match = blocks.get(slid.new)
-            if match is not None and _have_lines_between(told, match, (nth, slid)):
-                told[match[0]], told[nth] = match[1], slid
+            if match is not None and _have_lines_between(result, match, (nth, slid)):
+                result[match[0]], result[nth] = match[1], slid
                 break
-    return tuple(told)
+    return tuple(result)
 
 
 def _removable_blocks(
@@ -73,7 +73,7 @@ def _slides(hunks: Sequence[LineHunk], nth: int, lines: Sequence[str]) -> Iterat
 
 def _have_lines_between(hunks: Sequence[LineHunk], *others: tuple[int, LineHunk]) -> bool:
     """Whether a line in common is left between any two hunks if some are told in other ways."""
-    told = list(hunks)
+    result = list(hunks)
     for nth, slid in others:
-        told[nth] = slid
-    return all(one.old_end < later.old_start for one, later in pairwise(told))
+        result[nth] = slid
+    return all(one.old_end < later.old_start for one, later in pairwise(result))

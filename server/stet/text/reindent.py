@@ -180,8 +180,8 @@ def _changed(
             i = partner[j]
             yield _merge_line(without_end(block[i]), hunk.old[i], line, indent), line_end(block[i])
         else:
-            own = line_end(block[j]) if j < len(block) else ""
-            yield _indented(line, indent), own or default
+            block_end = line_end(block[j]) if j < len(block) else ""
+            yield _indented(line, indent), block_end or default
 
 
 def _indented(line: str, indent: IndentRule) -> str:
@@ -229,10 +229,10 @@ def _merge_line_body(current: str, old: str, new: str) -> str:
     where = punctuation_origins(current)
     if any(bound and where[bound] == where[bound - 1] for bound in bounds):
         return new
-    kept = [current[where[a] : where[b]] for a, b in pairwise(bounds)]
+    sources = [current[where[a] : where[b]] for a, b in pairwise(bounds)]
     made: list[str] = []
     at = 0
     for hunk in diff_lines(old_tokens, new_tokens):
-        made += [*kept[at : hunk.old_start], *hunk.new]
+        made += [*sources[at : hunk.old_start], *hunk.new]
         at = hunk.old_start + len(hunk.old)
-    return "".join((*made, *kept[at:]))
+    return "".join((*made, *sources[at:]))

@@ -68,7 +68,7 @@ def _chain(error: BaseException, *, with_messages: bool) -> Iterator[str]:
         elif each.__context__ is not None and not each.__suppress_context__:
             waiting.append(("while handling", each.__context__))
         if isinstance(each, BaseExceptionGroup):
-            waiting += (("of the group", one) for one in each.exceptions)
+            waiting += (("of the group", exception) for exception in each.exceptions)
 
 
 def _calls(error: BaseException) -> Iterator[str]:

@@ -108,7 +108,9 @@ def find_secrets(text: str, *, wrapped: bool = False) -> tuple[Secret, ...]:
 def private_key_lines(text: str) -> tuple[str, ...]:
     """The lines of all private keys in a text, each long enough to be known again."""
     return tuple(
-        text[one.start : one.end] for one in _private_keys(text) if one.end - one.start > 15
+        text[private_key.start : private_key.end]
+        for private_key in _private_keys(text)
+        if private_key.end - private_key.start > 15
     )
 
 
@@ -193,11 +195,11 @@ def _public_blocks(text: str) -> list[tuple[int, int]]:
 
 def _merge_overlaps(found: list[Secret]) -> tuple[Secret, ...]:
     """Those that overlap as one, of the kind of the first."""
-    apart: list[Secret] = []
+    disjoint: list[Secret] = []
     for one in sorted(found, key=lambda each: each.start):
-        if apart and one.start < apart[-1].end:
-            last = apart[-1]
-            apart[-1] = Secret(last.start, max(last.end, one.end), last.kind)
+        if disjoint and one.start < disjoint[-1].end:
+            last = disjoint[-1]
+            disjoint[-1] = Secret(last.start, max(last.end, one.end), last.kind)
         else:
-            apart.append(one)
-    return tuple(apart)
+            disjoint.append(one)
+    return tuple(disjoint)

@@ -48,11 +48,11 @@ def join_surrogates(
         Both columns and the text, with the halves beside it that are part of a character now.
     """
     (first, last), (start, end) = lines, columns
-    before, behind = first[start - 1 : start] if start else "", last[end : end + 1]
-    if _is_high_surrogate(before) and _is_low_surrogate(text[:1] or behind):
+    before, after = first[start - 1 : start] if start else "", last[end : end + 1]
+    if _is_high_surrogate(before) and _is_low_surrogate(text[:1] or after):
         start, text = start - 1, before + text
-    if _is_low_surrogate(behind) and _is_high_surrogate(text[-1:]):
-        end, text = end + 1, text + behind
+    if _is_low_surrogate(after) and _is_high_surrogate(text[-1:]):
+        end, text = end + 1, text + after
     return start, end, text if text.isascii() else _PAIR.sub(_join_pair, text)
 
 

@@ -85,11 +85,11 @@ class KnownAddresses:
                 "characters to it."
             )
         if (
-            n_carried := self.n_sent_characters + address.n_path_characters
+            n_sent := self.n_sent_characters + address.n_path_characters
         ) > MAX_NEW_CHARACTERS_OF_CHAT:
             return (
                 "The host is known here, but the address is new, and with it the new addresses of "
-                f"this chat carry {n_carried} characters since you were last asked."
+                f"this chat carry {n_sent} characters since you were last asked."
             )
         return ""
 

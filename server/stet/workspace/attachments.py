@@ -51,7 +51,7 @@ class Attachments:
     def holds(self, uri: str) -> bool:
         """Whether a file or folder is itself among them."""
         key = canonical(uri)
-        return any(key == canonical(one) for one in (*self.files, *self.folders))
+        return any(key == canonical(file) for file in (*self.files, *self.folders))
 
     def _mapped(self, change: Callable[[str], str | None]) -> "Attachments":
         """With other URIs in place of those that `change` changes, or none for None; by key."""

@@ -67,7 +67,7 @@ def inspect_path(snapshot: Snapshot, uri: str, *, by_user: bool = False) -> Path
     entry, target = snapshot.system.stat(path), snapshot.system.stat(real)
     missing, above = _missing_parts(snapshot.system, path) if target is None else ([], None)
     name = snapshot.name_of(uri)
-    ground = PathStatus(
+    status = PathStatus(
         (name,) if real == path else (name, snapshot.name_of(uri_of(real))),
         real=real,
         is_link=entry is not None and entry.kind is FileKind.LINK,
@@ -84,10 +84,10 @@ def inspect_path(snapshot: Snapshot, uri: str, *, by_user: bool = False) -> Path
     )
     if refusal is None:
         against_new = _creation_refusal(snapshot.system, name, missing, entry or target)
-        return replace(ground, creation_refusal=against_new)
+        return replace(status, creation_refusal=against_new)
     if refusal.rule == "outside" and by_link:
         refusal = Refusal("link", f"{name!r} leads out of the workspace by a link.")
-    return replace(ground, refusal=refusal)
+    return replace(status, refusal=refusal)
 
 
 def _pathless_status(snapshot: Snapshot, uri: str) -> PathStatus:

@@ -101,15 +101,15 @@ class Redactor:
                 next thousand characters.
             most: Counted before marks are put in.
         """
-        told = self.redact(text[: most + _LOOKBEHIND]).text
+        redacted = self.redact(text[: most + _LOOKBEHIND]).text
         at = n_before = 0
-        for mark in MARK.finditer(told):
+        for mark in MARK.finditer(redacted):
             left = most - n_before
             if mark.start() - at >= left:
                 break
             n_before += mark.start() - at + len(self._secrets.get(mark.group(), mark.group()))
             at = mark.end()
-        return told[: at + max(0, most - n_before)]
+        return redacted[: at + max(0, most - n_before)]
 
     def secret_spans(self, text: str) -> list[tuple[int, int]]:
         """Find where the secrets of a text are.
@@ -124,7 +124,7 @@ class Redactor:
         from stet.text.secrets import find_secrets  # late, as above
 
         self.redact(text)  # what is found now is known in other texts
-        found = [(one.start, one.end, one.kind) for one in find_secrets(text)]
+        found = [(secret.start, secret.end, secret.kind) for secret in find_secrets(text)]
         with self._lock:
             found += self._known.find_spans(text)
         return [(start, end) for start, end, _ in _joined(found)]

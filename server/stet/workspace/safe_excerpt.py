@@ -24,8 +24,8 @@ def safe_line(text: str, redactor: Redactor | None, most: int = MAX_LINE) -> str
     quoted = quote_line(text)
     if redactor is None or len(quoted) <= MAX_LINE:
         return quoted
-    told = quote_line(redactor.excerpt(text.strip(), max(0, most)))
-    return told if told.endswith(" …") else f"{told} …".lstrip()
+    line = quote_line(redactor.excerpt(text.strip(), max(0, most)))
+    return line if line.endswith(" …") else f"{line} …".lstrip()
 
 
 def excerpt(text: str, most: int, redactor: Redactor | None) -> str:

@@ -42,13 +42,13 @@ def split_passages(lines: Sequence[str], definitions: Iterable[Definition]) -> I
         definitions: In order of their first lines. Where two overlap by half, the second yields.
     """
     last: Chunk | None = None
-    for each in _merged_chunks(lines, definitions):
-        if last is not None and not each.name and _closes(lines, each):
-            last = replace(last, end=each.end)
+    for merged_chunk in _merged_chunks(lines, definitions):
+        if last is not None and not merged_chunk.name and _closes(lines, merged_chunk):
+            last = replace(last, end=merged_chunk.end)
             continue
         if last is not None:
             yield last
-        last = each
+        last = merged_chunk
     if last is not None:
         yield last
 
@@ -64,20 +64,20 @@ def _merged_chunks(lines: Sequence[str], definitions: Iterable[Definition]) -> I
     """The passages, with those apart that close what others open."""
     open_: list[_OpenDefinition] = []
     at = 0
-    for each in definitions:
-        while open_ and open_[-1].end <= max(each.first, at):
+    for definition in definitions:
+        while open_ and open_[-1].end <= max(definition.first, at):
             yield from _passage(lines, at, open_[-1].end, open_[-1])
             at = open_.pop().end
         owner = open_[-1] if open_ else None
         if owner and (len(open_) == MAX_DEPTH or not owner.definition.is_container):
             continue
-        first = max(each.first, at, owner.definition.head + 1 if owner else 0)
-        end = min(each.end, owner.end) if owner else each.end
-        if each.head < first or first >= end:
+        first = max(definition.first, at, owner.definition.head + 1 if owner else 0)
+        end = min(definition.end, owner.end) if owner else definition.end
+        if definition.head < first or first >= end:
             continue
         yield from _passage(lines, at, first, owner)
         at = first
-        open_.append(_OpenDefinition(each, end, owner.path if owner else ""))
+        open_.append(_OpenDefinition(definition, end, owner.path if owner else ""))
     for owner in reversed(open_):
         yield from _passage(lines, at, owner.end, owner)
         at = owner.end

@@ -119,7 +119,7 @@ def make_entry(source: SourceFile) -> IndexEntry:
     # Looking for secrets costs nearly as much as all the rest.
     redacted = _redact_file(name, text) if is_sent else None
     fields = [make_fields(name, chunk, lines, redacted) for chunk in chunks]
-    meant = [digest(each.meant) for each in fields]
+    meant = [digest(field.meant) for field in fields]
     return IndexEntry(uri, name, stamp, chunks, fields, meant)
 
 
@@ -143,9 +143,9 @@ def _blank_secrets(text: str, secrets: Sequence[Secret]) -> str:
     """A text with spaces in the place of secrets, which are none of its words."""
     parts: list[str] = []
     copied_to = 0
-    for one in secrets:
-        parts += (text[copied_to : one.start], " " * (one.end - one.start))
-        copied_to = one.end
+    for secret in secrets:
+        parts += (text[copied_to : secret.start], " " * (secret.end - secret.start))
+        copied_to = secret.end
     return "".join((*parts, text[copied_to:]))
 
 

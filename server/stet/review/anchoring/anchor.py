@@ -195,13 +195,15 @@ class Anchor(TrackedSpan):
             return self.proposed
         before, after = self._around
         ends = {line_end(before), line_end(after)} - {""}
-        own_lines = line_ends(self.proposed) if self._may_have_other_ends() else frozenset()
+        proposed_ends = line_ends(self.proposed) if self._may_have_other_ends() else frozenset()
         end = (
-            next(iter(ends or own_lines or {"\n"})) if len(ends) < 2 and len(own_lines) < 2 else ""
+            next(iter(ends or proposed_ends or {"\n"}))
+            if len(ends) < 2 and len(proposed_ends) < 2
+            else ""
         )
         text = (
-            self.proposed.replace(next(iter(own_lines)), end)
-            if end and own_lines
+            self.proposed.replace(next(iter(proposed_ends)), end)
+            if end and proposed_ends
             else self.proposed
         )
         return text if not after or line_end(text) else text + (end or "\n")
@@ -253,9 +255,9 @@ class Anchor(TrackedSpan):
                 self.first = self.end = gaps[0]
                 self._around = lines_around(lines, self.first, self.end)  # with the ends of now
         elif self.first == self.end:
-            wanted = whole_lines(self.proposed) if self._was_filled else ()
-            if wanted and tuple(lines[self.first : self.first + len(wanted)]) == wanted:
-                self.end += len(wanted)
+            expected = whole_lines(self.proposed) if self._was_filled else ()
+            if expected and tuple(lines[self.first : self.first + len(expected)]) == expected:
+                self.end += len(expected)
             else:
                 self._around = lines_around(lines, self.first, self.end)
         self._was_filled = False
@@ -269,14 +271,14 @@ class Anchor(TrackedSpan):
 
     def _trim_edge_lines(self, lines: Sequence[str]) -> None:
         """Lines that were only put before or behind its own are not its inside."""
-        own_lines = [without_end(line) for line in self._base]
-        while (n_lines := self.end - self.first) > len(own_lines):
+        base_lines = [without_end(line) for line in self._base]
+        while (n_lines := self.end - self.first) > len(base_lines):
             if self._text_in(lines) == self.proposed:
                 return
             hunks = diff_lines(
-                own_lines, [without_end(line) for line in lines[self.first : self.end]]
+                base_lines, [without_end(line) for line in lines[self.first : self.end]]
             )
-            if hunks and hunks[-1].old_start == len(own_lines):
+            if hunks and hunks[-1].old_start == len(base_lines):
                 self.end -= len(hunks[-1].new)
             if hunks and hunks[0].old_start == 0 and not hunks[0].old and self.end > self.first:
                 self.first += len(hunks[0].new)
@@ -328,11 +330,11 @@ class Anchor(TrackedSpan):
 
     def find_text(self, lines: Sequence[str], text: str) -> tuple[int, int] | None:
         """The lines within its place on which exactly `text` stands, if it does so once."""
-        wanted = whole_lines(text)
-        n, place = len(wanted), lines[self.first : self.end]
-        if not wanted:
+        expected = whole_lines(text)
+        n, place = len(expected), lines[self.first : self.end]
+        if not expected:
             return None if place else (self.first, self.first)
-        found = find_line_runs(place, wanted)
+        found = find_line_runs(place, expected)
         return (self.first + found[0], self.first + found[0] + n) if len(found) == 1 else None
 
     def replacement(self, document: TextDocument, text: str) -> Replacement:

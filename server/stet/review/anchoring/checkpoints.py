@@ -55,9 +55,9 @@ class _Checkpoint(NamedTuple):
         """The anchors, in order of place."""
         return {
             anchor: _AnchorState(
-                anchor, LineSpan(first, end, is_lost), folds, anchor in self.conflicts
+                anchor, LineSpan(first, end, is_lost), records, anchor in self.conflicts
             )
-            for anchor, (first, end, is_lost, folds) in zip(
+            for anchor, (first, end, is_lost, records) in zip(
                 self.anchors, self.states.rows(), strict=True
             )
         }
@@ -86,7 +86,7 @@ class RevisionCheckpoints:
         ):
             return
         before = lines_before(splices, lines)
-        conflicts = frozenset([one for one in anchors if one.merged is None])
+        conflicts = frozenset([anchor for anchor in anchors if anchor.merged is None])
         states = placement_of(anchors)
         text = _Checkpoint(len(before), _fingerprint(before), tuple(anchors), states, conflicts)
         known = next((one for one in self._texts if one[:2] == text[:2]), None)
@@ -130,7 +130,7 @@ class RevisionCheckpoints:
 
     def _find(self, lines: Sequence[str]) -> _Checkpoint | None:
         """A text that it has had, if this is one."""
-        as_long = [one for one in self._texts if one.n_lines == len(lines)]
+        as_long = [text for text in self._texts if text.n_lines == len(lines)]
         fingerprint = _fingerprint(lines) if as_long else 0
         return next((one for one in as_long if one.fingerprint == fingerprint), None)
 

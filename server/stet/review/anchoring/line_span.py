@@ -92,14 +92,18 @@ def push_redo(
     if room < 0:
         return (record._replace(redo_records=()),)
     alone = record._replace(redo_records=())
-    remaining = [one for one in redo_records if one._replace(redo_records=()) != alone]
+    remaining = [
+        redo_record
+        for redo_record in redo_records
+        if redo_record._replace(redo_records=()) != alone
+    ]
     while remaining and _n_records(remaining) > room:
         del remaining[0]
     return (*remaining, record)
 
 
 def _n_records(records: Sequence[ChangeRecord]) -> int:
-    return sum(1 + _n_records(fold.redo_records) for fold in records)
+    return sum(1 + _n_records(record.redo_records) for record in records)
 
 
 def redo_sequence(redo_records: tuple[ChangeRecord, ...]) -> tuple[ChangeRecord, ...]:

@@ -80,7 +80,7 @@ class _RemovedLines(NamedTuple):
             if (context := self._matching_context(lines, at))
         }
         most = max(map(len, found.values()), default=0)
-        best = [at for at, told in found.items() if len(told) == most]
+        best = [at for at, matching in found.items() if len(matching) == most]
         return (
             (best[0], most if is_distinctive(found[best[0]]) else 0)
             if len(best) == 1

@@ -369,8 +369,8 @@ class TrackedDocument:
         anchors = [self._by_hunk[one] for one in run.hunks]
         first, end = min(one.first for one in anchors), max(one.end for one in anchors)
         lines = self.lines[first:end]
-        if (told := self.in_flight.match_run(run, lines)) is not None:
-            place = told[hunk]
+        if (matched := self.in_flight.match_run(run, lines)) is not None:
+            place = matched[hunk]
         else:
             if (found := self._arrived_alone(anchor, text)) or hunk in self.in_flight.present:
                 return found

@@ -229,8 +229,9 @@ class TrackedSpan:
             if (last.added, last.removed) == (removed, added) and back in backs:
                 return True
         return bool(self._redo_records) and any(
-            (one.offset_after, one.added, one.removed) == (back, removed, added)
-            for one in self._redo_records
+            (redo_record.offset_after, redo_record.added, redo_record.removed)
+            == (back, removed, added)
+            for redo_record in self._redo_records
         )
 
     def _is_inverse(self, change: LineChange, record: ChangeRecord) -> bool:
@@ -286,7 +287,9 @@ class TrackedSpan:
         """It was found to stand so many lines below where the changes have led it."""
         if n_lines:
             self._undo_records = _shift_last_record(self._undo_records, n_lines)
-            self._redo_records = tuple(one.shifted(n_lines) for one in self._redo_records)
+            self._redo_records = tuple(
+                redo_record.shifted(n_lines) for redo_record in self._redo_records
+            )
 
     def _choose_candidate(self, lines: Sequence[str]) -> None:
         """Take the first way on which the lines that came back are those that were taken away."""
@@ -379,4 +382,4 @@ class TrackedSpan:
 
 def _shift_last_record(records: tuple[ChangeRecord, ...], n_lines: int) -> tuple[ChangeRecord, ...]:
     """`records`, the last of which left the place so many lines lower than it was said to."""
-    return (*records[:-1], *(one.shifted(n_lines) for one in records[-1:]))
+    return (*records[:-1], *(record.shifted(n_lines) for record in records[-1:]))

@@ -38,7 +38,7 @@ class UndoneInEditor:
     def add(self, anchor: Anchor, texts: Iterable[str]) -> None:
         """Follow the anchor of a hunk that waits again; `texts` are those that a redo of it leads to."""
         self._anchors[anchor.hunk] = anchor
-        self._texts[anchor.hunk] = frozenset((len(split_lines(one)), hash(one)) for one in texts)
+        self._texts[anchor.hunk] = frozenset((len(split_lines(text)), hash(text)) for text in texts)
 
     def is_redone(self, hunk: str, lines: Sequence[str]) -> bool:
         """Return whether a text is what the redo of a hunk leads to."""

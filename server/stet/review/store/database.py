@@ -155,8 +155,8 @@ class Database:
                 lost: tuple[str, ...] = ()
                 if not self._update_states(rows):
                     self._write_texts(of_hunks.values())
-                    n_kept = many(_KEEP_HUNK, rows).rowcount
-                    lost = self._foreign_hunks(batch.hunks) if n_kept < len(rows) else ()
+                    n_written = many(_KEEP_HUNK, rows).rowcount
+                    lost = self._foreign_hunks(batch.hunks) if n_written < len(rows) else ()
                 many(_DROP_SNAPSHOT, ((owner, file) for file in batch.anchor_snapshots))
                 many(
                     "INSERT INTO footing (owner, file, fields, text) VALUES (?, ?, ?, ?)", snapshots
@@ -277,8 +277,8 @@ class Database:
         # As long as nobody has typed within it, the two are these.
         base = old if hunk.base == hunk.old else _name_text(hunk.base, texts)
         proposed = new if hunk.proposed == hunk.new else _name_text(hunk.proposed, texts)
-        is_kept = (hunk.id, self._owner.run, is_live(hunk), now, hunk_fields(hunk))
-        return (*is_kept, old, new, base, proposed)
+        state_values = (hunk.id, self._owner.run, is_live(hunk), now, hunk_fields(hunk))
+        return (*state_values, old, new, base, proposed)
 
     def _update_states(self, rows: Sequence[tuple[object, ...]]) -> bool:
         """Write hunks that are there with these very texts, as most are that are decided; False if not

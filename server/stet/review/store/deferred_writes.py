@@ -44,7 +44,10 @@ class DeferredWrites:
         """Drop older states of hunks and texts that are about to be added to `batch`."""
         for hunk in hunks:
             self._batch.hunks.pop(hunk.id, None)
-        older = [self._batch.anchor_snapshots.pop(canonical(one.uri), None) for one in snapshots]
+        older = [
+            self._batch.anchor_snapshots.pop(canonical(snapshot.uri), None)
+            for snapshot in snapshots
+        ]
         if any(older):
             waiting, self._batch.hunks = self._batch.hunks, {}
             batch.add(waiting.values(), (), decision=self._batch.decision)

@@ -82,9 +82,9 @@ def drop_old(connection: sqlite3.Connection, owner: str, now: float) -> None:
         connection.execute(_DROP_HUNKS, bounds)
     # Read before the lock is taken, for that takes its time where there is much; the hunks last, so that
     # none is missing that stands in one of these.
-    standing = connection.execute(_SNAPSHOT_FIELDS, bounds).fetchall()
+    rows = connection.execute(_SNAPSHOT_FIELDS, bounds).fetchall()
     ids = {hunk_id for (hunk_id,) in connection.execute(_IDS, bounds)}
-    empty = [(nth, fields) for nth, fields in standing if not _names(fields) & ids]
+    empty = [(nth, fields) for nth, fields in rows if not _names(fields) & ids]
     if empty:
         with transaction(connection):
             # With the fields: the number may be that of another one by now.

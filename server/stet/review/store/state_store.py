@@ -133,7 +133,9 @@ class StateStore:
     def note_snapshots(self, snapshots: Sequence[AnchorSnapshot]) -> None:
         """Where the hunks of some files stand now, to be kept by the next `flush` or `keep`."""
         with self._lock:
-            others = [one for one in snapshots if not self._deferred.add_if_long((), [one])]
+            others = [
+                snapshot for snapshot in snapshots if not self._deferred.add_if_long((), [snapshot])
+            ]
             self._deferred.supersede((), others, self._batch)
             self._batch.add((), others, decision=False)
 
