@@ -14,7 +14,7 @@ from typing import Any
 import httpx2
 import openai
 
-from stet.text.content_coding import ACCEPTED, BadCoding, ContentDecoder
+from stet.text.content_coding import ACCEPTED, ContentDecoder, InvalidContentCoding
 
 ERROR_BYTES = 64_000
 """Decoded bytes of an error that are read; the rest is left out."""
@@ -111,7 +111,7 @@ class _BoundedBody(httpx2.AsyncByteStream):
                     # What is decoded comes at once: without this, nothing else is done meanwhile.
                     await asyncio.sleep(0)
             decoder.finish()
-        except BadCoding as error:
+        except InvalidContentCoding as error:
             raise BadBody(f"it {error}") from error
 
     async def aclose(self) -> None:

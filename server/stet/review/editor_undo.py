@@ -15,13 +15,13 @@ from stet.review.anchoring.replay import lines_before
 from stet.review.anchoring.text_states import HunkInText, TextState
 from stet.review.anchoring.tracked_document import TrackedDocument
 from stet.review.hunk_store import HunkStore
-from stet.review.noting import hunks_in_text, note_text
 from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkState, replace_hunk
 from stet.review.rebase import rebase_hunks, reopen_undone
+from stet.review.text_notes import hunks_in_text, note_text
 from stet.text.change import TextChange
 
 
-class _Way(NamedTuple):
+class _StateChange(NamedTuple):
     """The hunks that a known text has in another state than now, or in another place."""
 
     waiting: list[HunkInText]
@@ -30,47 +30,47 @@ class _Way(NamedTuple):
 
 
 def follow_editor(
-    book: HunkStore, track: TrackedDocument, changes: Sequence[TextChange], lines: Sequence[str]
+    store: HunkStore, tracked: TrackedDocument, changes: Sequence[TextChange], lines: Sequence[str]
 ) -> None:
     """Move the hunks of an open document, and let those wait again that the editor's undo took back.
 
     Args:
-        book: All hunks.
-        track: The document.
+        store: All hunks.
+        tracked: The document.
         changes: What happened to its text, in order.
         lines: The text after it.
     """
-    known = track.undone.texts.find(changes, lines) if track.in_flight is None else None
+    known = tracked.undone.texts.find(changes, lines) if tracked.in_flight is None else None
     if known is None:
-        rebase_hunks(book, track, changes, lines)
-        if reopen_undone(book, track, changes):
-            note_text(book, track)
+        rebase_hunks(store, tracked, changes, lines)
+        if reopen_undone(store, tracked, changes):
+            note_text(store, tracked)
         return
-    before = hunks_in_text(book, track)
-    with book.batch():
-        rebase_hunks(book, track, changes, lines)
-        if track.in_flight is None:
-            _restore(book, track, known, before)
-        _ = reopen_undone(book, track, changes)
-        _put_in_order(track, known)
+    before = hunks_in_text(store, tracked)
+    with store.batch():
+        rebase_hunks(store, tracked, changes, lines)
+        if tracked.in_flight is None:
+            _restore(store, tracked, known, before)
+        _ = reopen_undone(store, tracked, changes)
+        _put_in_order(tracked, known)
     splices = [change.splice for change in changes if change.splice is not None]
     if len(splices) == len(changes):
-        track.undone.texts.note(lines_before(splices, lines), before)
-    note_text(book, track)
+        tracked.undone.texts.note(lines_before(splices, lines), before)
+    note_text(store, tracked)
 
 
 def _restore(
-    book: HunkStore, track: TrackedDocument, known: TextState, before: Sequence[HunkInText]
+    store: HunkStore, tracked: TrackedDocument, known: TextState, before: Sequence[HunkInText]
 ) -> None:
     """Give hunks the states and places that they had in this text.
 
     Args:
-        book: All hunks.
-        track: The document, which reads like the known text.
+        store: All hunks.
+        tracked: The document, which reads like the known text.
         known: The text.
         before: The hunks as they were before the change.
     """
-    way = _way_to(book, track, known)
+    way = _changes_to(store, tracked, known)
     waited = {one.hunk.id for one in before if not one.is_accepted}
     # The difference may have told of some of them already, but not in which order they were accepted.
     redone = [
@@ -78,37 +78,37 @@ def _restore(
         for one in known.hunks
         if one.is_accepted
         and one.hunk.id in waited
-        and book[one.hunk.id].state is HunkState.ACCEPTED
+        and store[one.hunk.id].state is HunkState.ACCEPTED
     ]
     if not any(way) and not redone:
         return
     for one in way.accepted:
-        _settle(track, one)
+        _settle(tracked, one)
     for one in way.waiting:
-        _settle(track, one)
-    _move(track, way.moved, known)
+        _settle(tracked, one)
+    _move(tracked, way.moved, known)
     # The hunk that was accepted first is redone first: after a restart the order of the changes tells.
     order = {one.hunk.id: one.hunk.changed for one in before}
     waiting = sorted(way.waiting, key=lambda one: -order.get(one.hunk.id, 0))
     accepted = sorted((*way.accepted, *redone), key=lambda one: one.hunk.changed)
     turned = {one.hunk.id for one in (*waiting, *accepted)}
-    track.undone.due = [
-        *(one for one in track.undone.due if one not in turned),
+    tracked.undone.due = [
+        *(one for one in tracked.undone.due if one not in turned),
         *(one.hunk.id for one in waiting),
     ]
     for hunks, state in ((waiting, HunkState.UNDONE), (accepted, HunkState.ACCEPTED)):
         for one in hunks:
             old, new = one.hunk.old, one.hunk.new
-            hunk = replace_hunk(book[one.hunk.id], state=state, old=old, new=new, reason="")
-            book.save(hunk, stands=track.uri)
-    book.notify(track.uri)
+            hunk = replace_hunk(store[one.hunk.id], state=state, old=old, new=new, reason="")
+            store.save(hunk, stands=tracked.uri)
+    store.notify(tracked.uri)
 
 
-def _way_to(book: HunkStore, track: TrackedDocument, known: TextState) -> _Way:
+def _changes_to(store: HunkStore, tracked: TrackedDocument, known: TextState) -> _StateChange:
     """Return the hunks that are to change, and how."""
-    way = _Way([], [], [])
+    way = _StateChange([], [], [])
     for one in known.hunks:
-        hunk, anchor = book[one.hunk.id], track.anchor(one.hunk.id)
+        hunk, anchor = store[one.hunk.id], tracked.anchor(one.hunk.id)
         if anchor is None or isinstance(anchor, BlockAnchor) or hunk.inline:
             continue
         if hunk.state is (HunkState.ACCEPTED if one.is_accepted else HunkState.PENDING):
@@ -116,7 +116,7 @@ def _way_to(book: HunkStore, track: TrackedDocument, known: TextState) -> _Way:
                 way.moved.append(one)
         elif one.is_accepted and _may_be_accepted(hunk):
             way.accepted.append(one)
-        elif not one.is_accepted and _may_wait(track, hunk):
+        elif not one.is_accepted and _may_wait(tracked, hunk):
             way.waiting.append(one)
     return way
 
@@ -126,36 +126,36 @@ def _may_be_accepted(hunk: Hunk) -> bool:
     return hunk.state is HunkState.UNDONE or hunk.reason == UNDONE_IN_EDITOR
 
 
-def _may_wait(track: TrackedDocument, hunk: Hunk) -> bool:
+def _may_wait(tracked: TrackedDocument, hunk: Hunk) -> bool:
     """Return whether a hunk was accepted until the last change, and not to be undone by Stet."""
     if hunk.state is HunkState.ACCEPTED:
-        return hunk.id not in track.undone.given_up
-    return hunk.id in track.undone.due
+        return hunk.id not in tracked.undone.given_up
+    return hunk.id in tracked.undone.due
 
 
-def _settle(track: TrackedDocument, one: HunkInText) -> None:
+def _settle(tracked: TrackedDocument, one: HunkInText) -> None:
     """Put the anchor of a hunk that was turned round where the hunk stands in the known text."""
     old, new = one.hunk.old, one.hunk.new
     base, proposed = (new, old) if one.is_accepted else (old, new)
     place = (one.first, one.end)
-    track.settle(Anchor(one.hunk.id, track.lines, place, base, proposed, was_written=True))
+    tracked.settle(Anchor(one.hunk.id, tracked.lines, place, base, proposed, was_written=True))
 
 
-def _move(track: TrackedDocument, moved: Sequence[HunkInText], known: TextState) -> None:
+def _move(tracked: TrackedDocument, moved: Sequence[HunkInText], known: TextState) -> None:
     """Put anchors back where their hunks stand in the known text, unless others stand there by now."""
     there = {one.hunk.id for one in known.hunks}
     for one in moved:
-        anchor = track.anchor(one.hunk.id)
+        anchor = tracked.anchor(one.hunk.id)
         assert anchor is not None, "it was found a moment ago"
-        others = () if one.is_accepted else track.overlapping((one.first, one.end))
+        others = () if one.is_accepted else tracked.overlapping((one.first, one.end))
         if all(other.hunk in there for other in others):
-            anchor.restore_span(LineSpan(one.first, one.end, is_lost=False), track.lines)
-    _put_in_order(track, known)
+            anchor.restore_span(LineSpan(one.first, one.end, is_lost=False), tracked.lines)
+    _put_in_order(tracked, known)
 
 
-def _put_in_order(track: TrackedDocument, known: TextState) -> None:
+def _put_in_order(tracked: TrackedDocument, known: TextState) -> None:
     """Bring the live anchors in order of place; at one point in that of the known text."""
     ranks: Mapping[str, int] = {one.hunk.id: nth for nth, one in enumerate(known.hunks)}
     last = len(ranks)
-    track.live.sort(key=lambda one: (one.first, one.end, ranks.get(one.hunk, last)))
-    resolve_overlaps(track.live, track.lines)
+    tracked.live.sort(key=lambda one: (one.first, one.end, ranks.get(one.hunk, last)))
+    resolve_overlaps(tracked.live, tracked.lines)

@@ -8,9 +8,9 @@ from stet.review.anchoring.edit_plan import EditPlan, plan_accept
 from stet.review.anchoring.overlap_resolution import resolve_overlaps
 from stet.review.anchoring.timed_out_edits import add_timed_out
 from stet.review.hunk_store import HunkStore
-from stet.review.noting import note_text
 from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState, replace_hunk
 from stet.review.rebase import catch_up, confirm_arrival
+from stet.review.text_notes import note_text
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 

@@ -14,8 +14,8 @@ from stet.review.anchoring.tracked_document import TrackedDocument
 from stet.review.anchoring.undo_detection import detect_editor_undo
 from stet.review.hunk_store import HunkStore
 from stet.review.inline_sync import sync_blocks
-from stet.review.noting import note_text
 from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState, replace_hunk
+from stet.review.text_notes import note_text
 from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument

@@ -14,11 +14,11 @@ from stet.review.anchoring.tracked_document import TrackedDocument
 from stet.review.editor_undo import follow_editor
 from stet.review.errors import UndoConflict
 from stet.review.hunk_store import HunkStore
-from stet.review.noting import note_text
 from stet.review.outbox import Outbox
 from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkState
 from stet.review.rebase import reopen_undone
 from stet.review.state_restore import copy_of
+from stet.review.text_notes import note_text
 from stet.text.buffer import TextBuffer
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument

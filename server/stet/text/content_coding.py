@@ -28,7 +28,7 @@ _GZIP = zlib.MAX_WBITS | 16
 _NAMES = {"gzip": "gzip", "x-gzip": "gzip", "deflate": "deflate"}
 
 
-class BadCoding(ValueError):
+class InvalidContentCoding(ValueError):
     """A body can't be decoded; the message says why, as a phrase about the body."""
 
 
@@ -39,16 +39,18 @@ class ContentDecoder:
         """Prepare for the codings that a `Content-Encoding` header lists.
 
         Raises:
-            BadCoding: If one of them is unknown, or they are too many.
+            InvalidContentCoding: If one of them is unknown, or they are too many.
         """
         named = [name.strip().lower() for name in header.split(",", MAX_CODINGS + 10)]
         codings = [name for name in named if name not in ("", "identity")]
         unknown = [name for name in codings if name not in _NAMES]
         if unknown:
             name = unknown[0][:_MAX_SHOWN]
-            raise BadCoding(f"is compressed as {name!r}, which was not asked for ({ACCEPTED} was)")
+            raise InvalidContentCoding(
+                f"is compressed as {name!r}, which was not asked for ({ACCEPTED} was)"
+            )
         if len(codings) > MAX_CODINGS:
-            raise BadCoding(f"is compressed more than {MAX_CODINGS} times")
+            raise InvalidContentCoding(f"is compressed more than {MAX_CODINGS} times")
         self._layers = [_Layer(_NAMES[name]) for name in reversed(codings)]
 
     @property
@@ -60,7 +62,7 @@ class ContentDecoder:
         """Decode the next part of the body, and yield after each step what it gave; may be nothing.
 
         Raises:
-            BadCoding: If the part is not in the coding, or decodes to nothing for too long.
+            InvalidContentCoding: If the part is not in the coding, or decodes to nothing for too long.
         """
         for at in range(0, len(data), PIECE):
             yield from _through(self._layers, data[at : at + PIECE])
@@ -69,17 +71,17 @@ class ContentDecoder:
         """Check that the body has ended where its codings end.
 
         Raises:
-            BadCoding: If it was cut off.
+            InvalidContentCoding: If it was cut off.
         """
         if any(layer.is_open for layer in self._layers):
-            raise BadCoding("is compressed and was cut off")
+            raise InvalidContentCoding("is compressed and was cut off")
 
 
 def decode(header: str, body: bytes, limit: int) -> bytes:
     """Return a whole body decoded, cut behind the byte after `limit`.
 
     Raises:
-        BadCoding: As `ContentDecoder` does.
+        InvalidContentCoding: As `ContentDecoder` does.
     """
     decoder, decoded = ContentDecoder(header), bytearray()
     for piece in decoder.feed(body):
@@ -135,13 +137,13 @@ class _Layer:
         try:
             piece = inflater.decompress(data, PIECE)
         except zlib.error as error:
-            raise BadCoding(f"is no {self._coding}, as which it was sent") from error
+            raise InvalidContentCoding(f"is no {self._coding}, as which it was sent") from error
         left = inflater.unconsumed_tail
         if inflater.eof:
             left, self._inflater, self._has_ended = inflater.unused_data, None, True
         self._n_silent = 0 if piece else self._n_silent + len(data) - len(left)
         if self._n_silent > MAX_SILENT:
-            raise BadCoding("decodes to nothing")
+            raise InvalidContentCoding("decodes to nothing")
         return piece, left
 
 

@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 from stet.system.helper_limits import limit_resources
-from stet.text.content_coding import BadCoding, decode
+from stet.text.content_coding import InvalidContentCoding, decode
 from stet.web.hidden_characters import strip_hidden, strip_to_line
 
 MEMORY = 1_500_000_000
@@ -47,7 +47,7 @@ def read_task(asked: dict[str, object], body: bytes) -> dict[str, object]:
         return _read(asked, body)
     except _PageTooLarge:
         return {"error": f"it grows to more than {asked['size']} bytes when it is unpacked"}
-    except BadCoding as error:
+    except InvalidContentCoding as error:
         return {"error": f"it {error}"}
     except ModuleNotFoundError as error:
         return {

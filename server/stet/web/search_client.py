@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 
 from stet.text.bounded_json import parse_bounded
-from stet.text.content_coding import ACCEPTED, BadCoding, ContentDecoder
+from stet.text.content_coding import ACCEPTED, ContentDecoder, InvalidContentCoding
 from stet.web.errors import WebError
 from stet.web.hidden_characters import strip_to_line
 from stet.web.search_endpoint import SearchEndpoint
@@ -84,7 +84,7 @@ async def _send(endpoint: SearchEndpoint, request: SearchRequest) -> tuple[int, 
                         raise _failure_error(endpoint, f"answered with more than {MAX_BYTES} bytes")
                     await asyncio.sleep(0)  # what is decompressed comes at once
             decoder.finish()
-        except BadCoding as error:
+        except InvalidContentCoding as error:
             raise _failure_error(endpoint, f"answered with a body that {error}") from error
         return response.status_code, bytes(body)
 

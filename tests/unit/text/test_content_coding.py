@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.text.content_coding import MAX_SILENT, PIECE, BadCoding, ContentDecoder, decode
+from stet.text.content_coding import MAX_SILENT, PIECE, ContentDecoder, InvalidContentCoding, decode
 
 CODINGS = ("gzip", "deflate", "raw deflate")
 
@@ -65,7 +65,7 @@ def test_parts_of_gzip_are_one_body_and_rubbish_behind_it_counts_for_nothing() -
     ],
 )
 def test_what_can_not_be_decoded_says_why(header: str, body: bytes, told: str) -> None:
-    with pytest.raises(BadCoding, match=told):
+    with pytest.raises(InvalidContentCoding, match=told):
         decode(header, body, 1000)
 
 
@@ -87,6 +87,6 @@ def test_what_decodes_to_nothing_is_given_up_in_short_steps(coding: str) -> None
     def decode_all() -> None:
         times.extend(time.process_time() for _ in ContentDecoder(coding).feed(nothing))
 
-    with pytest.raises(BadCoding, match="decodes to nothing"):
+    with pytest.raises(InvalidContentCoding, match="decodes to nothing"):
         decode_all()
     assert max(after - before for before, after in pairwise(times)) < 0.05

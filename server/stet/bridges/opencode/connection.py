@@ -21,7 +21,7 @@ from stet.bridges.opencode.address import Address
 from stet.bridges.opencode.errors import NotOpenCode, Refused, Unreachable
 from stet.system.socket_owner import SocketAddress, current_uid, foreign_owner
 from stet.text.bounded_output import MAX_LINE, quote_line
-from stet.text.content_coding import ACCEPTED, BadCoding, ContentDecoder
+from stet.text.content_coding import ACCEPTED, ContentDecoder, InvalidContentCoding
 from stet.workspace.redactor import Redactor
 
 SECONDS = 15.0
@@ -265,7 +265,7 @@ async def _body_of(response: httpx2.Response, path: str) -> bytes:
                     raise NotOpenCode(f"its answer to {path} is longer than {MAX_BYTES} bytes")
                 await asyncio.sleep(0)  # what is decompressed comes at once
         decoder.finish()
-    except BadCoding as error:
+    except InvalidContentCoding as error:
         raise NotOpenCode(f"its answer to {path} {error}") from error
     return bytes(body)
 

@@ -22,17 +22,17 @@ class Placement(NamedTuple):
         firsts: The first lines, 0-based.
         ends: The lines after the last ones.
         lost: Whether each is only where an insertion's place was lost.
-        folds: The changes that each remembers.
+        records: The changes that each remembers.
     """
 
     firsts: Sequence[int]
     ends: Sequence[int]
     lost: Sequence[bool]
-    folds: Sequence[tuple[ChangeRecord, ...]]
+    records: Sequence[tuple[ChangeRecord, ...]]
 
     def rows(self) -> Iterator[tuple[int, int, bool, tuple[ChangeRecord, ...]]]:
         """Return the values of one place after the other."""
-        return zip(self.firsts, self.ends, self.lost, self.folds, strict=True)
+        return zip(self.firsts, self.ends, self.lost, self.records, strict=True)
 
 
 def placement_of(places: Sequence[TrackedSpan]) -> Placement:
@@ -69,9 +69,9 @@ def shift_below(places: Sequence[_Place], change: LineChange) -> list[_Place]:
         The places that were not shifted, in the same order.
     """
     first, removed, added = change
-    behind, below, others = first + removed, [], []
+    after, below, others = first + removed, [], []
     for one in places:
-        if one.first <= behind or (
+        if one.first <= after or (
             (one._undo_records or one._redo_records) and one.is_inverse_of_last(change)  # noqa: SLF001 - the same
         ):
             others.append(one)

@@ -29,7 +29,7 @@ from stet.review.journal import AnchorSnapshot, RestoredState
 from stet.review.proposal import Hunk
 from stet.review.store.chat_rows import ChatRow, ChatRows, TurnRow
 from stet.review.store.deferred_writes import DeferredWrites
-from stet.review.store.missed import MissedLoads, leave_earlier_chats
+from stet.review.store.missed_loads import MissedLoads, leave_earlier_chats
 from stet.review.store.preset_rows import PresetRows
 from stet.review.store.write_batch import NumberAllocator, WriteBatch
 from stet.review.store.write_failures import WriteFailures, fault_type, is_busy, is_final

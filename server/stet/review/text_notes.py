@@ -14,41 +14,41 @@ _FEW = 200
 """If no more hunks than this are pending, all of them are noted; else those of recent edits."""
 
 
-def note_text(book: HunkStore, track: TrackedDocument, edited: Iterable[str] = ()) -> None:
+def note_text(store: HunkStore, tracked: TrackedDocument, edited: Iterable[str] = ()) -> None:
     """Note the text of a document as it is now, with the states and places of its hunks.
 
     Args:
-        book: All hunks.
-        track: The document.
+        store: All hunks.
+        tracked: The document.
         edited: Hunks whose edit goes to the editor now.
     """
-    texts = track.undone.texts
+    texts = tracked.undone.texts
     texts.add_edited(edited)
-    texts.note(track.lines, hunks_in_text(book, track))
+    texts.note(tracked.lines, hunks_in_text(store, tracked))
 
 
-def hunks_in_text(book: HunkStore, track: TrackedDocument) -> list[HunkInText]:
+def hunks_in_text(store: HunkStore, tracked: TrackedDocument) -> list[HunkInText]:
     """Return the hunks that are noted with a text, the pending ones in their order."""
     return [
         HunkInText(
             hunk, hunk.state is HunkState.ACCEPTED, one.first, one.end, text_hash(one.current)
         )
-        for one in _noted(track)
+        for one in _noted_anchors(tracked)
         if one.merged is not None
         and not one.span.is_lost
         and not isinstance(one, BlockAnchor)
-        and (hunk := book[one.hunk]).kind is not HunkKind.CREATE
+        and (hunk := store[one.hunk]).kind is not HunkKind.CREATE
         and not hunk.inline
         and (hunk.state is HunkState.ACCEPTED or hunk.state in LIVE)
     ]
 
 
-def _noted(track: TrackedDocument) -> Iterator[Anchor]:
+def _noted_anchors(tracked: TrackedDocument) -> Iterator[Anchor]:
     """The anchors of the hunks that may be noted."""
-    edited = dict.fromkeys(track.undone.texts.edited)
-    is_few = len(track.live) <= _FEW
-    known = {one.hunk for one in track.live if is_few or one.hunk in edited}
-    yield from (one for one in track.live if one.hunk in known)
+    edited = dict.fromkeys(tracked.undone.texts.edited)
+    is_few = len(tracked.live) <= _FEW
+    known = {one.hunk for one in tracked.live if is_few or one.hunk in edited}
+    yield from (one for one in tracked.live if one.hunk in known)
     for hunk in edited:
-        if hunk not in known and (anchor := track.anchor(hunk)) is not None:
+        if hunk not in known and (anchor := tracked.anchor(hunk)) is not None:
             yield anchor
