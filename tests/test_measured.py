@@ -7,7 +7,7 @@ import pytest
 
 from tests.bench import __main__ as bench
 from tests.bench.budgets import ROWS, amiss
-from tests.bench.page import BEGIN, END, PAGE, table, write
+from tests.bench.page import BEGIN, END, PAGE, README, SHORT, table, write
 from tests.bench.table import HEADINGS, Row, at_least, at_most, render, times_at_least
 
 
@@ -18,18 +18,32 @@ def test_a_number_is_held_against_its_bars_alone_or_as_a_ratio() -> None:
     assert "| x    | 4 ms | 2 (peer) | 2x    | ≥ 3x: missed | ≤ 5: held |" in render([row])
 
 
-def test_writing_the_table_leaves_the_rest_of_the_page_as_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = tmp_path / "benchmarks.md"
-    page.write_text(f"above\n{BEGIN}old\n{END}below\n")
+@pytest.fixture
+def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A page in place of `docs/benchmarks.md`, beside one in place of the README."""
+    page, readme = tmp_path / "benchmarks.md", tmp_path / "README.md"
+    page.write_text(f"| not | ours |\n{BEGIN}| by hand | 1 |\n{END}| nor | this |\n")
+    readme.write_text(f"above\n{BEGIN}old\n{END}below\n")
     monkeypatch.setattr("tests.bench.page.PAGE", page)
-    write([Row("x", "ms", 4, must=at_most(5))], minutes=6)
-    text = page.read_text()
-    assert text.startswith("above\n")
-    assert text.endswith("below\n")
-    assert "| x " in text
-    assert "old" not in text
+    monkeypatch.setattr("tests.bench.page.README", readme)
+    return page
+
+
+def test_writing_the_table_leaves_the_rest_of_both_pages_as_it_is(page: Path) -> None:
+    what, peer = SHORT[0]
+    write([Row("x", "ms", 4, must=at_most(5)), Row(what, "ms", 2, 4, peer)], minutes=6)
+    readme = page.with_name("README.md")
+    for text, begins, ends in (
+        (page.read_text(), "| not | ours |\n", "| nor | this |\n"),
+        (readme.read_text(), "above\n", "below\n"),
+    ):
+        assert text.startswith(begins)
+        assert text.endswith(ends)
+        assert f"| {what} " in text
+        assert "by hand" not in text
+        assert "old" not in text
+    assert "| x " in page.read_text()
+    assert "| x " not in readme.read_text()
 
 
 def test_the_page_has_a_place_for_the_table() -> None:
@@ -44,6 +58,18 @@ def test_the_pages_table_has_every_row_of_the_benchmarks_and_no_other() -> None:
     assert amiss([what for what, *_ in rows]) == []
 
 
+def test_the_readme_has_five_of_the_rows_with_the_same_numbers() -> None:
+    text = README.read_text()
+    assert (text.count(BEGIN), text.count(END)) == (1, 1)
+    headings, *rows = table(README)
+    assert tuple(headings) == HEADINGS
+    assert len(rows) == len(SHORT) == 5
+    assert [row for row in rows if row not in table()] == []
+    assert {(what, peer) for what, peer in SHORT} == {
+        (what, peer.partition("(")[2].strip(")")) for what, _, peer, *_ in rows
+    }
+
+
 def test_the_page_about_search_quality_has_the_scores_that_were_reached() -> None:
     page = (PAGE.parent / "search-quality.md").read_text()
     scores = (PAGE.parents[1] / "tests" / "eval" / "scores.md").read_text()
@@ -53,13 +79,8 @@ def test_the_page_about_search_quality_has_the_scores_that_were_reached() -> Non
     assert [number for number in numbers if f"| {number} |" not in scores] == []
 
 
-def test_a_written_table_is_read_back_by_what_was_measured(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = tmp_path / "benchmarks.md"
-    page.write_text(f"| not | ours |\n{BEGIN}| by hand | 1 |\n{END}| nor | this |\n")
-    monkeypatch.setattr("tests.bench.page.PAGE", page)
-    assert table() == []
+def test_a_written_table_is_read_back_by_what_was_measured(page: Path) -> None:
+    assert table(page) == table() == []
     write([Row("x", "ms", 4, must=at_most(5)), Row("y", "s", 1, 2, "peer")], minutes=6)
     assert table() == [
         list(HEADINGS),

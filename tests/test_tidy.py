@@ -97,6 +97,10 @@ def test_the_architecture_is_short_and_says_where_to_find_forty_behaviours() -> 
     assert [file for _, file in rows if not (SOURCE / file.strip("`")).is_file()] == []
 
 
+def test_the_readme_can_be_read_in_a_few_minutes() -> None:
+    assert len((ROOT / "README.md").read_text().split()) <= 1000
+
+
 def test_links_between_the_documents_lead_to_files_and_headings() -> None:
     broken = [
         f"{page.relative_to(ROOT)}: {link}"

@@ -1,4 +1,4 @@
-"""The table of `docs/benchmarks.md`, between two marks."""
+"""The table of `docs/benchmarks.md` and its five rows in the README, each between two marks."""
 
 import datetime
 import os
@@ -9,14 +9,27 @@ from pathlib import Path
 from tests.bench.table import Row, render
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
+README = Path(__file__).parents[2] / "README.md"
 BEGIN, END = "<!-- measured -->\n", "<!-- /measured -->\n"
 COMMAND = "One run of `python -m tests.bench --write`"
 """Begins what is said of a table that was written here."""
+SHORT = (
+    ("keystroke to the next answer, p99, idle", "bare pygls"),
+    ("start to the answer of `initialize`", "bare pygls"),
+    ("memory, idle", "bare pygls"),
+    ("edits applied right, history", "exact and unique"),
+    ("docstring to function, by tests/eval/scores.md", "FTS5"),
+)
+"""The rows of the README, each by what was measured and its peer."""
 
 
-def table() -> list[list[str]]:
-    """Return the cells of the table, with its headings; none if it was not written here."""
-    _, _, rest = PAGE.read_text().partition(BEGIN)
+def table(page: Path | None = None) -> list[list[str]]:
+    """Return the cells of the table of a page, with its headings; none if it was not written here.
+
+    Args:
+        page: By default `PAGE`.
+    """
+    _, _, rest = (page or PAGE).read_text().partition(BEGIN)
     measured, _, _ = rest.partition(END)
     if COMMAND not in measured:
         return []
@@ -26,13 +39,15 @@ def table() -> list[list[str]]:
 
 
 def write(rows: Sequence[Row], minutes: float) -> None:
-    """Replace the rows of the page."""
-    before, rest = PAGE.read_text().split(BEGIN)
-    _, behind = rest.split(END)
+    """Replace the rows of both pages."""
     day = datetime.datetime.now(datetime.UTC).date()
     version = ".".join(platform.python_version_tuple()[:2])
     said = (
         f"{COMMAND}, {minutes:.0f} minutes on {day.isoformat()}:"
         f" {os.cpu_count()} cores, {platform.system()}, Python {version}."
     )
-    PAGE.write_text(f"{before}{BEGIN}\n{said}\n\n{render(rows)}\n\n{END}{behind}")
+    short = [row for row in rows if (row.what, row.peer_name) in SHORT]
+    for page, shown in ((PAGE, rows), (README, short)):
+        before, rest = page.read_text().split(BEGIN)
+        _, after = rest.split(END)
+        page.write_text(f"{before}{BEGIN}\n{said}\n\n{render(shown)}\n\n{END}{after}")
