@@ -12,7 +12,6 @@ from contextlib import AbstractContextManager
 from stet.review.amended_text import normalize_line_ends
 from stet.review.authorization import authorize
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
-from stet.review.editor_undo import follow_editor
 from stet.review.errors import EditInFlight, WrongHunkState
 from stet.review.file_rename import rename_file
 from stet.review.hunk_creation import propose_create, propose_lines, propose_move, propose_remove
@@ -24,8 +23,7 @@ from stet.review.journal import AnchorSnapshot, Journal, NullJournal, RestoredSt
 from stet.review.outbox import Outbox
 from stet.review.prepared_edit import PreparedEdit, PreparedMove, prepare_draft, prepare_move
 from stet.review.proposal import LIVE, Hunk, HunkState, Proposal, replace_hunk
-from stet.review.rebase import catch_up
-from stet.review.recalling import recall_texts
+from stet.review.rebase import catch_up, rebase_hunks, reopen_undone
 from stet.review.rules import EditRules
 from stet.review.state_restore import open_with, restore_hunks
 from stet.text.change import TextChange
@@ -262,7 +260,8 @@ class ReviewLedger:
         """
         if tracked := self._store.tracked(uri):
             tracked.lines, tracked.is_open = lines, True
-            follow_editor(self._store, tracked, changes, lines)
+            rebase_hunks(self._store, tracked, changes, lines)
+            reopen_undone(self._store, tracked, changes)
 
     def opened(self, uri: str, lines: Sequence[str]) -> None:
         """`uri` was opened, perhaps with other text than its hunks know; `lines` as for `apply_changes`."""
@@ -271,7 +270,6 @@ class ReviewLedger:
             if not tracked.is_open:
                 self.blocks.apply_missing(tracked, "".join(lines))
             open_with(self._store, tracked, lines)
-            recall_texts(self._store, tracked)
 
     def on_disk(self, uri: str, text: str) -> None:
         """`uri`, which is not open, has this text: its hunks follow from the text they last knew."""
