@@ -126,11 +126,11 @@ class HunkStore:
         last_line = (len(lines), len(lines[-1])) if anchor.end >= len(lines) else None
         seen = (
             hunk, anchor.first, anchor.end, last_line,
-            anchor.current, anchor.merged, anchor.proposed, anchor.is_mixed,
+            anchor.text_now(lines), anchor.merged, anchor.proposed, anchor.is_mixed,
         )  # fmt: skip
         if (last := self._views.get(hunk.id)) is not None and last[0] == seen:
             return last[1]
-        view = _seen_at(hunk, anchor, anchor.range_in(lines))
+        view = _seen_at(hunk, anchor, anchor.range_in(lines), anchor.text_now(lines))
         self._views[hunk.id] = seen, view
         return view
 
@@ -317,8 +317,8 @@ class HunkStore:
             self._persist(moved, new_uri)
 
 
-def _seen_at(hunk: Hunk, anchor: Anchor, place: Range) -> Hunk:
-    """`hunk` as its anchor has it."""
+def _seen_at(hunk: Hunk, anchor: Anchor, place: Range, old: str) -> Hunk:
+    """`hunk` as its anchor has it: at `place`, where `old` stands."""
     if hunk.state not in LIVE:
         return hunk if hunk.range == place else replace_hunk(hunk, range=place)
     state, new, reason = hunk.state, anchor.merged, hunk.reason
@@ -327,12 +327,12 @@ def _seen_at(hunk: Hunk, anchor: Anchor, place: Range) -> Hunk:
         if state is HunkState.PENDING:
             broken = isinstance(anchor, BlockAnchor)
             state, reason = HunkState.CONFLICT, _BROKEN if broken else _WRITTEN_OVER
-    if (place, anchor.current, new, state) == (hunk.range, hunk.old, hunk.new, hunk.state):
+    if (place, old, new, state) == (hunk.range, hunk.old, hunk.new, hunk.state):
         return hunk
     return replace_hunk(
         hunk,
         range=place,
-        old=anchor.current,
+        old=old,
         new=new,
         state=state,
         mixed=anchor.merged is not None and anchor.is_mixed,

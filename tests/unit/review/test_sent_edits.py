@@ -41,6 +41,22 @@ def test_what_is_not_sent_keeps_its_place_though_the_editor_reports_another_diff
     assert page.text == "x\nx\nx\nY\nz\n"
 
 
+@pytest.mark.parametrize("state", ["sent", "pending"])
+@pytest.mark.parametrize("new", ["a\nb\nc\nnew\nd\ne\n", "a\nB\nc\nd\ne\n", "a\nd\ne\n"])
+@pytest.mark.parametrize("text", ["x", "x\n", "x\ny\nz", ""])
+def test_the_old_text_of_a_sent_hunk_is_what_its_range_holds(
+    state: str, new: str, text: str
+) -> None:
+    page = Page(OLD)
+    (hunk,) = page.propose(new)
+    page.send()
+    if state == "pending":
+        page.ledger.outbox.withdraw(hunk.id)
+    page.type(0, 0, 5, 0, text)
+    (hunk,) = page.hunks
+    assert (hunk.state, hunk.old) == (state, page.document.text_in(hunk.range))
+
+
 def test_a_conflict_stays_one_when_another_hunk_is_accepted() -> None:
     page = Page(OLD)
     first, second = page.propose("A\nb\nc\nD\ne\n")

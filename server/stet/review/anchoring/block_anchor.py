@@ -121,6 +121,10 @@ class BlockAnchor(Anchor):
             self.merged = None
         return True
 
+    def text_now(self, lines: Sequence[str]) -> str:  # noqa: ARG002 - a block is found again by its id
+        """Return the text that the block replaces, as it was last read."""
+        return self.current
+
     def _refresh_restored(self, lines: Sequence[str]) -> None:
         """See what has become of a block that was put there."""
         _ = self.refresh(lines)

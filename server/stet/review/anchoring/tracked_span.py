@@ -312,6 +312,14 @@ class TrackedSpan:
     def _text_in(self, lines: Sequence[str]) -> str:
         return "".join(lines[self.first : self.end])
 
+    def text_now(self, lines: Sequence[str]) -> str:
+        """Return the text on its lines; `current` is older while an edit of them is on its way.
+
+        Args:
+            lines: The text as it is now.
+        """
+        return self._text_in(lines) if self._growing else self.current
+
     def absorb_edges(self) -> None:
         """From now on lines at the edges belong to it, until `rest`."""
         self._growing = True
