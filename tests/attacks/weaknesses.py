@@ -45,8 +45,8 @@ def twins_unseen(put: Put) -> None:
 @weakness
 def one_yes(put: Put) -> None:
     """A yes to one question is a yes to all that follow."""
-    desk = importlib.import_module("stet.tools.desk").Desk
-    ask, said = desk.ask, set()
+    ctx = importlib.import_module("stet.tools.tool_context").Desk
+    ask, said = ctx.ask, set()
 
     async def asked(self: Any, kind: str, text: str, choices: Any = ()) -> str:
         if kind in said:
@@ -56,7 +56,7 @@ def one_yes(put: Put) -> None:
             said.add(kind)
         return answer
 
-    put("stet.tools.desk", "Desk.ask", asked)
+    put("stet.tools.tool_context", "ToolContext.ask_user", asked)
 
 
 @weakness
@@ -229,7 +229,7 @@ def markdown_acts(put: Put) -> None:
 def places_unchecked(put: Put) -> None:
     """Anything may be shown in front of the user."""
     anywhere(put)
-    put("stet.tools.desk", "check_open", _nothing)
+    put("stet.tools.tool_context", "check_open", _nothing)
     markdown_acts(put)
 
 
@@ -277,7 +277,7 @@ def every_tool(put: Put) -> None:
 
     put("stet.agent.toolbox", "tools_for", tools)
     put("stet.agent.answer", "tools_for", tools)
-    put("stet.tools.desk", "Desk.ask", asked)
+    put("stet.tools.tool_context", "ToolContext.ask_user", asked)
 
 
 @weakness
@@ -291,7 +291,7 @@ def untyped(put: Put) -> None:
         }
         return cls.model_construct(**{**fields, **arguments})
 
-    base = importlib.import_module("stet.tools.base")
+    base = importlib.import_module("stet.tools.tool")
     base.Params.model_validate = classmethod(construct)
 
 

@@ -33,7 +33,7 @@ from stet.review.anchoring import tracked_document as track
 from stet.review.proposal import LIVE, HunkState
 from stet.review.store import hunk_rows as rows
 from stet.text.document import TextDocument
-from stet.tools import provenance
+from stet.tools import taint
 from stet.workspace import redactor as redaction
 from stet.workspace import request_log as sending
 from tests.fuzz.broken import broken
@@ -152,7 +152,7 @@ def keep_little() -> None:
     of_words.stem = of_fields.stem = lru_cache(maxsize=300)(words.stem.__wrapped__)
     of_rows: Any = rows
     of_rows._known = lru_cache(maxsize=64)(rows._cached_text.__wrapped__)
-    provenance.MAX_CHARACTERS = 3000
+    taint.MAX_CHARACTERS = 3000
     track.MAX_SETTLED, track.RECENTLY_SETTLED = 40, 4
 
 

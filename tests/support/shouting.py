@@ -2,8 +2,8 @@
 
 from pydantic import Field
 
-from stet.tools.base import Params, Tool, ToolGroup, ToolKind
-from stet.tools.desk import Desk
+from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
+from stet.tools.tool_context import ToolContext
 
 
 class Shout(Params):
@@ -12,7 +12,7 @@ class Shout(Params):
     text: str = Field(description="What is said.")
 
 
-async def run(params: Shout, desk: Desk) -> str:
+async def run(params: Shout, ctx: ToolContext) -> str:
     """The text, louder."""
     return f"{params.text.upper()}!\n"
 

@@ -27,9 +27,9 @@ from stet.review.shown_documents import ShownDocuments
 from stet.settings.values import ModelSettings
 from stet.system.memory_system import MemorySystem
 from stet.text.position import Position, Range
-from stet.tools.base import Tool
-from stet.tools.desk import Desk
-from stet.tools.errors import ToolError
+from stet.tools.tool import Tool
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError
 from stet.workspace.modification import Modification, ModificationKind, WireEdit
 from stet.workspace.workspace import Workspace
 from tests.support.world import uri_at
@@ -155,20 +155,29 @@ def type_into(workspace: Workspace, ledger: ReviewLedger, edit: WireEdit, path: 
     ledger.apply_changes(uri, changes, buffer.lines)
 
 
-def make_desk(workspace: Workspace, *, mode: Mode = Mode.AGENT, asked: str | None = FILE) -> Desk:
+def make_tool_context(
+    workspace: Workspace, *, mode: Mode = Mode.AGENT, asked: str | None = FILE
+) -> ToolContext:
     """The desk of a turn asked from a file."""
     place = Place(uri_at(asked) if asked else None)
     ask = Ask(prompt="Do it", mode=mode, place=place, chat="main")
     shown = ShownDocuments()
     rules = rules_for(ask, workspace, shown)
-    return Desk(
-        workspace, ReviewLedger(), rules, "t1", "m", chat="main", asked=place.uri, shown=shown
+    return ToolContext(
+        workspace,
+        ReviewLedger(),
+        rules,
+        "t1",
+        "m",
+        chat="main",
+        question_uri=place.uri,
+        shown=shown,
     )
 
 
-async def use(tool: Tool, desk: Desk, **arguments: object) -> str:
+async def use(tool: Tool, ctx: ToolContext, **arguments: object) -> str:
     """The answer of a tool, or `Error: ...`."""
     try:
-        return await tool.run(tool.params.model_validate(arguments), desk)
+        return await tool.run(tool.params.model_validate(arguments), ctx)
     except ToolError as error:
         return f"Error: {error}"

@@ -49,9 +49,9 @@ from stet.llm.tokens import estimate_prompt
 from stet.review.feedback import FeedbackDelta, collect_feedback
 from stet.review.ledger import ReviewLedger
 from stet.review.shown_documents import ShownDocuments, as_shown
-from stet.tools.desk import Desk
-from stet.tools.hands import NO_HANDS, Hands
+from stet.tools.editor_actions import NO_EDITOR, EditorActions
 from stet.tools.question import DO_NOT_SEND, SEND, Question
+from stet.tools.tool_context import ToolContext
 from stet.web.web_access import open_web
 from stet.workspace.attachments import Attachments
 from stet.workspace.redactor import Redactor
@@ -101,7 +101,7 @@ class Answerer:
         workspace: Workspace,
         ledger: ReviewLedger,
         models: ModelSource,
-        hands: Hands = NO_HANDS,
+        hands: EditorActions = NO_EDITOR,
         searcher: Searcher | None = None,
     ) -> None:
         self._workspace = workspace
@@ -146,11 +146,11 @@ class Answerer:
             turn = dataclasses.replace(turn, notes=(*turn.notes, *seen.context.problems))
             if taken is None and turn.ask.is_users:  # a stranger's words name no host for the user
                 session.heed(turn.ask.prompt)
-            desk = self._desk(turn, session, seen)
-            desk.inquire = line.inquire
-            desk.heard.add(f"the project's {NAME}", seen.manner.project)
-            has_web = desk.web is not None
-            toolbox = Toolbox(tools_for(turn.ask, settings.agent, has_web=has_web), desk)
+            ctx = self._tool_context(turn, session, seen)
+            ctx.ask_question = line.inquire
+            ctx.untrusted.add(f"the project's {NAME}", seen.manner.project)
+            has_web = ctx.web is not None
+            toolbox = Toolbox(tools_for(turn.ask, settings.agent, has_web=has_web), ctx)
             crew = Crew(
                 model,
                 toolbox,
@@ -168,26 +168,28 @@ class Answerer:
                 prompt = self._prompt(turn.ask, session, seen, toolbox, model.context_tokens)
                 for message in (one for turn in prompt.history for one in turn.messages):
                     if message.role != "assistant":
-                        desk.heard.add("what was read earlier in this chat", message.content)
-                desk.heard.add("what has changed since your last question", told_first(seen.since))
-                desk.heard.add("what was shown with your question", seen.context.text)
+                        ctx.untrusted.add("what was read earlier in this chat", message.content)
+                ctx.untrusted.add(
+                    "what has changed since your last question", told_first(seen.since)
+                )
+                ctx.untrusted.add("what was shown with your question", seen.context.text)
                 session.opening = Opening(
                     told_first(seen.since),
                     seen.news.knowledge,
-                    desk.shown,
+                    ctx.shown,
                     prompt,
                     len(session.history) if prompt.history else 0,
                     seen.active,
                     seen.guard,
                 )
-                room = Room(model, prompt, limits, desk)
+                room = Room(model, prompt, limits, ctx)
                 crew = dataclasses.replace(crew, make_room=room.make, keep_room=room.keep)
                 try:
                     ended = await run_turn(turn, prompt.messages, crew)
                 except ContextOverflow:
                     session.opening = dataclasses.replace(session.opening, is_refused=True)
                     raise
-            return ended if taken is None else await comments.propose_removal(ended, desk, taken)
+            return ended if taken is None else await comments.propose_removal(ended, ctx, taken)
 
     def _priced(self, turn: Turn, provider: str) -> Turn:
         """The turn with what its model costs; where a limit needs that in vain, once with a note."""
@@ -208,7 +210,7 @@ class Answerer:
     ) -> Prompt:
         """What a turn sends first: what never changes first, the state of the editor last."""
         settings = self._workspace.settings
-        system = Message("system", system_prompt(ask.mode, toolbox.desk.rules, seen.manner))
+        system = Message("system", system_prompt(ask.mode, toolbox.ctx.rules, seen.manner))
         question = Message("user", told_first(seen.since) + seen.context.text)
         others = estimate_prompt((system, question), toolbox.definitions())
         history = recent(session.history, settings.agent.history_length)
@@ -236,10 +238,10 @@ class Answerer:
             ]
             return await asyncio.to_thread(told_parts, parts, self._redactor())
         settings = self._workspace.settings.agent
-        desk = self._desk(Turn(id="", ask=ask), session, seen)
+        ctx = self._tool_context(Turn(id="", ask=ask), session, seen)
         if self.models.is_small:
-            return told_parts(preview_small(ask, desk), self._redactor())
-        tools = Toolbox(tools_for(ask, settings, has_web=desk.web is not None), desk)
+            return told_parts(preview_small(ask, ctx), self._redactor())
+        tools = Toolbox(tools_for(ask, settings, has_web=ctx.web is not None), ctx)
         prompt = self._prompt(ask, session, seen, tools, self.models.window)
         definitions = [
             {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
@@ -351,28 +353,28 @@ class Answerer:
 
         return confirm
 
-    def _desk(self, turn: Turn, session: Session, seen: _Seen) -> Desk:
+    def _tool_context(self, turn: Turn, session: Session, seen: _Seen) -> ToolContext:
         shown = ShownDocuments(seen.context.shown)
         rules = rules_for(turn.ask, self._workspace, shown, seen.linked)
         snapshot = self._workspace.snapshot()
-        desk = Desk(
+        ctx = ToolContext(
             self._workspace,
             self._ledger,
             rules,
             turn.id,
             turn.model,
             chat=turn.ask.chat,
-            asked=turn.ask.place.uri,
+            question_uri=turn.ask.place.uri,
             shown=shown,
             links=self.links,
             searcher=self._searcher,
-            hands=self._hands,
+            editor=self._hands,
             user_words=session.words,
-            heard=session.others,
+            untrusted=session.others,
             web=open_web(snapshot.settings.web, snapshot.system, session.named),
         )
-        desk.look = look_from(desk, turn.ask.place, turn.ask.attachments)
-        return desk
+        ctx.current_context = look_from(ctx, turn.ask.place, turn.ask.attachments)
+        return ctx
 
 
 def _as_text(message: Message) -> str:

@@ -13,7 +13,7 @@ from stet.agent.session import Session
 from stet.agent.steering import Steering
 from stet.agent.turn import Turn, TurnState
 from stet.llm.errors import ModelError
-from stet.tools.question import Inquire, Question
+from stet.tools.question import AskQuestion, Question
 
 Emit = Callable[[AgentEvent], None]
 
@@ -30,7 +30,7 @@ class Line:
     """
 
     emit: Emit
-    inquire: Inquire
+    inquire: AskQuestion
     steering: Steering
     left: Callable[[], float]
 

@@ -11,8 +11,8 @@ from stet.agent.toolbox import Outcome, Toolbox, parsed
 from stet.agent.turn import Turn
 from stet.context.tags import harmless
 from stet.llm.messages import Completion, Message, StopReason, ToolCall
-from stet.tools.provenance import source_of_call
 from stet.tools.question import Question
+from stet.tools.taint import describe_call_source
 
 MAX_CALLS = 64
 """Calls of one answer that are carried out. A model that repeats itself writes hundreds; each is shown
@@ -52,8 +52,8 @@ class Calls:
 
     async def carry_out(self, messages: list[Message], watch: Watch) -> Turn:
         """Run them all; each has its answer appended to `messages`, and `watch` sees it."""
-        desk = self._toolbox.desk
-        inquire = desk.inquire
+        ctx = self._toolbox.ctx
+        inquire = ctx.ask_question
         for n, call in enumerate(self._calls):
             begun = self._step(n, ToolState.INIT)
             self._emit(ToolStarted(self._turn, begun))
@@ -64,15 +64,15 @@ class Calls:
                 self._move(n, ToolState.SUBMITTED)
                 return answer
 
-            desk.inquire = asked
+            ctx.ask_question = asked
             try:
                 outcome = await self._outcome(n)
             finally:
-                desk.inquire = inquire
+                ctx.ask_question = inquire
             self._ended(n, outcome)
             watch.saw(call, outcome.error)
             # Most of it was written by others: none of it may look like a section of ours.
-            desk.heard.add(source_of_call(call.name, parsed(call)), outcome.text)
+            ctx.untrusted.add(describe_call_source(call.name, parsed(call)), outcome.text)
             text = outcome.text if outcome.of_sections else harmless(outcome.text)
             messages.append(Message("tool", text, tool_call_id=call.id))
         return self._turn
@@ -104,19 +104,19 @@ class Calls:
         else:
             run = run.carried_out(outcome.hunks)
         self._keep(n, run)
-        desk = self._toolbox.desk
+        ctx = self._toolbox.ctx
         failed = self._toolbox.failed_edit(self._calls[n], outcome)
         self._turn = dataclasses.replace(
             self._turn,
             failed=(*self._turn.failed, failed) if failed else self._turn.failed,
-            files_read=tuple(desk.files_read),
-            files_copied=tuple(desk.copied),
-            sources=tuple(desk.sources),
-            rejected=tuple(desk.rejected),
+            files_read=tuple(ctx.files_read),
+            files_copied=tuple(ctx.copied),
+            sources=tuple(ctx.sources),
+            rejected=tuple(ctx.rejected),
         )
         self._emit(ToolEnded(self._turn, run))
-        while desk.opened:
-            opened = desk.opened.pop(0)
+        while ctx.files_to_open:
+            opened = ctx.files_to_open.pop(0)
             self._emit(Navigated(self._turn, opened.uri, opened.line))
 
 

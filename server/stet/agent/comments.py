@@ -21,8 +21,8 @@ from stet.text.change import Bias, TextChange, map_position
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 from stet.text.position import Position, Range
-from stet.tools.desk import Desk
-from stet.tools.errors import ToolError
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError
 from stet.workspace.comments.comment_finder import CommentsUnreadable, read_ai_comments
 from stet.workspace.snapshot import NotShown
 from stet.workspace.workspace import Workspace
@@ -105,49 +105,49 @@ def told(prompt: str, taken: Taken | None) -> str:
     return prompt + _TOLD.format(name=on_one_line(taken.name), line=taken.range.start.line + 1)
 
 
-async def propose_removal(turn: Turn, desk: Desk, taken: Taken) -> Turn:
+async def propose_removal(turn: Turn, ctx: ToolContext, taken: Taken) -> Turn:
     """Propose to take the comment out, if the turn has ended well; gives the turn as it ends.
 
     Nothing is proposed where the user has changed the comment, or the model already takes it out.
     """
     if turn.state is not TurnState.COMPLETED:
         return turn
-    if not turn.is_success(has_proposed=bool(desk.ledger.hunks(turn=turn.id))):
+    if not turn.is_success(has_proposed=bool(ctx.ledger.hunks(turn=turn.id))):
         return dataclasses.replace(turn, summary=f"{turn.summary} The comment stays.".strip())
     # A turn that only answers proposes nothing of the model's; this is not the model's.
-    desk.rules = dataclasses.replace(desk.rules, read_only=False)
+    ctx.rules = dataclasses.replace(ctx.rules, read_only=False)
     try:
-        await _propose(desk, taken)
+        await _propose(ctx, taken)
     except ToolError as refused:
         summary = f"{turn.summary} The comment stays: {refused}".strip()
-        return dataclasses.replace(turn, summary=summary, rejected=tuple(desk.rejected))
+        return dataclasses.replace(turn, summary=summary, rejected=tuple(ctx.rejected))
     return turn
 
 
-async def _propose(desk: Desk, taken: Taken) -> None:
+async def _propose(ctx: ToolContext, taken: Taken) -> None:
     """Propose to take the comment out of its document.
 
     Raises:
         ToolError: If the gate or the ledger refuses, or the document is changed all the time.
     """
     for _ in range(_TRIES):
-        live = await desk.live_at(taken.uri)
-        if (place := _place_now(desk, live, taken)) is None:
+        live = await ctx.document_to_edit_at(taken.uri)
+        if (place := _place_now(ctx, live, taken)) is None:
             return
-        view, look = desk.pending_in(live), desk.rules.prefetch_status((live.uri,))
-        removed = await asyncio.to_thread(_removed, desk, taken, view, place, look)
+        view, look = ctx.pending_view(live), ctx.rules.prefetch_status((live.uri,))
+        removed = await asyncio.to_thread(_removed, ctx, taken, view, place, look)
         if removed is None:
             return
         # Nothing is awaited from here on: what was found in the text is proposed for the same text.
-        if desk.is_current(live, view):
+        if ctx.is_current(live, view):
             ready, amends = removed
-            desk.propose_ready(ready, position=f"delete:{place.start.line + 1}", amends=amends)
+            ctx.propose_prepared(ready, position=f"delete:{place.start.line + 1}", amends=amends)
             return
     raise ToolError("The file is being changed all the time.")
 
 
 def _removed(
-    desk: Desk, taken: Taken, view: PendingView, place: Range, look: Callable[[], EditRules]
+    ctx: ToolContext, taken: Taken, view: PendingView, place: Range, look: Callable[[], EditRules]
 ) -> tuple[PreparedEdit | RejectedDraft, tuple[str, ...]] | None:
     """The text without the comment as the gate has it, and the pending hunks that this takes the place
     of; None where what is pending takes it out. For a worker thread.
@@ -157,15 +157,15 @@ def _removed(
         return None
     wish = TextEdit((removal_edit(view.text, start, start + len(taken.source)),))
     whole = view.amended(wish)
-    draft = desk.draft(view.live, taken.name, whole.edit, SUMMARY)
+    draft = ctx.edit_draft(view.live, taken.name, whole.edit, SUMMARY)
     draft = dataclasses.replace(draft, notes=_notes(view, whole, place))
-    repeated = view.repeated(whole.edit, desk.turn, whole.hunks)
+    repeated = view.repeated(whole.edit, ctx.turn, whole.hunks)
     return prepare_or_reject(draft, look()), (*whole.hunks, *repeated)
 
 
-def _place_now(desk: Desk, live: TextDocument, taken: Taken) -> Range | None:
+def _place_now(ctx: ToolContext, live: TextDocument, taken: Taken) -> Range | None:
     """Where the comment is in the text as it is now; None where it is not as it was."""
-    changes = desk.workspace.changes_since(taken.uri, taken.revision)
+    changes = ctx.workspace.changes_since(taken.uri, taken.revision)
     place = _mapped(taken.range, changes or ())
     if live.text_in(place) == taken.source:
         return place

@@ -3,9 +3,9 @@
 from stet.agent.compaction import MARK
 from stet.context.tags import harmless, on_one_line
 from stet.review.proposal import OPEN
-from stet.tools.desk import Desk
-from stet.tools.errors import ToolError
 from stet.tools.read_file import READ_FILE, ReadFile
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError
 
 MAX_FILES = 5
 HEADING = (
@@ -14,19 +14,19 @@ HEADING = (
 )
 
 
-async def files_at_work(desk: Desk, most: int) -> str:
+async def files_at_work(ctx: ToolContext, most: int) -> str:
     """What the turn has edited, or has pending, numbered as `read_file` does; "" for nothing.
 
     A file that would take the text beyond `most` characters is named only.
     """
-    hunks = desk.ledger.hunks(chat=desk.chat)
-    uris = [hunk.uri for hunk in hunks if hunk.state in OPEN or hunk.turn == desk.turn]
-    snapshot = desk.snapshot()
+    hunks = ctx.ledger.hunks(chat=ctx.chat)
+    uris = [hunk.uri for hunk in hunks if hunk.state in OPEN or hunk.turn == ctx.turn]
+    snapshot = ctx.snapshot()
     parts = []
     for uri in list(dict.fromkeys(reversed(uris)))[:MAX_FILES]:
         name = snapshot.name_of(uri)
         try:
-            text = harmless(await READ_FILE.run(ReadFile(file=name), desk))
+            text = harmless(await READ_FILE.run(ReadFile(file=name), ctx))
         except ToolError:
             continue  # gone, or not to be shown any more
         shown = on_one_line(name)

@@ -8,7 +8,7 @@ from stet.context.attaching import scoped
 from stet.context.builder import Context, Place, build_context
 from stet.index.link_scan import scan_links
 from stet.text.bounded_output import MAX_CHARACTERS
-from stet.tools.desk import Desk
+from stet.tools.tool_context import ToolContext
 from stet.workspace.attachments import Attachments
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical
@@ -18,9 +18,9 @@ _TRIES = 6
 
 
 def look_from(
-    desk: Desk, asked: Place, attachments: Attachments | None = None
+    ctx: ToolContext, asked: Place, attachments: Attachments | None = None
 ) -> Callable[[], Awaitable[str]]:
-    """What `Desk.look` is for a question asked at `asked`, with what was attached to it.
+    """What `ToolContext.current_context` is for a question asked at `asked`, with what was attached to it.
 
     It gives the current file with cursor and selection, and the attached files; what is shown is
     noted at the desk as shown and read.
@@ -29,14 +29,14 @@ def look_from(
     async def look() -> str:
         # The snapshot is taken here: the workspace belongs to the event loop.
         with_it = attachments or Attachments()
-        snapshot = scoped(desk.snapshot(), with_it)
+        snapshot = scoped(ctx.snapshot(), with_it)
         place = _now_at(snapshot, asked)
-        context = await asyncio.to_thread(_fitting, snapshot, place, desk, with_it)
+        context = await asyncio.to_thread(_fitting, snapshot, place, ctx, with_it)
         for document in context.shown:
-            desk.shown.record(document)
+            ctx.shown.record(document)
             name = snapshot.name_of(document.uri)
-            if name not in desk.files_read:
-                desk.files_read.append(name)
+            if name not in ctx.files_read:
+                ctx.files_read.append(name)
         *data, _ = context.sections  # the last is the question
         return "\n".join(section.text for section in data) if context.shown else ""
 
@@ -53,10 +53,12 @@ def _now_at(snapshot: Snapshot, asked: Place) -> Place:
     return Place(uri)
 
 
-def _fitting(snapshot: Snapshot, place: Place, desk: Desk, attachments: Attachments) -> Context:
+def _fitting(
+    snapshot: Snapshot, place: Place, ctx: ToolContext, attachments: Attachments
+) -> Context:
     """The context, with less of each file until it fits into a tool's answer. Blocks on the disk."""
     settings = snapshot.settings
-    graph = scan_links(snapshot, desk.links) if settings.context.scope == "linked" else None
+    graph = scan_links(snapshot, ctx.links) if settings.context.scope == "linked" else None
     halvings = 0
     while True:
         less = dataclasses.replace(

@@ -93,7 +93,7 @@ class _Work:
             completion = await self._round()
             if completion.tool_calls:
                 await self._carry_out(completion)
-                summary = self._crew.toolbox.desk.summary
+                summary = self._crew.toolbox.ctx.summary
                 if summary is not None and not self._goes_on():
                     return self._turn.ended(TurnState.COMPLETED, summary=summary)
                 self._is_told_nothing = False
@@ -194,7 +194,7 @@ class _Work:
     async def _carry_out(self, completion: Completion) -> None:
         """Run what was called; a model that goes round in circles is told so once, then stopped."""
         crew = self._crew
-        crew.toolbox.desk.summary, crew.toolbox.desk.is_last_round = None, bool(self._end)
+        crew.toolbox.ctx.summary, crew.toolbox.ctx.is_last_round = None, bool(self._end)
         calls = Calls(self._turn, completion, crew.toolbox, crew.emit, last_round=bool(self._end))
         self._turn = await calls.carry_out(self._messages, self._watch)
         if self._n_dropped:
@@ -214,7 +214,7 @@ class _Work:
 
     def _hear(self, text: str) -> None:
         """Show the model what the user said meanwhile."""
-        self._crew.toolbox.desk.user_words.append(text)
+        self._crew.toolbox.ctx.user_words.append(text)
         self._messages.append(Message("user", text))
         self._turn = self._turn.with_steering(text, self._now())
         self._crew.emit(Heard(self._turn, text))
@@ -249,7 +249,7 @@ class _Work:
 
     def _now(self) -> float:
         """The time, in seconds since the epoch."""
-        return self._crew.toolbox.desk.snapshot().system.now()
+        return self._crew.toolbox.ctx.snapshot().system.now()
 
     def _call_in(self, completion: Completion) -> str | None:
         """The tool that an answer calls in words, "" for an unknown one; None for none."""
@@ -266,7 +266,7 @@ class _Work:
         """
         if self._is_told_form:
             told = _WRITTEN.format(named=f" (`{name}`)" if name else "")
-            settings = self._crew.toolbox.desk.workspace.settings.model
+            settings = self._crew.toolbox.ctx.workspace.settings.model
             advice = _OTHER_MODEL if settings.tool_calls == "text" else _SET_TEXT
             raise TurnFailed(f"{told} {advice}")
         self._is_told_form = True

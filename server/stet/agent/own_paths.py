@@ -6,7 +6,7 @@ An error is kept in the conversation, and says which file it is about as the wor
 import json
 from collections.abc import Callable, Iterator, Mapping
 
-from stet.tools.errors import ToolError
+from stet.tools.tool_errors import ToolError
 from stet.workspace.names import is_absolute, last_part
 
 _NAMES = ("file", "folder", "to", "files", "glob", "links_to", "linked_from")

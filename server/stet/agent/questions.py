@@ -58,7 +58,7 @@ class Questions:
         """Answer a question, by default the oldest that waits; gives the turn's id.
 
         Args:
-            said: The user's answer, as `Question.read` takes it.
+            said: The user's answer, as `Question.parse_answer` takes it.
             question_id: Which one is answered.
             is_choice: Whether it can only be one of the choices.
 
@@ -67,7 +67,7 @@ class Questions:
             UnknownQuestion: If there never was one of that id.
         """
         one = self._find(question_id)
-        answer = one.question.read(said, is_choice=is_choice)
+        answer = one.question.parse_answer(said, is_choice=is_choice)
         if answer is None:
             choices = ", ".join(repr(choice) for choice in one.question.choices)
             told = f"choose of {choices}" if choices else "say something"

@@ -30,8 +30,8 @@ from stet.text.change import Bias, TextChange, map_position
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.position import Position, Range
-from stet.tools.desk import Desk
-from stet.tools.errors import ToolError
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError
 from stet.workspace.redactor import UnknownMark
 from stet.workspace.snapshot import Snapshot
 
@@ -49,9 +49,9 @@ async def run_rewrite(turn: Turn, crew: Crew) -> Turn:
         TurnFailed: With a sentence, if there is no selection or the result is of no use.
         ModelError: If the model can't be asked.
     """
-    desk = crew.toolbox.desk
-    shown = desk.was_shown(turn.ask.place.uri) if turn.ask.place.uri else None
-    small, snapshot = crew.model.constrained, desk.snapshot()
+    ctx = crew.toolbox.ctx
+    shown = ctx.last_shown(turn.ask.place.uri) if turn.ask.place.uri else None
+    small, snapshot = crew.model.constrained, ctx.snapshot()
     passage = await asyncio.to_thread(passage_of, turn.ask, shown, snapshot, small=small)
     assert shown is not None, "there is no passage without its document"
     plan = plan_for(passage, small=small)
@@ -60,15 +60,15 @@ async def run_rewrite(turn: Turn, crew: Crew) -> Turn:
         raise LimitReached(why)
     await crew.confirm(turn, prompt)
     writer = Writer(turn, crew.model, crew.emit)
-    text = _restored(await writer.carry_out(plan), shown, desk)
+    text = _restored(await writer.carry_out(plan), shown, ctx)
     await _check(shown, passage, text)
     turn = writer.turn
     try:
-        ready = await _made_ready(turn.ask.prompt, desk, shown, passage, text)
-        hunks = desk.propose_ready(ready, position=f"replace:{passage.first_line}")
+        ready = await _made_ready(turn.ask.prompt, ctx, shown, passage, text)
+        hunks = ctx.propose_prepared(ready, position=f"replace:{passage.first_line}")
     except (InvalidInstruction, ToolError) as error:
         problem = _WRITTEN_OVER if isinstance(error, InvalidInstruction) else str(error)
-        turn = dataclasses.replace(turn, rejected=tuple(desk.rejected))
+        turn = dataclasses.replace(turn, rejected=tuple(ctx.rejected))
         crew.emit(ToolEnded(turn, ToolRun(_CALL, _CALL, ToolState.ERROR, passage.name, problem)))
         raise TurnFailed(problem) from error
     count = f"{len(hunks)} hunk{'s' if len(hunks) != 1 else ''}"
@@ -126,20 +126,20 @@ def passage_of(ask: Ask, shown: TextDocument | None, snapshot: Snapshot, *, smal
     return passage
 
 
-def _restored(text: str, shown: TextDocument, desk: Desk) -> str:
+def _restored(text: str, shown: TextDocument, ctx: ToolContext) -> str:
     """What the model wrote, with the file's own secrets in the place of their marks.
 
     Raises:
         TurnFailed: If a mark stands for nothing in the file.
     """
     try:
-        return desk.workspace.redactor.restore(text, shown.text)
+        return ctx.workspace.redactor.restore(text, shown.text)
     except UnknownMark as error:
         raise TurnFailed(f"The model's text was refused: {error}") from error
 
 
 async def _made_ready(
-    summary: str, desk: Desk, shown: TextDocument, passage: Passage, text: str
+    summary: str, ctx: ToolContext, shown: TextDocument, passage: Passage, text: str
 ) -> PreparedEdit | RejectedDraft:
     """The passage as `text`, for the file as it is now; nothing has been awaited since.
 
@@ -148,14 +148,14 @@ async def _made_ready(
         ToolError: If the file may not be edited, or is changed all the time.
     """
     for _ in range(_TRIES):
-        live = await desk.live_at(shown.uri)
-        view, changes = desk.pending_in(live), desk.changes_since_shown(live)
-        look = desk.rules.prefetch_status((live.uri,))
+        live = await ctx.document_to_edit_at(shown.uri)
+        view, changes = ctx.pending_view(live), ctx.changes_since_shown(live)
+        look = ctx.rules.prefetch_status((live.uri,))
         # Comparing a long file takes long.
         edit = await asyncio.to_thread(_carried, passage, text, shown, changes, live)
-        draft = desk.draft(live, passage.name, edit, summary)
+        draft = ctx.edit_draft(live, passage.name, edit, summary)
         ready = await asyncio.to_thread(_looked, draft, look)
-        if desk.is_current(live, view):
+        if ctx.is_current(live, view):
             return ready
     raise ToolError("The file is being changed all the time. Ask again when it rests.")
 

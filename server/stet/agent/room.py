@@ -21,7 +21,7 @@ from stet.llm.messages import Completion, Message, StopReason, Usage
 from stet.llm.model import Model, Request, ignore
 from stet.llm.tokens import CHARACTERS_PER_TOKEN, estimate_prompt
 from stet.settings.values import Settings
-from stet.tools.desk import Desk
+from stet.tools.tool_context import ToolContext
 
 ROUNDS = 5
 """How many rounds a turn must be able to pay, by what it sends at its beginning."""
@@ -64,14 +64,14 @@ class Room:
         model: Is asked for a summary.
         prompt: What is sent.
         limits: Of the turn.
-        desk: Shows files that are being edited.
+        ctx: Shows files that are being edited.
         has_paid: Whether room was made for `agent.maxTokens`, which is done once.
     """
 
     model: Model
     prompt: Prompt
     limits: Limits
-    desk: Desk
+    ctx: ToolContext
     has_paid: bool = False
 
     async def keep(self, messages: list[Message], tokens: int, spent: int) -> Usage | None:  # noqa: ARG002  of the port
@@ -139,7 +139,7 @@ class Room:
             return False
         own = list(short.own)
         room = (talk.tokens - short.tokens) // 2 * CHARACTERS_PER_TOKEN
-        if len(own) > 1 and (fresh := await files_at_work(self.desk, room)):
+        if len(own) > 1 and (fresh := await files_at_work(self.ctx, room)):
             own.append(Message("user", fresh))
         self.prompt.become(short.history, own)
         return True

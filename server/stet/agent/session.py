@@ -9,7 +9,7 @@ from stet.agent.turn import Turn, TurnState
 from stet.review.feedback import ModelKnowledge
 from stet.review.proposal import Hunk
 from stet.review.shown_documents import ShownDocuments
-from stet.tools.provenance import OthersWords
+from stet.tools.taint import TaintTracker
 from stet.web.known_addresses import KnownAddresses
 
 MAX_FILES = 100
@@ -80,7 +80,7 @@ class Session:
     heard: ModelKnowledge = field(default_factory=ModelKnowledge)
     opening: Opening | None = None
     words: list[str] = field(default_factory=list)
-    others: OthersWords = field(default_factory=OthersWords)
+    others: TaintTracker = field(default_factory=TaintTracker)
     named: KnownAddresses = field(default_factory=KnownAddresses)
     keeping: asyncio.Lock = field(default_factory=asyncio.Lock, compare=False, repr=False)
 

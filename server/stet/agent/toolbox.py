@@ -18,21 +18,11 @@ from stet.llm.tool_names import MAX_NAME, meant_tool
 from stet.settings.values import AgentSettings
 from stet.tools.add_tags import ADD_TAGS
 from stet.tools.ask_user import ASK_USER
-from stet.tools.base import Params, Tool, ToolGroup, ToolKind
 from stet.tools.copy_files import COPY_FILES
 from stet.tools.create_file import CREATE_FILE
 from stet.tools.delete_file import DELETE_FILE
-from stet.tools.desk import Desk
 from stet.tools.done import DONE
 from stet.tools.edit_file import EDIT_FILE
-from stet.tools.errors import (
-    FailedEdit,
-    HeldBack,
-    NotOffered,
-    RuleRefused,
-    ToolError,
-    UserDeclined,
-)
 from stet.tools.execute_command import EXECUTE_COMMAND
 from stet.tools.explore_structure import EXPLORE_STRUCTURE
 from stet.tools.find_dead_links import FIND_DEAD_LINKS
@@ -49,6 +39,16 @@ from stet.tools.query_files import QUERY_FILES
 from stet.tools.read_file import READ_FILE
 from stet.tools.read_webpage import READ_WEBPAGE
 from stet.tools.search_workspace import SEARCH_WORKSPACE
+from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import (
+    BatchFailed,
+    FailedEdit,
+    RefusedByRule,
+    ToolError,
+    ToolUnavailable,
+    UserDeclined,
+)
 from stet.tools.update_properties import UPDATE_PROPERTIES
 from stet.tools.web_search import WEB_SEARCH
 from stet.workspace.uris import canonical
@@ -157,8 +157,8 @@ class Outcome:
             told = f"{told[:MAX_ERROR]} (cut: {len(told) - MAX_ERROR} more characters)"
         if isinstance(error, UserDeclined):
             return cls(f"{told}\n", told, declined=True, is_excused=True)
-        shown = error.shown if isinstance(error, NotOffered) else told
-        is_excused = isinstance(error, NotOffered | RuleRefused | HeldBack)
+        shown = error.user_message if isinstance(error, ToolUnavailable) else told
+        is_excused = isinstance(error, ToolUnavailable | RefusedByRule | BatchFailed)
         return cls(f"Error: {told}\n", shown, is_excused=is_excused)
 
 
@@ -167,11 +167,11 @@ class Toolbox:
     """The tools of one turn at its desk."""
 
     tools: tuple[Tool, ...]
-    desk: Desk
+    ctx: ToolContext
 
     def definitions(self) -> tuple[ToolDefinition, ...]:
         """What the model is told, the same in every round, so that a provider's cache holds."""
-        settings = self.desk.workspace.settings.agent
+        settings = self.ctx.workspace.settings.agent
         return tuple(
             definition(tool, tool.listing(settings) if tool.listing else "") for tool in self.tools
         )
@@ -200,17 +200,17 @@ class Toolbox:
         known = self._proposed()
         try:
             tool, params = self._read(call, last_round=last_round)
-            text = await tool.run(params, self.desk)
+            text = await tool.run(params, self.ctx)
         except ToolError as error:
             return self._failed(error, call)
         except Exception as bug:  # a tool's bug must not end the turn
             log.exception("the tool %s failed", call.name)
             return Outcome.failed(_broken(call.name, bug))
         hunks = self._proposed_since(known)
-        return Outcome(text, hunks=hunks, of_sections=tool.of_sections)
+        return Outcome(text, hunks=hunks, of_sections=tool.has_sections)
 
     async def run_together(self, calls: Sequence[ToolCall]) -> list[Outcome]:
-        """Run calls of one tool that belong together (`Tool.together`), each with its text."""
+        """Run calls of one tool that belong together (`Tool.batch_handler`), each with its text."""
         known = self._proposed()
         read: list[Params | ToolError] = []
         tool = None
@@ -221,9 +221,9 @@ class Toolbox:
             except ToolError as error:
                 read.append(error)
         try:
-            if tool is None or tool.together is None:
+            if tool is None or tool.batch_handler is None:
                 return [await self.run(call) for call in calls]
-            outcomes = await tool.together.run(read, self.desk)
+            outcomes = await tool.batch_handler.run(read, self.ctx)
         except Exception as bug:  # a tool's bug must not end the turn
             name = calls[0].name
             log.exception("the tool %s failed", name)
@@ -242,7 +242,7 @@ class Toolbox:
         if arguments is None:
             return outcome
         text, said = (
-            without_own_paths(one, arguments, lambda path: self.desk.locate(path).name)
+            without_own_paths(one, arguments, lambda path: self.ctx.locate(path).name)
             for one in (outcome.text, outcome.error)
         )
         return replace(outcome, text=text, error=said)
@@ -251,13 +251,13 @@ class Toolbox:
         """What calls of one answer must have in common with this one to belong together, if any."""
         tool = self._named(call)
         arguments = parsed(call)
-        if tool is None or tool.together is None or arguments is None:
+        if tool is None or tool.batch_handler is None or arguments is None:
             return None
-        file = tool.together.file(arguments)
+        file = tool.batch_handler.file(arguments)
         if file is None:
             return None
         try:
-            return tool.name, canonical(self.desk.locate(file).uri)
+            return tool.name, canonical(self.ctx.locate(file).uri)
         except ToolError:
             return None
 
@@ -305,14 +305,14 @@ class Toolbox:
             names = ", ".join(tool.name for tool in offered)
             where = " in the last round" if tool else ""
             told = f"There is no tool {call.name!r}{where}. The tools are: {names}."
-            raise NotOffered(told, _TOO_LATE if tool else f"There is no tool {call.name!r}.")
+            raise ToolUnavailable(told, _TOO_LATE if tool else f"There is no tool {call.name!r}.")
         arguments = parsed(call)
         if arguments is None:
             raise ToolError(
                 f"The arguments of {call.name!r} are not a JSON object: "
                 f"{call.arguments[:200]!r}. Call it again with valid JSON."
             )
-        mark = self.desk.workspace.redactor.first_known_mark(call.arguments)
+        mark = self.ctx.workspace.redactor.first_known_mark(call.arguments)
         if mark and tool is not EDIT_FILE and tool.kind is not ToolKind.CONTROL:
             raise ToolError(
                 f"{call.name!r}: {mark} stands for a secret, which no tool is given. Only `edit_file` "
@@ -330,15 +330,13 @@ class Toolbox:
     def _proposed(self) -> set[str]:
         """Ids of all that this turn has proposed."""
         return {
-            hunk
-            for proposal in self.desk.ledger.proposals(self.desk.turn)
-            for hunk in proposal.hunks
+            hunk for proposal in self.ctx.ledger.proposals(self.ctx.turn) for hunk in proposal.hunks
         }
 
     def _proposed_since(self, known: set[str]) -> tuple[str, ...]:
         return tuple(
             hunk
-            for proposal in self.desk.ledger.proposals(self.desk.turn)
+            for proposal in self.ctx.ledger.proposals(self.ctx.turn)
             for hunk in proposal.hunks
             if hunk not in known
         )

@@ -14,8 +14,8 @@ from stet.llm.messages import Completion, Usage
 from stet.review.rules import RejectedEdit
 from stet.text.ai_comment_markers import Marker
 from stet.text.iso_time import iso_time
-from stet.tools.errors import FailedEdit
 from stet.tools.question import Question
+from stet.tools.tool_errors import FailedEdit
 from stet.web.web_source import WebSource
 from stet.workspace.attachments import Attachments
 

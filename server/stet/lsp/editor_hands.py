@@ -10,7 +10,7 @@ from stet.lsp.showing.own_documents import OwnDocuments
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState
 from stet.system.system import System
-from stet.tools.hands import Hands
+from stet.tools.editor_actions import EditorActions
 from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
 
@@ -18,7 +18,7 @@ _ENDING = ".md"
 
 
 class EditorHands:
-    """The ports of `stet.tools.hands` on a real editor."""
+    """The ports of `stet.tools.editor_actions` on a real editor."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - what the ports work with
         self,
@@ -37,9 +37,9 @@ class EditorHands:
         self._system = system
 
     @property
-    def ports(self) -> Hands:
+    def ports(self) -> EditorActions:
         """As tools take them."""
-        return Hands(self._accept, self._present)
+        return EditorActions(self._accept, self._present)
 
     async def _accept(self, hunk_id: str) -> str:
         await accept_in_order(self._ledger, self._delivery, [hunk_id])

@@ -21,7 +21,7 @@ from stet.review.ledger import ReviewLedger
 from stet.review.store.state_store import StateStore
 from stet.system.allocator import return_freed_memory
 from stet.system.system import System
-from stet.tools.hands import Hands
+from stet.tools.editor_actions import EditorActions
 from stet.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Startup:
         system: System,
         keeper: Keeper,
         *,
-        hands: Hands,
+        hands: EditorActions,
         searcher: Searcher,
         log_level_given: bool,
         restore_chats: Callable[[], Awaitable[object]],

@@ -10,10 +10,10 @@ from stet.index.front_matter import find_front_matter
 from stet.index.links import NOTES, ending_of
 from stet.index.note_properties import InvalidYaml
 from stet.index.note_tags import InvalidTag, add_tags
-from stet.tools.base import Params, Tool, ToolGroup, ToolKind
-from stet.tools.desk import Desk
-from stet.tools.errors import ToolError
-from stet.tools.found_edit import FoundEdit, find_edit
+from stet.tools.computed_edit import ComputedEdit, compute_edit
+from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError
 
 MAX_TAGS = 100
 """How many one call may add."""
@@ -31,29 +31,31 @@ class AddTags(Params):
 
 
 @dataclass(frozen=True, slots=True)
-class _NewTags(FoundEdit):
+class _AddTagsEdit(ComputedEdit):
     """The edit that adds tags, and their names."""
 
     names: str
 
 
-async def run(params: AddTags, desk: Desk) -> str:
+async def run(params: AddTags, ctx: ToolContext) -> str:
     """What was proposed.
 
     Raises:
         ToolError: If one is no tag, the front matter can't be read, or the gate refuses.
     """
-    found, ready = await find_edit(
-        desk, params.file, lambda live: partial(_found, params, live.text), position="tags"
+    computed, ready = await compute_edit(
+        ctx, params.file, lambda live: partial(_compute_edit, params, live.text), position="tags"
     )
-    hunks = desk.propose_ready(ready, position="tags")
+    hunks = ctx.propose_prepared(ready, position="tags")
     if not hunks:
         return f"{params.file} has these tags already; nothing to do.\n"
-    told = ", ".join(hunk.id for hunk in hunks)
-    return f"Proposed {told}: the tags {found.names} in {params.file}. They wait for the user.\n"
+    message = ", ".join(hunk.id for hunk in hunks)
+    return (
+        f"Proposed {message}: the tags {computed.names} in {params.file}. They wait for the user.\n"
+    )
 
 
-def _found(params: AddTags, text: str) -> _NewTags:
+def _compute_edit(params: AddTags, text: str) -> _AddTagsEdit:
     if ending_of(params.file) not in NOTES and find_front_matter(text) is None:
         raise ToolError(f"{params.file!r} is no Markdown note and has no front matter.")
     try:
@@ -61,7 +63,7 @@ def _found(params: AddTags, text: str) -> _NewTags:
     except (InvalidYaml, InvalidTag) as error:
         raise ToolError(f"{params.file!r}, {error}") from error
     names = ", ".join(new)
-    return _NewTags(edit, f"Add tags: {names}", names)
+    return _AddTagsEdit(edit, f"Add tags: {names}", names)
 
 
 ADD_TAGS = Tool(

@@ -5,9 +5,9 @@ from typing import Annotated
 from pydantic import Field
 
 from stet.text.escape import escape
-from stet.tools.base import Params, Tool, ToolGroup, ToolKind
-from stet.tools.desk import Desk
-from stet.tools.errors import ToolError
+from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError
 
 MAX_QUESTION = 2000
 """Characters of a question: it stands in a message and beside a line."""
@@ -30,7 +30,7 @@ class AskUser(Params):
     )
 
 
-async def run(params: AskUser, desk: Desk) -> str:
+async def run(params: AskUser, ctx: ToolContext) -> str:
     """What the user answers.
 
     Raises:
@@ -44,14 +44,14 @@ async def run(params: AskUser, desk: Desk) -> str:
             f"`question` has {len(text)} characters; {MAX_QUESTION} is the most. Ask it shorter."
         )
     # They stand on buttons, and come back as they are: nothing in them may act or hide.
-    told = (escape(" ".join(each.split())) for each in params.choices or ())
-    choices = tuple(dict.fromkeys(told))
+    message = (escape(" ".join(each.split())) for each in params.choices or ())
+    choices = tuple(dict.fromkeys(message))
     if "" in choices:
         raise ToolError("`choices` holds an empty one. Leave it out.")
-    answer = await desk.ask("ask", text, choices)
+    answer = await ctx.ask_user("ask", text, choices)
     if answer not in choices:
         # A choice is the model's own words, and names no address for the user.
-        desk.user_words.append(answer)
+        ctx.user_words.append(answer)
     return f"The user answers: {answer}\n"
 
 

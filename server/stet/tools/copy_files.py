@@ -8,9 +8,9 @@ from pydantic import Field
 from stet.text.document import TextDocument
 from stet.text.escape import escape_line
 from stet.text.render import fence_for
-from stet.tools.base import Params, Tool, ToolGroup, ToolKind
-from stet.tools.desk import Desk
-from stet.tools.errors import ToolError
+from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError
 from stet.workspace.names import is_absolute, last_part
 from stet.workspace.paths import Located, PathRefused
 from stet.workspace.snapshot import NotShown, Snapshot
@@ -31,28 +31,28 @@ class CopyFiles(Params):
     )
 
 
-async def run(params: CopyFiles, desk: Desk) -> str:
+async def run(params: CopyFiles, ctx: ToolContext) -> str:
     """What was gathered, and what was not.
 
     Raises:
         ToolError: If there is nothing to gather, too much, or it can't be written.
     """
-    found, refused = await asyncio.to_thread(_gather, desk.snapshot(), params.files)
+    texts, refused = await asyncio.to_thread(_gather, ctx.snapshot(), params.files)
     left_out = "".join(f"Left out: {reason}\n" for reason in refused)
-    if not found:
+    if not texts:
         raise ToolError(f"None of these files can be copied. `list_files` gives names.\n{left_out}")
-    size = sum(len(document.text) for _, document in found)
+    size = sum(len(document.text) for _, document in texts)
     if size > MAX_CHARACTERS:
         raise ToolError(
             f"These files have {size:,} characters; {MAX_CHARACTERS:,} is the most at once. "
             "Name fewer."
         )
     try:
-        await desk.hands.present("copied", _document(found))
+        await ctx.editor.show_document("copied", _document(texts))
     except OSError as error:
         raise ToolError(f"The document can't be written: {error.strerror}.") from error
-    names = [located.name for located, _ in found]
-    desk.copied += [name for name in names if name not in desk.copied]
+    names = [located.name for located, _ in texts]
+    ctx.copied += [name for name in names if name not in ctx.copied]
     listed = "".join(f"{name}\n" for name in names)
     plural = "s" if len(names) > 1 else ""
     return f"Shown to the user, {len(names)} file{plural}, {size} characters:\n{listed}{left_out}"
@@ -62,21 +62,21 @@ def _gather(
     snapshot: Snapshot, names: Sequence[str]
 ) -> tuple[list[tuple[Located, TextDocument]], list[str]]:
     """The texts that may be shown, each once, and why others may not. Blocks on the disk."""
-    found: dict[str, tuple[Located, TextDocument]] = {}
+    texts: dict[str, tuple[Located, TextDocument]] = {}
     refused = []
     for name in dict.fromkeys(names):
         try:
             located = snapshot.locate(name)
-            found.setdefault(located.name, (located, snapshot.show(located.uri)))
+            texts.setdefault(located.name, (located, snapshot.show(located.uri)))
         except (PathRefused, NotShown) as refusal:
-            told = last_part(name) if is_absolute(name) else name
-            refused.append(str(refusal).replace(name, told))
-    return list(found.values()), refused
+            problems = last_part(name) if is_absolute(name) else name
+            refused.append(str(refusal).replace(name, problems))
+    return list(texts.values()), refused
 
 
-def _document(found: Sequence[tuple[Located, TextDocument]]) -> str:
+def _document(texts: Sequence[tuple[Located, TextDocument]]) -> str:
     """The texts under their names, each in a fence that it can't end itself."""
-    return "\n".join(_section(located.name, document.text) for located, document in found)
+    return "\n".join(_section(located.name, document.text) for located, document in texts)
 
 
 def _section(name: str, text: str) -> str:

@@ -2,8 +2,8 @@
 
 from pydantic import Field
 
-from stet.tools.base import Params, Tool, ToolGroup, ToolKind
-from stet.tools.desk import Desk
+from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
+from stet.tools.tool_context import ToolContext
 
 
 class CreateFile(Params):
@@ -16,13 +16,13 @@ class CreateFile(Params):
     content: str = Field(description="The whole text of the file.")
 
 
-async def run(params: CreateFile, desk: Desk) -> str:
+async def run(params: CreateFile, ctx: ToolContext) -> str:
     """What was proposed.
 
     Raises:
         ToolError: If the file exists or may not be created.
     """
-    hunk = await desk.create(params.file, params.content)
+    hunk = await ctx.create(params.file, params.content)
     return f"Proposed {hunk.id}: the new file {params.file}. It waits for the user.\n"
 
 

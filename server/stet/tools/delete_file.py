@@ -6,9 +6,9 @@ from pydantic import Field
 
 from stet.review.authorization import authorize
 from stet.review.drafts import RemoveDraft
-from stet.tools.base import Params, Tool, ToolGroup, ToolKind
-from stet.tools.desk import Desk
-from stet.tools.errors import ToolError, UserDeclined
+from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError, UserDeclined
 from stet.workspace.snapshot import NO_TEXT, NotShown, Snapshot
 
 DELETE = "Delete"
@@ -24,29 +24,29 @@ class DeleteFile(Params):
     reason: str = Field(default="", description="One line for the user: why.")
 
 
-async def run(params: DeleteFile, desk: Desk) -> str:
+async def run(params: DeleteFile, ctx: ToolContext) -> str:
     """What became of it.
 
     Raises:
         UserDeclined: If they keep it.
         ToolError: If there is no such file, it may not be deleted, or nobody can be asked.
     """
-    draft = await _draft(params, desk)
-    rules = await desk.looked_at(draft.uri)
-    with desk.refusing(draft.name, "delete"):
+    draft = await _draft(params, ctx)
+    rules = await ctx.inspect_rules(draft.uri)
+    with ctx.reporting_refusals(draft.name, "delete"):
         # Before the user is asked for what is refused anyway.
         caution = authorize(draft, rules).caution
-    named = desk.heard.told((draft.name,), desk.user_words)
+    named = ctx.untrusted.explain_source((draft.name,), ctx.user_words)
     cautions = " ".join(each for each in (caution, named) if each)
-    question = _question(draft.name, _why(params), cautions)
-    if await desk.ask("delete", question, (DELETE, KEEP)) != DELETE:
+    question = _question(draft.name, _reason_line(params), cautions)
+    if await ctx.ask_user("delete", question, (DELETE, KEEP)) != DELETE:
         raise UserDeclined(f"The user keeps {draft.name}. Go on without it, and do not ask again.")
     # The answer may have taken hours: what goes to the trash is what is there now.
-    rules = await desk.looked_at(draft.uri)
-    draft = await _draft(params, desk)
-    with desk.refusing(draft.name, "delete"):
-        hunk = desk.ledger.propose_remove(draft, rules)
-    if problem := await desk.hands.accept(hunk.id):
+    rules = await ctx.inspect_rules(draft.uri)
+    draft = await _draft(params, ctx)
+    with ctx.reporting_refusals(draft.name, "delete"):
+        hunk = ctx.ledger.propose_remove(draft, rules)
+    if problem := await ctx.editor.accept_hunk(hunk.id):
         return (
             f"The user says yes, but {draft.name} is not deleted yet: {problem} It waits for the "
             f"user as {hunk.id}.\n"
@@ -54,21 +54,21 @@ async def run(params: DeleteFile, desk: Desk) -> str:
     return f"The user says yes: {draft.name} is in the trash ({hunk.id}); they can bring it back.\n"
 
 
-async def _draft(params: DeleteFile, desk: Desk) -> RemoveDraft:
+async def _draft(params: DeleteFile, ctx: ToolContext) -> RemoveDraft:
     """The removal of the file as it is now.
 
     Raises:
         ToolError: If there is none, or it may not be looked at.
     """
-    located = desk.locate_to_write(params.file, "delete")
+    located = ctx.locate_to_write(params.file, "delete")
     if located.path is None:
         raise ToolError(f"{params.file!r} has no place on the disk: there is nothing to delete.")
-    text = await asyncio.to_thread(_text, desk.snapshot(), located.uri)
-    why = _why(params)
+    text = await asyncio.to_thread(_file_text, ctx.snapshot(), located.uri)
+    why = _reason_line(params)
     return RemoveDraft(
-        turn=desk.turn,
-        chat=desk.chat,
-        author=desk.author,
+        turn=ctx.turn,
+        chat=ctx.chat,
+        author=ctx.author,
         uri=located.uri,
         name=located.name,
         text=text,
@@ -76,18 +76,18 @@ async def _draft(params: DeleteFile, desk: Desk) -> RemoveDraft:
     )
 
 
-def _why(params: DeleteFile) -> str:
+def _reason_line(params: DeleteFile) -> str:
     """The reason, on one line."""
     return " ".join(params.reason.split())[:MAX_REASON]
 
 
 def _question(name: str, why: str, caution: str) -> str:
-    asked = f"Delete {name}? {why}".rstrip()
-    said = f"{asked}\nIt goes to Stet's trash, and `stet.undo` brings it back."
-    return f"{said}\nCaution: {caution}" if caution else said
+    question = f"Delete {name}? {why}".rstrip()
+    text = f"{question}\nIt goes to Stet's trash, and `stet.undo` brings it back."
+    return f"{text}\nCaution: {caution}" if caution else text
 
 
-def _text(snapshot: Snapshot, uri: str) -> str:
+def _file_text(snapshot: Snapshot, uri: str) -> str:
     """What the file holds, for the user to see; nothing where that is no text.
 
     Raises:

@@ -2,8 +2,8 @@
 
 from pydantic import Field
 
-from stet.tools.base import Params, Tool, ToolGroup, ToolKind
-from stet.tools.desk import Desk
+from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
+from stet.tools.tool_context import ToolContext
 
 
 class Done(Params):
@@ -12,9 +12,9 @@ class Done(Params):
     summary: str = Field(description="What was done, or why it could not be.")
 
 
-async def run(params: Done, desk: Desk) -> str:
+async def run(params: Done, ctx: ToolContext) -> str:
     """Note the summary; the loop ends behind this call."""
-    desk.summary = params.summary.strip()
+    ctx.summary = params.summary.strip()
     return "Finished.\n"
 
 

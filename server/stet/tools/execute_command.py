@@ -17,9 +17,9 @@ from stet.system.command_line import (
 from stet.system.program import MAX_BYTES, Program, ProgramResult
 from stet.text.escape import escape
 from stet.text.render import fence_for
-from stet.tools.base import Params, Tool, ToolGroup, ToolKind
-from stet.tools.desk import Desk
-from stet.tools.errors import ToolError, UserDeclined
+from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError, UserDeclined
 from stet.workspace.uris import path_of
 
 SECONDS = 60.0
@@ -41,7 +41,7 @@ class ExecuteCommand(Params):
     )
 
 
-async def run(params: ExecuteCommand, desk: Desk) -> str:
+async def run(params: ExecuteCommand, ctx: ToolContext) -> str:
     """Its exit code and output.
 
     Raises:
@@ -49,13 +49,13 @@ async def run(params: ExecuteCommand, desk: Desk) -> str:
         ToolError: If there is no such command, its arguments are not as it declares them, or it
             can't be started.
     """
-    command = _command(params.name, desk)
+    command = _command(params.name, ctx)
     try:
         argv = expand(command, params.arguments or {})
     except BadCommand as error:
         raise ToolError(str(error)) from error
-    folder = _folder(desk)
-    named = desk.heard.told((params.arguments or {}).values(), desk.user_words)
+    folder = _folder(ctx)
+    named = ctx.untrusted.explain_source((params.arguments or {}).values(), ctx.user_words)
     chosen = selector_argument(command)
     # What a stranger's text wants is no part of the user's standing yes, nor is whatever can be chosen.
     if named or chosen or not command.safe:
@@ -63,18 +63,18 @@ async def run(params: ExecuteCommand, desk: Desk) -> str:
         line = shlex.join(argv).replace("\n", "\\n").replace("\t", "\\t")
         why = f"Its argument {chosen!r} chooses what is run." if chosen and command.safe else ""
         text = "\n".join(filter(None, (f"Run {params.name!r} in {folder}?", line, named, why)))
-        if await desk.ask("command", text, (RUN, DO_NOT_RUN)) != RUN:
+        if await ctx.ask_user("command", text, (RUN, DO_NOT_RUN)) != RUN:
             raise UserDeclined(f"The user does not want {params.name!r} to run. Go on without it.")
-        if _command(params.name, desk) != command:
+        if _command(params.name, ctx) != command:
             raise ToolError(f"The user has changed the command {params.name!r}. Call it again.")
-    system = desk.snapshot().system
+    system = ctx.snapshot().system
     program = Program(argv, folder, environment(system.environ()), SECONDS)
     try:
         ran = await system.run(program)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise ToolError(f"{argv[0]!r} can't be started: {reason}. Tell the user.") from error
-    return _told(ran)
+    return _describe_run(ran)
 
 
 def listing(settings: AgentSettings) -> str:
@@ -89,13 +89,13 @@ def _line(command: CommandSettings) -> str:
     return f"- {command.name}({names})" + (f": {about}" if about else "")
 
 
-def _command(name: str, desk: Desk) -> CommandSettings:
+def _command(name: str, ctx: ToolContext) -> CommandSettings:
     """The one of that name, in the settings as they are now.
 
     Raises:
         ToolError: If there is none, or more than one.
     """
-    commands = desk.workspace.settings.agent.commands
+    commands = ctx.workspace.settings.agent.commands
     found = [command for command in commands if command.name == name]
     if len(found) == 1:
         return found[0]
@@ -105,20 +105,20 @@ def _command(name: str, desk: Desk) -> CommandSettings:
     raise ToolError(f"There is no command {name!r}. The user allows: {known}.")
 
 
-def _folder(desk: Desk) -> Path:
+def _folder(ctx: ToolContext) -> Path:
     """The root that the question was asked in; else the first.
 
     Raises:
         ToolError: If there is none.
     """
-    roots = [root.path for root in desk.snapshot().roots]
+    roots = [root.path for root in ctx.snapshot().roots]
     if not roots:
         raise ToolError("There is no workspace folder to run a command in.")
-    asked = path_of(desk.asked) if desk.asked else None
+    asked = path_of(ctx.question_uri) if ctx.question_uri else None
     return next((root for root in roots if asked is not None and root in asked.parents), roots[0])
 
 
-def _told(ran: ProgramResult) -> str:
+def _describe_run(ran: ProgramResult) -> str:
     """How it ended and what it wrote, marked as nobody's words to obey."""
     if ran.ended_for == "time":
         ended = f"Ended by Stet: it took longer than {SECONDS:.0f} seconds."

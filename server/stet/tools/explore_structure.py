@@ -11,9 +11,9 @@ from pydantic import Field, model_validator
 from stet.index.file_outline import outline_file
 from stet.text.bounded_output import join_bounded
 from stet.text.escape import escape_line
-from stet.tools.base import Params, Tool, ToolGroup, ToolKind
-from stet.tools.desk import Desk
-from stet.tools.errors import ToolError
+from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError
 from stet.workspace.paths import Located
 from stet.workspace.slices import run_in_slices
 
@@ -39,19 +39,19 @@ class ExploreStructure(Params):
         return self
 
 
-async def run(params: ExploreStructure, desk: Desk) -> str:
+async def run(params: ExploreStructure, ctx: ToolContext) -> str:
     """The tree or the outline.
 
     Raises:
         ToolError: If the file or folder is none, or may not be shown.
     """
     if params.file:
-        return await _outline(params.file, desk)
+        return await _outline(params.file, ctx)
     top: _Folder = ()
     if params.folder.strip("/. "):
-        located = desk.locate(params.folder)
+        located = ctx.locate(params.folder)
         top = tuple(located.name.split("/"))
-    snapshot = desk.snapshot()
+    snapshot = ctx.snapshot()
     files = await run_in_slices(snapshot.walk(params.folder, only_text=False), snapshot.system)
     if not files:
         raise ToolError(
@@ -88,13 +88,13 @@ def _line(folder: _Folder, top: _Folder, counts: Counter[str], *, is_cut: bool) 
     n_files = counts.total()
     name = folder[-1] if len(folder) > len(top) else "/".join(folder) or "."
     more = ", folders inside not shown" if is_cut else ""
-    told = f"{n_files} file{'' if n_files == 1 else 's'}: {', '.join(kinds)}{more}"
-    return f"{'  ' * (len(folder) - len(top))}{escape_line(name)}/ ({told})"
+    counts_text = f"{n_files} file{'' if n_files == 1 else 's'}: {', '.join(kinds)}{more}"
+    return f"{'  ' * (len(folder) - len(top))}{escape_line(name)}/ ({counts_text})"
 
 
-async def _outline(file: str, desk: Desk) -> str:
-    document = await desk.show(file)
-    name = desk.locate(file).name
+async def _outline(file: str, ctx: ToolContext) -> str:
+    document = await ctx.read(file)
+    name = ctx.locate(file).name
     entries = await asyncio.to_thread(outline_file, document, name)
     n_lines = document.n_lines
     head = f"{escape_line(name)} ({n_lines} line{'' if n_lines == 1 else 's'})"

@@ -10,9 +10,9 @@ from stet.index.file_table import is_below
 from stet.index.link_scan import LinkCache, ScannedLinks, scan_links
 from stet.text.bounded_output import join_bounded
 from stet.text.escape import escape_line
-from stet.tools.base import Params, Tool, ToolGroup, ToolKind
-from stet.tools.desk import Desk
-from stet.tools.errors import ToolError
+from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError
 from stet.workspace.paths import Located
 from stet.workspace.safe_excerpt import redactor_of, safe_line
 from stet.workspace.snapshot import NotShown, Snapshot
@@ -35,17 +35,17 @@ class FindDeadLinks(Params):
         return self
 
 
-async def run(params: FindDeadLinks, desk: Desk) -> str:
+async def run(params: FindDeadLinks, ctx: ToolContext) -> str:
     """One link a line.
 
     Raises:
         ToolError: If the file or folder is none.
     """
     name = params.file or params.folder
-    located = desk.locate(name) if name.strip("/. ") else None
+    located = ctx.locate(name) if name.strip("/. ") else None
     # The snapshot is taken here: the workspace belongs to the event loop.
     lines = await asyncio.to_thread(
-        _report, desk.snapshot(), desk.links, located, is_file=bool(params.file)
+        _report, ctx.snapshot(), ctx.links, located, is_file=bool(params.file)
     )
     if lines:
         return join_bounded(lines, "mend these first, or name a file or folder")

@@ -3,8 +3,8 @@
 import asyncio
 
 from stet.text.bounded_output import MAX_CHARACTERS
-from stet.tools.base import Params, Tool, ToolGroup, ToolKind
-from stet.tools.desk import Desk
+from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
+from stet.tools.tool_context import ToolContext
 from stet.workspace.safe_excerpt import excerpt, redactor_of
 
 
@@ -15,15 +15,15 @@ class GetAttachedContext(Params):
     """
 
 
-async def run(params: GetAttachedContext, desk: Desk) -> str:  # noqa: ARG001 - it has none
+async def run(params: GetAttachedContext, ctx: ToolContext) -> str:  # noqa: ARG001 - it has none
     """The sections of the context, anew."""
-    text = await desk.look()
+    text = await ctx.current_context()
     if not text:
         return "No file is open and nothing is attached. `list_files` gives the names of files.\n"
     if len(text) <= MAX_CHARACTERS:
         return f"{text}\n"
     n_cut = len(text) - MAX_CHARACTERS
-    shown = await asyncio.to_thread(excerpt, text, MAX_CHARACTERS, redactor_of(desk.snapshot()))
+    shown = await asyncio.to_thread(excerpt, text, MAX_CHARACTERS, redactor_of(ctx.snapshot()))
     return f"{shown}\n(cut: {n_cut} more characters; `read_file` shows each file)\n"
 
 
@@ -33,5 +33,5 @@ GET_ATTACHED_CONTEXT = Tool(
     kind=ToolKind.READ,
     params=GetAttachedContext,
     run=run,
-    of_sections=True,
+    has_sections=True,
 )

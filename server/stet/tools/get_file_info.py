@@ -14,9 +14,9 @@ from stet.text.document import TextDocument
 from stet.text.escape import escape_line
 from stet.text.iso_time import iso_time
 from stet.text.languages import language_named
-from stet.tools.base import Params, Tool, ToolGroup, ToolKind
-from stet.tools.desk import Desk
-from stet.tools.errors import ToolError
+from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError
 from stet.workspace.paths import Located
 from stet.workspace.snapshot import NO_TEXT, NotShown, Snapshot
 from stet.workspace.uris import path_of
@@ -31,17 +31,17 @@ class GetFileInfo(Params):
     file: str = Field(description="Path relative to the workspace root.")
 
 
-async def run(params: GetFileInfo, desk: Desk) -> str:
+async def run(params: GetFileInfo, ctx: ToolContext) -> str:
     """One fact a line.
 
     Raises:
         ToolError: If there is no such file or it may not be shown.
     """
-    located = desk.locate(params.file)
-    hunks = desk.ledger.live(located.uri)
+    located = ctx.locate(params.file)
+    hunks = ctx.ledger.live(located.uri)
     # The snapshot is taken here: the workspace belongs to the event loop.
-    facts = await asyncio.to_thread(_facts, desk.snapshot(), located, desk.links)
-    own = ", ".join(hunk.id for hunk in hunks if hunk.chat == desk.chat)
+    facts = await asyncio.to_thread(_facts, ctx.snapshot(), located, ctx.links)
+    own = ", ".join(hunk.id for hunk in hunks if hunk.chat == ctx.chat)
     facts.append(f"pending hunks: {len(hunks)}{f', yours: {own}' if own else ''}")
     return join_bounded(facts, f"`read_file` shows {params.file!r}")
 

@@ -14,9 +14,9 @@ from stet.index.link_locations import LinkLocations
 from stet.index.link_scan import LinkCache, ScannedLinks, scan_links
 from stet.text.bounded_output import join_bounded
 from stet.text.escape import escape_line
-from stet.tools.base import Params, Tool, ToolGroup, ToolKind
-from stet.tools.desk import Desk
-from stet.tools.errors import ToolError
+from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError
 from stet.workspace.safe_excerpt import redactor_of, safe_line
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical
@@ -24,7 +24,7 @@ from stet.workspace.uris import canonical
 MAX_LINES = 2000
 """More are not made: they would not be shown, and strangers' notes can hold millions of links."""
 
-_GO_ON = "ask for one direction, a smaller depth, or one of the files named here"
+_CONTINUE_HINT = "ask for one direction, a smaller depth, or one of the files named here"
 
 
 class GetLinks(Params):
@@ -41,16 +41,16 @@ class GetLinks(Params):
     depth: int = Field(default=1, ge=1, le=3, description="How many steps to follow.")
 
 
-async def run(params: GetLinks, desk: Desk) -> str:
+async def run(params: GetLinks, ctx: ToolContext) -> str:
     """The links, file by file, the nearest first.
 
     Raises:
         ToolError: If there is no such file or it may not be shown.
     """
-    uri = desk.locate(params.file).uri
+    uri = ctx.locate(params.file).uri
     # The snapshot is taken here: the workspace belongs to the event loop.
-    lines = await asyncio.to_thread(_report, desk.snapshot(), desk.links, uri, params)
-    return join_bounded(lines, _GO_ON)
+    lines = await asyncio.to_thread(_report, ctx.snapshot(), ctx.links, uri, params)
+    return join_bounded(lines, _CONTINUE_HINT)
 
 
 def _report(snapshot: Snapshot, cache: LinkCache, uri: str, params: GetLinks) -> list[str]:
@@ -60,7 +60,7 @@ def _report(snapshot: Snapshot, cache: LinkCache, uri: str, params: GetLinks) ->
         raise ToolError(f"{refused} `list_files` gives the names there are.") from refused
     scan = scan_links(snapshot, cache)
     places, dead = LinkLocations(snapshot), DeadLinkChecker(snapshot, scan)
-    report = _Report(snapshot, scan, places, dead, params.direction)
+    report = _LinkReport(snapshot, scan, places, dead, params.direction)
     lines: list[str] = []
     seen = {canonical(uri)}
     ring = [uri]
@@ -68,9 +68,9 @@ def _report(snapshot: Snapshot, cache: LinkCache, uri: str, params: GetLinks) ->
         beside: dict[str, str] = {}
         for each in ring:
             if len(lines) >= MAX_LINES:
-                return [*lines, f"(There is more: {_GO_ON}.)"]
-            lines += islice(report.about(each, step), MAX_LINES)
-            beside |= {canonical(other): other for other in report.beside(each)}
+                return [*lines, f"(There is more: {_CONTINUE_HINT}.)"]
+            lines += islice(report.link_lines(each, step), MAX_LINES)
+            beside |= {canonical(neighbor): neighbor for neighbor in report.neighbors(each)}
         ring = [beside[key] for key in sorted(beside.keys() - seen)]
         seen |= beside.keys()
     if scan.is_cut:
@@ -79,7 +79,7 @@ def _report(snapshot: Snapshot, cache: LinkCache, uri: str, params: GetLinks) ->
 
 
 @dataclass(frozen=True, slots=True)
-class _Report:
+class _LinkReport:
     """Says what the links of files are."""
 
     snapshot: Snapshot
@@ -88,36 +88,36 @@ class _Report:
     dead: DeadLinkChecker
     direction: Literal["out", "back", "both"]
 
-    def beside(self, uri: str) -> Iterator[str]:
+    def neighbors(self, uri: str) -> Iterator[str]:
         """The files one step away, some of them more than once."""
-        for edge in self._out(uri):
+        for edge in self._outgoing(uri):
             yield from edge.targets
-        for edge in self._back(uri):
+        for edge in self._incoming(uri):
             yield edge.source
 
-    def about(self, uri: str, step: int) -> Iterator[str]:
+    def link_lines(self, uri: str, step: int) -> Iterator[str]:
         """The links of one file, a line each."""
         name = self._name(uri)
         away = f" ({step} step{'s' if step > 1 else ''} away)" if step else ""
-        out, back = self._out(uri), self._back(uri)
+        out, back = self._outgoing(uri), self._incoming(uri)
         if self.direction != "back":
-            shown = [edge for edge in out if edge.targets or is_local(edge)]
-            yield f"{name}{away} links to:" if shown else f"{name}{away} links to no file."
-            for line, edges in groupby(shown, self._written):
-                yield f"  {line} -> {'; '.join(map(self._target, edges))}"
-            if n_others := len(out) - len(shown):
+            lines = [edge for edge in out if edge.targets or is_local(edge)]
+            yield f"{name}{away} links to:" if lines else f"{name}{away} links to no file."
+            for line, edges in groupby(lines, self._format_edge):
+                yield f"  {line} -> {'; '.join(map(self._format_target, edges))}"
+            if n_others := len(out) - len(lines):
                 yield f"  ({n_others} imports of what is not in the workspace)"
         if self.direction != "out":
             yield f"Links to {name}{away}:" if back else f"No file links to {name}{away}."
-            yield from (f"  {self._name(edge.source)}:{self._written(edge)}" for edge in back)
+            yield from (f"  {self._name(edge.source)}:{self._format_edge(edge)}" for edge in back)
 
-    def _out(self, uri: str) -> tuple[Edge, ...]:
+    def _outgoing(self, uri: str) -> tuple[Edge, ...]:
         return () if self.direction == "back" else self.scan.outgoing(uri)
 
-    def _back(self, uri: str) -> tuple[Edge, ...]:
+    def _incoming(self, uri: str) -> tuple[Edge, ...]:
         return () if self.direction == "out" else self.scan.backlinks(uri)
 
-    def _written(self, edge: Edge) -> str:
+    def _format_edge(self, edge: Edge) -> str:
         place = self.places.line_of(edge)
         return (
             self._quoted(edge.link.written)
@@ -125,11 +125,11 @@ class _Report:
             else f"{place[0]}: {self._quoted(place[1])}"
         )
 
-    def _target(self, edge: Edge) -> str:
+    def _format_target(self, edge: Edge) -> str:
         if edge.targets:
             return ", ".join(map(self._name, edge.targets))
-        told = "no file" if self.dead.is_dead(edge) else "a file without text, or one not shown"
-        return f"'{self._quoted(edge.link.written)}' ({told})"
+        note = "no file" if self.dead.is_dead(edge) else "a file without text, or one not shown"
+        return f"'{self._quoted(edge.link.written)}' ({note})"
 
     def _quoted(self, text: str) -> str:
         return safe_line(text, redactor_of(self.snapshot))

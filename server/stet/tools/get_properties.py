@@ -10,9 +10,9 @@ from stet.index.note_properties import InvalidYaml, read_properties
 from stet.text.bounded_output import join_bounded
 from stet.text.document import TextDocument
 from stet.text.escape import escape_line
-from stet.tools.base import Params, Tool, ToolGroup, ToolKind
-from stet.tools.desk import Desk
-from stet.tools.errors import ToolError
+from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError
 
 _BARE = frozenset({"int", "float", "bool", "timestamp"})
 
@@ -26,13 +26,13 @@ class GetProperties(Params):
     file: str = Field(description="Path relative to the workspace root.")
 
 
-async def run(params: GetProperties, desk: Desk) -> str:
+async def run(params: GetProperties, ctx: ToolContext) -> str:
     """One property a line.
 
     Raises:
         ToolError: If there is no such note or its front matter can't be read.
     """
-    document = await desk.show(params.file)
+    document = await ctx.read(params.file)
     lines = await asyncio.to_thread(_lines, params.file, document)
     if not lines:
         return f"{escape_line(params.file)} has no properties. `update_properties` can set some.\n"
@@ -46,16 +46,16 @@ def _lines(file: str, document: TextDocument) -> list[str]:
         raise ToolError(f"{file!r}, {error} `read_file` shows the text.") from error
     if not found and not document.is_markdown and ending_of(file) not in NOTES:
         raise ToolError(f"{file!r} is no Markdown note and has no front matter: `read_file` it.")
-    return [escape_line(f"{name}: {_shown(value)}") for name, value in found.items()]
+    return [escape_line(f"{name}: {_to_json(value)}") for name, value in found.items()]
 
 
-def _shown(value: object) -> str:
+def _to_json(value: object) -> str:
     """A value as JSON; dates and numbers stand as they are written."""
     if isinstance(value, list):
-        return f"[{', '.join(map(_shown, value))}]"
+        return f"[{', '.join(map(_to_json, value))}]"
     if isinstance(value, dict):
         return (
-            f"{{{', '.join(f'{_quoted(name)}: {_shown(each)}' for name, each in value.items())}}}"
+            f"{{{', '.join(f'{_quoted(name)}: {_to_json(each)}' for name, each in value.items())}}}"
         )
     assert isinstance(value, tuple)  # nothing else comes from `read_properties`
     kind, written = value

@@ -21,10 +21,10 @@ from stet.system.system import FileKind
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 from stet.text.indent_outline import Outline, Style
-from stet.tools.base import Params, Tool, ToolGroup, ToolKind
-from stet.tools.desk import Desk
-from stet.tools.errors import ToolError
-from stet.tools.found_edit import FoundEdit, find_edit
+from stet.tools.computed_edit import ComputedEdit, compute_edit
+from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError
 from stet.workspace.paths import Located
 from stet.workspace.snapshot import Snapshot
 
@@ -52,7 +52,7 @@ class LinkFiles(Params):
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan(FoundEdit):
+class _LinkEdit(ComputedEdit):
     """The edit that puts a link in, as it is written."""
 
     link: str
@@ -60,7 +60,7 @@ class _Plan(FoundEdit):
     """The line (1-based) where such a link stands."""
 
 
-async def run(params: LinkFiles, desk: Desk) -> str:
+async def run(params: LinkFiles, ctx: ToolContext) -> str:
     """What was proposed.
 
     Raises:
@@ -71,12 +71,14 @@ async def run(params: LinkFiles, desk: Desk) -> str:
             f"{params.file!r} is no Markdown note, and has no links of that kind. In code an import "
             "or a comment names another file: write it with `edit_file`."
         )
-    source = desk.locate_to_write(params.file, "link")
-    target = desk.locate(params.to)
-    plan, ready = await find_edit(
-        desk,
+    source = ctx.locate_to_write(params.file, "link")
+    target = ctx.locate(params.to)
+    plan, ready = await compute_edit(
+        ctx,
         params.file,
-        lambda live: partial(_plan, params, desk, (source, target, live), desk.snapshot()),
+        lambda live: partial(
+            _compute_link_edit, params, ctx, (source, target, live), ctx.snapshot()
+        ),
         position="link",
     )
     if plan.already is not None:
@@ -84,20 +86,23 @@ async def run(params: LinkFiles, desk: Desk) -> str:
             f"{params.file} links to {params.to} there already, at line {plan.already}; nothing "
             "is proposed.\n"
         )
-    hunks = desk.propose_ready(ready, position="link")
-    told = ", ".join(hunk.id for hunk in hunks)
-    return f"Proposed {told}: {plan.link} in {source.name}. It waits for the user.\n"
+    hunks = ctx.propose_prepared(ready, position="link")
+    message = ", ".join(hunk.id for hunk in hunks)
+    return f"Proposed {message}: {plan.link} in {source.name}. It waits for the user.\n"
 
 
-def _plan(
-    params: LinkFiles, desk: Desk, files: tuple[Located, Located, TextDocument], snapshot: Snapshot
-) -> _Plan:
+def _compute_link_edit(
+    params: LinkFiles,
+    ctx: ToolContext,
+    files: tuple[Located, Located, TextDocument],
+    snapshot: Snapshot,
+) -> _LinkEdit:
     """The edit that puts the link in. Blocks on the disk.
 
     Raises:
         ToolError: If there is nothing to link to, or no such heading.
     """
-    source, target, live = files
+    source, target, document = files
     if target.path is None or not snapshot.exists(target.uri):
         raise ToolError(f"There is no file {params.to!r} to link to. `list_files` gives names.")
     if refusal := snapshot.privacy().check(target.uri):
@@ -110,21 +115,21 @@ def _plan(
         )
     if source.path is None:
         raise ToolError(f"{params.file!r} has no place on the disk yet: the user must save it.")
-    scan = scan_links(snapshot, desk.links)
+    scan = scan_links(snapshot, ctx.links)
     here, there = source.path.as_posix(), target.path.as_posix()
-    link = _spelled(params, live, (here, there), scan)
+    link = _format_link(params, document, (here, there), scan)
     summary = f"Link {source.name} to {target.name}"
-    first, last = _section(params.after, live)
-    for found in find_links(live.text, source.name):
-        line = live.position_at(found.start).line
-        meant = resolve_link(found, here, scan.files)
+    first, last = _section(params.after, document)
+    for scanned_text in find_links(document.text, source.name):
+        line = document.position_at(scanned_text.start).line
+        meant = resolve_link(scanned_text, here, scan.files)
         if first <= line < last and meant is not None and there in meant.targets:
-            return _Plan(TextEdit(()), summary, link, line + 1)
-    return _Plan(_placed(link, live, first, last), summary, link)
+            return _LinkEdit(TextEdit(()), summary, link, line + 1)
+    return _LinkEdit(_insert_link(link, document, first, last), summary, link)
 
 
-def _spelled(
-    params: LinkFiles, live: TextDocument, paths: tuple[str, str], scan: ScannedLinks
+def _format_link(
+    params: LinkFiles, document: TextDocument, paths: tuple[str, str], scan: ScannedLinks
 ) -> str:
     """The link as the note would have it.
 
@@ -134,7 +139,7 @@ def _spelled(
     here, there = paths
     stem = posixpath.splitext(posixpath.basename(there))[0]
     label = " ".join((params.text or "").split())
-    if _has_wikilinks(live, here, scan.links):
+    if _has_wikilinks(document, here, scan.links):
         # A picture is no text, and not among what was scanned.
         known = dataclasses.replace(scan.files, paths=scan.files.paths | {there})
         template = Link(LinkKind.WIKI, stem, 0)
@@ -142,68 +147,70 @@ def _spelled(
         if written is not None and not _NOT_IN_WIKI.search(label):
             return f"[[{written}|{label}]]" if label else f"[[{written}]]"
     url = write_url(Link(LinkKind.MARKDOWN, "", 0), here, there)
-    return f"[{_IN_TEXT.sub(_escaped, label or stem)}]({url})"
+    return f"[{_IN_TEXT.sub(_escape_match, label or stem)}]({url})"
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return f"\\{found[1]}"
+def _escape_match(match: re.Match[str]) -> str:
+    return f"\\{match[1]}"
 
 
-def _has_wikilinks(live: TextDocument, here: str, links: Mapping[str, tuple[Link, ...]]) -> bool:
+def _has_wikilinks(
+    document: TextDocument, here: str, links: Mapping[str, tuple[Link, ...]]
+) -> bool:
     """Whether wikilinks are the style: of the note, else of the workspace's notes."""
-    own = _counted(find_links(live.text, here))
+    own = _prefers_wikilinks(find_links(document.text, here))
     if own is None:
         notes = (found for path, found in links.items() if ending_of(path) in NOTES)
-        own = _counted(link for found in notes for link in found)
+        own = _prefers_wikilinks(link for found in notes for link in found)
     return own or False
 
 
-def _counted(links: Iterable[Link]) -> bool | None:
+def _prefers_wikilinks(links: Iterable[Link]) -> bool | None:
     """Whether more of these are wikilinks than URLs; None if none is either."""
     kinds = Counter(link.kind in _WIKI for link in links if link.kind in _WIKI | _URL)
     return kinds[True] > kinds[False] if kinds else None
 
 
-def _section(after: str | None, live: TextDocument) -> tuple[int, int]:
+def _section(after: str | None, document: TextDocument) -> tuple[int, int]:
     """The lines (0-based, half-open) that the link belongs to: under the heading, or all.
 
     Raises:
         ToolError: If there is no such heading, or more than one.
     """
     if after is None:
-        return 0, live.n_lines
+        return 0, document.n_lines
     try:
-        first = find_heading(live, after)
+        first = find_heading(document, after)
     except InvalidInstruction as error:
         raise ToolError(f"{error}") from error
-    outline = Outline(live.lines, Style.MARKDOWN)
+    outline = Outline(document.lines, Style.MARKDOWN)
     heading = outline.enclosing(first - 1)
     last = first
-    while last < live.n_lines and outline.enclosing(last) == heading:
+    while last < document.n_lines and outline.enclosing(last) == heading:
         last += 1
     return first, last
 
 
-def _placed(link: str, live: TextDocument, first: int, last: int) -> TextEdit:
+def _insert_link(link: str, document: TextDocument, first: int, last: int) -> TextEdit:
     """The link behind the last line with text of a section; a list goes on, a paragraph does not."""
     end = last
-    while end > first and not live.lines[end - 1].strip():
+    while end > first and not document.lines[end - 1].strip():
         end -= 1
-    above = live.lines[end - 1].rstrip("\r\n") if end > first else ""
+    above = document.lines[end - 1].rstrip("\r\n") if end > first else ""
     if item := _ITEM.match(above):
-        content = f"{_next(item[1])}{link}"
+        content = f"{_next_marker(item[1])}{link}"
     elif end > 0:
         content = f"\n{link}"
     else:
         content = link
-    if end < live.n_lines:
+    if end < document.n_lines:
         # A paragraph of its own on this side too.
-        content += "" if not live.lines[end].strip() else "\n"
-        return place_text(EditInstruction("insert", end + 1), f"{content}\n", live)
-    return place_text(EditInstruction("end"), content, live)
+        content += "" if not document.lines[end].strip() else "\n"
+        return place_text(EditInstruction("insert", end + 1), f"{content}\n", document)
+    return place_text(EditInstruction("end"), content, document)
 
 
-def _next(marker: str) -> str:
+def _next_marker(marker: str) -> str:
     """The marker of the list's next item."""
     return _NUMBER.sub(lambda number: str(int(number[0]) + 1), marker)
 

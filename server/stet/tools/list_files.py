@@ -5,9 +5,9 @@ import itertools
 
 from pydantic import Field
 
-from stet.tools.base import Params, Tool, ToolGroup, ToolKind
-from stet.tools.desk import Desk
-from stet.tools.errors import ToolError
+from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError
 from stet.workspace.ignore_patterns import parse_patterns
 from stet.workspace.snapshot import Snapshot
 
@@ -20,16 +20,16 @@ class ListFiles(Params):
     limit: int = Field(default=200, ge=1, le=1000, description="At most so many.")
 
 
-async def run(params: ListFiles, desk: Desk) -> str:
+async def run(params: ListFiles, ctx: ToolContext) -> str:
     """One path a line.
 
     Raises:
         ToolError: If the folder is not in the workspace or the pattern is none.
     """
     if params.folder:
-        desk.locate(params.folder)
+        ctx.locate(params.folder)
     # The snapshot is taken here: the workspace belongs to the event loop.
-    names, more = await asyncio.to_thread(_names, params, desk.snapshot())
+    names, more = await asyncio.to_thread(_names, params, ctx.snapshot())
     if not names:
         where = f" below {params.folder!r}" if params.folder else ""
         what = f" that match {params.glob!r}" if params.glob else ""

@@ -10,8 +10,8 @@ from stet.index.file_table import fold_name
 from stet.index.note_content import tags_in
 from stet.text.bounded_output import join_bounded
 from stet.text.escape import escape_line
-from stet.tools.base import Params, Tool, ToolGroup, ToolKind
-from stet.tools.desk import Desk
+from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
+from stet.tools.tool_context import ToolContext
 from stet.workspace.slices import run_in_slices
 from stet.workspace.snapshot import NotShown, Snapshot
 
@@ -25,15 +25,15 @@ class ListTags(Params):
     folder: str = Field(default="", description="Only notes below this folder.")
 
 
-async def run(params: ListTags, desk: Desk) -> str:
+async def run(params: ListTags, ctx: ToolContext) -> str:
     """One tag a line.
 
     Raises:
         ToolError: If the folder is not in the workspace.
     """
     if params.folder:
-        desk.locate(params.folder)
-    snapshot = desk.snapshot()
+        ctx.locate(params.folder)
+    snapshot = ctx.snapshot()
     notes = await run_in_slices(_tags(snapshot, params.folder), snapshot.system)
     lines = await asyncio.to_thread(_counted, notes)
     if not lines:

@@ -18,16 +18,16 @@ from stet.review.prepared_edit import PreparedMove, prepare_move
 from stet.review.rules import EditRules
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
-from stet.tools.base import Params, Tool, ToolGroup, ToolKind
-from stet.tools.desk import Desk
-from stet.tools.errors import ToolError
+from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError
 from stet.workspace.paths import Located
 from stet.workspace.snapshot import NO_TEXT, NotShown, Snapshot
 from stet.workspace.uris import uri_of
 
 MAX_NAMED = 20
 """Files or links named in one answer."""
-_TRIES = 3
+_MAX_TRIES = 3
 
 
 class MoveFile(Params):
@@ -43,29 +43,29 @@ class MoveFile(Params):
     to: str = Field(description="Its new path, or a folder with `/` at the end.")
 
 
-async def run(params: MoveFile, desk: Desk) -> str:
+async def run(params: MoveFile, ctx: ToolContext) -> str:
     """What was proposed.
 
     Raises:
         ToolError: If there is no such file, or the move is refused.
     """
-    places = await _places(params, desk)
+    places = await _locate_paths(params, ctx)
     old, new = places.old, places.new
-    with desk.refusing(old.name, "move"):
-        ready, plan = await _ready(places, desk)
+    with ctx.reporting_refusals(old.name, "move"):
+        ready, plan = await _prepare_move(places, ctx)
         if ready.authorized.protected:
-            ready = ready.with_caution(desk.who_named(old.name, new.name))
-        links_ready = tuple(rebase_onto_blocks(link, desk.snapshot()) for link in ready.links)
-        move, *links = desk.ledger.propose_prepared_move(replace(ready, links=links_ready))
-    told = f"Proposed {move.id}: {old.name} becomes {new.name}"
+            ready = ready.with_caution(ctx.explain_source(old.name, new.name))
+        links_ready = tuple(rebase_onto_blocks(link, ctx.snapshot()) for link in ready.links)
+        move, *links = ctx.ledger.propose_prepared_move(replace(ready, links=links_ready))
+    message = f"Proposed {move.id}: {old.name} becomes {new.name}"
     if links:
         files = ", ".join(dict.fromkeys(link.name for link in ready.draft.links))
-        told += f", with {len(links)} changes of links ({files})"
-    return f"{told}. It waits for the user; until then the file keeps its name.\n{_about(plan)}"
+        message += f", with {len(links)} changes of links ({files})"
+    return f"{message}. It waits for the user; until then the file keeps its name.\n{_describe_left(plan)}"
 
 
 @dataclass(frozen=True, slots=True)
-class _Places:
+class _MovePaths:
     """Where a file is, where it is to be, and whether it holds text that can be shown."""
 
     old: Located
@@ -73,18 +73,18 @@ class _Places:
     holds_text: bool
 
 
-async def _places(params: MoveFile, desk: Desk) -> _Places:
+async def _locate_paths(params: MoveFile, ctx: ToolContext) -> _MovePaths:
     """Where the file is and where it is to be.
 
     Raises:
         ToolError: If there is no such file, or the new place is none.
     """
-    old = desk.locate_to_write(params.file, "move")
+    old = ctx.locate_to_write(params.file, "move")
     if old.path is None:
         raise ToolError(
             f"{params.file!r} has no place on the disk yet: the user must save it first."
         )
-    snapshot, holds_text = desk.snapshot(), True
+    snapshot, holds_text = ctx.snapshot(), True
     try:
         await asyncio.to_thread(snapshot.show, old.uri)
     except NotShown as refused:
@@ -95,60 +95,67 @@ async def _places(params: MoveFile, desk: Desk) -> _Places:
     to = params.to
     if to.endswith("/") or to in ("", "."):
         to = str(PurePosixPath(to) / old.path.name)
-    new = desk.locate_to_write(to, "move")
+    new = ctx.locate_to_write(to, "move")
     name = PurePosixPath(to).name
     if new.path is None or (new.uri == old.uri and name == old.path.name):
         raise ToolError(f"{params.file!r} is there already.")
     if new.uri == old.uri:  # the disk folds case, and only the case is to change
         path = old.path.with_name(name)
         new = Located(uri_of(path), path, snapshot.name_of(uri_of(path)))
-        return _Places(old, new, holds_text)
+        return _MovePaths(old, new, holds_text)
     if await asyncio.to_thread(snapshot.exists, new.uri):
         raise ToolError(f"{params.to!r} exists already. To move into a folder, end it with `/`.")
-    return _Places(old, new, holds_text)
+    return _MovePaths(old, new, holds_text)
 
 
-async def _ready(places: _Places, desk: Desk) -> tuple[PreparedMove, "_Plan"]:
+async def _prepare_move(
+    locations: _MovePaths, ctx: ToolContext
+) -> tuple[PreparedMove, "_LinkUpdates"]:
     """The move with the edits of all links, each of the text as it is now, as the gate lets it through.
 
     Raises:
         Refused: By the gate.
         ToolError: If the files change too fast, or files must be read first.
     """
-    old, new = places.old, places.new
-    for _ in range(_TRIES):
+    old, new = locations.old, locations.new
+    for _ in range(_MAX_TRIES):
         # The snapshot is taken here: the workspace belongs to the event loop.
-        plan = await asyncio.to_thread(_plan, desk.snapshot(), desk, places)
-        _check_scope(plan, places, desk)
-        documents = {path: await desk.live_at(plan.scan.uris[path]) for path in sorted(plan.edits)}
-        uris = [plan.scan.uris[path] for path in documents]
-        look = desk.rules.prefetch_status([old.uri, new.uri, *uris])
-        rules, unchanged = await asyncio.to_thread(_look, look, plan, documents)
-        links = _link_edits(plan, documents, unchanged, f"Links to {old.name} at {new.name}", desk)
+        updates = await asyncio.to_thread(_compute_link_updates, ctx.snapshot(), ctx, locations)
+        _check_scope(updates, locations, ctx)
+        documents = {
+            path: await ctx.document_to_edit_at(updates.scan.uris[path])
+            for path in sorted(updates.edits)
+        }
+        uris = [updates.scan.uris[path] for path in documents]
+        inspect = ctx.rules.prefetch_status([old.uri, new.uri, *uris])
+        rules, unchanged = await asyncio.to_thread(_inspect_rules, inspect, updates, documents)
+        links = _link_edits(
+            updates, documents, unchanged, f"Links to {old.name} at {new.name}", ctx
+        )
         if links is None:
             continue
         draft = MoveDraft(
-            turn=desk.turn,
-            chat=desk.chat,
-            author=desk.author,
+            turn=ctx.turn,
+            chat=ctx.chat,
+            author=ctx.author,
             uri=old.uri,
             name=old.name,
             new_uri=new.uri,
             new_name=new.name,
             summary=f"Move {old.name} to {new.name}",
             links=links,
-            holds_text=places.holds_text,
-            linked_from=plan.linked_from,
+            holds_text=locations.holds_text,
+            linked_from=updates.linked_from,
         )
-        ready = await asyncio.to_thread(prepare_move, draft, rules)
+        prepared = await asyncio.to_thread(prepare_move, draft, rules)
         # Nothing is awaited from here on: what was looked at first may have changed meanwhile.
-        if all(desk.is_now(link.document) for link in links):
-            return ready, plan
+        if all(ctx.is_latest_text(link.document) for link in links):
+            return prepared, updates
     raise ToolError(f"The files that link to {old.name!r} are being changed. Try again later.")
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _LinkUpdates:
     """What a move does to links, found in another thread.
 
     Attributes:
@@ -166,76 +173,78 @@ class _Plan:
     linked_from: tuple[str, ...]
 
 
-def _plan(snapshot: Snapshot, desk: Desk, places: _Places) -> _Plan:
-    old, new = places.old, places.new
+def _compute_link_updates(
+    snapshot: Snapshot, ctx: ToolContext, locations: _MovePaths
+) -> _LinkUpdates:
+    old, new = locations.old, locations.new
     assert old.path is not None
     assert new.path is not None
-    scan = scan_links(snapshot, desk.links)
+    scan = scan_links(snapshot, ctx.links)
 
     def exists(path: str) -> bool:
         return snapshot.exists(uri_of(Path(path)))
 
     here, files = old.path.as_posix(), scan.files
     linked_from: tuple[str, ...] = ()
-    if not places.holds_text:  # such files are not among what was scanned
-        found = snapshot.walk(only_text=False)
-        paths = {each.path.as_posix() for each in found if each.path is not None}
+    if not locations.holds_text:  # such files are not among what was scanned
+        every_file = snapshot.walk(only_text=False)
+        paths = {each.path.as_posix() for each in every_file if each.path is not None}
         files = dataclasses.replace(files, paths=files.paths | paths | {here})
         linked_from = tuple(scan.uris[path] for path in files_linking_to(here, scan.links, files))
     rewriting = rewrite_links(scan.links, files, here, new.path.as_posix(), exists)
     names = {path: snapshot.name_of(scan.uris[path]) for path in rewriting.edits}
     left = tuple((snapshot.name_of(scan.uris[path]), link) for path, link in rewriting.left)
-    return _Plan(scan, rewriting.edits, names, left, linked_from)
+    return _LinkUpdates(scan, rewriting.edits, names, left, linked_from)
 
 
-def _check_scope(plan: _Plan, places: _Places, desk: Desk) -> None:
+def _check_scope(updates: _LinkUpdates, locations: _MovePaths, ctx: ToolContext) -> None:
     """Name at once all the files that must be read before their links may be changed.
 
     Raises:
         ToolError: If there are any. In other scopes reading helps nothing: the gate says so.
     """
-    if desk.rules.settings.scope != "context" or desk.rules.read_only:
+    if ctx.rules.settings.scope != "context" or ctx.rules.read_only:
         return
-    files = {plan.scan.uris[path]: plan.names[path] for path in plan.edits}
-    old = places.old
-    if places.holds_text:
-        said = f"Moving {old.name!r} changes files that you have not read"
+    files = {updates.scan.uris[path]: updates.names[path] for path in updates.edits}
+    old = locations.old
+    if locations.holds_text:
+        problem = f"Moving {old.name!r} changes files that you have not read"
         files = {old.uri: old.name} | files
     else:
-        said = (
+        problem = (
             f"{old.name!r} holds no text and need not be read, but the files that link to it must "
             "be, and these are not yet"
         )
-        snapshot = desk.snapshot()
-        files |= {uri: snapshot.name_of(uri) for uri in plan.linked_from}
-    unread = [name for uri, name in files.items() if not desk.rules.editable(uri)]
+        snapshot = ctx.snapshot()
+        files |= {uri: snapshot.name_of(uri) for uri in updates.linked_from}
+    unread = [name for uri, name in files.items() if not ctx.rules.editable(uri)]
     if unread:
         names = ", ".join(map(repr, unread[:MAX_NAMED]))
         more = f" and {len(unread) - MAX_NAMED} more" if len(unread) > MAX_NAMED else ""
-        raise ToolError(f"{said}: {names}{more}. Read them, then move it.")
+        raise ToolError(f"{problem}: {names}{more}. Read them, then move it.")
 
 
-def _look(
-    look: Callable[[], EditRules], plan: _Plan, documents: Mapping[str, TextDocument]
+def _inspect_rules(
+    inspect: Callable[[], EditRules], updates: _LinkUpdates, documents: Mapping[str, TextDocument]
 ) -> tuple[EditRules, frozenset[str]]:
     """The rules once they have looked, and the paths whose links are as they were scanned; asks the
     disk, and reads all of the texts.
     """
-    return look(), frozenset(
-        path for path in documents if _is_as_scanned(plan, path, documents[path])
+    return inspect(), frozenset(
+        path for path in documents if _is_as_scanned(updates, path, documents[path])
     )
 
 
-def _is_as_scanned(plan: _Plan, path: str, document: TextDocument) -> bool:
-    return find_links(document.text, plan.names[path]) == plan.scan.links[path]
+def _is_as_scanned(updates: _LinkUpdates, path: str, document: TextDocument) -> bool:
+    return find_links(document.text, updates.names[path]) == updates.scan.links[path]
 
 
 def _link_edits(
-    plan: _Plan,
+    updates: _LinkUpdates,
     documents: Mapping[str, TextDocument],
     unchanged: Collection[str],
     summary: str,
-    desk: Desk,
+    ctx: ToolContext,
 ) -> tuple[EditDraft, ...] | None:
     """The edits for the texts as they are now; None if one is no longer what was scanned.
 
@@ -243,30 +252,32 @@ def _link_edits(
     """
     drafts = []
     for path, document in documents.items():
-        now = desk.workspace.shown(document.uri) or document
+        now = ctx.workspace.shown(document.uri) or document
         if now.text != document.text:
-            is_unchanged = _is_as_scanned(plan, path, now)
+            is_unchanged = _is_as_scanned(updates, path, now)
         else:
             is_unchanged = path in unchanged
         if not is_unchanged:
             return None
-        drafts.append(desk.draft(now, plan.names[path], TextEdit(plan.edits[path]), summary))
+        drafts.append(
+            ctx.edit_draft(now, updates.names[path], TextEdit(updates.edits[path]), summary)
+        )
     return tuple(drafts)
 
 
-def _about(plan: _Plan) -> str:
+def _describe_left(updates: _LinkUpdates) -> str:
     """What the model is told of links that could not be written anew, or not be looked for."""
-    told = ""
-    if left := plan.left:
+    message = ""
+    if left := updates.left:
         named = ", ".join(f"{link.written!r} in {name}" for name, link in left[:MAX_NAMED])
         more = f" and {len(left) - MAX_NAMED} more" if len(left) > MAX_NAMED else ""
-        told = (
+        message = (
             "These links can't be changed by themselves; see to them with `edit_file`: "
             f"{named}{more}.\n"
         )
-    if plan.scan.is_cut:
-        told += "The workspace is too large to look through: other files may link to it too.\n"
-    return told
+    if updates.scan.is_cut:
+        message += "The workspace is too large to look through: other files may link to it too.\n"
+    return message
 
 
 MOVE_FILE = Tool(

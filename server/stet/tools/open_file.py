@@ -4,9 +4,9 @@ import asyncio
 
 from pydantic import Field
 
-from stet.tools.base import Params, Tool, ToolGroup, ToolKind
-from stet.tools.desk import Desk
-from stet.tools.errors import ToolError
+from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError
 from stet.workspace.snapshot import NotShown, Snapshot
 
 
@@ -17,7 +17,7 @@ class OpenFile(Params):
     line: int | None = Field(default=None, ge=1, description="The line to show, from 1.")
 
 
-async def run(params: OpenFile, desk: Desk) -> str:
+async def run(params: OpenFile, ctx: ToolContext) -> str:
     """What is shown.
 
     Raises:
@@ -25,13 +25,13 @@ async def run(params: OpenFile, desk: Desk) -> str:
     """
     if params.line is not None:
         # Refused files are told of by `open`, like those that are no text.
-        located = desk.locate(params.file)
-        n_lines = await asyncio.to_thread(_n_lines, desk.snapshot(), located.uri)
+        located = ctx.locate(params.file)
+        n_lines = await asyncio.to_thread(_n_lines, ctx.snapshot(), located.uri)
         if n_lines is not None and params.line > max(n_lines, 1):
             raise ToolError(
                 f"{params.file!r} has {n_lines} lines; line {params.line} is past the end."
             )
-    await desk.open(params.file, params.line)
+    await ctx.open(params.file, params.line)
     where = f" at line {params.line}" if params.line else ""
     return f"{params.file} is shown to the user{where}.\n"
 

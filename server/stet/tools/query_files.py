@@ -13,9 +13,9 @@ from stet.index.property_filter import PropertyFilter, parse_age, parse_moment
 from stet.text.bounded_output import join_bounded
 from stet.text.escape import escape_line
 from stet.text.iso_time import iso_time
-from stet.tools.base import Params, Tool, ToolGroup, ToolKind
-from stet.tools.desk import Desk
-from stet.tools.errors import ToolError
+from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError
 from stet.workspace.ignore_patterns import IgnorePatterns, parse_patterns
 from stet.workspace.paths import Located
 from stet.workspace.redactor import Redactor
@@ -28,7 +28,7 @@ from stet.workspace.uris import canonical
 MAX_CONDITION = 500
 """Characters of one condition: a longer one takes long to read, and fits nothing."""
 
-_GO_ON = "add a condition or a folder, or raise limit"
+_CONTINUE_HINT = "add a condition or a folder, or raise limit"
 
 
 class QueryFiles(Params):
@@ -106,16 +106,16 @@ class QueryFiles(Params):
         return self
 
 
-async def run(params: QueryFiles, desk: Desk) -> str:
+async def run(params: QueryFiles, ctx: ToolContext) -> str:
     """One file a line, the latest first where times are asked for, else by name.
 
     Raises:
         ToolError: If a folder, a pattern or a file named is none.
     """
     if params.folder:
-        desk.locate(params.folder)
-    snapshot = desk.snapshot()
-    linking = await _linked(params, desk, snapshot)
+        ctx.locate(params.folder)
+    snapshot = ctx.snapshot()
+    linking = await _linked(params, ctx, snapshot)
     now = datetime.fromtimestamp(snapshot.system.now(), UTC)
     query = FileQuery(
         tag=params.tag,
@@ -130,21 +130,21 @@ async def run(params: QueryFiles, desk: Desk) -> str:
         text=params.text,
     )
     matches = await run_in_slices(match_all(query, snapshot), snapshot.system)
-    found = [match for match in matches if match is not None]
+    result = [match for match in matches if match is not None]
     asks_texts = params.tag or params.property or params.task or params.text
     unsearched = (
         await asyncio.to_thread(describe_unsearched, snapshot, params.folder) if asks_texts else ""
     )
-    if not found:
+    if not result:
         nothing = "No file meets all of that. Leave a condition out; `list_tags` gives the tags.\n"
         return nothing + unsearched
     if params.modified_after or params.modified_before:
-        found.sort(key=lambda match: (-(match.mtime or 0.0), match.name))
+        result.sort(key=lambda match: (-(match.mtime or 0.0), match.name))
     redactor = redactor_of(snapshot)
-    lines = await asyncio.to_thread(_all_lines, found[: params.limit], redactor)
-    text = join_bounded(lines, _GO_ON)
-    if len(found) > params.limit:
-        text += f"(cut: {len(found) - params.limit} more files; {_GO_ON})\n"
+    lines = await asyncio.to_thread(_all_lines, result[: params.limit], redactor)
+    text = join_bounded(lines, _CONTINUE_HINT)
+    if len(result) > params.limit:
+        text += f"(cut: {len(result) - params.limit} more files; {_CONTINUE_HINT})\n"
     return text + unsearched
 
 
@@ -175,17 +175,23 @@ def _moment(text: str, now: datetime) -> datetime | None:
     return parse_moment(text) or parse_age(text, now)
 
 
-async def _linked(params: QueryFiles, desk: Desk, snapshot: Snapshot) -> frozenset[str] | None:
+async def _linked(
+    params: QueryFiles, ctx: ToolContext, snapshot: Snapshot
+) -> frozenset[str] | None:
     """The files that fulfil `links_to` and `linked_from`; None where neither is given."""
-    found: list[frozenset[str]] = []
+    neighbors: list[frozenset[str]] = []
     for name, written in (("links_to", params.links_to), ("linked_from", params.linked_from)):
         if written:
-            other = desk.locate(written)
-            found.append(await asyncio.to_thread(_beside, snapshot, desk.links, other, name))
-    return frozenset.intersection(*found) if found else None
+            other = ctx.locate(written)
+            neighbors.append(
+                await asyncio.to_thread(_link_neighbors, snapshot, ctx.links, other, name)
+            )
+    return frozenset.intersection(*neighbors) if neighbors else None
 
 
-def _beside(snapshot: Snapshot, cache: LinkCache, other: Located, name: str) -> frozenset[str]:
+def _link_neighbors(
+    snapshot: Snapshot, cache: LinkCache, other: Located, name: str
+) -> frozenset[str]:
     """The files that link to `other`, or with `linked_from` those it links to."""
     try:
         snapshot.show(other.uri)

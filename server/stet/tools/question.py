@@ -35,14 +35,14 @@ class Question:
         object.__setattr__(self, "text", escape(self.text))
         object.__setattr__(self, "choices", tuple(escape_line(each) for each in self.choices))
 
-    def read(self, said: str, *, is_choice: bool = False) -> str | None:
+    def parse_answer(self, answer: str, *, is_choice: bool = False) -> str | None:
         """The answer that somebody means; None if it is none.
 
         A choice may be said in any case, by its number from 1, or by a beginning that no other has;
         where one agrees and one does not, by yes and no. For `ask` all other words are an answer as
         they are, unless it `is_choice`; also a beginning that several choices have.
         """
-        words = said.strip()
+        words = answer.strip()
         folded = words.casefold()
         same = [choice for choice in self.choices if choice.casefold() == folded]
         if words in self.choices or same:
@@ -54,9 +54,9 @@ class Question:
             return begun[0]
         if self.kind == "ask" and not is_choice:
             return words or None
-        return self._agreed(folded)
+        return self._parse_yes_no(folded)
 
-    def _agreed(self, folded: str) -> str | None:
+    def _parse_yes_no(self, folded: str) -> str | None:
         if self.kind == "ask" or len(self.choices) != 2:
             return None
         if folded in ("y", "yes"):
@@ -64,5 +64,5 @@ class Question:
         return self.choices[1] if folded in ("n", "no") else None
 
 
-Inquire = Callable[[Question], Awaitable[str]]
+AskQuestion = Callable[[Question], Awaitable[str]]
 """Puts a question to the user and waits for the answer, for hours if need be."""

@@ -7,10 +7,10 @@ from pydantic import Field
 from stet.review.pending_listing import render_listing
 from stet.review.pending_view import PendingView
 from stet.text.document import TextDocument
-from stet.tools.base import Params, Tool, ToolGroup, ToolKind
-from stet.tools.desk import Desk
-from stet.tools.errors import ToolError
-from stet.tools.near_names import with_near_names
+from stet.tools.similar_names import with_suggestions
+from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError
 
 MAX_LINES = 1000
 MAX_CHARACTERS = 60_000
@@ -29,7 +29,7 @@ class ReadFile(Params):
     end_line: int | None = Field(default=None, ge=1, description="Last line to show, included.")
 
 
-async def run(params: ReadFile, desk: Desk) -> str:
+async def run(params: ReadFile, ctx: ToolContext) -> str:
     """Numbered lines, or why there are none.
 
     Raises:
@@ -37,13 +37,13 @@ async def run(params: ReadFile, desk: Desk) -> str:
     """
     head = ""
     try:
-        document = await desk.show(params.file)
-        view = desk.pending_in(document)
+        document = await ctx.read(params.file)
+        view = ctx.pending_view(document)
     except ToolError as error:
-        if (new := desk.pending_file(params.file)) is None:
-            raise await with_near_names(error, params.file, desk) from error
+        if (new := ctx.pending_file(params.file)) is None:
+            raise await with_suggestions(error, params.file, ctx) from error
         document = TextDocument(new.uri, new.new)
-        desk.shown.record(document)
+        ctx.shown.record(document)
         view = PendingView(document, ())
         head = f"({params.file} is not there yet: this is your pending proposal {new.id}.)\n"
     if document.n_lines == 0:
@@ -59,7 +59,7 @@ async def run(params: ReadFile, desk: Desk) -> str:
     # No more than one line too many: of a very long text only these are looked at.
     lines = document.lines[params.start_line - 1 : min(last, params.start_line + MAX_LINES)]
     shown = _fitting(lines)
-    await desk.learn_around(document, params.start_line - 1, params.start_line - 1 + shown)
+    await ctx.learn_around(document, params.start_line - 1, params.start_line - 1 + shown)
     text = head + render_listing(view, params.start_line - 1, params.start_line - 1 + shown)
     if shown == 0:
         more = f"; read on with start_line={params.start_line + 1}" if len(lines) > 1 else ""

@@ -4,9 +4,9 @@ import re
 
 from pydantic import Field
 
-from stet.tools.base import Params, Tool, ToolGroup, ToolKind
-from stet.tools.desk import Desk
-from stet.tools.errors import ToolError, UserDeclined
+from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError, UserDeclined
 from stet.web.errors import WebError
 from stet.web.fence import fence_untrusted
 from stet.web.page_reader import WebPage
@@ -33,29 +33,31 @@ class ReadWebpage(Params):
     url: str = Field(min_length=1, description="The whole address, such as `https://host/page`.")
 
 
-async def run(params: ReadWebpage, desk: Desk) -> str:
+async def run(params: ReadWebpage, ctx: ToolContext) -> str:
     """The page's text, or a part of it.
 
     Raises:
         ToolError: If it can't or may not be read.
         UserDeclined: If the user says no.
     """
-    web = desk.web
+    web = ctx.web
     if web is None:
         raise ToolError("No search API is configured. Go on without the web.")
 
     async def permit(address: WebAddress, came_from: WebAddress | None) -> None:
-        _refuse_secrets(address, desk)
+        _refuse_secrets(address, ctx)
         await ask(address, came_from)
-        desk.workspace.request_log.add(_sending(address, desk))
+        ctx.workspace.request_log.add(_sending(address, ctx))
 
     async def ask(address: WebAddress, came_from: WebAddress | None) -> None:
-        words = "\n".join(desk.user_words)
+        words = "\n".join(ctx.user_words)
         if not (why := web.why_ask(address, words)):
             if came_from is None:  # where a page leads the model has not made up
                 web.count_unapproved(address, words)
             return
-        if address.host_and_port in web.refused or not await _ask(desk, address, came_from, why):
+        if address.host_and_port in web.refused or not await _ask_permission(
+            ctx, address, came_from, why
+        ):
             web.refused.add(address.host_and_port)
             raise UserDeclined(
                 f"The user does not want {address.url} to be read. Go on without it; don't ask again."
@@ -67,52 +69,56 @@ async def run(params: ReadWebpage, desk: Desk) -> str:
         page = await web.read(address, permit)
     except WebError as error:
         raise ToolError(str(error)) from error
-    add_source(desk.sources, WebSource(page.url, page.title))
-    return _shown(address, page)
+    add_source(ctx.sources, WebSource(page.url, page.title))
+    return _select_part(address, page)
 
 
-def _refuse_secrets(address: WebAddress, desk: Desk) -> None:
+def _refuse_secrets(address: WebAddress, ctx: ToolContext) -> None:
     """See that no address carries a secret out.
 
     Raises:
         ToolError: If this one does.
     """
-    wanted = desk.workspace.settings.privacy.redact_secrets
-    if wanted and desk.workspace.redactor.redact(address.url).kinds:
+    host_words = ctx.workspace.settings.privacy.redact_secrets
+    if host_words and ctx.workspace.redactor.redact(address.url).kinds:
         raise ToolError("The address holds a secret, which no host is given. Go on without it.")
 
 
-def _sending(address: WebAddress, desk: Desk) -> RequestRecord:
+def _sending(address: WebAddress, ctx: ToolContext) -> RequestRecord:
     """A note that a host is asked for a page."""
     return RequestRecord(
-        desk.snapshot().system.now(),
+        ctx.snapshot().system.now(),
         Recipient.PAGE,
         address.host_and_port,
-        turn=desk.turn,
-        chat=desk.chat,
+        turn=ctx.turn,
+        chat=ctx.chat,
         parts=(f"an address of {len(address.url)} characters",),
         characters=len(address.url),
-        is_open=not desk.workspace.settings.privacy.redact_secrets,
+        is_open=not ctx.workspace.settings.privacy.redact_secrets,
     )
 
 
-async def _ask(desk: Desk, address: WebAddress, came_from: WebAddress | None, why: str) -> bool:
+async def _ask_permission(
+    ctx: ToolContext, address: WebAddress, came_from: WebAddress | None, why: str
+) -> bool:
     """Whether the user agrees."""
-    led = f" {came_from.url} leads there." if came_from else ""
+    redirect_note = f" {came_from.url} leads there." if came_from else ""
     letters = f" (the host in letters: {address.unicode_host})" if address.unicode_host else ""
-    named = "" if came_from else desk.heard.told((address.host_and_port,), desk.user_words)
-    text = f"Read the page {address.url}{letters}?{led} {why} {named}".rstrip()
-    return await desk.ask("host", text, (READ_IT, DO_NOT_READ)) == READ_IT
+    named = (
+        "" if came_from else ctx.untrusted.explain_source((address.host_and_port,), ctx.user_words)
+    )
+    text = f"Read the page {address.url}{letters}?{redirect_note} {why} {named}".rstrip()
+    return await ctx.ask_user("host", text, (READ_IT, DO_NOT_READ)) == READ_IT
 
 
-def _shown(address: WebAddress, page: WebPage) -> str:
+def _select_part(address: WebAddress, page: WebPage) -> str:
     """The part of a page that the address's fragment asks for.
 
     Raises:
         ToolError: If the page has no such part.
     """
-    asked = _PART.fullmatch(address.fragment)
-    number = int(asked[1]) if asked else 1
+    fragment = _PART.fullmatch(address.fragment)
+    number = int(fragment[1]) if fragment else 1
     n_parts = -(-len(page.text) // PART)
     if number > n_parts:
         raise ToolError(f"{page.url} has {n_parts} parts; there is no part {number}.")

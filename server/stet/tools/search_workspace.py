@@ -9,9 +9,9 @@ from pydantic import Field
 from stet.index.search_query import SearchMode, SearchQuery, SearchResults
 from stet.text.bounded_output import MAX_LINE, join_bounded
 from stet.text.escape import escape_line
-from stet.tools.base import Params, Tool, ToolGroup, ToolKind
-from stet.tools.desk import Desk
-from stet.tools.errors import ToolError
+from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError
 from stet.workspace.grep import InvalidRegex, grep
 from stet.workspace.grep_helper import MAX_LINE as MAX_HIT
 from stet.workspace.redactor import Redactor
@@ -21,9 +21,9 @@ from stet.workspace.unsearched import describe_unsearched
 MAX_QUERY = 1000
 """Characters: a longer one finds no more, and takes long to read."""
 
-_UNSEEN = 300
+_INVISIBLE = 300
 """Characters at the end of a hit that was cut, of which none is shown: they may begin a secret."""
-_GO_ON = "narrow the query or the folder, or raise limit"
+_CONTINUE_HINT = "narrow the query or the folder, or raise limit"
 _NOT_ALL = "(There is too much: not all was searched. Name a folder.)\n"
 
 
@@ -48,59 +48,59 @@ class SearchWorkspace(Params):
     limit: int = Field(default=40, ge=1, le=200, description="At most so many lines.")
 
 
-async def run(params: SearchWorkspace, desk: Desk) -> str:
+async def run(params: SearchWorkspace, ctx: ToolContext) -> str:
     """One hit a line.
 
     Raises:
         ToolError: If the pattern or the folder is none.
     """
     if params.folder:
-        desk.locate(params.folder)
-    unsearched = await asyncio.to_thread(describe_unsearched, desk.snapshot(), params.folder)
+        ctx.locate(params.folder)
+    unsearched = await asyncio.to_thread(describe_unsearched, ctx.snapshot(), params.folder)
     if params.mode == "regex":
-        return await _by_pattern(params, desk) + unsearched
+        return await _search_regex(params, ctx) + unsearched
     query = SearchQuery(params.query, SearchMode(params.mode), params.folder, params.limit)
-    found = await desk.searcher.search(desk.snapshot(), query)
+    found = await ctx.searcher.search(ctx.snapshot(), query)
     hits = [(each.name, each.line, each.text) for each in found.passages]
-    lines = await asyncio.to_thread(_lines, hits, redactor_of(desk.snapshot()))
-    return _shown(params, lines, found.n_more) + _said(params, found) + unsearched
+    lines = await asyncio.to_thread(_lines, hits, redactor_of(ctx.snapshot()))
+    return _format_hits(params, lines, found.n_more) + _search_notes(params, found) + unsearched
 
 
-async def _by_pattern(params: SearchWorkspace, desk: Desk) -> str:
+async def _search_regex(params: SearchWorkspace, ctx: ToolContext) -> str:
     try:
-        found = await grep(desk.snapshot(), params.query, params.folder)
+        found = await grep(ctx.snapshot(), params.query, params.folder)
     except InvalidRegex as error:
         raise ToolError(str(error)) from error
     hits = [(hit.name, hit.line, hit.text) for hit in found.hits[: params.limit]]
-    lines = await asyncio.to_thread(_lines, hits, redactor_of(desk.snapshot()))
-    text = _shown(params, lines, len(found.hits) - len(lines))
+    lines = await asyncio.to_thread(_lines, hits, redactor_of(ctx.snapshot()))
+    text = _format_hits(params, lines, len(found.hits) - len(lines))
     return text + (_NOT_ALL if found.is_cut else "")
 
 
-def _shown(params: SearchWorkspace, lines: Sequence[str], n_more: int) -> str:
+def _format_hits(params: SearchWorkspace, lines: Sequence[str], n_more: int) -> str:
     if not lines:
         where = f" below {params.folder!r}" if params.folder else ""
         return f"Nothing matches {params.query!r}{where}.\n"
-    text = join_bounded(lines, _GO_ON)
-    return f"{text}(cut: {n_more} more lines; {_GO_ON})\n" if n_more else text
+    text = join_bounded(lines, _CONTINUE_HINT)
+    return f"{text}(cut: {n_more} more lines; {_CONTINUE_HINT})\n" if n_more else text
 
 
-def _said(params: SearchWorkspace, found: SearchResults) -> str:
+def _search_notes(params: SearchWorkspace, result: SearchResults) -> str:
     """What must be known of how it was found."""
-    told = ""
-    if params.mode == "semantic" and not found.used_vectors:
-        told += (
+    notes = ""
+    if params.mode == "semantic" and not result.used_vectors:
+        notes += (
             "(Ranked by words: there is no index of meanings here. Try the words that the text itself "
             "would use.)\n"
         )
-    if found.is_cut:
-        told += _NOT_ALL
-    if found.n_files_so_far is not None:
-        told += (
-            f"(The index is still being built: {found.n_files_so_far:,} files so far. What is not found "
+    if result.is_cut:
+        notes += _NOT_ALL
+    if result.n_files_so_far is not None:
+        notes += (
+            f"(The index is still being built: {result.n_files_so_far:,} files so far. What is not found "
             "may be in another: ask again later, or use regex, which reads all of them.)\n"
         )
-    return told
+    return notes
 
 
 def _lines(hits: Sequence[tuple[str, int, str]], redactor: Redactor | None) -> list[str]:
@@ -111,7 +111,7 @@ def _lines(hits: Sequence[tuple[str, int, str]], redactor: Redactor | None) -> l
 def _quoted(text: str, redactor: Redactor | None) -> str:
     """A line that is short enough to be shown; a long one without what the cut leaves of a secret."""
     is_cut = len(text) >= MAX_HIT
-    most = min(MAX_LINE, len(text.strip()) - _UNSEEN) if is_cut else MAX_LINE
+    most = min(MAX_LINE, len(text.strip()) - _INVISIBLE) if is_cut else MAX_LINE
     return safe_line(text, redactor, most)
 
 

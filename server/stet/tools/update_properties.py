@@ -8,10 +8,10 @@ from pydantic import Field, model_validator
 from stet.index.front_matter import find_front_matter
 from stet.index.links import NOTES, ending_of
 from stet.index.note_properties import InvalidYaml, edit_properties
-from stet.tools.base import Params, Tool, ToolGroup, ToolKind
-from stet.tools.desk import Desk
-from stet.tools.errors import ToolError
-from stet.tools.found_edit import FoundEdit, find_edit
+from stet.tools.computed_edit import ComputedEdit, compute_edit
+from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError
 
 MAX_PROPERTIES = 100
 """How many one call may set, and how many it may take out."""
@@ -45,31 +45,31 @@ class UpdateProperties(Params):
         return self
 
 
-async def run(params: UpdateProperties, desk: Desk) -> str:
+async def run(params: UpdateProperties, ctx: ToolContext) -> str:
     """What was proposed.
 
     Raises:
         ToolError: If the front matter can't be read, or the gate refuses.
     """
     names = ", ".join((*params.set, *params.remove))
-    _, ready = await find_edit(
-        desk,
+    _, ready = await compute_edit(
+        ctx,
         params.file,
-        lambda live: partial(_found, params, live.text, f"Properties: {names}"),
+        lambda live: partial(_compute_edit, params, live.text, f"Properties: {names}"),
         position="properties",
     )
-    hunks = desk.propose_ready(ready, position="properties")
+    hunks = ctx.propose_prepared(ready, position="properties")
     if not hunks:
         return f"{params.file} already says so; nothing to do.\n"
-    told = ", ".join(hunk.id for hunk in hunks)
-    return f"Proposed {told}: properties of {params.file} ({names}). They wait for the user.\n"
+    message = ", ".join(hunk.id for hunk in hunks)
+    return f"Proposed {message}: properties of {params.file} ({names}). They wait for the user.\n"
 
 
-def _found(params: UpdateProperties, text: str, summary: str) -> FoundEdit:
+def _compute_edit(params: UpdateProperties, text: str, summary: str) -> ComputedEdit:
     if ending_of(params.file) not in NOTES and find_front_matter(text) is None:
         raise ToolError(f"{params.file!r} is no Markdown note and has no front matter.")
     try:
-        return FoundEdit(edit_properties(text, params.set, params.remove), summary)
+        return ComputedEdit(edit_properties(text, params.set, params.remove), summary)
     except InvalidYaml as error:
         raise ToolError(f"{params.file!r}, {error}") from error
     except RecursionError as error:

@@ -4,9 +4,9 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from stet.tools.base import Params, Tool, ToolGroup, ToolKind
-from stet.tools.desk import Desk
-from stet.tools.errors import ToolError
+from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError
 from stet.web.errors import WebError
 from stet.web.fence import fence_untrusted
 from stet.web.hidden_characters import strip_hidden, strip_to_line
@@ -32,45 +32,45 @@ class WebSearch(Params):
     limit: int = Field(default=5, ge=1, le=20, description="At most so many pages.")
 
 
-async def run(params: WebSearch, desk: Desk) -> str:
+async def run(params: WebSearch, ctx: ToolContext) -> str:
     """The pages found, best first.
 
     Raises:
         ToolError: If the search API gives none.
     """
-    if desk.web is None:
+    if ctx.web is None:
         raise ToolError("No search API is configured. Go on without the web.")
     query = " ".join(params.query.split())
     if not query:
         raise ToolError("'query' holds no words. Say what you look for.")
-    settings, system = desk.workspace.settings, desk.snapshot().system
-    redacted = desk.workspace.redactor.redact(query)
+    settings, system = ctx.workspace.settings, ctx.snapshot().system
+    redacted = ctx.workspace.redactor.redact(query)
     if settings.privacy.redact_secrets and redacted.kinds:
         raise ToolError("The query holds a secret, which no search company is given.")
     to = RequestRecord(
         system.now(),
         Recipient.SEARCH,
-        urlsplit(desk.web.endpoint.base_url).netloc.rpartition("@")[2],
-        turn=desk.turn,
-        chat=desk.chat,
+        urlsplit(ctx.web.endpoint.base_url).netloc.rpartition("@")[2],
+        turn=ctx.turn,
+        chat=ctx.chat,
         parts=(f"a query of {len(query)} characters",),
         characters=len(query),
         is_open=not settings.privacy.redact_secrets,
     )
-    desk.workspace.request_log.add(to)
+    ctx.workspace.request_log.add(to)
     try:
-        answer = await desk.web.search(query, params.limit)
+        answer = await ctx.web.search(query, params.limit)
     except WebError as error:
         raise ToolError(str(error)) from error
     if not answer.hits and not answer.text:
         return f"Nothing was found for {query!r}. Try other words.\n"
     for hit in answer.hits:
-        add_source(desk.sources, WebSource(hit.url, strip_to_line(hit.title, _MAX_TITLE)))
-    told = f"{len(answer.hits)} pages found for {query!r} by {desk.web.endpoint.provider}."
-    return f"{told} `read_webpage` reads one.\n{fence_untrusted(_listed(answer), 'search results')}"
+        add_source(ctx.sources, WebSource(hit.url, strip_to_line(hit.title, _MAX_TITLE)))
+    message = f"{len(answer.hits)} pages found for {query!r} by {ctx.web.endpoint.provider}."
+    return f"{message} `read_webpage` reads one.\n{fence_untrusted(_format_answer(answer), 'search results')}"
 
 
-def _listed(answer: WebSearchAnswer) -> str:
+def _format_answer(answer: WebSearchAnswer) -> str:
     parts = []
     if answer.text:
         text, _ = strip_hidden(answer.text.strip())

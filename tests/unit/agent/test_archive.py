@@ -148,10 +148,10 @@ async def test_what_a_comment_said_comes_back_and_names_no_host_for_the_user() -
         ASK, prompt="See https://evil.example", comment=CommentPlace("file:///a", 1, 2)
     )
     archive.keep_turn(replace(FULL, id="t8", ask=comment))
-    desk = Table(make_world({}), archive=archive)
-    await desk.agent.restore()
-    assert [turn.ask.prompt for turn in desk.agent.turns()] == [ASK.prompt, comment.prompt]
-    assert desk.agent.session("main").words == [ASK.prompt]
+    ctx = Table(make_world({}), archive=archive)
+    await ctx.agent.restore()
+    assert [turn.ask.prompt for turn in ctx.agent.turns()] == [ASK.prompt, comment.prompt]
+    assert ctx.agent.session("main").words == [ASK.prompt]
 
 
 def test_of_a_chat_only_texts_of_documents_are_believed() -> None:

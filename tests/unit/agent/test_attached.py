@@ -10,7 +10,7 @@ from stet.llm.scripted_model import call
 from stet.settings.values import EditSettings, Settings
 from stet.tools.get_attached_context import GET_ATTACHED_CONTEXT
 from stet.workspace.attachments import Attachments
-from tests.support.turns import Table, make_desk, use
+from tests.support.turns import Table, make_tool_context, use
 from tests.support.world import make_world, uri_at
 
 FILES = {"/ws/b.md": "old\n", "/ws/c.md": "old\n"}
@@ -66,10 +66,10 @@ async def test_a_preset_goes_with_its_question_only() -> None:
 
 
 async def test_the_editor_seen_anew_has_what_was_attached_too() -> None:
-    desk = make_desk(make_world(FILES, opened={"/ws/a.md": "[[b]]\n"}))
+    ctx = make_tool_context(make_world(FILES, opened={"/ws/a.md": "[[b]]\n"}))
     chosen = dataclasses.replace(C, scope="linked", link_depth=1)
-    desk.look = look_from(desk, Place(A), chosen)
-    told = await use(GET_ATTACHED_CONTEXT, desk)
+    ctx.current_context = look_from(ctx, Place(A), chosen)
+    told = await use(GET_ATTACHED_CONTEXT, ctx)
     assert 'path="c.md"' in told
     assert 'path="b.md"' in told
-    assert desk.files_read == ["a.md", "c.md", "b.md"]
+    assert ctx.files_read == ["a.md", "c.md", "b.md"]

@@ -19,30 +19,30 @@ from tests.support.world import make_world
 
 async def test_a_cancelled_turn_keeps_its_proposals_and_nothing_follows_its_end() -> None:
     held = Held(call("edit_file", file="a.py", old_text="y = 2", new_text="y = 5"))
-    desk = table(EDIT, held, DONE)
-    turn_id = desk.start()
+    ctx = table(EDIT, held, DONE)
+    turn_id = ctx.start()
     await held.asked.wait()
-    assert desk.agent.cancel(turn_id) == (turn_id,)
+    assert ctx.agent.cancel(turn_id) == (turn_id,)
     held.go.set()
-    await desk.rest()
-    turn = desk.agent.turn(turn_id)
+    await ctx.rest()
+    turn = ctx.agent.turn(turn_id)
     assert (turn.state, turn.error) == (TurnState.CANCELLED, "Cancelled.")
-    assert isinstance(desk.events[-1], TurnEnded)
-    assert [hunk.summary for hunk in desk.hunks] == ["Three"]
-    assert desk.agent.cancel(turn_id) == ()
+    assert isinstance(ctx.events[-1], TurnEnded)
+    assert [hunk.summary for hunk in ctx.hunks] == ["Three"]
+    assert ctx.agent.cancel(turn_id) == ()
 
 
 async def test_the_next_turn_knows_of_the_one_that_was_cancelled() -> None:
     held = Held(DONE)
-    desk = table(combine(say("I begin."), EDIT), held, DONE)
-    first = desk.start("Fix it")
+    ctx = table(combine(say("I begin."), EDIT), held, DONE)
+    first = ctx.start("Fix it")
     await held.asked.wait()
-    desk.agent.cancel(first)
-    [hunk] = desk.hunks
-    desk.ledger.reject(hunk.id, "No")
-    await desk.ask("Again")
-    _, question, answer, result, record, again = desk.model.requests[2].messages
-    assert question == desk.model.requests[0].messages[1]
+    ctx.agent.cancel(first)
+    [hunk] = ctx.hunks
+    ctx.ledger.reject(hunk.id, "No")
+    await ctx.ask("Again")
+    _, question, answer, result, record, again = ctx.model.requests[2].messages
+    assert question == ctx.model.requests[0].messages[1]
     assert (answer.content, answer.tool_calls[0].name) == ("I begin.", "edit_file")
     assert (result.role, result.tool_call_id) == ("tool", answer.tool_calls[0].id)
     assert 'state="cancelled"' in record.content
@@ -52,28 +52,28 @@ async def test_the_next_turn_knows_of_the_one_that_was_cancelled() -> None:
 
 async def test_of_a_turn_cancelled_before_the_first_answer_the_question_is_known() -> None:
     held = Held(DONE)
-    desk = table(held, DONE)
-    first = desk.start("Fix it" + "x" * MAX_SAID)
+    ctx = table(held, DONE)
+    first = ctx.start("Fix it" + "x" * MAX_SAID)
     await held.asked.wait()
-    desk.agent.cancel(first)
-    await desk.ask("Again")
-    _, question, record, _ = desk.model.requests[1].messages
+    ctx.agent.cancel(first)
+    await ctx.ask("Again")
+    _, question, record, _ = ctx.model.requests[1].messages
     assert question.content == ("Fix it" + "x" * MAX_SAID)[:MAX_SAID]
     assert 'state="cancelled"' in record.content
     assert "Ended early: Cancelled." in record.content
 
 
 async def test_a_call_that_a_cancel_broke_off_has_a_result() -> None:
-    desk = table(call("ask_user", question="Why?"), DONE)
+    ctx = table(call("ask_user", question="Why?"), DONE)
 
     def cancel(event: AgentEvent) -> None:
         if isinstance(event, Asked):
-            desk.agent.cancel()
+            ctx.agent.cancel()
 
-    desk.on_event = cancel
-    assert (await desk.ask()).state is TurnState.CANCELLED
-    await desk.ask("Again")
-    messages = desk.model.requests[1].messages
+    ctx.on_event = cancel
+    assert (await ctx.ask()).state is TurnState.CANCELLED
+    await ctx.ask("Again")
+    messages = ctx.model.requests[1].messages
     assert [one.role for one in messages[1:]] == ["user", "assistant", "tool", "assistant", "user"]
     assert messages[3].content == NOT_RUN
 
@@ -81,25 +81,25 @@ async def test_a_call_that_a_cancel_broke_off_has_a_result() -> None:
 async def test_a_chat_remembers_what_was_cancelled_after_a_restart() -> None:
     archive = KeptChats()
     held = Held(DONE)
-    desk = Table(make_world(opened={"/ws/a.py": TEXT}), [held], archive=archive)
-    first = desk.start("Fix it")
+    ctx = Table(make_world(opened={"/ws/a.py": TEXT}), [held], archive=archive)
+    first = ctx.start("Fix it")
     await held.asked.wait()
-    desk.agent.cancel(first)
-    await desk.rest()
+    ctx.agent.cancel(first)
+    await ctx.rest()
     assert [one.question for one in archive.chats["main"]] == ["Fix it"]
 
 
 @pytest.mark.parametrize("steps", range(25))
 async def test_a_turn_can_be_cancelled_at_every_step_and_its_chat_goes_on(steps: int) -> None:
-    desk = table(call("read_file", file="b.py"), EDIT, DONE, DONE, DONE, DONE)
-    first = desk.start()
+    ctx = table(call("read_file", file="b.py"), EDIT, DONE, DONE, DONE, DONE)
+    first = ctx.start()
     for _ in range(steps):
         await asyncio.sleep(0)
-    desk.agent.cancel(first)
-    n_events, n_hunks = len(desk.events), len(desk.hunks)
-    await desk.rest()
-    assert (len(desk.events), len(desk.hunks)) == (n_events, n_hunks)
-    second = await desk.ask("Again")
+    ctx.agent.cancel(first)
+    n_events, n_hunks = len(ctx.events), len(ctx.hunks)
+    await ctx.rest()
+    assert (len(ctx.events), len(ctx.hunks)) == (n_events, n_hunks)
+    second = await ctx.ask("Again")
     assert second.state is TurnState.COMPLETED
 
 
@@ -134,14 +134,14 @@ class SlowArchive(Archive):
 async def test_a_cancel_while_a_turn_is_kept_finds_it_over_and_not_cancelled() -> None:
     archive = SlowArchive(asyncio.get_running_loop())
     world = make_world(opened={"/ws/a.py": TEXT})
-    desk = Table(world, [DONE, DONE], archive=archive)
-    first = desk.start("Keep me")
+    ctx = Table(world, [DONE, DONE], archive=archive)
+    first = ctx.start("Keep me")
     await archive.begun.wait()
-    assert desk.agent.cancel(first) == ()
-    turn = desk.agent.turn(first)
+    assert ctx.agent.cancel(first) == ()
+    turn = ctx.agent.turn(first)
     assert (turn.state, turn.summary) == (TurnState.COMPLETED, "Done.")
-    n_events = len(desk.events)
+    n_events = len(ctx.events)
     archive.may.set()
-    await desk.rest()
-    assert len(desk.events) == n_events
-    assert [one.question for one in desk.agent.session("main").history] == ["Keep me"]
+    await ctx.rest()
+    assert len(ctx.events) == n_events
+    assert [one.question for one in ctx.agent.session("main").history] == ["Keep me"]

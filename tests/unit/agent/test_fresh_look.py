@@ -6,7 +6,7 @@ from stet.settings.values import ContextSettings, PrivacySettings, Settings
 from stet.text.bounded_output import MAX_CHARACTERS
 from stet.text.position import Position, Range
 from stet.tools.get_attached_context import GET_ATTACHED_CONTEXT
-from tests.support.turns import make_desk, type_into, use
+from tests.support.turns import make_tool_context, type_into, use
 from tests.support.world import insertion, make_world, open_document, uri_at
 
 A, B = uri_at("/ws/a.py"), uri_at("/ws/b.py")
@@ -15,44 +15,44 @@ TEXT = "one\ntwo\nthree\n"
 
 async def test_the_editor_is_shown_as_it_is_now_and_noted() -> None:
     world = make_world(opened={"/ws/b.py": "b\n", "/ws/a.py": TEXT})
-    desk = make_desk(world)
-    desk.look = look_from(desk, Place(A, Range(Position(1, 0), Position(1, 3))))
-    first = await use(GET_ATTACHED_CONTEXT, desk)
+    ctx = make_tool_context(world)
+    ctx.current_context = look_from(ctx, Place(A, Range(Position(1, 0), Position(1, 3))))
+    first = await use(GET_ATTACHED_CONTEXT, ctx)
     assert "Path: a.py\nLine: 2\n" in first
     assert '<manually_added_selection path="a.py" lines="2-2">\ntwo\n' in first
     assert '<file_contents path="b.py"' in first
     assert "<user_query>" not in first
-    assert desk.files_read == ["a.py", "b.py"]
-    type_into(world, desk.ledger, insertion(0, 0, "new\n"))
-    again = await use(GET_ATTACHED_CONTEXT, desk)
+    assert ctx.files_read == ["a.py", "b.py"]
+    type_into(world, ctx.ledger, insertion(0, 0, "new\n"))
+    again = await use(GET_ATTACHED_CONTEXT, ctx)
     assert "     1\tnew\n" in again
-    shown = desk.was_shown(A)
+    shown = ctx.last_shown(A)
     assert shown is not None
     assert shown.text == f"new\n{TEXT}"
-    assert desk.rules.editable(B)
+    assert ctx.rules.editable(B)
 
 
 async def test_it_follows_the_user_to_another_file() -> None:
     world = make_world(opened={"/ws/a.py": TEXT})
-    desk = make_desk(world)
-    desk.look = look_from(desk, Place(A))
+    ctx = make_tool_context(world)
+    ctx.current_context = look_from(ctx, Place(A))
     open_document(world, B, "b\n")
-    assert "Path: b.py\n" in await use(GET_ATTACHED_CONTEXT, desk)
+    assert "Path: b.py\n" in await use(GET_ATTACHED_CONTEXT, ctx)
 
 
 async def test_it_shows_nothing_that_may_not_be_shown() -> None:
     settings = Settings(privacy=PrivacySettings(deny=("a.py",)))
-    desk = make_desk(make_world(opened={"/ws/a.py": TEXT}, settings=settings))
-    desk.look = look_from(desk, Place(A))
-    assert (await use(GET_ATTACHED_CONTEXT, desk)).startswith("No file is open")
-    assert (desk.files_read, len(desk.shown)) == ([], 0)
+    ctx = make_tool_context(make_world(opened={"/ws/a.py": TEXT}, settings=settings))
+    ctx.current_context = look_from(ctx, Place(A))
+    assert (await use(GET_ATTACHED_CONTEXT, ctx)).startswith("No file is open")
+    assert (ctx.files_read, len(ctx.shown)) == ([], 0)
 
 
 async def test_it_shows_less_of_each_file_until_it_fits() -> None:
     long = "".join(f"line {n} {'x' * 80}\n" for n in range(3000))
-    desk = make_desk(make_world(opened={"/ws/b.py": long, "/ws/a.py": long}))
-    desk.look = look_from(desk, Place(A, Range(Position(1500, 0), Position(1500, 0))))
-    text = await use(GET_ATTACHED_CONTEXT, desk)
+    ctx = make_tool_context(make_world(opened={"/ws/b.py": long, "/ws/a.py": long}))
+    ctx.current_context = look_from(ctx, Place(A, Range(Position(1500, 0), Position(1500, 0))))
+    text = await use(GET_ATTACHED_CONTEXT, ctx)
     assert MAX_CHARACTERS / 4 < len(text) <= MAX_CHARACTERS
     assert "  1501\tline 1500 " in text
     assert "of 3000; `read_file` shows the others" in text
@@ -62,8 +62,8 @@ async def test_it_shows_less_of_each_file_until_it_fits() -> None:
 async def test_what_can_not_be_made_to_fit_is_cut_and_said_to_be() -> None:
     context = ContextSettings(selection_limit=50_000)
     world = make_world(opened={"/ws/a.py": "x" * 50_000}, settings=Settings(context=context))
-    desk = make_desk(world)
-    desk.look = look_from(desk, Place(A, Range(Position(0, 0), Position(0, 50_000))))
-    text = await use(GET_ATTACHED_CONTEXT, desk)
+    ctx = make_tool_context(world)
+    ctx.current_context = look_from(ctx, Place(A, Range(Position(0, 0), Position(0, 50_000))))
+    text = await use(GET_ATTACHED_CONTEXT, ctx)
     assert text.splitlines()[-1].endswith(" more characters; `read_file` shows each file)")
     assert len(text) < MAX_CHARACTERS + 200

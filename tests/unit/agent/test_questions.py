@@ -12,9 +12,9 @@ from stet.llm.model import Request
 from stet.llm.scripted_model import Reply, call, combine
 from stet.settings.values import AgentSettings, CommandSettings, Settings
 from stet.tools.ask_user import ASK_USER
-from stet.tools.errors import ToolError
 from stet.tools.question import Question
-from tests.support.turns import Table, make_desk, use
+from stet.tools.tool_errors import ToolError
+from tests.support.turns import Table, make_tool_context, use
 from tests.support.world import make_world
 
 ASK = call("ask_user", question="Which one?", choices=["Red", "Green"])
@@ -27,19 +27,19 @@ def table(*replies: Reply, **agent: object) -> Table:
     return Table(make_world(opened={"/ws/a.py": "x = 1\n"}, settings=settings), replies)
 
 
-async def until(desk: Table, kind: type[AgentEvent], n: int = 1) -> Turn:
+async def until(ctx: Table, kind: type[AgentEvent], n: int = 1) -> Turn:
     """Wait for the n-th event of a kind."""
     seen = asyncio.Event()
 
     def look(_: object = None) -> None:
-        if sum(isinstance(event, kind) for event in desk.events) >= n:
+        if sum(isinstance(event, kind) for event in ctx.events) >= n:
             seen.set()
 
-    desk.on_event = look
+    ctx.on_event = look
     look()
     async with asyncio.timeout(60):
         await seen.wait()
-    return [event for event in desk.events if isinstance(event, kind)][-1].turn
+    return [event for event in ctx.events if isinstance(event, kind)][-1].turn
 
 
 class Clock:
@@ -58,15 +58,15 @@ class Clock:
 
 
 async def test_the_answer_reaches_the_model_and_the_turn_goes_on() -> None:
-    desk = table(ASK, DONE)
-    turn_id = desk.start()
-    waiting = await until(desk, Asked)
+    ctx = table(ASK, DONE)
+    turn_id = ctx.start()
+    waiting = await until(ctx, Asked)
     assert waiting.state is TurnState.WAITING
     assert waiting.question == Question("q-t1-1", "ask", "Which one?", ("Red", "Green"))
-    assert desk.agent.questions.reply("blue, please") == turn_id
-    turn = await desk.end_of(turn_id)
+    assert ctx.agent.questions.reply("blue, please") == turn_id
+    turn = await ctx.end_of(turn_id)
     assert (turn.state, turn.question) == (TurnState.COMPLETED, None)
-    assert desk.model.requests[1].messages[-1].content == "The user answers: blue, please\n"
+    assert ctx.model.requests[1].messages[-1].content == "The user answers: blue, please\n"
 
 
 @pytest.mark.parametrize(
@@ -86,13 +86,13 @@ async def test_the_question_tells_who_named_what_is_to_be_touched(
         settings=Settings(agent=AgentSettings(disabled_tools=(), commands=(shows,))),
     )
     run = call("execute_command", name="show", arguments={"what": "kept/old.py"})
-    desk = Table(world, [first, run, DONE])
-    turn_id = desk.start("Tidy up")
-    question = (await until(desk, Asked)).question
+    ctx = Table(world, [first, run, DONE])
+    turn_id = ctx.start("Tidy up")
+    question = (await until(ctx, Asked)).question
     assert question is not None
     assert question.text.endswith(f"\n'kept/old.py' was named by {source}, not by you.")
-    desk.agent.questions.reply("Don't run")
-    assert (await desk.end_of(turn_id)).state == TurnState.COMPLETED
+    ctx.agent.questions.reply("Don't run")
+    assert (await ctx.end_of(turn_id)).state == TurnState.COMPLETED
 
 
 async def test_what_the_projects_own_words_name_is_named_by_others() -> None:
@@ -103,15 +103,15 @@ async def test_what_the_projects_own_words_name_is_named_by_others() -> None:
         settings=Settings(agent=AgentSettings(disabled_tools=(), commands=(shows,))),
     )
     run = call("execute_command", name="show", arguments={"what": "./private/journal"})
-    desk = Table(world, [run, DONE])
-    turn_id = desk.start("Go on")
-    question = (await until(desk, Asked)).question
+    ctx = Table(world, [run, DONE])
+    turn_id = ctx.start("Go on")
+    question = (await until(ctx, Asked)).question
     assert question is not None
     assert question.text.endswith(
         "\n'./private/journal' was named by the project's AGENTS.md, not by you."
     )
-    desk.agent.questions.reply("Don't run")
-    assert (await desk.end_of(turn_id)).state == TurnState.COMPLETED
+    ctx.agent.questions.reply("Don't run")
+    assert (await ctx.end_of(turn_id)).state == TurnState.COMPLETED
 
 
 async def test_who_has_named_something_is_known_when_that_is_no_longer_sent() -> None:
@@ -124,26 +124,26 @@ async def test_who_has_named_something_is_known_when_that_is_no_longer_sent() ->
         ),
     )
     run = call("execute_command", name="show", arguments={"what": "kept/old.py"})
-    desk = Table(world, [call("read_file", file="b.py"), DONE, run, DONE])
-    await desk.end_of(desk.start("Tidy up"))
-    turn_id = desk.start("Go on")
-    question = (await until(desk, Asked)).question
-    assert "kept/old.py" not in str(desk.model.requests[2].messages)
+    ctx = Table(world, [call("read_file", file="b.py"), DONE, run, DONE])
+    await ctx.end_of(ctx.start("Tidy up"))
+    turn_id = ctx.start("Go on")
+    question = (await until(ctx, Asked)).question
+    assert "kept/old.py" not in str(ctx.model.requests[2].messages)
     assert question is not None
     assert question.text.endswith("\n'kept/old.py' was named by b.py, not by you.")
-    desk.agent.questions.reply("Don't run")
-    assert (await desk.end_of(turn_id)).state == TurnState.COMPLETED
+    ctx.agent.questions.reply("Don't run")
+    assert (await ctx.end_of(turn_id)).state == TurnState.COMPLETED
 
 
 async def test_five_hours_of_waiting_cost_the_turn_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    desk = table(ASK, DONE, max_seconds=600)
+    ctx = table(ASK, DONE, max_seconds=600)
     clock = Clock(monkeypatch)
-    turn_id = desk.start()
-    await until(desk, Asked)
+    turn_id = ctx.start()
+    await until(ctx, Asked)
     await clock.advance(HOURS)
-    assert desk.agent.turn(turn_id).state is TurnState.WAITING
-    desk.agent.questions.reply("Red")
-    assert (await desk.end_of(turn_id)).state is TurnState.COMPLETED
+    assert ctx.agent.turn(turn_id).state is TurnState.WAITING
+    ctx.agent.questions.reply("Red")
+    assert (await ctx.end_of(turn_id)).state is TurnState.COMPLETED
 
 
 async def test_the_clock_goes_on_where_it_stood(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,88 +154,88 @@ async def test_the_clock_goes_on_where_it_stood(monkeypatch: pytest.MonkeyPatch)
         await asyncio.Event().wait()
         raise AssertionError
 
-    desk = table(ASK, hang, max_seconds=600)
+    ctx = table(ASK, hang, max_seconds=600)
     clock = Clock(monkeypatch)
-    turn_id = desk.start()
-    await until(desk, Asked)
+    turn_id = ctx.start()
+    await until(ctx, Asked)
     await clock.advance(HOURS)
-    desk.agent.questions.reply("Red")
+    ctx.agent.questions.reply("Red")
     await asked_again.wait()
     await clock.advance(590)
-    assert desk.agent.turn(turn_id).state is TurnState.RUNNING
+    assert ctx.agent.turn(turn_id).state is TurnState.RUNNING
     await clock.advance(11)
-    turn = await desk.end_of(turn_id)
+    turn = await ctx.end_of(turn_id)
     assert turn.state is TurnState.LIMITED
     assert "agent.maxSeconds" in turn.error
 
 
 async def test_other_chats_and_the_queue_go_on_meanwhile() -> None:
-    desk = table(ASK, DONE, DONE)
-    first = desk.start(chat="one")
-    await until(desk, Asked)
-    behind = desk.start(chat="one")
-    assert (await desk.end_of(desk.start(chat="two"))).state is TurnState.COMPLETED
-    assert desk.agent.turn(behind).state is TurnState.QUEUED
-    desk.agent.cancel(first)
-    assert (await desk.end_of(behind)).state is TurnState.COMPLETED
+    ctx = table(ASK, DONE, DONE)
+    first = ctx.start(chat="one")
+    await until(ctx, Asked)
+    behind = ctx.start(chat="one")
+    assert (await ctx.end_of(ctx.start(chat="two"))).state is TurnState.COMPLETED
+    assert ctx.agent.turn(behind).state is TurnState.QUEUED
+    ctx.agent.cancel(first)
+    assert (await ctx.end_of(behind)).state is TurnState.COMPLETED
 
 
 async def test_several_questions_come_one_after_the_other() -> None:
-    desk = table(combine(ASK, ASK), ASK, DONE)
-    turn_id = desk.start()
+    ctx = table(combine(ASK, ASK), ASK, DONE)
+    turn_id = ctx.start()
     ids = []
     for n in range(1, 4):
-        asked = await until(desk, Asked, n)
+        asked = await until(ctx, Asked, n)
         assert asked.question is not None
         ids.append(asked.question.id)
-        desk.agent.questions.reply(str(n % 2 + 1), asked.question.id)
-        await until(desk, Resumed, n)
-    assert (await desk.end_of(turn_id)).state is TurnState.COMPLETED
+        ctx.agent.questions.reply(str(n % 2 + 1), asked.question.id)
+        await until(ctx, Resumed, n)
+    assert (await ctx.end_of(turn_id)).state is TurnState.COMPLETED
     assert ids == ["q-t1-1", "q-t1-2", "q-t1-3"]
-    told = [m.content for m in desk.model.requests[-1].messages if m.role == "tool"]
+    told = [m.content for m in ctx.model.requests[-1].messages if m.role == "tool"]
     assert told == [f"The user answers: {one}\n" for one in ("Green", "Red", "Green")]
 
 
 async def test_a_question_gets_one_answer_however_fast_the_second_comes() -> None:
-    desk = table(ASK, DONE)
-    turn_id = desk.start()
-    await until(desk, Asked)
-    desk.agent.questions.reply("Red", "q-t1-1")
+    ctx = table(ASK, DONE)
+    turn_id = ctx.start()
+    await until(ctx, Asked)
+    ctx.agent.questions.reply("Red", "q-t1-1")
     with pytest.raises(NoQuestion, match="waits no more"):
-        desk.agent.questions.reply("Green", "q-t1-1")
-    await desk.end_of(turn_id)
-    assert desk.model.requests[1].messages[-1].content == "The user answers: Red\n"
+        ctx.agent.questions.reply("Green", "q-t1-1")
+    await ctx.end_of(turn_id)
+    assert ctx.model.requests[1].messages[-1].content == "The user answers: Red\n"
 
 
 async def test_a_question_whose_turn_is_over_takes_no_answer() -> None:
-    desk = table(ASK)
-    turn_id = desk.start()
-    await until(desk, Asked)
-    desk.agent.cancel(turn_id)
+    ctx = table(ASK)
+    turn_id = ctx.start()
+    await until(ctx, Asked)
+    ctx.agent.cancel(turn_id)
     # Before its task has had a chance to see it, and behind it.
     for _ in range(2):
         with pytest.raises(NoQuestion, match="its turn is over"):
-            desk.agent.questions.reply("Red", "q-t1-1")
+            ctx.agent.questions.reply("Red", "q-t1-1")
         with pytest.raises(NoQuestion, match="no turn waits"):
-            desk.agent.questions.reply("Red")
-        await desk.rest()
-    assert desk.agent.turn(turn_id).question is None
+            ctx.agent.questions.reply("Red")
+        await ctx.rest()
+    assert ctx.agent.turn(turn_id).question is None
     with pytest.raises(UnknownQuestion, match="there is no question 'q9'"):
-        desk.agent.questions.reply("Red", "q9")
+        ctx.agent.questions.reply("Red", "q9")
 
 
 async def test_the_oldest_question_is_answered_where_none_is_named() -> None:
     other = call("ask_user", question="Why?")
-    desk = table(ASK, other, DONE, DONE)
-    first = desk.start(chat="one")
-    await until(desk, Asked)
-    second = desk.start(chat="two")
-    await until(desk, Asked, 2)
-    assert desk.agent.questions.waiting()[0] == first
-    assert desk.agent.questions.reply("red") == first
-    assert desk.agent.questions.reply("Because.") == second
+    ctx = table(ASK, other, DONE, DONE)
+    first = ctx.start(chat="one")
+    await until(ctx, Asked)
+    second = ctx.start(chat="two")
+    await until(ctx, Asked, 2)
+    assert ctx.agent.questions.waiting()[0] == first
+    assert ctx.agent.questions.reply("red") == first
+    assert ctx.agent.questions.reply("Because.") == second
     for turn_id in (first, second):
-        assert (await desk.end_of(turn_id)).state is TurnState.COMPLETED
+        assert (await ctx.end_of(turn_id)).state is TurnState.COMPLETED
 
 
 @pytest.mark.parametrize(
@@ -268,55 +268,55 @@ async def test_the_oldest_question_is_answered_where_none_is_named() -> None:
 )
 def test_an_answer_is_read_as_a_person_means_it(kind: str, said: str, meant: str | None) -> None:
     question = Question("q", kind, "?", ("Run it", "Don't run"))  # type: ignore[arg-type]
-    assert question.read(said) == meant
+    assert question.parse_answer(said) == meant
 
 
 def test_a_choice_is_one_of_the_choices() -> None:
     question = Question("q", "ask", "?", ("Red", "Rose"))
-    assert question.read("re", is_choice=True) == "Red"
-    assert question.read("r", is_choice=True) is None
-    assert question.read("blue", is_choice=True) is None
-    assert question.read("y", is_choice=True) is None
-    assert (question.read("ro"), question.read("r")) == ("Rose", "r")
+    assert question.parse_answer("re", is_choice=True) == "Red"
+    assert question.parse_answer("r", is_choice=True) is None
+    assert question.parse_answer("blue", is_choice=True) is None
+    assert question.parse_answer("y", is_choice=True) is None
+    assert (question.parse_answer("ro"), question.parse_answer("r")) == ("Rose", "r")
 
 
 async def test_what_the_model_asks_is_short_and_whole() -> None:
-    desk = make_desk(make_world(opened={"/ws/a.py": ""}))
+    ctx = make_tool_context(make_world(opened={"/ws/a.py": ""}))
     asked: list[Question] = []
 
     async def inquire(question: Question) -> str:
         asked.append(question)
         return "see https://a.example" if len(asked) == 1 else "https://b.example"
 
-    desk.inquire = inquire
+    ctx.ask_question = inquire
     choices = [" https://b.example ", "https://b.example", "No\nno"]
     for _ in range(2):
-        await use(ASK_USER, desk, question=" Where? ", choices=choices)
+        await use(ASK_USER, ctx, question=" Where? ", choices=choices)
     assert asked[0] == Question("q-t1-1", "ask", "Where?", ("https://b.example", "No no"))
     # The user's own words may name an address; a choice is the model's.
-    assert desk.user_words == ["see https://a.example"]
-    assert "is empty" in await use(ASK_USER, desk, question=" ")
-    assert "2000 is the most" in await use(ASK_USER, desk, question="x" * 2001)
-    assert "an empty one" in await use(ASK_USER, desk, question="x", choices=[" "])
+    assert ctx.user_words == ["see https://a.example"]
+    assert "is empty" in await use(ASK_USER, ctx, question=" ")
+    assert "2000 is the most" in await use(ASK_USER, ctx, question="x" * 2001)
+    assert "an empty one" in await use(ASK_USER, ctx, question="x", choices=[" "])
     assert len(asked) == 2
 
 
 async def test_nothing_in_a_question_acts_or_hides_and_none_is_too_long_to_read() -> None:
-    desk = make_desk(make_world({}))
+    ctx = make_tool_context(make_world({}))
     asked: list[Question] = []
 
     async def inquire(question: Question) -> str:
         asked.append(question)
         return "Yes"
 
-    desk.inquire = inquire
-    assert await desk.ask("confirm", "Go\x1b[8m on?\n\u202eyes", ("Yes", "N\no")) == "Yes"
+    ctx.ask_question = inquire
+    assert await ctx.ask_user("confirm", "Go\x1b[8m on?\n\u202eyes", ("Yes", "N\no")) == "Yes"
     assert asked == [Question("q-t1-1", "confirm", "Go\\x1b[8m on?\n\\u202eyes", ("Yes", "N o"))]
     with pytest.raises(ToolError, match="asked in 8001 characters; 8000 is the most"):
-        await desk.ask("command", "x" * 8001, ("Yes", "No"))
+        await ctx.ask_user("command", "x" * 8001, ("Yes", "No"))
     assert len(asked) == 1
 
 
 async def test_where_nobody_can_be_asked_the_model_is_told_to_go_on() -> None:
-    told = await use(ASK_USER, make_desk(make_world({})), question="Well?")
+    told = await use(ASK_USER, make_tool_context(make_world({})), question="Well?")
     assert told == "Error: Nobody can be asked here: 'Well?'. Go on without an answer."

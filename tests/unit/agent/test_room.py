@@ -13,7 +13,7 @@ from stet.llm.scripted_model import Reply, ScriptedModel, say
 from stet.llm.tokens import estimate_prompt
 from stet.settings.values import AgentSettings, ContextSettings, Settings
 from tests.support.conversations import is_well_formed
-from tests.support.turns import make_desk, use
+from tests.support.turns import make_tool_context, use
 from tests.support.world import make_world
 
 LONG = "a line of a file\n" * 400
@@ -35,8 +35,8 @@ def room_with(
     model.context_tokens = window
     prompt = Prompt(Message("system", "Be good."), (), QUESTION)
     prompt.messages += own
-    desk = make_desk(make_world(opened={"/ws/a.py": "x = 1\ny = 2\n"}))
-    return Room(model, prompt, limits, desk)
+    ctx = make_tool_context(make_world(opened={"/ws/a.py": "x = 1\ny = 2\n"}))
+    return Room(model, prompt, limits, ctx)
 
 
 async def keep(room: Room, spent: int = 0) -> Usage | None:
@@ -112,7 +112,7 @@ async def test_what_is_being_edited_is_shown_afresh_and_well_formed() -> None:
     from stet.tools.edit_file import EDIT_FILE
 
     room = room_with(reading(6), window=12_000)
-    await use(EDIT_FILE, room.desk, file="a.py", old_text="x = 1", new_text="x = 3")
+    await use(EDIT_FILE, room.ctx, file="a.py", old_text="x = 1", new_text="x = 3")
     assert await keep(room) == Usage()
     last = room.prompt.messages[-1]
     assert last.role == "user"

@@ -18,7 +18,7 @@ from stet.llm.messages import Completion, Message, StopReason, Usage
 from stet.llm.model import Request
 from stet.llm.scripted_model import Reply, call, combine, say
 from stet.settings.values import AgentSettings, Settings
-from tests.support.turns import Table, make_desk
+from tests.support.turns import Table, make_tool_context
 from tests.support.world import make_world
 
 EDIT = call("edit_file", file="a.py", old_text="x = 1", new_text="x = 3")
@@ -37,9 +37,9 @@ def table(*replies: Reply, **agent: object) -> Table:
     return Table(world, replies)
 
 
-def said_last(desk: Table, n: int) -> str:
+def said_last(ctx: Table, n: int) -> str:
     """The last message of the `n`-th request (0-based), if it is ours."""
-    last = desk.model.requests[n].messages[-1]
+    last = ctx.model.requests[n].messages[-1]
     return last.content if last.role == "user" else ""
 
 
@@ -56,28 +56,28 @@ def said_last(desk: Table, n: int) -> str:
 async def test_a_model_that_goes_round_in_circles_is_told_once_and_then_stopped(
     replies: list[Reply], warned_before: int, n_rounds: int, words: str
 ) -> None:
-    desk = table(EDIT, *replies, max_iterations=20)
-    turn = await desk.ask()
+    ctx = table(EDIT, *replies, max_iterations=20)
+    turn = await ctx.ask()
     assert (turn.state, len(turn.rounds)) == (TurnState.LIMITED, n_rounds + 1)
     assert words in turn.error
     assert "though it had been told" in turn.error
-    assert said_last(desk, warned_before + 1).startswith("You have ")
-    assert "last round" in said_last(desk, n_rounds)
-    assert "`done`" in said_last(desk, n_rounds)
-    assert "`read_file`" not in said_last(desk, n_rounds)
-    assert [hunk.state for hunk in desk.hunks] == ["pending"]
+    assert said_last(ctx, warned_before + 1).startswith("You have ")
+    assert "last round" in said_last(ctx, n_rounds)
+    assert "`done`" in said_last(ctx, n_rounds)
+    assert "`read_file`" not in said_last(ctx, n_rounds)
+    assert [hunk.state for hunk in ctx.hunks] == ["pending"]
 
 
 async def test_of_hundreds_of_calls_in_one_answer_only_so_many_are_carried_out() -> None:
     many = [call("read_file", file=f"{n}.md") for n in range(MAX_CALLS + 300)]
-    desk = table(combine(*many), DONE)
-    turn = await desk.ask()
+    ctx = table(combine(*many), DONE)
+    turn = await ctx.ask()
     assert turn.state == TurnState.COMPLETED
     assert len(turn.tool_calls) == MAX_CALLS + 1
-    assert said_last(desk, 1).startswith(
+    assert said_last(ctx, 1).startswith(
         f"You called 300 more tools in that answer than the {MAX_CALLS}"
     )
-    first = desk.model.requests[1].messages
+    first = ctx.model.requests[1].messages
     assert sum(len(message.tool_calls) for message in first) == MAX_CALLS
 
 
@@ -87,63 +87,63 @@ async def test_a_model_that_heeds_the_warning_goes_on() -> None:
 
 
 async def test_a_model_that_finishes_in_its_last_round_has_finished() -> None:
-    desk = table(READ, READ, READ, READ, combine(EDIT, DONE))
-    turn = await desk.ask()
-    assert (turn.state, turn.summary, len(desk.hunks)) == (TurnState.COMPLETED, "Done.", 1)
+    ctx = table(READ, READ, READ, READ, combine(EDIT, DONE))
+    turn = await ctx.ask()
+    assert (turn.state, turn.summary, len(ctx.hunks)) == (TurnState.COMPLETED, "Done.", 1)
 
 
 async def test_in_the_last_round_nothing_can_be_looked_up() -> None:
-    desk = table(READ, READ, max_iterations=2)
-    turn = await desk.ask()
+    ctx = table(READ, READ, max_iterations=2)
+    turn = await ctx.ask()
     assert turn.state is TurnState.LIMITED
-    answer = [one for one in desk.model.requests[1].messages if one.role == "tool"]
+    answer = [one for one in ctx.model.requests[1].messages if one.role == "tool"]
     assert not any("last round" in one.content for one in answer)
     # The list of tools is for the model; the user is told what it means.
     assert turn.tool_calls[1].error == (
         "Not carried out: the turn was near its limit, and in its last round nothing is looked up."
     )
-    assert "last round" in said_last(desk, 1)
+    assert "last round" in said_last(ctx, 1)
 
 
 async def test_the_last_round_changes_neither_the_tools_nor_what_was_said_before() -> None:
-    desk = table(READ, LIST, DONE, max_iterations=3)
-    await desk.ask()
-    first, second, third = desk.model.requests
+    ctx = table(READ, LIST, DONE, max_iterations=3)
+    await ctx.ask()
+    first, second, third = ctx.model.requests
     assert first.tools == second.tools == third.tools
     assert third.messages[: len(second.messages)] == second.messages
 
 
 async def test_a_question_that_is_larger_than_the_budget_is_not_sent() -> None:
-    desk = table(DONE, max_tokens=300)
-    turn = await desk.ask()
-    assert (turn.state, desk.model.requests) == (TurnState.LIMITED, [])
+    ctx = table(DONE, max_tokens=300)
+    turn = await ctx.ask()
+    assert (turn.state, ctx.model.requests) == (TurnState.LIMITED, [])
     assert turn.error.startswith("Nothing was sent: the question would take about ")
 
 
 async def test_a_round_that_the_budget_can_not_pay_is_not_begun() -> None:
     reading = dataclasses.replace(READ, usage=Usage(30_000, 100))
-    desk = table(reading, reading, DONE, max_tokens=61_000)
-    turn = await desk.ask()
+    ctx = table(reading, reading, DONE, max_tokens=61_000)
+    turn = await ctx.ask()
     assert (turn.state, len(turn.rounds)) == (TurnState.LIMITED, 2)
     assert "next round would take about" in turn.error
-    assert "last round" in said_last(desk, 1)
+    assert "last round" in said_last(ctx, 1)
 
 
 async def test_a_flood_of_words_is_broken_off_and_counted() -> None:
     flood = combine(say("word " * 200_000), EDIT)
-    desk = table(flood, max_tokens=20_000)
-    turn = await desk.ask()
-    assert (turn.state, desk.hunks, turn.tool_calls) == (TurnState.LIMITED, (), ())
+    ctx = table(flood, max_tokens=20_000)
+    turn = await ctx.ask()
+    assert (turn.state, ctx.hunks, turn.tool_calls) == (TurnState.LIMITED, (), ())
     assert "in the middle of an answer" in turn.error
     assert turn.answer.startswith("word word")
     assert 20_000 <= turn.usage.total < 20_100
     assert turn.usage.estimated
-    assert sum(isinstance(event, Said) for event in desk.events) < 6_000
+    assert sum(isinstance(event, Said) for event in ctx.events) < 6_000
 
 
 async def test_a_model_that_never_says_that_it_is_done_ends_limited() -> None:
-    desk = table(*[call("read_file", file="b.py", start_line=n) for n in range(1, 30)])
-    turn = await desk.ask()
+    ctx = table(*[call("read_file", file="b.py", start_line=n) for n in range(1, 30)])
+    turn = await ctx.ask()
     assert (turn.state, len(turn.rounds)) == (TurnState.LIMITED, 10)
     assert "10 rounds (agent.maxIterations)" in turn.error
 
@@ -161,9 +161,9 @@ async def test_a_model_that_talks_on_until_its_time_is_over_is_limited() -> None
 @pytest.mark.parametrize("said", ["", "I will"])
 async def test_a_refusal_is_shown_and_none_of_its_calls_run(reason: StopReason, said: str) -> None:
     answer = dataclasses.replace(combine(say(said), EDIT), stop_reason=reason)
-    desk = table(answer)
-    turn = await desk.ask()
-    assert (turn.state, desk.hunks, turn.answer) == (TurnState.FAILED, (), said)
+    ctx = table(answer)
+    turn = await ctx.ask()
+    assert (turn.state, ctx.hunks, turn.answer) == (TurnState.FAILED, (), said)
     assert ("refuses" if reason is StopReason.REFUSED else "content filter") in turn.error
 
 
@@ -175,7 +175,7 @@ OVERFLOW = ContextOverflow("The conversation is longer than the model can read."
 async def with_room(*replies: Reply, shorten: bool) -> tuple[Table, Turn, list[int]]:
     """A turn whose conversation can be shortened, or not; and how long it was each time."""
 
-    desk = table(*replies)
+    ctx = table(*replies)
     asked: list[int] = []
 
     async def make_room(messages: list[Message]) -> Usage | None:
@@ -188,8 +188,8 @@ async def with_room(*replies: Reply, shorten: bool) -> tuple[Table, Turn, list[i
         assert tokens > 0
 
     crew = Crew(
-        desk.model,
-        Toolbox(ALL_TOOLS, make_desk(desk.workspace)),
+        ctx.model,
+        Toolbox(ALL_TOOLS, make_tool_context(ctx.workspace)),
         Limits(10, 100_000, 60),
         lambda event: None,
         confirm,
@@ -203,13 +203,13 @@ async def with_room(*replies: Reply, shorten: bool) -> tuple[Table, Turn, list[i
         Message("user", "Do it"),
     ]
     turn = await run_turn(Turn(id="t1", ask=ask), said, crew)
-    return desk, turn, asked
+    return ctx, turn, asked
 
 
 async def test_a_conversation_that_is_too_long_is_shortened_and_sent_once_more() -> None:
-    desk, turn, asked = await with_room(OVERFLOW, READ, DONE, shorten=True)
+    ctx, turn, asked = await with_room(OVERFLOW, READ, DONE, shorten=True)
     assert (turn.state, asked) == (TurnState.COMPLETED, [4])
-    assert [len(request.messages) for request in desk.model.requests] == [4, 2, 4]
+    assert [len(request.messages) for request in ctx.model.requests] == [4, 2, 4]
 
 
 @pytest.mark.parametrize(("replies", "shorten"), [([OVERFLOW], False), ([OVERFLOW] * 9, True)])

@@ -20,7 +20,7 @@ from stet.text.document import TextDocument
 from stet.tools.done import DONE
 from stet.tools.edit_file import EDIT_FILE
 from stet.tools.read_file import READ_FILE
-from tests.support.turns import Table, make_desk
+from tests.support.turns import Table, make_tool_context
 from tests.support.world import make_world, uri_at
 
 TEXT = "def add(a, b):\n    return a - b\n"
@@ -214,12 +214,12 @@ def test_a_native_call_of_the_example_is_never_left_in_the_words() -> None:
 async def test_what_is_shown_beforehand_is_what_is_sent(mode: Mode, answers: list[str]) -> None:
     table = small(*answers)
     await table.ask("It should return a + b.", mode)
-    desk = make_desk(table.workspace, mode=mode)
-    await desk.show("a.py")
+    ctx = make_tool_context(table.workspace, mode=mode)
+    await ctx.read("a.py")
     place = Place(uri_at("/ws/a.py"))
     ask = Ask(prompt="It should return a + b.", mode=mode, place=place, chat="main")
     (request,) = table.model.requests
-    assert preview_small(ask, desk) == [(one.role, one.content) for one in request.messages]
+    assert preview_small(ask, ctx) == [(one.role, one.content) for one in request.messages]
 
 
 async def test_a_larger_model_is_not_led() -> None:

@@ -42,9 +42,9 @@ def table(*replies: Reply, **agent: object) -> Table:
     )
 
 
-def heard(desk: Table, n: int) -> list[str]:
+def heard(ctx: Table, n: int) -> list[str]:
     """What the user says in the `n`-th request (0-based), behind the question."""
-    texts = [one.content for one in desk.model.requests[n].messages if one.role == "user"]
+    texts = [one.content for one in ctx.model.requests[n].messages if one.role == "user"]
     return texts[1:]
 
 
@@ -53,21 +53,21 @@ async def steered(
 ) -> tuple[Table, str]:
     """A turn that was told something while the model thought about its first answer."""
     held = Held(reply)
-    desk = table(held, *rest, max_iterations=rounds)
-    turn_id = desk.start(mode=mode)
+    ctx = table(held, *rest, max_iterations=rounds)
+    turn_id = ctx.start(mode=mode)
     await held.asked.wait()
-    assert desk.agent.steer("Use tabs") == turn_id
+    assert ctx.agent.steer("Use tabs") == turn_id
     held.go.set()
-    await desk.end_of(turn_id)
-    return desk, turn_id
+    await ctx.end_of(turn_id)
+    return ctx, turn_id
 
 
 async def test_it_comes_behind_the_answers_of_the_tools() -> None:
-    desk, turn_id = await steered(READ, DONE)
-    *_, answer, told = desk.model.requests[1].messages
+    ctx, turn_id = await steered(READ, DONE)
+    *_, answer, told = ctx.model.requests[1].messages
     assert (answer.role, told.role, told.content) == ("tool", "user", "Use tabs")
-    assert desk.agent.turn(turn_id).steering == ("Use tabs",)
-    [event] = [event for event in desk.events if isinstance(event, Heard)]
+    assert ctx.agent.turn(turn_id).steering == ("Use tabs",)
+    [event] = [event for event in ctx.events if isinstance(event, Heard)]
     assert (event.text, event.turn.steering) == ("Use tabs", ("Use tabs",))
 
 
@@ -75,31 +75,31 @@ async def test_it_comes_behind_the_answers_of_the_tools() -> None:
 async def test_a_turn_that_was_about_to_end_takes_one_step_more(mode: Mode) -> None:
     last = DONE if mode is Mode.AGENT else say("Tabs, then.")
     first = call("done", summary="Spaces.") if mode is Mode.AGENT else say("Spaces.")
-    desk, turn_id = await steered(first, last, mode=mode)
-    turn = desk.agent.turn(turn_id)
+    ctx, turn_id = await steered(first, last, mode=mode)
+    turn = ctx.agent.turn(turn_id)
     assert (turn.state, len(turn.rounds)) == (TurnState.COMPLETED, 2)
-    assert heard(desk, 1) == ["Use tabs"]
+    assert heard(ctx, 1) == ["Use tabs"]
     assert "not seen" not in turn.summary
 
 
 async def test_several_are_kept_in_their_order_and_by_name() -> None:
     held = Held(READ)
-    desk = table(held, DONE)
-    turn_id = desk.start()
+    ctx = table(held, DONE)
+    turn_id = ctx.start()
     await held.asked.wait()
     for text in ("One", "Two"):
-        desk.agent.steer(text, turn_id)
+        ctx.agent.steer(text, turn_id)
     held.go.set()
-    await desk.end_of(turn_id)
-    assert heard(desk, 1) == ["One", "Two"]
+    await ctx.end_of(turn_id)
+    assert heard(ctx, 1) == ["One", "Two"]
 
 
 async def test_it_can_be_said_before_the_first_step() -> None:
-    desk = table(DONE)
-    turn_id = desk.start()
-    desk.agent.steer("Use tabs")
-    await desk.end_of(turn_id)
-    assert heard(desk, 0)[-1] == "Use tabs"
+    ctx = table(DONE)
+    turn_id = ctx.start()
+    ctx.agent.steer("Use tabs")
+    await ctx.end_of(turn_id)
+    assert heard(ctx, 0)[-1] == "Use tabs"
 
 
 @pytest.mark.parametrize(
@@ -113,8 +113,8 @@ async def test_it_can_be_said_before_the_first_step() -> None:
 async def test_what_comes_too_late_is_said_honestly(
     reply: Completion | ModelError, rounds: int, state: TurnState
 ) -> None:
-    desk, turn_id = await steered(reply, rounds=rounds)
-    turn = desk.agent.turn(turn_id)
+    ctx, turn_id = await steered(reply, rounds=rounds)
+    turn = ctx.agent.turn(turn_id)
     assert turn.state is state
     assert "has not seen what you said last: 'Use tabs'" in turn.summary
     assert bool(turn.error) == (state is not TurnState.COMPLETED)
@@ -123,46 +123,46 @@ async def test_what_comes_too_late_is_said_honestly(
 
 async def test_where_no_turn_runs_it_is_refused() -> None:
     held = Held(DONE)
-    desk = table(held, DONE)
+    ctx = table(held, DONE)
     with pytest.raises(NotRunning, match="no turn runs"):
-        desk.agent.steer("Use tabs")
+        ctx.agent.steer("Use tabs")
     with pytest.raises(UnknownTurn):
-        desk.agent.steer("Use tabs", "t9")
-    first, queued = desk.start(), desk.start()
+        ctx.agent.steer("Use tabs", "t9")
+    first, queued = ctx.start(), ctx.start()
     await held.asked.wait()
     with pytest.raises(NotRunning, match="it is queued"):
-        desk.agent.steer("Use tabs", queued)
-    desk.agent.cancel(first)
+        ctx.agent.steer("Use tabs", queued)
+    ctx.agent.cancel(first)
     with pytest.raises(NotRunning, match="it is cancelled"):
-        desk.agent.steer("Use tabs", first)
-    await desk.end_of(queued)
-    assert desk.agent.turn(first).steering == ()
+        ctx.agent.steer("Use tabs", first)
+    await ctx.end_of(queued)
+    assert ctx.agent.turn(first).steering == ()
 
 
 async def test_a_rewrite_has_no_steps_and_says_so() -> None:
     held = Held(say("```\ny = 1\n```"))
-    desk = table(held)
-    turn_id = desk.start(mode=Mode.REWRITE, lines=(1, 1))
+    ctx = table(held)
+    turn_id = ctx.start(mode=Mode.REWRITE, lines=(1, 1))
     await held.asked.wait()
     with pytest.raises(NotRunning, match="rewrites in one shot"):
-        desk.agent.steer("Use tabs")
+        ctx.agent.steer("Use tabs")
     held.go.set()
-    assert (await desk.end_of(turn_id)).state is TurnState.COMPLETED
+    assert (await ctx.end_of(turn_id)).state is TurnState.COMPLETED
 
 
 async def test_the_reminder_is_not_needed_where_the_user_has_spoken() -> None:
-    desk, turn_id = await steered(say("Hm."), dataclasses.replace(DONE))
-    assert heard(desk, 1) == ["Use tabs"]
-    assert desk.agent.turn(turn_id).state is TurnState.COMPLETED
+    ctx, turn_id = await steered(say("Hm."), dataclasses.replace(DONE))
+    assert heard(ctx, 1) == ["Use tabs"]
+    assert ctx.agent.turn(turn_id).state is TurnState.COMPLETED
 
 
 async def test_a_host_that_the_user_names_meanwhile_is_named_for_the_chat() -> None:
     held = Held(READ)
-    desk = table(held, DONE)
-    turn_id = desk.start("Look")
+    ctx = table(held, DONE)
+    turn_id = ctx.start("Look")
     await held.asked.wait()
-    desk.agent.steer("see https://a.example")
+    ctx.agent.steer("see https://a.example")
     held.go.set()
-    await desk.end_of(turn_id)
-    assert desk.agent.session("main").words == ["Look", "see https://a.example"]
-    assert desk.agent.session("other").words == []
+    await ctx.end_of(turn_id)
+    assert ctx.agent.session("main").words == ["Look", "see https://a.example"]
+    assert ctx.agent.session("other").words == []

@@ -12,10 +12,10 @@ from stet.agent.turn import TurnState
 from stet.llm.messages import ToolCall
 from stet.llm.scripted_model import call
 from stet.lsp.tasks import Tasks
-from stet.tools.base import ToolKind
 from stet.tools.question import Question
+from stet.tools.tool import ToolKind
 from tests.support.shouting import SHOUT
-from tests.support.turns import Table, make_desk
+from tests.support.turns import Table, make_tool_context
 from tests.support.world import make_world
 
 DONE = call("done", summary="Done.")
@@ -24,19 +24,19 @@ NOTE = "---\ntitle: A\n---\n# Head\n\none\n"
 
 async def test_a_new_tool_is_one_file_and_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolbox, "ALL_TOOLS", (*ALL_TOOLS, SHOUT))
-    desk = Table(
+    ctx = Table(
         make_world(opened={"/ws/a.py": "x = 1\n"}),
         [call("shout", text="hey"), call("shout"), DONE, call("shout", text="hey"), DONE],
     )
-    turn = await desk.ask()
+    turn = await ctx.ask()
     assert turn.state is TurnState.COMPLETED
-    [told] = [tool for tool in desk.model.requests[0].tools if tool.name == "shout"]
+    [told] = [tool for tool in ctx.model.requests[0].tools if tool.name == "shout"]
     assert (told.description, told.parameters["required"]) == ("Say it louder.", ["text"])
-    answers = [one.content for one in desk.model.requests[2].messages if one.role == "tool"]
+    answers = [one.content for one in ctx.model.requests[2].messages if one.role == "tool"]
     assert answers == ["HEY!\n", "Error: 'shout': text: Field required. Call it again.\n"]
     assert [run.state for run in turn.tool_calls[:2]] == [ToolState.COMPLETED, ToolState.ERROR]
-    await desk.end_of(desk.start(disabled=["shout"]))
-    assert "shout" not in {tool.name for tool in desk.model.requests[3].tools}
+    await ctx.end_of(ctx.start(disabled=["shout"]))
+    assert "shout" not in {tool.name for tool in ctx.model.requests[3].tools}
 
 
 WRITES: dict[str, dict[str, object]] = {
@@ -66,21 +66,19 @@ async def test_a_call_that_is_stopped_before_its_end_has_proposed_nothing(name: 
     arguments, tasks = json.dumps(WRITES[name]), Tasks()
     for steps in range(1000):
         world = make_world({"/ws/other.md": "other\n"}, opened={"/ws/a.md": NOTE})
-        desk = make_desk(world, asked="/ws/a.md")
-        desk.inquire = yes
-        await desk.show("a.md")
-        running = tasks.spawn(
-            Toolbox(ALL_TOOLS, desk).run(ToolCall("c", name, arguments)), "a call"
-        )
+        ctx = make_tool_context(world, asked="/ws/a.md")
+        ctx.ask_question = yes
+        await ctx.read("a.md")
+        running = tasks.spawn(Toolbox(ALL_TOOLS, ctx).run(ToolCall("c", name, arguments)), "a call")
         for _ in range(steps):
             await asyncio.sleep(0)
         if running.done():
             break
-        before = desk.ledger.hunks()
+        before = ctx.ledger.hunks()
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
-        assert desk.ledger.hunks() == before
+        assert ctx.ledger.hunks() == before
         assert before == () or name == "delete_file"
     else:
         pytest.fail("the call has no end")

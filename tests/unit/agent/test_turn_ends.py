@@ -12,7 +12,7 @@ from stet.llm.messages import Completion, StopReason, Usage
 from stet.llm.model import Request
 from stet.llm.scripted_model import call, combine, say
 from stet.settings.values import ModelSettings, Settings
-from stet.tools.base import ToolGroup
+from stet.tools.tool import ToolGroup
 from tests.support.one_file_turns import DONE, EDIT, table
 
 
@@ -26,10 +26,10 @@ async def test_a_model_that_says_nothing_twice_fails_the_turn() -> None:
 
 @pytest.mark.parametrize("mode", [Mode.AGENT, Mode.ASK])
 async def test_words_without_a_call_are_the_answer_and_end_the_turn(mode: Mode) -> None:
-    desk = table(say("It adds.\n\nTwice."))
-    turn = await desk.ask("What does it do?", mode)
+    ctx = table(say("It adds.\n\nTwice."))
+    turn = await ctx.ask("What does it do?", mode)
     assert (turn.state, turn.answer) == (TurnState.COMPLETED, "It adds.\n\nTwice.")
-    assert (turn.summary, turn.error, len(desk.model.requests)) == ("It adds.", "", 1)
+    assert (turn.summary, turn.error, len(ctx.model.requests)) == ("It adds.", "", 1)
 
 
 async def test_words_after_work_end_the_turn_and_their_first_line_sums_it_up() -> None:
@@ -40,10 +40,10 @@ async def test_words_after_work_end_the_turn_and_their_first_line_sums_it_up() -
 
 @pytest.mark.parametrize("nothing", ["", " \n", "\u200b", "<think>\nIt adds.\n</think>\n"])
 async def test_a_model_that_says_nothing_is_told_so_once_and_may_then_answer(nothing: str) -> None:
-    desk = table(say(nothing), say("It adds."))
-    turn = await desk.ask()
+    ctx = table(say(nothing), say("It adds."))
+    turn = await ctx.ask()
     assert (turn.state, turn.summary) == (TurnState.COMPLETED, "It adds.")
-    assert "call `done`" in desk.model.requests[1].messages[-1].content
+    assert "call `done`" in ctx.model.requests[1].messages[-1].content
 
 
 async def test_a_model_that_goes_on_after_it_was_told_may_be_told_again() -> None:
@@ -63,17 +63,17 @@ WRITTEN = '<tool_call>\n{"name": "read_file", "arguments": {"file": "b.py"}}\n</
 
 
 async def test_a_call_in_words_is_no_answer_and_the_model_is_told_the_form_once() -> None:
-    desk = table(say(WRITTEN), call("read_file", file="b.py"), say("It says b."))
-    turn = await desk.ask()
+    ctx = table(say(WRITTEN), call("read_file", file="b.py"), say("It says b."))
+    turn = await ctx.ask()
     assert (turn.state, turn.answer) == (TurnState.COMPLETED, "It says b.")
-    told = desk.model.requests[1].messages[-1].content
+    told = ctx.model.requests[1].messages[-1].content
     assert '{"name": "read_file", "arguments": {...}}' in told
 
 
 @pytest.mark.parametrize("between", [[], [EDIT]], ids=["at once", "later"])
 async def test_a_second_call_in_words_fails_the_turn(between: list[Completion]) -> None:
-    desk = table(say(WRITTEN), *between, say(WRITTEN))
-    turn = await desk.ask("What does it do?")
+    ctx = table(say(WRITTEN), *between, say(WRITTEN))
+    turn = await ctx.ask("What does it do?")
     assert (turn.state, turn.answer) == (TurnState.FAILED, "")
     assert "wrote its tool calls (`read_file`) as text" in turn.error
     assert 'Set model.toolCalls to "text"' in turn.error
@@ -99,18 +99,18 @@ async def test_an_answer_cut_at_its_longest_ends_the_turn_limited() -> None:
 
 async def test_a_call_that_was_cut_is_never_run_though_it_reads_as_whole() -> None:
     cut = dataclasses.replace(combine(call("read_file", file="b.py"), EDIT))
-    desk = table(dataclasses.replace(cut, stop_reason=StopReason.LENGTH), DONE)
-    turn = await desk.ask()
+    ctx = table(dataclasses.replace(cut, stop_reason=StopReason.LENGTH), DONE)
+    turn = await ctx.ask()
     assert [run.state for run in turn.tool_calls] == ["completed", "error", "completed"]
-    assert desk.hunks == ()
-    assert "cut off" in desk.model.requests[1].messages[-1].content
+    assert ctx.hunks == ()
+    assert "cut off" in ctx.model.requests[1].messages[-1].content
 
 
 async def test_a_model_that_cannot_be_asked_fails_the_turn_and_its_proposals_stay() -> None:
-    desk = table(EDIT, ModelUnavailable("The host is down; try later."))
-    turn = await desk.ask()
+    ctx = table(EDIT, ModelUnavailable("The host is down; try later."))
+    turn = await ctx.ask()
     assert (turn.state, turn.error) == (TurnState.FAILED, "The host is down; try later.")
-    assert [hunk.state for hunk in desk.hunks] == ["pending"]
+    assert [hunk.state for hunk in ctx.hunks] == ["pending"]
 
 
 async def test_a_fault_of_our_own_fails_the_turn_and_the_chat_goes_on(
@@ -119,13 +119,13 @@ async def test_a_fault_of_our_own_fails_the_turn_and_the_chat_goes_on(
     def fault(request: Request) -> Completion:
         raise ZeroDivisionError
 
-    desk = table(fault, DONE)
-    first, second = desk.start(), desk.start()
-    turn = await desk.end_of(first)
+    ctx = table(fault, DONE)
+    first, second = ctx.start(), ctx.start()
+    turn = await ctx.end_of(first)
     assert (turn.state, turn.error) == (
         TurnState.FAILED, "Stet failed inside (ZeroDivisionError); its log has the details.",
     )  # fmt: skip
-    assert (await desk.end_of(second)).state is TurnState.COMPLETED
+    assert (await ctx.end_of(second)).state is TurnState.COMPLETED
     assert "ZeroDivisionError" in caplog.text
 
 
@@ -135,30 +135,30 @@ async def test_a_package_that_cannot_be_imported_is_told_with_what_to_do(
     def fault(request: Request) -> Completion:
         raise ModuleNotFoundError("No module named 'openai'")
 
-    desk = table(fault, DONE)
-    first, second = desk.start(), desk.start()
-    turn = await desk.end_of(first)
+    ctx = table(fault, DONE)
+    first, second = ctx.start(), ctx.start()
+    turn = await ctx.end_of(first)
     assert (turn.state, turn.error) == (
         TurnState.FAILED,
         "A package that Stet needs can't be used (No module named 'openai'). Install "
         "`stet-lsp` again where Stet is installed.",
     )
-    assert (await desk.end_of(second)).state is TurnState.COMPLETED
+    assert (await ctx.end_of(second)).state is TurnState.COMPLETED
     assert "ModuleNotFoundError" in caplog.text
 
 
 async def test_rounds_are_limited_and_the_last_is_told_what_can_still_be_called() -> None:
     read = call("read_file", file="b.py")
-    desk = table(read, read, read, max_iterations=2)
-    turn = await desk.ask()
+    ctx = table(read, read, read, max_iterations=2)
+    turn = await ctx.ask()
     assert (turn.state, len(turn.rounds)) == (TurnState.LIMITED, 2)
     assert "agent.maxIterations" in turn.error
     switched_off = {"delete_file", "execute_command", "web_search", "read_webpage"}
     all_tools = [tool for tool in ALL_TOOLS if tool.name not in switched_off]
-    offered = [[tool.name for tool in request.tools] for request in desk.model.requests]
+    offered = [[tool.name for tool in request.tools] for request in ctx.model.requests]
     assert offered == [[tool.name for tool in all_tools]] * 2
     last = [f"`{tool.name}`" for tool in all_tools if tool.group is ToolGroup.ACTION]
-    assert f"only {', '.join(last)} can be called" in desk.model.requests[1].messages[-1].content
+    assert f"only {', '.join(last)} can be called" in ctx.model.requests[1].messages[-1].content
 
 
 async def test_tokens_are_limited() -> None:

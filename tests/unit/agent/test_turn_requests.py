@@ -12,15 +12,15 @@ from tests.support.world import insertion
 
 
 async def test_every_request_of_a_turn_begins_with_the_one_before() -> None:
-    desk = table(call("read_file", file="b.py"), raw("{"), EDIT, say(""), combine(EDIT, DONE))
+    ctx = table(call("read_file", file="b.py"), raw("{"), EDIT, say(""), combine(EDIT, DONE))
 
     def typed(event: AgentEvent) -> None:
         if isinstance(event, ToolEnded):
-            desk.type(insertion(1, 0, "# typed\n"))
+            ctx.type(insertion(1, 0, "# typed\n"))
 
-    desk.on_event = typed
-    await desk.ask()
-    requests = desk.model.requests
+    ctx.on_event = typed
+    await ctx.ask()
+    requests = ctx.model.requests
     assert len(requests) == 5
     for before, after in pairwise(requests):
         assert after.messages[: len(before.messages)] == before.messages
@@ -28,11 +28,11 @@ async def test_every_request_of_a_turn_begins_with_the_one_before() -> None:
 
 
 async def test_between_turns_the_beginning_stays_and_the_history_is_bounded() -> None:
-    desk = table(*(DONE for _ in range(5)), history_length=3)
+    ctx = table(*(DONE for _ in range(5)), history_length=3)
     for number in range(5):
-        await desk.ask(f"Question {number}")
-        desk.type(insertion(0, 0, "# typed\n"))
-    requests = desk.model.requests
+        await ctx.ask(f"Question {number}")
+        ctx.type(insertion(0, 0, "# typed\n"))
+    requests = ctx.model.requests
     assert len({request.messages[0] for request in requests}) == 1
     assert all(request.tools == requests[0].tools for request in requests)
     assert [len(request.messages) for request in requests] == [2, 6, 6, 6, 6]
@@ -47,31 +47,31 @@ async def test_what_a_long_day_leaves_in_memory_is_bounded(monkeypatch: pytest.M
     monkeypatch.setattr("stet.agent.agent.MAX_TURNS", 7)
     monkeypatch.setattr("stet.agent.session.MAX_TURNS", 5)
     monkeypatch.setattr("stet.agent.session.MAX_WORDS", 6)
-    desk = table(*[DONE] * 20)
-    asked = [(await desk.ask(f"Ask {n}")).id for n in range(8)]
-    asked += [(await desk.ask(f"Rewrite {n}", Mode.REWRITE)).id for n in range(12)]
-    assert [turn.id for turn in desk.agent.turns()] == asked[-7:]
-    session = desk.agent.session("main")
+    ctx = table(*[DONE] * 20)
+    asked = [(await ctx.ask(f"Ask {n}")).id for n in range(8)]
+    asked += [(await ctx.ask(f"Rewrite {n}", Mode.REWRITE)).id for n in range(12)]
+    assert [turn.id for turn in ctx.agent.turns()] == asked[-7:]
+    session = ctx.agent.session("main")
     assert len(session.history) == 5
     assert len(session.words) == 6
 
 
 async def test_a_turn_that_is_not_over_is_never_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stet.agent.agent.MAX_TURNS", 2)
-    desk = table(*[DONE] * 5)
-    asked = [desk.start("Wait") for _ in range(4)]
-    assert [turn.id for turn in desk.agent.turns()] == asked
-    _ = desk.agent.cancel()
-    later = await desk.ask("More")
-    assert [turn.id for turn in desk.agent.turns()][-1] == later.id
+    ctx = table(*[DONE] * 5)
+    asked = [ctx.start("Wait") for _ in range(4)]
+    assert [turn.id for turn in ctx.agent.turns()] == asked
+    _ = ctx.agent.cancel()
+    later = await ctx.ask("More")
+    assert [turn.id for turn in ctx.agent.turns()][-1] == later.id
 
 
 async def test_the_history_tells_of_proposals_and_never_holds_an_empty_answer() -> None:
-    desk = table(combine(EDIT, call("done", summary="")), call("done", summary=" "), DONE)
+    ctx = table(combine(EDIT, call("done", summary="")), call("done", summary=" "), DONE)
     for _ in range(3):
-        await desk.ask()
-    answers = [one for one in desk.model.requests[2].messages if one.role == "assistant"]
+        await ctx.ask()
+    answers = [one for one in ctx.model.requests[2].messages if one.role == "assistant"]
     assert all(one.content or one.tool_calls for one in answers)
     [first, second] = [one.content for one in answers if one.content]
-    assert f"Proposed: {desk.hunks[0].id} Three\n" in first
+    assert f"Proposed: {ctx.hunks[0].id} Three\n" in first
     assert "Proposed" not in second

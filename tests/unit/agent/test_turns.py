@@ -12,15 +12,15 @@ from stet.agent.turn import Mode, TurnState
 from stet.llm.messages import Usage
 from stet.llm.scripted_model import call, combine, say
 from stet.settings.values import EditSettings, ModelSettings, Price, Settings
-from stet.tools.base import ToolGroup, ToolKind
-from stet.tools.desk import Desk
+from stet.tools.tool import ToolGroup, ToolKind
+from stet.tools.tool_context import ToolContext
 from tests.support.one_file_turns import DONE, EDIT, Held, raw, table
 from tests.support.world import insertion
 
 
 async def test_a_question_is_worked_on_until_the_model_says_that_it_is_done() -> None:
-    desk = table(combine(say("I look."), call("read_file", file="b.py")), EDIT, DONE)
-    turn = await desk.ask()
+    ctx = table(combine(say("I look."), call("read_file", file="b.py")), EDIT, DONE)
+    turn = await ctx.ask()
     assert (turn.state, turn.answer, turn.summary, turn.error) == (
         TurnState.COMPLETED, "I look.", "Done.", "",
     )  # fmt: skip
@@ -30,18 +30,18 @@ async def test_a_question_is_worked_on_until_the_model_says_that_it_is_done() ->
         ("done", "completed", ""),
     ]
     assert (turn.files_read, len(turn.rounds), turn.model) == (("b.py",), 3, "scripted")
-    assert [hunk.summary for hunk in desk.hunks] == ["Three"]
-    assert desk.proposed() == "x = 3\ny = 2\n"
-    assert isinstance(desk.events[0], TurnStarted)
-    assert isinstance(desk.events[-1], TurnEnded)
+    assert [hunk.summary for hunk in ctx.hunks] == ["Three"]
+    assert ctx.proposed() == "x = 3\ny = 2\n"
+    assert isinstance(ctx.events[0], TurnStarted)
+    assert isinstance(ctx.events[-1], TurnEnded)
 
 
 async def test_several_calls_of_one_answer_run_in_their_order() -> None:
     other = call("edit_file", file="a.py", old_text="y = 2", new_text="y = 4")
-    desk = table(combine(EDIT, other, DONE))
-    turn = await desk.ask()
+    ctx = table(combine(EDIT, other, DONE))
+    turn = await ctx.ask()
     assert [run.tool for run in turn.tool_calls] == ["edit_file", "edit_file", "done"]
-    assert desk.proposed() == "x = 3\ny = 4\n"
+    assert ctx.proposed() == "x = 3\ny = 4\n"
 
 
 @pytest.mark.parametrize(
@@ -60,11 +60,11 @@ async def test_several_calls_of_one_answer_run_in_their_order() -> None:
     ],
 )
 async def test_arguments_that_are_none_are_told_and_never_kept(arguments: str, told: str) -> None:
-    desk = table(raw(arguments), DONE)
-    turn = await desk.ask()
+    ctx = table(raw(arguments), DONE)
+    turn = await ctx.ask()
     assert turn.state is TurnState.COMPLETED
     assert turn.tool_calls[0].state is ToolState.ERROR
-    *_, assistant, answer = desk.model.requests[1].messages
+    *_, assistant, answer = ctx.model.requests[1].messages
     assert told in answer.content
     assert answer.tool_call_id == assistant.tool_calls[0].id
     kept = json.loads(assistant.tool_calls[0].arguments or "{}", parse_constant=pytest.fail)
@@ -72,10 +72,10 @@ async def test_arguments_that_are_none_are_told_and_never_kept(arguments: str, t
 
 
 async def test_a_tool_that_is_none_is_answered_with_those_there_are() -> None:
-    desk = table(call("write_file", file="b.py"), DONE)
-    turn = await desk.ask()
+    ctx = table(call("write_file", file="b.py"), DONE)
+    turn = await ctx.ask()
     assert turn.state is TurnState.COMPLETED
-    answer = desk.model.requests[1].messages[-1].content
+    answer = ctx.model.requests[1].messages[-1].content
     assert answer.startswith(
         "Error: There is no tool 'write_file'. The tools are: search_workspace"
     )
@@ -95,12 +95,12 @@ async def test_a_tool_that_is_none_is_answered_with_those_there_are() -> None:
 async def test_a_tool_that_fails_inside_does_not_end_the_turn(
     bug: Exception, told: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def broken(desk: Desk, name: str) -> None:
+    async def broken(ctx: ToolContext, name: str) -> None:
         raise bug
 
-    monkeypatch.setattr(Desk, "show", broken)
-    desk = table(call("read_file", file="b.py"), DONE)
-    turn = await desk.ask()
+    monkeypatch.setattr(ToolContext, "read", broken)
+    ctx = table(call("read_file", file="b.py"), DONE)
+    turn = await ctx.ask()
     assert turn.state is TurnState.COMPLETED
     assert turn.tool_calls[0].error == told
     assert type(bug).__name__ in caplog.text
@@ -123,22 +123,20 @@ async def test_the_cost_is_known_where_the_price_is() -> None:
 
 
 async def test_a_question_in_mode_ask_is_answered_in_words_without_tools_that_write() -> None:
-    desk = table(EDIT, say("It is three.\nReally."))
-    turn = await desk.ask(mode=Mode.ASK)
+    ctx = table(EDIT, say("It is three.\nReally."))
+    turn = await ctx.ask(mode=Mode.ASK)
     assert (turn.state, turn.summary) == (TurnState.COMPLETED, "It is three.")
     kinds = {tool.name: tool.kind for tool in ALL_TOOLS}
-    offered = {kinds[tool.name] for tool in desk.model.requests[0].tools}
+    offered = {kinds[tool.name] for tool in ctx.model.requests[0].tools}
     assert offered == {ToolKind.READ, ToolKind.CONTROL}
     assert turn.tool_calls[0].error.startswith("There is no tool 'edit_file'")
-    assert desk.hunks == ()
+    assert ctx.hunks == ()
 
 
 async def test_tools_are_switched_off_by_settings_and_question_but_never_done() -> None:
-    desk = table(
-        DONE, disabled_tools=("done", "list_files"), disabled_groups=("action", "advanced")
-    )
-    await desk.end_of(desk.start(disabled=["search_workspace"]))
-    offered = [tool.name for tool in desk.model.requests[0].tools]
+    ctx = table(DONE, disabled_tools=("done", "list_files"), disabled_groups=("action", "advanced"))
+    await ctx.end_of(ctx.start(disabled=["search_workspace"]))
+    offered = [tool.name for tool in ctx.model.requests[0].tools]
     assert offered == [
         tool.name
         for tool in ALL_TOOLS
@@ -149,22 +147,22 @@ async def test_tools_are_switched_off_by_settings_and_question_but_never_done() 
 
 
 async def test_a_refused_edit_is_told_to_the_model_and_to_the_user() -> None:
-    desk = table(EDIT, DONE, settings=Settings(edit=EditSettings(can_delete=False)))
-    turn = await desk.ask()
-    assert "edit.canDelete" in desk.model.requests[1].messages[-1].content
+    ctx = table(EDIT, DONE, settings=Settings(edit=EditSettings(can_delete=False)))
+    turn = await ctx.ask()
+    assert "edit.canDelete" in ctx.model.requests[1].messages[-1].content
     assert [(e.file, e.position, e.rule) for e in turn.rejected] == [
         ("a.py", "x = 1", "edit.canDelete")
     ]
-    assert "`edit.canDelete` is off" in desk.model.requests[0].messages[0].content
+    assert "`edit.canDelete` is off" in ctx.model.requests[0].messages[0].content
 
 
 async def test_what_the_user_types_during_a_turn_is_kept_apart() -> None:
     held = Held(EDIT)
-    desk = table(held, DONE)
-    turn_id = desk.start()
+    ctx = table(held, DONE)
+    turn_id = ctx.start()
     await held.asked.wait()
-    desk.type(insertion(0, 0, "# typed meanwhile\n"))
+    ctx.type(insertion(0, 0, "# typed meanwhile\n"))
     held.go.set()
-    await desk.end_of(turn_id)
-    assert desk.proposed() == "# typed meanwhile\nx = 3\ny = 2\n"
-    assert any(isinstance(event, Answered) for event in desk.events)
+    await ctx.end_of(turn_id)
+    assert ctx.proposed() == "# typed meanwhile\nx = 3\ny = 2\n"
+    assert any(isinstance(event, Answered) for event in ctx.events)

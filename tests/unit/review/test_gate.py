@@ -10,32 +10,32 @@ from stet.llm.messages import ToolCall
 from stet.review.rules import RejectedEdit
 from stet.settings.parse import parse_settings
 from stet.system.os_system import OsSystem
-from stet.tools.desk import Desk
 from stet.tools.read_file import READ_FILE
+from stet.tools.tool_context import ToolContext
 from stet.workspace.workspace import Workspace
 from tests.support.hostile import ATTACKS, LOOSE, PROTECTED, SETTINGS, VICTIM, Attack, build, disk
-from tests.support.turns import make_desk, use
+from tests.support.turns import make_tool_context, use
 
 TOOLS = {tool.name: tool for tool in ALL_TOOLS}
 
 
-async def loose_desk(root: Path) -> Desk:
+async def loose_desk(root: Path) -> ToolContext:
     """A desk in the trapped workspace, at which some files have been read."""
     world = Workspace(OsSystem(), parse_settings(SETTINGS).settings)
     world.add_root(root.as_uri())
-    desk = make_desk(world, asked=None)
+    ctx = make_tool_context(world, asked=None)
     for file in LOOSE:
-        assert not (await use(READ_FILE, desk, file=file)).startswith("Error")
-    return desk
+        assert not (await use(READ_FILE, ctx, file=file)).startswith("Error")
+    return ctx
 
 
-async def carried_out(attack: Attack, top: Path) -> tuple[Desk, str]:
+async def carried_out(attack: Attack, top: Path) -> tuple[ToolContext, str]:
     """The desk behind the attack, and what the model is told."""
-    desk = await loose_desk(build(top))
+    ctx = await loose_desk(build(top))
     before = disk(top)
-    answer = await use(TOOLS[attack.tool], desk, **attack.at(top))
+    answer = await use(TOOLS[attack.tool], ctx, **attack.at(top))
     assert disk(top) == before
-    return desk, answer
+    return ctx, answer
 
 
 REFUSED = [attack for attack in ATTACKS if attack.rule != PROTECTED]
@@ -46,10 +46,10 @@ CAUTIOUS = [attack for attack in ATTACKS if attack.rule == PROTECTED]
 async def test_an_attack_is_refused_and_told_to_model_and_user(
     attack: Attack, tmp_path: Path
 ) -> None:
-    desk, answer = await carried_out(attack, tmp_path)
-    assert desk.ledger.hunks() == ()
-    assert desk.opened == []
-    [told] = desk.rejected
+    ctx, answer = await carried_out(attack, tmp_path)
+    assert ctx.ledger.hunks() == ()
+    assert ctx.files_to_open == []
+    [told] = ctx.rejected
     assert answer == f"Error: Refused by the rule {attack.rule}: {told.message}"
     file = attack.at(tmp_path)["file"]
     assert told == RejectedEdit(file, told.position, attack.rule, told.message)
@@ -59,9 +59,9 @@ async def test_an_attack_is_refused_and_told_to_model_and_user(
 async def test_what_instructs_a_machine_is_proposed_but_needs_a_yes_of_its_own(
     attack: Attack, tmp_path: Path
 ) -> None:
-    desk, _ = await carried_out(attack, tmp_path)
-    assert desk.rejected == []
-    [hunk] = desk.ledger.hunks()
+    ctx, _ = await carried_out(attack, tmp_path)
+    assert ctx.rejected == []
+    [hunk] = ctx.ledger.hunks()
     assert hunk.protected
     assert hunk.reason
 
@@ -80,9 +80,9 @@ async def test_what_instructs_a_machine_is_proposed_but_needs_a_yes_of_its_own(
 async def test_arguments_that_are_no_text_come_to_nothing(
     tool: str, arguments: dict[str, object], tmp_path: Path
 ) -> None:
-    desk = await loose_desk(build(tmp_path))
-    toolbox = Toolbox(ALL_TOOLS, desk)
+    ctx = await loose_desk(build(tmp_path))
+    toolbox = Toolbox(ALL_TOOLS, ctx)
     outcome = await toolbox.run(ToolCall("c1", tool, json.dumps(arguments)))
     assert outcome.error
     assert outcome.text == f"Error: {outcome.error}\n"
-    assert desk.ledger.hunks() == ()
+    assert ctx.ledger.hunks() == ()

@@ -5,7 +5,7 @@ import pytest
 from stet.agent.toolbox import ALL_TOOLS
 from stet.settings.parse import parse_settings
 from stet.settings.tool_switches import GROUPS, TOOLS
-from stet.tools.base import ToolGroup
+from stet.tools.tool import ToolGroup
 
 
 def test_the_names_are_those_of_the_tools_and_groups() -> None:

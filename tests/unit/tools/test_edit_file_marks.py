@@ -26,9 +26,9 @@ def edit(old: str, new: str, file: str = "a.py") -> Completion:
     return call("edit_file", file=file, old_text=old, new_text=new)
 
 
-def told(desk: Table) -> list[str]:
+def told(ctx: Table) -> list[str]:
     """What the model was told of its calls."""
-    return [one.content for one in desk.model.requests[-1].messages if one.role == "tool"]
+    return [one.content for one in ctx.model.requests[-1].messages if one.role == "tool"]
 
 
 @pytest.mark.parametrize(
@@ -57,17 +57,17 @@ def told(desk: Table) -> list[str]:
     ],
 )
 async def test_an_edit_with_a_mark_keeps_the_secret(reply: Reply, after: str) -> None:
-    desk = table(reply)
-    turn = await desk.ask()
+    ctx = table(reply)
+    turn = await ctx.ask()
     assert (turn.state, turn.rejected) == (TurnState.COMPLETED, ())
-    assert desk.proposed() == after
-    assert KEY not in str(desk.model.requests)
+    assert ctx.proposed() == after
+    assert KEY not in str(ctx.model.requests)
 
 
 async def test_a_key_is_shown_as_a_mark_and_lines_keep_their_numbers() -> None:
-    desk = table(call("read_file", file="a.py"))
-    await desk.ask()
-    assert told(desk)[0] == (
+    ctx = table(call("read_file", file="a.py"))
+    await ctx.ask()
+    assert told(ctx)[0] == (
         f"     1\timport aws\n     2\t\n     3\tKEY = '{MARK}'\n     4\tclient = aws.connect(KEY)\n"
     )
 
@@ -79,10 +79,10 @@ async def test_a_private_key_of_many_lines_is_moved_whole() -> None:
     marks = "".join(f"[redacted: private key line #{n + 1}]\n" for n in range(n_lines))
     first, last = key.splitlines()[0], key.splitlines()[-1]
     shown = f"KEY = '''{first}\n{marks}{last}\n'''\n"
-    desk = table(edit(shown + "two\n", f"two\n{shown}"), text=text)
-    turn = await desk.ask()
+    ctx = table(edit(shown + "two\n", f"two\n{shown}"), text=text)
+    turn = await ctx.ask()
     assert turn.state is TurnState.COMPLETED
-    assert desk.proposed() == f"one\ntwo\nKEY = '''{key}'''\n"
+    assert ctx.proposed() == f"one\ntwo\nKEY = '''{key}'''\n"
 
 
 @pytest.mark.parametrize(
@@ -107,11 +107,11 @@ async def test_a_private_key_of_many_lines_is_moved_whole() -> None:
     ],
 )
 async def test_a_mark_is_never_written(reply: Reply, why: str) -> None:
-    desk = table(reply, others={"/ws/c.py": "KEY = ''\n"})
-    turn = await desk.ask()
+    ctx = table(reply, others={"/ws/c.py": "KEY = ''\n"})
+    turn = await ctx.ask()
     assert turn.state is TurnState.COMPLETED
-    assert why in told(desk)[0]
-    assert desk.hunks == ()
+    assert why in told(ctx)[0]
+    assert ctx.hunks == ()
 
 
 @pytest.mark.parametrize(
@@ -125,70 +125,70 @@ async def test_a_mark_is_never_written(reply: Reply, why: str) -> None:
     ],
 )
 async def test_a_mark_is_not_completed_either(held: str, replies: list[Reply]) -> None:
-    desk = table(*replies, text=f"import aws\n{held}")
-    await desk.ask()
-    assert "'[redacted: AWS key #1]' stands for a secret" in told(desk)[-1]
-    assert "[redacted: AWS key #1]" not in desk.proposed()
+    ctx = table(*replies, text=f"import aws\n{held}")
+    await ctx.ask()
+    assert "'[redacted: AWS key #1]' stands for a secret" in told(ctx)[-1]
+    assert "[redacted: AWS key #1]" not in ctx.proposed()
 
 
 async def test_a_mark_that_a_file_really_holds_may_stay_in_a_line_that_changes() -> None:
     held = 'x = "[redacted: AWS key #1]"\n'
-    desk = table(edit("x = ", "yy = "), text=f"import aws\n{held}")
-    await desk.ask()
-    assert desk.proposed() == 'import aws\nyy = "[redacted: AWS key #1]"\n'
+    ctx = table(edit("x = ", "yy = "), text=f"import aws\n{held}")
+    await ctx.ask()
+    assert ctx.proposed() == 'import aws\nyy = "[redacted: AWS key #1]"\n'
 
 
 async def test_a_mark_of_another_file_brings_no_secret_here() -> None:
-    desk = table(
+    ctx = table(
         call("read_file", file="c.py"),
         edit("import aws", "import aws  # [redacted: Stripe key #1]"),
         others={"/ws/c.py": f"S = '{OTHER}'\n"},
     )
-    await desk.ask()
-    assert told(desk)[0] == "     1\tS = '[redacted: Stripe key #1]'\n"
-    assert "not in this file" in told(desk)[1]
-    assert desk.hunks == ()
+    await ctx.ask()
+    assert told(ctx)[0] == "     1\tS = '[redacted: Stripe key #1]'\n"
+    assert "not in this file" in told(ctx)[1]
+    assert ctx.hunks == ()
 
 
 async def test_what_is_pending_may_be_quoted_with_its_mark() -> None:
-    desk = table(
+    ctx = table(
         edit(f"KEY = '{MARK}'", f"AWS_KEY = '{MARK}'"),
         edit(f"AWS_KEY = '{MARK}'", f"S3_KEY = '{MARK}'"),
     )
-    await desk.ask()
-    assert desk.proposed() == TEXT.replace("KEY = '", "S3_KEY = '")
+    await ctx.ask()
+    assert ctx.proposed() == TEXT.replace("KEY = '", "S3_KEY = '")
 
 
 async def test_an_edit_follows_what_the_user_types_beside_the_key() -> None:
     async def typing(request: Request) -> Completion:
-        desk.type(insertion(0, 0, "# new\n"))
+        ctx.type(insertion(0, 0, "# new\n"))
         return edit(f"KEY = '{MARK}'\nclient", f"KEY = '{MARK}'\n\nclient")
 
-    desk = table(typing)
-    await desk.ask()
-    assert desk.proposed() == f"# new\n{TEXT}".replace("\nclient", "\n\nclient")
+    ctx = table(typing)
+    await ctx.ask()
+    assert ctx.proposed() == f"# new\n{TEXT}".replace("\nclient", "\n\nclient")
 
 
 async def test_a_rewritten_passage_keeps_its_key() -> None:
     answer = say(f"```\nTHE_KEY = '{MARK}'\n```")
-    desk = table(answer)
-    turn = await desk.ask("Rename", Mode.REWRITE, lines=(3, 3))
+    ctx = table(answer)
+    turn = await ctx.ask("Rename", Mode.REWRITE, lines=(3, 3))
     assert turn.state is TurnState.COMPLETED, turn.error
-    assert desk.proposed() == TEXT.replace("KEY = '", "THE_KEY = '")
+    assert ctx.proposed() == TEXT.replace("KEY = '", "THE_KEY = '")
 
 
 async def test_a_rewritten_passage_with_a_mark_of_nothing_is_refused() -> None:
-    desk = table(say("```\nTHE_KEY = '[redacted: AWS key #9]'\n```"))
-    turn = await desk.ask("Rename", Mode.REWRITE, lines=(3, 3))
+    ctx = table(say("```\nTHE_KEY = '[redacted: AWS key #9]'\n```"))
+    turn = await ctx.ask("Rename", Mode.REWRITE, lines=(3, 3))
     assert turn.state is TurnState.FAILED
     assert "is not in this file" in turn.error
-    assert desk.hunks == ()
+    assert ctx.hunks == ()
 
 
 async def test_with_the_setting_off_the_text_is_as_it_is() -> None:
     settings = Settings(privacy=PrivacySettings(redact_secrets=False))
     world = make_world(opened={FILE: TEXT}, settings=settings)
-    desk = Table(world, [edit(f"KEY = '{KEY}'", f"K = '{KEY}'"), DONE])
-    await desk.ask()
-    assert desk.proposed() == TEXT.replace("KEY = '", "K = '")
-    assert KEY in str(desk.model.requests)
+    ctx = Table(world, [edit(f"KEY = '{KEY}'", f"K = '{KEY}'"), DONE])
+    await ctx.ask()
+    assert ctx.proposed() == TEXT.replace("KEY = '", "K = '")
+    assert KEY in str(ctx.model.requests)

@@ -6,170 +6,170 @@ import pytest
 
 from stet.review.proposal import Hunk
 from stet.tools.create_file import CREATE_FILE
-from stet.tools.desk import Desk
 from stet.tools.edit_file import EDIT_FILE
 from stet.tools.read_file import READ_FILE
+from stet.tools.tool_context import ToolContext
 from stet.workspace.modification import WireEdit
-from tests.support.turns import make_desk, type_into, use
+from tests.support.turns import make_tool_context, type_into, use
 from tests.support.world import make_world
 
 URI = "file:///ws/a.py"
 TEXT = "def f():\n    return 1\n\n\ndef g():\n    return 1\n"
 
 
-async def working_desk(text: str = TEXT) -> Desk:
+async def working_desk(text: str = TEXT) -> ToolContext:
     """A desk at which `a.py` has been read, and line 2 is to become `    return 2`."""
-    desk = make_desk(make_world(opened={"/ws/a.py": text}))
-    await use(READ_FILE, desk, file="a.py")
-    await use(EDIT_FILE, desk, file="a.py", position="replace:2", content="    return 2")
-    return desk
+    ctx = make_tool_context(make_world(opened={"/ws/a.py": text}))
+    await use(READ_FILE, ctx, file="a.py")
+    await use(EDIT_FILE, ctx, file="a.py", position="replace:2", content="    return 2")
+    return ctx
 
 
-def states(desk: Desk) -> dict[str, str]:
-    return {hunk.id: str(hunk.state) for hunk in desk.ledger.hunks()}
+def states(ctx: ToolContext) -> dict[str, str]:
+    return {hunk.id: str(hunk.state) for hunk in ctx.ledger.hunks()}
 
 
-def waiting(desk: Desk) -> tuple[Hunk, ...]:
-    return desk.ledger.live(URI)
+def waiting(ctx: ToolContext) -> tuple[Hunk, ...]:
+    return ctx.ledger.live(URI)
 
 
-def result(desk: Desk) -> str:
+def result(ctx: ToolContext) -> str:
     """The open file with what waits accepted."""
-    document = desk.workspace.document(URI)
+    document = ctx.workspace.document(URI)
     assert document is not None
-    return desk.ledger.edit_of(document, [hunk.id for hunk in waiting(desk)]).apply(document.text)
+    return ctx.ledger.edit_of(document, [hunk.id for hunk in waiting(ctx)]).apply(document.text)
 
 
 async def test_pending_text_can_be_changed_by_quoting_it() -> None:
-    desk = await working_desk()
-    answer = await use(EDIT_FILE, desk, file="a.py", old_text="return 2", new_text="return 3")
-    (hunk,) = waiting(desk)
+    ctx = await working_desk()
+    answer = await use(EDIT_FILE, ctx, file="a.py", old_text="return 2", new_text="return 3")
+    (hunk,) = waiting(ctx)
     assert answer == (
         f"Proposed {hunk.id} at line 2 (replace) in a.py. They wait for the user; the file itself "
         "is unchanged, so its line numbers stay as shown.\n"
         "No longer proposed, because this takes its place: h1.\n"
     )
-    assert states(desk) == {"h1": "superseded", hunk.id: "pending"}
-    assert result(desk) == TEXT.replace("1", "3", 1)
+    assert states(ctx) == {"h1": "superseded", hunk.id: "pending"}
+    assert result(ctx) == TEXT.replace("1", "3", 1)
 
 
 async def test_a_quote_may_hold_text_of_the_file_around_what_is_pending() -> None:
-    desk = await working_desk()
+    ctx = await working_desk()
     await use(
         EDIT_FILE,
-        desk,
+        ctx,
         file="a.py",
         old_text="def f():\n    return 2\n\n",
         new_text="def f() -> int:\n    return 2\n\n",
     )
-    assert result(desk) == "def f() -> int:\n    return 2\n" + TEXT.partition("1\n")[2]
+    assert result(ctx) == "def f() -> int:\n    return 2\n" + TEXT.partition("1\n")[2]
 
 
 async def test_putting_the_old_text_back_takes_the_proposal_back() -> None:
-    desk = await working_desk()
-    answer = await use(EDIT_FILE, desk, file="a.py", old_text="return 2", new_text="return 1")
+    ctx = await working_desk()
+    answer = await use(EDIT_FILE, ctx, file="a.py", old_text="return 2", new_text="return 1")
     assert answer == "No longer proposed: h1.\n"
-    assert states(desk) == {"h1": "withdrawn"}
-    assert result(desk) == TEXT
+    assert states(ctx) == {"h1": "withdrawn"}
+    assert result(ctx) == TEXT
 
 
 async def test_what_is_proposed_again_stays_as_it_is() -> None:
-    desk = await working_desk()
-    answer = await use(EDIT_FILE, desk, file="a.py", position="replace:2", content="    return 2")
+    ctx = await working_desk()
+    answer = await use(EDIT_FILE, ctx, file="a.py", position="replace:2", content="    return 2")
     assert answer.startswith("Proposed h1 at line 2 (replace)")
-    assert states(desk) == {"h1": "pending"}
+    assert states(ctx) == {"h1": "pending"}
 
 
 async def test_text_of_the_file_wins_where_it_stands_there_too() -> None:
-    desk = await working_desk("def f():\n    return 1\nreturn 2\n")
-    await use(EDIT_FILE, desk, file="a.py", old_text="return 2", new_text="return 9")
-    assert result(desk) == "def f():\n    return 2\nreturn 9\n"
+    ctx = await working_desk("def f():\n    return 1\nreturn 2\n")
+    await use(EDIT_FILE, ctx, file="a.py", old_text="return 2", new_text="return 9")
+    assert result(ctx) == "def f():\n    return 2\nreturn 9\n"
 
 
 async def test_marks_that_were_copied_mean_the_pending_text() -> None:
-    desk = await working_desk("def f():\n    return 1\nreturn 2\n")
-    shown = await use(READ_FILE, desk, file="a.py")
+    ctx = await working_desk("def f():\n    return 1\nreturn 2\n")
+    shown = await use(READ_FILE, ctx, file="a.py")
     line = next(line for line in shown.splitlines() if "h1+" in line)
-    await use(EDIT_FILE, desk, file="a.py", old_text=line, new_text="    return 9")
-    assert result(desk) == "def f():\n    return 9\nreturn 2\n"
+    await use(EDIT_FILE, ctx, file="a.py", old_text=line, new_text="    return 9")
+    assert result(ctx) == "def f():\n    return 9\nreturn 2\n"
 
 
 async def test_an_exact_quote_of_pending_text_goes_before_one_that_fits_the_file_roughly() -> None:
-    desk = make_desk(make_world(opened={"/ws/a.py": "if x:\n  one()\n  two()\n"}))
-    await use(READ_FILE, desk, file="a.py")
-    await use(EDIT_FILE, desk, file="a.py", position="replace:2-3", content="    one()\n    two()")
+    ctx = make_tool_context(make_world(opened={"/ws/a.py": "if x:\n  one()\n  two()\n"}))
+    await use(READ_FILE, ctx, file="a.py")
+    await use(EDIT_FILE, ctx, file="a.py", position="replace:2-3", content="    one()\n    two()")
     await use(
         EDIT_FILE,
-        desk,
+        ctx,
         file="a.py",
         old_text="    one()\n    two()\n",
         new_text="    one()\n    three()\n",
     )
-    assert result(desk) == "if x:\n    one()\n    three()\n"
+    assert result(ctx) == "if x:\n    one()\n    three()\n"
 
 
 async def test_a_place_that_is_pending_twice_is_refused() -> None:
-    desk = await working_desk()
-    await use(EDIT_FILE, desk, file="a.py", position="replace:6", content="    return 2")
-    answer = await use(EDIT_FILE, desk, file="a.py", old_text="return 2", new_text="return 3")
+    ctx = await working_desk()
+    await use(EDIT_FILE, ctx, file="a.py", position="replace:6", content="    return 2")
+    answer = await use(EDIT_FILE, ctx, file="a.py", old_text="return 2", new_text="return 3")
     assert answer.startswith("Error: 'a.py': The old text is there 2 times")
-    assert states(desk) == {"h1": "pending", "h2": "pending"}
+    assert states(ctx) == {"h1": "pending", "h2": "pending"}
 
 
 async def test_all_places_can_be_changed_at_once() -> None:
-    desk = await working_desk()
-    await use(EDIT_FILE, desk, file="a.py", position="replace:6", content="    return 2")
+    ctx = await working_desk()
+    await use(EDIT_FILE, ctx, file="a.py", position="replace:6", content="    return 2")
     await use(
-        EDIT_FILE, desk, file="a.py", old_text="return 2", new_text="return 3", replace_all=True
+        EDIT_FILE, ctx, file="a.py", old_text="return 2", new_text="return 3", replace_all=True
     )
-    assert result(desk) == TEXT.replace("1", "3")
+    assert result(ctx) == TEXT.replace("1", "3")
 
 
 async def test_what_another_conversation_has_pending_is_no_text_of_ones_own() -> None:
-    desk = await working_desk()
-    desk.chat = "another"
-    answer = await use(EDIT_FILE, desk, file="a.py", old_text="return 2", new_text="return 3")
+    ctx = await working_desk()
+    ctx.chat = "another"
+    answer = await use(EDIT_FILE, ctx, file="a.py", old_text="return 2", new_text="return 3")
     assert answer.startswith("Error: 'a.py': The old text is not in the file.")
-    assert "h1+" not in await use(READ_FILE, desk, file="a.py")
+    assert "h1+" not in await use(READ_FILE, ctx, file="a.py")
 
 
 async def test_the_users_typing_within_pending_lines_is_kept() -> None:
-    desk = await working_desk()
-    type_into(desk.workspace, desk.ledger, WireEdit(1, 0, 1, 4, "  "))
-    assert "   h1+\t  return 2\n" in await use(READ_FILE, desk, file="a.py")
-    await use(EDIT_FILE, desk, file="a.py", old_text="  return 2", new_text="  return 3")
-    assert result(desk) == TEXT.replace("    return 1", "  return 3", 1)
+    ctx = await working_desk()
+    type_into(ctx.workspace, ctx.ledger, WireEdit(1, 0, 1, 4, "  "))
+    assert "   h1+\t  return 2\n" in await use(READ_FILE, ctx, file="a.py")
+    await use(EDIT_FILE, ctx, file="a.py", old_text="  return 2", new_text="  return 3")
+    assert result(ctx) == TEXT.replace("    return 1", "  return 3", 1)
 
 
 async def test_what_the_user_has_written_over_is_not_there_to_be_quoted() -> None:
-    desk = await working_desk()
-    type_into(desk.workspace, desk.ledger, WireEdit(1, 0, 1, 12, "    yield 7"))
-    answer = await use(EDIT_FILE, desk, file="a.py", old_text="return 2", new_text="return 3")
+    ctx = await working_desk()
+    type_into(ctx.workspace, ctx.ledger, WireEdit(1, 0, 1, 12, "    yield 7"))
+    answer = await use(EDIT_FILE, ctx, file="a.py", old_text="return 2", new_text="return 3")
     assert answer.startswith("Error: 'a.py': The old text is not in the file.")
-    assert states(desk) == {"h1": "conflict"}
+    assert states(ctx) == {"h1": "conflict"}
 
 
 async def test_an_overlap_with_what_is_pending_says_how_to_change_that() -> None:
-    desk = await working_desk()
-    answer = await use(EDIT_FILE, desk, file="a.py", position="replace:1-2", content="x")
+    ctx = await working_desk()
+    answer = await use(EDIT_FILE, ctx, file="a.py", position="replace:1-2", content="x")
     assert answer.endswith("To change what is pending, quote that text as `old_text`.")
 
 
 async def test_what_gives_way_to_an_edit_of_the_file_itself_is_said() -> None:
-    desk = await working_desk()
-    desk.turn = "t2"
-    answer = await use(EDIT_FILE, desk, file="a.py", position="replace:1-2", content="x")
+    ctx = await working_desk()
+    ctx.turn = "t2"
+    answer = await use(EDIT_FILE, ctx, file="a.py", position="replace:1-2", content="x")
     assert answer.endswith("No longer proposed, because this takes its place: h1.\n")
-    assert states(desk) == {"h1": "superseded", "h2": "pending"}
+    assert states(ctx) == {"h1": "superseded", "h2": "pending"}
 
 
 async def test_the_gate_is_asked_for_what_is_changed_too() -> None:
-    desk = await working_desk()
-    only_adding = dataclasses.replace(desk.rules.settings, can_delete=False)
-    desk.rules = dataclasses.replace(desk.rules, settings=only_adding)
-    answer = await use(EDIT_FILE, desk, file="a.py", old_text="return 2", new_text="return 3")
+    ctx = await working_desk()
+    only_adding = dataclasses.replace(ctx.rules.settings, can_delete=False)
+    ctx.rules = dataclasses.replace(ctx.rules, settings=only_adding)
+    answer = await use(EDIT_FILE, ctx, file="a.py", old_text="return 2", new_text="return 3")
     assert answer.startswith("Error: Refused by the rule edit.canDelete")
-    assert states(desk) == {"h1": "pending"}
+    assert states(ctx) == {"h1": "pending"}
 
 
 @pytest.mark.parametrize(
@@ -183,13 +183,13 @@ async def test_the_gate_is_asked_for_what_is_changed_too() -> None:
 async def test_a_new_file_that_waits_can_be_read_and_edited(
     edit: dict[str, str], text: str
 ) -> None:
-    desk = make_desk(make_world())
-    await use(CREATE_FILE, desk, file="new.py", content="x = 1\ny = 1\n")
-    assert await use(READ_FILE, desk, file="new.py") == (
+    ctx = make_tool_context(make_world())
+    await use(CREATE_FILE, ctx, file="new.py", content="x = 1\ny = 1\n")
+    assert await use(READ_FILE, ctx, file="new.py") == (
         "(new.py is not there yet: this is your pending proposal h1.)\n"
         "     1\tx = 1\n     2\ty = 1\n"
     )
-    answer = await use(EDIT_FILE, desk, file="new.py", **edit)
+    answer = await use(EDIT_FILE, ctx, file="new.py", **edit)
     assert answer == "Proposed h2: the new file new.py. It waits for the user.\n"
-    assert states(desk) == {"h1": "superseded", "h2": "pending"}
-    assert desk.ledger.hunk("h2").new == text
+    assert states(ctx) == {"h1": "superseded", "h2": "pending"}
+    assert ctx.ledger.hunk("h2").new == text

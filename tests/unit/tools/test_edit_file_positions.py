@@ -2,9 +2,9 @@
 
 import pytest
 
-from stet.tools.edit_file import EditFile, run_together
+from stet.tools.edit_file import EditFile, run_batch
 from stet.tools.read_file import READ_FILE
-from tests.support.turns import make_desk, use
+from tests.support.turns import make_tool_context, use
 from tests.support.world import make_world
 
 URI = "file:///ws/a.py"
@@ -14,17 +14,17 @@ COUNTED = "     1\tone\n     2\ttwo\n"
 
 async def after(text: str, *edits: tuple[str, str]) -> str:
     """`text` with the edits, position and content, of one answer accepted."""
-    desk = make_desk(make_world(opened={"/ws/a.py": text}))
-    await use(READ_FILE, desk, file="a.py")
+    ctx = make_tool_context(make_world(opened={"/ws/a.py": text}))
+    await use(READ_FILE, ctx, file="a.py")
     calls = [
         EditFile(file="a.py", position=position, content=content) for position, content in edits
     ]
-    outcomes = await run_together(calls, desk)
+    outcomes = await run_batch(calls, ctx)
     assert all(isinstance(outcome, str) for outcome in outcomes), outcomes
-    document = desk.workspace.document(URI)
+    document = ctx.workspace.document(URI)
     assert document is not None
-    ids = [hunk.id for hunk in desk.ledger.live(URI)]
-    return desk.ledger.edit_of(document, ids).apply(text)
+    ids = [hunk.id for hunk in ctx.ledger.live(URI)]
+    return ctx.ledger.edit_of(document, ids).apply(text)
 
 
 @pytest.mark.parametrize(

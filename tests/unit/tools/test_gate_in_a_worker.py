@@ -10,17 +10,17 @@ from stet.agent.comments import SUMMARY, Taken, propose_removal
 from stet.agent.turn import Ask, Mode, Turn, TurnState
 from stet.context.builder import Place
 from stet.text.position import Position, Range
-from stet.tools.base import Tool
 from stet.tools.create_file import CREATE_FILE
 from stet.tools.delete_file import DELETE_FILE
-from stet.tools.desk import Desk
 from stet.tools.edit_file import EDIT_FILE
-from stet.tools.hands import Hands
+from stet.tools.editor_actions import EditorActions
 from stet.tools.open_file import OPEN_FILE
 from stet.tools.question import Question
+from stet.tools.tool import Tool
+from stet.tools.tool_context import ToolContext
 from stet.workspace.path_status import PathStatus
 from stet.workspace.refusal import Refusal
-from tests.support.turns import make_desk, type_into, use
+from tests.support.turns import make_tool_context, type_into, use
 from tests.support.world import insertion, make_world
 
 URI = "file:///ws/a.py"
@@ -29,15 +29,15 @@ TAKEN = Taken(URI, "a.py", Range(Position(1, 0), Position(1, 14)), "# ai! rename
 
 
 def desk_asked_in_a_worker(
-    meanwhile: Callable[[Desk], None] | None = None, refusal: Refusal | None = None
-) -> Desk:
+    meanwhile: Callable[[ToolContext], None] | None = None, refusal: Refusal | None = None
+) -> ToolContext:
     """A desk whose disk can't be asked on the event loop; when it is, something happens on that."""
-    desk = make_desk(make_world(opened={"/ws/a.py": TEXT}))
+    ctx = make_tool_context(make_world(opened={"/ws/a.py": TEXT}))
     loop = asyncio.get_running_loop()
 
     async def happens() -> None:
         if meanwhile is not None:
-            meanwhile(desk)
+            meanwhile(ctx)
 
     def bound() -> Callable[[str], PathStatus]:
         def ground(uri: str) -> PathStatus:
@@ -56,9 +56,9 @@ def desk_asked_in_a_worker(
     async def accepted(hunk_id: str) -> str:
         return ""
 
-    desk.rules = dataclasses.replace(desk.rules, path_status=on_the_loop, bound=bound)
-    desk.inquire, desk.hands = yes, Hands(accept=accepted)
-    return desk
+    ctx.rules = dataclasses.replace(ctx.rules, path_status=on_the_loop, bound=bound)
+    ctx.ask_question, ctx.editor = yes, EditorActions(accept_hunk=accepted)
+    return ctx
 
 
 @pytest.mark.parametrize(
@@ -79,11 +79,11 @@ async def test_tools_ask_the_disk_in_a_worker(
     assert await use(tool, refused, **more) == "Error: Refused by the rule ignored: No."
 
 
-async def removed(desk: Desk) -> Turn:
+async def removed(ctx: ToolContext) -> Turn:
     """How the turn ends that a comment has asked for."""
     ask = Ask(prompt="rename x", mode=Mode.AGENT, place=Place(URI), chat="main")
     turn = Turn(id="t1", ask=ask, state=TurnState.COMPLETED, summary="Done.")
-    return await propose_removal(turn, desk, TAKEN)
+    return await propose_removal(turn, ctx, TAKEN)
 
 
 async def test_the_comment_that_asked_is_taken_out_of_the_text_as_it_is_when_the_disk_has_answered() -> (
@@ -91,22 +91,22 @@ async def test_the_comment_that_asked_is_taken_out_of_the_text_as_it_is_when_the
 ):
     left = iter(range(2))
 
-    def types(desk: Desk) -> None:
+    def types(ctx: ToolContext) -> None:
         if next(left, None) is not None:
-            type_into(desk.workspace, desk.ledger, insertion(0, 0, "typed\n"), "/ws/a.py")
+            type_into(ctx.workspace, ctx.ledger, insertion(0, 0, "typed\n"), "/ws/a.py")
 
-    desk = desk_asked_in_a_worker(types)
-    assert (await removed(desk)).summary == "Done."
-    (hunk,) = desk.ledger.hunks()
+    ctx = desk_asked_in_a_worker(types)
+    assert (await removed(ctx)).summary == "Done."
+    (hunk,) = ctx.ledger.hunks()
     assert (hunk.old, hunk.new, hunk.summary) == ("# ai! rename x\n", "", SUMMARY)
     assert hunk.range.start.line == 3
 
 
 async def test_the_comment_stays_in_a_text_that_is_changed_all_the_time() -> None:
-    def types(desk: Desk) -> None:
-        type_into(desk.workspace, desk.ledger, insertion(0, 0, "typed\n"), "/ws/a.py")
+    def types(ctx: ToolContext) -> None:
+        type_into(ctx.workspace, ctx.ledger, insertion(0, 0, "typed\n"), "/ws/a.py")
 
-    desk = desk_asked_in_a_worker(types)
-    ended = await removed(desk)
+    ctx = desk_asked_in_a_worker(types)
+    ended = await removed(ctx)
     assert ended.summary == "Done. The comment stays: The file is being changed all the time."
-    assert desk.ledger.hunks() == ()
+    assert ctx.ledger.hunks() == ()

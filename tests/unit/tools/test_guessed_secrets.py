@@ -6,11 +6,11 @@ import pytest
 
 from stet.settings.values import PrivacySettings, Settings
 from stet.system.os_system import OsSystem
-from stet.tools.base import Tool
 from stet.tools.query_files import QUERY_FILES
 from stet.tools.search_workspace import SEARCH_WORKSPACE
+from stet.tools.tool import Tool
 from stet.workspace.workspace import Workspace
-from tests.support.turns import make_desk, use
+from tests.support.turns import make_tool_context, use
 
 KEY = "ghp_zuqovarimolehkandibutesrogipwexyn4K7"
 FILES = {
@@ -33,9 +33,9 @@ def world(tmp_path: Path) -> Workspace:
 
 
 async def told(world: Workspace, tool: Tool, guess: str, arguments: dict[str, str]) -> str:
-    desk = make_desk(world, asked=None)
+    ctx = make_tool_context(world, asked=None)
     given = {name: value.replace("{}", guess) for name, value in arguments.items()}
-    return (await use(tool, desk, **given)).replace(KEY, "KEY").replace(guess, "GUESS")
+    return (await use(tool, ctx, **given)).replace(KEY, "KEY").replace(guess, "GUESS")
 
 
 @pytest.mark.parametrize("query", REGEX)
@@ -73,12 +73,12 @@ async def test_so_are_conditions(world: Workspace, conditions: dict[str, str]) -
 
 
 async def test_what_stands_around_a_secret_is_found_as_ever(world: Workspace) -> None:
-    desk = make_desk(world, asked=None)
+    ctx = make_tool_context(world, asked=None)
     line = f'a.py:2: api_key = "{KEY}"\n'  # the last door puts the mark in
-    assert await use(SEARCH_WORKSPACE, desk, mode="regex", query='^api_key = .*"$') == line
-    assert line in await use(SEARCH_WORKSPACE, desk, mode="keyword", query="api_key")
-    assert await use(QUERY_FILES, desk, property="api_key", glob="*.md") == "b.md\n"
-    assert f"  5: Text {KEY}\n" in await use(QUERY_FILES, desk, text="text")
+    assert await use(SEARCH_WORKSPACE, ctx, mode="regex", query='^api_key = .*"$') == line
+    assert line in await use(SEARCH_WORKSPACE, ctx, mode="keyword", query="api_key")
+    assert await use(QUERY_FILES, ctx, property="api_key", glob="*.md") == "b.md\n"
+    assert f"  5: Text {KEY}\n" in await use(QUERY_FILES, ctx, text="text")
 
 
 async def test_who_wants_no_marks_finds_everything(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ async def test_who_wants_no_marks_finds_everything(tmp_path: Path) -> None:
     open_world.add_root(tmp_path.as_uri())
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
-    desk = make_desk(open_world, asked=None)
-    assert "a.py:2" in await use(SEARCH_WORKSPACE, desk, mode="regex", query=RIGHT)
-    assert "a.py:2" in await use(SEARCH_WORKSPACE, desk, mode="keyword", query=RIGHT)
-    assert "b.md" in await use(QUERY_FILES, desk, text=RIGHT)
+    ctx = make_tool_context(open_world, asked=None)
+    assert "a.py:2" in await use(SEARCH_WORKSPACE, ctx, mode="regex", query=RIGHT)
+    assert "a.py:2" in await use(SEARCH_WORKSPACE, ctx, mode="keyword", query=RIGHT)
+    assert "b.md" in await use(QUERY_FILES, ctx, text=RIGHT)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from stet.tools.desk import Desk
 from stet.tools.link_files import LINK_FILES
-from tests.support.turns import make_desk, use
+from stet.tools.tool_context import ToolContext
+from tests.support.turns import make_tool_context, use
 from tests.support.world import make_world
 
 OTHERS: dict[str, str | bytes] = {
@@ -14,22 +14,24 @@ OTHERS: dict[str, str | bytes] = {
 }
 
 
-def desk_of(text: str, others: dict[str, str | bytes] | None = None, name: str = "a.md") -> Desk:
+def desk_of(
+    text: str, others: dict[str, str | bytes] | None = None, name: str = "a.md"
+) -> ToolContext:
     world = make_world({**OTHERS, **(others or {})}, opened={f"/ws/{name}": text})
-    return make_desk(world, asked=f"/ws/{name}")
+    return make_tool_context(world, asked=f"/ws/{name}")
 
 
 async def linked(note: str, to: str = "b.md", **more: object) -> str:
     """The note with the link accepted."""
     others = more.pop("others", None)
-    desk = desk_of(note, others)  # type: ignore[arg-type]
-    told = await use(LINK_FILES, desk, file="a.md", to=to, **more)
+    ctx = desk_of(note, others)  # type: ignore[arg-type]
+    told = await use(LINK_FILES, ctx, file="a.md", to=to, **more)
     assert told.startswith("Proposed "), told
-    document = desk.workspace.document("file:///ws/a.md")
+    document = ctx.workspace.document("file:///ws/a.md")
     assert document is not None
     assert document.text == note
-    ids = [hunk.id for hunk in desk.ledger.live(document.uri)]
-    return desk.ledger.edit_of(document, ids).apply(note)
+    ids = [hunk.id for hunk in ctx.ledger.live(document.uri)]
+    return ctx.ledger.edit_of(document, ids).apply(note)
 
 
 @pytest.mark.parametrize(
@@ -81,29 +83,29 @@ async def test_behind_a_heading_it_ends_the_text_there(text: str, heading: str, 
 
 
 async def test_what_is_linked_there_already_is_not_proposed() -> None:
-    desk = desk_of("# A\n[[b]]\n# C\n")
-    told = await use(LINK_FILES, desk, file="a.md", to="b.md", after="A")
+    ctx = desk_of("# A\n[[b]]\n# C\n")
+    told = await use(LINK_FILES, ctx, file="a.md", to="b.md", after="A")
     assert told == "a.md links to b.md there already, at line 2; nothing is proposed.\n"
-    assert desk.ledger.hunks() == ()
-    assert (await use(LINK_FILES, desk, file="a.md", to="b.md", after="C")).startswith("Proposed")
+    assert ctx.ledger.hunks() == ()
+    assert (await use(LINK_FILES, ctx, file="a.md", to="b.md", after="C")).startswith("Proposed")
 
 
 async def test_what_can_not_be_linked_is_said_with_the_next_step() -> None:
-    desk = desk_of("# A\n", {"/ws/.env": "KEY=1", "/ws/code.py": ""})
-    code = await use(LINK_FILES, desk, file="code.py", to="b.md")
+    ctx = desk_of("# A\n", {"/ws/.env": "KEY=1", "/ws/code.py": ""})
+    code = await use(LINK_FILES, ctx, file="code.py", to="b.md")
     assert code.startswith("Error: 'code.py' is no Markdown note")
     assert "`edit_file`" in code
     assert "no file 'c.md' to link to. `list_files`" in await use(
-        LINK_FILES, desk, file="a.md", to="c.md"
+        LINK_FILES, ctx, file="a.md", to="c.md"
     )
     for folder in ("notes/", "notes", "."):
-        assert await use(LINK_FILES, desk, file="a.md", to=folder) == (
+        assert await use(LINK_FILES, ctx, file="a.md", to=folder) == (
             f"Error: {folder!r} is a folder, and a link leads to a file: name one in it, such as "
             "an index or overview. `list_files` gives names."
         )
-    assert "looks like a secret" in await use(LINK_FILES, desk, file="a.md", to=".env")
+    assert "looks like a secret" in await use(LINK_FILES, ctx, file="a.md", to=".env")
     assert "There is no heading 'B'" in await use(
-        LINK_FILES, desk, file="a.md", to="b.md", after="B"
+        LINK_FILES, ctx, file="a.md", to="b.md", after="B"
     )
-    assert "edit.scope" in await use(LINK_FILES, desk, file="b.md", to="a.md")
-    assert desk.ledger.hunks() == ()
+    assert "edit.scope" in await use(LINK_FILES, ctx, file="b.md", to="a.md")
+    assert ctx.ledger.hunks() == ()

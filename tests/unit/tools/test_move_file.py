@@ -16,11 +16,11 @@ from stet.review.proposal import HunkKind
 from stet.review.rules import EditRules
 from stet.settings.values import EditSettings, Settings
 from stet.tools import move_file
-from stet.tools.desk import Desk
 from stet.tools.edit_file import EDIT_FILE
 from stet.tools.move_file import MOVE_FILE
 from stet.tools.read_file import READ_FILE
-from tests.support.turns import make_desk, type_into, use
+from stet.tools.tool_context import ToolContext
+from tests.support.turns import make_tool_context, type_into, use
 from tests.support.world import insertion, make_world
 
 FILES = {
@@ -31,37 +31,37 @@ FILES = {
 A = "# A\n\n![p](img/p.png) [c](sub/c.md)\n"
 
 
-async def desk_of(*read: str, **settings: object) -> Desk:
+async def desk_of(*read: str, **settings: object) -> ToolContext:
     """A desk at which `a.md` is open and the named files have been read."""
     edit = EditSettings(**settings)  # type: ignore[arg-type]
     world = make_world(
         {**FILES, "/ws/img/p.png": b"\0"}, opened={"/ws/a.md": A}, settings=Settings(edit=edit)
     )
-    desk = make_desk(world, asked="/ws/a.md")
+    ctx = make_tool_context(world, asked="/ws/a.md")
     for name in read:
-        await use(READ_FILE, desk, file=name)
-    return desk
+        await use(READ_FILE, ctx, file=name)
+    return ctx
 
 
-def accepted(desk: Desk) -> dict[str, str]:
+def accepted(ctx: ToolContext) -> dict[str, str]:
     """The texts of the files with hunks of lines, all of them accepted."""
     found = {}
-    for uri in desk.ledger.live_uris():
-        lines = [h.id for h in desk.ledger.live(uri) if h.kind is not HunkKind.MOVE]
+    for uri in ctx.ledger.live_uris():
+        lines = [h.id for h in ctx.ledger.live(uri) if h.kind is not HunkKind.MOVE]
         if lines:
-            document = desk.workspace.snapshot().show(uri)
+            document = ctx.workspace.snapshot().show(uri)
             name = uri.removeprefix("file:///ws/")
-            found[name] = desk.ledger.edit_of(document, lines).apply(document.text)
+            found[name] = ctx.ledger.edit_of(document, lines).apply(document.text)
     return found
 
 
 async def test_a_move_is_one_proposal_with_all_its_links() -> None:
-    desk = await desk_of("a.md", "b.md", "sub/c.md")
-    answer = await use(MOVE_FILE, desk, file="a.md", to="sub/n.md")
-    move = next(h for h in desk.ledger.hunks() if h.kind is HunkKind.MOVE)
+    ctx = await desk_of("a.md", "b.md", "sub/c.md")
+    answer = await use(MOVE_FILE, ctx, file="a.md", to="sub/n.md")
+    move = next(h for h in ctx.ledger.hunks() if h.kind is HunkKind.MOVE)
     assert (move.uri, move.new_uri) == ("file:///ws/a.md", "file:///ws/sub/n.md")
-    assert {hunk.proposal for hunk in desk.ledger.hunks()} == {move.proposal}
-    assert accepted(desk) == {
+    assert {hunk.proposal for hunk in ctx.ledger.hunks()} == {move.proposal}
+    assert accepted(ctx) == {
         "a.md": "# A\n\n![p](../img/p.png) [c](c.md)\n",
         "b.md": "# B\n\nSee [[n]] and [a](sub/n.md#x).\n",
         "sub/c.md": "[a](n.md)\n",
@@ -73,22 +73,22 @@ async def test_a_move_is_one_proposal_with_all_its_links() -> None:
 
 
 async def test_a_folder_is_a_place_too() -> None:
-    desk = await desk_of("d.md")
-    assert "d.md becomes sub/d.md." in await use(MOVE_FILE, desk, file="d.md", to="sub/")
+    ctx = await desk_of("d.md")
+    assert "d.md becomes sub/d.md." in await use(MOVE_FILE, ctx, file="d.md", to="sub/")
 
 
 async def test_files_that_would_change_must_be_read_and_are_named_at_once() -> None:
-    desk = await desk_of("a.md")
-    answer = await use(MOVE_FILE, desk, file="a.md", to="sub/n.md")
+    ctx = await desk_of("a.md")
+    answer = await use(MOVE_FILE, ctx, file="a.md", to="sub/n.md")
     assert answer == (
         "Error: Moving 'a.md' changes files that you have not read: 'b.md', 'sub/c.md'. Read them, "
         "then move it."
     )
-    assert desk.ledger.hunks() == ()
+    assert ctx.ledger.hunks() == ()
 
 
 async def test_what_can_not_be_is_said() -> None:
-    desk = await desk_of("a.md")
+    ctx = await desk_of("a.md")
     for file, to, answer in (
         ("none.md", "x.md", "Error: There is no file 'none.md'."),
         ("a.md", "a.md", "Error: 'a.md' is there already."),
@@ -97,46 +97,44 @@ async def test_what_can_not_be_is_said() -> None:
         ("sub", "x", "Error: 'sub' is a folder"),
         ("a.md", "../x.md", "Error: Refused by the rule parent"),
     ):
-        assert (await use(MOVE_FILE, desk, file=file, to=to)).startswith(answer)
-    assert desk.ledger.hunks() == ()
-    assert [rejected.rule for rejected in desk.rejected] == ["parent"]
+        assert (await use(MOVE_FILE, ctx, file=file, to=to)).startswith(answer)
+    assert ctx.ledger.hunks() == ()
+    assert [rejected.rule for rejected in ctx.rejected] == ["parent"]
 
 
 async def test_the_gate_decides_and_the_user_is_told() -> None:
-    desk = await desk_of("d.md", can_create=False)
-    answer = await use(MOVE_FILE, desk, file="d.md", to="e.md")
+    ctx = await desk_of("d.md", can_create=False)
+    answer = await use(MOVE_FILE, ctx, file="d.md", to="e.md")
     assert answer.startswith("Error: Refused by the rule edit.canCreate")
-    assert [(r.file, r.position, r.rule) for r in desk.rejected] == [
+    assert [(r.file, r.position, r.rule) for r in ctx.rejected] == [
         ("d.md", "move", "edit.canCreate")
     ]
 
 
 async def test_links_outside_the_scope_keep_a_file_where_it_is() -> None:
-    desk = await desk_of("a.md", scope="current")
-    answer = await use(MOVE_FILE, desk, file="a.md", to="n.md")
+    ctx = await desk_of("a.md", scope="current")
+    answer = await use(MOVE_FILE, ctx, file="a.md", to="n.md")
     assert answer.startswith("Error: Refused by the rule edit.scope: 'a.md' can't be moved")
 
 
 async def test_in_the_scope_linked_the_links_of_the_current_file_are_in_reach() -> None:
-    desk = await desk_of(scope="linked")
+    ctx = await desk_of(scope="linked")
     ask = Ask(prompt="", mode=Mode.AGENT, place=Place("file:///ws/a.md"), chat="main")
     linked = ["file:///ws/b.md", "file:///ws/sub/c.md"]
-    desk.rules = rules_for(ask, desk.workspace, desk.shown, linked)
-    answer = await use(MOVE_FILE, desk, file="a.md", to="sub/n.md")
+    ctx.rules = rules_for(ask, ctx.workspace, ctx.shown, linked)
+    answer = await use(MOVE_FILE, ctx, file="a.md", to="sub/n.md")
     assert answer.startswith("Proposed")
-    outside = await use(MOVE_FILE, desk, file="b.md", to="new/b.md")
+    outside = await use(MOVE_FILE, ctx, file="b.md", to="new/b.md")
     assert outside.startswith("Error: Refused by the rule edit.scope")
 
 
 async def test_what_is_typed_while_links_are_looked_for_is_kept() -> None:
-    desk = await desk_of("a.md", "b.md", "sub/c.md")
-    moving = Tasks().spawn(use(MOVE_FILE, desk, file="a.md", to="n.md"), "move")
+    ctx = await desk_of("a.md", "b.md", "sub/c.md")
+    moving = Tasks().spawn(use(MOVE_FILE, ctx, file="a.md", to="n.md"), "move")
     await asyncio.sleep(0)
-    type_into(
-        desk.workspace, desk.ledger, insertion(0, 0, "[[b]] typed [c](sub/c.md)\n"), "/ws/a.md"
-    )
+    type_into(ctx.workspace, ctx.ledger, insertion(0, 0, "[[b]] typed [c](sub/c.md)\n"), "/ws/a.md")
     assert (await moving).startswith("Proposed")
-    assert accepted(desk) == {
+    assert accepted(ctx) == {
         "b.md": "# B\n\nSee [[n]] and [a](n.md#x).\n",
         "sub/c.md": "[a](../n.md)\n",
     }
@@ -155,15 +153,15 @@ async def test_the_gate_is_asked_in_a_worker_and_again_if_a_text_changes_meanwhi
         n_asked = len(asked)
         found = await to_thread(work, *given)
         if len(asked) > n_asked == 0:
-            type_into(desk.workspace, desk.ledger, insertion(0, 0, "typed\n"), "/ws/a.md")
+            type_into(ctx.workspace, ctx.ledger, insertion(0, 0, "typed\n"), "/ws/a.md")
         return found
 
     to_thread = asyncio.to_thread
-    desk = await desk_of("a.md", "b.md", "sub/c.md")
+    ctx = await desk_of("a.md", "b.md", "sub/c.md")
     monkeypatch.setattr(move_file, "prepare_move", ask)
     monkeypatch.setattr(asyncio, "to_thread", in_a_thread)
-    assert (await use(MOVE_FILE, desk, file="a.md", to="sub/n.md")).startswith("Proposed")
-    assert accepted(desk)["a.md"] == "typed\n# A\n\n![p](../img/p.png) [c](c.md)\n"
+    assert (await use(MOVE_FILE, ctx, file="a.md", to="sub/n.md")).startswith("Proposed")
+    assert accepted(ctx)["a.md"] == "typed\n# A\n\n![p](../img/p.png) [c](c.md)\n"
     assert asked == [False, False]
 
 
@@ -174,55 +172,55 @@ PICTURES: dict[str, str | bytes] = {
 }  # fmt: skip
 
 
-def desk_with_pictures(**settings: object) -> Desk:
+def desk_with_pictures(**settings: object) -> ToolContext:
     edit = EditSettings(**settings)  # type: ignore[arg-type]
-    return make_desk(make_world(PICTURES, settings=Settings(edit=edit)), asked=None)
+    return make_tool_context(make_world(PICTURES, settings=Settings(edit=edit)), asked=None)
 
 
 async def test_a_binary_file_is_moved_once_the_notes_that_show_it_are_read() -> None:
-    desk = desk_with_pictures()
-    answer = await use(MOVE_FILE, desk, file="img/p.png", to="pic.png")
+    ctx = desk_with_pictures()
+    answer = await use(MOVE_FILE, ctx, file="img/p.png", to="pic.png")
     assert answer == (
         "Error: 'img/p.png' holds no text and need not be read, but the files that link to it must "
         "be, and these are not yet: 'a.md', 'sub/c.md'. Read them, then move it."
     )
-    await use(READ_FILE, desk, file="a.md")
-    assert "not yet: 'sub/c.md'." in await use(MOVE_FILE, desk, file="img/p.png", to="pic.png")
-    assert desk.ledger.hunks() == ()
-    await use(READ_FILE, desk, file="sub/c.md")
-    answer = await use(MOVE_FILE, desk, file="img/p.png", to="pic.png")
+    await use(READ_FILE, ctx, file="a.md")
+    assert "not yet: 'sub/c.md'." in await use(MOVE_FILE, ctx, file="img/p.png", to="pic.png")
+    assert ctx.ledger.hunks() == ()
+    await use(READ_FILE, ctx, file="sub/c.md")
+    answer = await use(MOVE_FILE, ctx, file="img/p.png", to="pic.png")
     assert "img/p.png becomes pic.png, with 2 changes of links (a.md, sub/c.md)." in answer
-    assert accepted(desk) == {
+    assert accepted(ctx) == {
         "a.md": "# A\n\n![p](pic.png) [c](sub/c.md)\n",
         "sub/c.md": "![[pic.png]] <img src='../pic.png'>\n",
     }
 
 
 async def test_a_note_that_shows_a_moved_binary_file_must_be_read_if_its_link_stays_too() -> None:
-    desk = desk_with_pictures()
-    assert "not yet: 'd.md'." in await use(MOVE_FILE, desk, file="img/q.png", to="new/q.png")
-    await use(READ_FILE, desk, file="d.md")
-    assert (await use(MOVE_FILE, desk, file="img/q.png", to="new/q.png")).startswith("Proposed")
-    assert accepted(desk) == {}
+    ctx = desk_with_pictures()
+    assert "not yet: 'd.md'." in await use(MOVE_FILE, ctx, file="img/q.png", to="new/q.png")
+    await use(READ_FILE, ctx, file="d.md")
+    assert (await use(MOVE_FILE, ctx, file="img/q.png", to="new/q.png")).startswith("Proposed")
+    assert accepted(ctx) == {}
 
 
 async def test_a_binary_file_that_nothing_links_to_stays() -> None:
-    desk = desk_with_pictures()
-    answer = await use(MOVE_FILE, desk, file="old/p.png", to="new.png")
+    ctx = desk_with_pictures()
+    answer = await use(MOVE_FILE, ctx, file="old/p.png", to="new.png")
     assert answer.startswith("Error: Refused by the rule edit.scope")
 
 
 async def test_in_other_scopes_a_binary_file_stays() -> None:
-    desk = desk_with_pictures(scope="current")
-    answer = await use(MOVE_FILE, desk, file="old/p.png", to="old/n.png")
+    ctx = desk_with_pictures(scope="current")
+    answer = await use(MOVE_FILE, ctx, file="old/p.png", to="old/n.png")
     assert answer.startswith("Error: Refused by the rule edit.scope")
 
 
 async def test_a_link_that_can_not_be_written_anew_is_named() -> None:
     files = {"/ws/src/main.rs": "mod b;\n", "/ws/src/b.rs": "fn x() {}\n"}
-    desk = make_desk(make_world(files))
-    await use(READ_FILE, desk, file="src/b.rs")
-    answer = await use(MOVE_FILE, desk, file="src/b.rs", to="src/a/b.rs")
+    ctx = make_tool_context(make_world(files))
+    await use(READ_FILE, ctx, file="src/b.rs")
+    answer = await use(MOVE_FILE, ctx, file="src/b.rs", to="src/a/b.rs")
     assert answer.endswith(
         "These links can't be changed by themselves; see to them with `edit_file`: 'b' in "
         "src/main.rs.\n"
@@ -230,7 +228,7 @@ async def test_a_link_that_can_not_be_written_anew_is_named() -> None:
 
 
 async def test_a_pending_edit_of_a_link_is_in_the_way() -> None:
-    desk = await desk_of("a.md", "b.md", "sub/c.md")
-    await use(EDIT_FILE, desk, file="b.md", old_text="See [[a]]", new_text="Look at [[a]]")
-    answer = await use(MOVE_FILE, desk, file="a.md", to="n.md")
+    ctx = await desk_of("a.md", "b.md", "sub/c.md")
+    await use(EDIT_FILE, ctx, file="b.md", old_text="See [[a]]", new_text="Look at [[a]]")
+    answer = await use(MOVE_FILE, ctx, file="a.md", to="n.md")
     assert "already have a pending hunk" in answer

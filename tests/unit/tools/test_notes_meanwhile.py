@@ -9,14 +9,14 @@ from collections.abc import Callable
 import pytest
 
 from stet.tools.add_tags import ADD_TAGS
-from stet.tools.base import Tool
-from stet.tools.desk import Desk
 from stet.tools.link_files import LINK_FILES
+from stet.tools.tool import Tool
+from stet.tools.tool_context import ToolContext
 from stet.tools.update_properties import UPDATE_PROPERTIES
 from stet.workspace.path_status import PathStatus
 from stet.workspace.refusal import Refusal
 from tests.support.held import held
-from tests.support.turns import make_desk, type_into, use
+from tests.support.turns import make_tool_context, type_into, use
 from tests.support.world import insertion, make_world
 
 URI = "file:///ws/a.md"
@@ -29,20 +29,20 @@ TOOLS: list[tuple[Tool, dict[str, object], str]] = [
 each = pytest.mark.parametrize(("tool", "more", "after"), TOOLS, ids=[one[0].name for one in TOOLS])
 
 
-def desk_of(text: str) -> Desk:
+def desk_of(text: str) -> ToolContext:
     world = make_world({"/ws/b.md": ""}, opened={"/ws/a.md": text})
-    return make_desk(world, asked="/ws/a.md")
+    return make_tool_context(world, asked="/ws/a.md")
 
 
-def typing_desk(n_times: int) -> Desk:
+def typing_desk(n_times: int) -> ToolContext:
     """A desk whose user puts a line at the end each of the first `n_times` the disk is asked; it must
     be asked in a worker thread.
     """
-    desk = desk_of(NOTE)
+    ctx = desk_of(NOTE)
     loop, left = asyncio.get_running_loop(), iter(range(n_times))
 
     async def typed() -> None:
-        type_into(desk.workspace, desk.ledger, insertion(4, 0, "typed\n"), "/ws/a.md")
+        type_into(ctx.workspace, ctx.ledger, insertion(4, 0, "typed\n"), "/ws/a.md")
 
     def bound() -> Callable[[str], PathStatus]:
         def ground(uri: str) -> PathStatus:
@@ -57,60 +57,60 @@ def typing_desk(n_times: int) -> Desk:
     def on_the_loop(uri: str) -> PathStatus:
         raise AssertionError(f"the disk is asked about {uri} on the event loop")
 
-    desk.rules = dataclasses.replace(desk.rules, path_status=on_the_loop, bound=bound)
-    return desk
+    ctx.rules = dataclasses.replace(ctx.rules, path_status=on_the_loop, bound=bound)
+    return ctx
 
 
-def result(desk: Desk) -> str:
+def result(ctx: ToolContext) -> str:
     """The note with what waits accepted."""
-    document = desk.workspace.document(URI)
+    document = ctx.workspace.document(URI)
     assert document is not None
-    ids = [hunk.id for hunk in desk.ledger.live(URI)]
-    return desk.ledger.edit_of(document, ids).apply(document.text)
+    ids = [hunk.id for hunk in ctx.ledger.live(URI)]
+    return ctx.ledger.edit_of(document, ids).apply(document.text)
 
 
 @each
 async def test_the_gate_asks_the_disk_in_a_worker(
     tool: Tool, more: dict[str, object], after: str
 ) -> None:
-    desk = typing_desk(0)
-    told = await use(tool, desk, file="a.md", **more)
+    ctx = typing_desk(0)
+    told = await use(tool, ctx, file="a.md", **more)
     assert told.startswith("Proposed h1"), told
-    assert result(desk) == after
+    assert result(ctx) == after
 
 
 @each
 async def test_a_note_that_changed_meanwhile_is_looked_through_again(
     tool: Tool, more: dict[str, object], after: str
 ) -> None:
-    desk = typing_desk(2)
-    told = await use(tool, desk, file="a.md", **more)
+    ctx = typing_desk(2)
+    told = await use(tool, ctx, file="a.md", **more)
     assert told.startswith("Proposed h1"), told
-    assert result(desk) == after.replace("Body\n", "typed\ntyped\nBody\n")
+    assert result(ctx) == after.replace("Body\n", "typed\ntyped\nBody\n")
 
 
 @each
 async def test_a_note_that_changes_all_the_time_is_left_alone(
     tool: Tool, more: dict[str, object], after: str
 ) -> None:
-    desk = typing_desk(100)
-    told = await use(tool, desk, file="a.md", **more)
+    ctx = typing_desk(100)
+    told = await use(tool, ctx, file="a.md", **more)
     assert told == "Error: 'a.md' is being changed. Try again later."
-    assert desk.ledger.hunks() == ()
+    assert ctx.ledger.hunks() == ()
 
 
 @each
 async def test_a_refusal_is_told_and_noted_for_the_user(
     tool: Tool, more: dict[str, object], after: str
 ) -> None:
-    desk = typing_desk(0)
+    ctx = typing_desk(0)
     refusal = Refusal("ignored", "It is ignored.")
-    desk.rules = dataclasses.replace(
-        desk.rules, bound=lambda: lambda uri: PathStatus(refusal=refusal)
+    ctx.rules = dataclasses.replace(
+        ctx.rules, bound=lambda: lambda uri: PathStatus(refusal=refusal)
     )
-    told = await use(tool, desk, file="a.md", **more)
+    told = await use(tool, ctx, file="a.md", **more)
     assert told == "Error: Refused by the rule ignored: It is ignored."
-    assert [(one.file, one.rule) for one in desk.rejected] == [("a.md", "ignored")]
+    assert [(one.file, one.rule) for one in ctx.rejected] == [("a.md", "ignored")]
 
 
 LOOP = 0.05
@@ -128,8 +128,8 @@ async def test_a_large_note_does_not_hold_the_loop(
 ) -> None:
     took = []
     for _ in range(TRIES):
-        desk = desk_of(f"{head}{BODY}")
-        longest, told = await held(use(tool, desk, file="a.md", **more))
+        ctx = desk_of(f"{head}{BODY}")
+        longest, told = await held(use(tool, ctx, file="a.md", **more))
         if head and tool is not LINK_FILES:
             assert told == "Error: 'a.md', line 2: it is nested too deeply."
         else:

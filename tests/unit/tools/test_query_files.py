@@ -7,7 +7,7 @@ from stet.settings.values import ContextSettings, Settings
 from stet.system.memory_system import MemorySystem
 from stet.text.bounded_output import MAX_CHARACTERS
 from stet.tools.query_files import QUERY_FILES
-from tests.support.turns import make_desk, use
+from tests.support.turns import make_tool_context, use
 from tests.support.world import make_world
 
 FILES: dict[str, str | bytes] = {
@@ -51,8 +51,8 @@ NONE = "No file meets all of that. Leave a condition out; `list_tags` gives the 
     ],
 )
 async def test_all_conditions_must_hold(conditions: dict[str, object], answer: str) -> None:
-    desk = make_desk(make_world(FILES, settings=HIDDEN))
-    assert await use(QUERY_FILES, desk, **conditions) == answer
+    ctx = make_tool_context(make_world(FILES, settings=HIDDEN))
+    assert await use(QUERY_FILES, ctx, **conditions) == answer
 
 
 async def test_times_are_compared_and_the_latest_comes_first() -> None:
@@ -61,13 +61,13 @@ async def test_times_are_compared_and_the_latest_comes_first() -> None:
     assert isinstance(system, MemorySystem)
     system.add_file("/ws/a.md", "a\n", mtime=1_767_225_600.0)  # 2026-01-01T00:00:00Z
     system.add_file("/ws/b.md", "b\n", mtime=1_767_312_000.0)  # a day later
-    desk = make_desk(world)
-    assert await use(QUERY_FILES, desk, modified_after="2026-01-01") == (
+    ctx = make_tool_context(world)
+    assert await use(QUERY_FILES, ctx, modified_after="2026-01-01") == (
         "b.md (written 2026-01-02T00:00:00Z)\na.md (written 2026-01-01T00:00:00Z)\n"
     )
     between = {"modified_after": "2025-12-31T23:59:59Z", "modified_before": "2026-01-02"}
-    assert await use(QUERY_FILES, desk, **between) == "a.md (written 2026-01-01T00:00:00Z)\n"
-    assert await use(QUERY_FILES, desk, modified_before="2020-01-01") == NONE
+    assert await use(QUERY_FILES, ctx, **between) == "a.md (written 2026-01-01T00:00:00Z)\n"
+    assert await use(QUERY_FILES, ctx, modified_before="2020-01-01") == NONE
 
 
 async def test_a_time_ago_counts_from_now() -> None:
@@ -77,31 +77,31 @@ async def test_a_time_ago_counts_from_now() -> None:
     now = system.now()
     system.add_file("/ws/old.md", "---\ndue: 2023-10-01\n---\n", mtime=now - 8 * 86_400)
     system.add_file("/ws/x.md", "---\ndue: 2023-11-10\n---\n", mtime=now - 3 * 3600)
-    desk = make_desk(world)
-    week = await use(QUERY_FILES, desk, modified_after="7d", glob="*.md")
+    ctx = make_tool_context(world)
+    week = await use(QUERY_FILES, ctx, modified_after="7d", glob="*.md")
     assert [line.split()[0] for line in week.splitlines()] == ["fresh.md", "x.md"]
-    early = await use(QUERY_FILES, desk, modified_before="1w")
+    early = await use(QUERY_FILES, ctx, modified_before="1w")
     assert early.startswith("old.md (written ")
-    assert await use(QUERY_FILES, desk, modified_before="4h", modified_after="1d") == NONE
-    assert await use(QUERY_FILES, desk, property="due", value=">2w") == "x.md\n"
-    assert await use(QUERY_FILES, desk, property="due", value="<=2w") == "old.md\n"
+    assert await use(QUERY_FILES, ctx, modified_before="4h", modified_after="1d") == NONE
+    assert await use(QUERY_FILES, ctx, property="due", value=">2w") == "x.md\n"
+    assert await use(QUERY_FILES, ctx, property="due", value="<=2w") == "old.md\n"
 
 
 async def test_unsaved_text_is_what_counts() -> None:
-    desk = make_desk(make_world(FILES, opened={"/ws/a.md": "#fresh\n"}))
-    assert await use(QUERY_FILES, desk, tag="fresh") == "a.md\n"
-    assert await use(QUERY_FILES, desk, tag="project/alpha") == NONE
+    ctx = make_tool_context(make_world(FILES, opened={"/ws/a.md": "#fresh\n"}))
+    assert await use(QUERY_FILES, ctx, tag="fresh") == "a.md\n"
+    assert await use(QUERY_FILES, ctx, tag="project/alpha") == NONE
 
 
 async def test_what_is_cut_is_counted() -> None:
     files: dict[str, str | bytes] = {f"/ws/n{n:03}.md": "hit\n" * 9 for n in range(400)}
-    desk = make_desk(make_world(files))
-    few = await use(QUERY_FILES, desk, text="hit", limit=1)
+    ctx = make_tool_context(make_world(files))
+    few = await use(QUERY_FILES, ctx, text="hit", limit=1)
     assert few == (
         "n000.md\n" + "".join(f"  {n}: hit\n" for n in range(1, 6)) + "  (4 more in this file: "
         "`read_file` shows them)\n(cut: 399 more files; add a condition or a folder, or raise limit)\n"
     )
-    many = await use(QUERY_FILES, desk, text="hit", limit=400)
+    many = await use(QUERY_FILES, ctx, text="hit", limit=400)
     assert len(many) < MAX_CHARACTERS + 200
     assert "(cut: " in many.splitlines()[-1]
 
@@ -134,5 +134,5 @@ def test_conditions_that_are_none_are_refused(conditions: dict[str, object], pro
     ],
 )
 async def test_what_is_not_there_is_said(conditions: dict[str, object], error: str) -> None:
-    desk = make_desk(make_world(FILES, settings=HIDDEN))
-    assert (await use(QUERY_FILES, desk, **conditions)).startswith(error)
+    ctx = make_tool_context(make_world(FILES, settings=HIDDEN))
+    assert (await use(QUERY_FILES, ctx, **conditions)).startswith(error)

@@ -1,30 +1,30 @@
 """What `read_file` shows of an agent's own proposals."""
 
-from stet.tools.desk import Desk
 from stet.tools.edit_file import EDIT_FILE
 from stet.tools.read_file import READ_FILE
-from tests.support.turns import make_desk, use
+from stet.tools.tool_context import ToolContext
+from tests.support.turns import make_tool_context, use
 from tests.support.world import make_world
 
 TEXT = "one\ntwo\nthree\nfour\n"
 
 
-async def desk_with(*edits: dict[str, str], text: str = TEXT) -> Desk:
-    desk = make_desk(make_world(opened={"/ws/a.py": text}))
-    await use(READ_FILE, desk, file="a.py")
+async def desk_with(*edits: dict[str, str], text: str = TEXT) -> ToolContext:
+    ctx = make_tool_context(make_world(opened={"/ws/a.py": text}))
+    await use(READ_FILE, ctx, file="a.py")
     for edit in edits:
-        answer = await use(EDIT_FILE, desk, file="a.py", **edit)
+        answer = await use(EDIT_FILE, ctx, file="a.py", **edit)
         assert answer.startswith("Proposed")
-    return desk
+    return ctx
 
 
 async def test_pending_lines_stand_between_the_numbered_ones() -> None:
-    desk = await desk_with(
+    ctx = await desk_with(
         {"position": "insert:1", "content": "zero"},
         {"position": "replace:2", "content": "TWO\nand more"},
         {"position": "delete:4"},
     )
-    assert await use(READ_FILE, desk, file="a.py") == (
+    assert await use(READ_FILE, ctx, file="a.py") == (
         "   h1+\tzero\n"
         "     1\tone\n"
         "     2\ttwo\n"
@@ -38,13 +38,13 @@ async def test_pending_lines_stand_between_the_numbered_ones() -> None:
 
 
 async def test_of_some_lines_only_what_is_pending_there_is_shown() -> None:
-    desk = await desk_with(
+    ctx = await desk_with(
         {"position": "replace:1", "content": "ONE"}, {"position": "end", "content": "five"}
     )
-    assert await use(READ_FILE, desk, file="a.py", start_line=2, end_line=3) == (
+    assert await use(READ_FILE, ctx, file="a.py", start_line=2, end_line=3) == (
         "     2\ttwo\n     3\tthree\n"
     )
-    assert await use(READ_FILE, desk, file="a.py", start_line=4) == (
+    assert await use(READ_FILE, ctx, file="a.py", start_line=4) == (
         "     4\tfour\n"
         "   h2+\tfive\n"
         "(Your pending proposals, not in the file and without line numbers: h2 adds its lines "
@@ -53,8 +53,8 @@ async def test_of_some_lines_only_what_is_pending_there_is_shown() -> None:
 
 
 async def test_what_is_pending_in_an_empty_file_is_shown() -> None:
-    desk = await desk_with({"position": "end", "content": "first"}, text="")
-    assert await use(READ_FILE, desk, file="a.py") == (
+    ctx = await desk_with({"position": "end", "content": "first"}, text="")
+    assert await use(READ_FILE, ctx, file="a.py") == (
         "   h1+\tfirst\n"
         "(Your pending proposals, not in the file and without line numbers: h1 adds its lines "
         "before line 1.)\n"
@@ -63,15 +63,15 @@ async def test_what_is_pending_in_an_empty_file_is_shown() -> None:
 
 
 async def test_very_much_pending_text_is_cut_and_said_to_be() -> None:
-    desk = await desk_with({"position": "end", "content": "x" * 30_000})
-    shown = await use(READ_FILE, desk, file="a.py")
+    ctx = await desk_with({"position": "end", "content": "x" * 30_000})
+    shown = await use(READ_FILE, ctx, file="a.py")
     assert "xxx" not in shown
     assert shown.endswith("h1 adds its lines before line 5 (cut).)\n")
 
 
 async def test_a_decided_hunk_is_no_longer_marked() -> None:
-    desk = await desk_with({"position": "replace:2", "content": "TWO"})
-    desk.ledger.reject("h1")
-    assert await use(READ_FILE, desk, file="a.py") == (
+    ctx = await desk_with({"position": "replace:2", "content": "TWO"})
+    ctx.ledger.reject("h1")
+    assert await use(READ_FILE, ctx, file="a.py") == (
         "     1\tone\n     2\ttwo\n     3\tthree\n     4\tfour\n"
     )

@@ -13,7 +13,7 @@ from stet.tools.search_workspace import SEARCH_WORKSPACE
 from stet.workspace.grep_helper import MAX_HITS
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.workspace import Workspace
-from tests.support.turns import make_desk, use
+from tests.support.turns import make_tool_context, use
 from tests.support.world import make_world, open_document
 
 FILES: dict[str, str | bytes] = {
@@ -29,19 +29,19 @@ FILES: dict[str, str | bytes] = {
 
 
 async def test_a_file_is_read_with_numbers_and_noted_as_shown() -> None:
-    desk = make_desk(make_world(FILES))
-    assert await use(READ_FILE, desk, file="a.py") == "     1\tone\n     2\ttwo\n     3\tthree\n"
-    assert await use(READ_FILE, desk, file="./a.py", start_line=2, end_line=2) == "     2\ttwo\n"
-    assert desk.files_read == ["a.py"]
-    shown = desk.was_shown("file:///ws/%61.py")
+    ctx = make_tool_context(make_world(FILES))
+    assert await use(READ_FILE, ctx, file="a.py") == "     1\tone\n     2\ttwo\n     3\tthree\n"
+    assert await use(READ_FILE, ctx, file="./a.py", start_line=2, end_line=2) == "     2\ttwo\n"
+    assert ctx.files_read == ["a.py"]
+    shown = ctx.last_shown("file:///ws/%61.py")
     assert shown is not None
     assert shown.text == "one\ntwo\nthree\n"
-    assert desk.rules.editable("file:///ws/%61.py")
+    assert ctx.rules.editable("file:///ws/%61.py")
 
 
 async def test_unsaved_text_wins() -> None:
-    desk = make_desk(make_world(FILES, opened={"/ws/a.py": "unsaved\n"}))
-    assert await use(READ_FILE, desk, file="a.py") == "     1\tunsaved\n"
+    ctx = make_tool_context(make_world(FILES, opened={"/ws/a.py": "unsaved\n"}))
+    assert await use(READ_FILE, ctx, file="a.py") == "     1\tunsaved\n"
 
 
 @pytest.mark.parametrize(
@@ -67,16 +67,16 @@ async def test_unsaved_text_wins() -> None:
     ],
 )
 async def test_reading_says_why_there_is_nothing(arguments: dict[str, object], answer: str) -> None:
-    desk = make_desk(make_world(FILES))
-    assert (await use(READ_FILE, desk, **arguments)).startswith(answer)
+    ctx = make_tool_context(make_world(FILES))
+    assert (await use(READ_FILE, ctx, **arguments)).startswith(answer)
 
 
 async def test_a_long_file_is_cut_and_can_be_read_on_to_its_end() -> None:
     text = "".join(f"line {n}\n" for n in range(1, 2501))
-    desk = make_desk(make_world({"/ws/long.txt": text}))
+    ctx = make_tool_context(make_world({"/ws/long.txt": text}))
     answer, seen, start = "", [], 1
     while True:
-        answer = await use(READ_FILE, desk, file="long.txt", start_line=start)
+        answer = await use(READ_FILE, ctx, file="long.txt", start_line=start)
         *lines, last = answer.splitlines()
         if not last.startswith("(cut"):
             seen += [*lines, last]
@@ -87,28 +87,30 @@ async def test_a_long_file_is_cut_and_can_be_read_on_to_its_end() -> None:
 
 
 async def test_a_line_that_is_too_long_is_said_to_be() -> None:
-    desk = make_desk(make_world({"/ws/long.txt": "a\n" + "x" * (MAX_CHARACTERS + 1) + "\nb\n"}))
-    first = await use(READ_FILE, desk, file="long.txt")
+    ctx = make_tool_context(
+        make_world({"/ws/long.txt": "a\n" + "x" * (MAX_CHARACTERS + 1) + "\nb\n"})
+    )
+    first = await use(READ_FILE, ctx, file="long.txt")
     assert first == "     1\ta\n(cut: 2 more lines; read on with start_line=2)\n"
-    second = await use(READ_FILE, desk, file="long.txt", start_line=2)
+    second = await use(READ_FILE, ctx, file="long.txt", start_line=2)
     assert second.startswith(f"(Line 2 alone is longer than {MAX_CHARACTERS} characters")
     assert "start_line=3" in second
-    assert await use(READ_FILE, desk, file="long.txt", start_line=3) == "     3\tb\n"
+    assert await use(READ_FILE, ctx, file="long.txt", start_line=3) == "     3\tb\n"
 
 
 async def test_files_are_listed_without_what_may_not_be_shown() -> None:
-    desk = make_desk(make_world(FILES))
-    assert await use(LIST_FILES, desk) == ".gitignore\na.py\nempty.py\nsub/b.md\n"
-    assert await use(LIST_FILES, desk, folder="sub") == "sub/b.md\n"
-    assert await use(LIST_FILES, desk, glob="**/*.py") == "a.py\nempty.py\n"
+    ctx = make_tool_context(make_world(FILES))
+    assert await use(LIST_FILES, ctx) == ".gitignore\na.py\nempty.py\nsub/b.md\n"
+    assert await use(LIST_FILES, ctx, folder="sub") == "sub/b.md\n"
+    assert await use(LIST_FILES, ctx, glob="**/*.py") == "a.py\nempty.py\n"
 
 
 async def test_a_list_is_cut_where_it_is_told() -> None:
-    desk = make_desk(make_world({f"/ws/f{n}.txt": "" for n in range(5)}))
-    assert await use(LIST_FILES, desk, limit=2) == (
+    ctx = make_tool_context(make_world({f"/ws/f{n}.txt": "" for n in range(5)}))
+    assert await use(LIST_FILES, ctx, limit=2) == (
         "f0.txt\nf1.txt\n(cut at 2; narrow it with folder or glob, or raise limit)\n"
     )
-    assert "(cut" not in await use(LIST_FILES, desk, limit=5)
+    assert "(cut" not in await use(LIST_FILES, ctx, limit=5)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +122,7 @@ async def test_a_list_is_cut_where_it_is_told() -> None:
     ],
 )
 async def test_listing_says_why_there_is_nothing(arguments: dict[str, object], answer: str) -> None:
-    assert await use(LIST_FILES, make_desk(make_world(FILES)), **arguments) == answer
+    assert await use(LIST_FILES, make_tool_context(make_world(FILES)), **arguments) == answer
 
 
 @pytest.fixture
@@ -136,18 +138,18 @@ def on_disk(tmp_path: Path) -> Workspace:
 
 
 async def test_search_finds_words_and_patterns_in_unsaved_text(on_disk: Workspace) -> None:
-    desk = make_desk(on_disk, asked=None)
-    found = await use(SEARCH_WORKSPACE, desk, query="TWO unsaved one")
+    ctx = make_tool_context(on_disk, asked=None)
+    found = await use(SEARCH_WORKSPACE, ctx, query="TWO unsaved one")
     assert found == "a.py:2: unsaved two\na.py:1: one\n"
-    assert await use(SEARCH_WORKSPACE, desk, query="^# .$", mode="regex") == "sub/b.md:1: # B\n"
+    assert await use(SEARCH_WORKSPACE, ctx, query="^# .$", mode="regex") == "sub/b.md:1: # B\n"
 
 
 async def test_search_sees_nothing_that_may_not_be_shown(on_disk: Workspace) -> None:
-    desk = make_desk(on_disk, asked=None)
-    assert await use(SEARCH_WORKSPACE, desk, query="KEY=1") == "a.py:3: KEY\n"
-    exactly = await use(SEARCH_WORKSPACE, desk, query="KEY=1", mode="keyword")
+    ctx = make_tool_context(on_disk, asked=None)
+    assert await use(SEARCH_WORKSPACE, ctx, query="KEY=1") == "a.py:3: KEY\n"
+    exactly = await use(SEARCH_WORKSPACE, ctx, query="KEY=1", mode="keyword")
     assert exactly == "Nothing matches 'KEY=1'.\n"
-    assert await use(SEARCH_WORKSPACE, desk, query=r"^[cx]$", mode="regex") == (
+    assert await use(SEARCH_WORKSPACE, ctx, query=r"^[cx]$", mode="regex") == (
         "Nothing matches '^[cx]$'.\n"
     )
 
@@ -157,7 +159,7 @@ async def test_a_search_that_finds_almost_all_ends_early_and_says_so(tmp_path: P
     real.add_root(tmp_path.as_uri())
     for n in range(MAX_HITS // 20 + 1):
         (tmp_path / f"{n}.txt").write_text("x\n" * 20)
-    told = await use(SEARCH_WORKSPACE, make_desk(real, asked=None), query="x", mode="regex")
+    told = await use(SEARCH_WORKSPACE, make_tool_context(real, asked=None), query="x", mode="regex")
     assert f"(cut: {MAX_HITS - 40:} more lines;" in told
     assert told.endswith("(There is too much: not all was searched. Name a folder.)\n")
 
@@ -165,42 +167,44 @@ async def test_a_search_that_finds_almost_all_ends_early_and_says_so(tmp_path: P
 async def test_search_is_cut_where_it_is_told_and_refuses_a_bad_pattern(
     on_disk: Workspace,
 ) -> None:
-    desk = make_desk(on_disk, asked=None)
-    cut = await use(SEARCH_WORKSPACE, desk, query=".", mode="regex", limit=1)
+    ctx = make_tool_context(on_disk, asked=None)
+    cut = await use(SEARCH_WORKSPACE, ctx, query=".", mode="regex", limit=1)
     assert cut.splitlines()[1].startswith("(cut: ")
-    bad = await use(SEARCH_WORKSPACE, desk, query="(", mode="regex")
+    bad = await use(SEARCH_WORKSPACE, ctx, query="(", mode="regex")
     assert bad.startswith("Error: The regular expression can't be read")
-    huge = await use(SEARCH_WORKSPACE, desk, query="a{99999999999}", mode="regex")
+    huge = await use(SEARCH_WORKSPACE, ctx, query="a{99999999999}", mode="regex")
     assert huge.startswith("Error: The regular expression can't be read")
-    outside = await use(SEARCH_WORKSPACE, desk, query="x", folder="../..")
+    outside = await use(SEARCH_WORKSPACE, ctx, query="x", folder="../..")
     assert outside.startswith("Error: ")
 
 
 async def test_search_by_meaning_says_that_it_ranked_by_words() -> None:
-    desk = make_desk(make_world(FILES))
-    assert await use(SEARCH_WORKSPACE, desk, query="two", mode="semantic") == (
+    ctx = make_tool_context(make_world(FILES))
+    assert await use(SEARCH_WORKSPACE, ctx, query="two", mode="semantic") == (
         "a.py:2: two\n(Ranked by words: there is no index of meanings here. "
         "Try the words that the text itself would use.)\n"
     )
-    assert await use(SEARCH_WORKSPACE, desk, query="two") == "a.py:2: two\n"
+    assert await use(SEARCH_WORKSPACE, ctx, query="two") == "a.py:2: two\n"
 
 
 async def test_what_search_finds_does_not_act() -> None:
-    desk = make_desk(make_world({"/ws/x.txt": "word \x1b[8m\u202ehidden\r\n" + "word " * 100}))
-    assert await use(SEARCH_WORKSPACE, desk, query="hidden") == (
+    ctx = make_tool_context(
+        make_world({"/ws/x.txt": "word \x1b[8m\u202ehidden\r\n" + "word " * 100})
+    )
+    assert await use(SEARCH_WORKSPACE, ctx, query="hidden") == (
         "x.txt:1: word \\x1b[8m\\u202ehidden\n"
     )
-    long = await use(SEARCH_WORKSPACE, desk, query="word", mode="keyword")
+    long = await use(SEARCH_WORKSPACE, ctx, query="word", mode="keyword")
     assert max(map(len, long.splitlines())) < 220
 
 
 async def test_search_says_how_to_see_what_is_cut() -> None:
-    desk = make_desk(make_world({f"/ws/{n}.txt": "word\n" for n in range(9)}))
-    cut = await use(SEARCH_WORKSPACE, desk, query="word", limit=2)
+    ctx = make_tool_context(make_world({f"/ws/{n}.txt": "word\n" for n in range(9)}))
+    cut = await use(SEARCH_WORKSPACE, ctx, query="word", limit=2)
     assert cut.splitlines()[2] == (
         "(cut: 7 more lines; narrow the query or the folder, or raise limit)"
     )
-    nothing = await use(SEARCH_WORKSPACE, desk, query="nowhere", folder="none")
+    nothing = await use(SEARCH_WORKSPACE, ctx, query="nowhere", folder="none")
     assert nothing == "Nothing matches 'nowhere' below 'none'.\n"
 
 
@@ -212,9 +216,9 @@ class Half:
 
 
 async def test_search_says_so_while_the_index_is_still_being_built() -> None:
-    desk = make_desk(make_world(FILES))
-    desk.searcher = Half()
-    assert await use(SEARCH_WORKSPACE, desk, query="two") == (
+    ctx = make_tool_context(make_world(FILES))
+    ctx.searcher = Half()
+    assert await use(SEARCH_WORKSPACE, ctx, query="two") == (
         "Nothing matches 'two'.\n"
         "(The index is still being built: 1,200 files so far. What is not found may be in another: ask"
         " again later, or use regex, which reads all of them.)\n"

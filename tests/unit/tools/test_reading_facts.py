@@ -7,13 +7,13 @@ from stet.review.prepared_edit import prepare_or_reject
 from stet.settings.values import ContextSettings, Settings
 from stet.text.bounded_output import MAX_CHARACTERS
 from stet.text.edit import Replacement, TextEdit
-from stet.tools.base import Tool
 from stet.tools.explore_structure import EXPLORE_STRUCTURE
 from stet.tools.get_attached_context import GET_ATTACHED_CONTEXT
 from stet.tools.get_file_info import GET_FILE_INFO
 from stet.tools.get_properties import GET_PROPERTIES
 from stet.tools.list_tags import LIST_TAGS
-from tests.support.turns import make_desk, use
+from stet.tools.tool import Tool
+from tests.support.turns import make_tool_context, use
 from tests.support.world import make_world
 
 NOTE = "---\ntags: [Plan]\nrating: 4\nday: 2026-05-01\nnested: {a: [x, null]}\n---\n# Title\n\n#idea [[b]]\n"
@@ -73,7 +73,10 @@ HIDDEN = Settings(context=ContextSettings(excluded_folders=("private",)))
 async def test_a_tool_says_what_is_there(
     tool: Tool, arguments: dict[str, object], answer: str
 ) -> None:
-    assert await use(tool, make_desk(make_world(FILES, settings=HIDDEN)), **arguments) == answer
+    assert (
+        await use(tool, make_tool_context(make_world(FILES, settings=HIDDEN)), **arguments)
+        == answer
+    )
 
 
 @pytest.mark.parametrize("tool", [EXPLORE_STRUCTURE, GET_PROPERTIES, GET_FILE_INFO])
@@ -87,51 +90,51 @@ async def test_a_tool_says_what_is_there(
     ],
 )
 async def test_what_may_not_be_shown_is_refused(tool: Tool, file: str, error: str) -> None:
-    desk = make_desk(make_world(FILES, settings=HIDDEN))
-    assert (await use(tool, desk, file=file)).startswith(error)
+    ctx = make_tool_context(make_world(FILES, settings=HIDDEN))
+    assert (await use(tool, ctx, file=file)).startswith(error)
 
 
 async def test_the_info_of_a_file_has_all_that_is_known() -> None:
-    desk = make_desk(make_world(FILES, settings=HIDDEN))
-    assert await use(GET_FILE_INFO, desk, file="a.md") == (
+    ctx = make_tool_context(make_world(FILES, settings=HIDDEN))
+    assert await use(GET_FILE_INFO, ctx, file="a.md") == (
         f"file: a.md\nlanguage: markdown\ncharacters: {len(NOTE)}\nlines: 9\n"
         f"words: {len(NOTE.split())}\nsize on the disk: {len(NOTE)} bytes\n"
         "last written: 2023-11-14T22:13:20Z\nstate: not open\n"
         "links: 1 to files here, 0 from other files\ntags: #Plan, #idea\npending hunks: 0\n"
     )
-    assert desk.files_read == []
+    assert ctx.files_read == []
 
 
 async def test_the_info_tells_open_unsaved_and_pending() -> None:
     opened = {"/ws/sub/b.md": "new\n", "/ws/a.md": NOTE, "untitled:u": "u\n"}
-    desk = make_desk(make_world(FILES, opened=opened))
-    await desk.show("a.md")
-    live = await desk.live("a.md")
+    ctx = make_tool_context(make_world(FILES, opened=opened))
+    await ctx.read("a.md")
+    live = await ctx.document_to_edit("a.md")
     at = live.text.index("Title")
     edit = TextEdit((Replacement(at, at + 5, "Topic"),))
-    ready = prepare_or_reject(desk.draft(live, "a.md", edit, "Rename"), desk.rules)
-    [hunk] = desk.propose_ready(ready, position="title")
-    saved = await use(GET_FILE_INFO, desk, file="a.md")
+    ready = prepare_or_reject(ctx.edit_draft(live, "a.md", edit, "Rename"), ctx.rules)
+    [hunk] = ctx.propose_prepared(ready, position="title")
+    saved = await use(GET_FILE_INFO, ctx, file="a.md")
     assert "state: open, saved\n" in saved
     assert f"pending hunks: 1, yours: {hunk.id}\n" in saved
-    assert "state: open, with unsaved changes\n" in await use(GET_FILE_INFO, desk, file="sub/b.md")
-    untitled = await use(GET_FILE_INFO, desk, file="untitled:u")
+    assert "state: open, with unsaved changes\n" in await use(GET_FILE_INFO, ctx, file="sub/b.md")
+    untitled = await use(GET_FILE_INFO, ctx, file="untitled:u")
     assert "on the disk: no\nstate: open, never saved\n" in untitled
 
 
 async def test_a_file_without_text_has_info_too() -> None:
-    assert await use(GET_FILE_INFO, make_desk(make_world(FILES)), file="pic.png") == (
+    assert await use(GET_FILE_INFO, make_tool_context(make_world(FILES)), file="pic.png") == (
         "file: pic.png\nkind: 'pic.png' is not a text file.\nsize on the disk: 1 bytes\n"
         "last written: 2023-11-14T22:13:20Z\npending hunks: 0\n"
     )
 
 
 async def test_reading_properties_or_an_outline_shows_the_file() -> None:
-    desk = make_desk(make_world(FILES))
-    await use(GET_PROPERTIES, desk, file="a.md")
-    await use(EXPLORE_STRUCTURE, desk, file="sub/b.md")
-    assert desk.files_read == ["a.md", "sub/b.md"]
-    assert desk.rules.editable("file:///ws/a.md")
+    ctx = make_tool_context(make_world(FILES))
+    await use(GET_PROPERTIES, ctx, file="a.md")
+    await use(EXPLORE_STRUCTURE, ctx, file="sub/b.md")
+    assert ctx.files_read == ["a.md", "sub/b.md"]
+    assert ctx.rules.editable("file:///ws/a.md")
 
 
 @pytest.mark.parametrize(
@@ -165,7 +168,7 @@ async def test_reading_properties_or_an_outline_shows_the_file() -> None:
 async def test_where_there_is_nothing_it_is_said(
     files: dict[str, str | bytes], tool: Tool, arguments: dict[str, object], answer: str
 ) -> None:
-    assert (await use(tool, make_desk(make_world(files)), **arguments)).startswith(answer)
+    assert (await use(tool, make_tool_context(make_world(files)), **arguments)).startswith(answer)
 
 
 async def test_long_answers_are_cut_and_say_how_to_go_on() -> None:
@@ -174,7 +177,7 @@ async def test_long_answers_are_cut_and_say_how_to_go_on() -> None:
         "/ws/p.md": "---\n" + "".join(f"p{n}: {'x' * 90}\n" for n in range(400)) + "---\n",
     }
     files |= {f"/ws/{'folder' * 20}{n}/a.txt": "" for n in range(200)}
-    desk = make_desk(make_world(files))
+    ctx = make_tool_context(make_world(files))
     asked: list[tuple[Tool, dict[str, object]]] = [
         (EXPLORE_STRUCTURE, {"file": "a.md"}),
         (EXPLORE_STRUCTURE, {}),
@@ -182,15 +185,15 @@ async def test_long_answers_are_cut_and_say_how_to_go_on() -> None:
         (GET_PROPERTIES, {"file": "p.md"}),
     ]
     for tool, arguments in asked:
-        answer = await use(tool, desk, **arguments)
+        answer = await use(tool, ctx, **arguments)
         assert len(answer) < MAX_CHARACTERS + 200, tool.name
         assert answer.splitlines()[-1].startswith("(cut: "), tool.name
 
 
 async def test_what_acts_is_shown_as_text() -> None:
     text = "---\n'a\x7fb': \u202ex\n---\n# T\u202e\x1b[0m\n"
-    desk = make_desk(make_world({"/ws/a.md": text}))
-    assert "# T\\u202e\\x1b[0m" in await use(EXPLORE_STRUCTURE, desk, file="a.md")
+    ctx = make_tool_context(make_world({"/ws/a.md": text}))
+    assert "# T\\u202e\\x1b[0m" in await use(EXPLORE_STRUCTURE, ctx, file="a.md")
 
 
 def test_a_file_and_a_folder_together_are_refused() -> None:

@@ -13,7 +13,7 @@ from stet.llm.messages import ToolCall
 from stet.settings.values import AgentSettings, PrivacySettings, Settings
 from stet.workspace.names import without_folders
 from stet.workspace.workspace import Workspace
-from tests.support.turns import make_desk
+from tests.support.turns import make_tool_context
 from tests.support.world import make_world
 
 HOME = "/home/ann"
@@ -138,9 +138,9 @@ async def test_no_tool_tells_an_absolute_path(tool: str, arguments: Arguments) -
         if other:
             workspace.add_root(f"file://{other}")
         for name in names:
-            desk = make_desk(workspace, asked=f"{ROOT}/a.md")
+            ctx = make_tool_context(workspace, asked=f"{ROOT}/a.md")
             call = ToolCall("c", tool, json.dumps(arguments(name)))
-            box = Toolbox(ALL_TOOLS, desk)
+            box = Toolbox(ALL_TOOLS, ctx)
             outcomes = [await box.run(call)]
             if tool == "edit_file":
                 outcomes += await box.run_together([call, call])

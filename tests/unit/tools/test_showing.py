@@ -2,10 +2,10 @@
 
 from stet.settings.values import EditSettings, Settings
 from stet.tools.copy_files import COPY_FILES
-from stet.tools.desk import Desk
-from stet.tools.hands import Hands, Opened
+from stet.tools.editor_actions import EditorActions, OpenFileRequest
 from stet.tools.open_file import OPEN_FILE
-from tests.support.turns import make_desk, use
+from stet.tools.tool_context import ToolContext
+from tests.support.turns import make_tool_context, use
 from tests.support.world import make_world
 
 FILES: dict[str, str | bytes] = {
@@ -16,32 +16,37 @@ FILES: dict[str, str | bytes] = {
 }
 
 
-def desk_of(settings: Settings | None = None) -> Desk:
-    return make_desk(make_world(FILES, opened={"/ws/a.py": "x = 2\ny = 1\n"}, settings=settings))
+def desk_of(settings: Settings | None = None) -> ToolContext:
+    return make_tool_context(
+        make_world(FILES, opened={"/ws/a.py": "x = 2\ny = 1\n"}, settings=settings)
+    )
 
 
 async def test_a_file_is_opened_at_a_line_and_counts_as_not_read() -> None:
-    desk = desk_of()
-    assert await use(OPEN_FILE, desk, file="a.py", line=2) == (
+    ctx = desk_of()
+    assert await use(OPEN_FILE, ctx, file="a.py", line=2) == (
         "a.py is shown to the user at line 2.\n"
     )
-    assert await use(OPEN_FILE, desk, file="pic.png") == "pic.png is shown to the user.\n"
-    assert desk.opened == [Opened("file:///ws/a.py", 2), Opened("file:///ws/pic.png")]
-    assert desk.files_read == []
-    assert len(desk.shown) == 0
+    assert await use(OPEN_FILE, ctx, file="pic.png") == "pic.png is shown to the user.\n"
+    assert ctx.files_to_open == [
+        OpenFileRequest("file:///ws/a.py", 2),
+        OpenFileRequest("file:///ws/pic.png"),
+    ]
+    assert ctx.files_read == []
+    assert len(ctx.shown) == 0
 
 
 async def test_what_is_not_opened_is_said() -> None:
-    desk = desk_of()
-    assert await use(OPEN_FILE, desk, file="a.py", line=3) == (
+    ctx = desk_of()
+    assert await use(OPEN_FILE, ctx, file="a.py", line=3) == (
         "Error: 'a.py' has 2 lines; line 3 is past the end."
     )
-    assert "There is no file 'c.py'. `list_files`" in await use(OPEN_FILE, desk, file="c.py")
-    assert "goes up with" in await use(OPEN_FILE, desk, file="../x", line=1)
-    assert "Refused by the rule secret" in await use(OPEN_FILE, desk, file=".env", line=1)
+    assert "There is no file 'c.py'. `list_files`" in await use(OPEN_FILE, ctx, file="c.py")
+    assert "goes up with" in await use(OPEN_FILE, ctx, file="../x", line=1)
+    assert "Refused by the rule secret" in await use(OPEN_FILE, ctx, file=".env", line=1)
     quiet = desk_of(Settings(edit=EditSettings(can_navigate=False)))
     assert "edit.canNavigate" in await use(OPEN_FILE, quiet, file="a.py")
-    assert desk.opened == quiet.opened == []
+    assert ctx.files_to_open == quiet.files_to_open == []
 
 
 async def test_files_are_gathered_in_one_document_that_no_text_can_end() -> None:
@@ -50,9 +55,9 @@ async def test_files_are_gathered_in_one_document_that_no_text_can_end() -> None
     async def present(stem: str, text: str) -> None:
         shown.append((stem, text))
 
-    desk = desk_of()
-    desk.hands = Hands(present=present)
-    told = await use(COPY_FILES, desk, files=["a.py", "b.md", "a.py", ".env", "sub", "sub/c.txt"])
+    ctx = desk_of()
+    ctx.editor = EditorActions(show_document=present)
+    told = await use(COPY_FILES, ctx, files=["a.py", "b.md", "a.py", ".env", "sub", "sub/c.txt"])
     assert shown == [
         (
             "copied",
@@ -66,29 +71,29 @@ async def test_files_are_gathered_in_one_document_that_no_text_can_end() -> None
     assert "looks like a secret" in left_out[0]
     assert "'sub' is a folder" in left_out[1]
     assert "KEY=1" not in told + shown[0][1]
-    assert desk.copied == ["a.py", "b.md", "sub/c.txt"]
-    assert (desk.files_read, len(desk.shown)) == ([], 0)
+    assert ctx.copied == ["a.py", "b.md", "sub/c.txt"]
+    assert (ctx.files_read, len(ctx.shown)) == ([], 0)
 
 
 async def test_nothing_and_too_much_are_not_gathered() -> None:
-    desk = desk_of()
-    nothing = await use(COPY_FILES, desk, files=["pic.png", "none.md"])
+    ctx = desk_of()
+    nothing = await use(COPY_FILES, ctx, files=["pic.png", "none.md"])
     assert nothing.startswith("Error: None of these files can be copied. `list_files` gives names.")
     assert "'pic.png' is not a text file" in nothing
     big: dict[str, str | bytes] = {f"/ws/{n}.txt": "x" * 500_000 for n in range(5)}
-    desk = make_desk(make_world(big))
-    told = await use(COPY_FILES, desk, files=[f"{n}.txt" for n in range(5)])
+    ctx = make_tool_context(make_world(big))
+    told = await use(COPY_FILES, ctx, files=[f"{n}.txt" for n in range(5)])
     assert told == (
         "Error: These files have 2,500,000 characters; 2,000,000 is the most at once. Name fewer."
     )
-    assert desk.copied == []
+    assert ctx.copied == []
 
 
 async def test_where_the_document_can_not_be_written_the_model_is_told() -> None:
     async def full(stem: str, text: str) -> None:
         raise OSError(28, "No space left on device")
 
-    desk = desk_of()
-    desk.hands = Hands(present=full)
-    assert "No space left" in await use(COPY_FILES, desk, files=["a.py"])
-    assert desk.copied == []
+    ctx = desk_of()
+    ctx.editor = EditorActions(show_document=full)
+    assert "No space left" in await use(COPY_FILES, ctx, files=["a.py"])
+    assert ctx.copied == []

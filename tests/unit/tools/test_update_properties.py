@@ -7,73 +7,73 @@ from pydantic import ValidationError
 
 from stet.lsp.tasks import Tasks
 from stet.settings.values import EditSettings, Settings
-from stet.tools.desk import Desk
+from stet.tools.tool_context import ToolContext
 from stet.tools.update_properties import UPDATE_PROPERTIES
-from tests.support.turns import make_desk, type_into, use
+from tests.support.turns import make_tool_context, type_into, use
 from tests.support.world import insertion, make_world
 
 TEXT = "---\ntitle: Old # why\nn: 1\n---\nBody\n"
 
 
-def desk_of(text: str = TEXT, name: str = "a.md", **settings: object) -> Desk:
+def desk_of(text: str = TEXT, name: str = "a.md", **settings: object) -> ToolContext:
     edit = EditSettings(**settings)  # type: ignore[arg-type]
     world = make_world(opened={f"/ws/{name}": text}, settings=Settings(edit=edit))
-    return make_desk(world, asked=f"/ws/{name}")
+    return make_tool_context(world, asked=f"/ws/{name}")
 
 
-def result(desk: Desk, name: str = "a.md") -> str:
-    document = desk.workspace.document(f"file:///ws/{name}")
+def result(ctx: ToolContext, name: str = "a.md") -> str:
+    document = ctx.workspace.document(f"file:///ws/{name}")
     assert document is not None
-    ids = [hunk.id for hunk in desk.ledger.live(document.uri)]
-    return desk.ledger.edit_of(document, ids).apply(document.text)
+    ids = [hunk.id for hunk in ctx.ledger.live(document.uri)]
+    return ctx.ledger.edit_of(document, ids).apply(document.text)
 
 
 async def test_properties_are_proposed_and_the_rest_stays() -> None:
-    desk = desk_of()
-    answer = await use(UPDATE_PROPERTIES, desk, file="a.md", set={"title": "New"}, remove=["n"])
-    (hunk,) = desk.ledger.hunks()
+    ctx = desk_of()
+    answer = await use(UPDATE_PROPERTIES, ctx, file="a.md", set={"title": "New"}, remove=["n"])
+    (hunk,) = ctx.ledger.hunks()
     assert answer == (
         f"Proposed {hunk.id}: properties of a.md (title, n). They wait for the user.\n"
     )
-    assert result(desk) == "---\ntitle: New # why\n---\nBody\n"
+    assert result(ctx) == "---\ntitle: New # why\n---\nBody\n"
 
 
 async def test_what_is_so_already_is_no_proposal() -> None:
-    desk = desk_of()
-    answer = await use(UPDATE_PROPERTIES, desk, file="a.md", set={"n": 1}, remove=["none"])
+    ctx = desk_of()
+    answer = await use(UPDATE_PROPERTIES, ctx, file="a.md", set={"n": 1}, remove=["none"])
     assert answer == "a.md already says so; nothing to do.\n"
-    assert desk.ledger.hunks() == ()
+    assert ctx.ledger.hunks() == ()
 
 
 async def test_only_notes_get_a_front_matter() -> None:
-    desk = desk_of("x = 1\n", "a.py")
-    answer = await use(UPDATE_PROPERTIES, desk, file="a.py", set={"n": 1})
+    ctx = desk_of("x = 1\n", "a.py")
+    answer = await use(UPDATE_PROPERTIES, ctx, file="a.py", set={"n": 1})
     assert answer == "Error: 'a.py' is no Markdown note and has no front matter."
-    desk = desk_of("---\nn: 2\n---\n", "a.html")
-    await use(UPDATE_PROPERTIES, desk, file="a.html", set={"n": 1})
-    assert result(desk, "a.html") == "---\nn: 1\n---\n"
+    ctx = desk_of("---\nn: 2\n---\n", "a.html")
+    await use(UPDATE_PROPERTIES, ctx, file="a.html", set={"n": 1})
+    assert result(ctx, "a.html") == "---\nn: 1\n---\n"
 
 
 async def test_bad_yaml_is_an_error_that_names_the_line() -> None:
-    desk = desk_of("---\nok: 1\nx: [1\n---\n")
-    answer = await use(UPDATE_PROPERTIES, desk, file="a.md", set={"n": 1})
+    ctx = desk_of("---\nok: 1\nx: [1\n---\n")
+    answer = await use(UPDATE_PROPERTIES, ctx, file="a.md", set={"n": 1})
     assert answer.startswith("Error: 'a.md', line 4: ")
 
 
 async def test_the_gate_decides() -> None:
-    desk = desk_of(can_delete=False)
-    answer = await use(UPDATE_PROPERTIES, desk, file="a.md", set={"title": "New"})
+    ctx = desk_of(can_delete=False)
+    answer = await use(UPDATE_PROPERTIES, ctx, file="a.md", set={"title": "New"})
     assert answer.startswith("Error: Refused by the rule edit.canDelete")
-    assert [(r.position, r.rule) for r in desk.rejected] == [("properties", "edit.canDelete")]
+    assert [(r.position, r.rule) for r in ctx.rejected] == [("properties", "edit.canDelete")]
 
 
 async def test_what_is_typed_meanwhile_is_kept() -> None:
-    desk = desk_of()
-    changing = Tasks().spawn(use(UPDATE_PROPERTIES, desk, file="a.md", set={"n": 2}), "change")
+    ctx = desk_of()
+    changing = Tasks().spawn(use(UPDATE_PROPERTIES, ctx, file="a.md", set={"n": 2}), "change")
     await asyncio.sleep(0)
-    type_into(desk.workspace, desk.ledger, insertion(1, 0, "typed: x\n"), "/ws/a.md")
+    type_into(ctx.workspace, ctx.ledger, insertion(1, 0, "typed: x\n"), "/ws/a.md")
     assert (await changing).startswith("Proposed")
-    assert result(desk) == "---\ntyped: x\ntitle: Old # why\nn: 2\n---\nBody\n"
+    assert result(ctx) == "---\ntyped: x\ntitle: Old # why\nn: 2\n---\nBody\n"
 
 
 @pytest.mark.parametrize("arguments", [{}, {"set": {"a": 1}, "remove": ["a"]}, {"set": [1]}])

@@ -10,75 +10,75 @@ from stet.agent.toolbox import ALL_TOOLS
 from stet.agent.turn import Mode
 from stet.lsp.tasks import Tasks
 from stet.settings.values import EditSettings, Settings
-from stet.tools.base import Tool
 from stet.tools.create_file import CREATE_FILE
-from stet.tools.desk import Desk
 from stet.tools.done import DONE
 from stet.tools.edit_file import EDIT_FILE
 from stet.tools.read_file import READ_FILE
+from stet.tools.tool import Tool
+from stet.tools.tool_context import ToolContext
 from stet.workspace.modification import WireEdit
-from tests.support.turns import make_desk, type_into, use
+from tests.support.turns import make_tool_context, type_into, use
 from tests.support.world import close_document, insertion, make_world
 
 TEXT = "def f():\n    return 1\n\n\ndef g():\n    return 1\n"
 
 
-async def reading_desk(text: str = TEXT, **settings: object) -> Desk:
+async def reading_desk(text: str = TEXT, **settings: object) -> ToolContext:
     """A desk at which `a.py` has been read."""
     edit = EditSettings(**settings)  # type: ignore[arg-type]
-    desk = make_desk(make_world(opened={"/ws/a.py": text}, settings=Settings(edit=edit)))
-    await use(READ_FILE, desk, file="a.py")
-    return desk
+    ctx = make_tool_context(make_world(opened={"/ws/a.py": text}, settings=Settings(edit=edit)))
+    await use(READ_FILE, ctx, file="a.py")
+    return ctx
 
 
-def result(desk: Desk) -> str:
+def result(ctx: ToolContext) -> str:
     """The open file with all proposals accepted."""
-    document = desk.workspace.document("file:///ws/a.py")
+    document = ctx.workspace.document("file:///ws/a.py")
     assert document is not None
-    ids = [hunk.id for hunk in desk.ledger.live(document.uri)]
-    return desk.ledger.edit_of(document, ids).apply(document.text)
+    ids = [hunk.id for hunk in ctx.ledger.live(document.uri)]
+    return ctx.ledger.edit_of(document, ids).apply(document.text)
 
 
 async def test_text_is_replaced_and_the_file_stays_as_it_was() -> None:
-    desk = await reading_desk()
+    ctx = await reading_desk()
     answer = await use(
         EDIT_FILE,
-        desk,
+        ctx,
         file="a.py",
         old_text="def g():\n    return 1",
         new_text="def g():\n    pass",
     )
-    (hunk,) = desk.ledger.hunks()
+    (hunk,) = ctx.ledger.hunks()
     assert answer == (
         f"Proposed {hunk.id} at line 6 (replace) in a.py. They wait for the user; the file itself "
         "is unchanged, so its line numbers stay as shown.\n"
     )
-    assert result(desk) == TEXT[:-13] + "    pass\n"
-    document = desk.workspace.document("file:///ws/a.py")
+    assert result(ctx) == TEXT[:-13] + "    pass\n"
+    document = ctx.workspace.document("file:///ws/a.py")
     assert document is not None
     assert document.text == TEXT
 
 
 async def test_every_place_is_replaced_where_that_is_asked() -> None:
-    desk = await reading_desk()
-    await use(EDIT_FILE, desk, file="a.py", old_text="1", new_text="2", replace_all=True)
-    assert result(desk) == TEXT.replace("1", "2")
+    ctx = await reading_desk()
+    await use(EDIT_FILE, ctx, file="a.py", old_text="1", new_text="2", replace_all=True)
+    assert result(ctx) == TEXT.replace("1", "2")
 
 
 async def test_a_position_is_that_of_the_text_that_was_shown() -> None:
-    desk = await reading_desk()
-    type_into(desk.workspace, desk.ledger, insertion(0, 0, "# typed since\n"))
-    await use(EDIT_FILE, desk, file="a.py", position="replace:2", content="    return 2")
-    await use(EDIT_FILE, desk, file="a.py", position="start", content="# start")
-    await use(EDIT_FILE, desk, file="a.py", position="end", content="# end")
-    assert result(desk) == ("# start\n# typed since\n" + TEXT.replace("1", "2", 1) + "# end\n")
+    ctx = await reading_desk()
+    type_into(ctx.workspace, ctx.ledger, insertion(0, 0, "# typed since\n"))
+    await use(EDIT_FILE, ctx, file="a.py", position="replace:2", content="    return 2")
+    await use(EDIT_FILE, ctx, file="a.py", position="start", content="# start")
+    await use(EDIT_FILE, ctx, file="a.py", position="end", content="# end")
+    assert result(ctx) == ("# start\n# typed since\n" + TEXT.replace("1", "2", 1) + "# end\n")
 
 
 async def test_the_end_is_where_the_text_ends_now() -> None:
-    desk = await reading_desk("a")
-    type_into(desk.workspace, desk.ledger, insertion(0, 1, "b"))
-    await use(EDIT_FILE, desk, file="a.py", position="end", content="c")
-    assert result(desk) == "ab\nc"
+    ctx = await reading_desk("a")
+    type_into(ctx.workspace, ctx.ledger, insertion(0, 1, "b"))
+    await use(EDIT_FILE, ctx, file="a.py", position="end", content="c")
+    assert result(ctx) == "ab\nc"
 
 
 @pytest.mark.parametrize(
@@ -101,119 +101,119 @@ async def test_the_end_is_where_the_text_ends_now() -> None:
 async def test_an_edit_that_comes_to_nothing_says_why(
     arguments: dict[str, object], answer: str
 ) -> None:
-    desk = await reading_desk()
-    assert (await use(EDIT_FILE, desk, file="a.py", **arguments)).startswith(answer)
-    assert desk.ledger.hunks() == ()
+    ctx = await reading_desk()
+    assert (await use(EDIT_FILE, ctx, file="a.py", **arguments)).startswith(answer)
+    assert ctx.ledger.hunks() == ()
 
 
 async def test_an_ambiguous_place_is_refused_with_its_lines() -> None:
-    desk = await reading_desk()
-    answer = await use(EDIT_FILE, desk, file="a.py", old_text="    return 1", new_text="x")
+    ctx = await reading_desk()
+    answer = await use(EDIT_FILE, ctx, file="a.py", old_text="    return 1", new_text="x")
     assert "2" in answer
     assert "6" in answer
 
 
 async def test_a_gutter_that_was_copied_is_no_part_of_the_text() -> None:
-    desk = await reading_desk()
+    ctx = await reading_desk()
     await use(
         EDIT_FILE,
-        desk,
+        ctx,
         file="a.py",
         old_text="     1\tdef f():\n     2\t    return 1",
         new_text="     1\tdef f():\n     2\t    return 2",
     )
-    assert result(desk) == TEXT.replace("1", "2", 1)
+    assert result(ctx) == TEXT.replace("1", "2", 1)
 
 
 async def test_what_the_user_changed_since_is_said() -> None:
-    desk = await reading_desk()
-    type_into(desk.workspace, desk.ledger, WireEdit(1, 0, 1, 12, "    yield"))
+    ctx = await reading_desk()
+    type_into(ctx.workspace, ctx.ledger, WireEdit(1, 0, 1, 12, "    yield"))
     by_text = await use(
-        EDIT_FILE, desk, file="a.py", old_text="def f():\n    return 1", new_text="x"
+        EDIT_FILE, ctx, file="a.py", old_text="def f():\n    return 1", new_text="x"
     )
     assert "changed" in by_text
-    by_line = await use(EDIT_FILE, desk, file="a.py", position="replace:2", content="x")
+    by_line = await use(EDIT_FILE, ctx, file="a.py", position="replace:2", content="x")
     assert "changed these lines" in by_line
     assert "Read the file again" in by_line
 
 
 async def test_lines_of_a_file_that_was_never_shown_mean_nothing() -> None:
-    desk = make_desk(make_world(opened={"/ws/a.py": TEXT}))
-    answer = await use(EDIT_FILE, desk, file="a.py", position="replace:1", content="x")
+    ctx = make_tool_context(make_world(opened={"/ws/a.py": TEXT}))
+    answer = await use(EDIT_FILE, ctx, file="a.py", position="replace:1", content="x")
     assert "Read it first" in answer
 
 
 async def test_a_second_edit_of_the_same_lines_is_refused() -> None:
-    desk = await reading_desk()
-    await use(EDIT_FILE, desk, file="a.py", position="replace:2", content="x")
-    answer = await use(EDIT_FILE, desk, file="a.py", position="replace:1-2", content="y")
+    ctx = await reading_desk()
+    await use(EDIT_FILE, ctx, file="a.py", position="replace:2", content="x")
+    answer = await use(EDIT_FILE, ctx, file="a.py", position="replace:1-2", content="y")
     assert "already have a pending hunk" in answer
     assert "one edit" in answer
 
 
 async def test_a_refusal_of_the_gate_is_told_to_the_model_and_kept_for_the_user() -> None:
-    desk = await reading_desk(can_delete=False)
-    answer = await use(EDIT_FILE, desk, file="a.py", position="delete:1", summary="Take it out")
+    ctx = await reading_desk(can_delete=False)
+    answer = await use(EDIT_FILE, ctx, file="a.py", position="delete:1", summary="Take it out")
     assert answer.startswith("Error: Refused by the rule edit.canDelete: ")
-    (rejected,) = desk.rejected
+    (rejected,) = ctx.rejected
     assert (rejected.file, rejected.position, rejected.rule) == (
         "a.py", "delete:1", "edit.canDelete",
     )  # fmt: skip
 
 
 async def test_a_file_outside_the_scope_can_be_edited_once_it_is_read() -> None:
-    desk = make_desk(make_world({"/ws/b.py": "b = 1\n"}, opened={"/ws/a.py": TEXT}))
+    ctx = make_tool_context(make_world({"/ws/b.py": "b = 1\n"}, opened={"/ws/a.py": TEXT}))
     edit = {"file": "b.py", "old_text": "1", "new_text": "2"}
-    assert "edit.scope" in await use(EDIT_FILE, desk, **edit)
-    await use(READ_FILE, desk, file="b.py")
-    assert (await use(EDIT_FILE, desk, **edit)).startswith("Proposed")
+    assert "edit.scope" in await use(EDIT_FILE, ctx, **edit)
+    await use(READ_FILE, ctx, file="b.py")
+    assert (await use(EDIT_FILE, ctx, **edit)).startswith("Proposed")
 
 
 async def test_the_scope_current_is_the_file_that_was_asked_from() -> None:
     settings = Settings(edit=EditSettings(scope="current"))
     world = make_world({"/ws/b.py": "b\n", "/ws/sub/c.py": ""}, opened={"/ws/a.py": TEXT})
     world.with_settings(settings)
-    desk = make_desk(world, asked="file:///ws/%61.py")
-    await use(READ_FILE, desk, file="b.py")
-    assert "edit.scope" in await use(EDIT_FILE, desk, file="b.py", old_text="b", new_text="c")
-    edited = await use(EDIT_FILE, desk, file="a.py", old_text="def f", new_text="def h")
+    ctx = make_tool_context(world, asked="file:///ws/%61.py")
+    await use(READ_FILE, ctx, file="b.py")
+    assert "edit.scope" in await use(EDIT_FILE, ctx, file="b.py", old_text="b", new_text="c")
+    edited = await use(EDIT_FILE, ctx, file="a.py", old_text="def f", new_text="def h")
     assert edited.startswith("Proposed")
-    assert (await use(CREATE_FILE, desk, file="beside.py", content="")).startswith("Proposed")
-    assert "edit.scope" in await use(CREATE_FILE, desk, file="sub/d.py", content="")
+    assert (await use(CREATE_FILE, ctx, file="beside.py", content="")).startswith("Proposed")
+    assert "edit.scope" in await use(CREATE_FILE, ctx, file="sub/d.py", content="")
 
 
 async def test_a_new_file_is_proposed_once_and_only_where_nothing_is() -> None:
-    desk = make_desk(make_world({"/ws/b.py": "b\n"}))
-    answer = await use(CREATE_FILE, desk, file="sub/new.py", content="x = 1\n")
-    (hunk,) = desk.ledger.hunks()
+    ctx = make_tool_context(make_world({"/ws/b.py": "b\n"}))
+    answer = await use(CREATE_FILE, ctx, file="sub/new.py", content="x = 1\n")
+    (hunk,) = ctx.ledger.hunks()
     assert answer == f"Proposed {hunk.id}: the new file sub/new.py. It waits for the user.\n"
     assert (hunk.kind, hunk.uri, hunk.new) == ("create", "file:///ws/sub/new.py", "x = 1\n")
-    assert await use(CREATE_FILE, desk, file="b.py", content="") == (
+    assert await use(CREATE_FILE, ctx, file="b.py", content="") == (
         "Error: 'b.py' exists already. Change it with `edit_file`."
     )
-    assert (await use(CREATE_FILE, desk, file="../b.py", content="")).startswith("Error: ")
+    assert (await use(CREATE_FILE, ctx, file="../b.py", content="")).startswith("Error: ")
 
 
 async def test_a_file_below_a_link_is_judged_by_where_it_leads() -> None:
     world = make_world({"/ws/.github/workflows/": ""}, links={"/ws/docs": "/ws/.github/workflows"})
-    desk = make_desk(world)
-    await use(CREATE_FILE, desk, file="docs/ci.yml", content="on: push\n")
-    (hunk,) = desk.ledger.hunks()
+    ctx = make_tool_context(world)
+    await use(CREATE_FILE, ctx, file="docs/ci.yml", content="on: push\n")
+    (hunk,) = ctx.ledger.hunks()
     assert hunk.protected
 
 
 async def test_nothing_is_proposed_when_only_an_answer_is_wanted() -> None:
-    desk = make_desk(make_world(opened={"/ws/a.py": TEXT}), mode=Mode.ASK)
-    edited = await use(EDIT_FILE, desk, file="a.py", old_text="def f", new_text="def h")
+    ctx = make_tool_context(make_world(opened={"/ws/a.py": TEXT}), mode=Mode.ASK)
+    edited = await use(EDIT_FILE, ctx, file="a.py", old_text="def f", new_text="def h")
     assert edited.startswith("Error: Refused by the rule mode")
-    created = await use(CREATE_FILE, desk, file="n.py", content="")
+    created = await use(CREATE_FILE, ctx, file="n.py", content="")
     assert created.startswith("Error: Refused by the rule mode")
 
 
 async def test_done_keeps_its_summary() -> None:
-    desk = make_desk(make_world())
-    assert await use(DONE, desk, summary=" All done. ") == "Finished.\n"
-    assert desk.summary == "All done."
+    ctx = make_tool_context(make_world())
+    assert await use(DONE, ctx, summary=" All done. ") == "Finished.\n"
+    assert ctx.summary == "All done."
 
 
 @pytest.mark.parametrize("tool", ALL_TOOLS, ids=lambda tool: tool.name)
@@ -248,17 +248,17 @@ def test_arguments_that_do_not_fit_are_refused(tool: Tool, arguments: dict[str, 
 
 
 async def test_what_is_typed_while_the_disk_is_asked_is_in_the_text_that_is_edited() -> None:
-    desk = await reading_desk()
-    looking = Tasks().spawn(desk.live("a.py"), "look")
+    ctx = await reading_desk()
+    looking = Tasks().spawn(ctx.document_to_edit("a.py"), "look")
     await asyncio.sleep(0)
-    type_into(desk.workspace, desk.ledger, insertion(0, 0, "# typed\n"))
+    type_into(ctx.workspace, ctx.ledger, insertion(0, 0, "# typed\n"))
     assert (await looking).text == "# typed\n" + TEXT
 
 
 async def test_a_document_closed_while_the_disk_is_asked_is_read_from_the_disk() -> None:
-    desk = make_desk(make_world({"/ws/a.py": "disk\n"}, opened={"/ws/a.py": TEXT}))
-    looking = Tasks().spawn(desk.live("a.py"), "look")
+    ctx = make_tool_context(make_world({"/ws/a.py": "disk\n"}, opened={"/ws/a.py": TEXT}))
+    looking = Tasks().spawn(ctx.document_to_edit("a.py"), "look")
     await asyncio.sleep(0)
-    close_document(desk.workspace, "file:///ws/a.py")
+    close_document(ctx.workspace, "file:///ws/a.py")
     document = await looking
     assert (document.text, document.version) == ("disk\n", None)

@@ -14,7 +14,7 @@ from stet.llm.model_wrapper import ModelWrapper
 from stet.llm.text_tool_calls import escape_tags
 from stet.text.document import TextDocument
 from stet.text.special_tokens import escape_special_tokens
-from stet.tools.desk import Desk
+from stet.tools.tool_context import ToolContext
 
 _NUMBER = re.compile(r"^ *(?:[0-9]{1,9}|[a-z][0-9]{1,9}\+)\t", re.MULTILINE)
 
@@ -27,7 +27,7 @@ class LedModel(ModelWrapper):
 
     Args:
         inner: The model, one that obeys a grammar (`Model.constrained`).
-        desk: Of the turn: what has been read and proposed stands there.
+        ctx: Of the turn: what has been read and proposed stands there.
         files: What it may read, by the name that it knows.
         line: The first line that the user has selected in the first of them, 0-based, if any is.
         wish: What the user asks.
@@ -36,13 +36,13 @@ class LedModel(ModelWrapper):
     def __init__(
         self,
         inner: Model,
-        desk: Desk,
+        ctx: ToolContext,
         files: Mapping[str, TextDocument],
         line: int | None,
         wish: str,
     ) -> None:
         super().__init__(inner)
-        self._desk = desk
+        self._ctx = ctx
         self._files = files
         self._line = line
         self._wish = wish
@@ -66,13 +66,13 @@ class LedModel(ModelWrapper):
     def _calls(self, tools: set[str], messages: Sequence[Message]) -> Calls:
         """What may be called now: what is on offer, of what is there. No file is read twice."""
         # A line with a secret or a control token can't be quoted: the grammar would tell it.
-        redact = self._desk.workspace.redactor.redact
+        redact = self._ctx.workspace.redactor.redact
 
         def may_be_told(text: str) -> bool:
             return not redact(text).kinds and escape_special_tokens(text) == text
 
         windows = {name: self._window(name) for name in self._files}
-        read = self._desk.files_read
+        read = self._ctx.files_read
         readable = {name: shown for name, shown in windows.items() if name not in read}
         quoted = set(_quoted(messages))
         editable = {
@@ -91,12 +91,12 @@ class LedModel(ModelWrapper):
     def _window(self, name: str) -> Window:
         document = self._files[name]
         is_first = name == next(iter(self._files))
-        latest = self._desk.was_shown(document.uri) or document
+        latest = self._ctx.last_shown(document.uri) or document
         return window(latest, self._line if is_first else None, self._wish)
 
     def _summary(self) -> str:
         """What came of the turn, for the user: so small a model can't be trusted to say it."""
-        proposals = self._desk.ledger.proposals(self._desk.turn)
+        proposals = self._ctx.ledger.proposals(self._ctx.turn)
         n_hunks = sum(len(proposal.hunks) for proposal in proposals)
         if not n_hunks:
             return "The small model looked and proposed nothing. Say more precisely what to change."

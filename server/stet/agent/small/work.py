@@ -14,7 +14,7 @@ from stet.agent.turn import Ask, Mode, Turn
 from stet.llm.messages import Message
 from stet.text.document import TextDocument
 from stet.text.lines import without_end
-from stet.tools.desk import Desk
+from stet.tools.tool_context import ToolContext
 
 TOOLS = frozenset({"read_file", "edit_file", "done"})
 MAX_FILES = 4
@@ -32,31 +32,31 @@ async def run_small(turn: Turn, crew: Crew) -> Turn:
         TurnStopped: As `run_turn`; also without a file, or where the question is too long.
         ModelError: If the model can't be asked.
     """
-    desk, ask = crew.toolbox.desk, turn.ask
+    ctx, ask = crew.toolbox.ctx, turn.ask
     if len(ask.prompt) > MAX_WISH:
         raise TurnFailed(
             f"The question has {len(ask.prompt)} characters; the embedded model takes at most "
             f"{MAX_WISH}. Ask in fewer words, or configure a larger model."
         )
-    files = _files(desk)
+    files = _files(ctx)
     crew = replace(crew, make_room=no_room, keep_room=as_it_is)
     if ask.mode is Mode.ASK:
-        crew = replace(crew, toolbox=Toolbox((), desk))
+        crew = replace(crew, toolbox=Toolbox((), ctx))
         return await run_turn(turn, _answering(ask, files), crew)
     if not files:
         raise TurnFailed("The embedded model can only change a file that is open: open it first.")
     tools = tuple(tool for tool in crew.toolbox.tools if tool.name in TOOLS)
     crew = replace(
         crew,
-        model=LedModel(crew.model, desk, files, _line(ask), ask.prompt),
-        toolbox=Toolbox(tools, desk),
+        model=LedModel(crew.model, ctx, files, _line(ask), ask.prompt),
+        toolbox=Toolbox(tools, ctx),
     )
     return await run_turn(turn, _editing(ask, files), crew)
 
 
-def preview_small(ask: Ask, desk: Desk) -> list[tuple[str, str]]:
+def preview_small(ask: Ask, ctx: ToolContext) -> list[tuple[str, str]]:
     """Role and text of each message that a turn would send first."""
-    files = _files(desk)
+    files = _files(ctx)
     if ask.mode is Mode.ASK:
         messages = _answering(ask, files)
     else:
@@ -81,10 +81,10 @@ def _answering(ask: Ask, files: dict[str, TextDocument]) -> list[Message]:
     return [Message("system", prompt("small_ask")), Message("user", told)]
 
 
-def _files(desk: Desk) -> dict[str, TextDocument]:
+def _files(ctx: ToolContext) -> dict[str, TextDocument]:
     """The files in sight by name, that of the question first."""
-    snapshot = desk.snapshot()
-    named = ((snapshot.name_of(document.uri), document) for document in desk.shown.values())
+    snapshot = ctx.snapshot()
+    named = ((snapshot.name_of(document.uri), document) for document in ctx.shown.values())
     # A name with a line end in it would be two lines of a call.
     files = [(name, document) for name, document in named if name.isprintable()]
     return dict(files[:MAX_FILES])

@@ -11,20 +11,20 @@ from collections.abc import Mapping, Sequence
 from stet.review.rules import MAX_LINES, MAX_TEXT
 from stet.text.document import TextDocument
 from stet.text.lines import n_breaks
-from stet.tools.base import Together, Tool, ToolGroup, ToolKind
-from stet.tools.desk import Desk
-from stet.tools.edit_file.batch import Batch, none_of, position_of, told_new
-from stet.tools.edit_file.call import EditFile
-from stet.tools.edit_file.marks import has_marks, restored
-from stet.tools.errors import ToolError
-from stet.tools.near_names import with_near_names
+from stet.tools.edit_file.edit_batch import EditBatch, describe_new, fail_all, position_of
+from stet.tools.edit_file.edit_file_call import EditFile
+from stet.tools.edit_file.redaction_marks import has_marks, restore_secrets
+from stet.tools.similar_names import with_suggestions
+from stet.tools.tool import BatchHandler, Tool, ToolGroup, ToolKind
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError
 
-__all__ = ["EDIT_FILE", "EditFile", "run", "run_together"]
+__all__ = ["EDIT_FILE", "EditFile", "run", "run_batch"]
 
-_TRIES = 3
+_MAX_TRIES = 3
 
 
-async def run(params: EditFile, desk: Desk) -> str:
+async def run(params: EditFile, ctx: ToolContext) -> str:
     """What was proposed.
 
     Raises:
@@ -32,19 +32,19 @@ async def run(params: EditFile, desk: Desk) -> str:
     """
     match (params.position or "").strip():
         case "create":
-            hunk = await desk.create(params.file, params.content)
-            return told_new(params.file, hunk)
+            hunk = await ctx.create(params.file, params.content)
+            return describe_new(params.file, hunk)
         case "open":
-            await desk.open(params.file)
+            await ctx.open(params.file)
             return f"The user sees {params.file} now.\n"
-    (outcome,) = await run_together([params], desk)
+    (outcome,) = await run_batch([params], ctx)
     if isinstance(outcome, ToolError):
         raise outcome
     return outcome
 
 
-async def run_together(
-    calls: Sequence[EditFile | ToolError], desk: Desk
+async def run_batch(
+    calls: Sequence[EditFile | ToolError], ctx: ToolContext
 ) -> tuple[str | ToolError, ...]:
     """Propose the calls, which edit one file, as one edit.
 
@@ -55,20 +55,22 @@ async def run_together(
     """
     read = {n: call for n, call in enumerate(calls) if isinstance(call, EditFile)}
     errors = {n: call for n, call in enumerate(calls) if isinstance(call, ToolError)}
-    errors |= {n: _too_large(call) for n, call in read.items() if _is_too_large(call)}
-    if errors and not desk.is_last_round:
-        return none_of(errors, calls)
+    errors |= {n: _too_large_error(call) for n, call in read.items() if _is_too_large(call)}
+    if errors and not ctx.is_last_round:
+        return fail_all(errors, calls)
     good = {n: call for n, call in read.items() if n not in errors}
     outcomes: dict[int, str | ToolError] = {**errors}
     if good:
-        outcomes |= zip(good, await _proposed(desk, list(good.values())), strict=True)
+        outcomes |= zip(good, await _propose_calls(ctx, list(good.values())), strict=True)
     return tuple(outcomes[n] for n in range(len(calls)))
 
 
-async def _proposed(desk: Desk, calls: Sequence[EditFile]) -> tuple[str | ToolError, ...]:
+async def _propose_calls(
+    ctx: ToolContext, calls: Sequence[EditFile]
+) -> tuple[str | ToolError, ...]:
     """What came of each call."""
     try:
-        batch = await _found(desk, calls)
+        batch = await _resolve_batch(ctx, calls)
     except ToolError as error:
         return (error,) * len(calls)
     # Nothing is awaited from here on: what was found in the text is proposed for the same text. Where
@@ -76,18 +78,18 @@ async def _proposed(desk: Desk, calls: Sequence[EditFile]) -> tuple[str | ToolEr
     return batch.outcomes()
 
 
-async def _found(desk: Desk, calls: Sequence[EditFile]) -> Batch:
+async def _resolve_batch(ctx: ToolContext, calls: Sequence[EditFile]) -> EditBatch:
     """The calls, looked for in the text as it is now.
 
     Raises:
         ToolError: If there is none that may be edited, or a large one is changed all the time.
     """
-    batch = await _batch(desk, calls)
-    for _ in range(_TRIES):
-        await asyncio.to_thread(batch.find)
-        if batch.is_current or batch.carry():
+    batch = await _create_batch(ctx, calls)
+    for _ in range(_MAX_TRIES):
+        await asyncio.to_thread(batch.resolve)
+        if batch.is_current or batch.rebase():
             return batch
-        batch = await _batch(desk, calls)
+        batch = await _create_batch(ctx, calls)
     if batch.is_large:
         raise ToolError(
             f"{calls[0].file!r} is being changed by the user, and too large to follow. Go on with "
@@ -102,14 +104,14 @@ def _is_too_large(call: EditFile) -> bool:
     return any(len(text) > MAX_TEXT or n_breaks(text) > MAX_LINES for text in texts)
 
 
-def _too_large(call: EditFile) -> ToolError:
+def _too_large_error(call: EditFile) -> ToolError:
     return ToolError(
         f"{call.file!r}: a text of this call has more than {MAX_TEXT:,} characters or {MAX_LINES:,} "
         "lines. Quote less of the file, and change it part by part."
     )
 
 
-async def _batch(desk: Desk, calls: Sequence[EditFile]) -> Batch:
+async def _create_batch(ctx: ToolContext, calls: Sequence[EditFile]) -> EditBatch:
     """The calls, with the text as it is now.
 
     Raises:
@@ -118,19 +120,19 @@ async def _batch(desk: Desk, calls: Sequence[EditFile]) -> Batch:
     first = calls[0]
     new = None
     try:
-        live = await desk.live(first.file, position=position_of(first))
+        document = await ctx.document_to_edit(first.file, position=position_of(first))
         text = ""
         if any(map(has_marks, calls)):
-            text = f"{live.text}\n{desk.pending_in(live).text}"
+            text = f"{document.text}\n{ctx.pending_view(document).text}"
     except ToolError as error:
-        if (new := desk.pending_file(first.file)) is None:
-            raise await with_near_names(error, first.file, desk) from error
-        live, text = TextDocument(new.uri, new.new), new.new
-    redactor = desk.workspace.redactor
-    return Batch(desk, live, [restored(call, text, redactor) for call in calls], new)
+        if (new := ctx.pending_file(first.file)) is None:
+            raise await with_suggestions(error, first.file, ctx) from error
+        document, text = TextDocument(new.uri, new.new), new.new
+    redactor = ctx.workspace.redactor
+    return EditBatch(ctx, document, [restore_secrets(call, text, redactor) for call in calls], new)
 
 
-def _file(arguments: Mapping[str, object]) -> str | None:
+def _batched_file(arguments: Mapping[str, object]) -> str | None:
     """The file whose text a call changes, by its arguments."""
     file, position = arguments.get("file"), arguments.get("position")
     alone = isinstance(position, str) and position.strip() in ("create", "open")
@@ -143,5 +145,5 @@ EDIT_FILE = Tool(
     kind=ToolKind.WRITE,
     params=EditFile,
     run=run,
-    together=Together(_file, run_together),
+    batch_handler=BatchHandler(_batched_file, run_batch),
 )

@@ -16,58 +16,58 @@ from stet.text.lines import n_breaks
 from stet.text.position import Range
 
 
-def carried(
-    ready: PreparedEdit, changes: Sequence[TextChange], now: TextDocument
+def rebase_prepared(
+    prepared: PreparedEdit, changes: Sequence[TextChange], now: TextDocument
 ) -> PreparedEdit | None:
     """An edit that the gate has let through, for the text as it is now.
 
     Args:
-        ready: The edit, for the text before `changes`.
+        prepared: The edit, for the text before `changes`.
         changes: What was typed since, in order.
         now: The text after them.
 
     Returns:
         The edit; None if something was typed in its lines or beside them, or it is no edit.
     """
-    draft = ready.draft
+    draft = prepared.draft
     if not isinstance(draft, EditDraft):
         return None
     firsts = [
-        moved_line((hunk.old_start, hunk.old_start + len(hunk.old)), changes)
-        for hunk in ready.authorized.hunks
+        shift_first_line((hunk.old_start, hunk.old_start + len(hunk.old)), changes)
+        for hunk in prepared.authorized.hunks
     ]
     places = [first for first in firsts if first is not None]
     if len(places) < len(firsts):
         return None
     line_hunks = tuple(
         replace(hunk, old_start=first, new_start=hunk.new_start + first - hunk.old_start)
-        for hunk, first in zip(ready.authorized.hunks, places, strict=True)
+        for hunk, first in zip(prepared.authorized.hunks, places, strict=True)
     )
     ranges = [range_of(now.lines, one.old_start, one.old_end) for one in line_hunks]
     edit = TextEdit(
         tuple(
             Replacement(now.offset_at(at.start), now.offset_at(at.end), hunk.new)
-            for at, hunk in zip(ranges, ready.hunks, strict=True)
+            for at, hunk in zip(ranges, prepared.hunks, strict=True)
         )
     )
     return replace(
-        ready,
+        prepared,
         draft=replace(draft, document=now, edit=edit, notes=()),
-        authorized=replace(ready.authorized, hunks=line_hunks),
-        hunks=tuple(replace(one, range=at) for one, at in zip(ready.hunks, ranges, strict=True)),
+        authorized=replace(prepared.authorized, hunks=line_hunks),
+        hunks=tuple(replace(one, range=at) for one, at in zip(prepared.hunks, ranges, strict=True)),
     )
 
 
-def moved_place(place: Range, changes: Sequence[TextChange]) -> Range | None:
+def shift_range(line_range: Range, changes: Sequence[TextChange]) -> Range | None:
     """Whole lines where they are after `changes`; None if something was typed in or beside them."""
-    first = moved_line((place.start.line, place.end.line), changes)
+    first = shift_first_line((line_range.start.line, line_range.end.line), changes)
     if first is None:
         return None
-    return place.shifted(first - place.start.line)
+    return line_range.shifted(first - line_range.start.line)
 
 
-def moved_line(lines: tuple[int, int], changes: Sequence[TextChange]) -> int | None:
-    """The first of some lines (0-based, half-open) after `changes`; None as `moved_place`."""
+def shift_first_line(lines: tuple[int, int], changes: Sequence[TextChange]) -> int | None:
+    """The first of some lines (0-based, half-open) after `changes`; None as `shift_range`."""
     first, end = lines
     for change in changes:
         begin, last = change.range.start.line, change.range.end.line

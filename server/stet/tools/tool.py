@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from stet.settings.values import AgentSettings
-from stet.tools.desk import Desk
-from stet.tools.errors import ToolError
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError
 
 
 class ToolGroup(StrEnum):
@@ -37,7 +37,7 @@ class Params(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
+class BatchHandler:
     """How a tool carries out several calls of one answer that belong together: all or none.
 
     Attributes:
@@ -48,7 +48,7 @@ class Together:
     """
 
     file: Callable[[Mapping[str, object]], str | None]
-    run: Callable[[Sequence[Any], Desk], Awaitable[Sequence[str | ToolError]]]
+    run: Callable[[Sequence[Any], ToolContext], Awaitable[Sequence[str | ToolError]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +62,10 @@ class Tool:
         params: Its arguments; the docstring is the description for the model.
         run: Does it and gives the text for the model. Where it proposes, it does so as its last step: a
             call that is stopped before has proposed nothing.
-        together: How several calls are one, for a tool where they may be.
+        batch_handler: How several calls are one, for a tool where they may be.
         listing: What the settings add to the description; nothing there: the tool is of no use, and
             is not offered.
-        of_sections: Whether its text is sections of the context, in which what others wrote has been made
+        has_sections: Whether its text is sections of the context, in which what others wrote has been made
             harmless already. Any other tool's text is, before the model sees it.
     """
 
@@ -73,10 +73,10 @@ class Tool:
     group: ToolGroup
     kind: ToolKind
     params: type[Params]
-    run: Callable[[Any, Desk], Awaitable[str]]
-    together: Together | None = None
+    run: Callable[[Any, ToolContext], Awaitable[str]]
+    batch_handler: BatchHandler | None = None
     listing: Callable[[AgentSettings], str] | None = None
-    of_sections: bool = False
+    has_sections: bool = False
 
     @property
     def description(self) -> str:
@@ -91,11 +91,11 @@ class Tool:
         schema.pop("title", None)
         schema.pop("description", None)
         for prop in schema.get("properties", {}).values():
-            _simplify(prop)
+            _simplify_property(prop)
         return schema
 
 
-def _simplify(prop: dict[str, Any]) -> None:
+def _simplify_property(prop: dict[str, Any]) -> None:
     """Leave out the title, and that a parameter which may be left out may also be null."""
     prop.pop("title", None)
     if "default" in prop and prop["default"] is None:

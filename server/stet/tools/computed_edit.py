@@ -9,15 +9,15 @@ from stet.review.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_re
 from stet.review.rules import EditRules
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
-from stet.tools.desk import Desk
-from stet.tools.errors import ToolError
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError
 
-_TRIES = 10
+_MAX_TRIES = 10
 """Somebody who types leaves a gap between two keys sooner than that."""
 
 
 @dataclass(frozen=True, slots=True)
-class FoundEdit:
+class ComputedEdit:
     """What is to be proposed of a file.
 
     Attributes:
@@ -29,21 +29,21 @@ class FoundEdit:
     summary: str
 
 
-Found = TypeVar("Found", bound=FoundEdit)
+EditT = TypeVar("EditT", bound=ComputedEdit)
 
 
-async def find_edit(
-    desk: Desk,
+async def compute_edit(
+    ctx: ToolContext,
     file: str,
-    bind: Callable[[TextDocument], Callable[[], Found]],
+    bind: Callable[[TextDocument], Callable[[], EditT]],
     *,
     position: str,
-) -> tuple[Found, PreparedEdit | RejectedDraft]:
-    """An edit of a file as it is now, and what the gate says of it, for `Desk.propose`; nothing
+) -> tuple[EditT, PreparedEdit | RejectedDraft]:
+    """An edit of a file as it is now, and what the gate says of it, for `ToolContext.propose`; nothing
     has been awaited since.
 
     Args:
-        desk: Where it is to be proposed.
+        ctx: Where it is to be proposed.
         file: The file, as a model names it.
         bind: Is given the text on the event loop, and gives what finds the edit in a worker thread.
         position: Where, for the user who is told of a refusal.
@@ -52,23 +52,25 @@ async def find_edit(
         ToolError: If the file may not be edited, or is changed all the time; and what the search
             raises.
     """
-    for _ in range(_TRIES):
-        live = await desk.live(file, position=position)
-        find, look = bind(live), desk.rules.prefetch_status((live.uri,))
-        found, ready = await asyncio.to_thread(_made_ready, desk, live, file, find, look)
-        if desk.is_now(live) and not desk.ledger.blocks.shown_blocks(live.uri):
-            return found, ready
+    for _ in range(_MAX_TRIES):
+        document = await ctx.document_to_edit(file, position=position)
+        find, inspect = bind(document), ctx.rules.prefetch_status((document.uri,))
+        computed, prepared = await asyncio.to_thread(
+            _compute_and_prepare, ctx, document, file, find, inspect
+        )
+        if ctx.is_latest_text(document) and not ctx.ledger.blocks.shown_blocks(document.uri):
+            return computed, prepared
     raise ToolError(f"{file!r} is being changed. Try again later.")
 
 
-def _made_ready(
-    desk: Desk,
-    live: TextDocument,
+def _compute_and_prepare(
+    ctx: ToolContext,
+    document: TextDocument,
     name: str,
-    find: Callable[[], Found],
-    look: Callable[[], EditRules],
-) -> tuple[Found, PreparedEdit | RejectedDraft]:
+    find: Callable[[], EditT],
+    inspect: Callable[[], EditRules],
+) -> tuple[EditT, PreparedEdit | RejectedDraft]:
     """The edit, looked for, and what the gate says once it has looked; for a worker thread."""
-    found = find()
-    draft = desk.draft(live, name, found.edit, found.summary)
-    return found, prepare_or_reject(draft, look())
+    computed = find()
+    draft = ctx.edit_draft(document, name, computed.edit, computed.summary)
+    return computed, prepare_or_reject(draft, inspect())

@@ -20,10 +20,10 @@ from stet.review.shown_documents import ShownDocuments, as_shown, changes_since_
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
-from stet.tools.errors import RuleRefused, ToolError
-from stet.tools.hands import Hands, Opened
-from stet.tools.provenance import OthersWords
-from stet.tools.question import MAX_TEXT, Inquire, Question, QuestionKind
+from stet.tools.editor_actions import EditorActions, OpenFileRequest
+from stet.tools.question import MAX_TEXT, AskQuestion, Question, QuestionKind
+from stet.tools.taint import TaintTracker
+from stet.tools.tool_errors import RefusedByRule, ToolError
 from stet.web.web_access import WebAccess
 from stet.web.web_source import WebSource
 from stet.workspace.paths import Located, PathRefused
@@ -31,12 +31,12 @@ from stet.workspace.refusal import Refusal
 from stet.workspace.snapshot import NO_TEXT, NotShown, Snapshot
 from stet.workspace.workspace import Workspace
 
-_TRIES = 3
+_MAX_TRIES = 3
 _NO_REFUSAL = NO_TEXT | {"missing", "unreadable"}
 """Why a file is not shown where no rule is against it: there is no text."""
 
 
-async def nobody(question: Question) -> str:
+async def no_user(question: Question) -> str:
     """Where no user can be asked.
 
     Raises:
@@ -45,13 +45,13 @@ async def nobody(question: Question) -> str:
     raise ToolError(f"Nobody can be asked here: {question.text!r}. Go on without an answer.")
 
 
-async def nothing_attached() -> str:
+async def no_current_context() -> str:
     """What the user has attached where there is no editor."""
     return ""
 
 
 @dataclass(slots=True)
-class Desk:
+class ToolContext:
     """What the tools of one turn share: the world, the ledger, and what the model has seen of it.
 
     Attributes:
@@ -61,24 +61,24 @@ class Desk:
         turn: Its id.
         author: The model's name.
         chat: The conversation it is part of.
-        asked: The file the question is about (see `stet.workspace.privacy_filter`).
+        question_uri: The file the question is about (see `stet.workspace.privacy_filter`).
         shown: What the model has been shown of files.
         files_read: Names of files read, in order, without repeats.
         rejected: Edits that the gate refused.
         is_last_round: Whether the model can send nothing after the calls that are being carried out.
-        opened: What the model wants the user to see, until the loop has passed it on.
+        files_to_open: What the model wants the user to see, until the loop has passed it on.
         summary: What `done` said, or None while the turn goes on.
         links: What files link to, as found before.
         searcher: Finds passages by words or by meaning.
-        inquire: Puts a question to the user.
-        look: Gives what the editor shows now, as the question's context had it when it was asked.
+        ask_question: Puts a question to the user.
+        current_context: Gives what the editor shows now, as the question's context had it when it was asked.
         user_words: What the user has said in this conversation, the chat's own list: who named what.
         web: The way to search APIs and pages; None where none is configured.
         copied: Names of files whose contents were gathered for the user, in order.
         sources: Pages that were found or read, in order, without repeats.
         n_questions: How many questions the user has been asked.
-        heard: What others have written and the chat's model was shown, the chat's own: who named what.
-        hands: What the editor may be made to do at once.
+        untrusted: What others have written and the chat's model was shown, the chat's own: who named what.
+        editor: What the editor may be made to do at once.
     """
 
     workspace: Workspace
@@ -87,28 +87,28 @@ class Desk:
     turn: str
     author: str
     chat: str = ""
-    asked: str | None = None
+    question_uri: str | None = None
     shown: ShownDocuments = field(default_factory=ShownDocuments)
     files_read: list[str] = field(default_factory=list)
     rejected: list[RejectedEdit] = field(default_factory=list)
     is_last_round: bool = False
-    opened: list[Opened] = field(default_factory=list)
+    files_to_open: list[OpenFileRequest] = field(default_factory=list)
     summary: str | None = None
     links: LinkCache = field(default_factory=LinkCache)
     searcher: Searcher = field(default_factory=WordSearcher)
-    inquire: Inquire = nobody
-    look: Callable[[], Awaitable[str]] = nothing_attached
+    ask_question: AskQuestion = no_user
+    current_context: Callable[[], Awaitable[str]] = no_current_context
     user_words: list[str] = field(default_factory=list)
     web: WebAccess | None = None
     copied: list[str] = field(default_factory=list)
     sources: list[WebSource] = field(default_factory=list)
     n_questions: int = 0
-    heard: OthersWords = field(default_factory=OthersWords)
-    hands: Hands = field(default_factory=Hands)
+    untrusted: TaintTracker = field(default_factory=TaintTracker)
+    editor: EditorActions = field(default_factory=EditorActions)
 
     def snapshot(self) -> Snapshot:
         """The world as it is now, for this turn's question."""
-        return self.workspace.snapshot().asked_about(self.asked)
+        return self.workspace.snapshot().asked_about(self.question_uri)
 
     def locate(self, name: str) -> Located:
         """The file a model means.
@@ -131,26 +131,26 @@ class Desk:
             return self.snapshot().locate(name)
         except PathRefused as refused:
             refusal = Refusal(refused.rule, refused.message)
-            raise self.refuse(name, position, refusal) from refused
+            raise self.record_refusal(name, position, refusal) from refused
 
-    async def show(self, name: str) -> TextDocument:
+    async def read(self, name: str) -> TextDocument:
         """The text of a file as it is now, unsaved text included, noted as shown to the model.
 
         Raises:
             ToolError: If there is no such file or it may not be shown.
         """
         located = self.locate(name)
-        document = await self._look(located.uri)
+        document = await self._read_or_raise(located.uri)
         self.shown.record(document)
         if located.name not in self.files_read:
             self.files_read.append(located.name)
         return document
 
-    async def looked_at(self, uri: str) -> EditRules:
+    async def inspect_rules(self, uri: str) -> EditRules:
         """The turn's rules with a look at a place as it is now, taken in a worker thread."""
         return await asyncio.to_thread(self.rules.prefetch_status((uri,)))
 
-    async def ask(self, kind: QuestionKind, text: str, choices: Sequence[str] = ()) -> str:
+    async def ask_user(self, kind: QuestionKind, text: str, choices: Sequence[str] = ()) -> str:
         """Put a question to the user and wait for the answer.
 
         Raises:
@@ -163,7 +163,7 @@ class Desk:
                 f"The user would have to be asked in {len(question.text)} characters; {MAX_TEXT} is "
                 "the most. Send less at once."
             )
-        return await self.inquire(question)
+        return await self.ask_question(question)
 
     async def create(self, file: str, content: str) -> Hunk:
         """Propose a new file.
@@ -172,15 +172,15 @@ class Desk:
             ToolError: If it exists, or may not be created.
         """
         located = self.locate_to_write(file, "create")
-        rules = await self.looked_at(located.uri)
+        rules = await self.inspect_rules(located.uri)
         if refusal := rules.path_status(located.uri).refusal:  # nor is told whether it is there
-            raise self.refuse(located.name, "create", refusal)
+            raise self.record_refusal(located.name, "create", refusal)
         if await asyncio.to_thread(self.snapshot().exists, located.uri):
             raise ToolError(f"{file!r} exists already. Change it with `edit_file`.")
-        draft = self.creation(located, content, f"Create {located.name}")
-        look = self.rules.prefetch_status((located.uri,))
-        (hunk,) = self.propose_ready(
-            await asyncio.to_thread(lambda: prepare_or_reject(draft, look())), position="create"
+        draft = self.create_draft(located, content, f"Create {located.name}")
+        inspect = self.rules.prefetch_status((located.uri,))
+        (hunk,) = self.propose_prepared(
+            await asyncio.to_thread(lambda: prepare_or_reject(draft, inspect())), position="create"
         )
         return hunk
 
@@ -191,14 +191,14 @@ class Desk:
             ToolError: If it is not there, or the user wants no files opened.
         """
         located = self.locate_to_write(file, "open")
-        rules = await self.looked_at(located.uri)
+        rules = await self.inspect_rules(located.uri)
         if refusal := check_open(rules, located.name, located.uri):
-            raise self.refuse(located.name, "open", refusal)
+            raise self.record_refusal(located.name, "open", refusal)
         if not await asyncio.to_thread(self.snapshot().exists, located.uri):
             raise ToolError(f"There is no file {file!r}. `list_files` gives the names.")
-        self.opened.append(Opened(located.uri, line))
+        self.files_to_open.append(OpenFileRequest(located.uri, line))
 
-    async def live(self, name: str, *, position: str = "") -> TextDocument:
+    async def document_to_edit(self, name: str, *, position: str = "") -> TextDocument:
         """The text of a file as it is now, for resolving an edit at `position`.
 
         It is the current text as long as the caller awaits nothing.
@@ -208,30 +208,30 @@ class Desk:
         """
         located = self.locate_to_write(name, position)
         try:
-            return await self._without_blocks(located.uri)
+            return await self._clear_inline_blocks(located.uri)
         except NotShown as refused:
             if refused.rule in _NO_REFUSAL:
                 raise ToolError(str(refused)) from refused
             refusal = Refusal(refused.rule, refused.message)
-            raise self.refuse(name, position, refusal) from refused
+            raise self.record_refusal(name, position, refusal) from refused
 
-    async def live_at(self, uri: str) -> TextDocument:
+    async def document_to_edit_at(self, uri: str) -> TextDocument:
         """As `live`, for a file that Stet names itself."""
         try:
-            return await self._without_blocks(uri)
+            return await self._clear_inline_blocks(uri)
         except NotShown as refused:
             raise ToolError(str(refused)) from refused
 
-    async def _without_blocks(self, uri: str) -> TextDocument:
+    async def _clear_inline_blocks(self, uri: str) -> TextDocument:
         """The text of a document that is to be edited: what stands in it as blocks is taken out.
 
         Raises:
             NotShown: If there is none, or it may not be shown.
             ToolError: If the editor does not take the blocks out.
         """
-        for _ in range(_TRIES):
+        for _ in range(_MAX_TRIES):
             await self.ledger.blocks.clear(uri)
-            document = await self._seen(uri)
+            document = await self._read_document(uri)
             if not self.ledger.blocks.shown_blocks(uri):
                 return document
         raise ToolError(
@@ -239,13 +239,13 @@ class Desk:
             "the blocks that stand in the file first."
         )
 
-    async def _look(self, uri: str) -> TextDocument:
+    async def _read_or_raise(self, uri: str) -> TextDocument:
         try:
-            return await self._seen(uri)
+            return await self._read_document(uri)
         except NotShown as refused:
             raise ToolError(str(refused)) from refused
 
-    async def _seen(self, uri: str) -> TextDocument:
+    async def _read_document(self, uri: str) -> TextDocument:
         """The text of a document.
 
         Raises:
@@ -253,11 +253,11 @@ class Desk:
         """
         while True:
             # The snapshot is taken here: the workspace belongs to the event loop.
-            found = await asyncio.to_thread(self.snapshot().show_and_learn, uri)
+            document = await asyncio.to_thread(self.snapshot().show_and_learn, uri)
             # The user went on typing while the disk was asked.
             now = self.workspace.shown(uri)
-            if now is not None or found.version is None:
-                return now or found
+            if now is not None or document.version is None:
+                return now or document
 
     async def learn_around(self, document: TextDocument, first: int, end: int) -> None:
         """Get to know the secrets about some lines (0-based, half-open) of a text too long to be learnt
@@ -266,37 +266,37 @@ class Desk:
         if document.is_large:
             await asyncio.to_thread(self.snapshot().learn_around, document, first, end)
 
-    def was_shown(self, uri: str, wanted: Sequence[str] = ()) -> TextDocument | None:
+    def last_shown(self, uri: str, quotes: Sequence[str] = ()) -> TextDocument | None:
         """The text of a file as the model was shown it (`ShownDocuments.last`); None if it never was."""
-        return self.shown.last(uri, wanted)
+        return self.shown.last(uri, quotes)
 
     def changes_since_shown(
-        self, live: TextDocument, shown: TextDocument | None = None
+        self, document: TextDocument, shown: TextDocument | None = None
     ) -> tuple[TextChange, ...]:
         """What the user has done to a file since the model saw it, last or as `shown`; else nothing."""
-        shown = shown or self.was_shown(live.uri)
+        shown = shown or self.last_shown(document.uri)
         if shown is None:
             return ()
-        return changes_since_text(live, shown, noted_since(live, shown, self.workspace))
+        return changes_since_text(document, shown, noted_since(document, shown, self.workspace))
 
-    def pending_in(self, live: TextDocument) -> PendingView:
+    def pending_view(self, document: TextDocument) -> PendingView:
         """`live` with what this conversation has pending in it."""
         snapshot = self.snapshot()
-        hunks = [as_shown(hunk, snapshot, live.real) for hunk in self.ledger.live(live.uri)]
-        return PendingView.build(live, hunks, self.chat)
+        hunks = [as_shown(hunk, snapshot, document.real) for hunk in self.ledger.live(document.uri)]
+        return PendingView.build(document, hunks, self.chat)
 
-    def is_current(self, live: TextDocument, view: PendingView) -> bool:
+    def is_current(self, document: TextDocument, view: PendingView) -> bool:
         """Whether `live` is the text to edit still, and `view` what is pending in it."""
         return (
-            self.is_now(live)
-            and not self.ledger.blocks.shown_blocks(live.uri)
-            and self.pending_in(live).hunks == view.hunks
+            self.is_latest_text(document)
+            and not self.ledger.blocks.shown_blocks(document.uri)
+            and self.pending_view(document).hunks == view.hunks
         )
 
-    def is_now(self, live: TextDocument) -> bool:
+    def is_latest_text(self, document: TextDocument) -> bool:
         """Whether `live` is the text of its file still, as far as the editor tells."""
-        now = self.workspace.shown(live.uri)
-        return live.version is None if now is None else now == live
+        now = self.workspace.shown(document.uri)
+        return document.version is None if now is None else now == document
 
     def pending_file(self, name: str) -> Hunk | None:
         """The new file of that name that this conversation has pending, if it has one."""
@@ -306,56 +306,60 @@ class Desk:
             return None  # whoever asked for the file itself has said why
         return pending_file(self.ledger.live(uri), self.chat)
 
-    def draft(self, live: TextDocument, name: str, edit: TextEdit, summary: str) -> EditDraft:
+    def edit_draft(
+        self, document: TextDocument, name: str, edit: TextEdit, summary: str
+    ) -> EditDraft:
         """An edit of `live` as the ledger takes it, from this turn."""
         return EditDraft(
             turn=self.turn,
             chat=self.chat,
             author=self.author,
-            document=live,
+            document=document,
             name=name,
             edit=edit,
             summary=summary,
         )
 
-    def propose_ready(
-        self, ready: PreparedEdit | RejectedDraft, *, position: str, amends: tuple[str, ...] = ()
+    def propose_prepared(
+        self, prepared: PreparedEdit | RejectedDraft, *, position: str, amends: tuple[str, ...] = ()
     ) -> tuple[Hunk, ...]:
         """Propose what the gate was asked about before (`prepare_or_reject`), for the text as it is now.
 
         Args:
-            ready: What it said.
+            prepared: What it said.
             position: Where, for the user who is told of a refusal.
             amends: Own pending hunks that it takes the place of, and holds.
 
         Raises:
             ToolError: If the gate or the ledger refuses.
         """
-        name = ready.draft.name
-        with self.refusing(name, position):
-            if isinstance(ready, RejectedDraft):
-                raise ready.refused
-            if ready.authorized.protected:
-                ready = ready.with_caution(self.who_named(name))
+        name = prepared.draft.name
+        with self.reporting_refusals(name, position):
+            if isinstance(prepared, RejectedDraft):
+                raise prepared.refused
+            if prepared.authorized.protected:
+                prepared = prepared.with_caution(self.explain_source(name))
             try:
                 snapshot = self.snapshot()
-                ready = rebase_onto_blocks(ready, snapshot)
-                real = ready.draft.document if isinstance(ready.draft, EditDraft) else None
-                hunks = self.ledger.propose(ready, amends)
+                prepared = rebase_onto_blocks(prepared, snapshot)
+                real = prepared.draft.document if isinstance(prepared.draft, EditDraft) else None
+                hunks = self.ledger.propose(prepared, amends)
                 return tuple(as_shown(hunk, snapshot, real) for hunk in hunks)
             except HunkOverlap as overlap:
                 again = "To change what is pending, quote that text as `old_text`."
                 raise ToolError(f"{name!r}: {overlap}. {again}") from overlap
 
-    def who_named(self, *names: str) -> str:
+    def explain_source(self, *names: str) -> str:
         """A sentence for the user if somebody else has named one of these files; "" if nobody has, or the
         question is about that file, or the user's cursor is in it.
         """
         snapshot = self.snapshot()
         users = {snapshot.name_of(uri) for uri in (snapshot.asked, snapshot.activity.active) if uri}
-        return self.heard.told((name for name in names if name not in users), self.user_words)
+        return self.untrusted.explain_source(
+            (name for name in names if name not in users), self.user_words
+        )
 
-    def creation(self, located: Located, text: str, summary: str) -> CreateDraft:
+    def create_draft(self, located: Located, text: str, summary: str) -> CreateDraft:
         """A new file as the ledger takes it, from this turn."""
         return CreateDraft(
             turn=self.turn,
@@ -368,7 +372,7 @@ class Desk:
         )
 
     @contextmanager
-    def refusing(self, name: str, position: str) -> Iterator[None]:
+    def reporting_refusals(self, name: str, position: str) -> Iterator[None]:
         """Whatever the gate or the ledger refuses within is told to the model.
 
         Raises:
@@ -377,11 +381,11 @@ class Desk:
         try:
             yield
         except ProposalRefused as refused:
-            raise self.refuse(name, position, refused.refusal) from refused
+            raise self.record_refusal(name, position, refused.refusal) from refused
         except ReviewError as error:
             raise ToolError(f"{name!r}: {error}.") from error
 
-    def refuse(self, name: str, position: str, refusal: Refusal) -> ToolError:
+    def record_refusal(self, name: str, position: str, refusal: Refusal) -> ToolError:
         """The error that tells the model of a refusal, which is noted for the user; to be raised."""
         self.rejected.append(RejectedEdit(name, position, refusal.rule, refusal.message))
-        return RuleRefused(f"Refused by the rule {refusal.rule}: {refusal.for_model}")
+        return RefusedByRule(f"Refused by the rule {refusal.rule}: {refusal.for_model}")

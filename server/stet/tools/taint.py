@@ -28,20 +28,20 @@ MAX_CHARACTERS = 300_000
 """Of all that is remembered for one chat; more is forgotten from the oldest on."""
 
 
-def folded(text: str) -> str:
+def normalize_spelling(text: str) -> str:
     """`text` with one spelling of each name: case, width, slashes, `./` and `%2F` make no difference."""
     text = unquote(text) if "%" in text else text
     text = _UNSEEN.sub("", normalize_unicode("NFKC", text)).casefold()
     text = _HERE.sub("", _SLASHES.sub("/", text))
     for _ in range(_MAX_UPS):
-        text, found = _UP.subn("", text)
-        if not found:
+        text, n_replaced = _UP.subn("", text)
+        if not n_replaced:
             break
     return text
 
 
 @dataclass(slots=True)
-class OthersWords:
+class TaintTracker:
     """The texts of others that a chat's model was shown, with what they came from.
 
     They outlive the history that is sent: what a model has read once it may still act on.
@@ -52,7 +52,7 @@ class OthersWords:
 
     def add(self, source: str, text: str) -> None:
         """Note a text; `source` is told to the user, who knows it by that name."""
-        words = folded(text)
+        words = normalize_spelling(text)
         if not words.strip() or words in self._sources:
             return
         self._sources[words] = source
@@ -64,34 +64,36 @@ class OthersWords:
 
     def source_of(self, value: str, user_words: Sequence[str]) -> str:
         """What named `value`, or a word in it; "" if the user did, or nobody but the model."""
-        said = folded("\n".join(user_words))
-        whole = folded(value.strip()).rstrip("/")
-        if len(whole) < _LEAST or whole in said:
+        user_text = normalize_spelling("\n".join(user_words))
+        whole = normalize_spelling(value.strip()).rstrip("/")
+        if len(whole) < _LEAST or whole in user_text:
             return ""
-        words = [word.rstrip("/") for word in _WORD.findall(whole) if word.rstrip("/") not in said]
-        for wanted in dict.fromkeys((whole, *words)):
+        words = [
+            word.rstrip("/") for word in _WORD.findall(whole) if word.rstrip("/") not in user_text
+        ]
+        for name in dict.fromkeys((whole, *words)):
             for text, source in self._sources.items():
                 # A file does not name itself: its result only repeats what it was asked for.
-                if wanted in text and wanted != folded(source):
+                if name in text and name != normalize_spelling(source):
                     return source
         return ""
 
-    def told(self, values: Iterable[str], user_words: Sequence[str]) -> str:
+    def explain_source(self, values: Iterable[str], user_words: Sequence[str]) -> str:
         """A sentence for the user on the first of the values that others named; "" if none is."""
         for value in values:
             if source := self.source_of(value, user_words):
-                shown = " ".join(value.split())
-                shown = shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}…"
-                return f"{shown!r} was named by {source}, not by you."
+                excerpt = " ".join(value.split())
+                excerpt = excerpt if len(excerpt) <= _MAX_SHOWN else f"{excerpt[:_MAX_SHOWN]}…"
+                return f"{excerpt!r} was named by {source}, not by you."
         return ""
 
 
-def source_of_call(tool: str, arguments: object) -> str:
+def describe_call_source(tool: str, arguments: object) -> str:
     """What the result of a call is by the name that the user knows: a file, a page, else the tool."""
     if isinstance(arguments, dict):
         for name in ("file", "url"):
-            if isinstance(given := arguments.get(name), str) and given.strip():
-                return " ".join(given.split())[:_MAX_SHOWN]
-        if tool == "execute_command" and isinstance(given := arguments.get("name"), str):
-            return f"the output of {given[:_MAX_SHOWN]!r}"
+            if isinstance(argument := arguments.get(name), str) and argument.strip():
+                return " ".join(argument.split())[:_MAX_SHOWN]
+        if tool == "execute_command" and isinstance(argument := arguments.get("name"), str):
+            return f"the output of {argument[:_MAX_SHOWN]!r}"
     return f"a result of {tool}"

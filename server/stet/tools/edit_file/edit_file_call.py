@@ -4,7 +4,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from stet.tools.base import Params
+from stet.tools.tool import Params
 
 
 class EditFile(Params):

@@ -5,8 +5,8 @@ model has never seen, and can carry none anywhere else. Everything behind this w
 it is, so a quote with a mark is found as leniently as any other.
 """
 
-from stet.tools.edit_file.call import EditFile
-from stet.tools.errors import ToolError
+from stet.tools.edit_file.edit_file_call import EditFile
+from stet.tools.tool_errors import ToolError
 from stet.workspace.redactor import MARK_PREFIX, Redactor, UnknownMark
 
 
@@ -15,7 +15,7 @@ def has_marks(call: EditFile) -> bool:
     return any(MARK_PREFIX in text for text in (call.old_text, call.new_text, call.content) if text)
 
 
-def restored(call: EditFile, file: str, redactor: Redactor) -> EditFile:
+def restore_secrets(call: EditFile, file: str, redactor: Redactor) -> EditFile:
     """The call with what its marks stand for.
 
     Args:
@@ -28,11 +28,11 @@ def restored(call: EditFile, file: str, redactor: Redactor) -> EditFile:
     """
     texts = {"old_text": call.old_text, "new_text": call.new_text, "content": call.content}
     try:
-        found = {
+        n_restored = {
             name: redactor.restore(text, file) for name, text in texts.items() if text is not None
         }
     except UnknownMark as error:
         raise ToolError(f"{call.file!r}: {error}") from error
-    if all(found[name] == texts[name] for name in found):
+    if all(n_restored[name] == texts[name] for name in n_restored):
         return call
-    return call.model_copy(update=found)
+    return call.model_copy(update=n_restored)

@@ -22,11 +22,11 @@ class ToolError(Exception):
     """The call failed; the message tells the model its next step."""
 
 
-class RuleRefused(ToolError):
-    """A rule of the user's refuses it; the refusal is noted for the user (`Desk.refuse`)."""
+class RefusedByRule(ToolError):
+    """A rule of the user's refuses it; the refusal is noted for the user (`ToolContext.record_refusal`)."""
 
 
-class HeldBack(ToolError):
+class BatchFailed(ToolError):
     """Nothing is wrong with the edit, but it was sent together with one that failed."""
 
 
@@ -34,13 +34,13 @@ class UserDeclined(ToolError):
     """The user said no, so nothing was done: no failure, the call is `canceled`."""
 
 
-class NotOffered(ToolError):
+class ToolUnavailable(ToolError):
     """There is no such tool now: the message lists the model's, and the user has a sentence of their own.
 
     Attributes:
-        shown: For the user.
+        user_message: For the user.
     """
 
-    def __init__(self, message: str, shown: str) -> None:
+    def __init__(self, message: str, user_message: str) -> None:
         super().__init__(message)
-        self.shown = shown
+        self.user_message = user_message

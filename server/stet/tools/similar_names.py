@@ -4,8 +4,8 @@ import asyncio
 import difflib
 from itertools import islice
 
-from stet.tools.desk import Desk
-from stet.tools.errors import ToolError
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError
 from stet.workspace.snapshot import NotShown, Snapshot
 
 MAX_FILES = 10_000
@@ -16,7 +16,7 @@ _MAX_LENGTH = 200
 _CUTOFF = 0.7
 
 
-async def with_near_names(error: ToolError, name: str, desk: Desk) -> ToolError:
+async def with_suggestions(error: ToolError, name: str, ctx: ToolContext) -> ToolError:
     """Give the error for a file that is not there, with the names that are like its own.
 
     Only files that may be shown are named. Any other error is given back as it is.
@@ -24,13 +24,13 @@ async def with_near_names(error: ToolError, name: str, desk: Desk) -> ToolError:
     cause = error.__cause__
     if not isinstance(cause, NotShown) or cause.rule != "missing":
         return error
-    near = await asyncio.to_thread(near_names, name, desk.snapshot())
-    told = "Did you mean " + " or ".join(map(repr, near)) + "?" if near else ""
-    told = told or "`list_files` gives the names."
-    return ToolError(f"{error} {told}")
+    suggestions = await asyncio.to_thread(similar_names, name, ctx.snapshot())
+    hint = "Did you mean " + " or ".join(map(repr, suggestions)) + "?" if suggestions else ""
+    hint = hint or "`list_files` gives the names."
+    return ToolError(f"{error} {hint}")
 
 
-def near_names(name: str, snapshot: Snapshot) -> list[str]:
+def similar_names(name: str, snapshot: Snapshot) -> list[str]:
     """Names of files that are like a name, the most like first: those of the same last part, then those
     whose last part is spelt nearly so. Asks the disk.
     """
@@ -40,10 +40,10 @@ def near_names(name: str, snapshot: Snapshot) -> list[str]:
     for located in islice(snapshot.walk(), MAX_FILES):
         by_last.setdefault(located.name.rpartition("/")[2].casefold(), []).append(located.name)
     like = difflib.get_close_matches(last, by_last, MAX_NAMES, _CUTOFF)
-    found: list[str] = []
-    for one in dict.fromkeys((last, *like)):
-        found += sorted(
-            by_last.get(one, ()),
+    names: list[str] = []
+    for last_part in dict.fromkeys((last, *like)):
+        names += sorted(
+            by_last.get(last_part, ()),
             key=lambda each: -difflib.SequenceMatcher(None, path, each.casefold()).ratio(),
         )
-    return found[:MAX_NAMES]
+    return names[:MAX_NAMES]

@@ -1,0 +1,400 @@
+"""The calls of one answer that edit one file: looked for ahead, and proposed as one edit.
+
+A call that a rule refuses takes no other with it. One whose place can't be found holds all of them
+back, so that the model sends them again, but in the last round, when it can't.
+"""
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from stet.review.authorization import authorize
+from stet.review.edit_instruction import InvalidInstruction
+from stet.review.edit_resolver import (
+    MergedEdit,
+    QuotedEdit,
+    ResolvedEdit,
+    first_conflict,
+    merge_edits,
+    resolve_position,
+    resolve_quote,
+)
+from stet.review.pending_view import PendingView
+from stet.review.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
+from stet.review.proposal import Hunk, HunkState
+from stet.review.rules import ProposalRefused
+from stet.review.shown_documents import changes_since_text, latest_with, noted_since
+from stet.text.document import TextDocument
+from stet.text.edit import OverlapError
+from stet.text.match import MatchError
+from stet.text.position import Range
+from stet.text.shown_text import ShownText
+from stet.tools.edit_file.edit_file_call import EditFile
+from stet.tools.edit_file.rebased_edit import rebase_prepared, shift_range
+from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import BatchFailed, RefusedByRule, ToolError
+
+_LARGE_TEXT = 100_000
+"""Characters from which on a text is not looked through on the event loop."""
+_MAX_NAMED = 100
+"""Hunks named in one answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class _CallEdit:
+    """What a call does.
+
+    Attributes:
+        part: The same as one edit with the pending hunks that it changes.
+        lines: The whole lines of the text as it is that it changes.
+        refusal: Why it would not pass the gate alone.
+    """
+
+    edit: ResolvedEdit
+    part: MergedEdit
+    lines: tuple[Range, ...]
+    refusal: ProposalRefused | None
+
+
+@dataclass(frozen=True, slots=True)
+class _BatchPlan:
+    """What is to be proposed.
+
+    Attributes:
+        numbers: The calls (0-based) that it holds.
+        resolved: What each of them does.
+        merged: All of them as one edit.
+        amends: Ids of the pending hunks that it takes the place of.
+        prepared: What the gate says of it; None if it changes nothing.
+    """
+
+    numbers: tuple[int, ...]
+    resolved: tuple[_CallEdit, ...]
+    merged: MergedEdit
+    amends: tuple[str, ...]
+    prepared: PreparedEdit | RejectedDraft | None
+
+
+class EditBatch:
+    """Calls that edit one file as it is now.
+
+    Args:
+        ctx: Where they work.
+        doc: The file.
+        calls: In order.
+        new: The pending hunk that makes the file, if it is not there yet; `doc` is its text.
+    """
+
+    def __init__(
+        self, ctx: ToolContext, doc: TextDocument, calls: Sequence[EditFile], new: Hunk | None
+    ) -> None:
+        self._ctx = ctx
+        self._doc = doc
+        self._calls = calls
+        self._new = new
+        self._view = PendingView(doc, ()) if new else ctx.pending_view(doc)
+        # What the workspace knows is asked here, for it belongs to the event loop.
+        self._text_versions = tuple(
+            (shown, noted_since(doc, shown, ctx.workspace)) for shown in ctx.shown.texts_of(doc.uri)
+        )
+        self._shown_texts: dict[str, ShownText] = {}
+        self._rules = replace(ctx.rules, path_status=cache(ctx.rules.path_status))
+        self._inspect = ctx.rules.prefetch_status((doc.uri,))
+        self._located = ctx.locate(calls[0].file) if new else None
+        self._resolved: list[_CallEdit | MatchError | InvalidInstruction] = []
+        self._conflicts: list[tuple[int, ...]] = []
+        self._plan: _BatchPlan | None = None
+        self._is_resolved = False
+
+    def _shown_text(self, call: EditFile) -> TextDocument | None:
+        """The text that a call is about, as the model was shown it."""
+        quotes: tuple[str, ...] = ()
+        if call.old_text is not None and call.new_text is not None:
+            quotes = QuotedEdit(call.old_text, call.new_text).candidate_texts()
+        shown = latest_with([text for text, _ in self._text_versions], quotes)
+        if shown is not None and shown.content_hash not in self._shown_texts:
+            noted = next(noted for text, noted in self._text_versions if text is shown)
+            changes = changes_since_text(self._doc, shown, noted)
+            view = None if changes or shown.text != self._doc.text else self._view.normalized_live
+            self._shown_texts[shown.content_hash] = ShownText(shown.text, changes, view)
+        return shown
+
+    def resolve(self) -> None:
+        """Look for all of it ahead, in a worker thread: it takes long, and asks the disk."""
+        self._rules = self._inspect()
+        self._resolve_all()
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the text is what it was when this was made."""
+        if self._new is not None:
+            return self._ctx.pending_file(self._calls[0].file) == self._new
+        return self._ctx.is_current(self._doc, self._view)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it takes so long to look for them that it must not be done on the event loop."""
+        sent = sum(len(call.content) + len(call.old_text or "") for call in self._calls)
+        return len(self._doc.text) + sent > _LARGE_TEXT
+
+    def rebase(self) -> bool:
+        """Carry what was found past what the user has typed elsewhere in a very long text meanwhile.
+
+        Returns:
+            Whether it can be proposed now; also where there is only to say why nothing can.
+        """
+        if not self._doc.is_large or self._new is not None:
+            return False
+        if self._plan is None:
+            return True
+        return self._rebase_plan(self._plan)
+
+    def _rebase_plan(self, plan: _BatchPlan) -> bool:
+        ctx, doc = self._ctx, self._doc
+        now = ctx.workspace.shown(doc.uri)
+        changes = None if now is None else noted_since(now, doc, ctx.workspace)
+        is_edit = isinstance(plan.prepared, PreparedEdit) and not plan.amends
+        if not is_edit or now is None or changes is None:
+            return False
+        assert isinstance(plan.prepared, PreparedEdit)
+        prepared = rebase_prepared(plan.prepared, changes, now)
+        if prepared is None:
+            return False
+        resolved = []
+        for call in plan.resolved:
+            places = [shift_range(place, changes) for place in call.lines]
+            resolved.append(replace(call, lines=tuple(place for place in places if place)))
+        self._plan = replace(plan, resolved=tuple(resolved), prepared=prepared)
+        self._doc, self._view = now, ctx.pending_view(now)
+        return True
+
+    def outcomes(self) -> tuple[str | ToolError, ...]:
+        """What came of each call."""
+        if not self._is_resolved:
+            self._resolve_all()
+        errors: dict[int, ToolError] = {}
+        refused: dict[int, ToolError] = {}
+        for n, (call, resolved) in enumerate(zip(self._calls, self._resolved, strict=True)):
+            if not isinstance(resolved, _CallEdit):
+                errors[n] = ToolError(f"{call.file!r}: {resolved}")
+            elif resolved.refusal is not None:
+                refusal = resolved.refusal.refusal
+                refused[n] = self._ctx.record_refusal(call.file, position_of(call), refusal)
+        for numbers in self._conflicts:
+            errors |= dict.fromkeys(self._dropped_calls(numbers), self._overlap_error(numbers))
+        if self._plan is None:
+            return fail_all(errors | refused, self._calls)
+        try:
+            proposed = self._propose(self._plan)
+        except ToolError as error:
+            against = dict.fromkeys(self._plan.numbers, error)
+            return fail_all(errors | refused | against, self._calls)
+        others = " The other edits of this file in this answer were proposed."
+        refusals = {n: RefusedByRule(f"{why}{others}") for n, why in refused.items()}
+        by_number = errors | refusals | dict(zip(self._plan.numbers, proposed, strict=True))
+        return tuple(by_number[n] for n in range(len(self._calls)))
+
+    def _dropped_calls(self, numbers: tuple[int, ...]) -> tuple[int, ...]:
+        """Of calls that overlap, those that are not proposed: in the last round the first one is."""
+        return numbers[1:] if self._ctx.is_last_round else numbers
+
+    def _resolve_all(self) -> None:
+        """Find what each call does, or why its place can't be found; and what all of them do."""
+        self._resolved, self._conflicts, self._plan = [], [], None
+        for call in self._calls:
+            try:
+                self._resolved.append(self._resolve_call(call, self._shown_text(call)))
+            except (MatchError, InvalidInstruction) as error:
+                self._resolved.append(error)
+        # A refused edit takes no other with it; a missing place may be found when all are sent again.
+        if self._ctx.is_last_round or all(isinstance(one, _CallEdit) for one in self._resolved):
+            self._plan_valid_calls()
+        self._is_resolved = True
+
+    def _plan_valid_calls(self) -> None:
+        """Plan the calls that may be proposed as one edit; those that overlap are noted."""
+        resolved = {
+            n: one
+            for n, one in enumerate(self._resolved)
+            if isinstance(one, _CallEdit) and not one.refusal
+        }
+        while resolved:
+            edits = [one.edit for one in resolved.values()]
+            try:
+                self._plan = self._create_plan(resolved, merge_edits(edits, self._view))
+            except OverlapError:
+                numbers = tuple(resolved)
+                clashing = tuple(numbers[k] for k in first_conflict(edits, self._view))
+                self._conflicts.append(clashing)
+                if not self._ctx.is_last_round:
+                    return
+                resolved = {n: one for n, one in resolved.items() if n not in clashing[1:]}
+            else:
+                return
+
+    def _create_plan(self, resolved: Mapping[int, _CallEdit], merged: MergedEdit) -> _BatchPlan:
+        """The calls that are taken as one edit, as the gate has it."""
+        numbers, calls = tuple(resolved), tuple(resolved.values())
+        changing = [n for n, one in resolved.items() if one.lines or merged.amends]
+        if not changing:
+            return _BatchPlan(numbers, calls, merged, (), None)
+        offset = self._doc.offset_at
+        notes = tuple(
+            (
+                offset(place.start),
+                offset(place.end),
+                self._calls[n].summary or _summary(self._calls[n]),
+            )
+            for n, one in resolved.items()
+            for place in one.lines
+        )
+        summaries = dict.fromkeys(note for _, _, note in notes)
+        name, summary = self._calls[changing[0]].file, "; ".join(summaries)
+        if self._located is not None:
+            text = merged.edit.apply(self._doc.text)
+            creation = self._ctx.create_draft(self._located, text, summary)
+            return _BatchPlan(numbers, calls, merged, (), prepare_or_reject(creation, self._rules))
+        draft = self._ctx.edit_draft(self._doc, name, merged.edit, summary)
+        if len(summaries) > 1:
+            draft = replace(draft, notes=notes)
+        repeated = self._view.repeated(merged.edit, self._ctx.turn, merged.amends)
+        amends = (*merged.amends, *repeated)
+        return _BatchPlan(numbers, calls, merged, amends, prepare_or_reject(draft, self._rules))
+
+    def _resolve_call(self, call: EditFile, shown: TextDocument | None) -> _CallEdit:
+        """What a call does.
+
+        Raises:
+            MatchError, InvalidInstruction: If its place can't be found.
+        """
+        shown_text = self._shown_texts[shown.content_hash] if shown else None
+        if call.position is None:
+            edit = self._resolve_quote(call, shown_text)
+        else:
+            edit = self._by_position(call, shown, shown_text)
+        merged = merge_edits([edit], self._view)
+        places = tuple(place for place, _ in self._view.hunks_of(merged.edit))
+        refused = None
+        if len(self._calls) > 1 and self._new is None:
+            try:
+                _ = authorize(
+                    self._ctx.edit_draft(self._doc, call.file, merged.edit, ""), self._rules
+                )
+            except ProposalRefused as against:
+                refused = against
+        return _CallEdit(edit, merged, places, refused)
+
+    def _resolve_quote(self, call: EditFile, shown_text: ShownText | None) -> ResolvedEdit:
+        assert call.old_text is not None
+        assert call.new_text is not None
+        quote = QuotedEdit(call.old_text, call.new_text, replace_all=call.replace_all)
+        return resolve_quote(quote, self._view, shown_text)
+
+    def _by_position(
+        self, call: EditFile, shown: TextDocument | None, seen: ShownText | None
+    ) -> ResolvedEdit:
+        assert call.position is not None
+        if shown is None or seen is None:
+            raise InvalidInstruction(
+                "You have not been shown this file, so its line numbers mean nothing yet. Read it "
+                "first, or use old_text and new_text."
+            )
+        return resolve_position(call.position, call.content, self._doc, shown, seen.changes)
+
+    def _overlap_error(self, numbers: tuple[int, ...]) -> ToolError:
+        named = [f"{n + 1} ({position_of(self._calls[n])!r})" for n in numbers]
+        return ToolError(
+            f"{self._calls[0].file!r}: edits {' and '.join(named)} of this answer overlap; put the "
+            "changes of that place into one call."
+        )
+
+    def _propose(self, plan: _BatchPlan) -> tuple[str, ...]:
+        """Propose what is planned as one edit; what each of its calls is told.
+
+        Raises:
+            ToolError: If the gate or the ledger refuses.
+        """
+        calls = [self._calls[n] for n in plan.numbers]
+        if plan.prepared is None:
+            return tuple(_no_change(call) for call in calls)
+        call = next(
+            one
+            for one, own in zip(calls, plan.resolved, strict=True)
+            if own.lines or plan.merged.amends
+        )
+        position = "create" if self._new else position_of(call)
+        hunks = self._ctx.propose_prepared(plan.prepared, position=position, amends=plan.amends)
+        if self._new is not None:
+            return tuple(describe_new(each.file, hunks[0]) for each in calls)
+        return tuple(
+            self._report(call, one.part.amends, [hunk for hunk in hunks if _is_of(hunk, one.lines)])
+            for call, one in zip(calls, plan.resolved, strict=True)
+        )
+
+    def _report(self, call: EditFile, amends: tuple[str, ...], hunks: list[Hunk]) -> str:
+        """What became of one call."""
+        text = ""
+        if hunks:
+            places = ", ".join(
+                f"{hunk.id} at line {hunk.range.start.line + 1} ({hunk.kind})"
+                for hunk in hunks[:_MAX_NAMED]
+            )
+            if len(hunks) > _MAX_NAMED:
+                places += f" and {len(hunks) - _MAX_NAMED} more, up to {hunks[-1].id},"
+            text = (
+                f"Proposed {places} in {call.file}. They wait for the user; the file itself is "
+                "unchanged, so its line numbers stay as shown.\n"
+            )
+        now = [self._ctx.ledger.hunk(hunk.id) for hunk in self._view.hunks]
+        by = {f"replaced by {hunk.id}" for hunk in hunks}
+        replaced = ", ".join(hunk.id for hunk in now if hunk.reason in by)
+        if replaced:
+            text += f"No longer proposed, because this takes its place: {replaced}.\n"
+        withdrawn = [hunk.id for hunk in now if hunk.state is HunkState.WITHDRAWN]
+        if taken_back := ", ".join(hunk_id for hunk_id in withdrawn if hunk_id in amends):
+            text += f"No longer proposed: {taken_back}.\n"
+        return text or _no_change(call)
+
+
+def fail_all(
+    errors: Mapping[int, ToolError], calls: Sequence[EditFile | ToolError]
+) -> tuple[ToolError, ...]:
+    """Nothing was proposed, because of `errors` by the number of the call, from 0."""
+    if len(calls) == 1 or all(isinstance(error, RefusedByRule) for error in errors.values()):
+        return tuple(error for _, error in sorted(errors.items()))
+    n, error = min((k, one) for k, one in errors.items() if not isinstance(one, RefusedByRule))
+    reason = str(error).partition("\n")[0]
+    again = f"None of the {len(calls)} edits of this file in this answer was proposed; send all of them again."
+    held_back = BatchFailed(f"Edit {n + 1} of this file failed: {reason} {again}")
+    return tuple(
+        one
+        if isinstance(one := errors.get(k, held_back), BatchFailed | RefusedByRule)
+        else ToolError(f"{one} {again}")
+        for k in range(len(calls))
+    )
+
+
+def _is_of(hunk: Hunk, places: Sequence[Range]) -> bool:
+    """Whether a hunk stems from an edit of `places`, which are disjoint and in order."""
+    at = bisect_left(places, hunk.range.start, key=lambda place: place.end)
+    return at < len(places) and places[at].start <= hunk.range.end
+
+
+def _no_change(call: EditFile) -> str:
+    return f"{call.file} already says so; nothing to do.\n"
+
+
+def position_of(params: EditFile) -> str:
+    """Where, as the model said it: the position, or the first line of what is replaced."""
+    return params.position or (params.old_text or "").strip().partition("\n")[0][:80]
+
+
+def _summary(params: EditFile) -> str:
+    what = params.position or "replace text"
+    return f"Edit {params.file}: {what}"
+
+
+def describe_new(file: str, hunk: Hunk) -> str:
+    """What a call is told of the new file that was proposed."""
+    return f"Proposed {hunk.id}: the new file {file}. It waits for the user.\n"
