@@ -255,7 +255,7 @@ def controls_act(put: Put) -> None:
 @weakness
 def tags_forged(put: Put) -> None:
     """Our own tags stand in the text of others."""
-    put("stet.context.tags", "_OWN_TAG", _NEVER)
+    put("stet.context.context_tags", "_STET_TAG", _NEVER)
 
 
 @weakness

@@ -3,7 +3,7 @@
 import json
 import re
 
-from stet.context.tags import NAMES, harmless
+from stet.context.context_tags import NAMES, escape_tags
 from stet.text.spoofing import BAR
 from tests.attacks.obedient import Obedient, Order, order, written
 from tests.attacks.registry import Result, attack
@@ -81,7 +81,7 @@ async def role_forging(stage: Stage) -> Result:
     result = await control_tokens(stage)
     texts = [*forged(stage), *TEMPLATES]
     with weakened(stage.weakness):
-        effects = [f"stands as it is: {text}" for text in texts if _TAG.search(harmless(text))]
+        effects = [f"stands as it is: {text}" for text in texts if _TAG.search(escape_tags(text))]
     result.add(len(texts), effects, whole=False)
     for n, text in enumerate(texts):
         stage.put(f"f{n}.md", f"# A {text}\n\n{text}\n")

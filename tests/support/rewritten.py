@@ -4,7 +4,7 @@ turn, text, table = await rewritten("one two\\n", "two", fenced("TWO"))
 """
 
 from stet.agent.turn import Ask, Mode, Turn
-from stet.context.builder import Place
+from stet.context.context_builder import EditorLocation
 from stet.llm.messages import Completion
 from stet.llm.scripted_model import Reply, say
 from stet.settings.values import Settings
@@ -33,7 +33,7 @@ def begin(
     if isinstance(selected, str):
         at = text.index(selected)
         selected = range_at(text, at, at + len(selected))
-    place = Place(f"file://{path}", selected)
+    place = EditorLocation(f"file://{path}", selected)
     ask = Ask(prompt=prompt, mode=Mode.REWRITE, place=place, chat="main")
     return table, table.agent.ask(ask).id
 

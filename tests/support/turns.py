@@ -17,7 +17,7 @@ from stet.agent.events import AgentEvent, TurnEnded
 from stet.agent.models import ModelSource
 from stet.agent.scope import rules_for
 from stet.agent.turn import Ask, Mode, Turn
-from stet.context.builder import Place
+from stet.context.context_builder import EditorLocation
 from stet.llm.model import Model
 from stet.llm.scripted_model import Reply, ScriptedModel
 from stet.lsp.tasks import Tasks
@@ -96,7 +96,7 @@ class Table:
     ) -> str:
         """Ask, from lines (1-based, included) of a file; gives the turn's id."""
         selected = Range(Position(lines[0] - 1, 0), Position(lines[1], 0)) if lines else None
-        place = Place(uri_at(file) if file else None, selected)
+        place = EditorLocation(uri_at(file) if file else None, selected)
         ask = Ask(
             prompt=prompt, mode=mode, place=place, chat=chat, disabled_tools=frozenset(disabled)
         )
@@ -159,7 +159,7 @@ def make_tool_context(
     workspace: Workspace, *, mode: Mode = Mode.AGENT, asked: str | None = FILE
 ) -> ToolContext:
     """The desk of a turn asked from a file."""
-    place = Place(uri_at(asked) if asked else None)
+    place = EditorLocation(uri_at(asked) if asked else None)
     ask = Ask(prompt="Do it", mode=mode, place=place, chat="main")
     shown = ShownDocuments()
     rules = rules_for(ask, workspace, shown)

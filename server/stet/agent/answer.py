@@ -31,12 +31,12 @@ from stet.agent.session import Opening, Session
 from stet.agent.small.work import preview_small, run_small
 from stet.agent.toolbox import Toolbox, tools_for
 from stet.agent.turn import Ask, Mode, Turn
-from stet.context.attaching import scoped
-from stet.context.builder import Context, build_context
-from stet.context.natural_language import language_of_workspace
+from stet.context.attachment_lookup import with_scope
+from stet.context.context_builder import Context, build_context
+from stet.context.context_values import ContextSection
+from stet.context.natural_language import detect_workspace_language
 from stet.context.project_instructions import NAME, project_instructions
-from stet.context.sections.since_last_turn import since_last_turn, unchanged
-from stet.context.values import Section
+from stet.context.sections.since_last_turn_section import cut_off, since_last_turn_section
 from stet.index.link_scan import LinkCache, scan_links
 from stet.index.search_query import Searcher
 from stet.index.word_search import WordSearcher
@@ -77,7 +77,7 @@ class _Seen:
 
     context: Context
     news: FeedbackDelta
-    since: Section | None
+    since: ContextSection | None
     linked: tuple[str, ...]
     manner: Manner
     active: str
@@ -276,7 +276,7 @@ class Answerer:
     def _looking(self, ask: Ask, session: Session) -> Callable[[], _Seen]:
         """A look at the world as it is now; it may be carried out in another thread."""
         attachments = self._with_attached(ask).attachments or Attachments()
-        snapshot = scoped(self._workspace.snapshot().asked_about(ask.place.uri), attachments)
+        snapshot = with_scope(self._workspace.snapshot().asked_about(ask.place.uri), attachments)
         hunks, heard = self._ledger.hunks(chat=ask.chat), session.heard
         before = session.active
         uri = ask.place.uri or snapshot.activity.active
@@ -293,7 +293,7 @@ class Answerer:
                 for document in context.shown:  # whole, as a part of a key can't be told by itself
                     if not document.is_large:
                         snapshot.redactor.learn(document.text)
-                for stretch in context.stretches:
+                for stretch in context.line_ranges:
                     snapshot.learn_around(*stretch)
             active = ask.place.uri or snapshot.activity.active
             news = collect_feedback(snapshot, hunks, heard)
@@ -303,9 +303,9 @@ class Answerer:
             return _Seen(
                 context,
                 news,
-                since_last_turn(
+                since_last_turn_section(
                     news,
-                    redactor.excerpt if redactor else unchanged,
+                    redactor.excerpt if redactor else cut_off,
                     moved,
                     [as_shown(hunk, snapshot) for hunk in waiting],
                 ),
@@ -329,7 +329,7 @@ class Answerer:
         """How the model is to be, for a question about the document `uri`. Blocks on the disk."""
         roots = snapshot.roots
         if roots not in self._languages:  # looked for once: the prompt's beginning stays the same
-            self._languages[roots] = language_of_workspace(snapshot)
+            self._languages[roots] = detect_workspace_language(snapshot)
         return Manner(
             snapshot.settings.agent.character,
             self._languages[roots],
@@ -383,6 +383,6 @@ def _as_text(message: Message) -> str:
     return "\n".join(part for part in (message.content, *calls) if part)
 
 
-def told_first(section: Section | None) -> str:
+def told_first(section: ContextSection | None) -> str:
     """What stands before a question: what became of the answers to those before."""
     return f"{section.text}\n" if section else ""

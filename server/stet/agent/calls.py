@@ -9,7 +9,7 @@ from stet.agent.lifecycle import ToolRun, ToolState
 from stet.agent.stuck import Watch
 from stet.agent.toolbox import Outcome, Toolbox, parsed
 from stet.agent.turn import Turn
-from stet.context.tags import harmless
+from stet.context.context_tags import escape_tags
 from stet.llm.messages import Completion, Message, StopReason, ToolCall
 from stet.tools.question import Question
 from stet.tools.taint import describe_call_source
@@ -73,7 +73,7 @@ class Calls:
             watch.saw(call, outcome.error)
             # Most of it was written by others: none of it may look like a section of ours.
             ctx.untrusted.add(describe_call_source(call.name, parsed(call)), outcome.text)
-            text = outcome.text if outcome.of_sections else harmless(outcome.text)
+            text = outcome.text if outcome.of_sections else escape_tags(outcome.text)
             messages.append(Message("tool", text, tool_call_id=call.id))
         return self._turn
 

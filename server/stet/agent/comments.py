@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 
 from stet.agent.errors import TurnFailed
 from stet.agent.turn import MODES, REMOVAL, Ask, CommentPlace, Turn, TurnState
-from stet.context.builder import Place
-from stet.context.tags import on_one_line
+from stet.context.context_builder import EditorLocation
+from stet.context.context_tags import single_line
 from stet.review.pending_view import Amendment, PendingView
 from stet.review.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
 from stet.review.rules import EditRules
@@ -92,7 +92,7 @@ async def take(ask: Ask, comment: CommentPlace, workspace: Workspace) -> tuple[A
             ask,
             prompt=instruction.text,
             mode=MODES[instruction.marker],
-            place=Place(comment.uri, selected, caret=selected.start),
+            place=EditorLocation(comment.uri, selected, caret=selected.start),
         ),
         taken,
     )
@@ -102,7 +102,7 @@ def told(prompt: str, taken: Taken | None) -> str:
     """The question as the model is asked it: of a comment, that it is one."""
     if taken is None:
         return prompt
-    return prompt + _TOLD.format(name=on_one_line(taken.name), line=taken.range.start.line + 1)
+    return prompt + _TOLD.format(name=single_line(taken.name), line=taken.range.start.line + 1)
 
 
 async def propose_removal(turn: Turn, ctx: ToolContext, taken: Taken) -> Turn:

@@ -1,7 +1,7 @@
 """The files that are being edited, as they are now: what a model must not know by a summary only."""
 
 from stet.agent.compaction import MARK
-from stet.context.tags import harmless, on_one_line
+from stet.context.context_tags import escape_tags, single_line
 from stet.review.proposal import OPEN
 from stet.tools.read_file import READ_FILE, ReadFile
 from stet.tools.tool_context import ToolContext
@@ -26,10 +26,10 @@ async def files_at_work(ctx: ToolContext, most: int) -> str:
     for uri in list(dict.fromkeys(reversed(uris)))[:MAX_FILES]:
         name = snapshot.name_of(uri)
         try:
-            text = harmless(await READ_FILE.run(ReadFile(file=name), ctx))
+            text = escape_tags(await READ_FILE.run(ReadFile(file=name), ctx))
         except ToolError:
             continue  # gone, or not to be shown any more
-        shown = on_one_line(name)
+        shown = single_line(name)
         if len(text) > most:
             parts.append(f"{shown}: too long to stand here. Read it before you edit it again.")
             continue

@@ -4,8 +4,8 @@ import asyncio
 import dataclasses
 from collections.abc import Awaitable, Callable
 
-from stet.context.attaching import scoped
-from stet.context.builder import Context, Place, build_context
+from stet.context.attachment_lookup import with_scope
+from stet.context.context_builder import Context, EditorLocation, build_context
 from stet.index.link_scan import scan_links
 from stet.text.bounded_output import MAX_CHARACTERS
 from stet.tools.tool_context import ToolContext
@@ -18,7 +18,7 @@ _TRIES = 6
 
 
 def look_from(
-    ctx: ToolContext, asked: Place, attachments: Attachments | None = None
+    ctx: ToolContext, asked: EditorLocation, attachments: Attachments | None = None
 ) -> Callable[[], Awaitable[str]]:
     """What `ToolContext.current_context` is for a question asked at `asked`, with what was attached to it.
 
@@ -29,7 +29,7 @@ def look_from(
     async def look() -> str:
         # The snapshot is taken here: the workspace belongs to the event loop.
         with_it = attachments or Attachments()
-        snapshot = scoped(ctx.snapshot(), with_it)
+        snapshot = with_scope(ctx.snapshot(), with_it)
         place = _now_at(snapshot, asked)
         context = await asyncio.to_thread(_fitting, snapshot, place, ctx, with_it)
         for document in context.shown:
@@ -43,18 +43,18 @@ def look_from(
     return look
 
 
-def _now_at(snapshot: Snapshot, asked: Place) -> Place:
+def _now_at(snapshot: Snapshot, asked: EditorLocation) -> EditorLocation:
     """Where the user is now; the place asked from where the editor has told nothing newer."""
     active = snapshot.activity.active
     uri = asked.uri if active is None else active
     is_same = uri is not None and asked.uri is not None and canonical(uri) == canonical(asked.uri)
     if is_same and uri is not None and snapshot.activity.selection_of(uri) is None:
         return asked
-    return Place(uri)
+    return EditorLocation(uri)
 
 
 def _fitting(
-    snapshot: Snapshot, place: Place, ctx: ToolContext, attachments: Attachments
+    snapshot: Snapshot, place: EditorLocation, ctx: ToolContext, attachments: Attachments
 ) -> Context:
     """The context, with less of each file until it fits into a tool's answer. Blocks on the disk."""
     settings = snapshot.settings

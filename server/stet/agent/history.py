@@ -12,7 +12,7 @@ from itertools import groupby
 
 from stet.agent.lifecycle import ToolRun, ToolState
 from stet.agent.turn import Turn, time_of
-from stet.context.tags import element, on_one_line
+from stet.context.context_tags import element, single_line
 from stet.llm.messages import Message, Usage
 from stet.review.proposal import Hunk
 
@@ -238,6 +238,6 @@ def _named(run: ToolRun) -> str:
 
 
 def _listed(entries: Sequence[str]) -> str:
-    shown = [on_one_line(entry)[:MAX_ENTRY] for entry in entries[:MAX_ENTRIES]]
+    shown = [single_line(entry)[:MAX_ENTRY] for entry in entries[:MAX_ENTRIES]]
     more = len(entries) - MAX_ENTRIES
     return "; ".join(shown) + (f"; and {more} more" if more > 0 else "")

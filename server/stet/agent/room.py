@@ -15,7 +15,7 @@ from stet.agent.files_at_work import files_at_work
 from stet.agent.history import Prompt
 from stet.agent.limits import LEAST_ANSWER, Limits
 from stet.agent.prompts import prompt as prompt_file
-from stet.context.tags import element
+from stet.context.context_tags import element
 from stet.llm.errors import ModelError
 from stet.llm.messages import Completion, Message, StopReason, Usage
 from stet.llm.model import Model, Request, ignore

@@ -9,7 +9,7 @@ from typing import Literal
 
 from stet.agent.lifecycle import ToolRun
 from stet.agent.pricing import Pricing
-from stet.context.builder import Place
+from stet.context.context_builder import EditorLocation
 from stet.llm.messages import Completion, Usage
 from stet.review.rules import RejectedEdit
 from stet.text.ai_comment_markers import Marker
@@ -96,7 +96,7 @@ class Ask:
 
     prompt: str
     mode: Mode
-    place: Place
+    place: EditorLocation
     chat: str
     disabled_tools: frozenset[str] = frozenset()
     disabled_groups: frozenset[str] = frozenset()

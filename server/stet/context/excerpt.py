@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from stet.context.tags import harmless
+from stet.context.context_tags import escape_tags
 from stet.text.document import TextDocument
 from stet.text.lines import without_end
 from stet.text.render import number_lines
@@ -42,12 +42,12 @@ class Excerpt:
         return f"{self.first}-{self.last}"
 
 
-def head_of(document: TextDocument, max_lines: int) -> Excerpt:
+def head_excerpt(document: TextDocument, max_lines: int) -> Excerpt:
     """The first lines of a document."""
-    return around(document, 0, max_lines)
+    return excerpt_around(document, 0, max_lines)
 
 
-def around(document: TextDocument, line: int, max_lines: int) -> Excerpt:
+def excerpt_around(document: TextDocument, line: int, max_lines: int) -> Excerpt:
     """At most `max_lines` lines of a document, with `line` (0-based) in their middle."""
     total = document.n_lines
     n_lines = min(max_lines, total)
@@ -56,8 +56,8 @@ def around(document: TextDocument, line: int, max_lines: int) -> Excerpt:
     line = max(0, min(line, total - 1))
     first = max(0, min(line - n_lines // 2, total - n_lines))
     limit = max_lines * CHARACTERS_PER_LINE
-    first, last = _within(document, line, (first, first + n_lines), limit)
-    return Excerpt(harmless(_render(document, first, last, limit)), first + 1, last, total)
+    first, last = _limit_lines(document, line, (first, first + n_lines), limit)
+    return Excerpt(escape_tags(_render(document, first, last, limit)), first + 1, last, total)
 
 
 def _render(document: TextDocument, first: int, last: int, limit: int) -> str:
@@ -70,7 +70,7 @@ def _render(document: TextDocument, first: int, last: int, limit: int) -> str:
     return f"{text}(cut: {n_cut} more characters in this line)\n"
 
 
-def _within(
+def _limit_lines(
     document: TextDocument, line: int, lines: tuple[int, int], limit: int
 ) -> tuple[int, int]:
     """`lines` (half-open), made fewer from the far end until they hold at most `limit` characters."""

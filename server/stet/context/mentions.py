@@ -10,15 +10,15 @@ nowhere is told to the model and the user, and is no error.
 import re
 from dataclasses import dataclass
 
-from stet.context.current import Current
-from stet.context.gathering import Gathered, Gathering
+from stet.context.attachment_collector import AttachmentCollector, CollectedAttachments
+from stet.context.current_document import CurrentDocument
 from stet.workspace.paths import PathRefused
 from stet.workspace.snapshot import NotShown, Snapshot
 
 MAX_MENTIONS = 20
 
 _MENTION = re.compile(r'(?:^|(?<=[\s(\[{,;:]))@(?:"(?P<quoted>[^"\r\n]+)"|(?P<bare>[^\s"`@]+))')
-_BEHIND = ".,;:!?)]}'"
+_TRAILING = ".,;:!?)]}'"
 """What may follow a name without a blank and is not part of it."""
 SELECTION = "selection"
 
@@ -36,33 +36,40 @@ class Mention:
     is_sure: bool
 
 
-def mentions_in(prompt: str) -> tuple[Mention, ...]:
+def parse_mentions(prompt: str) -> tuple[Mention, ...]:
     """The mentions in a question, each once, in order."""
-    found: dict[str, Mention] = {}
+    mentions: dict[str, Mention] = {}
     for match in _MENTION.finditer(prompt):
         if (quoted := match["quoted"]) is not None:
-            found.setdefault(quoted, Mention(quoted, is_sure=True))
-        elif name := match["bare"].rstrip(_BEHIND):
-            found.setdefault(name, Mention(name, is_sure="/" in name or "." in name))
-    return tuple(found.values())
+            mentions.setdefault(quoted, Mention(quoted, is_sure=True))
+        elif name := match["bare"].rstrip(_TRAILING):
+            mentions.setdefault(name, Mention(name, is_sure="/" in name or "." in name))
+    return tuple(mentions.values())
 
 
-def find_mentioned(snapshot: Snapshot, prompt: str, current: Current | None) -> Gathered:
+def collect_mentioned(
+    snapshot: Snapshot, prompt: str, current: CurrentDocument | None
+) -> CollectedAttachments:
     """What a question mentions. Asks the disk: call it in a worker thread."""
-    wanted = mentions_in(prompt)
-    gathering = Gathering(snapshot, current)
+    mentions = parse_mentions(prompt)
+    collector = AttachmentCollector(snapshot, current)
     problems = [
         problem
-        for mention in wanted[:MAX_MENTIONS]
-        if (problem := _take(mention, gathering, snapshot, current))
+        for mention in mentions[:MAX_MENTIONS]
+        if (problem := _collect(mention, collector, snapshot, current))
     ]
-    if len(wanted) > MAX_MENTIONS:
-        problems.append(f"Only the first {MAX_MENTIONS} of {len(wanted)} mentions are attached.")
-    return Gathered(tuple(gathering.files.values()), tuple(gathering.folders), tuple(problems))
+    if len(mentions) > MAX_MENTIONS:
+        problems.append(f"Only the first {MAX_MENTIONS} of {len(mentions)} mentions are attached.")
+    return CollectedAttachments(
+        tuple(collector.files.values()), tuple(collector.folders), tuple(problems)
+    )
 
 
-def _take(
-    mention: Mention, gathering: Gathering, snapshot: Snapshot, current: Current | None
+def _collect(
+    mention: Mention,
+    collector: AttachmentCollector,
+    snapshot: Snapshot,
+    current: CurrentDocument | None,
 ) -> str:
     """Gather what is mentioned; why not, if it can't be."""
     if mention.name == SELECTION:
@@ -70,10 +77,10 @@ def _take(
         return "" if is_there else "@selection: nothing is selected."
     try:
         located = snapshot.locate(mention.name)
-        if gathering.is_folder(located):
-            gathering.folder(located)
+        if collector.is_folder(located):
+            collector.add_folder(located)
         else:
-            gathering.file(located)
+            collector.add_file(located)
     except (PathRefused, NotShown) as refused:
         return f"@{mention.name}: {refused.message}" if mention.is_sure else ""
     return ""

@@ -49,25 +49,25 @@ _WORDS = {name: frozenset(words.split()) for name, words in _COMMON.items()}
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def language_of(text: str) -> str | None:
+def detect_language(text: str) -> str | None:
     """The English name of the language of `text`; None where that can't be told."""
     for name, script in _SCRIPTS:
         if len(script.findall(text)) > _SCRIPT_SHARE * max(len(text), 100):
             return name
     words = Counter(word.casefold() for word in _WORD.findall(text))
-    found = Counter(
+    counts = Counter(
         {
             name: sum(n for word, n in words.items() if word in common)
             for name, common in _WORDS.items()
         }
     )
-    (first, n_first), (_, n_second) = found.most_common(2)
+    (first, n_first), (_, n_second) = counts.most_common(2)
     return first if n_first >= _MIN_WORDS and n_first >= _LEAD * n_second else None
 
 
-def language_of_workspace(snapshot: Snapshot) -> str | None:
+def detect_workspace_language(snapshot: Snapshot) -> str | None:
     """The language most of the notes are in, those nearest to the root first. Blocks on the disk."""
-    return language_of("\n".join(_samples(snapshot)))
+    return detect_language("\n".join(_samples(snapshot)))
 
 
 def _samples(snapshot: Snapshot) -> Iterator[str]:

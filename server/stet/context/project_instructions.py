@@ -9,7 +9,7 @@ widens nothing: rules, tools and hosts are asked elsewhere.
 from collections.abc import Iterator
 from pathlib import Path
 
-from stet.context.tags import element, harmless
+from stet.context.context_tags import element, escape_tags
 from stet.workspace.safe_excerpt import excerpt, redactor_of
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import path_of, uri_of
@@ -39,7 +39,7 @@ def project_instructions(snapshot: Snapshot, uri: str | None) -> str:
             continue
         cut = "" if len(text) <= size else f"\n(cut: {len(text) - size} more characters)"
         left -= min(len(text), size)
-        body = harmless(excerpt(text, size, redactor_of(snapshot))) + cut
+        body = escape_tags(excerpt(text, size, redactor_of(snapshot))) + cut
         name = snapshot.name_of(document.uri)
         elements.append(element("project_instructions", body, {"path": name}))
     return "\n".join(elements)

@@ -13,7 +13,7 @@ from typing import Any
 from stet.agent.agent import Agent
 from stet.agent.events import AgentEvent, RoundStarted
 from stet.agent.turn import MODES, Ask, CommentPlace
-from stet.context.builder import Place
+from stet.context.context_builder import EditorLocation
 from stet.lsp.chat.chats import DEFAULT_CHAT
 from stet.lsp.client import Client
 from stet.review.ledger import ReviewLedger
@@ -67,7 +67,7 @@ class Comments:
             Ask(
                 prompt=prompt,
                 mode=MODES[seen or Marker.DO],
-                place=Place(document.uri, Range(Position(line, 0), Position(line, 0))),
+                place=EditorLocation(document.uri, Range(Position(line, 0), Position(line, 0))),
                 chat=chat or DEFAULT_CHAT,
             ),
         )
@@ -132,7 +132,7 @@ class Comments:
     def _begin(self, document: TextDocument, one: AiComment) -> None:
         start = document.position_at(one.start)
         stretch = Range(start, document.position_at(one.end))
-        place = Place(document.uri, stretch, caret=start)
+        place = EditorLocation(document.uri, stretch, caret=start)
         _ = self._ask(
             document,
             start.line,

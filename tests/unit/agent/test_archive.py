@@ -9,7 +9,7 @@ from stet.agent.archive import DIED, MAX_CHARACTERS, MAX_EXCHANGES, Archive, Pas
 from stet.agent.history import Exchange, Record
 from stet.agent.lifecycle import Course, ToolRun, ToolState
 from stet.agent.turn import Ask, CommentPlace, Mode, Turn, TurnState
-from stet.context.builder import Place
+from stet.context.context_builder import EditorLocation
 from stet.llm.messages import Message, ToolCall, Usage
 from stet.review.feedback import ModelKnowledge
 from stet.review.rules import RejectedEdit
@@ -21,7 +21,7 @@ from stet.web.web_source import WebSource
 from tests.support.turns import Table
 from tests.support.world import make_world
 
-PLACE = Place("file:///ws/a.py", Range(Position(1, 0), Position(2, 3)))
+PLACE = EditorLocation("file:///ws/a.py", Range(Position(1, 0), Position(2, 3)))
 ASK = Ask(
     prompt="Why? 𝄞",
     mode=Mode.ASK,

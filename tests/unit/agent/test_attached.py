@@ -5,7 +5,7 @@ import dataclasses
 
 from stet.agent.fresh_look import look_from
 from stet.agent.turn import Ask, Mode
-from stet.context.builder import Place
+from stet.context.context_builder import EditorLocation
 from stet.llm.scripted_model import call
 from stet.settings.values import EditSettings, Settings
 from stet.tools.get_attached_context import GET_ATTACHED_CONTEXT
@@ -52,7 +52,7 @@ async def test_a_question_asked_before_it_is_known_gets_what_was_attached_in_an_
 async def test_a_preset_goes_with_its_question_only() -> None:
     table = Table(make_world(FILES, opened={"/ws/a.md": "a\n"}), [])
     table.workspace.attachments = B
-    ask = Ask(prompt="Why?", mode=Mode.ASK, place=Place(A), chat="main")
+    ask = Ask(prompt="Why?", mode=Mode.ASK, place=EditorLocation(A), chat="main")
 
     async def attached(ask: Ask) -> str:
         parts = await table.answerer.preview(ask, table.agent.session("main"))
@@ -68,7 +68,7 @@ async def test_a_preset_goes_with_its_question_only() -> None:
 async def test_the_editor_seen_anew_has_what_was_attached_too() -> None:
     ctx = make_tool_context(make_world(FILES, opened={"/ws/a.md": "[[b]]\n"}))
     chosen = dataclasses.replace(C, scope="linked", link_depth=1)
-    ctx.current_context = look_from(ctx, Place(A), chosen)
+    ctx.current_context = look_from(ctx, EditorLocation(A), chosen)
     told = await use(GET_ATTACHED_CONTEXT, ctx)
     assert 'path="c.md"' in told
     assert 'path="b.md"' in told

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from stet.agent.history import Exchange, Prompt, Record, flat, recent, units, whole
 from stet.agent.lifecycle import ToolRun, ToolState
 from stet.agent.turn import Ask, Mode, Turn, TurnState
-from stet.context.builder import Place
+from stet.context.context_builder import EditorLocation
 from stet.llm.messages import Message, ToolCall, Usage
 from stet.llm.scripted_model import call
 from stet.system.memory_system import MemorySystem
@@ -18,7 +18,7 @@ from tests.support.conversations import exchanges, is_well_formed
 from tests.support.turns import Table
 from tests.support.world import make_world
 
-ASK = Ask(prompt="Do it", mode=Mode.AGENT, place=Place(None), chat="main")
+ASK = Ask(prompt="Do it", mode=Mode.AGENT, place=EditorLocation(None), chat="main")
 AT = 1_763_780_000.0
 READ, EDIT = ToolCall("c1", "read_file", "{}"), ToolCall("c2", "edit_file", "{}")
 DONE = call("done", summary="Done.")

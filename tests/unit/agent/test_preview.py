@@ -8,7 +8,7 @@ from stet.agent.answer import Answerer
 from stet.agent.models import ModelSource
 from stet.agent.session import Session
 from stet.agent.turn import Ask, Mode
-from stet.context.builder import Place
+from stet.context.context_builder import EditorLocation
 from stet.llm.messages import Message
 from stet.llm.scripted_model import call
 from stet.lsp.tasks import Tasks
@@ -40,7 +40,7 @@ async def test_the_event_loop_goes_on_while_the_disk_is_asked() -> None:
     workspace = Workspace(disk)
     workspace.add_root("file:///ws")
     answerer = Answerer(workspace, ReviewLedger(), ModelSource(disk))
-    ask = Ask(prompt="Why?", mode=Mode.AGENT, place=Place(uri_at("/ws/a.py")), chat="main")
+    ask = Ask(prompt="Why?", mode=Mode.AGENT, place=EditorLocation(uri_at("/ws/a.py")), chat="main")
     shown = Tasks().spawn(answerer.preview(ask, Session("main")), "preview")
     await asyncio.to_thread(disk.asked.wait, 5)
     assert not shown.done()
@@ -53,7 +53,9 @@ async def test_what_is_shown_is_what_is_sent_history_and_all() -> None:
     world = make_world({"/ws/b.py": "b\n" * 50}, opened={"/ws/a.py": "x = 1\n"})
     table = Table(world, [read, DONE, DONE])
     await table.ask("First")
-    ask = Ask(prompt="Second", mode=Mode.AGENT, place=Place(uri_at("/ws/a.py")), chat="main")
+    ask = Ask(
+        prompt="Second", mode=Mode.AGENT, place=EditorLocation(uri_at("/ws/a.py")), chat="main"
+    )
     session = table.agent.session("main")
     parts = await table.answerer.preview(ask, session)
     await table.ask("Second")

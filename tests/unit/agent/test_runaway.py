@@ -12,7 +12,7 @@ from stet.agent.limits import Limits
 from stet.agent.loop import run_turn
 from stet.agent.toolbox import ALL_TOOLS, Toolbox
 from stet.agent.turn import Ask, Mode, Turn, TurnState
-from stet.context.builder import Place
+from stet.context.context_builder import EditorLocation
 from stet.llm.errors import ContextOverflow
 from stet.llm.messages import Completion, Message, StopReason, Usage
 from stet.llm.model import Request
@@ -195,7 +195,7 @@ async def with_room(*replies: Reply, shorten: bool) -> tuple[Table, Turn, list[i
         confirm,
         make_room=make_room,
     )
-    ask = Ask(prompt="Do it", mode=Mode.AGENT, place=Place(None), chat="main")
+    ask = Ask(prompt="Do it", mode=Mode.AGENT, place=EditorLocation(None), chat="main")
     said = [
         Message("system", "Be good."),
         Message("user", "Old."),

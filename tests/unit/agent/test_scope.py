@@ -6,7 +6,7 @@ import pytest
 
 from stet.agent.scope import linked_with, rules_for
 from stet.agent.turn import Ask, Mode
-from stet.context.builder import Place, build_context
+from stet.context.context_builder import EditorLocation, build_context
 from stet.index.link_scan import scan_links
 from stet.llm.scripted_model import Reply, call
 from stet.review.rules import EditRules
@@ -34,7 +34,7 @@ def world_of(edit_scope: str = "linked", **context: object) -> Workspace:
 
 
 def rules(world: Workspace, *shown: str) -> EditRules:
-    ask = Ask(prompt="", mode=Mode.AGENT, place=Place(A), chat="main")
+    ask = Ask(prompt="", mode=Mode.AGENT, place=EditorLocation(A), chat="main")
     documents = {f"file:///ws/{name}": TextDocument(f"file:///ws/{name}", "") for name in shown}
     linked = linked_with(A, scan_links(world.snapshot()))
     return rules_for(ask, world, documents, linked)
@@ -69,7 +69,7 @@ def test_new_files_go_where_the_scope_has_files(scope: str, folders: set[str]) -
 def test_without_an_active_file_nothing_is_linked_with_it() -> None:
     world = world_of()
     assert linked_with(None, scan_links(world.snapshot())) == ()
-    ask = Ask(prompt="", mode=Mode.AGENT, place=Place(), chat="main")
+    ask = Ask(prompt="", mode=Mode.AGENT, place=EditorLocation(), chat="main")
     gate = rules_for(ask, world, {}, ())
     assert not gate.editable(A)
     assert not gate.may_create("file:///ws/x.md")
@@ -104,12 +104,12 @@ def test_the_context_linked_reaches_as_far_as_the_user_says(
     depth: int, attached: list[str]
 ) -> None:
     world = world_of("context", scope="linked", link_depth=depth)
-    shown = build_context(world.snapshot(), Place(A), "Why?").shown
+    shown = build_context(world.snapshot(), EditorLocation(A), "Why?").shown
     names = sorted(document.uri.removeprefix("file:///ws/") for document in shown)
     assert names == sorted(["a.md", *attached])
 
 
 def test_an_excluded_folder_is_a_wall_for_the_context() -> None:
     world = world_of("context", scope="linked", link_depth=3, excluded_folders=("in", "deep"))
-    shown = build_context(world.snapshot(), Place(A), "Why?").shown
+    shown = build_context(world.snapshot(), EditorLocation(A), "Why?").shown
     assert sorted(document.uri for document in shown) == [A, "file:///ws/out.md"]

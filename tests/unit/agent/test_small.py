@@ -12,7 +12,7 @@ from stet.agent.small.led import in_lines
 from stet.agent.small.quotes import MAX_CHARACTERS, MAX_LINES, Quote, quotes, window
 from stet.agent.small.work import preview_small
 from stet.agent.turn import Ask, Mode, TurnState
-from stet.context.builder import Place
+from stet.context.context_builder import EditorLocation
 from stet.llm.messages import Message, ToolCall
 from stet.llm.scripted_model import call, say
 from stet.llm.tokens import estimate_prompt
@@ -216,7 +216,7 @@ async def test_what_is_shown_beforehand_is_what_is_sent(mode: Mode, answers: lis
     await table.ask("It should return a + b.", mode)
     ctx = make_tool_context(table.workspace, mode=mode)
     await ctx.read("a.py")
-    place = Place(uri_at("/ws/a.py"))
+    place = EditorLocation(uri_at("/ws/a.py"))
     ask = Ask(prompt="It should return a + b.", mode=mode, place=place, chat="main")
     (request,) = table.model.requests
     assert preview_small(ask, ctx) == [(one.role, one.content) for one in request.messages]

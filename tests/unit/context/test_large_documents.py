@@ -1,6 +1,6 @@
 """What is asked about a very long document is answered from its lines: it is never joined or read through."""
 
-from stet.context.builder import Place, build_context
+from stet.context.context_builder import EditorLocation, build_context
 from stet.text.large_document import LARGE, LargeDocument
 from stet.text.position import Position, Range
 from tests.support.canaries import keys, private_key
@@ -28,13 +28,15 @@ def test_a_context_has_the_lines_at_the_caret_and_looks_at_no_others() -> None:
     # What is typed after the question is no part of it.
     _ = world.apply(change(insertion(0, 0, "later\n"), insertion(MIDDLE + 2, 0, "later "), uri=URI))
     place = Position(MIDDLE, 2)
-    context = build_context(snapshot, Place(URI, Range(place, Position(MIDDLE + 1, 0))), "Why?")
+    context = build_context(
+        snapshot, EditorLocation(URI, Range(place, Position(MIDDLE + 1, 0))), "Why?"
+    )
     assert f"\ttyped_def handler_{MIDDLE:06d}" in context.text
     assert "later" not in context.text
     [document] = context.shown
     assert isinstance(document, LargeDocument)
     assert document.n_lines == N_LINES
-    for stretch in context.stretches:
+    for stretch in context.line_ranges:
         snapshot.learn_around(*stretch)
     known = [secret for secret, _ in snapshot.redactor.known()]
     assert (KEY in known, FAR in known) == (True, False)
@@ -58,7 +60,7 @@ def test_a_very_long_line_is_learnt_as_far_as_it_can_be_shown() -> None:
     line = "x = 1; " * 20_000
     world = make_world({"/ws/a.py": "x\n"}, opened={"/ws/a.py": f"{line}k = '{KEY}'; " + line * 20})
     snapshot = world.snapshot()
-    context = build_context(snapshot, Place(URI), "Why?")
-    for stretch in context.stretches:
+    context = build_context(snapshot, EditorLocation(URI), "Why?")
+    for stretch in context.line_ranges:
         snapshot.learn_around(*stretch)
     assert KEY in [secret for secret, _ in snapshot.redactor.known()]

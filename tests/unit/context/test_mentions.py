@@ -2,8 +2,8 @@
 
 import pytest
 
-from stet.context.builder import Place, build_context
-from stet.context.mentions import MAX_MENTIONS, Mention, mentions_in
+from stet.context.context_builder import EditorLocation, build_context
+from stet.context.mentions import MAX_MENTIONS, Mention, parse_mentions
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
 from stet.text.position import Position, Range
 from stet.workspace.uris import canonical
@@ -23,7 +23,9 @@ def told(prompt: str, settings: Settings | None = None, lines: int = 0) -> tuple
     """The section of what is mentioned, and the files that the model is shown."""
     world = make_world(FILES, opened={"/ws/open.py": "one\ntwo\n"}, settings=settings)
     selected = Range(Position(0, 0), Position(lines, 0)) if lines else None
-    context = build_context(world.snapshot(), Place(uri_at("/ws/open.py"), selected), prompt)
+    context = build_context(
+        world.snapshot(), EditorLocation(uri_at("/ws/open.py"), selected), prompt
+    )
     text = next((part.text for part in context.sections if part.name == "mentioned"), "")
     names = [world.snapshot().name_of(document.uri) for document in context.shown]
     assert [f"({problem})" in text for problem in context.problems] == [True] * len(
@@ -47,7 +49,7 @@ def told(prompt: str, settings: Settings | None = None, lines: int = 0) -> tuple
 )  # fmt: skip
 def test_mentions_begin_a_word(prompt: str, found: list[Mention | str]) -> None:
     wanted = [Mention(one, is_sure=True) if isinstance(one, str) else one for one in found]
-    assert list(mentions_in(prompt)) == wanted
+    assert list(parse_mentions(prompt)) == wanted
 
 
 def test_a_mentioned_file_is_attached_whole_and_counts_as_shown() -> None:
@@ -93,7 +95,7 @@ def test_there_is_an_end_to_mentions() -> None:
 
 def test_a_mentioned_file_that_is_open_too_is_attached_once() -> None:
     world = make_world(FILES, opened={"/ws/a.py": "new\n", "/ws/b.py": ""})
-    context = build_context(world.snapshot(), Place(uri_at("/ws/b.py")), "Fix @a.py")
+    context = build_context(world.snapshot(), EditorLocation(uri_at("/ws/b.py")), "Fix @a.py")
     assert "attached_files" not in [section.name for section in context.sections]
     assert [canonical(one.uri) for one in context.shown].count("file:///ws/a.py") == 1
     assert "new\n" in context.text

@@ -1,6 +1,6 @@
 import pytest
 
-from stet.context.natural_language import language_of, language_of_workspace
+from stet.context.natural_language import detect_language, detect_workspace_language
 from tests.support.world import make_world
 
 GERMAN = "Das ist ein Text, der nicht lang ist, und er wird mit den Augen gelesen. Die Sonne scheint auf das Haus."
@@ -19,17 +19,17 @@ TEXTS = {
 
 @pytest.mark.parametrize("language", TEXTS)
 def test_a_short_text_tells_its_language(language: str) -> None:
-    assert language_of(TEXTS[language]) == language
+    assert detect_language(TEXTS[language]) == language
 
 
 @pytest.mark.parametrize("text", ["", "x = 1", "a b c d e f g h i j", "lorem ipsum dolor"])
 def test_what_can_not_be_told_is_not_guessed(text: str) -> None:
-    assert language_of(text) is None
+    assert detect_language(text) is None
 
 
 def test_a_workspace_speaks_the_language_of_its_notes() -> None:
     world = make_world(
         {"/ws/README.md": GERMAN, "/ws/a.py": "# the of and to in is that for\n" * 9}
     )
-    assert language_of_workspace(world.snapshot()) == "German"
-    assert language_of_workspace(make_world({"/ws/a.py": "x\n"}).snapshot()) is None
+    assert detect_workspace_language(world.snapshot()) == "German"
+    assert detect_workspace_language(make_world({"/ws/a.py": "x\n"}).snapshot()) is None

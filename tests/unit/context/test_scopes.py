@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.context.builder import Context, Place, build_context
+from stet.context.context_builder import Context, EditorLocation, build_context
 from stet.settings.values import ContextSettings, Scope, Settings
 from stet.system.memory_system import START, MemorySystem
 from stet.workspace.attachments import Attachments
@@ -32,7 +32,7 @@ def settings(**values: object) -> Settings:
 def asked(
     world: Workspace, prompt: str = "Why?", attachments: Attachments | None = None
 ) -> Context:
-    return build_context(world.snapshot(), Place(A), prompt, attachments=attachments)
+    return build_context(world.snapshot(), EditorLocation(A), prompt, attachments=attachments)
 
 
 def attached(context: Context) -> tuple[list[str], list[str]]:

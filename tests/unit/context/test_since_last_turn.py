@@ -4,19 +4,23 @@ import re
 
 import pytest
 
-from stet.context.sections.since_last_turn import MAX_CHARACTERS, MAX_LINES, since_last_turn
+from stet.context.sections.since_last_turn_section import (
+    MAX_CHARACTERS,
+    MAX_LINES,
+    since_last_turn_section,
+)
 from stet.review.feedback import FeedbackDelta, FileDelta, HunkOutcome, ModelKnowledge, OutcomeKind
 from stet.text.line_hunk import LineHunk
 
 
 def text_of(*verdicts: HunkOutcome, files: tuple[FileDelta, ...] = ()) -> str:
-    section = since_last_turn(FeedbackDelta(verdicts, files, ModelKnowledge(1)))
+    section = since_last_turn_section(FeedbackDelta(verdicts, files, ModelKnowledge(1)))
     assert section is not None
     return section.text
 
 
 def test_nothing_is_said_where_nothing_is_new() -> None:
-    assert since_last_turn(FeedbackDelta((), (), ModelKnowledge(1))) is None
+    assert since_last_turn_section(FeedbackDelta((), (), ModelKnowledge(1))) is None
 
 
 def test_everything_has_its_line() -> None:

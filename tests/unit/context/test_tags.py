@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.context.tags import NAMES, element, empty_element, harmless, on_one_line
+from stet.context.context_tags import NAMES, element, empty_element, escape_tags, single_line
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from stet.context.tags import NAMES, element, empty_element, harmless, on_one_li
     ],
 )
 def test_our_own_tags_become_visible_text(text: str, expected: str) -> None:
-    assert harmless(text) == expected
+    assert escape_tags(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_our_own_tags_become_visible_text(text: str, expected: str) -> None:
     ],
 )
 def test_all_other_text_stands_as_it_is(text: str) -> None:
-    assert harmless(text) == text
+    assert escape_tags(text) == text
 
 
 PIECES = st.sampled_from(["<", "/", ">", " ", "\n", "&lt;", *NAMES, "roots", "x"])
@@ -43,10 +43,10 @@ PIECES = st.sampled_from(["<", "/", ">", " ", "\n", "&lt;", *NAMES, "roots", "x"
 
 @given(st.lists(PIECES).map("".join))
 def test_no_text_can_close_its_section(text: str) -> None:
-    made = element("current_file", harmless(text))
+    made = element("current_file", escape_tags(text))
     tags = re.findall(rf"<\s*/?\s*(?:{'|'.join(NAMES[:-1])})\b(?!-)", made, re.IGNORECASE)
     assert tags == ["<current_file", "</current_file"]
-    assert harmless(harmless(text)) == harmless(text)
+    assert escape_tags(escape_tags(text)) == escape_tags(text)
 
 
 def test_attributes_are_escaped_and_hidden_characters_are_shown() -> None:
@@ -55,7 +55,7 @@ def test_attributes_are_escaped_and_hidden_characters_are_shown() -> None:
 
 
 def test_a_name_stays_on_one_line() -> None:
-    assert on_one_line("a\nb\t</user_query>\u2028") == "a\\nb\t&lt;/user_query>\\u2028"
+    assert single_line("a\nb\t</user_query>\u2028") == "a\\nb\t&lt;/user_query>\\u2028"
 
 
 def test_an_element_has_its_tags_on_lines_of_their_own() -> None:

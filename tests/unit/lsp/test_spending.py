@@ -3,11 +3,11 @@
 import dataclasses
 
 from stet.agent.turn import Ask, Mode, Turn
-from stet.context.builder import Place
+from stet.context.context_builder import EditorLocation
 from stet.llm.messages import Usage
 from stet.lsp.showing.spending import spent
 
-ASK = Ask(prompt="Do it", mode=Mode.AGENT, place=Place(None), chat="main")
+ASK = Ask(prompt="Do it", mode=Mode.AGENT, place=EditorLocation(None), chat="main")
 TURN = Turn(id="t1", ask=ASK, rounds=(Usage(12_000, 300, cached=9_000), Usage(500, 45)))
 
 

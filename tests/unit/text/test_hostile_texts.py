@@ -13,7 +13,7 @@ from stet.agent.rewriting.passage import Passage
 from stet.agent.rewriting.prose import plan
 from stet.bridges.opencode.look import Seen, Selected
 from stet.bridges.opencode.reminder import reminder
-from stet.context.tags import harmless
+from stet.context.context_tags import escape_tags
 from stet.index.build_files import read_build
 from stet.index.front_matter import aliases_in
 from stet.index.link import Link, LinkKind
@@ -66,8 +66,8 @@ def links_of(name: str) -> Callable[[str], object]:
     [
         (find_secrets, lambda n: 'password = "a' + "-" * 30 + '1"\n' * (n // 45)),
         (find_secrets, lambda n: 'password = "a' + " :./-_" * 30 + '1"\n' * (n // 190)),
-        (harmless, lambda n: "<" + " " * n),
-        (harmless, lambda n: "< /" + "\n" * n),
+        (escape_tags, lambda n: "<" + " " * n),
+        (escape_tags, lambda n: "< /" + "\n" * n),
         (told_to_opencode, lambda n: "<" + " " * n),
         (told_to_opencode, lambda n: "<system" + "-" * n),
         (words, lambda n: "a" + "\u0301\u0316" * (n // 2)),

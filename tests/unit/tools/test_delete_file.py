@@ -4,7 +4,7 @@ import pytest
 
 from stet.agent.toolbox import tools_for
 from stet.agent.turn import Ask, Mode
-from stet.context.builder import Place
+from stet.context.context_builder import EditorLocation
 from stet.review.proposal import HunkKind
 from stet.settings.values import AgentSettings, EditSettings, Settings
 from stet.tools.delete_file import DELETE_FILE
@@ -19,7 +19,7 @@ from tests.support.world import insertion, make_world
 
 
 def names(settings: AgentSettings) -> set[str]:
-    ask = Ask(prompt="", mode=Mode.AGENT, place=Place(), chat="main")
+    ask = Ask(prompt="", mode=Mode.AGENT, place=EditorLocation(), chat="main")
     return {tool.name for tool in tools_for(ask, settings)}
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from stet.agent.toolbox import Toolbox, tools_for
 from stet.agent.turn import Ask, Mode
-from stet.context.builder import Place
+from stet.context.context_builder import EditorLocation
 from stet.llm.messages import ToolCall
 from stet.settings.layers import SettingsFile, merge_settings
 from stet.settings.values import AgentSettings, CommandSettings, Settings
@@ -168,7 +168,7 @@ async def test_how_it_ended_and_what_it_wrote_is_told(ran: ProgramResult, told: 
 
 def test_the_description_names_the_commands_and_without_any_there_is_no_tool() -> None:
     ctx = Bench().desk
-    ask = Ask(prompt="", mode=Mode.AGENT, place=Place(), chat="main")
+    ask = Ask(prompt="", mode=Mode.AGENT, place=EditorLocation(), chat="main")
     tools = tools_for(ask, SETTINGS.agent)
     [definition] = [
         one for one in Toolbox(tools, ctx).definitions() if one.name == "execute_command"

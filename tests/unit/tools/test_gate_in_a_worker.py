@@ -8,7 +8,7 @@ import pytest
 
 from stet.agent.comments import SUMMARY, Taken, propose_removal
 from stet.agent.turn import Ask, Mode, Turn, TurnState
-from stet.context.builder import Place
+from stet.context.context_builder import EditorLocation
 from stet.text.position import Position, Range
 from stet.tools.create_file import CREATE_FILE
 from stet.tools.delete_file import DELETE_FILE
@@ -81,7 +81,7 @@ async def test_tools_ask_the_disk_in_a_worker(
 
 async def removed(ctx: ToolContext) -> Turn:
     """How the turn ends that a comment has asked for."""
-    ask = Ask(prompt="rename x", mode=Mode.AGENT, place=Place(URI), chat="main")
+    ask = Ask(prompt="rename x", mode=Mode.AGENT, place=EditorLocation(URI), chat="main")
     turn = Turn(id="t1", ask=ask, state=TurnState.COMPLETED, summary="Done.")
     return await propose_removal(turn, ctx, TAKEN)
 

@@ -8,7 +8,7 @@ import pytest
 
 from stet.agent.scope import rules_for
 from stet.agent.turn import Ask, Mode
-from stet.context.builder import Place
+from stet.context.context_builder import EditorLocation
 from stet.lsp.tasks import Tasks
 from stet.review.drafts import MoveDraft
 from stet.review.prepared_edit import PreparedMove, prepare_move
@@ -119,7 +119,7 @@ async def test_links_outside_the_scope_keep_a_file_where_it_is() -> None:
 
 async def test_in_the_scope_linked_the_links_of_the_current_file_are_in_reach() -> None:
     ctx = await desk_of(scope="linked")
-    ask = Ask(prompt="", mode=Mode.AGENT, place=Place("file:///ws/a.md"), chat="main")
+    ask = Ask(prompt="", mode=Mode.AGENT, place=EditorLocation("file:///ws/a.md"), chat="main")
     linked = ["file:///ws/b.md", "file:///ws/sub/c.md"]
     ctx.rules = rules_for(ask, ctx.workspace, ctx.shown, linked)
     answer = await use(MOVE_FILE, ctx, file="a.md", to="sub/n.md")

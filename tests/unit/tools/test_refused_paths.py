@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stet.agent.toolbox import ALL_TOOLS, Toolbox
-from stet.context.builder import Place, build_context
+from stet.context.context_builder import EditorLocation, build_context
 from stet.llm.messages import ToolCall
 from stet.settings.values import AgentSettings, PrivacySettings, Settings
 from stet.workspace.names import without_folders
@@ -157,7 +157,7 @@ async def test_no_tool_tells_an_absolute_path(tool: str, arguments: Arguments) -
 @pytest.mark.parametrize("name", [one for one in NAMES if " " not in one and "\0" not in one])
 def test_a_mention_that_is_refused_is_told_without_where_it_leads(name: str) -> None:
     prompt = f"See @{name} please"
-    context = build_context(world().snapshot(), Place(f"file://{ROOT}/a.md"), prompt)
+    context = build_context(world().snapshot(), EditorLocation(f"file://{ROOT}/a.md"), prompt)
     told = context.text.replace(prompt, "").replace(f"@{name}", "")
     told = re.sub(r"<workspace [^>]*>", "", told)
     assert f"{HOME}/private" not in told, told

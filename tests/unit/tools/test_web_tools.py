@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from stet.agent.toolbox import tools_for
 from stet.agent.turn import Ask, Mode
-from stet.context.builder import Place
+from stet.context.context_builder import EditorLocation
 from stet.settings.values import AgentSettings, Settings, WebSettings
 from stet.system.os_system import OsSystem
 from stet.tools.question import Question
@@ -93,7 +93,7 @@ def answering(ctx: ToolContext, *answers: str) -> list[Question]:
 
 
 def names(settings: AgentSettings, *, has_web: bool, mode: Mode = Mode.AGENT) -> list[str]:
-    ask = Ask(prompt="", mode=mode, place=Place(), chat="main")
+    ask = Ask(prompt="", mode=mode, place=EditorLocation(), chat="main")
     return [tool.name for tool in tools_for(ask, settings, has_web=has_web)]
 
 

@@ -3,7 +3,7 @@
 from stet.agent.prompts import prompt
 from stet.agent.rewriting.new_text import new_text
 from stet.agent.rewriting.passage import Passage, Plan
-from stet.context.tags import element, harmless
+from stet.context.context_tags import element, escape_tags
 from stet.llm.messages import Message
 from stet.llm.model import Request
 from stet.text.lines import n_breaks, whole_lines
@@ -84,7 +84,7 @@ def _mark_for(passage: Passage) -> str:
 
 def _marked(name: str, parts: tuple[str, str, str], first: int, mark: str) -> str:
     """Return a selection between tags, in the text around it, which begins on line `first` (1-based)."""
-    before, text, after = map(harmless, parts)
+    before, text, after = map(escape_tags, parts)
     last = first + max(0, len(whole_lines("".join(parts))) - 1)
     attributes = {"path": name, "lines": f"{first}-{last}"}
     return element("file_contents", f"{before}<{mark}>{text}</{mark}>{after}", attributes)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from stet.context.current import find_current
-from stet.context.values import Place
+from stet.context.context_values import EditorLocation
+from stet.context.current_document import find_current_document
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import path_of
 
@@ -91,7 +91,7 @@ def _open_files(world: Snapshot, active: str | None) -> tuple[list[str], bool]:
 
 def _selected(world: Snapshot, active: str) -> Selected | None:
     """What is selected in the active file, as far as it may be shown."""
-    current = find_current(world, Place(active))
+    current = find_current_document(world, EditorLocation(active))
     if current is None or not current.selected:
         return None
     if world.settings.privacy.redact_secrets:  # whole: a selection may hold part of a key

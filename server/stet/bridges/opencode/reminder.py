@@ -18,7 +18,7 @@ as their escapes, and control tokens of a model's template are broken.
 import re
 
 from stet.bridges.opencode.look import Seen, Selected
-from stet.context.tags import harmless, on_one_line
+from stet.context.context_tags import escape_tags, single_line
 from stet.text.special_tokens import escape_special_tokens
 
 _TAG = re.compile(r"<(?=\s*+/?+\s*+system(?:[-_\s]*+reminder|(?![\w-])))", re.IGNORECASE)
@@ -60,11 +60,11 @@ def _selection(selected: Selected | None) -> str:
 
 
 def _quotable(text: str) -> str:
-    return _tame(harmless(text))
+    return _tame(escape_tags(text))
 
 
 def _name(text: str) -> str:
-    return _tame(on_one_line(text))
+    return _tame(single_line(text))
 
 
 def _tame(text: str) -> str:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 
 from stet.agent.turn import OVER, Ask, Mode
-from stet.context.builder import Place
+from stet.context.context_builder import EditorLocation
 from stet.lsp.arguments import Arguments
 from stet.lsp.delivering.in_order import accept_in_order, undo_in_order
 from stet.lsp.errors import RequestFailed
@@ -152,7 +152,7 @@ def _again(state: ServerState, hunk: Hunk) -> Ask:
     return Ask(
         prompt=prompt,
         mode=Mode.AGENT,
-        place=Place(hunk.uri, hunk.range, caret=hunk.range.start),
+        place=EditorLocation(hunk.uri, hunk.range, caret=hunk.range.start),
         chat=hunk.chat or "main",
         is_users=False,  # it quotes the file, whose words may be a stranger's
     )

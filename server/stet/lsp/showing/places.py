@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from stet.context.builder import Place
+from stet.context.context_builder import EditorLocation
 from stet.lsp.arguments import Arguments
 from stet.lsp.errors import InvalidParams
 from stet.lsp.showing.review_pages import ReviewPages
@@ -33,7 +33,9 @@ def uri_of(arguments: Arguments, workspace: Workspace) -> str | None:
         raise InvalidParams(str(refused)) from refused
 
 
-def place_of(arguments: Arguments, workspace: Workspace, pages: ReviewPages | None = None) -> Place:
+def place_of(
+    arguments: Arguments, workspace: Workspace, pages: ReviewPages | None = None
+) -> EditorLocation:
     """Where a question is asked from; without a place, the active file and its selection.
 
     Args:
@@ -94,30 +96,34 @@ def _page_of(arguments: Arguments, pages: ReviewPages) -> TextDocument | None:
     return None if uri is None else pages.page(uri)
 
 
-def _active(workspace: Workspace) -> Place:
+def _active(workspace: Workspace) -> EditorLocation:
     """The active file, and what is selected there."""
     uri = workspace.snapshot().activity.active
-    return Place(None, None) if uri is None else _selected(document_of(uri, workspace), workspace)
+    return (
+        EditorLocation(None, None)
+        if uri is None
+        else _selected(document_of(uri, workspace), workspace)
+    )
 
 
-def _selected(document: TextDocument, workspace: Workspace) -> Place:
+def _selected(document: TextDocument, workspace: Workspace) -> EditorLocation:
     """Everything that is selected in a document, and the caret."""
     selection = workspace.snapshot().activity.selection_of(document.uri)
     if selection is None:
-        return Place(document.uri, None)
-    return Place(document.uri, selection.ranges[0], selection.caret, selection.ranges)
+        return EditorLocation(document.uri, None)
+    return EditorLocation(document.uri, selection.ranges[0], selection.caret, selection.ranges)
 
 
-def _at(document: TextDocument, given: Range, workspace: Workspace) -> Place:
+def _at(document: TextDocument, given: Range, workspace: Workspace) -> EditorLocation:
     """A stretch of a document, with the caret if the editor has said that it is in it."""
     selection = workspace.snapshot().activity.selection_of(document.uri)
     if selection is None or selection.source is not ActivitySource.NOTIFIED:
-        return Place(document.uri, given)
+        return EditorLocation(document.uri, given)
     is_in = given == selection.ranges[0] or given.start <= selection.cursor < given.end
-    return Place(document.uri, given, selection.cursor if is_in else None)
+    return EditorLocation(document.uri, given, selection.cursor if is_in else None)
 
 
-def _clamped(shown: tuple[str, Range], workspace: Workspace) -> Place:
+def _clamped(shown: tuple[str, Range], workspace: Workspace) -> EditorLocation:
     """A place as far as its file has it; the active one if the file is not there any more."""
     uri, stretch = shown
     try:
@@ -125,7 +131,7 @@ def _clamped(shown: tuple[str, Range], workspace: Workspace) -> Place:
     except InvalidParams:
         return _active(workspace)
     start, end = document.clamp(stretch.start), document.clamp(stretch.end)
-    return Place(document.uri, Range(start, end))
+    return EditorLocation(document.uri, Range(start, end))
 
 
 def _given(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stet.agent.turn import Ask, Mode
-from stet.context.builder import Place
+from stet.context.context_builder import EditorLocation
 from stet.llm.messages import Completion
 from stet.llm.model import Request
 from stet.llm.scripted_model import Reply, call
@@ -104,7 +104,7 @@ async def _page(opening: Awaitable[Page]) -> Page:
 
 def ask(prompt: str, chat: str) -> Ask:
     """A question without a place."""
-    return Ask(prompt=prompt, mode=Mode.AGENT, place=Place(), chat=chat)
+    return Ask(prompt=prompt, mode=Mode.AGENT, place=EditorLocation(), chat=chat)
 
 
 async def test_the_disk_is_read_and_written_beside_the_event_loop() -> None:

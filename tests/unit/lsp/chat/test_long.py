@@ -7,7 +7,7 @@ from time import thread_time
 import pytest
 
 from stet.agent.turn import Ask, Mode, Turn
-from stet.context.builder import Place
+from stet.context.context_builder import EditorLocation
 from stet.lsp.chat.insertion_watch import InsertionWatch
 from stet.lsp.chat.layout import blank
 from stet.lsp.chat.open_texts import OpenTexts
@@ -25,7 +25,7 @@ from tests.support.chat_text import written
 N_PIECES = 100
 LINE = "What a user writes into a chat document, line by line.\n"
 TURNS = "".join(f"## You\n\nWhat?\n\n## Stet (x{n})\n\n{LINE * 50}\n" for n in range(1_500))
-TURN = Turn(id="t1", ask=Ask(prompt="Why?", mode=Mode.AGENT, place=Place(), chat="main"))
+TURN = Turn(id="t1", ask=Ask(prompt="Why?", mode=Mode.AGENT, place=EditorLocation(), chat="main"))
 
 
 class Room:

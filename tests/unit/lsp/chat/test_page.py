@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from stet.agent.lifecycle import ToolRun, ToolState
 from stet.agent.turn import Ask, Mode, Turn, TurnState
-from stet.context.builder import Place
+from stet.context.context_builder import EditorLocation
 from stet.llm.messages import Usage
 from stet.lsp.chat.layout import YOU, blank
 from stet.lsp.chat.page import Entry, Page
@@ -17,7 +17,7 @@ from stet.review.rules import RejectedEdit
 from stet.web.web_source import WebSource
 from tests.support.chat_text import adopt, draft, has_ended, parts, write_all, written
 
-ASK = Ask(prompt="Why?", mode=Mode.AGENT, place=Place(), chat="main")
+ASK = Ask(prompt="Why?", mode=Mode.AGENT, place=EditorLocation(), chat="main")
 OVER = Turn(
     id="t1", ask=ASK, state=TurnState.COMPLETED, answer="Because.\n\nSo.", summary="Because."
 )

@@ -5,7 +5,7 @@ import dataclasses
 from stet.agent.events import Answered, Heard, Said
 from stet.agent.lifecycle import Course, ToolRun, ToolState
 from stet.agent.turn import Ask, Mode, Turn, TurnState
-from stet.context.builder import Place
+from stet.context.context_builder import EditorLocation
 from stet.lsp.chat.telling import Telling
 from stet.lsp.chat.transcript import ending, transcript_of
 from stet.review.drafts import RemoveDraft
@@ -14,7 +14,7 @@ from stet.review.proposal import Hunk, HunkState
 from tests.support.page import rules
 from tests.support.world import make_world
 
-ASK = Ask(prompt="Why?", mode=Mode.AGENT, place=Place(), chat="main")
+ASK = Ask(prompt="Why?", mode=Mode.AGENT, place=EditorLocation(), chat="main")
 TURN = Turn(id="t1", ask=ASK)
 LINK = "[a.md](file:///ws/a.md)"
 

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import islice
 
-from stet.context.current import Current
+from stet.context.current_document import CurrentDocument
 from stet.system.system import FileKind
 from stet.text.document import TextDocument
 from stet.workspace.paths import Located
@@ -16,7 +16,7 @@ MAX_NAMES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class GatheredFile:
+class AttachedFile:
     """A file that was named, or lies in a folder that was.
 
     Attributes:
@@ -33,7 +33,7 @@ class GatheredFile:
 
 
 @dataclass(frozen=True, slots=True)
-class GatheredFolder:
+class AttachedFolder:
     """A folder that was named.
 
     Attributes:
@@ -48,7 +48,7 @@ class GatheredFolder:
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class CollectedAttachments:
     """What was named.
 
     Attributes:
@@ -58,18 +58,18 @@ class Gathered:
         hidden: The same where the model is not to know of it: the privacy filter is against it.
     """
 
-    files: tuple[GatheredFile, ...] = ()
-    folders: tuple[GatheredFolder, ...] = ()
+    files: tuple[AttachedFile, ...] = ()
+    folders: tuple[AttachedFolder, ...] = ()
     problems: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
 
     @property
-    def whole(self) -> frozenset[str]:
+    def whole_files(self) -> frozenset[str]:
         """Canonical URIs of the files that are shown whole."""
-        return frozenset(canonical(one.document.uri) for one in self.files if one.is_whole)
+        return frozenset(canonical(file.document.uri) for file in self.files if file.is_whole)
 
 
-class Gathering:
+class AttachmentCollector:
     """Takes what is named, piece by piece. Asks the disk: for a worker thread.
 
     Attributes:
@@ -78,15 +78,15 @@ class Gathering:
     """
 
     def __init__(
-        self, snapshot: Snapshot, current: Current | None, besides: Collection[str] = ()
+        self, snapshot: Snapshot, current: CurrentDocument | None, exclude: Collection[str] = ()
     ) -> None:
-        """Nothing is named yet; the current file and those of `besides` (keys) stand elsewhere."""
-        self.files: dict[str, GatheredFile] = {}
-        self.folders: list[GatheredFolder] = []
+        """Nothing is named yet; the current file and those of `exclude` (keys) stand elsewhere."""
+        self.files: dict[str, AttachedFile] = {}
+        self.folders: list[AttachedFolder] = []
         self._snapshot = snapshot
-        self._besides = set(besides)
+        self._exclude = set(exclude)
         if current is not None:
-            self._besides.add(canonical(current.document.uri))
+            self._exclude.add(canonical(current.document.uri))
 
     def is_folder(self, located: Located) -> bool:
         """Whether it is a folder that is there, and no document that is open."""
@@ -96,25 +96,25 @@ class Gathering:
         stat = system.stat(system.real_path(located.path))
         return stat is not None and stat.kind is FileKind.FOLDER
 
-    def folder(self, located: Located) -> None:
+    def add_folder(self, located: Located) -> None:
         """The names of a folder's files, and the first lines of some of them."""
-        found = list(islice(self._snapshot.walk(located.name), MAX_NAMES + 1))
-        names = tuple(each.name for each in found[:MAX_NAMES])
-        self.folders.append(GatheredFolder(located.name, names, len(found) > MAX_NAMES))
-        for each in found[: self._snapshot.settings.context.max_files]:
-            self._file(each, is_whole=False)
+        files = list(islice(self._snapshot.walk(located.name), MAX_NAMES + 1))
+        names = tuple(each.name for each in files[:MAX_NAMES])
+        self.folders.append(AttachedFolder(located.name, names, len(files) > MAX_NAMES))
+        for file in files[: self._snapshot.settings.context.max_files]:
+            self._add(file, is_whole=False)
 
-    def file(self, located: Located) -> None:
+    def add_file(self, located: Located) -> None:
         """A whole file.
 
         Raises:
             NotShown: If it can't be shown.
         """
-        self._file(located, is_whole=True)
+        self._add(located, is_whole=True)
 
-    def _file(self, located: Located, *, is_whole: bool) -> None:
+    def _add(self, located: Located, *, is_whole: bool) -> None:
         key = canonical(located.uri)
-        if key in self._besides:
+        if key in self._exclude:
             return
         if key in self.files and (self.files[key].is_whole or not is_whole):
             return
@@ -125,4 +125,4 @@ class Gathering:
                 raise
             return
         mtime = self._snapshot.mtime(located.uri)
-        self.files[key] = GatheredFile(document, located.name, mtime, is_whole)
+        self.files[key] = AttachedFile(document, located.name, mtime, is_whole)

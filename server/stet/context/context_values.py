@@ -8,7 +8,7 @@ from stet.text.position import Position, Range
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class EditorLocation:
     """Where a question was asked. All positions are in code points, 0-based.
 
     Attributes:
@@ -26,7 +26,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ContextSection:
     """One part of a context.
 
     Attributes:
@@ -48,16 +48,16 @@ class Context:
     """Exactly what the model is sent with a question.
 
     Attributes:
-        sections: In the order in which they are sent; `user_query` is the last.
+        sections: In the order in which they are sent; `user_query_section` is the last.
         shown: The documents that are in it, in whole or in part, as they were: what an edit says
             about their text or their lines is about these.
         problems: What the question mentions and is not in it, a sentence each.
     """
 
-    sections: tuple[Section, ...]
+    sections: tuple[ContextSection, ...]
     shown: tuple[TextDocument, ...]
     problems: tuple[str, ...] = ()
-    stretches: tuple[tuple[TextDocument, int, int], ...] = ()
+    line_ranges: tuple[tuple[TextDocument, int, int], ...] = ()
     """Of very long documents, the lines that may be in it: from (0-based), and behind the last."""
 
     @property

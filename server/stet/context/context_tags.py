@@ -26,7 +26,7 @@ NAMES = (
 )
 """Every tag that a context uses."""
 
-_OWN_TAG = re.compile(
+_STET_TAG = re.compile(
     # `<workspace>` is a tag of other formats too, and only its attribute makes it one of ours.
     rf"<(?=\s*+/?+\s*+(?:{'|'.join(NAMES)})(?<!workspace)(?![\w-])|\s*+workspace\s+roots\b)",
     re.IGNORECASE,
@@ -46,17 +46,17 @@ def empty_element(name: str, attributes: Mapping[str, str]) -> str:
     return f"<{name}{_attributes(attributes)}/>"
 
 
-def harmless(text: str) -> str:
+def escape_tags(text: str) -> str:
     """`text` with our own tags made visible text; a lone surrogate, which can't be sent, as U+FFFD.
 
     What hides sentences is shown where texts go out (`stet.text.special_tokens`).
     """
-    return _OWN_TAG.sub("&lt;", _SURROGATE.sub("\ufffd", text))
+    return _STET_TAG.sub("&lt;", _SURROGATE.sub("\ufffd", text))
 
 
-def on_one_line(text: str) -> str:
+def single_line(text: str) -> str:
     """A name or a line as `harmless` text without control characters."""
-    return harmless(_visible(text))
+    return escape_tags(_escape_match(text))
 
 
 def _attributes(attributes: Mapping[str, str]) -> str:
@@ -65,9 +65,9 @@ def _attributes(attributes: Mapping[str, str]) -> str:
 
 def _quoted(value: str) -> str:
     escaped = value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _SURROGATE.sub("\ufffd", _visible(escaped.replace('"', "&quot;")))
+    return _SURROGATE.sub("\ufffd", _escape_match(escaped.replace('"', "&quot;")))
 
 
-def _visible(text: str) -> str:
+def _escape_match(text: str) -> str:
     """Control characters, also those that change the direction of writing, as their escapes."""
     return _HIDDEN.sub(lambda found: found.group().encode("unicode_escape").decode(), text)

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
-from stet.context.values import Place
+from stet.context.context_values import EditorLocation
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
 from stet.workspace.snapshot import NotShown, Snapshot
 
 
 @dataclass(frozen=True, slots=True)
-class Current:
+class CurrentDocument:
     """The document a question is about.
 
     Attributes:
@@ -27,18 +27,18 @@ class Current:
     visible: Range | None = None
 
 
-def find_current(snapshot: Snapshot, place: Place) -> Current | None:
-    """The document at `place`, or the active one; None if there is none or it may not be shown."""
-    uri = snapshot.activity.active if place.uri is None else place.uri
+def find_current_document(snapshot: Snapshot, location: EditorLocation) -> CurrentDocument | None:
+    """The document at `location`, or the active one; None if there is none or it may not be shown."""
+    uri = snapshot.activity.active if location.uri is None else location.uri
     if uri is None:
         return None
     try:
         document = snapshot.show(uri)
     except NotShown:
         return None  # the filter's decision: nothing of it is sent, not even its name
-    cursor, ranges = _where(snapshot, uri, place)
+    cursor, ranges = _cursor_and_selections(snapshot, uri, location)
     # A question that names a place is about that, whatever the user sees meanwhile.
-    names_place = place.range is not None and not place.selections
+    names_place = location.range is not None and not location.selections
     visible = None if names_place else snapshot.activity.visible_of(uri)
     real = snapshot.document(uri)
     if real is not None:
@@ -50,7 +50,7 @@ def find_current(snapshot: Snapshot, place: Place) -> Current | None:
         for range_ in ranges
         if (start := document.clamp(range_.start)) < (end := document.clamp(range_.end))
     )
-    return Current(
+    return CurrentDocument(
         document,
         snapshot.name_of(uri),
         None if cursor is None else document.clamp(cursor),
@@ -59,9 +59,11 @@ def find_current(snapshot: Snapshot, place: Place) -> Current | None:
     )
 
 
-def _where(snapshot: Snapshot, uri: str, asked: Place) -> tuple[Position | None, tuple[Range, ...]]:
+def _cursor_and_selections(
+    snapshot: Snapshot, uri: str, location: EditorLocation
+) -> tuple[Position | None, tuple[Range, ...]]:
     """Caret and selections: those asked about, else those the editor last told or let infer."""
-    if asked.range is not None:
-        return asked.caret or asked.range.caret, asked.selections or (asked.range,)
+    if location.range is not None:
+        return location.caret or location.range.caret, location.selections or (location.range,)
     selection = snapshot.activity.selection_of(uri)
     return (None, ()) if selection is None else (selection.caret, selection.ranges)

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from stet.context.current import Current
+from stet.context.current_document import CurrentDocument
 from stet.index.graph import LinkGraph
 from stet.index.link_scan import ScannedLinks, scan_links
 from stet.text.document import TextDocument
@@ -27,7 +27,7 @@ class ScopeFile:
 
 
 @dataclass(frozen=True, slots=True)
-class InScope:
+class ScopeFiles:
     """What the scope brings beside the current file.
 
     Attributes:
@@ -41,13 +41,13 @@ class InScope:
     is_partial: bool = False
 
 
-def find_in_scope(
+def find_scope_files(
     snapshot: Snapshot,
-    current: Current | None,
+    current: CurrentDocument | None,
     graph: LinkGraph | None = None,
-    besides: Collection[str] = (),
-) -> InScope:
-    """The files in scope but the current one and those of `besides` (keys). Blocks on the disk.
+    exclude: Collection[str] = (),
+) -> ScopeFiles:
+    """The files in scope but the current one and those of `exclude` (keys). Blocks on the disk.
 
     What is fewer links away comes first; of the same distance what is on no disk yet, then the
     latest written, then by name: the same world always gives the same context. What may not be
@@ -56,12 +56,12 @@ def find_in_scope(
     context = snapshot.settings.context
     if context.scope == "linked" and graph is None and current is not None:
         graph = scan_links(snapshot)
-    skipped = {*besides}
+    skipped = {*exclude}
     if current is not None:
         skipped.add(canonical(current.document.uri))
     files: list[ScopeFile] = []
     left_out: list[str] = []
-    for ring in _rings(snapshot, current, graph):
+    for ring in _files_by_distance(snapshot, current, graph):
         for mtime, name, uri in _latest_first(snapshot, ring, skipped):
             if len(files) >= context.max_files:
                 left_out.append(name)
@@ -71,7 +71,7 @@ def find_in_scope(
             except NotShown:
                 continue
     is_partial = context.scope == "linked" and isinstance(graph, ScannedLinks) and graph.is_cut
-    return InScope(tuple(files), tuple(left_out), is_partial)
+    return ScopeFiles(tuple(files), tuple(left_out), is_partial)
 
 
 def _latest_first(
@@ -84,8 +84,8 @@ def _latest_first(
     return candidates
 
 
-def _rings(
-    snapshot: Snapshot, current: Current | None, graph: LinkGraph | None
+def _files_by_distance(
+    snapshot: Snapshot, current: CurrentDocument | None, graph: LinkGraph | None
 ) -> Iterator[Iterable[str]]:
     """URIs of the files that the scope names, those of one distance together."""
     scope = snapshot.settings.context.scope
@@ -94,7 +94,7 @@ def _rings(
         uris = (document.uri for document in snapshot.documents.values())
         yield [uri for uri in uris if privacy.check(uri) is None]
     elif scope == "folder" and current is not None:
-        yield [each.uri for each in snapshot.siblings(current.document.uri)]
+        yield [file.uri for file in snapshot.siblings(current.document.uri)]
     elif scope == "linked" and current is not None and graph is not None:
         uri, n_known = current.document.uri, 0
         for depth in range(1, snapshot.settings.context.link_depth + 1):

@@ -3,18 +3,18 @@
 from collections.abc import Collection
 from dataclasses import replace
 
-from stet.context.current import Current
-from stet.context.gathering import Gathered, Gathering
+from stet.context.attachment_collector import AttachmentCollector, CollectedAttachments
+from stet.context.current_document import CurrentDocument
 from stet.workspace.attachments import Attachments
 from stet.workspace.paths import Located, PathRefused
 from stet.workspace.snapshot import NO_TEXT, NotShown, Snapshot
 from stet.workspace.uris import path_of
 
-_TOLD = NO_TEXT | {"missing", "special", "unreadable"}
+_NOT_HIDDEN = NO_TEXT | {"missing", "special", "unreadable"}
 """Rules of `NotShown` that say nothing of what the user hides."""
 
 
-def scoped(snapshot: Snapshot, attachments: Attachments) -> Snapshot:
+def with_scope(snapshot: Snapshot, attachments: Attachments) -> Snapshot:
     """The same world with the scope that the attachments ask for, where they do."""
     now = snapshot.settings.context
     depth = attachments.link_depth
@@ -26,34 +26,34 @@ def scoped(snapshot: Snapshot, attachments: Attachments) -> Snapshot:
     return replace(snapshot, settings=replace(snapshot.settings, context=context))
 
 
-def find_attached(
+def collect_attachments(
     snapshot: Snapshot,
     attachments: Attachments,
-    current: Current | None,
-    besides: Collection[str] = (),
-) -> Gathered:
-    """What is attached, but for the files of `besides` (keys). Asks the disk: for a worker thread."""
-    gathering = Gathering(snapshot, current, besides)
+    current: CurrentDocument | None,
+    exclude: Collection[str] = (),
+) -> CollectedAttachments:
+    """What is attached, but for the files of `exclude` (keys). Asks the disk: for a worker thread."""
+    collector = AttachmentCollector(snapshot, current, exclude)
     problems: list[str] = []
     hidden = list(attachments.problems)
     for uri in attachments.files:
         located = Located(uri, path_of(uri), snapshot.name_of(uri))
         try:
-            gathering.file(located)
+            collector.add_file(located)
         except NotShown as refused:
-            said = problems if refused.rule in _TOLD else hidden
-            said.append(f"{located.name}: {refused.message}")
+            reasons = problems if refused.rule in _NOT_HIDDEN else hidden
+            reasons.append(f"{located.name}: {refused.message}")
     for uri in attachments.folders:
         located = Located(uri, path_of(uri), snapshot.name_of(uri) or ".")
         refusal = None if located.path is None else snapshot.privacy().check_folder(located.path)
         if refusal is not None:
             hidden.append(f"{located.name}: {refusal.for_model}")
-        elif not gathering.is_folder(located):
+        elif not collector.is_folder(located):
             problems.append(f"{located.name}: There is no such folder.")
         else:
             try:
-                gathering.folder(located)
+                collector.add_folder(located)
             except PathRefused as refused_path:
                 hidden.append(f"{located.name}: {refused_path.message}")
-    files, folders = tuple(gathering.files.values()), tuple(gathering.folders)
-    return Gathered(files, folders, tuple(problems), tuple(hidden))
+    files, folders = tuple(collector.files.values()), tuple(collector.folders)
+    return CollectedAttachments(files, folders, tuple(problems), tuple(hidden))

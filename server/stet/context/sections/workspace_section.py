@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from stet.context.current import Current
-from stet.context.tags import empty_element
-from stet.context.values import Section
+from stet.context.context_tags import empty_element
+from stet.context.context_values import ContextSection
+from stet.context.current_document import CurrentDocument
 from stet.workspace.roots import Root
 from stet.workspace.uris import path_of
 
 
-def workspace(roots: tuple[Root, ...], current: Current | None) -> Section:
+def workspace_section(roots: tuple[Root, ...], current: CurrentDocument | None) -> ContextSection:
     """Absolute paths; several roots are joined by `;`.
 
     The current directory is the one of the current file where that lies in a root, else the first
@@ -19,10 +19,10 @@ def workspace(roots: tuple[Root, ...], current: Current | None) -> Section:
         "roots": ";".join(root.path.as_posix() for root in roots),
         "current_directory": _current_directory(roots, current),
     }
-    return Section("workspace", empty_element("workspace", attributes))
+    return ContextSection("workspace", empty_element("workspace", attributes))
 
 
-def _current_directory(roots: tuple[Root, ...], current: Current | None) -> str:
+def _current_directory(roots: tuple[Root, ...], current: CurrentDocument | None) -> str:
     path: Path | None = None if current is None else path_of(current.document.uri)
     if path is not None and any(root.path in path.parents for root in roots):
         return path.parent.as_posix()
