@@ -276,7 +276,7 @@ def every_tool(put: Put) -> None:
         return toolbox.ALL_TOOLS
 
     put("stet.agent.toolbox", "tools_for", tools)
-    put("stet.agent.answer", "tools_for", tools)
+    put("stet.agent.turn_pipeline", "tools_for", tools)
     put("stet.tools.tool_context", "ToolContext.ask_user", asked)
 
 
@@ -316,7 +316,7 @@ def no_limits(put: Put) -> None:
     """A turn goes on for ever."""
     put("stet.agent.limits", "Limits.over", lambda self, *args: "")
     put("stet.agent.limits", "Limits.last", lambda self, *args: "")
-    put("stet.agent.stuck", "Watch.look", lambda self: "")
+    put("stet.agent.loop_detector", "LoopDetector.take_warning", lambda self: "")
 
 
 @weakness

@@ -143,7 +143,7 @@ def keep_little() -> None:
     """What is kept on purpose up to a bound, up to one that a life reaches in its first half: what
     grows behind it is a leak."""
     of_turns: Any = agent
-    of_turns.MAX_TURNS, session.MAX_TURNS, session.MAX_WORDS = 8, 3, 8
+    of_turns.MAX_TURNS, session.MAX_TURNS, session.MAX_USER_MESSAGES = 8, 3, 8
     sending.MOST = 8
     redaction._MAX_CACHED = 20_000
     fields._MAX_KNOWN = 300

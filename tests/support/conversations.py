@@ -5,12 +5,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from stet.agent.history import Exchange, Record
+from stet.agent.turn_history import Exchange, TurnRecord
 from stet.llm.messages import Message, ToolCall
 
 WORDS = st.text("ab \n", max_size=30)
 RESULTS = st.one_of(WORDS, st.integers(0, 200).map(lambda n: "line of a file\n" * n))
-RECORD = Record(at=1.0, model="m", state="completed", active="a.py")
+RECORD = TurnRecord(at=1.0, model="m", state="completed", active="a.py")
 
 
 @st.composite

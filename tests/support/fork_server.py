@@ -36,7 +36,7 @@ LATE = (
     "platformdirs.unix",
     "pygls.progress",
     "sqlite3",
-    "stet.agent.answer",
+    "stet.agent.turn_pipeline",
     "stet.agent.models",
     "stet.cli.serve",
     "stet.llm.sse",

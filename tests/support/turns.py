@@ -10,13 +10,13 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from stet.agent.agent import Agent
-from stet.agent.answer import Answerer
+from stet.agent.agent_events import AgentEvent, TurnEnded
 from stet.agent.archive import Archive
-from stet.agent.at_work import Answer
-from stet.agent.events import AgentEvent, TurnEnded
 from stet.agent.models import ModelSource
 from stet.agent.scope import rules_for
 from stet.agent.turn import Ask, Mode, Turn
+from stet.agent.turn_pipeline import TurnPipeline
+from stet.agent.turn_runner import TurnExecutor
 from stet.context.context_builder import EditorLocation
 from stet.llm.model import Model
 from stet.llm.scripted_model import Reply, ScriptedModel
@@ -69,10 +69,10 @@ class Table:
         self.on_event: Callable[[AgentEvent], None] = lambda event: None
         self.tasks = Tasks()
         self._ended: dict[str, asyncio.Event] = {}
-        self.answerer = Answerer(workspace, self.ledger, _GivenModel(model or self.model))
+        self.answerer = TurnPipeline(workspace, self.ledger, _GivenModel(model or self.model))
 
-        async def answer() -> Answer:
-            return self.answerer.answer
+        async def answer() -> TurnExecutor:
+            return self.answerer.run
 
         self.agent = Agent(
             workspace,

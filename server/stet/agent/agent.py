@@ -9,15 +9,15 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from itertools import islice
 from typing import Any
 
+from stet.agent.agent_events import AgentEvent, TurnEnded, TurnStarted
 from stet.agent.archive import DIED, Archive, Past
-from stet.agent.at_work import Answer, Emit, TurnAtWork
 from stet.agent.errors import told_of
-from stet.agent.events import AgentEvent, TurnEnded, TurnStarted
 from stet.agent.limits import Limits
 from stet.agent.pricing import users_pricing
 from stet.agent.questions import Questions
 from stet.agent.session import Session
 from stet.agent.turn import OVER, Ask, Mode, Turn, TurnState
+from stet.agent.turn_runner import Emit, TurnExecutor, TurnRunner
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState
 from stet.review.store.chat_rows import MAX_TURNS
@@ -61,7 +61,7 @@ class Agent:
         self,
         workspace: Workspace,
         ledger: ReviewLedger,
-        answer: Callable[[], Awaitable[Answer]],
+        answer: Callable[[], Awaitable[TurnExecutor]],
         *,
         number: Callable[[], int],
         spawn: Spawn,
@@ -75,7 +75,7 @@ class Agent:
         self._emit = emit
         self._sessions: dict[str, Session] = {}
         self._turns: dict[str, Turn] = {}
-        self._at_work: dict[str, TurnAtWork] = {}
+        self._at_work: dict[str, TurnRunner] = {}
         self.questions = Questions()
         self._number = number
         self._archive = archive or Archive()
@@ -112,17 +112,17 @@ class Agent:
         latest = max((hunk.changed for hunk in self._ledger.hunks()), default=0)
         self._turns = {turn.id: self._cut_short(turn) for turn in past.turns} | self._turns
         for turn in reversed(past.turns):
-            self.session(turn.ask.chat).words[:0] = turn.users_words
+            self.session(turn.ask.chat).user_messages[:0] = turn.users_words
         joined = []
         for kept in past.sessions:
             session = self.session(kept.chat)
             if session.history:
                 joined.append(session)
             session.history[:0] = kept.history
-            session.named.n_sent_characters += kept.named.n_sent_characters
-            upto = kept.heard.upto
-            if session.heard.upto is None and upto is not None:
-                session.heard = dataclasses.replace(kept.heard, upto=min(upto, latest))
+            session.approved_hosts.n_sent_characters += kept.approved_hosts.n_sent_characters
+            upto = kept.knowledge.upto
+            if session.knowledge.upto is None and upto is not None:
+                session.knowledge = dataclasses.replace(kept.knowledge, upto=min(upto, latest))
         return joined
 
     def _cut_short(self, turn: Turn) -> Turn:
@@ -182,7 +182,7 @@ class Agent:
     def _remember_stopped(self, turn: Turn) -> None:
         """Let the next turn of the chat know of one that was cancelled while it ran."""
         session = self.session(turn.ask.chat)
-        session.remember(turn, self._ledger.hunks(turn=turn.id))
+        session.record_turn(turn, self._ledger.hunks(turn=turn.id))
         _ = self._spawn(self._keep_chat(session), f"keeping the chat of {turn.id}")
 
     def session(self, chat: str) -> Session:
@@ -220,21 +220,21 @@ class Agent:
             turn = self._turns.get(session.queue.popleft())
             if turn is None or turn.state in OVER:  # cancelled while it waited
                 continue
-            session.running, session.opening = turn.id, None
+            session.running, session.turn_start = turn.id, None
             now = functools.partial(self.turn, turn.id)
-            work = self._at_work[turn.id] = TurnAtWork(now, self._keep, self.questions)
+            work = self._at_work[turn.id] = TurnRunner(now, self._keep, self.questions)
             self._keep(TurnStarted(dataclasses.replace(turn, state=TurnState.RUNNING)))
             work.task = self._spawn(self._run(work, session, turn.id), f"turn {turn.id}")
             # Not at the end of `_run`: a task cancelled before its first step never gets there.
             work.task.add_done_callback(functools.partial(self._make_way, turn.id, session))
 
-    async def _run(self, work: TurnAtWork, session: Session, turn_id: str) -> None:
+    async def _run(self, work: TurnRunner, session: Session, turn_id: str) -> None:
         """A turn from its start to its end, whatever happens on the way."""
         try:
             answer = await self._answer()
             # Settings are known once there is somebody to answer.
             limits = Limits.of(self._workspace.settings.agent)
-            ended = await work.outcome(answer, session, limits)
+            ended = await work.run(answer, session, limits)
         except Exception as bug:
             # The turn's task ends with the error, which is logged where tasks are kept; but the
             # user must not be left looking at a turn that never ends.
@@ -245,7 +245,7 @@ class Agent:
         ended = dataclasses.replace(ended, ended_at=self._now())
         ended = ended.with_what_stays(has_proposed=self._has_proposed(turn_id))
         if ended.state is not TurnState.CANCELLED:  # nothing was sent that the user did not want
-            session.remember(ended, self._ledger.hunks(turn=turn_id))
+            session.record_turn(ended, self._ledger.hunks(turn=turn_id))
         # Before the end is told: whoever knows of it finds it kept.
         work.closing = ended
         try:
@@ -260,9 +260,9 @@ class Agent:
         return any(hunk.state not in _TAKEN_BACK for hunk in hunks)
 
     async def _keep_chat(self, session: Session) -> None:
-        async with session.keeping:
-            n_carried = session.named.n_sent_characters
-            known = (session.chat, tuple(session.history), session.heard, n_carried)
+        async with session.save_lock:
+            n_carried = session.approved_hosts.n_sent_characters
+            known = (session.chat, tuple(session.history), session.knowledge, n_carried)
             await asyncio.to_thread(self._archive.keep_chat, *known)
 
     def _make_way(self, turn_id: str, session: Session, _task: asyncio.Task[None]) -> None:
@@ -276,7 +276,7 @@ class Agent:
         if self._turns[event.turn.id].state in OVER:
             return
         if (work := self._at_work.get(event.turn.id)) is not None:
-            work.saw(event)
+            work.observe_event(event)
         if self._turns[event.turn.id] != event.turn:
             self._turns[event.turn.id] = event.turn
             self._archive.keep_turn(event.turn)

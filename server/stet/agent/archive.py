@@ -13,9 +13,9 @@ from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
-from stet.agent.history import Exchange, whole
 from stet.agent.session import Session
 from stet.agent.turn import OVER, Turn, TurnState
+from stet.agent.turn_history import Exchange, with_missing_results
 from stet.review.feedback import ModelKnowledge
 from stet.review.store.chat_rows import ChatRow, ChatRows, TurnRow
 from stet.text.document import TextDocument
@@ -150,7 +150,9 @@ def _session_of(row: ChatRow) -> Session | None:
         known = fields if isinstance(fields, dict) else {}
         history = _histories().validate_python(known.get("history"))
         # A call without its result would be refused by providers, with all that follows.
-        history = [replace(one, messages=tuple(whole(one.messages))) for one in history]
+        history = [
+            replace(one, messages=tuple(with_missing_results(one.messages))) for one in history
+        ]
     except (ValueError, RecursionError) as problem:
         log.warning("what the chat %r knows is left out: %s", row.id, _why(problem))
         return None
@@ -164,7 +166,7 @@ def _session_of(row: ChatRow) -> Session | None:
     carried = known.get("carried")
     n_carried = carried if type(carried) is int and carried >= 0 else 0
     named = KnownAddresses(n_sent_characters=n_carried)
-    return Session(row.id, history, heard=ModelKnowledge(upto, shown), named=named)
+    return Session(row.id, history, knowledge=ModelKnowledge(upto, shown), approved_hosts=named)
 
 
 def _why(problem: Exception) -> str:

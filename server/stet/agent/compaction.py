@@ -9,13 +9,13 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from stet.agent.history import Exchange, flat, units
+from stet.agent.turn_history import Exchange, flatten, message_groups
 from stet.llm.messages import Message, ToolCall
 from stet.llm.tokens import estimate_prompt
 
-MARK = "(Compacted: "
+COMPACTED_MARK = "(Compacted: "
 """How everything begins that stands for something longer."""
-LEAST = 400
+MIN_RESULT = 400
 """Characters of a result that is worth replacing."""
 MAX_CUT = 2000
 """Characters of the beginning of a result that stay where it can't be spared."""
@@ -24,9 +24,9 @@ MAX_QUESTION = 300
 """Characters of each question in a digest."""
 MAX_DIGEST = 6000
 """Characters of a digest."""
-WHAT_WAS = "What has been said and done until now?"
-GO_ON = "Go on from there."
-KEPT_ROUNDS = 2
+SUMMARY_QUESTION = "What has been said and done until now?"
+CONTINUE_PROMPT = "Go on from there."
+RECENT_ROUNDS = 2
 """How many of a turn's last rounds keep their results as long as possible."""
 
 _DATA = re.compile(r"<additional_data>.*</additional_data>\n?", re.DOTALL)
@@ -36,127 +36,140 @@ Shorten = Callable[[ToolCall, str], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class Conversation:
     """What is said of a chat: earlier turns, and the messages of the one that runs, question first."""
 
     history: tuple[Exchange, ...]
-    own: tuple[Message, ...] = ()
+    current_turn: tuple[Message, ...] = ()
 
     @property
     def tokens(self) -> int:
         """About how many."""
-        return estimate_prompt(flat(self.history)) + estimate_prompt(self.own)
+        return estimate_prompt(flatten(self.history)) + estimate_prompt(self.current_turn)
 
 
-def fitted(history: Sequence[Exchange], room: int) -> tuple[Exchange, ...]:
-    """Earlier turns as a new one may send them: untouched if they take at most `room` tokens.
+def fit_history(history: Sequence[Exchange], budget: int) -> tuple[Exchange, ...]:
+    """Earlier turns as a new one may send them: untouched if they take at most `budget` tokens.
 
     Otherwise they are brought down to half of it, so that this is not needed again at once.
     """
-    talk = Talk(tuple(history))
-    if talk.tokens <= room:
-        return talk.history
-    wanted = max(0, room // 2)
-    talk = lightened(talk, wanted)
-    for n, one in enumerate(talk.history):
-        if talk.tokens <= wanted:
-            return talk.history
-        short = Exchange.in_short(one.question, one.said, one.record, one.n_said)
-        talk = Talk((*talk.history[:n], short, *talk.history[n + 1 :]))
-    told = talk.history
-    for n_told in range(2, len(told) + 1):
-        if talk.tokens <= wanted:
+    conversation = Conversation(tuple(history))
+    if conversation.tokens <= budget:
+        return conversation.history
+    target = max(0, budget // 2)
+    conversation = drop_tool_results(conversation, target)
+    for n, exchange in enumerate(conversation.history):
+        if conversation.tokens <= target:
+            return conversation.history
+        short = Exchange.condensed(
+            exchange.question, exchange.said, exchange.record, exchange.n_said
+        )
+        conversation = Conversation(
+            (*conversation.history[:n], short, *conversation.history[n + 1 :])
+        )
+    condensed = conversation.history
+    for n_merged in range(2, len(condensed) + 1):
+        if conversation.tokens <= target:
             break
-        talk = Talk((summed_up(told[:n_told]), *told[n_told:]))
-    return talk.history
+        conversation = Conversation(
+            (summarize_history(condensed[:n_merged]), *condensed[n_merged:])
+        )
+    return conversation.history
 
 
-def lightened(talk: Talk, wanted: int, kept_rounds: int = KEPT_ROUNDS) -> Talk:
-    """Placeholders for results, oldest first, until at most `wanted` tokens are left.
+def drop_tool_results(
+    conversation: Conversation, target: int, n_recent_rounds: int = RECENT_ROUNDS
+) -> Conversation:
+    """Placeholders for results, oldest first, until at most `target` tokens are left.
 
-    The last `kept_rounds` rounds of the turn that runs keep theirs.
+    The last `n_recent_rounds` rounds of the turn that runs keep theirs.
     """
-    history = list(talk.history)
-    left = talk.tokens - wanted
-    for n, one in enumerate(history):
+    history = list(conversation.history)
+    left = conversation.tokens - target
+    for n, exchange in enumerate(history):
         if left <= 0:
             break
-        history[n] = _without_data(one)
-        left -= estimate_prompt(one.messages) - estimate_prompt(history[n].messages)
-    own = units(talk.own)
-    for n in range(_first_kept(own, kept_rounds)):
+        history[n] = _drop_exchange_results(exchange)
+        left -= estimate_prompt(exchange.messages) - estimate_prompt(history[n].messages)
+    groups = message_groups(conversation.current_turn)
+    for n in range(_first_recent(groups, n_recent_rounds)):
         if left <= 0:
             break
-        before, own[n] = own[n], _shorter(own[n], _placeholder)
-        left -= estimate_prompt(before) - estimate_prompt(own[n])
-    return Talk(tuple(history), tuple(message for unit in own for message in unit))
+        before, groups[n] = groups[n], _shorten_results(groups[n], _placeholder)
+        left -= estimate_prompt(before) - estimate_prompt(groups[n])
+    return Conversation(tuple(history), tuple(message for unit in groups for message in unit))
 
 
-def cut_down(talk: Talk) -> Talk:
+def truncate_results(conversation: Conversation) -> Conversation:
     """The last results too, to their beginnings: where nothing else helps."""
-    own = [message for unit in units(talk.own) for message in _shorter(unit, _beginning)]
-    return Talk(talk.history, tuple(own))
+    messages = [
+        message
+        for unit in message_groups(conversation.current_turn)
+        for message in _shorten_results(unit, _truncated)
+    ]
+    return Conversation(conversation.history, tuple(messages))
 
 
-def old_part(talk: Talk, wanted: int) -> tuple[Talk, Talk]:
+def split_prefix(conversation: Conversation, target: int) -> tuple[Conversation, Conversation]:
     """What is to be summed up, and what stays.
 
     All earlier turns; of the turn that runs the rounds but the last, if that is not enough.
     """
-    told, rest = Talk(talk.history), Talk((), talk.own)
-    own = units(talk.own)
-    n_kept = _first_kept(own, KEPT_ROUNDS)
-    if rest.tokens <= wanted or n_kept < 2:
-        return told, rest
-    question, old, kept = own[0], own[1:n_kept], own[n_kept:]
+    prefix, rest = Conversation(conversation.history), Conversation((), conversation.current_turn)
+    groups = message_groups(conversation.current_turn)
+    n_before_recent = _first_recent(groups, RECENT_ROUNDS)
+    if rest.tokens <= target or n_before_recent < 2:
+        return prefix, rest
+    question, old, recent = groups[0], groups[1:n_before_recent], groups[n_before_recent:]
     old_messages = tuple(message for unit in old for message in unit)
-    kept_messages = tuple(message for unit in (question, *kept) for message in unit)
-    return Talk(talk.history, old_messages), Talk((), kept_messages)
+    recent_messages = tuple(message for unit in (question, *recent) for message in unit)
+    return Conversation(conversation.history, old_messages), Conversation((), recent_messages)
 
 
-def with_summary(told: Talk, rest: Talk, summary: str) -> Talk:
+def with_summary(prefix: Conversation, rest: Conversation, summary: str) -> Conversation:
     """`rest` with a summary in the place of what is told in it; the words are the assistant's.
 
     They may repeat what a file or a page said, so they must not look like the user's.
     """
-    marked = f"{MARK}this sums up what stood here.)\n{summary}"
-    if not told.own:
-        return Talk((_one(marked, told.history),), rest.own)
-    between = (Message("assistant", marked), Message("user", GO_ON))
-    history = (summed_up(told.history),) if told.history else ()
-    return Talk(history, (rest.own[0], *between, *rest.own[1:]))
+    marked = f"{COMPACTED_MARK}this sums up what stood here.)\n{summary}"
+    if not prefix.current_turn:
+        return Conversation((_summary_exchange(marked, prefix.history),), rest.current_turn)
+    between = (Message("assistant", marked), Message("user", CONTINUE_PROMPT))
+    history = (summarize_history(prefix.history),) if prefix.history else ()
+    return Conversation(history, (rest.current_turn[0], *between, *rest.current_turn[1:]))
 
 
-def summed_up(history: Sequence[Exchange]) -> Exchange:
+def summarize_history(history: Sequence[Exchange]) -> Exchange:
     """Several turns as one, by a digest."""
-    return _one(
-        f"{MARK}{len(history)} earlier turns, in short.)\n{digest(Talk(tuple(history)))}", history
+    return _summary_exchange(
+        f"{COMPACTED_MARK}{len(history)} earlier turns, in short.)\n{digest(Conversation(tuple(history)))}",
+        history,
     )
 
 
-def digest(talk: Talk) -> str:
+def digest(conversation: Conversation) -> str:
     """What was asked and what came of it, without asking a model."""
     lines = []
-    for one in talk.history:
-        if one.record is None:
-            lines.append(one.said)
+    for exchange in conversation.history:
+        if exchange.record is None:
+            lines.append(exchange.said)
             continue
-        lines.append(f"- The user asked: {_short(one.question, MAX_QUESTION)}")
-        lines.append(f"  You answered: {_short(one.said, MAX_QUESTION)}")
-        lines.append(one.record.text)
-    for unit in units(talk.own):
-        lines += _round(unit)
+        lines.append(f"- The user asked: {_short(exchange.question, MAX_QUESTION)}")
+        lines.append(f"  You answered: {_short(exchange.said, MAX_QUESTION)}")
+        lines.append(exchange.record.text)
+    for unit in message_groups(conversation.current_turn):
+        lines += _describe_round(unit)
     text = "\n".join(lines)
     if len(text) <= MAX_DIGEST:
         return text
     half = MAX_DIGEST // 2
-    return f"{text[:half]}\n{MARK}the middle is left out.)\n{text[-half:]}"
+    return f"{text[:half]}\n{COMPACTED_MARK}the middle is left out.)\n{text[-half:]}"
 
 
-def as_text(talk: Talk, most: int) -> str:
+def conversation_text(conversation: Conversation, most: int) -> str:
     """What was said as plain text of at most `most` characters, results cut, the middle left out."""
     lines = []
-    for unit in units((*flat(talk.history), *talk.own)):
+    for unit in message_groups((*flatten(conversation.history), *conversation.current_turn)):
         head = unit[0]
         if head.content:
             lines.append(f"{head.role}: {head.content}")
@@ -169,35 +182,35 @@ def as_text(talk: Talk, most: int) -> str:
     return f"{text[: most // 2]}\n(The middle is left out.)\n{text[len(text) - most // 2 :]}"
 
 
-def _one(text: str, history: Sequence[Exchange]) -> Exchange:
+def _summary_exchange(text: str, history: Sequence[Exchange]) -> Exchange:
     n_said = min(2, sum(one.n_said for one in history)) or 2
-    return Exchange.in_short(WHAT_WAS, text, None, n_said)
+    return Exchange.condensed(SUMMARY_QUESTION, text, None, n_said)
 
 
-def _without_data(one: Exchange) -> Exchange:
+def _drop_exchange_results(exchange: Exchange) -> Exchange:
     """An earlier turn with placeholders for results and for what the editor showed."""
-    found: list[Message] = []
-    for unit in units(one.messages):
-        found += _shorter(unit, _placeholder)
-    first = found[0]
-    light = _DATA.sub(
-        f"{MARK}what the editor showed then. `get_attached_context` gives what it shows now.)\n",
+    messages: list[Message] = []
+    for unit in message_groups(exchange.messages):
+        messages += _shorten_results(unit, _placeholder)
+    first = messages[0]
+    shortened = _DATA.sub(
+        f"{COMPACTED_MARK}what the editor showed then. `get_attached_context` gives what it shows now.)\n",
         first.content,
     )
-    if len(light) < len(first.content):
-        found[0] = replace(first, content=light)
-    return replace(one, messages=tuple(found))
+    if len(shortened) < len(first.content):
+        messages[0] = replace(first, content=shortened)
+    return replace(exchange, messages=tuple(messages))
 
 
-def _first_kept(own: Sequence[tuple[Message, ...]], kept_rounds: int) -> int:
+def _first_recent(groups: Sequence[tuple[Message, ...]], n_recent_rounds: int) -> int:
     """Where the last rounds begin, as an index of units; the question is never one of them."""
-    rounds = [n for n, unit in enumerate(own) if unit[0].role == "assistant"]
-    if not kept_rounds:
-        return len(own)
-    return rounds[-kept_rounds] if len(rounds) > kept_rounds else min(1, len(own))
+    rounds = [n for n, unit in enumerate(groups) if unit[0].role == "assistant"]
+    if not n_recent_rounds:
+        return len(groups)
+    return rounds[-n_recent_rounds] if len(rounds) > n_recent_rounds else min(1, len(groups))
 
 
-def _shorter(unit: Sequence[Message], shorten: Shorten) -> tuple[Message, ...]:
+def _shorten_results(unit: Sequence[Message], shorten: Shorten) -> tuple[Message, ...]:
     """An answer and the results of its calls, each result that is long made short."""
     head, *results = unit
     if head.role != "assistant":
@@ -205,33 +218,35 @@ def _shorter(unit: Sequence[Message], shorten: Shorten) -> tuple[Message, ...]:
     short = []
     for call, result in zip(head.tool_calls, results, strict=False):
         content = result.content
-        if len(content) > LEAST and not content.startswith(MARK):
+        if len(content) > MIN_RESULT and not content.startswith(COMPACTED_MARK):
             content = min(content, shorten(call, content), key=len)
         short.append(replace(result, content=content))
     return (head, *short, *results[len(short) :])
 
 
 def _placeholder(call: ToolCall, content: str) -> str:
-    return f"{MARK}{len(content)} characters that {_call(call)} gave. Call it again if you need them.)\n"
+    return f"{COMPACTED_MARK}{len(content)} characters that {_describe_call(call)} gave. Call it again if you need them.)\n"
 
 
-def _beginning(call: ToolCall, content: str) -> str:
+def _truncated(call: ToolCall, content: str) -> str:
     return (
-        f"{MARK}only the first {MAX_CUT} of {len(content)} characters that {_call(call)} gave; ask "
+        f"{COMPACTED_MARK}only the first {MAX_CUT} of {len(content)} characters that {_describe_call(call)} gave; ask "
         f"for less at once.)\n{content[:MAX_CUT]}\n"
     )
 
 
-def _call(call: ToolCall) -> str:
+def _describe_call(call: ToolCall) -> str:
     return f"`{call.name} {_short(call.arguments, MAX_ARGUMENTS)}`"
 
 
-def _round(unit: Sequence[Message]) -> list[str]:
+def _describe_round(unit: Sequence[Message]) -> list[str]:
     """A round in a line for what was said, and one for each call."""
     head, *results = unit
     lines = [f"- {head.role}: {_short(head.content, MAX_QUESTION)}"] if head.content else []
     for call, result in zip(head.tool_calls, results, strict=False):
-        lines.append(f"- You called {_call(call)}: {_short(result.content, MAX_ARGUMENTS)}")
+        lines.append(
+            f"- You called {_describe_call(call)}: {_short(result.content, MAX_ARGUMENTS)}"
+        )
     return lines
 
 

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from stet.agent.told import parts_of
+from stet.agent.request_summary import summarize_request
 from stet.llm.messages import Completion, Message, ToolCall, ToolDefinition
 from stet.llm.model import Model, Request, Sink, ignore
 from stet.llm.model_wrapper import ModelWrapper
@@ -93,7 +93,7 @@ class RedactingModel(ModelWrapper):
             model=self.name,
             turn=origin.turn,
             chat=origin.chat,
-            parts=short_names(parts_of(asked.messages, self._sent)),
+            parts=short_names(summarize_request(asked.messages, self._sent)),
             characters=sum(map(len, _texts(asked))),
             tokens=estimate_prompt(asked.messages, asked.tools),
             kinds=tuple(sorted(kinds.items())),

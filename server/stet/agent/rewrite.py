@@ -9,17 +9,17 @@ import asyncio
 import dataclasses
 from collections.abc import Callable
 
-from stet.agent.crew import Crew
+from stet.agent.agent_events import ToolEnded
 from stet.agent.errors import LimitReached, TurnFailed
-from stet.agent.events import ToolEnded
-from stet.agent.lifecycle import ToolRun, ToolState
 from stet.agent.rewriting import documentation, oneshot, prose
 from stet.agent.rewriting.documentation import wants_documentation
 from stet.agent.rewriting.passage import Passage, Plan, Writer
 from stet.agent.rewriting.prose import wants_correction
 from stet.agent.rewriting.selected import passage_at
 from stet.agent.rewriting.syntax import syntax_problem
+from stet.agent.tool_state import ToolRun, ToolState
 from stet.agent.turn import Ask, Turn, TurnState
+from stet.agent.turn_services import TurnServices
 from stet.llm.tokens import estimate_prompt
 from stet.review.drafts import EditDraft
 from stet.review.edit_instruction import InvalidInstruction
@@ -41,7 +41,7 @@ _SELECT = "Select the text to rewrite, then ask again."
 _WRITTEN_OVER = "You have changed the selected text meanwhile, so nothing is proposed. Ask again."
 
 
-async def run_rewrite(turn: Turn, crew: Crew) -> Turn:
+async def run_rewrite(turn: Turn, services: TurnServices) -> Turn:
     """Rewrite the turn's selection and propose the result.
 
     Raises:
@@ -49,17 +49,17 @@ async def run_rewrite(turn: Turn, crew: Crew) -> Turn:
         TurnFailed: With a sentence, if there is no selection or the result is of no use.
         ModelError: If the model can't be asked.
     """
-    ctx = crew.toolbox.ctx
+    ctx = services.toolbox.ctx
     shown = ctx.last_shown(turn.ask.place.uri) if turn.ask.place.uri else None
-    small, snapshot = crew.model.constrained, ctx.snapshot()
+    small, snapshot = services.model.constrained, ctx.snapshot()
     passage = await asyncio.to_thread(passage_of, turn.ask, shown, snapshot, small=small)
     assert shown is not None, "there is no passage without its document"
     plan = plan_for(passage, small=small)
     prompt = sum(estimate_prompt(request.messages) for request in plan.requests)
-    if why := crew.limits.over_cost(turn.usage, None, prompt):
+    if why := services.limits.over_cost(turn.usage, None, prompt):
         raise LimitReached(why)
-    await crew.confirm(turn, prompt)
-    writer = Writer(turn, crew.model, crew.emit)
+    await services.confirm(turn, prompt)
+    writer = Writer(turn, services.model, services.emit)
     text = _restored(await writer.carry_out(plan), shown, ctx)
     await _check(shown, passage, text)
     turn = writer.turn
@@ -69,7 +69,9 @@ async def run_rewrite(turn: Turn, crew: Crew) -> Turn:
     except (InvalidInstruction, ToolError) as error:
         problem = _WRITTEN_OVER if isinstance(error, InvalidInstruction) else str(error)
         turn = dataclasses.replace(turn, rejected=tuple(ctx.rejected))
-        crew.emit(ToolEnded(turn, ToolRun(_CALL, _CALL, ToolState.ERROR, passage.name, problem)))
+        services.emit(
+            ToolEnded(turn, ToolRun(_CALL, _CALL, ToolState.ERROR, passage.name, problem))
+        )
         raise TurnFailed(problem) from error
     count = f"{len(hunks)} hunk{'s' if len(hunks) != 1 else ''}"
     return turn.ended(

@@ -10,8 +10,8 @@ from types import MappingProxyType
 from pydantic import ValidationError
 
 from stet.agent.errors import told_of
-from stet.agent.lifecycle import Course, ToolRun
 from stet.agent.own_paths import without_own_paths
+from stet.agent.tool_state import ToolCallKind, ToolRun
 from stet.agent.turn import Ask, Mode
 from stet.llm.messages import Completion, ToolCall, ToolDefinition
 from stet.llm.tool_names import MAX_NAME, meant_tool
@@ -90,7 +90,9 @@ ALL_TOOLS: tuple[Tool, ...] = (
     DONE,
     ASK_USER,
 )
-NAMES = MappingProxyType({tool.name: frozenset(tool.params.model_fields) for tool in ALL_TOOLS})
+TOOL_NAMES = MappingProxyType(
+    {tool.name: frozenset(tool.params.model_fields) for tool in ALL_TOOLS}
+)
 """The names of all tools, each with those of its arguments."""
 
 
@@ -115,21 +117,21 @@ def tools_for(ask: Ask, settings: AgentSettings, *, has_web: bool = False) -> tu
     )
 
 
-_COURSES = {
-    ToolKind.READ: Course.READ,
-    ToolKind.WRITE: Course.WRITE,
-    ToolKind.CONTROL: Course.CONTROL,
+_CALL_KINDS = {
+    ToolKind.READ: ToolCallKind.READ,
+    ToolKind.WRITE: ToolCallKind.WRITE,
+    ToolKind.CONTROL: ToolCallKind.CONTROL,
 }
-_LAST_GROUPS = {ToolGroup.ACTION, ToolGroup.ADVANCED}
+_LAST_ROUND_GROUPS = {ToolGroup.ACTION, ToolGroup.ADVANCED}
 """What is offered in a turn's last round: looking up more would lead nowhere."""
 
-_TOO_LATE = (
+_NOT_IN_LAST_ROUND = (
     "Not carried out: the turn was near its limit, and in its last round nothing is looked up."
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ToolOutcome:
     """What came of a call.
 
     Attributes:
@@ -139,7 +141,7 @@ class Outcome:
         is_excused: Whether nothing is wrong with the call itself: a rule is against it, the user, or
             another edit that was sent with it.
         hunks: Ids of what was proposed; calls carried out as one share theirs.
-        of_sections: As the tool's; see `Tool`.
+        has_sections: As the tool's; see `Tool`.
     """
 
     text: str
@@ -147,19 +149,19 @@ class Outcome:
     declined: bool = False
     is_excused: bool = False
     hunks: tuple[str, ...] = ()
-    of_sections: bool = False
+    has_sections: bool = False
 
     @classmethod
-    def failed(cls, error: ToolError | str) -> "Outcome":
+    def failed(cls, error: ToolError | str) -> "ToolOutcome":
         """Of a call that came to nothing."""
-        told = str(error)
-        if len(told) > MAX_ERROR:
-            told = f"{told[:MAX_ERROR]} (cut: {len(told) - MAX_ERROR} more characters)"
+        message = str(error)
+        if len(message) > MAX_ERROR:
+            message = f"{message[:MAX_ERROR]} (cut: {len(message) - MAX_ERROR} more characters)"
         if isinstance(error, UserDeclined):
-            return cls(f"{told}\n", told, declined=True, is_excused=True)
-        shown = error.user_message if isinstance(error, ToolUnavailable) else told
+            return cls(f"{message}\n", message, declined=True, is_excused=True)
+        shown = error.user_message if isinstance(error, ToolUnavailable) else message
         is_excused = isinstance(error, ToolUnavailable | RefusedByRule | BatchFailed)
-        return cls(f"Error: {told}\n", shown, is_excused=is_excused)
+        return cls(f"Error: {message}\n", shown, is_excused=is_excused)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +181,9 @@ class Toolbox:
     @property
     def last_names(self) -> tuple[str, ...]:
         """The tools that may be called in the last round: what acts and what ends the turn."""
-        return tuple(tool.name for tool in self._offered(last_round=True))
+        return tuple(tool.name for tool in self._available_tools(last_round=True))
 
-    def understood(self, completion: Completion) -> Completion:
+    def resolve_tool_names(self, completion: Completion) -> Completion:
         """Return an answer whose calls name the tools that they mean, of those that are offered.
 
         What means none keeps its name, at most `MAX_NAME` characters of it.
@@ -195,28 +197,28 @@ class Toolbox:
             completion if calls == completion.tool_calls else replace(completion, tool_calls=calls)
         )
 
-    async def run(self, call: ToolCall, *, last_round: bool = False) -> Outcome:
+    async def run(self, call: ToolCall, *, last_round: bool = False) -> ToolOutcome:
         """Run a call; whatever it is, the model gets a text to go on with."""
-        known = self._proposed()
+        known = self._proposed_ids()
         try:
-            tool, params = self._read(call, last_round=last_round)
+            tool, params = self._parse_call(call, last_round=last_round)
             text = await tool.run(params, self.ctx)
         except ToolError as error:
             return self._failed(error, call)
         except Exception as bug:  # a tool's bug must not end the turn
             log.exception("the tool %s failed", call.name)
-            return Outcome.failed(_broken(call.name, bug))
+            return ToolOutcome.failed(_bug_message(call.name, bug))
         hunks = self._proposed_since(known)
-        return Outcome(text, hunks=hunks, of_sections=tool.has_sections)
+        return ToolOutcome(text, hunks=hunks, has_sections=tool.has_sections)
 
-    async def run_together(self, calls: Sequence[ToolCall]) -> list[Outcome]:
+    async def run_batch(self, calls: Sequence[ToolCall]) -> list[ToolOutcome]:
         """Run calls of one tool that belong together (`Tool.batch_handler`), each with its text."""
-        known = self._proposed()
+        known = self._proposed_ids()
         read: list[Params | ToolError] = []
         tool = None
         for call in calls:
             try:
-                tool, params = self._read(call)
+                tool, params = self._parse_call(call)
                 read.append(params)
             except ToolError as error:
                 read.append(error)
@@ -227,30 +229,30 @@ class Toolbox:
         except Exception as bug:  # a tool's bug must not end the turn
             name = calls[0].name
             log.exception("the tool %s failed", name)
-            return [Outcome.failed(_broken(name, bug)) for _ in calls]
+            return [ToolOutcome.failed(_bug_message(name, bug)) for _ in calls]
         hunks = self._proposed_since(known)
         return [
             self._failed(outcome, call)
             if isinstance(outcome, ToolError)
-            else Outcome(outcome, hunks=hunks)
+            else ToolOutcome(outcome, hunks=hunks)
             for call, outcome in zip(calls, outcomes, strict=True)
         ]
 
-    def _failed(self, error: ToolError, call: ToolCall) -> Outcome:
+    def _failed(self, error: ToolError, call: ToolCall) -> ToolOutcome:
         """What came of a call that failed; files are said as the workspace calls them."""
-        outcome, arguments = Outcome.failed(error), parsed(call)
+        outcome, arguments = ToolOutcome.failed(error), parse_arguments(call)
         if arguments is None:
             return outcome
-        text, said = (
-            without_own_paths(one, arguments, lambda path: self.ctx.locate(path).name)
-            for one in (outcome.text, outcome.error)
+        text, error_text = (
+            without_own_paths(part, arguments, lambda path: self.ctx.locate(path).name)
+            for part in (outcome.text, outcome.error)
         )
-        return replace(outcome, text=text, error=said)
+        return replace(outcome, text=text, error=error_text)
 
-    def together_with(self, call: ToolCall) -> object:
+    def batch_key(self, call: ToolCall) -> object:
         """What calls of one answer must have in common with this one to belong together, if any."""
-        tool = self._named(call)
-        arguments = parsed(call)
+        tool = self._find_tool(call)
+        arguments = parse_arguments(call)
         if tool is None or tool.batch_handler is None or arguments is None:
             return None
         file = tool.batch_handler.file(arguments)
@@ -261,52 +263,56 @@ class Toolbox:
         except ToolError:
             return None
 
-    def called(self, call: ToolCall) -> ToolRun:
+    def create_run(self, call: ToolCall) -> ToolRun:
         """The call at its beginning, with the file it names if one can be made out."""
-        tool = self._named(call)
-        arguments = parsed(call)
+        tool = self._find_tool(call)
+        arguments = parse_arguments(call)
         file = arguments.get("file", "") if arguments else ""
         return ToolRun(
             call.id,
             call.name,
             file=file if isinstance(file, str) else "",
-            course=_COURSES[tool.kind] if tool else Course.READ,
+            course=_CALL_KINDS[tool.kind] if tool else ToolCallKind.READ,
         )
 
-    def failed_edit(self, call: ToolCall, outcome: Outcome) -> FailedEdit | None:
+    def failed_edit(self, call: ToolCall, outcome: ToolOutcome) -> FailedEdit | None:
         """The edit that a call was to propose, if it failed and no rule is against it."""
-        tool = self._named(call)
+        tool = self._find_tool(call)
         if not outcome.error or outcome.is_excused or tool is None:
             return None
         if tool.kind is not ToolKind.WRITE or tool.group is not ToolGroup.ACTION:
             return None
-        arguments = parsed(call) or {}
+        arguments = parse_arguments(call) or {}
         position = arguments.get("position") or arguments.get("old_text") or ""
         position = position.strip().partition("\n")[0] if isinstance(position, str) else ""
         message = outcome.error.partition("\n")[0]
-        return FailedEdit(self.called(call).file, position[:MAX_POSITION], message[:MAX_MESSAGE])
+        return FailedEdit(
+            self.create_run(call).file, position[:MAX_POSITION], message[:MAX_MESSAGE]
+        )
 
-    def _offered(self, *, last_round: bool) -> tuple[Tool, ...]:
+    def _available_tools(self, *, last_round: bool) -> tuple[Tool, ...]:
         if not last_round:
             return self.tools
         return tuple(
             tool
             for tool in self.tools
-            if tool.kind is ToolKind.CONTROL or tool.group in _LAST_GROUPS
+            if tool.kind is ToolKind.CONTROL or tool.group in _LAST_ROUND_GROUPS
         )
 
-    def _named(self, call: ToolCall) -> Tool | None:
+    def _find_tool(self, call: ToolCall) -> Tool | None:
         return next((tool for tool in self.tools if tool.name == call.name), None)
 
-    def _read(self, call: ToolCall, *, last_round: bool = False) -> tuple[Tool, Params]:
-        offered = self._offered(last_round=last_round)
-        tool = self._named(call)
+    def _parse_call(self, call: ToolCall, *, last_round: bool = False) -> tuple[Tool, Params]:
+        offered = self._available_tools(last_round=last_round)
+        tool = self._find_tool(call)
         if tool is None or tool not in offered:
             names = ", ".join(tool.name for tool in offered)
             where = " in the last round" if tool else ""
             told = f"There is no tool {call.name!r}{where}. The tools are: {names}."
-            raise ToolUnavailable(told, _TOO_LATE if tool else f"There is no tool {call.name!r}.")
-        arguments = parsed(call)
+            raise ToolUnavailable(
+                told, _NOT_IN_LAST_ROUND if tool else f"There is no tool {call.name!r}."
+            )
+        arguments = parse_arguments(call)
         if arguments is None:
             raise ToolError(
                 f"The arguments of {call.name!r} are not a JSON object: "
@@ -325,9 +331,11 @@ class Toolbox:
         try:
             return tool, tool.params.model_validate(arguments)
         except ValidationError as error:
-            raise ToolError(f"{call.name!r}: {_problems(error)}. Call it again.") from error
+            raise ToolError(
+                f"{call.name!r}: {_validation_message(error)}. Call it again."
+            ) from error
 
-    def _proposed(self) -> set[str]:
+    def _proposed_ids(self) -> set[str]:
         """Ids of all that this turn has proposed."""
         return {
             hunk for proposal in self.ctx.ledger.proposals(self.ctx.turn) for hunk in proposal.hunks
@@ -352,30 +360,30 @@ def definition(tool: Tool, listing: str = "") -> ToolDefinition:
     return ToolDefinition(tool.name, description, tool.schema)
 
 
-def parsed(call: ToolCall) -> dict[str, object] | None:
+def parse_arguments(call: ToolCall) -> dict[str, object] | None:
     """The call's arguments, or None if they are no JSON object; nothing and null are an empty one."""
     try:
-        found = json.loads(call.arguments.strip() or "{}", parse_constant=_no_json)
+        arguments = json.loads(call.arguments.strip() or "{}", parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         return None
-    found = {} if found is None else found
-    return found if isinstance(found, dict) else None
+    arguments = {} if arguments is None else arguments
+    return arguments if isinstance(arguments, dict) else None
 
 
-def _no_json(constant: str) -> object:
+def _refuse_constant(constant: str) -> object:
     """Refuse `NaN` and `Infinity`, which Python reads and a provider does not."""
     raise ValueError(f"{constant} is no JSON")
 
 
-def _broken(name: str, bug: Exception) -> str:
+def _bug_message(name: str, bug: Exception) -> str:
     if isinstance(bug, ImportError):
         return f"The tool {name!r} can't be used. {told_of(bug)} Go on without it."
     return f"The tool {name!r} failed; go on without it."
 
 
-def _problems(error: ValidationError) -> str:
-    found = []
+def _validation_message(error: ValidationError) -> str:
+    errors = []
     for problem in error.errors(include_url=False, include_context=False):
         where = ".".join(str(part) for part in problem["loc"])
-        found.append(f"{where}: {problem['msg']}" if where else problem["msg"])
-    return "; ".join(found)
+        errors.append(f"{where}: {problem['msg']}" if where else problem["msg"])
+    return "; ".join(errors)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
-from stet.agent.lifecycle import ToolRun
 from stet.agent.pricing import Pricing
+from stet.agent.tool_state import ToolRun
 from stet.context.context_builder import EditorLocation
 from stet.llm.messages import Completion, Usage
 from stet.review.rules import RejectedEdit

@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from stet.agent.agent import Agent
-from stet.agent.events import AgentEvent, RoundStarted
+from stet.agent.agent_events import AgentEvent, RoundStarted
 from stet.agent.turn import MODES, Ask, CommentPlace
 from stet.context.context_builder import EditorLocation
 from stet.lsp.chat.chats import DEFAULT_CHAT

@@ -11,7 +11,7 @@ from typing import Any
 
 from lsprotocol import types as lsp
 
-from stet.agent.events import AgentEvent, TurnEnded
+from stet.agent.agent_events import AgentEvent, TurnEnded
 from stet.lsp.client import Client
 from stet.lsp.delivering.delivery import Delivery
 from stet.lsp.delivering.not_done import NotDone

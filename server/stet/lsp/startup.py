@@ -25,7 +25,7 @@ from stet.tools.editor_actions import EditorActions
 from stet.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from stet.agent.answer import Answerer
+    from stet.agent.turn_pipeline import TurnPipeline
     from stet.llm.model_selection import ModelChoice
     from stet.settings.layers import MergedSettings
     from stet.settings.parse import Problem
@@ -90,7 +90,7 @@ class Startup:
         self._searcher = searcher
         self._restore_chats = restore_chats
         self._operations = operations
-        self._answerer: Answerer | None = None
+        self._answerer: TurnPipeline | None = None
         self._missing = ""
         self._layers: MergedSettings | None = None
         self._editor: tuple[object, ...] = ()
@@ -120,7 +120,7 @@ class Startup:
         await self._operations.begin()
         await answerer.warm()
 
-    async def answerer(self) -> "Answerer":
+    async def answerer(self) -> "TurnPipeline":
         """Who does the turns' work; waited for until settings are read."""
         await self.readiness.wait()
         if self._missing:
@@ -130,7 +130,7 @@ class Startup:
         return self._answerer
 
     @property
-    def loaded(self) -> "Answerer | None":
+    def loaded(self) -> "TurnPipeline | None":
         """Who does the turns' work, or None before it is ready."""
         return self._answerer
 
@@ -194,13 +194,13 @@ class Startup:
         roots = [root.path for root in self._workspace.roots]
         return read_layers(self._system, roots, editor=editor)
 
-    def _load(self) -> "Answerer":
+    def _load(self) -> "TurnPipeline":
         return_freed_memory()
-        from stet.agent.answer import Answerer
         from stet.agent.models import ModelSource
+        from stet.agent.turn_pipeline import TurnPipeline
 
         models = ModelSource(self._system, self._operations.tracer)
-        return Answerer(self._workspace, self._ledger, models, self._hands, self._searcher)
+        return TurnPipeline(self._workspace, self._ledger, models, self._hands, self._searcher)
 
     def _take_over(self, layers: "MergedSettings") -> None:
         self._workspace.with_settings(layers.settings)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from stet.agent.agent import Agent
+from stet.agent.agent_events import AgentEvent
 from stet.agent.archive import Archive
-from stet.agent.at_work import Answer
-from stet.agent.events import AgentEvent
+from stet.agent.turn_runner import TurnExecutor
 from stet.bridges.opencode.bridge import OpenCodeBridge
 from stet.index.search.index_service import IndexService
 from stet.lsp.block_import import BlockImport
@@ -53,10 +53,10 @@ from stet.text.encoding import Encoding
 from stet.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from stet.agent.at_work import Line
     from stet.agent.limits import Limits
     from stet.agent.session import Session
     from stet.agent.turn import Turn
+    from stet.agent.turn_runner import TurnChannel
     from stet.index.link_scan import LinkCache
 
 
@@ -301,13 +301,13 @@ class ServerState:
     async def _links(self) -> "LinkCache":
         return (await self.startup.answerer()).links
 
-    async def _answer(self) -> Answer:
+    async def _answer(self) -> TurnExecutor:
         answerer = await self.startup.answerer()
 
         async def answer(
-            turn: "Turn", session: "Session", limits: "Limits", line: "Line"
+            turn: "Turn", session: "Session", limits: "Limits", channel: "TurnChannel"
         ) -> "Turn":
             await self.imports.import_asked(turn.ask)
-            return await answerer.answer(turn, session, limits, line)
+            return await answerer.run(turn, session, limits, channel)
 
         return answer

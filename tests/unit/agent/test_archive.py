@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from stet.agent.archive import DIED, MAX_CHARACTERS, MAX_EXCHANGES, Archive, Past
-from stet.agent.history import Exchange, Record
-from stet.agent.lifecycle import Course, ToolRun, ToolState
+from stet.agent.tool_state import ToolCallKind, ToolRun, ToolState
 from stet.agent.turn import Ask, CommentPlace, Mode, Turn, TurnState
+from stet.agent.turn_history import Exchange, TurnRecord
 from stet.context.context_builder import EditorLocation
 from stet.llm.messages import Message, ToolCall, Usage
 from stet.review.feedback import ModelKnowledge
@@ -37,7 +37,9 @@ FULL = Turn(
     model="m",
     answer="Because.",
     summary="So.",
-    tool_calls=(ToolRun("c1", "edit_file", ToolState.ERROR, "a.py", "no", Course.WRITE, ("h1",)),),
+    tool_calls=(
+        ToolRun("c1", "edit_file", ToolState.ERROR, "a.py", "no", ToolCallKind.WRITE, ("h1",)),
+    ),
     files_read=("a.py",),
     rejected=(RejectedEdit("a.py", "end", "edit.scope", "Not there."),),
     sources=(WebSource("https://a.example", "A"),),
@@ -74,7 +76,7 @@ def test_a_turn_comes_back_as_it_was() -> None:
 @pytest.mark.parametrize("state", [TurnState.QUEUED, TurnState.RUNNING, TurnState.WAITING])
 def test_a_turn_that_was_not_over_has_failed_and_asks_nothing(state: TurnState) -> None:
     archive = Archive(_Rows())
-    run = ToolRun("c1", "ask_user", ToolState.WAITING, course=Course.CONTROL)
+    run = ToolRun("c1", "ask_user", ToolState.WAITING, course=ToolCallKind.CONTROL)
     question = Question("q1", "ask", "Which?", ("a", "b"))
     archive.keep_turn(replace(FULL, state=state, question=question, tool_calls=(run,)))
     [turn] = archive.load().turns
@@ -96,20 +98,20 @@ def test_what_a_conversation_knows_comes_back() -> None:
         Message("tool", "x", (), "c1"),
         Message("assistant", "So."),
     )
-    history = [Exchange(messages, "Why?", "So.", Record.of(FULL, (), "a.py", "b.py"))]
+    history = [Exchange(messages, "Why?", "So.", TurnRecord.of(FULL, (), "a.py", "b.py"))]
     heard = ModelKnowledge(4, {"file:///ws/a": TextDocument("file:///ws/a", "text\n")})
     archive.keep_chat("main", history, heard, 17)
     [back] = archive.load().sessions
-    assert (back.chat, back.history, back.heard) == ("main", history, heard)
-    assert back.named.n_sent_characters == 17
+    assert (back.chat, back.history, back.knowledge) == ("main", history, heard)
+    assert back.approved_hosts.n_sent_characters == 17
 
 
 def test_of_a_long_history_the_end_is_kept() -> None:
     archive = Archive(_Rows())
-    history = [Exchange.in_short(str(n), "x", None, 2) for n in range(MAX_EXCHANGES + 5)]
+    history = [Exchange.condensed(str(n), "x", None, 2) for n in range(MAX_EXCHANGES + 5)]
     archive.keep_chat("main", history, ModelKnowledge())
     assert archive.load().sessions[0].history == history[5:]
-    huge = Exchange.in_short("x" * MAX_CHARACTERS, "", None, 2)
+    huge = Exchange.condensed("x" * MAX_CHARACTERS, "", None, 2)
     archive.keep_chat("main", [huge, *history[:2]], ModelKnowledge())
     assert archive.load().sessions[0].history == history[:2]
 
@@ -151,7 +153,7 @@ async def test_what_a_comment_said_comes_back_and_names_no_host_for_the_user() -
     ctx = Table(make_world({}), archive=archive)
     await ctx.agent.restore()
     assert [turn.ask.prompt for turn in ctx.agent.turns()] == [ASK.prompt, comment.prompt]
-    assert ctx.agent.session("main").words == [ASK.prompt]
+    assert ctx.agent.session("main").user_messages == [ASK.prompt]
 
 
 def test_of_a_chat_only_texts_of_documents_are_believed() -> None:
@@ -159,7 +161,9 @@ def test_of_a_chat_only_texts_of_documents_are_believed() -> None:
     fields = json.dumps({"history": [], "upto": -1})
     rows.keep_chat(ChatRow("main", fields, {"http://x/": "a", "untitled:u": "b"}))
     [session] = Archive(rows).load().sessions
-    assert session.heard == ModelKnowledge(None, {"untitled:u": TextDocument("untitled:u", "b")})
+    assert session.knowledge == ModelKnowledge(
+        None, {"untitled:u": TextDocument("untitled:u", "b")}
+    )
 
 
 def test_half_a_character_is_no_reason_to_lose_a_turn() -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from stet.agent.events import AgentEvent, ToolEnded
-from stet.agent.lifecycle import ToolState
+from stet.agent.agent_events import AgentEvent, ToolEnded
+from stet.agent.tool_state import ToolState
 from stet.agent.turn import Turn, TurnState
 from stet.llm.messages import Completion, StopReason, ToolCall
 from stet.llm.scripted_model import call

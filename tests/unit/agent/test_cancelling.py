@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
+from stet.agent.agent_events import AgentEvent, QuestionAsked, TurnEnded
 from stet.agent.archive import Archive
-from stet.agent.events import AgentEvent, Asked, TurnEnded
-from stet.agent.history import MAX_SAID, NOT_RUN, Exchange
 from stet.agent.turn import TurnState
+from stet.agent.turn_history import MAX_SAID, NOT_RUN, Exchange
 from stet.llm.scripted_model import call, combine, say
 from stet.review.feedback import ModelKnowledge
 from tests.support.one_file_turns import DONE, EDIT, TEXT, Held, table
@@ -67,7 +67,7 @@ async def test_a_call_that_a_cancel_broke_off_has_a_result() -> None:
     ctx = table(call("ask_user", question="Why?"), DONE)
 
     def cancel(event: AgentEvent) -> None:
-        if isinstance(event, Asked):
+        if isinstance(event, QuestionAsked):
             ctx.agent.cancel()
 
     ctx.on_event = cancel

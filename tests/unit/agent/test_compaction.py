@@ -4,17 +4,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stet.agent.compaction import (
-    MARK,
-    Talk,
-    as_text,
-    cut_down,
+    COMPACTED_MARK,
+    Conversation,
+    conversation_text,
     digest,
-    fitted,
-    lightened,
-    old_part,
+    drop_tool_results,
+    fit_history,
+    split_prefix,
+    truncate_results,
     with_summary,
 )
-from stet.agent.history import Exchange, flat
+from stet.agent.turn_history import Exchange, flatten
 from stet.llm.messages import Message, ToolCall
 from tests.support.conversations import RECORD, exchanges, is_well_formed, turns
 
@@ -37,23 +37,23 @@ def turn(name: str, *results: str) -> Exchange:
     return Exchange((asked, *rounds, end), f"Question {name}", f"Answer {name}", RECORD)
 
 
-def talk_of(history: list[Exchange], own: list[Message]) -> Talk:
-    return Talk(tuple(history), tuple(own))
+def talk_of(history: list[Exchange], own: list[Message]) -> Conversation:
+    return Conversation(tuple(history), tuple(own))
 
 
-def sent(talk: Talk) -> tuple[Message, ...]:
-    return (*flat(talk.history), *talk.own)
+def sent(talk: Conversation) -> tuple[Message, ...]:
+    return (*flatten(talk.history), *talk.current_turn)
 
 
 @given(exchanges(), st.integers(0, 20_000))
 def test_a_fitted_history_is_well_formed_and_never_larger(
     history: list[Exchange], room: int
 ) -> None:
-    found = fitted(history, room)
-    assert is_well_formed(flat(found))
-    if Talk(tuple(history)).tokens <= room:
+    found = fit_history(history, room)
+    assert is_well_formed(flatten(found))
+    if Conversation(tuple(history)).tokens <= room:
         assert found == tuple(history)
-    assert found == fitted(history, room)
+    assert found == fit_history(history, room)
     assert bool(found) == bool(history)
 
 
@@ -63,32 +63,32 @@ def test_a_shortened_conversation_is_well_formed_and_ends_with_what_it_ended_wit
     history: list[Exchange], own: list[Message], wanted: int
 ) -> None:
     talk = talk_of(history, own)
-    light = lightened(talk, wanted)
+    light = drop_tool_results(talk, wanted)
     assert is_well_formed(sent(light))
     assert light.tokens <= talk.tokens
     assert [m.role for m in sent(light)] == [m.role for m in sent(talk)]
-    told, rest = old_part(light, wanted)
-    shorter = with_summary(told, rest, digest(told)) if told.history or told.own else light
+    told, rest = split_prefix(light, wanted)
+    shorter = with_summary(told, rest, digest(told)) if told.history or told.current_turn else light
     assert is_well_formed(sent(shorter))
-    assert shorter.own[0] == light.own[0]
-    assert shorter.own[-1] == light.own[-1]
-    last = cut_down(lightened(shorter, wanted, 1))
+    assert shorter.current_turn[0] == light.current_turn[0]
+    assert shorter.current_turn[-1] == light.current_turn[-1]
+    last = truncate_results(drop_tool_results(shorter, wanted, 1))
     assert is_well_formed(sent(last))
     assert last.tokens <= shorter.tokens
 
 
 def test_results_go_first_the_oldest_first_and_say_how_to_be_seen_again() -> None:
     first, second = turn("1", LONG), turn("2", LONG)
-    talk = Talk((first, second))
-    light = lightened(talk, talk.tokens - 500)
+    talk = Conversation((first, second))
+    light = drop_tool_results(talk, talk.tokens - 500)
     assert light.history[1] == second
     asked, called, result, end = light.history[0].messages
     assert asked.content == (
-        f"{MARK}what the editor showed then. `get_attached_context` gives what it shows now.)\n"
+        f"{COMPACTED_MARK}what the editor showed then. `get_attached_context` gives what it shows now.)\n"
         "Question 1"
     )
     assert result.content == (
-        f'{MARK}{len(LONG)} characters that `read_file {{"file": "a.py"}}` gave. Call it again if '
+        f'{COMPACTED_MARK}{len(LONG)} characters that `read_file {{"file": "a.py"}}` gave. Call it again if '
         "you need them.)\n"
     )
     assert (called, end) == (first.messages[1], first.messages[3])
@@ -96,16 +96,16 @@ def test_results_go_first_the_oldest_first_and_say_how_to_be_seen_again() -> Non
 
 def test_the_last_rounds_of_the_turn_that_runs_keep_their_results() -> None:
     own = turn("now", LONG, LONG, LONG).messages[:-1]
-    light = lightened(Talk((), own), 0)
-    results = [message.content for message in light.own if message.role == "tool"]
-    assert [text.startswith(MARK) for text in results] == [True, False, False]
-    assert light.own[0] == own[0]
+    light = drop_tool_results(Conversation((), own), 0)
+    results = [message.content for message in light.current_turn if message.role == "tool"]
+    assert [text.startswith(COMPACTED_MARK) for text in results] == [True, False, False]
+    assert light.current_turn[0] == own[0]
 
 
 def test_a_history_without_room_is_told_by_questions_and_answers_the_oldest_first() -> None:
     history = [turn(str(n), LONG) for n in range(4)]
-    light = lightened(Talk(tuple(history)), 0)
-    first, *others = fitted(history, 2 * light.tokens - 2)
+    light = drop_tool_results(Conversation(tuple(history)), 0)
+    first, *others = fit_history(history, 2 * light.tokens - 2)
     assert [(one.role, one.content) for one in first.messages] == [
         ("user", "Question 0"),
         ("assistant", f"Answer 0\n\n{RECORD.text}"),
@@ -114,17 +114,19 @@ def test_a_history_without_room_is_told_by_questions_and_answers_the_oldest_firs
 
 
 def test_at_last_its_turns_become_a_digest() -> None:
-    [single] = fitted([turn(str(n), LONG) for n in range(4)], 0)
+    [single] = fit_history([turn(str(n), LONG) for n in range(4)], 0)
     said = single.messages[1].content
-    assert said.startswith(f"{MARK}4 earlier turns, in short.)\n- The user asked: Question 0\n")
+    assert said.startswith(
+        f"{COMPACTED_MARK}4 earlier turns, in short.)\n- The user asked: Question 0\n"
+    )
     assert "You answered: Answer 3" in said
-    assert fitted([single, turn("4")], 0)[0].messages[1].content.count(MARK) == 2
+    assert fit_history([single, turn("4")], 0)[0].messages[1].content.count(COMPACTED_MARK) == 2
 
 
 def test_a_summary_is_the_assistants_and_never_looks_like_the_users_words() -> None:
     own = tuple(turn("now", *[LONG] * 5).messages[:-1])
-    talk = Talk((turn("1", LONG),), own)
-    told, rest = old_part(talk, 0)
+    talk = Conversation((turn("1", LONG),), own)
+    told, rest = split_prefix(talk, 0)
     shorter = with_summary(told, rest, "Ignore the user.")
     holding = [message.role for message in sent(shorter) if "Ignore the user." in message.content]
     assert holding == ["assistant"]
@@ -137,4 +139,6 @@ def test_a_summary_is_the_assistants_and_never_looks_like_the_users_words() -> N
 def test_what_is_to_be_summed_up_is_never_longer_than_there_is_room_for(
     history: list[Exchange], own: list[Message], most: int
 ) -> None:
-    assert len(as_text(talk_of(history, own), most)) <= most + len("\n(The middle is left out.)\n")
+    assert len(conversation_text(talk_of(history, own), most)) <= most + len(
+        "\n(The middle is left out.)\n"
+    )

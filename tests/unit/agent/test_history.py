@@ -6,9 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.agent.history import Exchange, Prompt, Record, flat, recent, units, whole
-from stet.agent.lifecycle import ToolRun, ToolState
+from stet.agent.tool_state import ToolRun, ToolState
 from stet.agent.turn import Ask, Mode, Turn, TurnState
+from stet.agent.turn_history import (
+    Exchange,
+    Prompt,
+    TurnRecord,
+    flatten,
+    message_groups,
+    recent_exchanges,
+    with_missing_results,
+)
 from stet.context.context_builder import EditorLocation
 from stet.llm.messages import Message, ToolCall, Usage
 from stet.llm.scripted_model import call
@@ -25,41 +33,41 @@ DONE = call("done", summary="Done.")
 
 
 def brief(name: str, n_said: int = 2) -> Exchange:
-    return Exchange.in_short(f"Question {name}", f"Answer {name}", None, n_said)
+    return Exchange.condensed(f"Question {name}", f"Answer {name}", None, n_said)
 
 
 @given(exchanges(), st.integers(0, 100))
 def test_whole_turns_are_sent_and_never_more_messages_than_wanted(
     history: list[Exchange], length: int
 ) -> None:
-    sent = recent(history, length)
+    sent = recent_exchanges(history, length)
     assert sum(one.n_said for one in sent) <= length
     assert sent == tuple(history[len(history) - len(sent) :])
-    assert is_well_formed(flat(sent))
+    assert is_well_formed(flatten(sent))
 
 
 def test_a_short_history_slides_by_single_turns_and_a_long_one_in_steps() -> None:
     history: list[Exchange] = []
     lengths = []
     for n in range(12):
-        history = [*recent(history, 10), brief(str(n))]
-        lengths.append(len(recent(history, 10)))
+        history = [*recent_exchanges(history, 10), brief(str(n))]
+        lengths.append(len(recent_exchanges(history, 10)))
     assert lengths == [1, 2, 3, 4, 5, 2, 3, 4, 5, 2, 3, 4]
     three = [brief("1"), brief("2"), brief("3")]
-    assert recent(three, 4) == (three[1], three[2])
-    assert recent(three, 3) == (three[2],)
-    assert recent(three, 1) == recent(three, 0) == ()
+    assert recent_exchanges(three, 4) == (three[1], three[2])
+    assert recent_exchanges(three, 3) == (three[2],)
+    assert recent_exchanges(three, 1) == recent_exchanges(three, 0) == ()
 
 
 def test_what_the_user_said_meanwhile_counts_as_messages() -> None:
     steered = brief("steered", n_said=4)
-    assert recent([brief("1"), steered], 5) == (steered,)
+    assert recent_exchanges([brief("1"), steered], 5) == (steered,)
 
 
 def test_every_call_that_was_not_carried_out_gets_a_result() -> None:
     asked = Message("user", "Do it")
     cut = [asked, Message("assistant", "", (READ, EDIT)), Message("tool", "x", tool_call_id="c1")]
-    assert whole(cut) == [
+    assert with_missing_results(cut) == [
         *cut,
         Message("tool", "Not carried out to its end: the turn ended before.\n", tool_call_id="c2"),
     ]
@@ -82,9 +90,9 @@ def test_a_turn_is_remembered_as_it_was_sent_with_its_record_behind_it() -> None
         rounds=(Usage(10, 2), Usage(20, 3)),
         at=AT,
     )
-    record = Record.of(turn, (), "a.py", "b.py")
+    record = TurnRecord.of(turn, (), "a.py", "b.py")
     own = (Message("user", "<q>Do it</q>"), Message("assistant", "I try."))
-    exchange = Exchange.closed(own, "Do it", turn, record)
+    exchange = Exchange.from_turn(own, "Do it", turn, record)
     assert exchange.messages[0] == own[0]
     assert exchange.messages[1].content == (
         "I try.\n\n"
@@ -104,16 +112,16 @@ def test_what_a_prompt_becomes_is_sent_by_who_holds_its_messages() -> None:
     prompt = Prompt(system, [brief("1"), brief("2")], question)
     sent = prompt.messages
     sent.append(Message("assistant", "Well."))
-    assert prompt.own == (question, sent[-1])
-    prompt.become([brief("2")], prompt.own)
+    assert prompt.current_turn == (question, sent[-1])
+    prompt.replace([brief("2")], prompt.current_turn)
     assert sent == [system, *brief("2").messages, question, Message("assistant", "Well.")]
-    assert prompt.own == (question, sent[-1])
+    assert prompt.current_turn == (question, sent[-1])
 
 
 @given(exchanges())
 def test_units_hold_everything_in_order(history: list[Exchange]) -> None:
-    messages = flat(history)
-    found = units(messages)
+    messages = flatten(history)
+    found = message_groups(messages)
     assert tuple(message for unit in found for message in unit) == messages
     assert all(message.role == "tool" for unit in found for message in unit[1:])
 

@@ -4,10 +4,17 @@ from itertools import product
 
 import pytest
 
-from stet.agent.lifecycle import STEPS, Course, IllegalStep, ToolRun, ToolState, reviewed
+from stet.agent.tool_state import (
+    TRANSITIONS,
+    IllegalTransition,
+    ToolCallKind,
+    ToolRun,
+    ToolState,
+    state_after_review,
+)
 from stet.review.proposal import HunkState
 
-READ, WRITE, CONTROL = Course.READ, Course.WRITE, Course.CONTROL
+READ, WRITE, CONTROL = ToolCallKind.READ, ToolCallKind.WRITE, ToolCallKind.CONTROL
 ALLOWED = {
     READ: {"booting>init", "init>completed", "booting>error", "init>error"},
     WRITE: {
@@ -23,28 +30,32 @@ ALLOWED = {
 ALLOWED[CONTROL] = ALLOWED[WRITE] | {"init>completed"}
 
 
-def call(course: Course, state: ToolState = ToolState.BOOTING, *hunks: str) -> ToolRun:
+def call(course: ToolCallKind, state: ToolState = ToolState.BOOTING, *hunks: str) -> ToolRun:
     """A call of that course, in that state."""
     return ToolRun("c1", "tool", state, course=course, hunks=hunks)
 
 
 @pytest.mark.parametrize(
-    ("course", "before", "after"), list(product(Course, ToolState, ToolState)), ids=str
+    ("course", "before", "after"), list(product(ToolCallKind, ToolState, ToolState)), ids=str
 )
 def test_every_step_is_allowed_or_an_error(
-    course: Course, before: ToolState, after: ToolState
+    course: ToolCallKind, before: ToolState, after: ToolState
 ) -> None:
     run = call(course, before)
     if f"{before}>{after}" in ALLOWED[course]:
-        assert run.to(after, "why") == ToolRun("c1", "tool", after, error="why", course=course)
+        assert run.transition_to(after, "why") == ToolRun(
+            "c1", "tool", after, error="why", course=course
+        )
     else:
-        with pytest.raises(IllegalStep, match=f"from {before} to {after}"):
-            run.to(after)
+        with pytest.raises(IllegalTransition, match=f"from {before} to {after}"):
+            run.transition_to(after)
 
 
-@pytest.mark.parametrize("course", Course)
-def test_every_way_ends(course: Course) -> None:
-    ends = {state for steps in STEPS[course].values() for state in steps} - set(STEPS[course])
+@pytest.mark.parametrize("course", ToolCallKind)
+def test_every_way_ends(course: ToolCallKind) -> None:
+    ends = {state for steps in TRANSITIONS[course].values() for state in steps} - set(
+        TRANSITIONS[course]
+    )
     wanted = {ToolState.COMPLETED, ToolState.ERROR, ToolState.CANCELED}
     assert ends == (wanted - {ToolState.CANCELED} if course is READ else wanted)
 
@@ -62,9 +73,9 @@ def test_every_way_ends(course: Course) -> None:
     ],
 )
 def test_a_call_that_proposed_something_waits_for_the_review_of_it(
-    course: Course, before: str, hunks: tuple[str, ...], after: str
+    course: ToolCallKind, before: str, hunks: tuple[str, ...], after: str
 ) -> None:
-    run = call(course, ToolState(before)).carried_out(hunks)
+    run = call(course, ToolState(before)).completed_with(hunks)
     assert (run.state, run.hunks) == (after, hunks)
 
 
@@ -82,7 +93,9 @@ def test_a_call_that_proposed_something_waits_for_the_review_of_it(
         (CONTROL, "waitingForUserInput", "canceled"),
     ],
 )
-def test_what_the_turns_end_leaves_undone_is_over(course: Course, before: str, after: str) -> None:
+def test_what_the_turns_end_leaves_undone_is_over(
+    course: ToolCallKind, before: str, after: str
+) -> None:
     run = call(course, ToolState(before)).stopped("The turn is over.")
     assert (run.state, run.error) == (after, "" if before == after else "The turn is over.")
 
@@ -108,9 +121,9 @@ def test_what_waits_for_its_review_outlives_the_turn() -> None:
 )
 def test_the_review_of_its_hunks_decides(states: list[str], wanted: str) -> None:
     found = [HunkState(state) for state in states]
-    assert reviewed(call(WRITE, ToolState.WAITING, "h1"), found) == wanted
+    assert state_after_review(call(WRITE, ToolState.WAITING, "h1"), found) == wanted
 
 
 @pytest.mark.parametrize("state", [ToolState.ERROR, ToolState.COMPLETED, ToolState.INIT])
 def test_a_review_does_not_touch_what_waits_for_none(state: ToolState) -> None:
-    assert reviewed(call(WRITE, state, "h1"), [HunkState.REJECTED]) is state
+    assert state_after_review(call(WRITE, state, "h1"), [HunkState.REJECTED]) is state

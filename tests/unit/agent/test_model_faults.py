@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.agent.events import AgentEvent, Said, Waiting
+from stet.agent.agent_events import AgentEvent, RetryScheduled, TextDelta
 from stet.agent.turn import Turn, TurnState
 from stet.llm.model_endpoint import ModelEndpoint, Timeouts
 from stet.llm.openai_model import OpenAIModel
@@ -47,7 +47,7 @@ async def at_work(*replies: object) -> AsyncIterator[tuple[Table, OpenAIServer]]
 
 def shown(table: Table, turn: Turn) -> str:
     """Every sentence about what went wrong that the user can see."""
-    waits = [event.reason for event in table.events if isinstance(event, Waiting)]
+    waits = [event.reason for event in table.events if isinstance(event, RetryScheduled)]
     return "\n".join([turn.error, *waits, *(run.error for run in turn.tool_calls)])
 
 
@@ -159,7 +159,7 @@ async def test_m43_cancelled_behind_chunk_k_nothing_follows(k: int) -> None:
         n_words = min(max(k - 1, 0), N_WORDS)
 
         def heard(event: AgentEvent) -> None:
-            said = sum(isinstance(one, Said) for one in table.events)
+            said = sum(isinstance(one, TextDelta) for one in table.events)
             if said >= n_words:
                 arrived.set()
 

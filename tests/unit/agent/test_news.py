@@ -2,7 +2,7 @@
 
 import pytest
 
-from stet.agent.events import AgentEvent, RoundStarted, ToolEnded
+from stet.agent.agent_events import AgentEvent, RoundStarted, ToolEnded
 from stet.agent.turn import TurnState
 from stet.llm.messages import Completion
 from stet.llm.scripted_model import Reply, call

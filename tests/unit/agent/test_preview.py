@@ -4,10 +4,10 @@ import asyncio
 import threading
 from pathlib import Path
 
-from stet.agent.answer import Answerer
 from stet.agent.models import ModelSource
 from stet.agent.session import Session
 from stet.agent.turn import Ask, Mode
+from stet.agent.turn_pipeline import TurnPipeline
 from stet.context.context_builder import EditorLocation
 from stet.llm.messages import Message
 from stet.llm.scripted_model import call
@@ -39,7 +39,7 @@ async def test_the_event_loop_goes_on_while_the_disk_is_asked() -> None:
     disk = SlowDisk({"/ws/a.py": "x = 1\n"})
     workspace = Workspace(disk)
     workspace.add_root("file:///ws")
-    answerer = Answerer(workspace, ReviewLedger(), ModelSource(disk))
+    answerer = TurnPipeline(workspace, ReviewLedger(), ModelSource(disk))
     ask = Ask(prompt="Why?", mode=Mode.AGENT, place=EditorLocation(uri_at("/ws/a.py")), chat="main")
     shown = Tasks().spawn(answerer.preview(ask, Session("main")), "preview")
     await asyncio.to_thread(disk.asked.wait, 5)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from stet.agent.events import AgentEvent, Asked, Resumed
+from stet.agent.agent_events import AgentEvent, QuestionAnswered, QuestionAsked
 from stet.agent.questions import NoQuestion, UnknownQuestion
 from stet.agent.turn import Turn, TurnState
 from stet.llm.messages import Completion
@@ -60,7 +60,7 @@ class Clock:
 async def test_the_answer_reaches_the_model_and_the_turn_goes_on() -> None:
     ctx = table(ASK, DONE)
     turn_id = ctx.start()
-    waiting = await until(ctx, Asked)
+    waiting = await until(ctx, QuestionAsked)
     assert waiting.state is TurnState.WAITING
     assert waiting.question == Question("q-t1-1", "ask", "Which one?", ("Red", "Green"))
     assert ctx.agent.questions.reply("blue, please") == turn_id
@@ -88,7 +88,7 @@ async def test_the_question_tells_who_named_what_is_to_be_touched(
     run = call("execute_command", name="show", arguments={"what": "kept/old.py"})
     ctx = Table(world, [first, run, DONE])
     turn_id = ctx.start("Tidy up")
-    question = (await until(ctx, Asked)).question
+    question = (await until(ctx, QuestionAsked)).question
     assert question is not None
     assert question.text.endswith(f"\n'kept/old.py' was named by {source}, not by you.")
     ctx.agent.questions.reply("Don't run")
@@ -105,7 +105,7 @@ async def test_what_the_projects_own_words_name_is_named_by_others() -> None:
     run = call("execute_command", name="show", arguments={"what": "./private/journal"})
     ctx = Table(world, [run, DONE])
     turn_id = ctx.start("Go on")
-    question = (await until(ctx, Asked)).question
+    question = (await until(ctx, QuestionAsked)).question
     assert question is not None
     assert question.text.endswith(
         "\n'./private/journal' was named by the project's AGENTS.md, not by you."
@@ -127,7 +127,7 @@ async def test_who_has_named_something_is_known_when_that_is_no_longer_sent() ->
     ctx = Table(world, [call("read_file", file="b.py"), DONE, run, DONE])
     await ctx.end_of(ctx.start("Tidy up"))
     turn_id = ctx.start("Go on")
-    question = (await until(ctx, Asked)).question
+    question = (await until(ctx, QuestionAsked)).question
     assert "kept/old.py" not in str(ctx.model.requests[2].messages)
     assert question is not None
     assert question.text.endswith("\n'kept/old.py' was named by b.py, not by you.")
@@ -139,7 +139,7 @@ async def test_five_hours_of_waiting_cost_the_turn_nothing(monkeypatch: pytest.M
     ctx = table(ASK, DONE, max_seconds=600)
     clock = Clock(monkeypatch)
     turn_id = ctx.start()
-    await until(ctx, Asked)
+    await until(ctx, QuestionAsked)
     await clock.advance(HOURS)
     assert ctx.agent.turn(turn_id).state is TurnState.WAITING
     ctx.agent.questions.reply("Red")
@@ -157,7 +157,7 @@ async def test_the_clock_goes_on_where_it_stood(monkeypatch: pytest.MonkeyPatch)
     ctx = table(ASK, hang, max_seconds=600)
     clock = Clock(monkeypatch)
     turn_id = ctx.start()
-    await until(ctx, Asked)
+    await until(ctx, QuestionAsked)
     await clock.advance(HOURS)
     ctx.agent.questions.reply("Red")
     await asked_again.wait()
@@ -172,7 +172,7 @@ async def test_the_clock_goes_on_where_it_stood(monkeypatch: pytest.MonkeyPatch)
 async def test_other_chats_and_the_queue_go_on_meanwhile() -> None:
     ctx = table(ASK, DONE, DONE)
     first = ctx.start(chat="one")
-    await until(ctx, Asked)
+    await until(ctx, QuestionAsked)
     behind = ctx.start(chat="one")
     assert (await ctx.end_of(ctx.start(chat="two"))).state is TurnState.COMPLETED
     assert ctx.agent.turn(behind).state is TurnState.QUEUED
@@ -185,11 +185,11 @@ async def test_several_questions_come_one_after_the_other() -> None:
     turn_id = ctx.start()
     ids = []
     for n in range(1, 4):
-        asked = await until(ctx, Asked, n)
+        asked = await until(ctx, QuestionAsked, n)
         assert asked.question is not None
         ids.append(asked.question.id)
         ctx.agent.questions.reply(str(n % 2 + 1), asked.question.id)
-        await until(ctx, Resumed, n)
+        await until(ctx, QuestionAnswered, n)
     assert (await ctx.end_of(turn_id)).state is TurnState.COMPLETED
     assert ids == ["q-t1-1", "q-t1-2", "q-t1-3"]
     told = [m.content for m in ctx.model.requests[-1].messages if m.role == "tool"]
@@ -199,7 +199,7 @@ async def test_several_questions_come_one_after_the_other() -> None:
 async def test_a_question_gets_one_answer_however_fast_the_second_comes() -> None:
     ctx = table(ASK, DONE)
     turn_id = ctx.start()
-    await until(ctx, Asked)
+    await until(ctx, QuestionAsked)
     ctx.agent.questions.reply("Red", "q-t1-1")
     with pytest.raises(NoQuestion, match="waits no more"):
         ctx.agent.questions.reply("Green", "q-t1-1")
@@ -210,7 +210,7 @@ async def test_a_question_gets_one_answer_however_fast_the_second_comes() -> Non
 async def test_a_question_whose_turn_is_over_takes_no_answer() -> None:
     ctx = table(ASK)
     turn_id = ctx.start()
-    await until(ctx, Asked)
+    await until(ctx, QuestionAsked)
     ctx.agent.cancel(turn_id)
     # Before its task has had a chance to see it, and behind it.
     for _ in range(2):
@@ -228,9 +228,9 @@ async def test_the_oldest_question_is_answered_where_none_is_named() -> None:
     other = call("ask_user", question="Why?")
     ctx = table(ASK, other, DONE, DONE)
     first = ctx.start(chat="one")
-    await until(ctx, Asked)
+    await until(ctx, QuestionAsked)
     second = ctx.start(chat="two")
-    await until(ctx, Asked, 2)
+    await until(ctx, QuestionAsked, 2)
     assert ctx.agent.questions.waiting()[0] == first
     assert ctx.agent.questions.reply("red") == first
     assert ctx.agent.questions.reply("Because.") == second

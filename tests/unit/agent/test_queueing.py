@@ -1,6 +1,6 @@
 """Turns of one chat wait for each other; those of other chats run beside them."""
 
-from stet.agent.events import TurnStarted
+from stet.agent.agent_events import TurnStarted
 from stet.agent.turn import TurnState
 from tests.support.one_file_turns import DONE, Held, table
 

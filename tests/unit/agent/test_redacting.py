@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stet.agent.redacting import Origin, RedactingModel, redacted, redacted_json
-from stet.agent.told import parts_of
+from stet.agent.request_summary import summarize_request
 from stet.llm.messages import Message, ToolCall, ToolDefinition
 from stet.llm.model import Request, ignore
 from stet.llm.scripted_model import ScriptedModel, say
@@ -122,7 +122,7 @@ def test_a_turn_with_earlier_ones_tells_how_many_messages_they_are() -> None:
             "</additional_data>\n<user_query>\nWhy?\n</user_query>",
         ),
     )
-    assert parts_of(messages, ()) == [
+    assert summarize_request(messages, ()) == [
         "the system prompt",
         "instructions of the project, AGENTS.md",
         "2 messages of earlier turns",
@@ -134,7 +134,7 @@ def test_a_turn_with_earlier_ones_tells_how_many_messages_they_are() -> None:
     ]
     shorter = (messages[0], Message("user", "(Compacted)"), messages[3])
     assert (
-        parts_of(shorter, messages)[0]
+        summarize_request(shorter, messages)[0]
         == "what was sent before (1 messages, and the rest made shorter)"
     )
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from stet.agent.history import Prompt
+from stet.agent.context_window import ContextWindow, history_budget, request_budget
 from stet.agent.limits import Limits
-from stet.agent.room import Room, readable, room_for_history
+from stet.agent.turn_history import Prompt
 from stet.llm.errors import ModelUnavailable
 from stet.llm.messages import Completion, Message, StopReason, ToolCall, Usage
 from stet.llm.scripted_model import Reply, ScriptedModel, say
@@ -30,20 +30,22 @@ def reading(n: int, result: str = LONG, said: str = "") -> list[Message]:
 
 def room_with(
     own: Sequence[Message], *replies: Reply, window: int | None = None, limits: Limits = LIMITS
-) -> Room:
+) -> ContextWindow:
     model = ScriptedModel(replies)
     model.context_tokens = window
     prompt = Prompt(Message("system", "Be good."), (), QUESTION)
     prompt.messages += own
     ctx = make_tool_context(make_world(opened={"/ws/a.py": "x = 1\ny = 2\n"}))
-    return Room(model, prompt, limits, ctx)
+    return ContextWindow(model, prompt, limits, ctx)
 
 
-async def keep(room: Room, spent: int = 0) -> Usage | None:
-    return await room.keep(room.prompt.messages, estimate_prompt(room.prompt.messages), spent)
+async def keep(room: ContextWindow, spent: int = 0) -> Usage | None:
+    return await room.compact_early(
+        room.prompt.messages, estimate_prompt(room.prompt.messages), spent
+    )
 
 
-def tokens_of(room: Room) -> int:
+def tokens_of(room: ContextWindow) -> int:
     return estimate_prompt(room.prompt.messages)
 
 
@@ -57,7 +59,7 @@ async def test_nothing_changes_while_there_is_room() -> None:
 async def test_near_the_window_old_results_go_and_no_model_is_asked() -> None:
     room = room_with(reading(6), window=12_000)
     assert await keep(room) == Usage()
-    assert tokens_of(room) < 0.6 * readable(12_000)
+    assert tokens_of(room) < 0.6 * request_budget(12_000)
     assert is_well_formed(room.prompt.messages[1:])
     assert [m.content == LONG for m in room.prompt.messages if m.role == "tool"][-2:] == [True] * 2
 
@@ -66,13 +68,13 @@ async def test_where_results_are_not_enough_the_model_sums_up_and_that_is_counte
     summary = Completion("Read twelve times.", usage=Usage(300, 20))
     room = room_with(reading(12, said="I think. " * 300), summary, window=10_000)
     assert await keep(room) == Usage(300, 20)
-    assert tokens_of(room) < readable(10_000)
-    question, told, go_on, *rest = room.prompt.own
+    assert tokens_of(room) < request_budget(10_000)
+    question, told, go_on, *rest = room.prompt.current_turn
     assert question == QUESTION
     assert told.content == "(Compacted: this sums up what stood here.)\nRead twelve times."
     assert (told.role, go_on.role, rest[0].role) == ("assistant", "user", "assistant")
     [request] = room.model.requests  # type: ignore[attr-defined]
-    assert estimate_prompt(request.messages) < readable(10_000)
+    assert estimate_prompt(request.messages) < request_budget(10_000)
     assert request.tools == ()
 
 
@@ -88,7 +90,7 @@ async def test_where_results_are_not_enough_the_model_sums_up_and_that_is_counte
 async def test_without_a_summary_a_digest_stands_there(reply: Reply) -> None:
     room = room_with(reading(12, said="I think. " * 300), reply, window=10_000)
     assert await keep(room) is not None
-    told = room.prompt.own[1].content
+    told = room.prompt.current_turn[1].content
     assert told.startswith("(Compacted: this sums up what stood here.)\n- assistant: I think.")
     assert "- You called `read_file" in told
     assert is_well_formed(room.prompt.messages[1:])
@@ -96,7 +98,7 @@ async def test_without_a_summary_a_digest_stands_there(reply: Reply) -> None:
 
 async def test_one_result_that_is_too_long_by_itself_is_cut() -> None:
     room = room_with(reading(1, "x" * 100_000))
-    assert await room.make(room.prompt.messages) == Usage()
+    assert await room.compact(room.prompt.messages) == Usage()
     result = next(m for m in room.prompt.messages if m.role == "tool")
     assert result.content.startswith("(Compacted: only the first 2000 of 100000 characters")
     assert len(result.content) < 2300
@@ -104,8 +106,8 @@ async def test_one_result_that_is_too_long_by_itself_is_cut() -> None:
 
 async def test_a_conversation_that_can_not_be_shorter_stays_as_it_is() -> None:
     room = room_with([])
-    assert await room.make(room.prompt.messages) is None
-    assert room.prompt.own == (QUESTION,)
+    assert await room.compact(room.prompt.messages) is None
+    assert room.prompt.current_turn == (QUESTION,)
 
 
 async def test_what_is_being_edited_is_shown_afresh_and_well_formed() -> None:
@@ -133,8 +135,8 @@ async def test_a_turn_short_of_tokens_goes_on_with_less_once() -> None:
 
 def test_the_history_has_room_beside_the_rest_by_the_narrowest_limit() -> None:
     settings = Settings(agent=AgentSettings(max_tokens=100_000), context=ContextSettings())
-    assert room_for_history(settings, None, 8_000) == 12_000
-    assert room_for_history(settings, 16_000, 8_000) == int(0.85 * 14_000) - 8_000
-    assert room_for_history(settings, 4_096, 8_000) == 0
+    assert history_budget(settings, None, 8_000) == 12_000
+    assert history_budget(settings, 16_000, 8_000) == int(0.85 * 14_000) - 8_000
+    assert history_budget(settings, 4_096, 8_000) == 0
     wary = Settings(context=ContextSettings(warn_tokens=10_000))
-    assert room_for_history(wary, None, 8_000) == 500
+    assert history_budget(wary, None, 8_000) == 500

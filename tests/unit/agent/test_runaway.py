@@ -5,13 +5,13 @@ import dataclasses
 
 import pytest
 
-from stet.agent.calls import MAX_CALLS
-from stet.agent.crew import Crew
-from stet.agent.events import Said
+from stet.agent.agent_events import TextDelta
 from stet.agent.limits import Limits
 from stet.agent.loop import run_turn
+from stet.agent.tool_executor import MAX_CALLS
 from stet.agent.toolbox import ALL_TOOLS, Toolbox
 from stet.agent.turn import Ask, Mode, Turn, TurnState
+from stet.agent.turn_services import TurnServices
 from stet.context.context_builder import EditorLocation
 from stet.llm.errors import ContextOverflow
 from stet.llm.messages import Completion, Message, StopReason, Usage
@@ -138,7 +138,7 @@ async def test_a_flood_of_words_is_broken_off_and_counted() -> None:
     assert turn.answer.startswith("word word")
     assert 20_000 <= turn.usage.total < 20_100
     assert turn.usage.estimated
-    assert sum(isinstance(event, Said) for event in ctx.events) < 6_000
+    assert sum(isinstance(event, TextDelta) for event in ctx.events) < 6_000
 
 
 async def test_a_model_that_never_says_that_it_is_done_ends_limited() -> None:
@@ -187,13 +187,13 @@ async def with_room(*replies: Reply, shorten: bool) -> tuple[Table, Turn, list[i
     async def confirm(turn: Turn, tokens: int) -> None:
         assert tokens > 0
 
-    crew = Crew(
+    crew = TurnServices(
         ctx.model,
         Toolbox(ALL_TOOLS, make_tool_context(ctx.workspace)),
         Limits(10, 100_000, 60),
         lambda event: None,
         confirm,
-        make_room=make_room,
+        compact=make_room,
     )
     ask = Ask(prompt="Do it", mode=Mode.AGENT, place=EditorLocation(None), chat="main")
     said = [

@@ -6,7 +6,7 @@ import dataclasses
 import pytest
 
 from stet.agent.agent import NotRunning, UnknownTurn
-from stet.agent.events import Heard
+from stet.agent.agent_events import SteeringApplied
 from stet.agent.turn import Mode, TurnState
 from stet.llm.errors import ModelError, ModelUnavailable
 from stet.llm.messages import Completion
@@ -67,7 +67,7 @@ async def test_it_comes_behind_the_answers_of_the_tools() -> None:
     *_, answer, told = ctx.model.requests[1].messages
     assert (answer.role, told.role, told.content) == ("tool", "user", "Use tabs")
     assert ctx.agent.turn(turn_id).steering == ("Use tabs",)
-    [event] = [event for event in ctx.events if isinstance(event, Heard)]
+    [event] = [event for event in ctx.events if isinstance(event, SteeringApplied)]
     assert (event.text, event.turn.steering) == ("Use tabs", ("Use tabs",))
 
 
@@ -164,5 +164,5 @@ async def test_a_host_that_the_user_names_meanwhile_is_named_for_the_chat() -> N
     ctx.agent.steer("see https://a.example")
     held.go.set()
     await ctx.end_of(turn_id)
-    assert ctx.agent.session("main").words == ["Look", "see https://a.example"]
-    assert ctx.agent.session("other").words == []
+    assert ctx.agent.session("main").user_messages == ["Look", "see https://a.example"]
+    assert ctx.agent.session("other").user_messages == []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stet.agent.stuck import Watch, canonical
+from stet.agent.loop_detector import LoopDetector, canonical_arguments
 from stet.llm.messages import ToolCall
 
 A, B, C = '{"file": "a"}', '{"file": "b"}', '{"file": "c"}'
@@ -10,13 +10,13 @@ A, B, C = '{"file": "a"}', '{"file": "b"}', '{"file": "c"}'
 
 def found(*calls: tuple[str, ...]) -> str:
     """What is noticed at the last of these calls: tool, arguments, error."""
-    watch = Watch()
+    watch = LoopDetector()
     for tool, arguments, *error in calls[:-1]:
-        watch.saw(ToolCall("c", tool, arguments), "".join(error))
-    watch.look()
+        watch.record(ToolCall("c", tool, arguments), "".join(error))
+    watch.take_warning()
     tool, arguments, *error = calls[-1]
-    watch.saw(ToolCall("c", tool, arguments), "".join(error))
-    return watch.look()
+    watch.record(ToolCall("c", tool, arguments), "".join(error))
+    return watch.take_warning()
 
 
 def test_the_same_call_three_times_running() -> None:
@@ -27,7 +27,7 @@ def test_the_same_call_three_times_running() -> None:
 def test_keys_in_another_order_and_white_space_make_no_other_call() -> None:
     forms = ['{"a": 1, "b": 2}', '{"b":2,"a":1}', ' { "a":1,\n"b" :2}']
     assert found(*(("read", form) for form in forms)) != ""
-    assert canonical("{") == "{"
+    assert canonical_arguments("{") == "{"
 
 
 @pytest.mark.parametrize(
@@ -67,8 +67,8 @@ def test_a_long_error_is_shortened() -> None:
 
 
 def test_one_look_takes_all() -> None:
-    watch = Watch()
+    watch = LoopDetector()
     for _ in range(5):
-        watch.saw(ToolCall("c", "read", A), "")
-    assert watch.look() != ""
-    assert watch.look() == ""
+        watch.record(ToolCall("c", "read", A), "")
+    assert watch.take_warning() != ""
+    assert watch.take_warning() == ""

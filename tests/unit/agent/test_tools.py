@@ -6,7 +6,7 @@ import json
 import pytest
 
 from stet.agent import toolbox
-from stet.agent.lifecycle import ToolState
+from stet.agent.tool_state import ToolState
 from stet.agent.toolbox import ALL_TOOLS, Toolbox
 from stet.agent.turn import TurnState
 from stet.llm.messages import ToolCall

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from stet.agent.events import AgentEvent, ToolEnded
+from stet.agent.agent_events import AgentEvent, ToolEnded
 from stet.agent.turn import Mode
 from stet.llm.scripted_model import call, combine, say
 from tests.support.one_file_turns import DONE, EDIT, raw, table
@@ -46,14 +46,14 @@ async def test_between_turns_the_beginning_stays_and_the_history_is_bounded() ->
 async def test_what_a_long_day_leaves_in_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stet.agent.agent.MAX_TURNS", 7)
     monkeypatch.setattr("stet.agent.session.MAX_TURNS", 5)
-    monkeypatch.setattr("stet.agent.session.MAX_WORDS", 6)
+    monkeypatch.setattr("stet.agent.session.MAX_USER_MESSAGES", 6)
     ctx = table(*[DONE] * 20)
     asked = [(await ctx.ask(f"Ask {n}")).id for n in range(8)]
     asked += [(await ctx.ask(f"Rewrite {n}", Mode.REWRITE)).id for n in range(12)]
     assert [turn.id for turn in ctx.agent.turns()] == asked[-7:]
     session = ctx.agent.session("main")
     assert len(session.history) == 5
-    assert len(session.words) == 6
+    assert len(session.user_messages) == 6
 
 
 async def test_a_turn_that_is_not_over_is_never_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:

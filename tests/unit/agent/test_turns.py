@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from stet.agent.events import Answered, TurnEnded, TurnStarted
-from stet.agent.lifecycle import ToolState
+from stet.agent.agent_events import RoundCompleted, TurnEnded, TurnStarted
+from stet.agent.tool_state import ToolState
 from stet.agent.toolbox import ALL_TOOLS
 from stet.agent.turn import Mode, TurnState
 from stet.llm.messages import Usage
@@ -165,4 +165,4 @@ async def test_what_the_user_types_during_a_turn_is_kept_apart() -> None:
     held.go.set()
     await ctx.end_of(turn_id)
     assert ctx.proposed() == "# typed meanwhile\nx = 3\ny = 2\n"
-    assert any(isinstance(event, Answered) for event in ctx.events)
+    assert any(isinstance(event, RoundCompleted) for event in ctx.events)

@@ -143,7 +143,7 @@ async def test_no_tool_tells_an_absolute_path(tool: str, arguments: Arguments) -
             box = Toolbox(ALL_TOOLS, ctx)
             outcomes = [await box.run(call)]
             if tool == "edit_file":
-                outcomes += await box.run_together([call, call])
+                outcomes += await box.run_batch([call, call])
             for outcome in outcomes:
                 n_refused += bool(outcome.error) or "Left out: " in outcome.text
                 if HOME in name and not outcome.error and tool != "copy_files":

@@ -31,23 +31,23 @@ class Manner:
 PLAIN = Manner()
 
 
-def system_prompt(mode: Mode, rules: EditRules, manner: Manner = PLAIN) -> str:
+def system_prompt(mode: Mode, rules: EditRules, options: Manner = PLAIN) -> str:
     """The system message of a turn in `mode` under `rules`."""
     parts = [prompt("agent")]
     if mode is Mode.ASK:
         parts.append(prompt("ask"))
-    if manner.language is not None:
+    if options.language is not None:
         parts.append(
-            f"The texts of this workspace are mostly in {manner.language}. Write into files in the "
+            f"The texts of this workspace are mostly in {options.language}. Write into files in the "
             "language they are in; answer in the user's.\n"
         )
     parts.append(f"## What you may change\n\n{describe_policy(rules)}\n")
-    if manner.character.strip():
+    if options.character.strip():
         parts.append(
-            f"## Character\n\nThe user wants you to be so:\n\n{manner.character.strip()}\n"
+            f"## Character\n\nThe user wants you to be so:\n\n{options.character.strip()}\n"
         )
-    if manner.project:
-        parts.append(f"## The project's own words\n\n{prompt('project')}\n{manner.project}\n")
+    if options.project:
+        parts.append(f"## The project's own words\n\n{prompt('project')}\n{options.project}\n")
     return "\n".join(parts)
 
 

@@ -4,8 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
+from stet.agent.agent_events import (
+    AgentEvent,
+    RetryScheduled,
+    RoundCompleted,
+    RoundStarted,
+    TextDelta,
+)
 from stet.agent.errors import TurnFailed
-from stet.agent.events import AgentEvent, Answered, RoundStarted, Said, Waiting
 from stet.agent.refusal import check_refusal
 from stet.agent.turn import Turn
 from stet.llm.messages import Completion, StopReason
@@ -155,11 +161,11 @@ class Writer:
         self._emit(RoundStarted(self.turn, step, steps))
         completion = await self._model.complete(
             request,
-            on_text=lambda text: self._emit(Said(self.turn, text)),
-            on_wait=lambda reason: self._emit(Waiting(self.turn, reason)),
+            on_text=lambda text: self._emit(TextDelta(self.turn, text)),
+            on_wait=lambda reason: self._emit(RetryScheduled(self.turn, reason)),
         )
         self.turn = self.turn.with_usage(completion)
-        self._emit(Answered(self.turn))
+        self._emit(RoundCompleted(self.turn))
         if completion.stop_reason is StopReason.LENGTH:
             raise TurnFailed(
                 "The model's answer was cut off, so nothing is proposed. Select less, or choose a "

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from stet.agent.crew import Crew, as_it_is, no_room
 from stet.agent.errors import TurnFailed
 from stet.agent.loop import run_turn
 from stet.agent.prompts import prompt
@@ -11,6 +10,7 @@ from stet.agent.small.led import LedModel, in_lines
 from stet.agent.small.quotes import window
 from stet.agent.toolbox import Toolbox
 from stet.agent.turn import Ask, Mode, Turn
+from stet.agent.turn_services import TurnServices, no_compaction, no_early_compaction
 from stet.llm.messages import Message
 from stet.text.document import TextDocument
 from stet.text.lines import without_end
@@ -23,7 +23,7 @@ MAX_WISH = 1000
 """Characters of a question that fit beside the example, a file and the answers."""
 
 
-async def run_small(turn: Turn, crew: Crew) -> Turn:
+async def run_small(turn: Turn, services: TurnServices) -> Turn:
     """Run a turn to its end with a model that obeys a grammar and can do little else.
 
     Earlier turns of the chat are not sent: there is no room for them.
@@ -32,26 +32,26 @@ async def run_small(turn: Turn, crew: Crew) -> Turn:
         TurnStopped: As `run_turn`; also without a file, or where the question is too long.
         ModelError: If the model can't be asked.
     """
-    ctx, ask = crew.toolbox.ctx, turn.ask
+    ctx, ask = services.toolbox.ctx, turn.ask
     if len(ask.prompt) > MAX_WISH:
         raise TurnFailed(
             f"The question has {len(ask.prompt)} characters; the embedded model takes at most "
             f"{MAX_WISH}. Ask in fewer words, or configure a larger model."
         )
     files = _files(ctx)
-    crew = replace(crew, make_room=no_room, keep_room=as_it_is)
+    services = replace(services, compact=no_compaction, compact_early=no_early_compaction)
     if ask.mode is Mode.ASK:
-        crew = replace(crew, toolbox=Toolbox((), ctx))
-        return await run_turn(turn, _answering(ask, files), crew)
+        services = replace(services, toolbox=Toolbox((), ctx))
+        return await run_turn(turn, _answering(ask, files), services)
     if not files:
         raise TurnFailed("The embedded model can only change a file that is open: open it first.")
-    tools = tuple(tool for tool in crew.toolbox.tools if tool.name in TOOLS)
-    crew = replace(
-        crew,
-        model=LedModel(crew.model, ctx, files, _line(ask), ask.prompt),
+    tools = tuple(tool for tool in services.toolbox.tools if tool.name in TOOLS)
+    services = replace(
+        services,
+        model=LedModel(services.model, ctx, files, _line(ask), ask.prompt),
         toolbox=Toolbox(tools, ctx),
     )
-    return await run_turn(turn, _editing(ask, files), crew)
+    return await run_turn(turn, _editing(ask, files), services)
 
 
 def preview_small(ask: Ask, ctx: ToolContext) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 from stet.agent.agent import Agent, NotRunning
-from stet.agent.events import AgentEvent, TurnEnded
+from stet.agent.agent_events import AgentEvent, TurnEnded
 from stet.agent.turn import OVER, Ask, Turn
 from stet.lsp.chat.open_texts import OpenTexts
 from stet.lsp.chat.page import Page, Reading

@@ -1,15 +1,15 @@
 """What chat documents are to say of each turn: told event by event while it runs, else from what is kept."""
 
-from stet.agent.events import (
+from stet.agent.agent_events import (
     AgentEvent,
-    Answered,
-    Asked,
-    Heard,
-    Resumed,
-    Said,
+    QuestionAnswered,
+    QuestionAsked,
+    RetryScheduled,
+    RoundCompleted,
+    SteeringApplied,
+    TextDelta,
     ToolEnded,
     TurnEnded,
-    Waiting,
 )
 from stet.agent.turn import OVER, Turn
 from stet.lsp.chat.page import Entry
@@ -37,13 +37,13 @@ class Telling:
         turn = event.turn
         told = self._told.setdefault(turn.id, Transcript(self._link))
         match event:
-            case Said(text=text):
+            case TextDelta(text=text):
                 told.say(text)
-            case Answered():
+            case RoundCompleted():
                 told.pause()
             case ToolEnded(run=run):
                 told.tool(run)
-            case Waiting(reason=reason):
+            case RetryScheduled(reason=reason):
                 told.note(f"Begun again: {reason}")
             case TurnEnded():
                 told.end(turn, self._ledger.hunks(turn=turn.id))
@@ -54,13 +54,13 @@ class Telling:
         """Tell what the user is asked, and says."""
         turn = event.turn
         match event:
-            case Asked() if turn.question is not None:
+            case QuestionAsked() if turn.question is not None:
                 told.ask(turn.question)
-            case Resumed(answer=text):
+            case QuestionAnswered(answer=text):
                 told.note(f"Your answer: {text}")
-            case Heard(text=text) if text in self._said_here.get(turn.id, ()):
+            case SteeringApplied(text=text) if text in self._said_here.get(turn.id, ()):
                 self._said_here[turn.id].remove(text)
-            case Heard(text=text):
+            case SteeringApplied(text=text):
                 told.hear(text)
             case _:
                 pass

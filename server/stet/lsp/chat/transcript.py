@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from urllib.parse import quote, unquote
 
-from stet.agent.lifecycle import Course, ToolRun, ToolState
+from stet.agent.tool_state import ToolCallKind, ToolRun, ToolState
 from stet.agent.turn import OVER, Mode, Turn, TurnState, time_of
 from stet.lsp.chat.layout import inert, settled
 from stet.lsp.showing.refusals import failures
@@ -108,7 +108,7 @@ class Transcript:
     def tool(self, run: ToolRun) -> None:
         """A tool has ended; the end and questions are told in their own words."""
         self.pause()
-        if run.course is Course.CONTROL and run.state is not ToolState.ERROR:
+        if run.course is ToolCallKind.CONTROL and run.state is not ToolState.ERROR:
             return
         line = f"- {run.tool if run.tool.isidentifier() else _plain(run.tool)}"
         if run.file:

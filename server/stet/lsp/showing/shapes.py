@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from stet.agent.lifecycle import ToolRun, reviewed
+from stet.agent.tool_state import ToolRun, state_after_review
 from stet.agent.turn import OVER, REMOVAL, Turn, time_of
 from stet.llm.messages import Usage
 from stet.lsp import to_lsp
@@ -108,7 +108,7 @@ def _question(question: Question | None) -> dict[str, object] | None:
 
 
 def _tool(run: ToolRun, states: Mapping[str, HunkState]) -> dict[str, object]:
-    state = reviewed(run, [states[hunk] for hunk in run.hunks if hunk in states])
+    state = state_after_review(run, [states[hunk] for hunk in run.hunks if hunk in states])
     shape: dict[str, object] = {"id": run.id, "tool": run.tool, "state": str(state)}
     if run.file:
         shape["file"] = run.file

@@ -6,18 +6,18 @@ from time import monotonic
 from lsprotocol import types as lsp
 
 from stet.agent.agent import Agent
-from stet.agent.events import (
+from stet.agent.agent_events import (
     AgentEvent,
-    Asked,
-    Heard,
-    Navigated,
-    Resumed,
+    FileOpened,
+    QuestionAnswered,
+    QuestionAsked,
+    RetryScheduled,
     RoundStarted,
-    Said,
+    SteeringApplied,
+    TextDelta,
     ToolStarted,
     TurnEnded,
     TurnStarted,
-    Waiting,
 )
 from stet.agent.turn import REMOVAL, Mode, Turn, TurnState
 from stet.lsp.client import Client
@@ -68,13 +68,13 @@ class TurnView:
                 self._from_start_to_end(turn)
             case RoundStarted(round=number, limit=limit):
                 self._round(turn, number, limit)
-            case Said(text=text):
+            case TextDelta(text=text):
                 self._said(turn, text)
             case ToolStarted(run=run):
                 self._report(turn, escape_line(f"{run.tool} {run.file}".strip()))
-            case Heard(text=text):
+            case SteeringApplied(text=text):
                 self._report(turn, f"the model is told: {_cut(text)}")
-            case Waiting(reason=reason):
+            case RetryScheduled(reason=reason):
                 self._spoken[turn.id] = 0
                 self._report(turn, escape_line(reason))
             case _:
@@ -83,9 +83,9 @@ class TurnView:
     def _about_user(self, event: AgentEvent) -> None:
         """What the user is asked, or is to look at."""
         match event:
-            case Navigated(uri=uri, line=line):
+            case FileOpened(uri=uri, line=line):
                 self._client.start(self._navigate(uri, line), "show a file")
-            case Asked() | Resumed():
+            case QuestionAsked() | QuestionAnswered():
                 self._about_question(event.turn)
 
     def _from_start_to_end(self, turn: Turn) -> None:

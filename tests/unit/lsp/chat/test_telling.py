@@ -2,8 +2,8 @@
 
 import dataclasses
 
-from stet.agent.events import Answered, Heard, Said
-from stet.agent.lifecycle import Course, ToolRun, ToolState
+from stet.agent.agent_events import RoundCompleted, SteeringApplied, TextDelta
+from stet.agent.tool_state import ToolCallKind, ToolRun, ToolState
 from stet.agent.turn import Ask, Mode, Turn, TurnState
 from stet.context.context_builder import EditorLocation
 from stet.lsp.chat.telling import Telling
@@ -25,11 +25,11 @@ def told_after(*, here: tuple[str, ...] = ()) -> str:
     for words in here:
         telling.said_here("t1", words)
     for event in (
-        Said(TURN, "I look."),
-        Answered(TURN),
-        Heard(TURN, "Use tabs"),
-        Heard(TURN, "## You\n![x](http://x)"),
-        Said(TURN, "I use tabs."),
+        TextDelta(TURN, "I look."),
+        RoundCompleted(TURN),
+        SteeringApplied(TURN, "Use tabs"),
+        SteeringApplied(TURN, "## You\n![x](http://x)"),
+        TextDelta(TURN, "I use tabs."),
     ):
         telling.tell(event)
     return telling.entry(TURN).transcript.text
@@ -80,7 +80,9 @@ def test_what_became_of_a_file_that_was_to_go_is_said() -> None:
 
 
 def test_a_file_that_the_user_keeps_is_said_to_be_kept() -> None:
-    run = ToolRun("c1", "delete_file", ToolState.CANCELED, "a.md", "Do not ask.", Course.WRITE)
+    run = ToolRun(
+        "c1", "delete_file", ToolState.CANCELED, "a.md", "Do not ask.", ToolCallKind.WRITE
+    )
     other = dataclasses.replace(run, tool="execute_command", file="")
     turn = dataclasses.replace(TURN, tool_calls=(run, other))
     assert transcript_of(turn, (), link).text == (

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from stet.agent.lifecycle import ToolRun
+from stet.agent.tool_state import ToolRun
 from stet.agent.turn import Turn
 
 
@@ -23,7 +23,7 @@ class RoundStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TextDelta:
     """The model has said a little more."""
 
     turn: Turn
@@ -31,14 +31,14 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class RoundCompleted:
     """The model's answer of this round is whole."""
 
     turn: Turn
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class SteeringApplied:
     """The model is about to be shown what the user said meanwhile."""
 
     turn: Turn
@@ -54,7 +54,7 @@ class ToolStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolMoved:
+class ToolStateChanged:
     """The call waits for the user's answer, or has it."""
 
     turn: Turn
@@ -70,7 +70,7 @@ class ToolEnded:
 
 
 @dataclass(frozen=True, slots=True)
-class Navigated:
+class FileOpened:
     """The model wants the user to see the file `uri`, at a line (1-based) if there is one."""
 
     turn: Turn
@@ -79,14 +79,14 @@ class Navigated:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionAsked:
     """The turn has a question and waits for the user's answer."""
 
     turn: Turn
 
 
 @dataclass(frozen=True, slots=True)
-class Resumed:
+class QuestionAnswered:
     """The question has been answered; the turn goes on."""
 
     turn: Turn
@@ -94,7 +94,7 @@ class Resumed:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class RetryScheduled:
     """The round begins anew after a fault; `reason` is a sentence. What was said in it is void."""
 
     turn: Turn
@@ -111,15 +111,15 @@ class TurnEnded:
 AgentEvent = (
     TurnStarted
     | RoundStarted
-    | Said
-    | Answered
-    | Heard
+    | TextDelta
+    | RoundCompleted
+    | SteeringApplied
     | ToolStarted
-    | ToolMoved
+    | ToolStateChanged
     | ToolEnded
-    | Navigated
-    | Asked
-    | Resumed
-    | Waiting
+    | FileOpened
+    | QuestionAsked
+    | QuestionAnswered
+    | RetryScheduled
     | TurnEnded
 )

@@ -1,6 +1,6 @@
 """The files that are being edited, as they are now: what a model must not know by a summary only."""
 
-from stet.agent.compaction import MARK
+from stet.agent.compaction import COMPACTED_MARK
 from stet.context.context_tags import escape_tags, single_line
 from stet.review.proposal import OPEN
 from stet.tools.read_file import READ_FILE, ReadFile
@@ -9,12 +9,12 @@ from stet.tools.tool_errors import ToolError
 
 MAX_FILES = 5
 HEADING = (
-    f"{MARK}earlier parts of this conversation, to make room. The files that are being edited, as "
+    f"{COMPACTED_MARK}earlier parts of this conversation, to make room. The files that are being edited, as "
     "they are now:)"
 )
 
 
-async def files_at_work(ctx: ToolContext, most: int) -> str:
+async def edited_file_texts(ctx: ToolContext, most: int) -> str:
     """What the turn has edited, or has pending, numbered as `read_file` does; "" for nothing.
 
     A file that would take the text beyond `most` characters is named only.

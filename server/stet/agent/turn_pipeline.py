@@ -10,27 +10,27 @@ import json
 from collections.abc import Awaitable, Callable
 
 from stet.agent import comments
-from stet.agent.at_work import Line
-from stet.agent.compaction import fitted
-from stet.agent.crew import Crew
+from stet.agent.compaction import fit_history
+from stet.agent.context_refresh import refresher
+from stet.agent.context_window import ContextWindow, history_budget
 from stet.agent.errors import Declined
-from stet.agent.fresh_look import look_from
-from stet.agent.guard import guard_of, guarded
-from stet.agent.history import Prompt, flat, recent
 from stet.agent.limits import Limits
 from stet.agent.loop import run_turn
 from stet.agent.models import ModelSource
 from stet.agent.plain_tokens import PlainTokensModel
 from stet.agent.pricing import pricing_of
+from stet.agent.privacy_epoch import drop_stale_history, privacy_fingerprint
 from stet.agent.prompts import Manner, system_prompt
 from stet.agent.redacting import Origin, RedactingModel, told_parts
 from stet.agent.rewrite import passage_of, plan_for, run_rewrite
-from stet.agent.room import Room, room_for_history
 from stet.agent.scope import linked_with, rules_for
-from stet.agent.session import Opening, Session
+from stet.agent.session import Session, TurnStart
 from stet.agent.small.work import preview_small, run_small
 from stet.agent.toolbox import Toolbox, tools_for
 from stet.agent.turn import Ask, Mode, Turn
+from stet.agent.turn_history import Prompt, flatten, recent_exchanges
+from stet.agent.turn_runner import TurnChannel
+from stet.agent.turn_services import TurnServices
 from stet.context.attachment_lookup import with_scope
 from stet.context.context_builder import Context, build_context
 from stet.context.context_values import ContextSection
@@ -61,38 +61,38 @@ from stet.workspace.workspace import Workspace
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _Seen:
+class TurnInputs:
     """The world as a turn finds it.
 
     Attributes:
         context: What is sent of the editor.
-        news: What is new since the model was last told.
-        since: The same in words.
+        feedback: What is new since the model was last told.
+        section: The same in words.
         linked: The files that the scope `linked` adds.
-        manner: How the model is to be.
+        options: How the model is to be.
         active: The name of the active file; "" for none.
-        guard: The rules of privacy (`stet.agent.guard`).
-        written: When an ignore file was last written, in seconds since the epoch.
+        epoch: The rules of privacy (`stet.agent.privacy_epoch`).
+        written_at: When an ignore file was last written, in seconds since the epoch.
     """
 
     context: Context
-    news: FeedbackDelta
-    since: ContextSection | None
+    feedback: FeedbackDelta
+    section: ContextSection | None
     linked: tuple[str, ...]
-    manner: Manner
+    options: Manner
     active: str
-    guard: str
-    written: float
+    epoch: str
+    written_at: float
 
 
-class Answerer:
+class TurnPipeline:
     """Does the turns' work for one server.
 
     Args:
         workspace: The world.
         ledger: Where proposals go.
         models: Where the model comes from.
-        hands: What tools may have the editor do at once.
+        editor: What tools may have the editor do at once.
         searcher: What searches are asked; by default one that reads the files.
     """
 
@@ -101,14 +101,14 @@ class Answerer:
         workspace: Workspace,
         ledger: ReviewLedger,
         models: ModelSource,
-        hands: EditorActions = NO_EDITOR,
+        editor: EditorActions = NO_EDITOR,
         searcher: Searcher | None = None,
     ) -> None:
         self._workspace = workspace
         self._ledger = ledger
         self.models = models
         self.links = LinkCache()
-        self._hands = hands
+        self._editor = editor
         self._searcher = WordSearcher() if searcher is None else searcher
         self._languages: dict[tuple[Root, ...], str | None] = {}
         self._unpriced: set[tuple[str, str]] = set()
@@ -122,7 +122,7 @@ class Answerer:
         """Let go of the model."""
         await self.models.close()
 
-    async def answer(self, turn: Turn, session: Session, limits: Limits, line: Line) -> Turn:
+    async def run(self, turn: Turn, session: Session, limits: Limits, channel: TurnChannel) -> Turn:
         """Run `turn` to its end.
 
         Raises:
@@ -131,67 +131,71 @@ class Answerer:
         """
         settings = self._workspace.settings
         async with self.models.use(settings.model) as opened:
-            model = self._behind_marks(opened, turn)
-            turn = dataclasses.replace(turn, model=model.name, ask=self._with_attached(turn.ask))
-            turn = self._priced(turn, model.provider)
+            model = self._wrap_model(opened, turn)
+            turn = dataclasses.replace(turn, model=model.name, ask=self._with_attachments(turn.ask))
+            turn = self._with_pricing(turn, model.provider)
             limits = dataclasses.replace(limits, pricing=turn.pricing)
-            taken = None
+            task = None
             if turn.ask.comment is not None:
-                ask, taken = await comments.take(turn.ask, turn.ask.comment, self._workspace)
+                ask, task = await comments.take(turn.ask, turn.ask.comment, self._workspace)
                 turn = dataclasses.replace(turn, ask=ask)
-            asked = dataclasses.replace(turn.ask, prompt=comments.told(turn.ask.prompt, taken))
+            model_ask = dataclasses.replace(turn.ask, prompt=comments.told(turn.ask.prompt, task))
             # It looks at the disk.
-            looking = self._looking(asked, session)
-            seen = await asyncio.to_thread(looking)
-            turn = dataclasses.replace(turn, notes=(*turn.notes, *seen.context.problems))
-            if taken is None and turn.ask.is_users:  # a stranger's words name no host for the user
-                session.heed(turn.ask.prompt)
-            ctx = self._tool_context(turn, session, seen)
-            ctx.ask_question = line.inquire
-            ctx.untrusted.add(f"the project's {NAME}", seen.manner.project)
+            collect = self._input_collector(model_ask, session)
+            inputs = await asyncio.to_thread(collect)
+            turn = dataclasses.replace(turn, notes=(*turn.notes, *inputs.context.problems))
+            if task is None and turn.ask.is_users:  # a stranger's words name no host for the user
+                session.record_user_message(turn.ask.prompt)
+            ctx = self._tool_context(turn, session, inputs)
+            ctx.ask_question = channel.ask_question
+            ctx.untrusted.add(f"the project's {NAME}", inputs.options.project)
             has_web = ctx.web is not None
             toolbox = Toolbox(tools_for(turn.ask, settings.agent, has_web=has_web), ctx)
-            crew = Crew(
+            services = TurnServices(
                 model,
                 toolbox,
                 limits,
-                line.emit,
-                self._confirmation(line),
-                steering=line.steering,
-                left=line.left,
+                channel.emit,
+                self._token_confirmation(channel),
+                steering=channel.steering,
+                seconds_left=channel.seconds_left,
             )
             if turn.ask.mode is Mode.REWRITE:
-                return await run_rewrite(turn, crew)
+                return await run_rewrite(turn, services)
             if model.constrained:
-                ended = await run_small(turn, crew)
+                ended = await run_small(turn, services)
             else:
-                prompt = self._prompt(turn.ask, session, seen, toolbox, model.context_tokens)
-                for message in (one for turn in prompt.history for one in turn.messages):
+                prompt = self._build_prompt(
+                    turn.ask, session, inputs, toolbox, model.context_tokens
+                )
+                for message in (exchange for turn in prompt.history for exchange in turn.messages):
                     if message.role != "assistant":
                         ctx.untrusted.add("what was read earlier in this chat", message.content)
                 ctx.untrusted.add(
-                    "what has changed since your last question", told_first(seen.since)
+                    "what has changed since your last question", feedback_prefix(inputs.section)
                 )
-                ctx.untrusted.add("what was shown with your question", seen.context.text)
-                session.opening = Opening(
-                    told_first(seen.since),
-                    seen.news.knowledge,
+                ctx.untrusted.add("what was shown with your question", inputs.context.text)
+                session.turn_start = TurnStart(
+                    feedback_prefix(inputs.section),
+                    inputs.feedback.knowledge,
                     ctx.shown,
                     prompt,
                     len(session.history) if prompt.history else 0,
-                    seen.active,
-                    seen.guard,
+                    inputs.active,
+                    inputs.epoch,
                 )
-                room = Room(model, prompt, limits, ctx)
-                crew = dataclasses.replace(crew, make_room=room.make, keep_room=room.keep)
+                window = ContextWindow(model, prompt, limits, ctx)
+                services = dataclasses.replace(
+                    services, compact=window.compact, compact_early=window.compact_early
+                )
                 try:
-                    ended = await run_turn(turn, prompt.messages, crew)
+                    ended = await run_turn(turn, prompt.messages, services)
                 except ContextOverflow:
-                    session.opening = dataclasses.replace(session.opening, is_refused=True)
+                    session.turn_start = dataclasses.replace(session.turn_start, is_overflow=True)
                     raise
-            return ended if taken is None else await comments.propose_removal(ended, ctx, taken)
+            return ended if task is None else await comments.propose_removal(ended, ctx, task)
 
-    def _priced(self, turn: Turn, provider: str) -> Turn:
+    def _with_pricing(self, turn: Turn, provider: str) -> Turn:
         """The turn with what its model costs; where a limit needs that in vain, once with a note."""
         settings, model = self._workspace.settings, (provider, turn.model)
         turn = dataclasses.replace(turn, pricing=pricing_of(settings.model.price, *model))
@@ -205,17 +209,19 @@ class Answerer:
         )
         return dataclasses.replace(turn, notes=(*turn.notes, note))
 
-    def _prompt(
-        self, ask: Ask, session: Session, seen: _Seen, toolbox: Toolbox, window: int | None
+    def _build_prompt(
+        self, ask: Ask, session: Session, inputs: TurnInputs, toolbox: Toolbox, window: int | None
     ) -> Prompt:
         """What a turn sends first: what never changes first, the state of the editor last."""
         settings = self._workspace.settings
-        system = Message("system", system_prompt(ask.mode, toolbox.ctx.rules, seen.manner))
-        question = Message("user", told_first(seen.since) + seen.context.text)
+        system = Message("system", system_prompt(ask.mode, toolbox.ctx.rules, inputs.options))
+        question = Message("user", feedback_prefix(inputs.section) + inputs.context.text)
         others = estimate_prompt((system, question), toolbox.definitions())
-        history = recent(session.history, settings.agent.history_length)
-        history = guarded(history, seen.guard, seen.written)
-        return Prompt(system, fitted(history, room_for_history(settings, window, others)), question)
+        history = recent_exchanges(session.history, settings.agent.history_length)
+        history = drop_stale_history(history, inputs.epoch, inputs.written_at)
+        return Prompt(
+            system, fit_history(history, history_budget(settings, window, others)), question
+        )
 
     async def preview(self, ask: Ask, session: Session) -> list[tuple[str, str]]:
         """Name and text of every part of what a turn would send first; nothing is sent.
@@ -224,12 +230,12 @@ class Answerer:
             TurnFailed: If the question could not be asked: nothing is selected, say.
         """
         # It looks at the disk.
-        looking = self._looking(ask, session)
-        seen = await asyncio.to_thread(looking)
+        collect = self._input_collector(ask, session)
+        inputs = await asyncio.to_thread(collect)
         if ask.mode is Mode.REWRITE:
-            shown = next((d for d in seen.context.shown if ask.place.uri == d.uri), None)
+            document = next((d for d in inputs.context.shown if ask.place.uri == d.uri), None)
             small, snapshot = self.models.is_small, self._workspace.snapshot()
-            passage = await asyncio.to_thread(passage_of, ask, shown, snapshot, small=small)
+            passage = await asyncio.to_thread(passage_of, ask, document, snapshot, small=small)
             plan = plan_for(passage, small=small)
             parts = [
                 (f"request {number} {message.role}", message.content)
@@ -238,11 +244,11 @@ class Answerer:
             ]
             return await asyncio.to_thread(told_parts, parts, self._redactor())
         settings = self._workspace.settings.agent
-        ctx = self._tool_context(Turn(id="", ask=ask), session, seen)
+        ctx = self._tool_context(Turn(id="", ask=ask), session, inputs)
         if self.models.is_small:
             return told_parts(preview_small(ask, ctx), self._redactor())
         tools = Toolbox(tools_for(ask, settings, has_web=ctx.web is not None), ctx)
-        prompt = self._prompt(ask, session, seen, tools, self.models.window)
+        prompt = self._build_prompt(ask, session, inputs, tools, self.models.window)
         definitions = [
             {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
             for tool in tools.definitions()
@@ -250,10 +256,10 @@ class Answerer:
         parts = [
             ("system", prompt.messages[0].content),
             ("tools", json.dumps(definitions, ensure_ascii=False)),
-            *((message.role, _as_text(message)) for message in flat(prompt.history)),
+            *((message.role, _message_text(message)) for message in flatten(prompt.history)),
             *(
                 (section.name, section.text)
-                for section in (seen.since, *seen.context.sections)
+                for section in (inputs.section, *inputs.context.sections)
                 if section
             ),
         ]
@@ -261,31 +267,31 @@ class Answerer:
 
     def _redactor(self) -> Redactor | None:
         """What puts marks in the place of secrets; None where the user wants none."""
-        wanted = self._workspace.settings.privacy.redact_secrets
-        return self._workspace.redactor if wanted else None
+        is_enabled = self._workspace.settings.privacy.redact_secrets
+        return self._workspace.redactor if is_enabled else None
 
-    def _behind_marks(self, model: Model, turn: Turn) -> Model:
+    def _wrap_model(self, model: Model, turn: Turn) -> Model:
         """The model as a turn may ask it: it is told no secret and no control token, and what is sent is noted."""
         choice = self.models.choice
         host = host_of(choice.base_url) if choice is not None else ""
         origin = Origin(turn.id, turn.ask.chat, host)
         now = self._workspace.snapshot().system.now
-        plain = PlainTokensModel(model)
-        return RedactingModel(plain, self._redactor(), self._workspace.request_log, origin, now)
+        escaping = PlainTokensModel(model)
+        return RedactingModel(escaping, self._redactor(), self._workspace.request_log, origin, now)
 
-    def _looking(self, ask: Ask, session: Session) -> Callable[[], _Seen]:
+    def _input_collector(self, ask: Ask, session: Session) -> Callable[[], TurnInputs]:
         """A look at the world as it is now; it may be carried out in another thread."""
-        attachments = self._with_attached(ask).attachments or Attachments()
+        attachments = self._with_attachments(ask).attachments or Attachments()
         snapshot = with_scope(self._workspace.snapshot().asked_about(ask.place.uri), attachments)
-        hunks, heard = self._ledger.hunks(chat=ask.chat), session.heard
+        hunks, knowledge = self._ledger.hunks(chat=ask.chat), session.knowledge
         before = session.active
         uri = ask.place.uri or snapshot.activity.active
-        waiting = [hunk for hunk in self._ledger.live(uri) if hunk.block] if uri else []
+        imported = [hunk for hunk in self._ledger.live(uri) if hunk.block] if uri else []
 
         settings = snapshot.settings
 
-        def look() -> _Seen:
-            guard = guard_of(snapshot)  # first: what is written from now on is later
+        def collect() -> TurnInputs:
+            epoch = privacy_fingerprint(snapshot)  # first: what is written from now on is later
             scopes = (snapshot.settings.context.scope, snapshot.settings.edit.scope)
             graph = scan_links(snapshot, self.links) if "linked" in scopes else None
             context = build_context(snapshot, ask.place, ask.prompt, graph, attachments)
@@ -293,39 +299,39 @@ class Answerer:
                 for document in context.shown:  # whole, as a part of a key can't be told by itself
                     if not document.is_large:
                         snapshot.redactor.learn(document.text)
-                for stretch in context.line_ranges:
-                    snapshot.learn_around(*stretch)
+                for line_range in context.line_ranges:
+                    snapshot.learn_around(*line_range)
             active = ask.place.uri or snapshot.activity.active
-            news = collect_feedback(snapshot, hunks, heard)
+            feedback = collect_feedback(snapshot, hunks, knowledge)
             name = snapshot.name_of(active) if active else ""
             moved = (before, name) if before not in ("", name) else None
             redactor = snapshot.redactor if settings.privacy.redact_secrets else None
-            return _Seen(
+            return TurnInputs(
                 context,
-                news,
+                feedback,
                 since_last_turn_section(
-                    news,
+                    feedback,
                     redactor.excerpt if redactor else cut_off,
                     moved,
-                    [as_shown(hunk, snapshot) for hunk in waiting],
+                    [as_shown(hunk, snapshot) for hunk in imported],
                 ),
                 linked_with(ask.place.uri, graph),
-                self._manner(snapshot, active),
+                self._prompt_options(snapshot, active),
                 name,
-                guard,
+                epoch,
                 # What the conversation was shown has just been asked about, with its ignore files.
                 snapshot.rules.last_modified(),
             )
 
-        return look
+        return collect
 
-    def _with_attached(self, ask: Ask) -> Ask:
+    def _with_attachments(self, ask: Ask) -> Ask:
         """A question with what the user has attached by now, if nothing was said of that before."""
         if ask.attachments is not None:
             return ask
         return dataclasses.replace(ask, attachments=self._workspace.attachments)
 
-    def _manner(self, snapshot: Snapshot, uri: str | None) -> Manner:
+    def _prompt_options(self, snapshot: Snapshot, uri: str | None) -> Manner:
         """How the model is to be, for a question about the document `uri`. Blocks on the disk."""
         roots = snapshot.roots
         if roots not in self._languages:  # looked for once: the prompt's beginning stays the same
@@ -336,7 +342,7 @@ class Answerer:
             project_instructions(snapshot, uri),
         )
 
-    def _confirmation(self, line: Line) -> Callable[[Turn, int], Awaitable[None]]:
+    def _token_confirmation(self, channel: TurnChannel) -> Callable[[Turn, int], Awaitable[None]]:
         """What holds a turn back that would send more than the user wants to without a word."""
         limit = self._workspace.settings.context.warn_tokens
 
@@ -348,14 +354,14 @@ class Answerer:
                 f"(context.warnTokens is {limit}). Send it?"
             )
             question = Question(f"q-{turn.id}", "context", text, (SEND, DO_NOT_SEND))
-            if await line.inquire(question) != SEND:
+            if await channel.ask_question(question) != SEND:
                 raise Declined("Not sent: you did not want it to be.")
 
         return confirm
 
-    def _tool_context(self, turn: Turn, session: Session, seen: _Seen) -> ToolContext:
-        shown = ShownDocuments(seen.context.shown)
-        rules = rules_for(turn.ask, self._workspace, shown, seen.linked)
+    def _tool_context(self, turn: Turn, session: Session, inputs: TurnInputs) -> ToolContext:
+        shown = ShownDocuments(inputs.context.shown)
+        rules = rules_for(turn.ask, self._workspace, shown, inputs.linked)
         snapshot = self._workspace.snapshot()
         ctx = ToolContext(
             self._workspace,
@@ -368,21 +374,21 @@ class Answerer:
             shown=shown,
             links=self.links,
             searcher=self._searcher,
-            editor=self._hands,
-            user_words=session.words,
-            untrusted=session.others,
-            web=open_web(snapshot.settings.web, snapshot.system, session.named),
+            editor=self._editor,
+            user_words=session.user_messages,
+            untrusted=session.untrusted,
+            web=open_web(snapshot.settings.web, snapshot.system, session.approved_hosts),
         )
-        ctx.current_context = look_from(ctx, turn.ask.place, turn.ask.attachments)
+        ctx.current_context = refresher(ctx, turn.ask.place, turn.ask.attachments)
         return ctx
 
 
-def _as_text(message: Message) -> str:
+def _message_text(message: Message) -> str:
     """A message as it is sent, with the calls it makes."""
     calls = (f"{call.name} {call.arguments}" for call in message.tool_calls)
     return "\n".join(part for part in (message.content, *calls) if part)
 
 
-def told_first(section: ContextSection | None) -> str:
+def feedback_prefix(section: ContextSection | None) -> str:
     """What stands before a question: what became of the answers to those before."""
     return f"{section.text}\n" if section else ""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from stet.agent.lifecycle import ToolRun, ToolState
+from stet.agent.tool_state import ToolRun, ToolState
 from stet.agent.turn import Turn, time_of
 from stet.context.context_tags import element, single_line
 from stet.llm.messages import Message, Usage
@@ -29,7 +29,7 @@ RECORD = "turn_record"
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class TurnRecord:
     """What is remembered of a turn beside what was said in it.
 
     Attributes:
@@ -63,7 +63,7 @@ class Record:
     sources: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, turn: Turn, hunks: Sequence[Hunk], active: str, before: str) -> "Record":
+    def of(cls, turn: Turn, hunks: Sequence[Hunk], active: str, before: str) -> "TurnRecord":
         """Of a turn at its end that was asked from the file `active`."""
         ran = [run for run in turn.tool_calls if run.state is not ToolState.ERROR]
         failed = [run for run in turn.tool_calls if run.error]
@@ -78,8 +78,8 @@ class Record:
             active,
             before if before != active else "",
             tuple(f"{hunk.id} {hunk.summary}".strip() for hunk in hunks),
-            _counted(run for run in ran if not run.error),
-            tuple(f"{_named(run)}: {run.error}" for run in failed),
+            _count_runs(run for run in ran if not run.error),
+            tuple(f"{_describe_run(run)}: {run.error}" for run in failed),
             tuple(source.url for source in turn.sources),
         )
 
@@ -103,7 +103,9 @@ class Record:
             "Failed": self.failed,
             "Sources": self.sources,
         }
-        lines = [f"{name}: {_listed(entries)}" for name, entries in lists.items() if entries]
+        lines = [
+            f"{name}: {_format_entries(entries)}" for name, entries in lists.items() if entries
+        ]
         given = {name: value for name, value in attributes.items() if value}
         return element(RECORD, "\n".join(lines), given)
 
@@ -118,26 +120,26 @@ class Exchange:
         said: What was answered.
         record: What else is remembered; None of several turns that are told as one.
         n_said: How many messages of the user and answers it counts as (`agent.historyLength`).
-        guard: Under which rules of privacy it was sent (`stet.agent.guard`).
+        guard: Under which rules of privacy it was sent (`stet.agent.privacy_epoch`).
     """
 
     messages: tuple[Message, ...]
     question: str
     said: str
-    record: Record | None = None
+    record: TurnRecord | None = None
     n_said: int = 2
     guard: str = ""
 
     @classmethod
-    def closed(
-        cls, own: Sequence[Message], question: str, turn: Turn, record: Record
+    def from_turn(
+        cls, turn_messages: Sequence[Message], question: str, turn: Turn, record: TurnRecord
     ) -> "Exchange":
         """A turn that is over, with the messages that were its own.
 
         The record becomes the end of its last answer, or an answer of its own behind results.
         """
         said = (turn.answer or turn.summary).strip()[:MAX_SAID]
-        messages = whole(own)
+        messages = with_missing_results(turn_messages)
         last = messages[-1] if messages else None
         if last is not None and last.role == "assistant":
             content = "\n\n".join(part for part in (last.content.strip(), record.text) if part)
@@ -147,7 +149,9 @@ class Exchange:
         return cls(tuple(messages), question, said, record, 2 + len(turn.steering))
 
     @classmethod
-    def in_short(cls, question: str, said: str, record: Record | None, n_said: int) -> "Exchange":
+    def condensed(
+        cls, question: str, said: str, record: TurnRecord | None, n_said: int
+    ) -> "Exchange":
         """A turn of which only the question and the answer are told."""
         answer = "\n\n".join(part for part in (said, record.text if record else "") if part)
         # Some providers refuse an empty answer for ever after.
@@ -170,25 +174,25 @@ class Prompt:
     def __init__(self, system: Message, history: Sequence[Exchange], question: Message) -> None:
         self._system = system
         self.history = tuple(history)
-        self.messages = [system, *flat(history), question]
+        self.messages = [system, *flatten(history), question]
 
     @property
-    def own(self) -> tuple[Message, ...]:
+    def current_turn(self) -> tuple[Message, ...]:
         """What has been said in this turn, its question first."""
         return tuple(self.messages[1 + sum(len(one.messages) for one in self.history) :])
 
-    def become(self, history: Sequence[Exchange], own: Sequence[Message]) -> None:
+    def replace(self, history: Sequence[Exchange], current_turn: Sequence[Message]) -> None:
         """Send these instead."""
         self.history = tuple(history)
-        self.messages[:] = [self._system, *flat(history), *own]
+        self.messages[:] = [self._system, *flatten(history), *current_turn]
 
 
-def flat(history: Iterable[Exchange]) -> tuple[Message, ...]:
+def flatten(history: Iterable[Exchange]) -> tuple[Message, ...]:
     """The messages of turns, in their order."""
-    return tuple(message for one in history for message in one.messages)
+    return tuple(message for exchange in history for message in exchange.messages)
 
 
-def recent(history: Sequence[Exchange], length: int) -> tuple[Exchange, ...]:
+def recent_exchanges(history: Sequence[Exchange], length: int) -> tuple[Exchange, ...]:
     """The latest turns, of at most `length` messages of the user and answers; whole turns only.
 
     Where there are more, as many go as leave half of it (from `STEP_FROM` on): left out one by one,
@@ -206,17 +210,17 @@ def recent(history: Sequence[Exchange], length: int) -> tuple[Exchange, ...]:
     return tuple(reversed(kept))
 
 
-def whole(messages: Sequence[Message]) -> list[Message]:
+def with_missing_results(messages: Sequence[Message]) -> list[Message]:
     """`messages` with a result for every call: without one, a provider refuses them for ever after."""
     found: list[Message] = []
-    for unit in units(messages):
+    for unit in message_groups(messages):
         found += unit
         for call in unit[0].tool_calls[len(unit) - 1 :]:
             found.append(Message("tool", NOT_RUN, tool_call_id=call.id))
     return found
 
 
-def units(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
+def message_groups(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
     """`messages` in what must stay together: an answer that calls, with the results of its calls."""
     found: list[list[Message]] = []
     for message in messages:
@@ -227,17 +231,17 @@ def units(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
     return [tuple(unit) for unit in found]
 
 
-def _counted(runs: Iterable[ToolRun]) -> tuple[str, ...]:
+def _count_runs(runs: Iterable[ToolRun]) -> tuple[str, ...]:
     """What was run, in order; the same several times in a row with its number."""
-    counted = ((name, len(list(same))) for name, same in groupby(map(_named, runs)))
+    counted = ((name, len(list(same))) for name, same in groupby(map(_describe_run, runs)))
     return tuple(f"{name} x{n}" if n > 1 else name for name, n in counted)
 
 
-def _named(run: ToolRun) -> str:
+def _describe_run(run: ToolRun) -> str:
     return f"{run.tool} {run.file}".strip()
 
 
-def _listed(entries: Sequence[str]) -> str:
+def _format_entries(entries: Sequence[str]) -> str:
     shown = [single_line(entry)[:MAX_ENTRY] for entry in entries[:MAX_ENTRIES]]
     more = len(entries) - MAX_ENTRIES
     return "; ".join(shown) + (f"; and {more} more" if more > 0 else "")

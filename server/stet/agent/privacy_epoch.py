@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
 
-from stet.agent.history import Exchange
+from stet.agent.turn_history import Exchange
 from stet.workspace.snapshot import Snapshot
 
-_NEWS = re.compile(r"<since_last_turn>.*</since_last_turn>\n?", re.DOTALL)
+_FEEDBACK = re.compile(r"<since_last_turn>.*</since_last_turn>\n?", re.DOTALL)
 
 
-def guard_of(snapshot: Snapshot) -> str:
+def privacy_fingerprint(snapshot: Snapshot) -> str:
     """The rules of privacy as a short text that differs where they do, and since when they held.
 
     The ignore files of the roots are among the rules. Asks the disk.
@@ -23,7 +23,9 @@ def guard_of(snapshot: Snapshot) -> str:
     return f"{digest} {snapshot.system.now()}"
 
 
-def guarded(history: Sequence[Exchange], guard: str, written: float) -> tuple[Exchange, ...]:
+def drop_stale_history(
+    history: Sequence[Exchange], guard: str, written: float
+) -> tuple[Exchange, ...]:
     """Earlier turns as they may be sent under `guard`.
 
     Those of other rules hold texts of files that may be out of bounds by now: of them only the
@@ -36,17 +38,21 @@ def guarded(history: Sequence[Exchange], guard: str, written: float) -> tuple[Ex
             without it. In seconds since the epoch.
     """
     return tuple(
-        one if one.record is None or _holds(one.guard, guard, written) else _words_of(one, guard)
-        for one in history
+        exchange
+        if exchange.record is None or _is_current(exchange.guard, guard, written)
+        else _user_words_only(exchange, guard)
+        for exchange in history
     )
 
 
-def _holds(earlier: str, guard: str, written: float) -> bool:
+def _is_current(earlier: str, guard: str, written: float) -> bool:
     """Whether the rules of an earlier turn are those of this one."""
     rules, _, sent = earlier.partition(" ")
     return rules == guard.partition(" ")[0] and written <= float(sent or 0)
 
 
-def _words_of(one: Exchange, guard: str) -> Exchange:
-    question = _NEWS.sub("", one.question)
-    return replace(Exchange.in_short(question, one.said, one.record, one.n_said), guard=guard)
+def _user_words_only(exchange: Exchange, guard: str) -> Exchange:
+    question = _FEEDBACK.sub("", exchange.question)
+    return replace(
+        Exchange.condensed(question, exchange.said, exchange.record, exchange.n_said), guard=guard
+    )

@@ -33,7 +33,7 @@ class ToolState(StrEnum):
     CANCELED = "canceled"
 
 
-class Course(Enum):
+class ToolCallKind(Enum):
     """Which way a call goes, by the kind of its tool."""
 
     READ = "read"
@@ -41,7 +41,7 @@ class Course(Enum):
     CONTROL = "control"
 
 
-class IllegalStep(Exception):
+class IllegalTransition(Exception):
     """A call was taken to a state that its course does not lead to: a mistake of ours."""
 
 
@@ -54,11 +54,11 @@ _WRITE: Mapping[ToolState, frozenset[ToolState]] = {
     # Back to waiting: a tool with a second question.
     _S: frozenset({_DONE, _W, _ERROR, _CANCELED}),
 }
-STEPS: Mapping[Course, Mapping[ToolState, frozenset[ToolState]]] = MappingProxyType(
+TRANSITIONS: Mapping[ToolCallKind, Mapping[ToolState, frozenset[ToolState]]] = MappingProxyType(
     {
-        Course.READ: {_B: frozenset({_I, _ERROR}), _I: frozenset({_DONE, _ERROR})},
-        Course.WRITE: _WRITE,
-        Course.CONTROL: {**_WRITE, _I: _WRITE[_I] | {_DONE}},
+        ToolCallKind.READ: {_B: frozenset({_I, _ERROR}), _I: frozenset({_DONE, _ERROR})},
+        ToolCallKind.WRITE: _WRITE,
+        ToolCallKind.CONTROL: {**_WRITE, _I: _WRITE[_I] | {_DONE}},
     }
 )
 """Where a call may go from where it is; the states that are missing are ends."""
@@ -83,47 +83,51 @@ class ToolRun:
     state: ToolState = ToolState.BOOTING
     file: str = ""
     error: str = ""
-    course: Course = Course.READ
+    course: ToolCallKind = ToolCallKind.READ
     hunks: tuple[str, ...] = ()
 
-    def may(self, state: ToolState) -> bool:
+    def can_transition_to(self, state: ToolState) -> bool:
         """Whether the next step may lead there."""
-        return state in STEPS[self.course].get(self.state, frozenset())
+        return state in TRANSITIONS[self.course].get(self.state, frozenset())
 
-    def to(self, state: ToolState, error: str = "") -> "ToolRun":
+    def transition_to(self, state: ToolState, error: str = "") -> "ToolRun":
         """One step on.
 
         Raises:
-            IllegalStep: If its course does not lead there.
+            IllegalTransition: If its course does not lead there.
         """
-        if not self.may(state):
-            raise IllegalStep(
+        if not self.can_transition_to(state):
+            raise IllegalTransition(
                 f"{self.tool!r} ({self.course.value}) can't go from {self.state} to {state}"
             )
         return dataclasses.replace(self, state=state, error=error)
 
-    def carried_out(self, hunks: tuple[str, ...]) -> "ToolRun":
+    def completed_with(self, hunks: tuple[str, ...]) -> "ToolRun":
         """After the tool has done its work and proposed `hunks`.
 
         Where there is nothing to review, there is nothing to wait for.
         """
         run = dataclasses.replace(self, hunks=hunks)
-        if run.may(ToolState.COMPLETED) and not hunks:
-            return run.to(ToolState.COMPLETED)
-        if run.state is ToolState.SUBMITTED or run.course is Course.READ:
+        if run.can_transition_to(ToolState.COMPLETED) and not hunks:
+            return run.transition_to(ToolState.COMPLETED)
+        if run.state is ToolState.SUBMITTED or run.course is ToolCallKind.READ:
             return run
-        run = run.to(ToolState.WAITING)
-        return run if hunks else run.to(ToolState.SUBMITTED).to(ToolState.COMPLETED)
+        run = run.transition_to(ToolState.WAITING)
+        return (
+            run
+            if hunks
+            else run.transition_to(ToolState.SUBMITTED).transition_to(ToolState.COMPLETED)
+        )
 
     def stopped(self, why: str) -> "ToolRun":
         """After the turn has ended: what was not carried out to its end never will be."""
-        if self.state not in STEPS[self.course] or self.hunks:
+        if self.state not in TRANSITIONS[self.course] or self.hunks:
             return self
-        canceled = self.may(ToolState.CANCELED)
-        return self.to(ToolState.CANCELED if canceled else ToolState.ERROR, why)
+        canceled = self.can_transition_to(ToolState.CANCELED)
+        return self.transition_to(ToolState.CANCELED if canceled else ToolState.ERROR, why)
 
 
-def reviewed(run: ToolRun, states: Collection[HunkState]) -> ToolState:
+def state_after_review(run: ToolRun, states: Collection[HunkState]) -> ToolState:
     """The state of a call whose hunks are in `states`: what the user has decided counts."""
     if not states or run.state not in {ToolState.WAITING, ToolState.SUBMITTED}:
         return run.state

@@ -28,7 +28,7 @@ _WORDS = {
 }
 
 
-def parts_of(messages: Sequence[Message], before: Sequence[Message]) -> list[str]:
+def summarize_request(messages: Sequence[Message], before: Sequence[Message]) -> list[str]:
     """What `messages` tell that the request `before` of the same turn has not told, in order."""
     n_known = sum(1 for _ in takewhile(_is_same, zip(messages, before, strict=False)))
     calls = {call.id: call for message in messages for call in message.tool_calls}
@@ -39,11 +39,11 @@ def parts_of(messages: Sequence[Message], before: Sequence[Message]) -> list[str
     new = messages[n_known:]
     if not before and (n_earlier := _n_earlier(messages)):
         parts.append("the system prompt")
-        parts += (part for text in (messages[0].content,) for part in _files(text))
+        parts += (part for text in (messages[0].content,) for part in _context_files(text))
         parts.append(f"{n_earlier} messages of earlier turns")
         new = messages[n_earlier + 1 :]
     for message in new:
-        parts += _parts(message, calls)
+        parts += _message_parts(message, calls)
     return parts
 
 
@@ -57,43 +57,45 @@ def _n_earlier(messages: Sequence[Message]) -> int:
     return users[-1] - 1 if len(users) > 1 and messages[0].role == "system" else 0
 
 
-def _parts(message: Message, calls: Mapping[str, ToolCall]) -> Iterator[str]:
+def _message_parts(message: Message, calls: Mapping[str, ToolCall]) -> Iterator[str]:
     if message.role == "tool":
-        yield _result(message, calls.get(message.tool_call_id))
+        yield _describe_result(message, calls.get(message.tool_call_id))
     elif message.role == "assistant":
         yield "the model's own answer"
     elif message.role == "system":
         yield "the system prompt"
-        yield from _files(message.content)
+        yield from _context_files(message.content)
     else:
-        yield from _files(message.content)
+        yield from _context_files(message.content)
         yield "words of the user" if "<user_query>" not in message.content else "the question"
 
 
-def _files(text: str) -> Iterator[str]:
+def _context_files(text: str) -> Iterator[str]:
     """Files and selections that stand in a context."""
     if (current := _CURRENT.search(text)) is not None:
-        yield _place("file", current["path"], current["lines"])
+        yield _format_location("file", current["path"], current["lines"])
     for found in _FILE.finditer(text):
         attributes = {one["name"]: one["value"] for one in _ATTRIBUTE.finditer(found["attributes"])}
-        yield _place(_WORDS[found["tag"]], attributes.get("path", ""), attributes.get("lines"))
+        yield _format_location(
+            _WORDS[found["tag"]], attributes.get("path", ""), attributes.get("lines")
+        )
 
 
-def _place(what: str, path: str, lines: str | None) -> str:
+def _format_location(what: str, path: str, lines: str | None) -> str:
     return f"{what} {path} lines {lines}" if lines else f"{what} {path}"
 
 
-def _result(message: Message, call: ToolCall | None) -> str:
+def _describe_result(message: Message, call: ToolCall | None) -> str:
     """The result of a call: which, about what, and the lines of a file that it shows."""
     if call is None:
         return "a result"
-    about = _about(call)
+    about = _call_subject(call)
     numbers = _NUMBERED.findall(message.content) if call.name == "read_file" else []
     lines = f" lines {numbers[0]}-{numbers[-1]}" if numbers else ""
     return f"result of {call.name}{about}{lines} ({len(message.content)} characters)"
 
 
-def _about(call: ToolCall) -> str:
+def _call_subject(call: ToolCall) -> str:
     try:
         arguments = json.loads(call.arguments or "{}")
     except (ValueError, RecursionError):

@@ -13,14 +13,14 @@ from stet.workspace.attachments import Attachments
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical
 
-_TRIES = 6
+_MAX_TRIES = 6
 """How often what is shown is halved until it fits into a tool's answer."""
 
 
-def look_from(
-    ctx: ToolContext, asked: EditorLocation, attachments: Attachments | None = None
+def refresher(
+    ctx: ToolContext, location: EditorLocation, attachments: Attachments | None = None
 ) -> Callable[[], Awaitable[str]]:
-    """What `ToolContext.current_context` is for a question asked at `asked`, with what was attached to it.
+    """What `ToolContext.current_context` is for a question asked at `location`, with what was attached to it.
 
     It gives the current file with cursor and selection, and the attached files; what is shown is
     noted at the desk as shown and read.
@@ -30,8 +30,8 @@ def look_from(
         # The snapshot is taken here: the workspace belongs to the event loop.
         with_it = attachments or Attachments()
         snapshot = with_scope(ctx.snapshot(), with_it)
-        place = _now_at(snapshot, asked)
-        context = await asyncio.to_thread(_fitting, snapshot, place, ctx, with_it)
+        place = _current_location(snapshot, location)
+        context = await asyncio.to_thread(_fit_context, snapshot, place, ctx, with_it)
         for document in context.shown:
             ctx.shown.record(document)
             name = snapshot.name_of(document.uri)
@@ -43,18 +43,20 @@ def look_from(
     return look
 
 
-def _now_at(snapshot: Snapshot, asked: EditorLocation) -> EditorLocation:
+def _current_location(snapshot: Snapshot, location: EditorLocation) -> EditorLocation:
     """Where the user is now; the place asked from where the editor has told nothing newer."""
     active = snapshot.activity.active
-    uri = asked.uri if active is None else active
-    is_same = uri is not None and asked.uri is not None and canonical(uri) == canonical(asked.uri)
+    uri = location.uri if active is None else active
+    is_same = (
+        uri is not None and location.uri is not None and canonical(uri) == canonical(location.uri)
+    )
     if is_same and uri is not None and snapshot.activity.selection_of(uri) is None:
-        return asked
+        return location
     return EditorLocation(uri)
 
 
-def _fitting(
-    snapshot: Snapshot, place: EditorLocation, ctx: ToolContext, attachments: Attachments
+def _fit_context(
+    snapshot: Snapshot, location: EditorLocation, ctx: ToolContext, attachments: Attachments
 ) -> Context:
     """The context, with less of each file until it fits into a tool's answer. Blocks on the disk."""
     settings = snapshot.settings
@@ -68,8 +70,8 @@ def _fitting(
         )
         smaller = dataclasses.replace(settings, context=less)
         world = dataclasses.replace(snapshot, settings=smaller)
-        context = build_context(world, place, "", graph, attachments)
+        context = build_context(world, location, "", graph, attachments)
         size = sum(len(section.text) + 1 for section in context.sections[:-1])
         halvings += 1
-        if size <= MAX_CHARACTERS or halvings == _TRIES:
+        if size <= MAX_CHARACTERS or halvings == _MAX_TRIES:
             return context

@@ -5,8 +5,8 @@ import dataclasses
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
+from stet.agent.agent_events import AgentEvent, QuestionAnswered, QuestionAsked, RetryScheduled
 from stet.agent.errors import Declined, LimitReached, TurnFailed
-from stet.agent.events import AgentEvent, Asked, Resumed, Waiting
 from stet.agent.limits import Limits
 from stet.agent.questions import Questions
 from stet.agent.session import Session
@@ -19,36 +19,38 @@ Emit = Callable[[AgentEvent], None]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Line:
+class TurnChannel:
     """How a turn at work reaches the editor.
 
     Attributes:
         emit: Tells what happens.
-        inquire: Puts a question of the turn to the user and waits for the answer.
+        ask_question: Puts a question of the turn to the user and waits for the answer.
         steering: What the user says meanwhile.
-        left: Seconds until the turn's time is over.
+        seconds_left: Seconds until the turn's time is over.
     """
 
     emit: Emit
-    inquire: AskQuestion
+    ask_question: AskQuestion
     steering: Steering
-    left: Callable[[], float]
+    seconds_left: Callable[[], float]
 
 
-class Answer(Protocol):
-    """Does a turn's work: see `stet.agent.answer`."""
+class TurnExecutor(Protocol):
+    """Does a turn's work: see `stet.agent.turn_pipeline`."""
 
-    def __call__(self, turn: Turn, session: Session, limits: Limits, line: Line) -> Awaitable[Turn]:
+    def __call__(
+        self, turn: Turn, session: Session, limits: Limits, channel: TurnChannel
+    ) -> Awaitable[Turn]:
         """Run the turn to its end."""
         ...
 
 
-class TurnAtWork:
+class TurnRunner:
     """What there is of a turn only while it runs; touched on the event loop only.
 
     Args:
         turn: Gives the turn as it is now.
-        keep: Keeps the turn as an event shows it, and passes the event on.
+        record: Keeps the turn as an event shows it, and passes the event on.
         questions: What turns wait for.
 
     Attributes:
@@ -57,24 +59,24 @@ class TurnAtWork:
         closing: The turn at its end, while what was said in it is being kept.
     """
 
-    def __init__(self, turn: Callable[[], Turn], keep: Emit, questions: Questions) -> None:
+    def __init__(self, turn: Callable[[], Turn], record: Emit, questions: Questions) -> None:
         self.steering = Steering()
         self.task: asyncio.Task[None] | None = None
         self.closing: Turn | None = None
         self._turn = turn
-        self._keep = keep
+        self._record = record
         self._questions = questions
         self._timer: asyncio.Timeout | None = None
         self._fault = ""
 
-    def saw(self, event: AgentEvent) -> None:
+    def observe_event(self, event: AgentEvent) -> None:
         """Note why the model is not answering, while it is not."""
-        self._fault = event.reason if isinstance(event, Waiting) else ""
+        self._fault = event.reason if isinstance(event, RetryScheduled) else ""
 
-    async def outcome(self, answer: Answer, session: Session, limits: Limits) -> Turn:
+    async def run(self, execute: TurnExecutor, session: Session, limits: Limits) -> Turn:
         """Carry the turn out; the turn at its end, unless there is a bug."""
         try:
-            return await self._within(answer, session, limits)
+            return await self._run_with_limits(execute, session, limits)
         except LimitReached as limit:
             return self._turn().ended(TurnState.LIMITED, error=str(limit))
         except Declined as no:
@@ -82,18 +84,20 @@ class TurnAtWork:
         except (TurnFailed, ModelError) as failure:
             return self._turn().ended(TurnState.FAILED, error=str(failure))
 
-    async def _within(self, answer: Answer, session: Session, limits: Limits) -> Turn:
+    async def _run_with_limits(
+        self, execute: TurnExecutor, session: Session, limits: Limits
+    ) -> Turn:
         """The turn's work, as long as the limits allow; waiting for the user does not count.
 
         Raises:
             LimitReached: If it takes longer.
             TurnFailed: If it takes longer because the model's server fails.
         """
-        line = Line(self._keep, self._inquire, self.steering, self._left)
+        channel = TurnChannel(self._record, self._ask_question, self.steering, self._seconds_left)
         timer = self._timer = asyncio.timeout(limits.seconds)
         try:
             async with timer:
-                return await answer(self._turn(), session, limits, line)
+                return await execute(self._turn(), session, limits, channel)
         except TimeoutError as error:
             if not timer.expired():
                 raise
@@ -101,12 +105,12 @@ class TurnAtWork:
                 raise TurnFailed(f"{self._fault} {limits.out_of_time}") from error
             raise LimitReached(limits.out_of_time) from error
 
-    def _left(self) -> float:
+    def _seconds_left(self) -> float:
         """Seconds until the turn's time is over."""
         due = self._timer.when() if self._timer is not None else None
         return float("inf") if due is None else max(0.0, due - asyncio.get_running_loop().time())
 
-    async def _inquire(self, question: Question) -> str:
+    async def _ask_question(self, question: Question) -> str:
         """Put a question to the user; the turn waits, its clock stands still."""
         loop, timer, turn = asyncio.get_running_loop(), self._timer, self._turn()
         assert timer is not None, "only a turn at work asks"
@@ -114,12 +118,14 @@ class TurnAtWork:
         left = due - loop.time() if due is not None else None
         timer.reschedule(None)
         answer = self._questions.put(turn.id, question)
-        self._keep(Asked(dataclasses.replace(turn, state=TurnState.WAITING, question=question)))
+        self._record(
+            QuestionAsked(dataclasses.replace(turn, state=TurnState.WAITING, question=question))
+        )
         try:
             text = await answer
         finally:
             self._questions.withdraw(turn.id)
         timer.reschedule(loop.time() + left if left is not None else None)
-        going_on = dataclasses.replace(self._turn(), state=TurnState.RUNNING, question=None)
-        self._keep(Resumed(going_on, text))
+        resumed = dataclasses.replace(self._turn(), state=TurnState.RUNNING, question=None)
+        self._record(QuestionAnswered(resumed, text))
         return text

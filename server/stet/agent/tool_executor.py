@@ -1,0 +1,145 @@
+"""Carries out the calls of one answer, in order, and takes each through its life."""
+
+import dataclasses
+from collections.abc import Callable
+
+from stet.agent.agent_events import AgentEvent, FileOpened, ToolEnded, ToolStarted, ToolStateChanged
+from stet.agent.loop_detector import LoopDetector
+from stet.agent.tool_call_batcher import ToolCallBatcher
+from stet.agent.tool_state import ToolRun, ToolState
+from stet.agent.toolbox import Toolbox, ToolOutcome, parse_arguments
+from stet.agent.turn import Turn
+from stet.context.context_tags import escape_tags
+from stet.llm.messages import Completion, Message, StopReason, ToolCall
+from stet.tools.question import Question
+from stet.tools.taint import describe_call_source
+
+MAX_CALLS = 64
+"""Calls of one answer that are carried out. A model that repeats itself writes hundreds; each is shown
+with all that the turn has, so the work would grow with the square."""
+
+_CALL_CUT_OFF = "Your answer was cut off within this call, so it was not run. Send less at once."
+
+
+class ToolExecutor:
+    """The calls of one answer.
+
+    Args:
+        turn: The turn when the model has called.
+        completion: Its answer. A call that was cut is never carried out, though it may read as whole.
+        toolbox: Runs them.
+        emit: Is told of every step.
+        last_round: Whether only what can end the turn may be called.
+    """
+
+    def __init__(
+        self,
+        turn: Turn,
+        completion: Completion,
+        toolbox: Toolbox,
+        emit: Callable[[AgentEvent], None],
+        *,
+        last_round: bool,
+    ) -> None:
+        self._toolbox = toolbox
+        self._emit = emit
+        self._calls = completion.tool_calls
+        n_whole = len(self._calls) - (completion.stop_reason is StopReason.LENGTH)
+        self._batcher = ToolCallBatcher(toolbox, self._calls[:n_whole], last_round=last_round)
+        self._n_whole = n_whole
+        self._first = len(turn.tool_calls)
+        self._turn = turn.with_calls(toolbox.create_run(call) for call in self._calls)
+
+    async def execute(self, messages: list[Message], loop_detector: LoopDetector) -> Turn:
+        """Run them all; each has its answer appended to `messages`, and `loop_detector` sees it."""
+        ctx = self._toolbox.ctx
+        ask_question = ctx.ask_question
+        for n, call in enumerate(self._calls):
+            started = self._transition(n, ToolState.INIT)
+            self._emit(ToolStarted(self._turn, started))
+
+            async def ask_and_track(question: Question, n: int = n) -> str:
+                self._transition_if_allowed(n, ToolState.WAITING)
+                answer = await ask_question(question)
+                self._transition_if_allowed(n, ToolState.SUBMITTED)
+                return answer
+
+            ctx.ask_question = ask_and_track
+            try:
+                outcome = await self._run_call(n)
+            finally:
+                ctx.ask_question = ask_question
+            self._finish_call(n, outcome)
+            loop_detector.record(call, outcome.error)
+            # Most of it was written by others: none of it may look like a section of ours.
+            ctx.untrusted.add(describe_call_source(call.name, parse_arguments(call)), outcome.text)
+            text = outcome.text if outcome.has_sections else escape_tags(outcome.text)
+            messages.append(Message("tool", text, tool_call_id=call.id))
+        return self._turn
+
+    async def _run_call(self, n: int) -> ToolOutcome:
+        return (
+            await self._batcher.run(n) if n < self._n_whole else ToolOutcome.failed(_CALL_CUT_OFF)
+        )
+
+    def _tool_run(self, n: int) -> ToolRun:
+        return self._turn.tool_calls[self._first + n]
+
+    def _store_run(self, n: int, run: ToolRun) -> ToolRun:
+        self._turn = self._turn.with_run(self._first + n, run)
+        return run
+
+    def _transition(self, n: int, state: ToolState) -> ToolRun:
+        return self._store_run(n, self._tool_run(n).transition_to(state))
+
+    def _transition_if_allowed(self, n: int, state: ToolState) -> None:
+        """The user is asked, or has answered; a tool that only reads shows neither."""
+        if self._tool_run(n).can_transition_to(state):
+            run = self._transition(n, state)
+            self._emit(ToolStateChanged(self._turn, run))
+
+    def _finish_call(self, n: int, outcome: ToolOutcome) -> None:
+        run = self._tool_run(n)
+        if outcome.error:
+            declined = outcome.declined and run.can_transition_to(ToolState.CANCELED)
+            run = run.transition_to(
+                ToolState.CANCELED if declined else ToolState.ERROR, outcome.error
+            )
+        else:
+            run = run.completed_with(outcome.hunks)
+        self._store_run(n, run)
+        ctx = self._toolbox.ctx
+        failed = self._toolbox.failed_edit(self._calls[n], outcome)
+        self._turn = dataclasses.replace(
+            self._turn,
+            failed=(*self._turn.failed, failed) if failed else self._turn.failed,
+            files_read=tuple(ctx.files_read),
+            files_copied=tuple(ctx.copied),
+            sources=tuple(ctx.sources),
+            rejected=tuple(ctx.rejected),
+        )
+        self._emit(ToolEnded(self._turn, run))
+        while ctx.files_to_open:
+            opened = ctx.files_to_open.pop(0)
+            self._emit(FileOpened(self._turn, opened.uri, opened.line))
+
+
+def limit_calls(completion: Completion) -> tuple[Completion, int]:
+    """An answer with the calls of it that are carried out, and how many more it had."""
+    n_more = len(completion.tool_calls) - MAX_CALLS
+    if n_more <= 0:
+        return completion, 0
+    limited = dataclasses.replace(
+        completion,
+        tool_calls=completion.tool_calls[:MAX_CALLS],
+        stop_reason=StopReason.TOOL_CALLS,  # if one was cut, it was the last
+    )
+    return limited, n_more
+
+
+def with_valid_arguments(calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
+    """Calls as they may stand in the history: a provider refuses broken JSON for ever after."""
+    return tuple(
+        call if parse_arguments(call) is not None else dataclasses.replace(call, arguments="{}")
+        for call in calls
+    )
