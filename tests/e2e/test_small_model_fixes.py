@@ -20,8 +20,8 @@ from typing import Any
 import pytest
 from platformdirs import user_data_path
 
-from stet.agent.small.form import Calls, grammar, parse
-from stet.agent.small.quotes import quotes, window
+from stet.agent.small.call_grammar import AllowedCalls, grammar, parse
+from stet.agent.small.quotable_lines import find_quotes, window
 from stet.llm.embedded import weights
 from stet.llm.embedded.embedded_model import EmbeddedModel
 from stet.llm.messages import Message
@@ -126,7 +126,7 @@ async def test_lines_of_any_characters_make_a_grammar_that_the_model_obeys() -> 
     text = 'a = ["^-]\\\\", \'`\']\n\tπ = "\\n\\t\\x00"  # ::= | {0,3}\nb = {c: d for c in ()}\n'
     document = TextDocument("file:///a.py", text)
     shown = window(document, None, "")
-    made = grammar(Calls(editable={'o"d [x].py': quotes(shown)}))
+    made = grammar(AllowedCalls(editable={'o"d [x].py': find_quotes(shown)}))
     no_done = made.replace(' | "done\\U0000000A"', "")
     model = EmbeddedModel(OsSystem())
     try:
@@ -137,7 +137,7 @@ async def test_lines_of_any_characters_make_a_grammar_that_the_model_obeys() -> 
     call = parse(answered.text, "")
     assert call is not None, answered.text
     assert call.name == "edit_file"
-    assert any(f"- {quote.text}\n+ {quote.indent}" in answered.text for quote in quotes(shown))
+    assert any(f"- {quote.text}\n+ {quote.indent}" in answered.text for quote in find_quotes(shown))
 
 
 async def _run(editor: FakeEditor, prompt: str, uri: str) -> Any:

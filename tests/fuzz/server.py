@@ -17,7 +17,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from stet.agent import agent, models, session
+from stet.agent import agent, model_source, session
 from stet.cli.serve import start_logging
 from stet.index import word_stems as words
 from stet.index.note_blocks import block_parser
@@ -178,7 +178,7 @@ def main() -> int:
     async def open_model(*_: object) -> Model:
         return model
 
-    changed: Any = models
+    changed: Any = model_source
     changed.open_model = open_model
     route: Router[ServerState] = Router(server, first._state)
     route.command("test.memory", memory)

@@ -37,7 +37,7 @@ LATE = (
     "pygls.progress",
     "sqlite3",
     "stet.agent.turn_pipeline",
-    "stet.agent.models",
+    "stet.agent.model_source",
     "stet.cli.serve",
     "stet.llm.sse",
     "stet.llm.transport",

@@ -11,11 +11,11 @@ from contextlib import asynccontextmanager
 
 from stet.agent.agent import Agent
 from stet.agent.agent_events import AgentEvent, TurnEnded
-from stet.agent.archive import Archive
-from stet.agent.models import ModelSource
-from stet.agent.scope import rules_for
+from stet.agent.chat_archive import ChatArchive
+from stet.agent.model_source import ModelSource
 from stet.agent.turn import Ask, Mode, Turn
 from stet.agent.turn_pipeline import TurnPipeline
+from stet.agent.turn_rules import create_turn_rules
 from stet.agent.turn_runner import TurnExecutor
 from stet.context.context_builder import EditorLocation
 from stet.llm.model import Model
@@ -59,7 +59,7 @@ class Table:
         *,
         constrained: bool = False,
         model: Model | None = None,
-        archive: Archive | None = None,
+        archive: ChatArchive | None = None,
     ) -> None:
         self.workspace = workspace
         self.ledger = ReviewLedger()
@@ -162,7 +162,7 @@ def make_tool_context(
     place = EditorLocation(uri_at(asked) if asked else None)
     ask = Ask(prompt="Do it", mode=mode, place=place, chat="main")
     shown = ShownDocuments()
-    rules = rules_for(ask, workspace, shown)
+    rules = create_turn_rules(ask, workspace, shown)
     return ToolContext(
         workspace,
         ReviewLedger(),

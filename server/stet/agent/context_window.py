@@ -12,7 +12,7 @@ from stet.agent.compaction import (
     with_summary,
 )
 from stet.agent.edited_files import edited_file_texts
-from stet.agent.limits import LEAST_ANSWER, Limits
+from stet.agent.limits import MIN_ANSWER_TOKENS, Limits
 from stet.agent.prompts import prompt as prompt_file
 from stet.agent.turn_history import Prompt
 from stet.context.context_tags import element
@@ -87,7 +87,7 @@ class ContextWindow:
             return await self._compact_to(COMPACT_TO * request_budget(window) / tokens, window)
         if (
             self.has_compacted_for_budget
-            or spent + 2 * (tokens + LEAST_ANSWER) <= self.limits.tokens
+            or spent + 2 * (tokens + MIN_ANSWER_TOKENS) <= self.limits.tokens
             or not spent
         ):
             return None
@@ -96,7 +96,7 @@ class ContextWindow:
         conversation = Conversation(self.prompt.history, self.prompt.current_turn)
         light = drop_tool_results(conversation, conversation.tokens // 2)
         saved = tokens * (1 - light.tokens / conversation.tokens)
-        if spent + 2 * (tokens - saved + LEAST_ANSWER) > self.limits.tokens:
+        if spent + 2 * (tokens - saved + MIN_ANSWER_TOKENS) > self.limits.tokens:
             return None
         return Usage() if await self._apply_if_shorter(conversation, light) else None
 

@@ -6,7 +6,7 @@ from stet.agent.pricing import Pricing
 from stet.llm.messages import Usage
 from stet.settings.values import AgentSettings
 
-LEAST_ANSWER = 200
+MIN_ANSWER_TOKENS = 200
 """Tokens that an answer must be able to take: fewer are no use beginning a round for."""
 
 
@@ -35,7 +35,7 @@ class Limits:
             settings.max_iterations, settings.max_tokens, settings.max_seconds, settings.max_cost
         )
 
-    def over(self, rounds: int, spent: int, prompt: int) -> str:
+    def exceeded_reason(self, rounds: int, spent: int, prompt: int) -> str:
         """Why no further round may begin, as a sentence; "" if one may.
 
         Args:
@@ -47,7 +47,7 @@ class Limits:
             return self.out_of_rounds
         if spent >= self.tokens:
             return f"Stopped after {spent} tokens (agent.maxTokens is {self.tokens})."
-        if spent + prompt + LEAST_ANSWER <= self.tokens:
+        if spent + prompt + MIN_ANSWER_TOKENS <= self.tokens:
             return ""
         if not rounds:
             return (
@@ -59,22 +59,22 @@ class Limits:
             f"(agent.maxTokens is {self.tokens})."
         )
 
-    def last(self, rounds: int, spent: int, prompt: int) -> str:
+    def last_round_reason(self, rounds: int, spent: int, prompt: int) -> str:
         """Why the round that begins now is the last, as the sentence for its end; "" if it is not."""
         if rounds + 1 >= self.rounds:
             return self.out_of_rounds
-        if spent + 2 * (prompt + LEAST_ANSWER) <= self.tokens:
+        if spent + 2 * (prompt + MIN_ANSWER_TOKENS) <= self.tokens:
             return ""
         return (
             f"Stopped: what was left of agent.maxTokens ({self.tokens}) was not enough for another "
             "round."
         )
 
-    def answer(self, spent: int, prompt: int) -> int:
+    def max_answer_tokens(self, spent: int, prompt: int) -> int:
         """Tokens that the next answer may take."""
-        return max(LEAST_ANSWER, self.tokens - spent - prompt)
+        return max(MIN_ANSWER_TOKENS, self.tokens - spent - prompt)
 
-    def over_cost(self, used: Usage, latest: Usage | None, prompt: int) -> str:
+    def cost_exceeded_reason(self, used: Usage, latest: Usage | None, prompt: int) -> str:
         """Return why `cost` allows no further round, as a sentence; "" if it allows one.
 
         Args:
@@ -97,7 +97,7 @@ class Limits:
             f"({self._max_cost})."
         )
 
-    def last_by_cost(self, used: Usage, latest: Usage | None, prompt: int) -> str:
+    def cost_last_round_reason(self, used: Usage, latest: Usage | None, prompt: int) -> str:
         """Return why `cost` makes the round that begins now the last, as a sentence; "" if it does not.
 
         The arguments are those of `over_cost`.
@@ -110,21 +110,23 @@ class Limits:
             "round."
         )
 
-    def longest(self, used: Usage, latest: Usage | None, prompt: int) -> tuple[int, str]:
+    def answer_ceiling(self, used: Usage, latest: Usage | None, prompt: int) -> tuple[int, str]:
         """Return how many tokens the next answer may take, and the limit that says so, in words.
 
         The arguments are those of `over_cost`.
         """
-        by_tokens = self.answer(used.total, prompt)
+        by_tokens = self.max_answer_tokens(used.total, prompt)
         spent, each = self.pricing.cost(used), self.pricing.cost(Usage(0, 1))
         if self.cost is not None and spent is not None and each:
             left = self.cost - spent - self._next_cost(latest, prompt, answer=0)
-            by_cost = max(LEAST_ANSWER, int(left / each))
+            by_cost = max(MIN_ANSWER_TOKENS, int(left / each))
             if by_cost < by_tokens:
                 return by_cost, self._max_cost
         return by_tokens, f"agent.maxTokens is {self.tokens}"
 
-    def _next_cost(self, latest: Usage | None, prompt: int, answer: int = LEAST_ANSWER) -> float:
+    def _next_cost(
+        self, latest: Usage | None, prompt: int, answer: int = MIN_ANSWER_TOKENS
+    ) -> float:
         """What the next round costs at least; what came from the cache does so again."""
         cached = min(prompt, latest.cached) if latest is not None else 0
         return self.pricing.cost(Usage(prompt, answer, cached)) or 0.0

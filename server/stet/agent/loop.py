@@ -7,14 +7,14 @@ from stet.agent.agent_events import (
     SteeringApplied,
     TextDelta,
 )
-from stet.agent.errors import LimitReached, TurnFailed
 from stet.agent.loop_detector import LoopDetector
-from stet.agent.refusal import check_refusal
+from stet.agent.refusal_check import check_refusal
 from stet.agent.tool_executor import MAX_CALLS, ToolExecutor, limit_calls, with_valid_arguments
 from stet.agent.toolbox import TOOL_NAMES
 from stet.agent.turn import Turn, TurnState, first_line, has_words
+from stet.agent.turn_errors import LimitReached, TurnFailed
 from stet.agent.turn_services import TurnServices
-from stet.agent.written_calls import written_call
+from stet.agent.written_call_detection import find_written_call
 from stet.llm.errors import AnswerTooLong, ContextOverflow
 from stet.llm.messages import Completion, Message, StopReason, Usage
 from stet.llm.model import Request
@@ -119,7 +119,7 @@ class AgentLoop:
     async def _run_round(self) -> Completion:
         """Hear the user, ask the model, keep its answer."""
         self._stop_if_over()
-        for text in self._services.steering.take():
+        for text in self._services.steering.pop_all():
             self._apply_steering(text)
         self._note_compaction(
             await self._services.compact_early(self._messages, self._prompt_tokens(), self._spent)
@@ -128,8 +128,8 @@ class AgentLoop:
         prompt = self._prompt_tokens()
         self._last_round_reason = (
             self._loop_reason
-            or limits.last(number - 1, self._spent, prompt)
-            or limits.last_by_cost(self._turn.usage, self._latest, prompt)
+            or limits.last_round_reason(number - 1, self._spent, prompt)
+            or limits.cost_last_round_reason(self._turn.usage, self._latest, prompt)
         )
         if self._last_round_reason:
             names = ", ".join(f"`{name}`" for name in self._services.toolbox.last_names)
@@ -158,14 +158,14 @@ class AgentLoop:
         if usage is None:
             return False
         self._counted = (0, 0)
-        self._turn = self._turn.with_room_made(usage)
+        self._turn = self._turn.with_compaction(usage)
         return True
 
     async def _complete_once(self) -> Completion:
         """The model's answer of this round, whole."""
         services, before = self._services, self._turn
         prompt, left = self._prompt_tokens(), services.seconds_left()
-        ceiling, limit = services.limits.longest(before.usage, self._latest, prompt)
+        ceiling, limit = services.limits.answer_ceiling(before.usage, self._latest, prompt)
         request = Request(
             tuple(self._messages),
             self._tools,
@@ -241,7 +241,7 @@ class AgentLoop:
     def _has_steering(self) -> bool:
         """Whether the user has said something that the model can still be shown."""
         return (
-            self._services.steering.is_waiting
+            self._services.steering.has_pending
             and not self._last_round_reason
             and not self._exceeded_limit()
         )
@@ -252,8 +252,8 @@ class AgentLoop:
 
     def _exceeded_limit(self) -> str:
         limits, prompt = self._services.limits, self._prompt_tokens()
-        over = limits.over(len(self._turn.rounds), self._spent, prompt)
-        return over or limits.over_cost(self._turn.usage, self._latest, prompt)
+        over = limits.exceeded_reason(len(self._turn.rounds), self._spent, prompt)
+        return over or limits.cost_exceeded_reason(self._turn.usage, self._latest, prompt)
 
     @property
     def _latest(self) -> Usage | None:
@@ -279,7 +279,7 @@ class AgentLoop:
         # Where no tool is offered, there is no form to tell the model of.
         if completion.tool_calls or not self._tools:
             return None
-        return written_call(completion.text, TOOL_NAMES)
+        return find_written_call(completion.text, TOOL_NAMES)
 
     def _report_call_form(self, name: str) -> None:
         """Tell the model in which form tools are called.

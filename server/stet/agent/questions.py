@@ -10,12 +10,12 @@ class UnknownQuestion(Exception):
     """There was never a question of that id."""
 
 
-class NoQuestion(Exception):
+class NoPendingQuestion(Exception):
     """No turn waits for such an answer; the message says why, or which answers there are."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Open:
+class _PendingQuestion:
     """A question that waits."""
 
     turn: str
@@ -23,70 +23,74 @@ class _Open:
     answer: asyncio.Future[str]
 
 
-class Questions:
+class PendingQuestions:
     """All questions of one server, the oldest first; touched on the event loop only.
 
     A turn has at most one that waits.
     """
 
     def __init__(self) -> None:
-        self._open: dict[str, _Open] = {}
+        self._pending: dict[str, _PendingQuestion] = {}
         self._asked: set[str] = set()
 
-    def put(self, turn_id: str, question: Question) -> asyncio.Future[str]:
+    def add(self, turn_id: str, question: Question) -> asyncio.Future[str]:
         """A turn asks; gives what its answer will be."""
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._asked.add(question.id)
-        self._open[question.id] = _Open(turn_id, question, answer)
+        self._pending[question.id] = _PendingQuestion(turn_id, question, answer)
         return answer
 
     def withdraw(self, turn_id: str) -> None:
         """A turn waits no more."""
-        self._open = {key: one for key, one in self._open.items() if one.turn != turn_id}
+        self._pending = {key: one for key, one in self._pending.items() if one.turn != turn_id}
 
     def waiting(self, question_id: str | None = None) -> tuple[str, Question]:
         """The turn and the question of that id, by default the oldest that waits.
 
         Raises:
-            NoQuestion: If it is answered, its turn is over, or none waits.
+            NoPendingQuestion: If it is answered, its turn is over, or none waits.
             UnknownQuestion: If there never was one.
         """
         one = self._find(question_id)
         return one.turn, one.question
 
-    def reply(self, said: str, question_id: str | None = None, *, is_choice: bool = False) -> str:
+    def reply(
+        self, answer_text: str, question_id: str | None = None, *, is_choice: bool = False
+    ) -> str:
         """Answer a question, by default the oldest that waits; gives the turn's id.
 
         Args:
-            said: The user's answer, as `Question.parse_answer` takes it.
+            answer_text: The user's answer, as `Question.parse_answer` takes it.
             question_id: Which one is answered.
             is_choice: Whether it can only be one of the choices.
 
         Raises:
-            NoQuestion: If it is answered, its turn is over, none waits, or this is no answer to it.
+            NoPendingQuestion: If it is answered, its turn is over, none waits, or this is no answer to it.
             UnknownQuestion: If there never was one of that id.
         """
         one = self._find(question_id)
-        answer = one.question.parse_answer(said, is_choice=is_choice)
+        answer = one.question.parse_answer(answer_text, is_choice=is_choice)
         if answer is None:
             choices = ", ".join(repr(choice) for choice in one.question.choices)
-            told = f"choose of {choices}" if choices else "say something"
-            raise NoQuestion(f"{said!r} is no answer to {one.question.text!r}; {told}")
+            message = f"choose of {choices}" if choices else "say something"
+            raise NoPendingQuestion(
+                f"{answer_text!r} is no answer to {one.question.text!r}; {message}"
+            )
         # At once, and not when its turn goes on: a second answer comes too late.
-        del self._open[one.question.id]
+        del self._pending[one.question.id]
         if not one.answer.done():
             one.answer.set_result(answer)
         return one.turn
 
-    def _find(self, question_id: str | None) -> _Open:
+    def _find(self, question_id: str | None) -> _PendingQuestion:
         if question_id is None:
-            if not self._open:
-                raise NoQuestion("no turn waits for an answer")
-            return next(iter(self._open.values()))
-        if (one := self._open.get(question_id)) is not None:
+            if not self._pending:
+                raise NoPendingQuestion("no turn waits for an answer")
+            return next(iter(self._pending.values()))
+        if (one := self._pending.get(question_id)) is not None:
             return one
         if question_id in self._asked:
-            raise NoQuestion(
+            raise NoPendingQuestion(
                 f"the question {question_id!r} waits no more: it is answered, or its turn is over"
             )
         raise UnknownQuestion(f"there is no question {question_id!r}")

@@ -5,18 +5,18 @@ class Steering:
     """One turn's; touched on the event loop only."""
 
     def __init__(self) -> None:
-        self._waiting: list[str] = []
+        self._pending: list[str] = []
 
-    def say(self, text: str) -> None:
+    def add(self, text: str) -> None:
         """Keep what the user says."""
-        self._waiting.append(text)
+        self._pending.append(text)
 
     @property
-    def is_waiting(self) -> bool:
+    def has_pending(self) -> bool:
         """Whether something has not been shown to the model yet."""
-        return bool(self._waiting)
+        return bool(self._pending)
 
-    def take(self) -> tuple[str, ...]:
+    def pop_all(self) -> tuple[str, ...]:
         """What is to be shown now, oldest first; it waits no longer."""
-        taken, self._waiting = tuple(self._waiting), []
+        taken, self._pending = tuple(self._pending), []
         return taken

@@ -9,10 +9,10 @@ from types import MappingProxyType
 
 from pydantic import ValidationError
 
-from stet.agent.errors import told_of
-from stet.agent.own_paths import without_own_paths
+from stet.agent.path_hiding import hide_absolute_paths
 from stet.agent.tool_state import ToolCallKind, ToolRun
 from stet.agent.turn import Ask, Mode
+from stet.agent.turn_errors import describe_bug
 from stet.llm.messages import Completion, ToolCall, ToolDefinition
 from stet.llm.tool_names import MAX_NAME, meant_tool
 from stet.settings.values import AgentSettings
@@ -244,7 +244,7 @@ class Toolbox:
         if arguments is None:
             return outcome
         text, error_text = (
-            without_own_paths(part, arguments, lambda path: self.ctx.locate(path).name)
+            hide_absolute_paths(part, arguments, lambda path: self.ctx.locate(path).name)
             for part in (outcome.text, outcome.error)
         )
         return replace(outcome, text=text, error=error_text)
@@ -377,7 +377,7 @@ def _refuse_constant(constant: str) -> object:
 
 def _bug_message(name: str, bug: Exception) -> str:
     if isinstance(bug, ImportError):
-        return f"The tool {name!r} can't be used. {told_of(bug)} Go on without it."
+        return f"The tool {name!r} can't be used. {describe_bug(bug)} Go on without it."
     return f"The tool {name!r} failed; go on without it."
 
 

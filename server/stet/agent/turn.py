@@ -35,15 +35,17 @@ class TurnState(StrEnum):
 
 _THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
 """What some models put before their answer."""
-SHORTENED = "The conversation had become long: earlier parts of it were compacted."
+COMPACTED_NOTE = "The conversation had become long: earlier parts of it were compacted."
 _NOT_RUN = "The turn ended before this call was carried out."
 
 REMOVAL = "Remove the comment that asked for this"
-"""What the hunk says by which the comment that a turn carries out is taken out; see `stet.agent.comments`."""
-STAYS = "What was proposed stays; ask again to go on."
-GO_ON = "Ask again to go on."
+"""What the hunk says by which the comment that a turn carries out is taken out; see `stet.agent.comment_turns`."""
+PROPOSALS_STAY = "What was proposed stays; ask again to go on."
+HOW_TO_CONTINUE = "Ask again to go on."
 
-OVER = frozenset({TurnState.COMPLETED, TurnState.FAILED, TurnState.CANCELLED, TurnState.LIMITED})
+FINAL_STATES = frozenset(
+    {TurnState.COMPLETED, TurnState.FAILED, TurnState.CANCELLED, TurnState.LIMITED}
+)
 
 
 class Mode(StrEnum):
@@ -62,7 +64,7 @@ MODES = {Marker.DO: Mode.AGENT, Marker.ANSWER: Mode.ASK}
 
 
 @dataclass(frozen=True, slots=True)
-class CommentPlace:
+class CommentLocation:
     """Where a comment stands that asks for a turn.
 
     Attributes:
@@ -100,7 +102,7 @@ class Ask:
     chat: str
     disabled_tools: frozenset[str] = frozenset()
     disabled_groups: frozenset[str] = frozenset()
-    comment: CommentPlace | None = None
+    comment: CommentLocation | None = None
     is_users: bool = True
     attachments: Attachments | None = None
 
@@ -189,7 +191,7 @@ class Turn:
         return sum(self.rounds, self.beside)
 
     @property
-    def users_words(self) -> tuple[str, ...]:
+    def user_texts(self) -> tuple[str, ...]:
         """What the user has said in it; a comment and a project's prompt are a stranger's words."""
         is_theirs = self.ask.comment is None and self.ask.is_users
         return (self.ask.prompt, *self.steering) if is_theirs else self.steering
@@ -205,7 +207,7 @@ class Turn:
     @property
     def messages(self) -> tuple[TurnMessage, ...]:
         """What was said, in order: the question first, and last what `done` said, if that is new."""
-        found = [TurnMessage("user", self.at, self.ask.prompt)]
+        collected = [TurnMessage("user", self.at, self.ask.prompt)]
         start = 0
         for one in self.utterances:
             text = self.answer[start : one.n].strip()
@@ -213,10 +215,10 @@ class Turn:
                 text = self.steering[one.n - 1] if 0 < one.n <= len(self.steering) else ""
             else:
                 start = one.n
-            found.append(TurnMessage(one.role, one.at, text))
+            collected.append(TurnMessage(one.role, one.at, text))
         if self.state is TurnState.COMPLETED and self.summary not in self.answer:
-            found.append(TurnMessage("assistant", self.ended_at, self.summary))
-        return tuple(found)
+            collected.append(TurnMessage("assistant", self.ended_at, self.summary))
+        return tuple(collected)
 
     def with_round(self, completion: Completion, at: float = 0.0) -> "Turn":
         """After the model has answered once more, at a time in seconds since the epoch."""
@@ -230,8 +232,10 @@ class Turn:
     def with_steering(self, text: str, at: float) -> "Turn":
         """After the model has been shown what the user said meanwhile."""
         steering = (*self.steering, text)
-        told = Utterance("user", at, len(steering))
-        return dataclasses.replace(self, steering=steering, utterances=(*self.utterances, told))
+        utterance = Utterance("user", at, len(steering))
+        return dataclasses.replace(
+            self, steering=steering, utterances=(*self.utterances, utterance)
+        )
 
     def with_usage(self, completion: Completion) -> "Turn":
         """After a round whose text is an edit, not an answer to the user."""
@@ -243,9 +247,9 @@ class Turn:
             notes=notes,
         )
 
-    def with_room_made(self, took: Usage) -> "Turn":
+    def with_compaction(self, took: Usage) -> "Turn":
         """After the conversation was shortened, which took so many tokens; the user is told."""
-        notes = self.notes if SHORTENED in self.notes else (*self.notes, SHORTENED)
+        notes = self.notes if COMPACTED_NOTE in self.notes else (*self.notes, COMPACTED_NOTE)
         return dataclasses.replace(self, beside=self.beside + took, notes=notes)
 
     def with_calls(self, runs: Iterable[ToolRun]) -> "Turn":
@@ -273,19 +277,19 @@ class Turn:
             tool_calls=tuple(run.stopped(_NOT_RUN) for run in self.tool_calls),
         )
 
-    def with_what_stays(self, *, has_proposed: bool) -> "Turn":
+    def with_remaining_note(self, *, has_proposed: bool) -> "Turn":
         """At its end; where a limit has ended it, with what stays and how to go on."""
         if self.state is not TurnState.LIMITED or not self.rounds:
             return self
-        error = f"{self.error} {STAYS if has_proposed else GO_ON}"
+        error = f"{self.error} {PROPOSALS_STAY if has_proposed else HOW_TO_CONTINUE}"
         return dataclasses.replace(self, error=error, summary=error)
 
-    def without_hearing(self, unheard: tuple[str, ...]) -> "Turn":
+    def with_unread_steering(self, unheard: tuple[str, ...]) -> "Turn":
         """At its end, with what the user said too late for the model to see it, if anything."""
         if not unheard:
             return self
-        said = "; ".join(repr(text) for text in unheard)
-        note = f"The model has not seen what you said last: {said}. Ask again to have it heard."
+        quoted = "; ".join(repr(text) for text in unheard)
+        note = f"The model has not seen what you said last: {quoted}. Ask again to have it heard."
         summary = f"{self.summary} {note}".strip()
         return dataclasses.replace(
             self, summary=summary, error=f"{self.error} {note}" if self.error else ""

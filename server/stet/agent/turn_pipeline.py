@@ -9,26 +9,26 @@ import dataclasses
 import json
 from collections.abc import Awaitable, Callable
 
-from stet.agent import comments
+from stet.agent import comment_turns
 from stet.agent.compaction import fit_history
 from stet.agent.context_refresh import refresher
 from stet.agent.context_window import ContextWindow, history_budget
-from stet.agent.errors import Declined
 from stet.agent.limits import Limits
 from stet.agent.loop import run_turn
-from stet.agent.models import ModelSource
-from stet.agent.plain_tokens import PlainTokensModel
+from stet.agent.model_source import ModelSource
 from stet.agent.pricing import pricing_of
 from stet.agent.privacy_epoch import drop_stale_history, privacy_fingerprint
-from stet.agent.prompts import Manner, system_prompt
-from stet.agent.redacting import Origin, RedactingModel, told_parts
-from stet.agent.rewrite import passage_of, plan_for, run_rewrite
-from stet.agent.scope import linked_with, rules_for
+from stet.agent.prompts import PromptOptions, system_prompt
+from stet.agent.redacting_model import RedactingModel, RequestOrigin, redact_parts
+from stet.agent.rewrite_turn import create_rewrite_plan, run_rewrite, select_passage
 from stet.agent.session import Session, TurnStart
-from stet.agent.small.work import preview_small, run_small
+from stet.agent.small.small_turn import preview_small, run_small
+from stet.agent.token_escaping import TokenEscapingModel
 from stet.agent.toolbox import Toolbox, tools_for
 from stet.agent.turn import Ask, Mode, Turn
+from stet.agent.turn_errors import SendingDeclined
 from stet.agent.turn_history import Prompt, flatten, recent_exchanges
+from stet.agent.turn_rules import create_turn_rules, linked_files
 from stet.agent.turn_runner import TurnChannel
 from stet.agent.turn_services import TurnServices
 from stet.context.attachment_lookup import with_scope
@@ -79,7 +79,7 @@ class TurnInputs:
     feedback: FeedbackDelta
     section: ContextSection | None
     linked: tuple[str, ...]
-    options: Manner
+    options: PromptOptions
     active: str
     epoch: str
     written_at: float
@@ -137,9 +137,13 @@ class TurnPipeline:
             limits = dataclasses.replace(limits, pricing=turn.pricing)
             task = None
             if turn.ask.comment is not None:
-                ask, task = await comments.take(turn.ask, turn.ask.comment, self._workspace)
+                ask, task = await comment_turns.start_comment_turn(
+                    turn.ask, turn.ask.comment, self._workspace
+                )
                 turn = dataclasses.replace(turn, ask=ask)
-            model_ask = dataclasses.replace(turn.ask, prompt=comments.told(turn.ask.prompt, task))
+            model_ask = dataclasses.replace(
+                turn.ask, prompt=comment_turns.comment_prompt(turn.ask.prompt, task)
+            )
             # It looks at the disk.
             collect = self._input_collector(model_ask, session)
             inputs = await asyncio.to_thread(collect)
@@ -193,7 +197,7 @@ class TurnPipeline:
                 except ContextOverflow:
                     session.turn_start = dataclasses.replace(session.turn_start, is_overflow=True)
                     raise
-            return ended if task is None else await comments.propose_removal(ended, ctx, task)
+            return ended if task is None else await comment_turns.propose_removal(ended, ctx, task)
 
     def _with_pricing(self, turn: Turn, provider: str) -> Turn:
         """The turn with what its model costs; where a limit needs that in vain, once with a note."""
@@ -235,18 +239,18 @@ class TurnPipeline:
         if ask.mode is Mode.REWRITE:
             document = next((d for d in inputs.context.shown if ask.place.uri == d.uri), None)
             small, snapshot = self.models.is_small, self._workspace.snapshot()
-            passage = await asyncio.to_thread(passage_of, ask, document, snapshot, small=small)
-            plan = plan_for(passage, small=small)
+            passage = await asyncio.to_thread(select_passage, ask, document, snapshot, small=small)
+            plan = create_rewrite_plan(passage, small=small)
             parts = [
                 (f"request {number} {message.role}", message.content)
                 for number, request in enumerate(plan.requests, 1)
                 for message in request.messages
             ]
-            return await asyncio.to_thread(told_parts, parts, self._redactor())
+            return await asyncio.to_thread(redact_parts, parts, self._redactor())
         settings = self._workspace.settings.agent
         ctx = self._tool_context(Turn(id="", ask=ask), session, inputs)
         if self.models.is_small:
-            return told_parts(preview_small(ask, ctx), self._redactor())
+            return redact_parts(preview_small(ask, ctx), self._redactor())
         tools = Toolbox(tools_for(ask, settings, has_web=ctx.web is not None), ctx)
         prompt = self._build_prompt(ask, session, inputs, tools, self.models.window)
         definitions = [
@@ -263,7 +267,7 @@ class TurnPipeline:
                 if section
             ),
         ]
-        return await asyncio.to_thread(told_parts, parts, self._redactor())
+        return await asyncio.to_thread(redact_parts, parts, self._redactor())
 
     def _redactor(self) -> Redactor | None:
         """What puts marks in the place of secrets; None where the user wants none."""
@@ -274,9 +278,9 @@ class TurnPipeline:
         """The model as a turn may ask it: it is told no secret and no control token, and what is sent is noted."""
         choice = self.models.choice
         host = host_of(choice.base_url) if choice is not None else ""
-        origin = Origin(turn.id, turn.ask.chat, host)
+        origin = RequestOrigin(turn.id, turn.ask.chat, host)
         now = self._workspace.snapshot().system.now
-        escaping = PlainTokensModel(model)
+        escaping = TokenEscapingModel(model)
         return RedactingModel(escaping, self._redactor(), self._workspace.request_log, origin, now)
 
     def _input_collector(self, ask: Ask, session: Session) -> Callable[[], TurnInputs]:
@@ -315,7 +319,7 @@ class TurnPipeline:
                     moved,
                     [as_shown(hunk, snapshot) for hunk in imported],
                 ),
-                linked_with(ask.place.uri, graph),
+                linked_files(ask.place.uri, graph),
                 self._prompt_options(snapshot, active),
                 name,
                 epoch,
@@ -331,12 +335,12 @@ class TurnPipeline:
             return ask
         return dataclasses.replace(ask, attachments=self._workspace.attachments)
 
-    def _prompt_options(self, snapshot: Snapshot, uri: str | None) -> Manner:
+    def _prompt_options(self, snapshot: Snapshot, uri: str | None) -> PromptOptions:
         """How the model is to be, for a question about the document `uri`. Blocks on the disk."""
         roots = snapshot.roots
         if roots not in self._languages:  # looked for once: the prompt's beginning stays the same
             self._languages[roots] = detect_workspace_language(snapshot)
-        return Manner(
+        return PromptOptions(
             snapshot.settings.agent.character,
             self._languages[roots],
             project_instructions(snapshot, uri),
@@ -355,13 +359,13 @@ class TurnPipeline:
             )
             question = Question(f"q-{turn.id}", "context", text, (SEND, DO_NOT_SEND))
             if await channel.ask_question(question) != SEND:
-                raise Declined("Not sent: you did not want it to be.")
+                raise SendingDeclined("Not sent: you did not want it to be.")
 
         return confirm
 
     def _tool_context(self, turn: Turn, session: Session, inputs: TurnInputs) -> ToolContext:
         shown = ShownDocuments(inputs.context.shown)
-        rules = rules_for(turn.ask, self._workspace, shown, inputs.linked)
+        rules = create_turn_rules(turn.ask, self._workspace, shown, inputs.linked)
         snapshot = self._workspace.snapshot()
         ctx = ToolContext(
             self._workspace,

@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from stet.agent.agent_events import AgentEvent, QuestionAnswered, QuestionAsked, RetryScheduled
-from stet.agent.errors import Declined, LimitReached, TurnFailed
 from stet.agent.limits import Limits
-from stet.agent.questions import Questions
+from stet.agent.questions import PendingQuestions
 from stet.agent.session import Session
 from stet.agent.steering import Steering
 from stet.agent.turn import Turn, TurnState
+from stet.agent.turn_errors import LimitReached, SendingDeclined, TurnFailed
 from stet.llm.errors import ModelError
 from stet.tools.question import AskQuestion, Question
 
@@ -59,7 +59,7 @@ class TurnRunner:
         closing: The turn at its end, while what was said in it is being kept.
     """
 
-    def __init__(self, turn: Callable[[], Turn], record: Emit, questions: Questions) -> None:
+    def __init__(self, turn: Callable[[], Turn], record: Emit, questions: PendingQuestions) -> None:
         self.steering = Steering()
         self.task: asyncio.Task[None] | None = None
         self.closing: Turn | None = None
@@ -79,7 +79,7 @@ class TurnRunner:
             return await self._run_with_limits(execute, session, limits)
         except LimitReached as limit:
             return self._turn().ended(TurnState.LIMITED, error=str(limit))
-        except Declined as no:
+        except SendingDeclined as no:
             return self._turn().ended(TurnState.CANCELLED, error=str(no))
         except (TurnFailed, ModelError) as failure:
             return self._turn().ended(TurnState.FAILED, error=str(failure))
@@ -117,7 +117,7 @@ class TurnRunner:
         due = timer.when()
         left = due - loop.time() if due is not None else None
         timer.reschedule(None)
-        answer = self._questions.put(turn.id, question)
+        answer = self._questions.add(turn.id, question)
         self._record(
             QuestionAsked(dataclasses.replace(turn, state=TurnState.WAITING, question=question))
         )

@@ -12,7 +12,7 @@ from typing import Any
 
 from stet.agent.agent import Agent
 from stet.agent.agent_events import AgentEvent, RoundStarted
-from stet.agent.turn import MODES, Ask, CommentPlace
+from stet.agent.turn import MODES, Ask, CommentLocation
 from stet.context.context_builder import EditorLocation
 from stet.lsp.chat.chats import DEFAULT_CHAT
 from stet.lsp.client import Client
@@ -140,7 +140,7 @@ class Comments:
         )
 
     def _ask(self, document: TextDocument, line: int, ask: Ask) -> str:
-        comment = CommentPlace(document.uri, line, document.revision)
+        comment = CommentLocation(document.uri, line, document.revision)
         return self._agent().ask(dataclasses.replace(ask, comment=comment)).id
 
 

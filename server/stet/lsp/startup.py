@@ -196,7 +196,7 @@ class Startup:
 
     def _load(self) -> "TurnPipeline":
         return_freed_memory()
-        from stet.agent.models import ModelSource
+        from stet.agent.model_source import ModelSource
         from stet.agent.turn_pipeline import TurnPipeline
 
         models = ModelSource(self._system, self._operations.tracer)

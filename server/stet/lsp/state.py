@@ -8,7 +8,7 @@ from lsprotocol import types as lsp
 
 from stet.agent.agent import Agent
 from stet.agent.agent_events import AgentEvent
-from stet.agent.archive import Archive
+from stet.agent.chat_archive import ChatArchive
 from stet.agent.turn_runner import TurnExecutor
 from stet.bridges.opencode.bridge import OpenCodeBridge
 from stet.index.search.index_service import IndexService
@@ -248,7 +248,7 @@ class ServerState:
             number=lambda: store.number("turn"),
             spawn=self.server.tasks.spawn,
             emit=self._happened,
-            archive=Archive(store),
+            archive=ChatArchive(store),
         )
         self.view = TurnView(self.client, self.ledger, self.publisher, self._agent)
         texts = OpenTexts(self.own, self.server.tasks.start)

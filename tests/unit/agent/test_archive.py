@@ -5,9 +5,15 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from stet.agent.archive import DIED, MAX_CHARACTERS, MAX_EXCHANGES, Archive, Past
+from stet.agent.chat_archive import (
+    MAX_CHARACTERS,
+    MAX_EXCHANGES,
+    SERVER_DIED,
+    ChatArchive,
+    SavedChats,
+)
 from stet.agent.tool_state import ToolCallKind, ToolRun, ToolState
-from stet.agent.turn import Ask, CommentPlace, Mode, Turn, TurnState
+from stet.agent.turn import Ask, CommentLocation, Mode, Turn, TurnState
 from stet.agent.turn_history import Exchange, TurnRecord
 from stet.context.context_builder import EditorLocation
 from stet.llm.messages import Message, ToolCall, Usage
@@ -68,29 +74,29 @@ class _Rows:
 
 
 def test_a_turn_comes_back_as_it_was() -> None:
-    archive = Archive(_Rows())
-    archive.keep_turn(FULL)
-    assert archive.load() == Past((FULL,))
+    archive = ChatArchive(_Rows())
+    archive.save_turn(FULL)
+    assert archive.load() == SavedChats((FULL,))
 
 
 @pytest.mark.parametrize("state", [TurnState.QUEUED, TurnState.RUNNING, TurnState.WAITING])
 def test_a_turn_that_was_not_over_has_failed_and_asks_nothing(state: TurnState) -> None:
-    archive = Archive(_Rows())
+    archive = ChatArchive(_Rows())
     run = ToolRun("c1", "ask_user", ToolState.WAITING, course=ToolCallKind.CONTROL)
     question = Question("q1", "ask", "Which?", ("a", "b"))
-    archive.keep_turn(replace(FULL, state=state, question=question, tool_calls=(run,)))
+    archive.save_turn(replace(FULL, state=state, question=question, tool_calls=(run,)))
     [turn] = archive.load().turns
     assert (turn.state, turn.error, turn.summary, turn.question) == (
         TurnState.FAILED,
-        DIED,
-        DIED,
+        SERVER_DIED,
+        SERVER_DIED,
         None,
     )
     assert turn.tool_calls[0].state is ToolState.CANCELED
 
 
 def test_what_a_conversation_knows_comes_back() -> None:
-    archive = Archive(_Rows())
+    archive = ChatArchive(_Rows())
     call = ToolCall("c1", "read_file", '{"file": "a"}')
     messages = (
         Message("user", "Why?"),
@@ -100,26 +106,26 @@ def test_what_a_conversation_knows_comes_back() -> None:
     )
     history = [Exchange(messages, "Why?", "So.", TurnRecord.of(FULL, (), "a.py", "b.py"))]
     heard = ModelKnowledge(4, {"file:///ws/a": TextDocument("file:///ws/a", "text\n")})
-    archive.keep_chat("main", history, heard, 17)
+    archive.save_chat("main", history, heard, 17)
     [back] = archive.load().sessions
     assert (back.chat, back.history, back.knowledge) == ("main", history, heard)
     assert back.approved_hosts.n_sent_characters == 17
 
 
 def test_of_a_long_history_the_end_is_kept() -> None:
-    archive = Archive(_Rows())
+    archive = ChatArchive(_Rows())
     history = [Exchange.condensed(str(n), "x", None, 2) for n in range(MAX_EXCHANGES + 5)]
-    archive.keep_chat("main", history, ModelKnowledge())
+    archive.save_chat("main", history, ModelKnowledge())
     assert archive.load().sessions[0].history == history[5:]
     huge = Exchange.condensed("x" * MAX_CHARACTERS, "", None, 2)
-    archive.keep_chat("main", [huge, *history[:2]], ModelKnowledge())
+    archive.save_chat("main", [huge, *history[:2]], ModelKnowledge())
     assert archive.load().sessions[0].history == history[:2]
 
 
 def test_a_call_without_its_result_comes_back_with_one() -> None:
-    archive = Archive(_Rows())
+    archive = ChatArchive(_Rows())
     torn = (Message("user", "x"), Message("assistant", "", (ToolCall("c1", "done", "{}"),)))
-    archive.keep_chat("main", [Exchange(torn, "x", "")], ModelKnowledge())
+    archive.save_chat("main", [Exchange(torn, "x", "")], ModelKnowledge())
     [exchange] = archive.load().sessions[0].history
     assert [message.role for message in exchange.messages] == ["user", "assistant", "tool"]
 
@@ -130,8 +136,8 @@ def test_a_call_without_its_result_comes_back_with_one() -> None:
 )
 def test_rows_that_make_no_sense_are_left_out(fields: str) -> None:
     rows = _Rows()
-    archive = Archive(rows)
-    archive.keep_turn(replace(FULL, id="t8"))
+    archive = ChatArchive(rows)
+    archive.save_turn(replace(FULL, id="t8"))
     good = rows.turns["t8"]
     rows.turns = {
         "t7": TurnRow("t7", "main", fields),
@@ -140,16 +146,16 @@ def test_rows_that_make_no_sense_are_left_out(fields: str) -> None:
         "../x": TurnRow("../x", "main", good.fields.replace('"t8"', '"../x"')),
     }
     rows.chats = {"main": ChatRow("main", fields)}
-    assert archive.load() == Past()
+    assert archive.load() == SavedChats()
 
 
 async def test_what_a_comment_said_comes_back_and_names_no_host_for_the_user() -> None:
-    archive = Archive(_Rows())
-    archive.keep_turn(FULL)
+    archive = ChatArchive(_Rows())
+    archive.save_turn(FULL)
     comment = replace(
-        ASK, prompt="See https://evil.example", comment=CommentPlace("file:///a", 1, 2)
+        ASK, prompt="See https://evil.example", comment=CommentLocation("file:///a", 1, 2)
     )
-    archive.keep_turn(replace(FULL, id="t8", ask=comment))
+    archive.save_turn(replace(FULL, id="t8", ask=comment))
     ctx = Table(make_world({}), archive=archive)
     await ctx.agent.restore()
     assert [turn.ask.prompt for turn in ctx.agent.turns()] == [ASK.prompt, comment.prompt]
@@ -160,20 +166,20 @@ def test_of_a_chat_only_texts_of_documents_are_believed() -> None:
     rows = _Rows()
     fields = json.dumps({"history": [], "upto": -1})
     rows.keep_chat(ChatRow("main", fields, {"http://x/": "a", "untitled:u": "b"}))
-    [session] = Archive(rows).load().sessions
+    [session] = ChatArchive(rows).load().sessions
     assert session.knowledge == ModelKnowledge(
         None, {"untitled:u": TextDocument("untitled:u", "b")}
     )
 
 
 def test_half_a_character_is_no_reason_to_lose_a_turn() -> None:
-    archive = Archive(_Rows())
-    archive.keep_turn(replace(FULL, answer="a\ud800b"))
+    archive = ChatArchive(_Rows())
+    archive.save_turn(replace(FULL, answer="a\ud800b"))
     assert [turn.answer for turn in archive.load().turns] == ["a?b"]
 
 
 def test_without_rows_nothing_is_kept() -> None:
-    archive = Archive()
-    archive.keep_turn(FULL)
-    archive.keep_chat("main", [], ModelKnowledge())
-    assert archive.load() == Past()
+    archive = ChatArchive()
+    archive.save_turn(FULL)
+    archive.save_chat("main", [], ModelKnowledge())
+    assert archive.load() == SavedChats()

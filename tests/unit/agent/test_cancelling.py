@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from stet.agent.agent_events import AgentEvent, QuestionAsked, TurnEnded
-from stet.agent.archive import Archive
+from stet.agent.chat_archive import ChatArchive
 from stet.agent.turn import TurnState
 from stet.agent.turn_history import MAX_SAID, NOT_RUN, Exchange
 from stet.llm.scripted_model import call, combine, say
@@ -103,7 +103,7 @@ async def test_a_turn_can_be_cancelled_at_every_step_and_its_chat_goes_on(steps:
     assert second.state is TurnState.COMPLETED
 
 
-class KeptChats(Archive):
+class KeptChats(ChatArchive):
     """Keeps in memory what chats know."""
 
     def __init__(self) -> None:
@@ -116,7 +116,7 @@ class KeptChats(Archive):
         self.chats[chat] = history
 
 
-class SlowArchive(Archive):
+class SlowArchive(ChatArchive):
     """Takes until it may to keep what a chat knows."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stet.agent.limits import LEAST_ANSWER, Limits
+from stet.agent.limits import MIN_ANSWER_TOKENS, Limits
 from stet.agent.pricing import Pricing
 from stet.llm.messages import Usage
 from stet.settings.values import Price
@@ -10,7 +10,7 @@ from stet.settings.values import Price
 LIMITS = Limits(rounds=5, tokens=10_000, seconds=60)
 DOLLAR = Pricing(Price(10, 1, 100), "settings")
 """A dollar for 100,000 tokens of input, or a million cached ones, or 10,000 of output."""
-ANSWER = LEAST_ANSWER / 10_000
+ANSWER = MIN_ANSWER_TOKENS / 10_000
 """Dollars of the least answer."""
 
 
@@ -18,7 +18,7 @@ ANSWER = LEAST_ANSWER / 10_000
     ("rounds", "spent", "prompt", "words"),
     [
         (0, 0, 100, ""),
-        (4, 9_000, 1_000 - LEAST_ANSWER, ""),
+        (4, 9_000, 1_000 - MIN_ANSWER_TOKENS, ""),
         (5, 0, 100, "Stopped after 5 rounds (agent.maxIterations)."),
         (1, 10_000, 100, "Stopped after 10000 tokens (agent.maxTokens is 10000)."),
         (1, 9_000, 900, "the next round would take about 900 more"),
@@ -28,7 +28,7 @@ ANSWER = LEAST_ANSWER / 10_000
 def test_a_round_begins_only_if_there_is_something_left_for_it(
     rounds: int, spent: int, prompt: int, words: str
 ) -> None:
-    why = LIMITS.over(rounds, spent, prompt)
+    why = LIMITS.exceeded_reason(rounds, spent, prompt)
     assert words in why
     assert bool(words) == bool(why)
 
@@ -46,14 +46,14 @@ def test_a_round_begins_only_if_there_is_something_left_for_it(
 def test_a_round_is_the_last_if_there_will_be_nothing_left_for_another(
     rounds: int, spent: int, prompt: int, words: str
 ) -> None:
-    why = LIMITS.last(rounds, spent, prompt)
+    why = LIMITS.last_round_reason(rounds, spent, prompt)
     assert words in why
     assert bool(words) == bool(why)
 
 
 def test_an_answer_may_take_what_is_left_and_at_least_a_little() -> None:
-    assert LIMITS.answer(2_000, 3_000) == 5_000
-    assert LIMITS.answer(9_000, 900) == LEAST_ANSWER
+    assert LIMITS.max_answer_tokens(2_000, 3_000) == 5_000
+    assert LIMITS.max_answer_tokens(9_000, 900) == MIN_ANSWER_TOKENS
     assert LIMITS.out_of_time.startswith("Stopped after 60 seconds (agent.maxSeconds).")
 
 
@@ -78,7 +78,7 @@ def priced(cost: float | None, pricing: Pricing = DOLLAR) -> Limits:
 def test_a_round_begins_only_if_there_is_money_left_for_it(
     cost: float | None, used: Usage | None, prompt: int, words: str
 ) -> None:
-    why = priced(cost).over_cost(used or Usage(), used, prompt)
+    why = priced(cost).cost_exceeded_reason(used or Usage(), used, prompt)
     assert words in why
     assert bool(words) == bool(why)
 
@@ -90,18 +90,25 @@ def test_a_round_begins_only_if_there_is_money_left_for_it(
 )
 def test_money_limits_nothing_where_there_is_nothing_to_pay(limits: Limits) -> None:
     used = Usage(1000, 1000)
-    assert limits.over_cost(used, used, 1000) == limits.last_by_cost(used, used, 1000) == ""
-    assert limits.longest(used, used, 1000)[1] == "agent.maxTokens is 10000000"
+    assert (
+        limits.cost_exceeded_reason(used, used, 1000)
+        == limits.cost_last_round_reason(used, used, 1000)
+        == ""
+    )
+    assert limits.answer_ceiling(used, used, 1000)[1] == "agent.maxTokens is 10000000"
 
 
 def test_a_round_is_the_last_if_there_will_be_no_money_for_another() -> None:
     used = Usage(50_000, 0)
-    assert priced(1).last_by_cost(used, used, 20_000) == ""
-    assert "agent.maxCost ($1)" in priced(1).last_by_cost(used, used, 24_000)
+    assert priced(1).cost_last_round_reason(used, used, 20_000) == ""
+    assert "agent.maxCost ($1)" in priced(1).cost_last_round_reason(used, used, 24_000)
 
 
 def test_an_answer_may_take_what_the_money_that_is_left_pays_for() -> None:
     used = Usage(50_000, 0)
-    assert priced(1).longest(used, used, 10_000) == (4_000, "agent.maxCost is $1")
-    assert priced(1).longest(used, used, 50_000)[0] == LEAST_ANSWER
-    assert priced(10**6).longest(Usage(), None, 0) == (10_000_000, "agent.maxTokens is 10000000")
+    assert priced(1).answer_ceiling(used, used, 10_000) == (4_000, "agent.maxCost is $1")
+    assert priced(1).answer_ceiling(used, used, 50_000)[0] == MIN_ANSWER_TOKENS
+    assert priced(10**6).answer_ceiling(Usage(), None, 0) == (
+        10_000_000,
+        "agent.maxTokens is 10000000",
+    )

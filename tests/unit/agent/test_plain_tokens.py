@@ -2,7 +2,7 @@
 
 import json
 
-from stet.agent.plain_tokens import PlainTokensModel, in_json
+from stet.agent.token_escaping import TokenEscapingModel, map_json_strings
 from stet.llm.messages import Completion, Message, ToolCall, ToolDefinition
 from stet.llm.model import Request, ignore
 from stet.llm.scripted_model import ScriptedModel, say
@@ -26,7 +26,7 @@ async def test_every_part_of_a_request_is_broken_and_the_same_each_time() -> Non
         Message("tool", END, tool_call_id="c1"),
     )
     request = Request(messages, (ToolDefinition("t", END, {}),))
-    model = PlainTokensModel(inner)
+    model = TokenEscapingModel(inner)
     await model.complete(request, ignore)
     await model.complete(request, ignore)
     sent = inner.requests[0]
@@ -44,7 +44,7 @@ async def test_a_request_without_tokens_is_sent_as_it_is() -> None:
     inner = ScriptedModel([say("a")])
     call = ToolCall("c1", "read_file", '{ "file" : "\\u0061.md"}')
     request = Request((Message("user", "a < b"), Message("assistant", "", (call,))))
-    await PlainTokensModel(inner).complete(request, ignore)
+    await TokenEscapingModel(inner).complete(request, ignore)
     assert inner.requests == [request]
 
 
@@ -52,7 +52,7 @@ async def test_what_the_model_answers_is_mended_in_text_calls_and_stream() -> No
     arguments = json.dumps({"old_text": f"a\n{SHOWN}"})  # the bar as an escape
     answer = Completion(f"It is {SHOWN}, [{BAR}", (ToolCall("c1", "edit_file", arguments),))
     heard: list[str] = []
-    model = PlainTokensModel(ScriptedModel([answer]))
+    model = TokenEscapingModel(ScriptedModel([answer]))
     got = await model.complete(Request((Message("user", "x"),)), heard.append)
     assert got.text == "".join(heard) == f"It is {END}, [{BAR}"
     assert json.loads(got.tool_calls[0].arguments) == {"old_text": f"a\n{END}"}
@@ -60,7 +60,7 @@ async def test_what_the_model_answers_is_mended_in_text_calls_and_stream() -> No
 
 def test_json_stays_json_whatever_stands_in_it() -> None:
     text = json.dumps({"a": "".join(TOKENS), "b": ['"\\', "</s>"]})
-    told = in_json(text, escape_special_tokens)
+    told = map_json_strings(text, escape_special_tokens)
     assert json.loads(told) == {
         "a": escape_special_tokens("".join(TOKENS)),
         "b": ['"\\', f"<{BAR}/s>"],

@@ -4,7 +4,7 @@ import asyncio
 import threading
 from pathlib import Path
 
-from stet.agent.models import ModelSource
+from stet.agent.model_source import ModelSource
 from stet.agent.session import Session
 from stet.agent.turn import Ask, Mode
 from stet.agent.turn_pipeline import TurnPipeline

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from stet.agent.agent_events import AgentEvent, QuestionAnswered, QuestionAsked
-from stet.agent.questions import NoQuestion, UnknownQuestion
+from stet.agent.questions import NoPendingQuestion, UnknownQuestion
 from stet.agent.turn import Turn, TurnState
 from stet.llm.messages import Completion
 from stet.llm.model import Request
@@ -201,7 +201,7 @@ async def test_a_question_gets_one_answer_however_fast_the_second_comes() -> Non
     turn_id = ctx.start()
     await until(ctx, QuestionAsked)
     ctx.agent.questions.reply("Red", "q-t1-1")
-    with pytest.raises(NoQuestion, match="waits no more"):
+    with pytest.raises(NoPendingQuestion, match="waits no more"):
         ctx.agent.questions.reply("Green", "q-t1-1")
     await ctx.end_of(turn_id)
     assert ctx.model.requests[1].messages[-1].content == "The user answers: Red\n"
@@ -214,9 +214,9 @@ async def test_a_question_whose_turn_is_over_takes_no_answer() -> None:
     ctx.agent.cancel(turn_id)
     # Before its task has had a chance to see it, and behind it.
     for _ in range(2):
-        with pytest.raises(NoQuestion, match="its turn is over"):
+        with pytest.raises(NoPendingQuestion, match="its turn is over"):
             ctx.agent.questions.reply("Red", "q-t1-1")
-        with pytest.raises(NoQuestion, match="no turn waits"):
+        with pytest.raises(NoPendingQuestion, match="no turn waits"):
             ctx.agent.questions.reply("Red")
         await ctx.rest()
     assert ctx.agent.turn(turn_id).question is None

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.agent.redacting import Origin, RedactingModel, redacted, redacted_json
+from stet.agent.redacting_model import RedactingModel, RequestOrigin, redact_json, redact_request
 from stet.agent.request_summary import summarize_request
 from stet.llm.messages import Message, ToolCall, ToolDefinition
 from stet.llm.model import Request, ignore
@@ -43,15 +43,15 @@ def requests(draw: st.DrawFn) -> tuple[Request, list[str]]:
 def test_no_secret_survives_in_any_part_of_a_request(made: tuple[Request, list[str]]) -> None:
     request, planted = made
     redactor = Redactor()
-    asked, kinds = redacted(request, redactor)
+    asked, kinds = redact_request(request, redactor)
     assert not any(key in str(asked) for key in planted)
     assert sum(kinds.values()) >= len(planted)
-    assert redacted(request, redactor)[0] == asked  # to the byte
+    assert redact_request(request, redactor)[0] == asked  # to the byte
 
 
 async def test_a_request_is_told_with_marks_and_noted() -> None:
     inner, sendings = ScriptedModel([say("a"), say("b")]), RequestLog()
-    origin = Origin("t1", "main", "h.example")
+    origin = RequestOrigin("t1", "main", "h.example")
     model = RedactingModel(inner, Redactor(), sendings, origin, lambda: 7.0)
     first = (
         Message("system", "Be brief."),
@@ -92,7 +92,7 @@ async def test_a_request_is_told_with_marks_and_noted() -> None:
 
 async def test_without_a_redactor_the_request_is_as_it_is_and_that_is_noted() -> None:
     inner, sendings = ScriptedModel([say("a")]), RequestLog()
-    model = RedactingModel(inner, None, sendings, Origin("t1", "main"), lambda: 7.0)
+    model = RedactingModel(inner, None, sendings, RequestOrigin("t1", "main"), lambda: 7.0)
     request = Request((Message("user", KEY),))
     await model.complete(request, ignore)
     assert inner.requests == [request]
@@ -102,7 +102,7 @@ async def test_without_a_redactor_the_request_is_as_it_is_and_that_is_noted() ->
 def test_a_mark_that_the_model_has_quoted_in_an_earlier_run_is_given_to_no_other_secret() -> None:
     quoted = ToolCall("c1", "edit_file", f'{{"old_text": "{MARK}"}}')
     messages = (Message("user", KEY), Message("assistant", "", (quoted,)))
-    asked, _ = redacted(Request(messages), Redactor())
+    asked, _ = redact_request(Request(messages), Redactor())
     assert asked.messages[0].content == "[redacted: AWS key #2]"
     assert asked.messages[1] == messages[1]
 
@@ -152,7 +152,7 @@ def test_a_turn_with_earlier_ones_tells_how_many_messages_they_are() -> None:
 )  # fmt: skip
 def test_the_arguments_of_a_call_are_json_still_when_they_hold_marks(arguments: object) -> None:
     for text in (json.dumps(arguments), json.dumps(arguments, ensure_ascii=False, indent=1)):
-        told, kinds = redacted_json(text, Redactor())
+        told, kinds = redact_json(text, Redactor())
         assert json.loads(told) is not None
         assert bool(kinds) == ("redacted" in told)
         if not kinds:
@@ -169,5 +169,5 @@ def test_what_one_message_shows_to_be_a_secret_goes_out_in_none_of_the_request()
         ),
         (),
     )
-    told, _ = redacted(asked, Redactor())
+    told, _ = redact_request(asked, Redactor())
     assert not any("tr0ub4dor" in message.content for message in told.messages)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from stet.agent import rewrite
+from stet.agent import rewrite_turn
 from stet.agent.turn import Mode, Turn, TurnState
 from stet.llm.messages import Completion, StopReason
 from stet.llm.model import Request
@@ -145,7 +145,7 @@ async def test_the_gate_is_asked_in_a_worker_and_again_if_the_user_types_meanwhi
         return found
 
     to_thread = asyncio.to_thread
-    monkeypatch.setattr(rewrite, "prepare_or_reject", ask)
+    monkeypatch.setattr(rewrite_turn, "prepare_or_reject", ask)
     monkeypatch.setattr(asyncio, "to_thread", in_a_thread)
     table = Table(make_world(opened={"/ws/a.py": TEXT}), [fenced("    return 2\n")])
     turn = await table.end_of(table.start("x", Mode.REWRITE, lines=(2, 2)))

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from stet.agent.errors import TurnFailed
-from stet.agent.rewriting.new_text import new_text
-from stet.agent.rewriting.passage import Passage
+from stet.agent.rewriting.answer_text import new_text
+from stet.agent.rewriting.rewrite_passage import RewritePassage
 from stet.agent.turn import TurnState
+from stet.agent.turn_errors import TurnFailed
 from stet.llm.messages import Completion
 from stet.llm.model import Request
 from stet.llm.scripted_model import say
@@ -304,7 +304,7 @@ def test_every_selection_is_replaced_to_the_character(
     start, end = document.offset_at(selected.start), document.offset_at(selected.end)
     if start == end:
         return
-    passage = Passage.of(document, "a.md", selected, "Shout")
+    passage = RewritePassage.of(document, "a.md", selected, "Shout")
     # Of a selection that begins with a fence, the answer's own fence can't be told from its text.
     assume(not passage.text.lstrip().startswith("```"))
     # A fence ends the last line of what is in it; the selection has an end where it has one.
@@ -319,7 +319,7 @@ def test_every_selection_is_replaced_to_the_character(
 def test_no_answer_without_a_fence_is_an_accident(answer: str, path: str) -> None:
     document = TextDocument(f"file://{path}", LINE)
     two = Range(Position(0, 4), Position(0, 7))
-    passage = Passage.of(document, path, two, "Shout")
+    passage = RewritePassage.of(document, path, two, "Shout")
     try:
         assert new_text(answer, passage, "selection") == answer.strip()
     except TurnFailed:

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from stet.agent.scope import linked_with, rules_for
 from stet.agent.turn import Ask, Mode
+from stet.agent.turn_rules import create_turn_rules, linked_files
 from stet.context.context_builder import EditorLocation, build_context
 from stet.index.link_scan import scan_links
 from stet.llm.scripted_model import Reply, call
@@ -36,8 +36,8 @@ def world_of(edit_scope: str = "linked", **context: object) -> Workspace:
 def rules(world: Workspace, *shown: str) -> EditRules:
     ask = Ask(prompt="", mode=Mode.AGENT, place=EditorLocation(A), chat="main")
     documents = {f"file:///ws/{name}": TextDocument(f"file:///ws/{name}", "") for name in shown}
-    linked = linked_with(A, scan_links(world.snapshot()))
-    return rules_for(ask, world, documents, linked)
+    linked = linked_files(A, scan_links(world.snapshot()))
+    return create_turn_rules(ask, world, documents, linked)
 
 
 @pytest.mark.parametrize(
@@ -68,9 +68,9 @@ def test_new_files_go_where_the_scope_has_files(scope: str, folders: set[str]) -
 
 def test_without_an_active_file_nothing_is_linked_with_it() -> None:
     world = world_of()
-    assert linked_with(None, scan_links(world.snapshot())) == ()
+    assert linked_files(None, scan_links(world.snapshot())) == ()
     ask = Ask(prompt="", mode=Mode.AGENT, place=EditorLocation(), chat="main")
-    gate = rules_for(ask, world, {}, ())
+    gate = create_turn_rules(ask, world, {}, ())
     assert not gate.editable(A)
     assert not gate.may_create("file:///ws/x.md")
 

@@ -6,11 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.agent.small.examples import EXAMPLES, worked_example
-from stet.agent.small.form import Calls, grammar, parse, render
-from stet.agent.small.led import in_lines
-from stet.agent.small.quotes import MAX_CHARACTERS, MAX_LINES, Quote, quotes, window
-from stet.agent.small.work import preview_small
+from stet.agent.small.call_grammar import AllowedCalls, grammar, parse, render
+from stet.agent.small.grammar_model import to_plain_messages
+from stet.agent.small.quotable_lines import (
+    MAX_CHARACTERS,
+    MAX_LINES,
+    QuotableLine,
+    find_quotes,
+    window,
+)
+from stet.agent.small.small_turn import preview_small
+from stet.agent.small.worked_example import EXAMPLES, worked_example
 from stet.agent.turn import Ask, Mode, TurnState
 from stet.context.context_builder import EditorLocation
 from stet.llm.messages import Message, ToolCall
@@ -143,16 +149,18 @@ def test_a_window_is_small_whatever_the_file() -> None:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("a = 1\n\n  b = 2\n", [Quote("", "", "a = 1"), Quote("", "  ", "b = 2")]),
-        ("p()\nx\nq()\nx\n", [Quote("", "", "p()"), Quote("p()\n", "", "x"), Quote("", "", "q()"), Quote("q()\n", "", "x")]),
-        ("x\n" * 3, [Quote("x\nx\n", "", "x")]),
-        ("é\r\nü\r\n", [Quote("", "", "é"), Quote("", "", "ü")]),
-        (f"{'x' * 161}\ny\n", [Quote("", "", "y")]),
+        ("a = 1\n\n  b = 2\n", [QuotableLine("", "", "a = 1"), QuotableLine("", "  ", "b = 2")]),
+        ("p()\nx\nq()\nx\n", [QuotableLine("", "", "p()"), QuotableLine("p()\n", "", "x"), QuotableLine("", "", "q()"), QuotableLine("q()\n", "", "x")]),
+        ("x\n" * 3, [QuotableLine("x\nx\n", "", "x")]),
+        ("é\r\nü\r\n", [QuotableLine("", "", "é"), QuotableLine("", "", "ü")]),
+        (f"{'x' * 161}\ny\n", [QuotableLine("", "", "y")]),
         ("", []),
     ],
 )  # fmt: skip
-def test_every_line_that_can_be_made_unique_may_be_quoted(text: str, found: list[Quote]) -> None:
-    assert list(quotes(window(document(text), None, ""))) == found
+def test_every_line_that_can_be_made_unique_may_be_quoted(
+    text: str, found: list[QuotableLine]
+) -> None:
+    assert list(find_quotes(window(document(text), None, ""))) == found
 
 
 @given(st.lists(LINES, min_size=1, max_size=6))
@@ -160,7 +168,7 @@ def test_every_quote_stands_once_in_the_file(lines: list[str]) -> None:
     text = "\n".join(lines) + "\n"
     assert all(
         text.find(quote.text) == text.rfind(quote.text) >= 0
-        for quote in quotes(window(document(text), None, ""))
+        for quote in find_quotes(window(document(text), None, ""))
     )
 
 
@@ -187,7 +195,7 @@ def test_what_is_no_whole_call_is_none(text: str) -> None:
 
 def test_whatever_a_file_holds_stays_text_in_the_grammar() -> None:
     shown = window(document('a"] ::= [^-x\\\n'), None, "")
-    made = grammar(Calls({"a.py": shown}, {"a.py": quotes(shown)}))
+    made = grammar(AllowedCalls({"a.py": shown}, {"a.py": find_quotes(shown)}))
     assert made.startswith('root ::= "read_file a.py\\U0000000A" | "edit_file a.py')
     assert made.count("::=") == made.count("\n") + 1  # the one in the file's text
 
@@ -200,12 +208,12 @@ def test_the_example_is_right_by_the_rules_of_the_real_tools() -> None:
         tools[one.name].params.model_validate_json(one.arguments)
     for example in EXAMPLES:
         assert example.old in [
-            quote.text for quote in quotes(window(document(example.text), None, ""))
+            quote.text for quote in find_quotes(window(document(example.text), None, ""))
         ]
 
 
 def test_a_native_call_of_the_example_is_never_left_in_the_words() -> None:
-    told = list(in_lines([Message("system", "s"), *worked_example()]))
+    told = list(to_plain_messages([Message("system", "s"), *worked_example()]))
     assert all(not message.tool_calls for message in told)
     assert [message.role for message in told[1:]] == ["user", "assistant"] * 12 + ["user"]
 

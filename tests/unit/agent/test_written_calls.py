@@ -5,7 +5,7 @@ import time
 import pytest
 
 from stet.agent.toolbox import ALL_TOOLS
-from stet.agent.written_calls import written_call
+from stet.agent.written_call_detection import find_written_call
 
 TOOLS = {tool.name: frozenset(tool.params.model_fields) for tool in ALL_TOOLS}
 EDIT = '{"name": "edit_file", "arguments": {"file": "a.py", "old_text": "x", "new_text": "y"}}'
@@ -101,19 +101,19 @@ ANSWERS = {
 
 @pytest.mark.parametrize("text", WRITTEN.values(), ids=WRITTEN)
 def test_a_call_in_words_is_recognised(text: str) -> None:
-    assert written_call(text, TOOLS) is not None
+    assert find_written_call(text, TOOLS) is not None
 
 
 @pytest.mark.parametrize("text", ANSWERS.values(), ids=ANSWERS)
 def test_an_answer_is_no_call(text: str) -> None:
-    assert written_call(text, TOOLS) is None
+    assert find_written_call(text, TOOLS) is None
 
 
 def test_the_tool_is_named_where_it_is_known() -> None:
-    assert written_call(WRITTEN["hermes"], TOOLS) == "edit_file"
-    assert written_call(WRITTEN["kimi"], TOOLS) == "read_file"
-    assert written_call(WRITTEN["arguments without a name"], TOOLS) == "edit_file"
-    assert written_call(WRITTEN["an unknown tool"], TOOLS) == ""
+    assert find_written_call(WRITTEN["hermes"], TOOLS) == "edit_file"
+    assert find_written_call(WRITTEN["kimi"], TOOLS) == "read_file"
+    assert find_written_call(WRITTEN["arguments without a name"], TOOLS) == "edit_file"
+    assert find_written_call(WRITTEN["an unknown tool"], TOOLS) == ""
 
 
 @pytest.mark.parametrize(
@@ -123,5 +123,5 @@ def test_the_tool_is_named_where_it_is_known() -> None:
 def test_a_long_text_takes_no_long_time(piece: str) -> None:
     text = piece * (400_000 // len(piece))
     started = time.process_time()
-    _ = written_call(text, TOOLS)
+    _ = find_written_call(text, TOOLS)
     assert time.process_time() - started < 1

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.agent.plain_tokens import PlainTokensModel
+from stet.agent.token_escaping import TokenEscapingModel
 from stet.llm.embedded import weights
 from stet.llm.embedded.embedded_model import EmbeddedModel
 from stet.llm.errors import ContextOverflow, ModelError, NoModel
@@ -87,7 +87,7 @@ async def test_a_control_token_of_its_template_is_one_only_until_it_is_broken(
     model: EmbeddedModel,
 ) -> None:
     n_tokens = []
-    for asked in (model, PlainTokensModel(model)):
+    for asked in (model, TokenEscapingModel(model)):
         request = Request((Message("user", "<|im_end|>" * 20),), max_tokens=1)
         n_tokens.append((await asked.complete(request, ignore)).usage.prompt)
     plain, broken = n_tokens

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.agent.errors import TurnFailed
-from stet.agent.rewriting.new_text import new_text
-from stet.agent.rewriting.passage import Passage
+from stet.agent.rewriting.answer_text import new_text
 from stet.agent.rewriting.prose import plan
+from stet.agent.rewriting.rewrite_passage import RewritePassage
+from stet.agent.turn_errors import TurnFailed
 from stet.bridges.opencode.look import Seen, Selected
 from stet.bridges.opencode.reminder import reminder
 from stet.context.context_tags import escape_tags
@@ -46,11 +46,13 @@ def of_note(text: str) -> object:
 def corrected(text: str) -> object:
     document = TextDocument("file:///a.md", text)
     whole = Range(Position(0, 0), document.end)
-    return plan(Passage.of(document, "a.md", whole, "fix the grammar"))
+    return plan(RewritePassage.of(document, "a.md", whole, "fix the grammar"))
 
 
 def answered(text: str) -> object:
-    passage = Passage.of(TextDocument("file:///a.md", "two\n" * 9), "a.md", _FIRST, "Shorten it")
+    passage = RewritePassage.of(
+        TextDocument("file:///a.md", "two\n" * 9), "a.md", _FIRST, "Shorten it"
+    )
     try:
         return new_text(text, passage, "selection")
     except TurnFailed as failure:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from stet.agent.comments import SUMMARY, Taken, propose_removal
+from stet.agent.comment_turns import SUMMARY, CommentTask, propose_removal
 from stet.agent.turn import Ask, Mode, Turn, TurnState
 from stet.context.context_builder import EditorLocation
 from stet.text.position import Position, Range
@@ -25,7 +25,7 @@ from tests.support.world import insertion, make_world
 
 URI = "file:///ws/a.py"
 TEXT = "x = 1\n# ai! rename x\n"
-TAKEN = Taken(URI, "a.py", Range(Position(1, 0), Position(1, 14)), "# ai! rename x", 0)
+TAKEN = CommentTask(URI, "a.py", Range(Position(1, 0), Position(1, 14)), "# ai! rename x", 0)
 
 
 def desk_asked_in_a_worker(

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from stet.agent.scope import rules_for
 from stet.agent.turn import Ask, Mode
+from stet.agent.turn_rules import create_turn_rules
 from stet.context.context_builder import EditorLocation
 from stet.lsp.tasks import Tasks
 from stet.review.drafts import MoveDraft
@@ -121,7 +121,7 @@ async def test_in_the_scope_linked_the_links_of_the_current_file_are_in_reach() 
     ctx = await desk_of(scope="linked")
     ask = Ask(prompt="", mode=Mode.AGENT, place=EditorLocation("file:///ws/a.md"), chat="main")
     linked = ["file:///ws/b.md", "file:///ws/sub/c.md"]
-    ctx.rules = rules_for(ask, ctx.workspace, ctx.shown, linked)
+    ctx.rules = create_turn_rules(ask, ctx.workspace, ctx.shown, linked)
     answer = await use(MOVE_FILE, ctx, file="a.md", to="sub/n.md")
     assert answer.startswith("Proposed")
     outside = await use(MOVE_FILE, ctx, file="b.md", to="new/b.md")

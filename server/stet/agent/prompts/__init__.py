@@ -14,7 +14,7 @@ from stet.review.rules import EditRules
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class PromptOptions:
     """How the model is to be, beside what it is to do.
 
     Attributes:
@@ -28,10 +28,10 @@ class Manner:
     project: str = ""
 
 
-PLAIN = Manner()
+DEFAULT_OPTIONS = PromptOptions()
 
 
-def system_prompt(mode: Mode, rules: EditRules, options: Manner = PLAIN) -> str:
+def system_prompt(mode: Mode, rules: EditRules, options: PromptOptions = DEFAULT_OPTIONS) -> str:
     """The system message of a turn in `mode` under `rules`."""
     parts = [prompt("agent")]
     if mode is Mode.ASK:

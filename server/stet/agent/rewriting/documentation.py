@@ -11,9 +11,9 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stet.agent.errors import TurnFailed
 from stet.agent.prompts import prompt
-from stet.agent.rewriting.passage import Passage, Plan
+from stet.agent.rewriting.rewrite_passage import RewritePassage, RewritePlan
+from stet.agent.turn_errors import TurnFailed
 from stet.llm.messages import Message
 from stet.llm.model import Request
 
@@ -22,7 +22,7 @@ MAX_PLACES = 8
 MAX_CHARACTERS = 4000
 """Of one function: what the embedded model can read beside the examples."""
 
-_WISH = re.compile(
+_REQUEST_WORDS = re.compile(
     r"\b(doc ?strings?|document|documentation|doc comments?|jsdoc|comments?)\b", re.IGNORECASE
 )
 # Left free, so small a model says that "this is a bit of a complex function"; begun with a verb, it
@@ -79,7 +79,7 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _DocumentationSlot:
     """Where one line of documentation goes.
 
     Attributes:
@@ -97,19 +97,19 @@ class _Place:
     after: str
 
 
-def wants_documentation(passage: Passage) -> bool:
+def wants_documentation(passage: RewritePassage) -> bool:
     """Whether the user asks for a docstring or a comment; prose has neither."""
     known_prose = passage.is_prose and passage.language
-    return not known_prose and _WISH.search(passage.prompt) is not None
+    return not known_prose and _REQUEST_WORDS.search(passage.prompt) is not None
 
 
-def plan(passage: Passage) -> Plan:
+def plan(passage: RewritePassage) -> RewritePlan:
     """Ask for a line of documentation for each function that has none.
 
     Raises:
         TurnFailed: If there is nothing to document, or too much.
     """
-    places = _places(passage)
+    places = _find_slots(passage)
 
     def finish(answers: Sequence[str]) -> str:
         lines = passage.lines
@@ -120,10 +120,10 @@ def plan(passage: Passage) -> Plan:
             lines.insert(place.line + number, line)
         return "".join(lines)
 
-    return Plan(tuple(_request(place) for place in places), finish)
+    return RewritePlan(tuple(_request(place) for place in places), finish)
 
 
-def _request(place: _Place) -> Request:
+def _request(place: _DocumentationSlot) -> Request:
     messages = [Message("system", prompt("document"))]
     for name, example, sentence in _EXAMPLES:
         messages.append(Message("user", _question(example, name)))
@@ -137,8 +137,8 @@ def _question(code: str, name: str) -> str:
     return f"```\n{code}```\nWhat does {what} do?"
 
 
-def _places(passage: Passage) -> list[_Place]:
-    places = _python(passage) if passage.language == "python" else _other(passage)
+def _find_slots(passage: RewritePassage) -> list[_DocumentationSlot]:
+    places = _python_slots(passage) if passage.language == "python" else _other_slots(passage)
     if len(places) > MAX_PLACES:
         raise TurnFailed(
             f"The selection holds {len(places)} functions without documentation; the embedded model "
@@ -152,7 +152,7 @@ def _places(passage: Passage) -> list[_Place]:
     return places
 
 
-def _python(passage: Passage) -> list[_Place]:
+def _python_slots(passage: RewritePassage) -> list[_DocumentationSlot]:
     """Below the header of every function and class that has no docstring."""
     lines = [line.rstrip("\r\n") for line in passage.lines]
     # A header of our own makes lines of a method a whole piece; taking the indent off would not:
@@ -165,13 +165,13 @@ def _python(passage: Passage) -> list[_Place]:
             f"What you selected is no whole piece of Python ({error}). Take the function from its "
             "`def` to its last line."
         ) from error
-    found = [node for node in ast.walk(tree) if isinstance(node, _Definition)]
-    if not found:
-        return _other(passage)
-    bare = [node for node in found if ast.get_docstring(node) is None]
+    slots = [node for node in ast.walk(tree) if isinstance(node, _Definition)]
+    if not slots:
+        return _other_slots(passage)
+    bare = [node for node in slots if ast.get_docstring(node) is None]
     if not bare:
         raise TurnFailed("What you selected has its docstrings already.")
-    places = [place for node in bare if (place := _below_header(node, ["", *lines]))]
+    places = [place for node in bare if (place := _docstring_slot(node, ["", *lines]))]
     if not places:
         raise TurnFailed(
             "A function on one line has no place for a docstring; break its line first."
@@ -183,7 +183,7 @@ def _is_indented(lines: list[str]) -> bool:
     return next((line[0] in " \t" for line in lines if line.strip()), False)
 
 
-def _below_header(node: _Definition, lines: list[str]) -> _Place | None:
+def _docstring_slot(node: _Definition, lines: list[str]) -> _DocumentationSlot | None:
     """The place for a docstring; None where the body begins on a line of the header.
 
     Args:
@@ -203,10 +203,10 @@ def _below_header(node: _Definition, lines: list[str]) -> _Place | None:
     while line > node.lineno and lines[line - 1].lstrip().startswith("#"):
         line -= 1
     code = "\n".join(lines[node.lineno - 1 : node.end_lineno]) + "\n"
-    return _Place(textwrap.dedent(code), node.name, line - 1, f'{indent}"""', '"""')
+    return _DocumentationSlot(textwrap.dedent(code), node.name, line - 1, f'{indent}"""', '"""')
 
 
-def _other(passage: Passage) -> list[_Place]:
+def _other_slots(passage: RewritePassage) -> list[_DocumentationSlot]:
     """One comment line above the selection."""
     first = next((n for n, line in enumerate(passage.lines) if line.strip()), None)
     if first is None:
@@ -215,4 +215,4 @@ def _other(passage: Passage) -> list[_Place]:
     indent = text[: len(text) - len(text.lstrip())]
     mark, end = _COMMENTS.get(passage.language, _SLASHES)
     code = textwrap.dedent("\n".join(line.rstrip("\r\n") for line in passage.lines)) + "\n"
-    return [_Place(code, "", first, f"{indent}{mark}", end)]
+    return [_DocumentationSlot(code, "", first, f"{indent}{mark}", end)]

@@ -1,8 +1,8 @@
 """Rewriting in one shot: the selection and the instruction in, its new text in a fence out."""
 
 from stet.agent.prompts import prompt
-from stet.agent.rewriting.new_text import new_text
-from stet.agent.rewriting.passage import Passage, Plan
+from stet.agent.rewriting.answer_text import new_text
+from stet.agent.rewriting.rewrite_passage import RewritePassage, RewritePlan
 from stet.context.context_tags import element, escape_tags
 from stet.llm.messages import Message
 from stet.llm.model import Request
@@ -43,7 +43,7 @@ _FEWEST_TOKENS = 256
 _MARK = "selection"
 
 
-def plan(passage: Passage, *, small: bool) -> Plan:
+def plan(passage: RewritePassage, *, small: bool) -> RewritePlan:
     """Ask for the new text at once.
 
     Args:
@@ -52,29 +52,32 @@ def plan(passage: Passage, *, small: bool) -> Plan:
             which copies what stands around a selection if it is shown it.
     """
     mark = _mark_for(passage)
-    wish, language = passage.prompt, passage.language
+    request, language = passage.prompt, passage.language
     messages = [Message("system", prompt("rewrite_small" if small else "rewrite"))]
     if small:
-        for known, asked, before, after in _SMALL_EXAMPLES:
-            messages += (Message("user", _question(asked, known, before)), _answer(after))
-        messages.append(Message("user", _question(wish, language, passage.text)))
+        for known, question, before, after in _SMALL_EXAMPLES:
+            messages += (Message("user", _question(question, known, before)), _answer(after))
+        messages.append(Message("user", _question(request, language, passage.text)))
     else:
-        for known, asked, (head, tail), before, after in _EXAMPLES:
+        for known, question, (head, tail), before, after in _EXAMPLES:
             around = _marked(f"example.{known}", (head, before, tail), 1, _MARK)
-            messages += (Message("user", _question(asked, known, before, around)), _answer(after))
+            messages += (
+                Message("user", _question(question, known, before, around)),
+                _answer(after),
+            )
         parts = (passage.before, passage.text, passage.after)
         first = passage.first_line - n_breaks(passage.before)
         around = _marked(passage.name, parts, first, mark)
-        messages.append(Message("user", _question(wish, language, passage.text, around)))
+        messages.append(Message("user", _question(request, language, passage.text, around)))
     # A model too small for the work may go on for ever: nobody rewrites to three times the length.
     cap = max(_FEWEST_TOKENS, len(passage.text)) if small else None
-    return Plan(
+    return RewritePlan(
         (Request(tuple(messages), max_tokens=cap),),
         lambda answers: new_text(answers[0], passage, mark),
     )
 
 
-def _mark_for(passage: Passage) -> str:
+def _mark_for(passage: RewritePassage) -> str:
     """Return the name of a tag that stands nowhere in what is shown."""
     shown, number = f"{passage.before}{passage.text}{passage.after}", 1
     while f"{_MARK}{'' if number == 1 else number}>" in shown:
@@ -90,11 +93,11 @@ def _marked(name: str, parts: tuple[str, str, str], first: int, mark: str) -> st
     return element("file_contents", f"{before}<{mark}>{text}</{mark}>{after}", attributes)
 
 
-def _question(wish: str, language: str, text: str, around: str = "") -> str:
+def _question(request: str, language: str, text: str, around: str = "") -> str:
     fence = fence_for(text)
     body = text if text.endswith(("\n", "\r")) else text + "\n"
     head = f"{around}\n\n" if around else ""
-    return f"{head}{wish}\n\n{fence}{language}\n{body}{fence}"
+    return f"{head}{request}\n\n{fence}{language}\n{body}{fence}"
 
 
 def _answer(text: str) -> Message:

@@ -4,9 +4,9 @@ import difflib
 import re
 from collections.abc import Sequence
 
-from stet.agent.errors import TurnFailed
 from stet.agent.prompts import prompt
-from stet.agent.rewriting.passage import Passage, Plan
+from stet.agent.rewriting.rewrite_passage import RewritePassage, RewritePlan
+from stet.agent.turn_errors import TurnFailed
 from stet.llm.messages import Message
 from stet.llm.model import Request
 from stet.text.lines import split_lines
@@ -15,7 +15,7 @@ from stet.text.position import Position
 MAX_LINES = 60
 """Corrected in one turn; each takes the embedded model about half a second."""
 
-_WISH = re.compile(
+_REQUEST_WORDS = re.compile(
     r"\b(grammar|spelling|spell|typos?|proof-?read|correct|fix|mistakes?|errors?|english)\b",
     re.IGNORECASE,
 )
@@ -37,12 +37,12 @@ _EXAMPLES = (
 )
 
 
-def wants_correction(passage: Passage) -> bool:
+def wants_correction(passage: RewritePassage) -> bool:
     """Whether the user asks to correct prose."""
-    return passage.is_prose and _WISH.search(passage.prompt) is not None
+    return passage.is_prose and _REQUEST_WORDS.search(passage.prompt) is not None
 
 
-def plan(passage: Passage) -> Plan:
+def plan(passage: RewritePassage) -> RewritePlan:
     """Ask for each line of prose corrected; fences, tables and blank lines are left.
 
     Raises:
@@ -58,18 +58,18 @@ def plan(passage: Passage) -> Plan:
             f"The selection has {len(numbers)} lines of prose; the embedded model takes at most "
             f"{MAX_LINES} at a time. Select fewer."
         )
-    parts = [_parts(lines[number]) for number in numbers]
+    parts = [_split_line(lines[number]) for number in numbers]
 
     def finish(answers: Sequence[str]) -> str:
         corrected = passage.lines
         for number, (marks, text, rest), answer in zip(numbers, parts, answers, strict=True):
-            corrected[number] = marks + _kept_or_corrected(text, answer.strip()) + rest
+            corrected[number] = marks + _checked_answer(text, answer.strip()) + rest
         return "".join(corrected)
 
-    return Plan(tuple(_request(text) for _, text, _ in parts), finish)
+    return RewritePlan(tuple(_request(text) for _, text, _ in parts), finish)
 
 
-def _parts(line: str) -> tuple[str, str, str]:
+def _split_line(line: str) -> tuple[str, str, str]:
     """What opens a line as structure, its words, and what follows them: white space, the end."""
     body = line.rstrip()
     start = _MARKS.match(body)
@@ -117,7 +117,7 @@ def _request(text: str) -> Request:
     return Request(tuple(messages), grammar=grammar, max_tokens=len(text) + 40)
 
 
-def _kept_or_corrected(text: str, answer: str) -> str:
+def _checked_answer(text: str, answer: str) -> str:
     """The answer, unless it is more than one line or another line altogether."""
     alike = difflib.SequenceMatcher(None, text, answer, autojunk=False).ratio()
     is_line = len(split_lines(answer)) == 1

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from stet.agent.agent import Agent, NotRunning
 from stet.agent.agent_events import AgentEvent, TurnEnded
-from stet.agent.turn import OVER, Ask, Turn
+from stet.agent.turn import FINAL_STATES, Ask, Turn
 from stet.lsp.chat.open_texts import OpenTexts
 from stet.lsp.chat.page import Page, Reading
 from stet.lsp.chat.pages import Pages
@@ -121,7 +121,7 @@ class Chats:
         Raises:
             OSError: If the document can't be read; when it is waited for, too.
             NothingToSend: When it is waited for, if nothing is written there.
-            NoQuestion, UnknownQuestion: The same, if it is no answer to what is asked.
+            NoPendingQuestion, UnknownQuestion: The same, if it is no answer to what is asked.
         """
         page = self._pages.page(chat)
         self._current = chat
@@ -150,7 +150,7 @@ class Chats:
         """Have the agent take what was said; gives the turn that answers.
 
         Raises:
-            NoQuestion, UnknownQuestion: If it is no answer to what is asked.
+            NoPendingQuestion, UnknownQuestion: If it is no answer to what is asked.
         """
         agent, running = self._agent(), self._agent().session(chat).running
         turn = agent.turn(running) if running else None
@@ -160,7 +160,7 @@ class Chats:
 
     def _steered(self, turn: Turn | None, text: str) -> Turn | None:
         """The turn that was told something while it runs; None if there is none that listens."""
-        if turn is None or turn.state in OVER:
+        if turn is None or turn.state in FINAL_STATES:
             return None
         try:
             _ = self._agent().steer(text, turn.id)

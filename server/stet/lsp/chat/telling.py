@@ -11,7 +11,7 @@ from stet.agent.agent_events import (
     ToolEnded,
     TurnEnded,
 )
-from stet.agent.turn import OVER, Turn
+from stet.agent.turn import FINAL_STATES, Turn
 from stet.lsp.chat.page import Entry
 from stet.lsp.chat.transcript import Transcript, ending, transcript_of
 from stet.review.ledger import ReviewLedger
@@ -78,7 +78,7 @@ class Telling:
 
     def ending(self, turn: Turn) -> str:
         """What stands at the end of a turn that is over."""
-        if turn.state not in OVER:
+        if turn.state not in FINAL_STATES:
             return ""
         return ending(turn, self._ledger.hunks(turn=turn.id), self._link)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from urllib.parse import quote, unquote
 
 from stet.agent.tool_state import ToolCallKind, ToolRun, ToolState
-from stet.agent.turn import OVER, Mode, Turn, TurnState, time_of
+from stet.agent.turn import FINAL_STATES, Mode, Turn, TurnState, time_of
 from stet.lsp.chat.layout import inert, settled
 from stet.lsp.showing.refusals import failures
 from stet.review.proposal import Hunk, HunkKind, HunkState
@@ -169,7 +169,7 @@ def transcript_of(turn: Turn, hunks: Sequence[Hunk], link: Link) -> Transcript:
         told.pause()
     if turn.question is not None:
         told.ask(turn.question)
-    if turn.state in OVER:
+    if turn.state in FINAL_STATES:
         told.end(turn, hunks)
     return told
 

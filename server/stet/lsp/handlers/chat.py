@@ -7,7 +7,7 @@ does not have is read and written in a worker, and the answer follows that.
 from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
 
-from stet.agent.questions import NoQuestion, UnknownQuestion
+from stet.agent.questions import NoPendingQuestion, UnknownQuestion
 from stet.agent.turn import Ask, Mode
 from stet.lsp.arguments import Arguments
 from stet.lsp.chat.chats import NothingToSend
@@ -70,7 +70,7 @@ def _telling() -> Iterator[None]:
     """
     try:
         yield
-    except (NothingToSend, NoQuestion, UnknownQuestion) as error:
+    except (NothingToSend, NoPendingQuestion, UnknownQuestion) as error:
         raise RequestFailed(str(error)) from error
     except OSError as error:
         raise RequestFailed(f"the chat can't be read or written: {error}") from error

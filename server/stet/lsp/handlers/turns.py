@@ -5,9 +5,9 @@ from collections.abc import Awaitable
 
 from stet import __version__
 from stet.agent.agent import NotRunning, UnknownTurn
-from stet.agent.errors import TurnFailed
-from stet.agent.questions import NoQuestion, UnknownQuestion
-from stet.agent.turn import OVER, Ask, Mode
+from stet.agent.questions import NoPendingQuestion, UnknownQuestion
+from stet.agent.turn import FINAL_STATES, Ask, Mode
+from stet.agent.turn_errors import TurnFailed
 from stet.llm.tokens import estimate_tokens
 from stet.lsp.arguments import Arguments
 from stet.lsp.chat.chats import DEFAULT_CHAT
@@ -98,7 +98,7 @@ def answer(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
         return {"turn": questions.reply(said, question, is_choice=choice is not None)}
     except UnknownQuestion as error:
         raise InvalidParams(str(error)) from error
-    except NoQuestion as error:
+    except NoPendingQuestion as error:
         raise RequestFailed(str(error)) from error
 
 
@@ -160,7 +160,7 @@ def status(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
         "notPersisted": state.store.not_persisted or None,
         "index": state.index_view.shape(),
         "bridges": {"opencode": state.opencode.shape()},
-        "turns": [turn.id for turn in state.agent.turns() if turn.state not in OVER],
+        "turns": [turn.id for turn in state.agent.turns() if turn.state not in FINAL_STATES],
         "pending": sum(hunk.state is HunkState.PENDING for hunk in hunks),
         "conflicts": sum(hunk.state is HunkState.CONFLICT for hunk in hunks),
     }

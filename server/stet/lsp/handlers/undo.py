@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 
-from stet.agent.turn import OVER, Ask, Mode
+from stet.agent.turn import FINAL_STATES, Ask, Mode
 from stet.context.context_builder import EditorLocation
 from stet.lsp.arguments import Arguments
 from stet.lsp.delivering.in_order import accept_in_order, undo_in_order
@@ -129,7 +129,7 @@ def _turn_that_retries(state: ServerState, hunk: Hunk) -> str:
     for turn in state.agent.turns():
         ask = turn.ask
         is_of_retry = not ask.is_users and ask.prompt.startswith(_opening(hunk))
-        if is_of_retry and turn.state not in OVER:
+        if is_of_retry and turn.state not in FINAL_STATES:
             return turn.id
     return state.agent.ask(_again(state, hunk)).id
 

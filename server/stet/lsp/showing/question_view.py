@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 
 from stet.agent.agent import Agent
-from stet.agent.questions import NoQuestion
+from stet.agent.questions import NoPendingQuestion
 from stet.agent.turn import Turn
 from stet.lsp.client import Client
 from stet.lsp.showing.publisher import Publisher
@@ -82,7 +82,7 @@ class QuestionView:
             return
         try:
             _ = self._agent().questions.reply(chosen, question.id)
-        except NoQuestion as error:
+        except NoPendingQuestion as error:
             # Else it is answered elsewhere meanwhile, or the turn is over.
             if self._client.takes_words:
                 await self._choice(question, f"Stet: {escape(str(error))}")

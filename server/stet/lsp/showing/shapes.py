@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from stet.agent.tool_state import ToolRun, state_after_review
-from stet.agent.turn import OVER, REMOVAL, Turn, time_of
+from stet.agent.turn import FINAL_STATES, REMOVAL, Turn, time_of
 from stet.llm.messages import Usage
 from stet.lsp import to_lsp
 from stet.lsp.showing.hunk_text import MERGED
@@ -33,7 +33,9 @@ def turn_shape(turn: Turn, ledger: ReviewLedger) -> dict[str, object]:
         ],
         "answer": turn.answer,
         "summary": turn.summary,
-        "success": turn.is_success(has_proposed=has_proposed) if turn.state in OVER else None,
+        "success": turn.is_success(has_proposed=has_proposed)
+        if turn.state in FINAL_STATES
+        else None,
         "proposals": [proposal.id for proposal in proposals],
         "hunks": [hunk for proposal in proposals for hunk in proposal.hunks],
         "replaced": [hunk.id for hunk in ledger.replaced_by(turn.id)],

@@ -16,33 +16,33 @@ _FILE = "File: "
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class ExamplePart:
     """One part.
 
     Attributes:
         file: The file's name.
         text: The file.
-        wish: What the user asks.
+        request: What the user asks.
         old: The line that is wrong, with its indent.
         new: What it becomes.
     """
 
     file: str
     text: str
-    wish: str
+    request: str
     old: str
     new: str
 
 
 EXAMPLES = (
-    Example(
+    ExamplePart(
         "team.py",
         "def players():\n    return 10\n",
         "players() returns the wrong value: it should return 11.",
         "    return 10",
         "    return 11",
     ),
-    Example(
+    ExamplePart(
         "names.py",
         "def initials(first, last):\n    if not last:\n        return first[0]\n"
         "    return first[0] + first[0]\n",
@@ -50,7 +50,7 @@ EXAMPLES = (
         "    return first[0] + first[0]",
         "    return first[0] + last[0]",
     ),
-    Example(
+    ExamplePart(
         "access.py",
         "def may_enter(age, ticket):\n    if age < 18:\n        return True\n"
         "    return ticket is not None\n",
@@ -58,7 +58,7 @@ EXAMPLES = (
         "        return True",
         "        return False",
     ),
-    Example(
+    ExamplePart(
         "temperature.py",
         "def to_kelvin(celsius):\n    return celsius - 273.15\n",
         "to_kelvin() returns the wrong value: it should return celsius + 273.15. Fix it.",
@@ -78,19 +78,19 @@ def worked_example() -> tuple[Message, ...]:
             _call(n, "done", summary=""),
         )
         results = (example.text, PROPOSED, "Finished.\n")
-        messages.append(Message("user", question(example.file, example.wish)))
+        messages.append(Message("user", question(example.file, example.request)))
         for call, result in zip(calls, results, strict=True):
             messages.append(Message("assistant", "", (call,)))
             messages.append(Message("tool", result, tool_call_id=call.id))
     return tuple(messages)
 
 
-def question(file: str, wish: str) -> str:
+def question(file: str, request: str) -> str:
     """What the user asks, as a small model is told."""
-    return f"{_FILE}{file}\n{wish}"
+    return f"{_FILE}{file}\n{request}"
 
 
-def asked_in(text: str) -> str:
+def extract_request(text: str) -> str:
     """The user's own words in a `question`, or in what they have said since."""
     return text.partition("\n")[2] if text.startswith(_FILE) else text
 

@@ -1,6 +1,6 @@
 """An answer that is none: the model refuses, or a filter of its provider does."""
 
-from stet.agent.errors import TurnFailed
+from stet.agent.turn_errors import TurnFailed
 from stet.llm.messages import Completion, StopReason
 
 

@@ -10,15 +10,15 @@ import dataclasses
 from collections.abc import Callable
 
 from stet.agent.agent_events import ToolEnded
-from stet.agent.errors import LimitReached, TurnFailed
 from stet.agent.rewriting import documentation, oneshot, prose
 from stet.agent.rewriting.documentation import wants_documentation
-from stet.agent.rewriting.passage import Passage, Plan, Writer
+from stet.agent.rewriting.passage_selection import passage_at
 from stet.agent.rewriting.prose import wants_correction
-from stet.agent.rewriting.selected import passage_at
+from stet.agent.rewriting.rewrite_passage import RewritePassage, RewritePlan, RewriteRunner
 from stet.agent.rewriting.syntax import syntax_problem
 from stet.agent.tool_state import ToolRun, ToolState
 from stet.agent.turn import Ask, Turn, TurnState
+from stet.agent.turn_errors import LimitReached, TurnFailed
 from stet.agent.turn_services import TurnServices
 from stet.llm.tokens import estimate_prompt
 from stet.review.drafts import EditDraft
@@ -35,10 +35,12 @@ from stet.tools.tool_errors import ToolError
 from stet.workspace.redactor import UnknownMark
 from stet.workspace.snapshot import Snapshot
 
-_CALL = "rewrite"
-_TRIES = 10
+_AUTHOR_CALL = "rewrite"
+_MAX_TRIES = 10
 _SELECT = "Select the text to rewrite, then ask again."
-_WRITTEN_OVER = "You have changed the selected text meanwhile, so nothing is proposed. Ask again."
+_SELECTION_CHANGED = (
+    "You have changed the selected text meanwhile, so nothing is proposed. Ask again."
+)
 
 
 async def run_rewrite(turn: Turn, services: TurnServices) -> Turn:
@@ -52,25 +54,27 @@ async def run_rewrite(turn: Turn, services: TurnServices) -> Turn:
     ctx = services.toolbox.ctx
     shown = ctx.last_shown(turn.ask.place.uri) if turn.ask.place.uri else None
     small, snapshot = services.model.constrained, ctx.snapshot()
-    passage = await asyncio.to_thread(passage_of, turn.ask, shown, snapshot, small=small)
+    passage = await asyncio.to_thread(select_passage, turn.ask, shown, snapshot, small=small)
     assert shown is not None, "there is no passage without its document"
-    plan = plan_for(passage, small=small)
+    plan = create_rewrite_plan(passage, small=small)
     prompt = sum(estimate_prompt(request.messages) for request in plan.requests)
-    if why := services.limits.over_cost(turn.usage, None, prompt):
+    if why := services.limits.cost_exceeded_reason(turn.usage, None, prompt):
         raise LimitReached(why)
     await services.confirm(turn, prompt)
-    writer = Writer(turn, services.model, services.emit)
-    text = _restored(await writer.carry_out(plan), shown, ctx)
+    writer = RewriteRunner(turn, services.model, services.emit)
+    text = _restore_secrets(await writer.run(plan), shown, ctx)
     await _check(shown, passage, text)
     turn = writer.turn
     try:
-        ready = await _made_ready(turn.ask.prompt, ctx, shown, passage, text)
+        ready = await _prepare_rewrite(turn.ask.prompt, ctx, shown, passage, text)
         hunks = ctx.propose_prepared(ready, position=f"replace:{passage.first_line}")
     except (InvalidInstruction, ToolError) as error:
-        problem = _WRITTEN_OVER if isinstance(error, InvalidInstruction) else str(error)
+        problem = _SELECTION_CHANGED if isinstance(error, InvalidInstruction) else str(error)
         turn = dataclasses.replace(turn, rejected=tuple(ctx.rejected))
         services.emit(
-            ToolEnded(turn, ToolRun(_CALL, _CALL, ToolState.ERROR, passage.name, problem))
+            ToolEnded(
+                turn, ToolRun(_AUTHOR_CALL, _AUTHOR_CALL, ToolState.ERROR, passage.name, problem)
+            )
         )
         raise TurnFailed(problem) from error
     count = f"{len(hunks)} hunk{'s' if len(hunks) != 1 else ''}"
@@ -79,7 +83,7 @@ async def run_rewrite(turn: Turn, services: TurnServices) -> Turn:
     )
 
 
-def plan_for(passage: Passage, *, small: bool) -> Plan:
+def create_rewrite_plan(passage: RewritePassage, *, small: bool) -> RewritePlan:
     """How the passage is rewritten; `small` says that the model is the embedded one.
 
     Raises:
@@ -92,7 +96,9 @@ def plan_for(passage: Passage, *, small: bool) -> Plan:
     return oneshot.plan(passage, small=small)
 
 
-def passage_of(ask: Ask, shown: TextDocument | None, snapshot: Snapshot, *, small: bool) -> Passage:
+def select_passage(
+    ask: Ask, shown: TextDocument | None, snapshot: Snapshot, *, small: bool
+) -> RewritePassage:
     """Find the selected characters in the document as it was when the turn began.
 
     It looks for secrets, which takes long in a long selection: call it in a worker thread.
@@ -128,7 +134,7 @@ def passage_of(ask: Ask, shown: TextDocument | None, snapshot: Snapshot, *, smal
     return passage
 
 
-def _restored(text: str, shown: TextDocument, ctx: ToolContext) -> str:
+def _restore_secrets(text: str, shown: TextDocument, ctx: ToolContext) -> str:
     """What the model wrote, with the file's own secrets in the place of their marks.
 
     Raises:
@@ -140,8 +146,8 @@ def _restored(text: str, shown: TextDocument, ctx: ToolContext) -> str:
         raise TurnFailed(f"The model's text was refused: {error}") from error
 
 
-async def _made_ready(
-    summary: str, ctx: ToolContext, shown: TextDocument, passage: Passage, text: str
+async def _prepare_rewrite(
+    summary: str, ctx: ToolContext, shown: TextDocument, passage: RewritePassage, text: str
 ) -> PreparedEdit | RejectedDraft:
     """The passage as `text`, for the file as it is now; nothing has been awaited since.
 
@@ -149,21 +155,21 @@ async def _made_ready(
         InvalidInstruction: If the user has written over it.
         ToolError: If the file may not be edited, or is changed all the time.
     """
-    for _ in range(_TRIES):
+    for _ in range(_MAX_TRIES):
         live = await ctx.document_to_edit_at(shown.uri)
         view, changes = ctx.pending_view(live), ctx.changes_since_shown(live)
         look = ctx.rules.prefetch_status((live.uri,))
         # Comparing a long file takes long.
-        edit = await asyncio.to_thread(_carried, passage, text, shown, changes, live)
+        edit = await asyncio.to_thread(_rebase_edit, passage, text, shown, changes, live)
         draft = ctx.edit_draft(live, passage.name, edit, summary)
-        ready = await asyncio.to_thread(_looked, draft, look)
+        ready = await asyncio.to_thread(_inspect_and_prepare, draft, look)
         if ctx.is_current(live, view):
             return ready
     raise ToolError("The file is being changed all the time. Ask again when it rests.")
 
 
-def _carried(
-    passage: Passage,
+def _rebase_edit(
+    passage: RewritePassage,
     text: str,
     shown: TextDocument,
     changes: tuple[TextChange, ...],
@@ -185,12 +191,14 @@ def _carried(
     return rebase_edit(passage.edit(text), shown, changes, live)
 
 
-def _looked(draft: EditDraft, look: Callable[[], EditRules]) -> PreparedEdit | RejectedDraft:
+def _inspect_and_prepare(
+    draft: EditDraft, inspect: Callable[[], EditRules]
+) -> PreparedEdit | RejectedDraft:
     """What the gate says of a draft once it has looked; for a worker thread."""
-    return prepare_or_reject(draft, look())
+    return prepare_or_reject(draft, inspect())
 
 
-async def _check(shown: TextDocument, passage: Passage, text: str) -> None:
+async def _check(shown: TextDocument, passage: RewritePassage, text: str) -> None:
     """Refuse a result nobody would want to review."""
     if text == passage.text:
         raise TurnFailed(

@@ -14,7 +14,7 @@ from stet.system.system import System
 
 
 @dataclass(slots=True)
-class _Opened:
+class _OpenModel:
     """A model, what it was opened for, and how many turns use it."""
 
     settings: ModelSettings
@@ -30,7 +30,7 @@ class ModelSource:
         """`tracer` gives what writes down what models are asked."""
         self._system = system
         self._tracer = tracer
-        self._opened: _Opened | None = None
+        self._opened: _OpenModel | None = None
         self._problem = ""
         self._lock = asyncio.Lock()
 
@@ -95,11 +95,11 @@ class ModelSource:
         if opened is not None and not opened.n_users:
             await opened.model.close()
 
-    async def _open(self, settings: ModelSettings) -> _Opened:
+    async def _open(self, settings: ModelSettings) -> _OpenModel:
         async with self._lock:
             if self._opened is None or self._opened.settings != settings:
                 await self.close()
                 choice = await select_model(settings, self._system)
                 model = await open_model(choice, settings, self._system)
-                self._opened = _Opened(settings, choice, model)
+                self._opened = _OpenModel(settings, choice, model)
             return self._opened

@@ -25,7 +25,7 @@ _LARGE = 100_000
 """Characters from which on it is done in a worker thread."""
 
 
-class PlainTokensModel(ModelWrapper):
+class TokenEscapingModel(ModelWrapper):
     """Asks a model with all control tokens in texts broken, and what nobody sees shown."""
 
     def __init__(self, inner: Model) -> None:
@@ -39,103 +39,105 @@ class PlainTokensModel(ModelWrapper):
         Raises:
             ModelError: As the inner model does.
         """
-        mending = _Mending(on_text)
+        mending = _UnescapingStream(on_text)
 
         def restarted(sentence: str) -> None:
             mending.reset()
             on_wait(sentence)
 
-        asked = await self._without_tokens(request)
-        answer = await self.inner.complete(asked, mending.take, restarted)
+        escaped = await self._escape_request(request)
+        answer = await self.inner.complete(escaped, mending.write, restarted)
         mending.finish()
         text, calls = (
             unescape_special_tokens(answer.text),
-            tuple(map(_mended_call, answer.tool_calls)),
+            tuple(map(_unescape_call, answer.tool_calls)),
         )
         if text == answer.text and calls == answer.tool_calls:
             return answer
         return dataclasses.replace(answer, text=text, tool_calls=calls)
 
-    async def _without_tokens(self, request: Request) -> Request:
+    async def _escape_request(self, request: Request) -> Request:
         """A request as a model may read it; the same bytes for the same text."""
         new = [message for message in request.messages if message not in self._sent]
         if sum(len(message.content) for message in new) > _LARGE:
-            broken_ones = await asyncio.to_thread(lambda: list(map(_broken_message, new)))
+            broken_ones = await asyncio.to_thread(lambda: list(map(_escape_message, new)))
         else:
-            broken_ones = list(map(_broken_message, new))
+            broken_ones = list(map(_escape_message, new))
         known = {**self._sent, **dict(zip(new, broken_ones, strict=True))}
         self._sent = {message: known[message] for message in request.messages}
         messages = tuple(known[message] for message in request.messages)
-        tools = tuple(map(_broken_tool, request.tools))
+        tools = tuple(map(_escape_tool, request.tools))
         return dataclasses.replace(request, messages=messages, tools=tools)
 
 
-def in_json(text: str, change: Callable[[str], str]) -> str:
+def map_json_strings(text: str, change: Callable[[str], str]) -> str:
     """JSON whose texts are changed, as a server may read them from it; any other text as it stands."""
     try:
         value = json.loads(text)
-        changed = _changed(value, change)
+        changed = _map_strings(value, change)
     except (ValueError, RecursionError):
         return change(text)
     return text if changed == value else json.dumps(changed, ensure_ascii=False)
 
 
-class _Mending:
+class _UnescapingStream:
     """Streams what is said, mended: what may be half of a broken token waits for its end."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
-        self._waiting = ""
+        self._pending = ""
 
-    def take(self, piece: str) -> None:
+    def write(self, piece: str) -> None:
         """A piece of the answer."""
-        text = self._waiting + piece
+        text = self._pending + piece
         end = incomplete_token_start(text)
-        self._waiting = text[end:]
+        self._pending = text[end:]
         if end:
             self._sink(unescape_special_tokens(text[:end]))
 
     def finish(self) -> None:
         """Nothing more comes."""
-        if self._waiting:
-            self._sink(unescape_special_tokens(self._waiting))
+        if self._pending:
+            self._sink(unescape_special_tokens(self._pending))
 
     def reset(self) -> None:
         """The answer begins anew."""
-        self._waiting = ""
+        self._pending = ""
 
 
-def _broken_message(message: Message) -> Message:
+def _escape_message(message: Message) -> Message:
     content, calls = (
         escape_special_tokens(message.content),
-        tuple(map(_broken_call, message.tool_calls)),
+        tuple(map(_escape_call, message.tool_calls)),
     )
     if content == message.content and calls == message.tool_calls:
         return message
     return dataclasses.replace(message, content=content, tool_calls=calls)
 
 
-def _broken_call(call: ToolCall) -> ToolCall:
+def _escape_call(call: ToolCall) -> ToolCall:
     name, arguments = (
         escape_special_tokens(call.name),
-        in_json(call.arguments, escape_special_tokens),
+        map_json_strings(call.arguments, escape_special_tokens),
     )
     return dataclasses.replace(call, name=name, arguments=arguments)
 
 
-def _broken_tool(tool: ToolDefinition) -> ToolDefinition:
+def _escape_tool(tool: ToolDefinition) -> ToolDefinition:
     return dataclasses.replace(tool, description=escape_special_tokens(tool.description))
 
 
-def _mended_call(call: ToolCall) -> ToolCall:
-    return dataclasses.replace(call, arguments=in_json(call.arguments, unescape_special_tokens))
+def _unescape_call(call: ToolCall) -> ToolCall:
+    return dataclasses.replace(
+        call, arguments=map_json_strings(call.arguments, unescape_special_tokens)
+    )
 
 
-def _changed(value: Any, change: Callable[[str], str]) -> Any:
+def _map_strings(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):
-        return [_changed(each, change) for each in value]
+        return [_map_strings(each, change) for each in value]
     if isinstance(value, dict):
-        return {change(key): _changed(each, change) for key, each in value.items()}
+        return {change(key): _map_strings(each, change) for key, each in value.items()}
     return value

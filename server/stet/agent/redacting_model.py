@@ -27,7 +27,7 @@ _LARGE = 20_000
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Origin:
+class RequestOrigin:
     """On whose behalf a model is asked, and where it is.
 
     Attributes:
@@ -57,7 +57,7 @@ class RedactingModel(ModelWrapper):
         inner: Model,
         redactor: Redactor | None,
         sendings: RequestLog,
-        origin: Origin,
+        origin: RequestOrigin,
         now: Callable[[], float],
     ) -> None:
         super().__init__(inner)
@@ -74,17 +74,17 @@ class RedactingModel(ModelWrapper):
             ModelError: As the inner model does.
         """
         kinds: Counter[str] = Counter()
-        asked = request
+        redacted_request = request
         if self._redactor is not None:
-            texts = list(_texts(request))
+            texts = list(_request_texts(request))
             if sum(map(len, texts)) > _LARGE:
                 # What has been sent before is known, so this is short but for the first time.
-                await asyncio.to_thread(_prepare, self._redactor, texts)
-            asked, kinds = redacted(request, self._redactor)
-        self._note(asked, kinds)
-        return await self.inner.complete(asked, on_text, on_wait)
+                await asyncio.to_thread(_scan_texts, self._redactor, texts)
+            redacted_request, kinds = redact_request(request, self._redactor)
+        self._log_request(redacted_request, kinds)
+        return await self.inner.complete(redacted_request, on_text, on_wait)
 
-    def _note(self, asked: Request, kinds: Counter[str]) -> None:
+    def _log_request(self, asked: Request, kinds: Counter[str]) -> None:
         origin = self._origin
         sending = RequestRecord(
             at=self._now(),
@@ -94,7 +94,7 @@ class RedactingModel(ModelWrapper):
             turn=origin.turn,
             chat=origin.chat,
             parts=short_names(summarize_request(asked.messages, self._sent)),
-            characters=sum(map(len, _texts(asked))),
+            characters=sum(map(len, _request_texts(asked))),
             tokens=estimate_prompt(asked.messages, asked.tools),
             kinds=tuple(sorted(kinds.items())),
             is_open=self._redactor is None,
@@ -103,10 +103,12 @@ class RedactingModel(ModelWrapper):
         self._sendings.add(sending)
 
 
-def redacted(request: Request, redactor: Redactor) -> tuple[Request, Counter[str]]:
+def redact_request(request: Request, redactor: Redactor) -> tuple[Request, Counter[str]]:
     """A request as it may be sent, and how many secrets of each kind it held."""
-    redactor.reserve_marks(_texts(request))
-    for text in _texts(request):  # what one of them shows to be a secret is none to tell in another
+    redactor.reserve_marks(_request_texts(request))
+    for text in _request_texts(
+        request
+    ):  # what one of them shows to be a secret is none to tell in another
         redactor.learn(text)
     kinds: Counter[str] = Counter()
 
@@ -116,7 +118,7 @@ def redacted(request: Request, redactor: Redactor) -> tuple[Request, Counter[str
         return found.text
 
     def told_call(call: ToolCall) -> ToolCall:
-        arguments, found = redacted_json(call.arguments, redactor)
+        arguments, found = redact_json(call.arguments, redactor)
         kinds.update(found)
         return (
             call if arguments == call.arguments else dataclasses.replace(call, arguments=arguments)
@@ -142,7 +144,7 @@ def redacted(request: Request, redactor: Redactor) -> tuple[Request, Counter[str
     return asked, kinds
 
 
-def told_parts(
+def redact_parts(
     parts: Sequence[tuple[str, str]], redactor: Redactor | None
 ) -> list[tuple[str, str]]:
     """Named texts as they would be sent."""
@@ -154,7 +156,7 @@ def told_parts(
     return [(name, escape_special_tokens(text)) for name, text in parts]
 
 
-def _texts(request: Request) -> Iterable[str]:
+def _request_texts(request: Request) -> Iterable[str]:
     """All that is said in a request."""
     for message in request.messages:
         yield message.content
@@ -164,7 +166,7 @@ def _texts(request: Request) -> Iterable[str]:
         yield tool.description
 
 
-def redacted_json(text: str, redactor: Redactor) -> tuple[str, Mapping[str, int]]:
+def redact_json(text: str, redactor: Redactor) -> tuple[str, Mapping[str, int]]:
     """JSON with marks in its texts, which is JSON still; any other text with marks, as it stands.
 
     A mark put into the text of JSON may take a backslash or a quote with it, and a secret that is
@@ -172,20 +174,20 @@ def redacted_json(text: str, redactor: Redactor) -> tuple[str, Mapping[str, int]
     """
     try:
         kinds: Counter[str] = Counter()
-        told = _told_value(json.loads(text), "", redactor, kinds)
+        told = _redact_value(json.loads(text), "", redactor, kinds)
     except (ValueError, RecursionError):
         found = redactor.redact(text)
         return found.text, found.kinds
     return (json.dumps(told, ensure_ascii=False) if kinds else text), kinds
 
 
-def _told_value(value: Any, name: str, redactor: Redactor, kinds: Counter[str]) -> Any:
+def _redact_value(value: Any, name: str, redactor: Redactor, kinds: Counter[str]) -> Any:
     """A value of JSON with marks; `name` is what it is given to."""
     if isinstance(value, list):
-        return [_told_value(each, name, redactor, kinds) for each in value]
+        return [_redact_value(each, name, redactor, kinds) for each in value]
     if isinstance(value, dict):
         return {
-            _told_value(key, "", redactor, kinds): _told_value(each, key, redactor, kinds)
+            _redact_value(key, "", redactor, kinds): _redact_value(each, key, redactor, kinds)
             for key, each in value.items()
         }
     if not isinstance(value, str):
@@ -199,7 +201,7 @@ def _told_value(value: Any, name: str, redactor: Redactor, kinds: Counter[str]) 
     return found.text[len(head) : -1]
 
 
-def _prepare(redactor: Redactor, texts: Sequence[str]) -> None:
+def _scan_texts(redactor: Redactor, texts: Sequence[str]) -> None:
     """Look through texts ahead, in the order in which marks are given."""
     redactor.reserve_marks(texts)
     for text in texts:

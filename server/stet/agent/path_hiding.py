@@ -14,7 +14,7 @@ _NAMES = ("file", "folder", "to", "files", "glob", "links_to", "linked_from")
 _MAX_NAMES = 50
 
 
-def without_own_paths(
+def hide_absolute_paths(
     error: str, arguments: Mapping[str, object], name_of: Callable[[str], str]
 ) -> str:
     """Return an error with each absolute path of the arguments as the workspace calls it.
@@ -26,22 +26,22 @@ def without_own_paths(
             the workspace: then only the last part of the path is said.
     """
     # The longest first: one may be the beginning of another.
-    for path in sorted(set(_absolute(arguments)), key=len, reverse=True):
+    for path in sorted(set(_absolute_paths(arguments)), key=len, reverse=True):
         try:
             name = name_of(path)
         except ToolError:
             name = last_part(path)
         name = last_part(name) if is_absolute(name) else name
-        for written, said in (
+        for written, text in (
             (repr(path), repr(name)),
             (json.dumps(path)[1:-1], name),
             (path, name),
         ):
-            error = error.replace(written, said)
+            error = error.replace(written, text)
     return error
 
 
-def _absolute(arguments: Mapping[str, object]) -> Iterator[str]:
+def _absolute_paths(arguments: Mapping[str, object]) -> Iterator[str]:
     """Absolute paths among the arguments that name files; bare separators are no path."""
     found = [arguments.get(key) for key in _NAMES]
     for value in found:

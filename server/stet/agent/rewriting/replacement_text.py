@@ -6,8 +6,8 @@ answer with the tags, with the whole line, or without the blanks at the selectio
 
 import re
 
-from stet.agent.errors import TurnFailed
-from stet.agent.rewriting.passage import Passage
+from stet.agent.rewriting.rewrite_passage import RewritePassage
+from stet.agent.turn_errors import TurnFailed
 
 _WORD = re.compile(r"\w+")
 _BLANKS = " \t"
@@ -15,7 +15,7 @@ _FEWEST_WORDS = 2
 """Words that stand beside a selection on one side only, for their repetition to be no chance."""
 
 
-def own_part(text: str, passage: Passage, mark: str) -> str:
+def extract_replacement(text: str, passage: RewritePassage, mark: str) -> str:
     r"""Return what of an answer replaces the selection.
 
     Args:
@@ -26,13 +26,13 @@ def own_part(text: str, passage: Passage, mark: str) -> str:
     Raises:
         TurnFailed: If the answer holds tags and it can't be told what they enclose.
     """
-    text = _without_line(_without_mark(text, passage, mark), passage)
-    return _with_edges(text, passage)
+    text = _strip_line(_strip_mark(text, passage, mark), passage)
+    return _restore_edges(text, passage)
 
 
-def repeats_a_side(text: str, passage: Passage) -> bool:
+def repeats_surroundings(text: str, passage: RewritePassage) -> bool:
     """Whether an answer begins or ends with the words beside the selection, and it does not."""
-    head, tail = _beside(passage)
+    head, tail = _line_around(passage)
     begins = bool(_WORD.search(head)) and text.startswith(head.lstrip())
     ends = bool(_WORD.search(tail)) and text.endswith(tail.rstrip())
     return (begins and not passage.text.startswith(head.lstrip())) or (
@@ -40,33 +40,33 @@ def repeats_a_side(text: str, passage: Passage) -> bool:
     )
 
 
-def _without_mark(text: str, passage: Passage, mark: str) -> str:
+def _strip_mark(text: str, passage: RewritePassage, mark: str) -> str:
     """Take off the tags of the selection, with what the model repeats of the text around them."""
     opening, closing = f"<{mark}>", f"</{mark}>"
     if opening not in text and closing not in text:
         return text
     first, _, rest = text.partition(opening)
-    own, _, last = rest.partition(closing)
+    enclosed, _, last = rest.partition(closing)
     if text.count(opening) == text.count(closing) == rest.count(closing) == 1:
         before, after = (side.replace("\r\n", "\n") for side in (passage.before, passage.after))
         if before.endswith(first.lstrip("\n")) and after.startswith(last.rstrip("\n")):
-            return own
+            return enclosed
     raise TurnFailed(
         f"The model's answer holds the tags {opening} that mark the selection, and it can't be told "
         "what of it is the new text, so nothing is proposed. Ask again, or choose a larger model."
     )
 
 
-def _beside(passage: Passage) -> tuple[str, str]:
+def _line_around(passage: RewritePassage) -> tuple[str, str]:
     """Return what stands on the selection's first line before it, and on its last line after it."""
     head = re.split(r"[\r\n]", passage.before)[-1]
     tail = "" if passage.text.endswith(("\n", "\r")) else re.split(r"[\r\n]", passage.after)[0]
     return head, tail
 
 
-def _without_line(text: str, passage: Passage) -> str:
+def _strip_line(text: str, passage: RewritePassage) -> str:
     """Take off the rest of the selection's lines, where the answer repeats it on both sides."""
-    head, tail = _beside(passage)
+    head, tail = _line_around(passage)
     body = text.rstrip("\n")
     is_repeated = (
         len(body) > len(head) + len(tail)
@@ -80,9 +80,9 @@ def _without_line(text: str, passage: Passage) -> str:
     return text
 
 
-def _with_edges(text: str, passage: Passage) -> str:
+def _restore_edges(text: str, passage: RewritePassage) -> str:
     """Keep the indentation out of the selection, and the blanks at its edges that part two words."""
-    head, tail = _beside(passage)
+    head, tail = _line_around(passage)
     if not text.strip():
         return text
     if head and not head.strip(_BLANKS) and passage.text[0] not in _BLANKS:

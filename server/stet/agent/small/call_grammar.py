@@ -18,7 +18,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from stet.agent.small.quotes import MAX_QUOTE, Quote, Window
+from stet.agent.small.quotable_lines import MAX_QUOTE, LineWindow, QuotableLine
 from stet.llm.completion_stream import new_call_id
 from stet.llm.messages import ToolCall
 
@@ -28,7 +28,7 @@ _EDIT = re.compile(r"edit_file (?P<file>.+)\n(?P<old>(?:- .*\n)+)(?P<new>(?:\+ .
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
+class AllowedCalls:
     """What may be called.
 
     Attributes:
@@ -36,17 +36,17 @@ class Calls:
         editable: What `edit_file` may quote, by the file's name.
     """
 
-    readable: Mapping[str, Window] = field(default_factory=dict)
-    editable: Mapping[str, Sequence[Quote]] = field(default_factory=dict)
+    readable: Mapping[str, LineWindow] = field(default_factory=dict)
+    editable: Mapping[str, Sequence[QuotableLine]] = field(default_factory=dict)
 
 
-def grammar(calls: Calls) -> str:
+def grammar(allowed: AllowedCalls) -> str:
     """The grammar of one call; `done` may always be called."""
     rules: list[str] = []
-    ways = [_literal(_reading(name, shown)) for name, shown in calls.readable.items()]
-    for n, (name, quotes) in enumerate(calls.editable.items()):
+    ways = [_literal(_format_read(name, window)) for name, window in allowed.readable.items()]
+    for n, (name, quotes) in enumerate(allowed.editable.items()):
         if quotes:
-            changes = " | ".join(_change(f"x{n}-{k}-", q, rules) for k, q in enumerate(quotes))
+            changes = " | ".join(_change_rule(f"x{n}-{k}-", q, rules) for k, q in enumerate(quotes))
             head = _literal(f"edit_file {name}\n")
             ways.append(f"{head} ({changes})")
     ways.append(_literal("done\n"))
@@ -93,8 +93,8 @@ def parse(text: str, summary: str) -> ToolCall | None:
     return ToolCall(new_call_id(), name, json.dumps(arguments, ensure_ascii=False))
 
 
-def _reading(name: str, shown: Window) -> str:
-    lines = "" if shown.is_whole else f" {shown.first + 1}-{shown.end}"
+def _format_read(name: str, window: LineWindow) -> str:
+    lines = "" if window.is_whole else f" {window.first + 1}-{window.end}"
     return f"read_file {name}{lines}\n"
 
 
@@ -102,14 +102,14 @@ def _unmarked(lines: str) -> str:
     return "\n".join(line[2:] for line in lines.removesuffix("\n").split("\n"))
 
 
-def _change(name: str, quote: Quote, rules: list[str]) -> str:
+def _change_rule(name: str, quote: QuotableLine, rules: list[str]) -> str:
     """One line and what it becomes, at the same indent; the rules that this takes are added."""
     old = "".join(f"- {line}\n" for line in quote.text.split("\n"))
-    new = "".join(f"+ {line}\n" for line in quote.kept.split("\n"))[:-1]
-    return f"{_literal(old + new)} {_unequal(name, quote.line, rules)}"
+    new = "".join(f"+ {line}\n" for line in quote.unchanged_prefix.split("\n"))[:-1]
+    return f"{_literal(old + new)} {_unequal_rule(name, quote.line, rules)}"
 
 
-def _unequal(name: str, line: str, rules: list[str]) -> str:
+def _unequal_rule(name: str, line: str, rules: list[str]) -> str:
     """The rule for a line that is not `line`, up to white space at its end, and has no indent.
 
     One rule for each character: it goes on with that character and the next rule, or with another

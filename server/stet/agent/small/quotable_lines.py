@@ -20,7 +20,7 @@ LINES_BEFORE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class LineWindow:
     r"""The lines of a file that are shown.
 
     Attributes:
@@ -40,7 +40,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
+class QuotableLine:
     r"""A line that may be changed.
 
     Attributes:
@@ -54,17 +54,17 @@ class Quote:
     line: str
 
     @property
-    def kept(self) -> str:
+    def unchanged_prefix(self) -> str:
         """What stays of the quoted text in front of what changes."""
         return self.above + self.indent
 
     @property
     def text(self) -> str:
         """All that is quoted."""
-        return self.kept + self.line
+        return self.unchanged_prefix + self.line
 
 
-def window(document: TextDocument, line: int | None, wish: str) -> Window:
+def window(document: TextDocument, line: int | None, request: str) -> LineWindow:
     """The lines to show: all, or as many as a small context takes from a place on.
 
     The place is `line` (0-based) if the user has selected it, else the first definition that the
@@ -72,8 +72,8 @@ def window(document: TextDocument, line: int | None, wish: str) -> Window:
     """
     total = document.n_lines
     if total <= MAX_LINES and len(document.text) <= MAX_CHARACTERS:
-        return Window(document, 0, total)
-    place = _named_line(document, wish) if line is None else line
+        return LineWindow(document, 0, total)
+    place = _named_line(document, request) if line is None else line
     first = max(0, min(place, total - 1) - LINES_BEFORE)
     end, size = first, 0
     while end < min(total, first + MAX_LINES):
@@ -81,18 +81,18 @@ def window(document: TextDocument, line: int | None, wish: str) -> Window:
         if size > MAX_CHARACTERS and end > first:
             break
         end += 1
-    return Window(document, first, end)
+    return LineWindow(document, first, end)
 
 
-def quotes(shown: Window) -> tuple[Quote, ...]:
+def find_quotes(window: LineWindow) -> tuple[QuotableLine, ...]:
     """A quote for each line shown that is not blank, is not too long, and can be made unique."""
-    lines = [without_end(line) for line in shown.document.lines]
+    lines = [without_end(line) for line in window.document.lines]
     text = "\n".join(lines)
-    found = (_quote(text, lines, n, shown.first) for n in range(shown.first, shown.end))
+    found = (_quote(text, lines, n, window.first) for n in range(window.first, window.end))
     return tuple(quote for quote in found if quote is not None)
 
 
-def _quote(text: str, lines: list[str], n: int, first: int) -> Quote | None:
+def _quote(text: str, lines: list[str], n: int, first: int) -> QuotableLine | None:
     whole = lines[n]
     line = whole.lstrip()
     if not line or len(whole) > MAX_QUOTE:
@@ -102,12 +102,12 @@ def _quote(text: str, lines: list[str], n: int, first: int) -> Quote | None:
         above = "".join(f"{each}\n" for each in lines[start:n])
         quoted = above + whole
         if text.find(quoted) == text.rfind(quoted):  # places that overlap count
-            return Quote(above, indent, line)
+            return QuotableLine(above, indent, line)
     return None
 
 
-def _named_line(document: TextDocument, wish: str) -> int:
-    words = set(re.findall(r"\w+", wish))
+def _named_line(document: TextDocument, request: str) -> int:
+    words = set(re.findall(r"\w+", request))
     return next(
         (n for n, line in enumerate(document.lines) if defined_name(line) in words),
         0,

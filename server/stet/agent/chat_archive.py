@@ -1,6 +1,6 @@
 """What outlives the process of conversations: their turns, what was said, what the model knows.
 
-The agent keeps by it; rows lie where `Rows` puts them, the real ones beside the proposals
+The agent keeps by it; rows lie where `ArchiveStorage` puts them, the real ones beside the proposals
 (`stet.review.store.state_store`). What is read back is taken for hostile: each row is checked whole, and
 left out with a word in the log where it does not say what it must.
 """
@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 from stet.agent.session import Session
-from stet.agent.turn import OVER, Turn, TurnState
+from stet.agent.turn import FINAL_STATES, Turn, TurnState
 from stet.agent.turn_history import Exchange, with_missing_results
 from stet.review.feedback import ModelKnowledge
 from stet.review.store.chat_rows import ChatRow, ChatRows, TurnRow
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-DIED = "Stet was ended while this turn was under way. Ask again for the rest."
+SERVER_DIED = "Stet was ended while this turn was under way. Ask again for the rest."
 MAX_EXCHANGES = 100
 MAX_CHARACTERS = 4_000_000
 """Of a chat's history, how many turns are kept, and how much they may say: the latest of it."""
 
 
-class Rows(Protocol):
+class ArchiveStorage(Protocol):
     """Where turns and chats are kept; nothing raises when the disk fails."""
 
     def keep_turn(self, row: TurnRow) -> None:
@@ -50,7 +50,7 @@ class Rows(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class SavedChats:
     """Earlier conversations.
 
     Attributes:
@@ -62,50 +62,52 @@ class Past:
     sessions: tuple[Session, ...] = ()
 
 
-class Archive:
+class ChatArchive:
     """Between the agent's values and rows."""
 
-    def __init__(self, rows: Rows | None = None) -> None:
+    def __init__(self, rows: ArchiveStorage | None = None) -> None:
         """Without rows nothing is kept: for tests, and for previews."""
         self._rows = rows
 
-    def keep_turn(self, turn: Turn) -> None:
+    def save_turn(self, turn: Turn) -> None:
         """Keep a turn as it is now; takes a fraction of a millisecond."""
         if self._rows is not None:
             self._rows.keep_turn(TurnRow(turn.id, turn.ask.chat, _to_json(asdict(turn))))
 
-    def keep_chat(
-        self, chat: str, history: Sequence[Exchange], heard: ModelKnowledge, n_carried: int = 0
+    def save_chat(
+        self, chat: str, history: Sequence[Exchange], knowledge: ModelKnowledge, n_carried: int = 0
     ) -> None:
         """Keep what a chat knows; for a worker thread, because that may be much.
 
         Args:
             chat: Its id.
             history: Its turns, oldest first.
-            heard: What its model knows of proposals and files.
+            knowledge: What its model knows of proposals and files.
             n_carried: `KnownAddresses.n_sent_characters`.
         """
         if self._rows is None:
             return
-        kept = [asdict(exchange) for exchange in _latest(history)]
-        texts = {document.uri: document.text for document in heard.shown.values()}
-        fields = _to_json({"history": kept, "upto": heard.upto, "carried": n_carried})
+        exchanges = [asdict(exchange) for exchange in _limit_history(history)]
+        texts = {document.uri: document.text for document in knowledge.shown.values()}
+        fields = _to_json({"history": exchanges, "upto": knowledge.upto, "carried": n_carried})
         self._rows.keep_chat(ChatRow(chat, fields, texts))
 
-    def load(self) -> Past:
+    def load(self) -> SavedChats:
         """Earlier conversations; a turn that was not over when its server died has failed.
 
         Takes long where there is much, and imports what checks it: for a worker thread.
         """
         if self._rows is None:
-            return Past()
-        kept = self._rows.load_chats()
-        turns = tuple(turn for row in kept.turns if (turn := _turn_of(row)) is not None)
-        sessions = tuple(one for row in kept.chats if (one := _session_of(row)) is not None)
-        return Past(turns, sessions)
+            return SavedChats()
+        saved = self._rows.load_chats()
+        turns = tuple(turn for row in saved.turns if (turn := _parse_turn(row)) is not None)
+        sessions = tuple(
+            session for row in saved.chats if (session := _parse_session(row)) is not None
+        )
+        return SavedChats(turns, sessions)
 
 
-def _latest(history: Sequence[Exchange]) -> Sequence[Exchange]:
+def _limit_history(history: Sequence[Exchange]) -> Sequence[Exchange]:
     """The end of a history that is kept."""
     left, n = MAX_CHARACTERS, 0
     for exchange in reversed(history[-MAX_EXCHANGES:]):
@@ -118,11 +120,11 @@ def _latest(history: Sequence[Exchange]) -> Sequence[Exchange]:
 
 def _to_json(value: object) -> str:
     """JSON that any reader takes: lone surrogates, which none would, become question marks."""
-    text = json.dumps(value, ensure_ascii=False, default=_plain)
+    text = json.dumps(value, ensure_ascii=False, default=_to_plain)
     return text.encode("utf-8", "replace").decode()
 
 
-def _plain(value: object) -> object:
+def _to_plain(value: object) -> object:
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, frozenset):
@@ -130,20 +132,20 @@ def _plain(value: object) -> object:
     raise TypeError(f"{value!r} can't be kept")
 
 
-def _turn_of(row: TurnRow) -> Turn | None:
+def _parse_turn(row: TurnRow) -> Turn | None:
     """The turn of a row, over; None if the row makes no sense."""
     try:
         turn = _turns().validate_json(row.fields)
     except ValueError as problem:
-        log.warning("the kept turn %r is left out: %s", row.id, _why(problem))
+        log.warning("the kept turn %r is left out: %s", row.id, _describe_problem(problem))
         return None
     if (turn.id, turn.ask.chat) != (row.id, row.chat) or not _is_id(turn.id):
         log.warning("the kept turn %r is left out: it calls itself %r", row.id, turn.id)
         return None
-    return turn if turn.state in OVER else turn.ended(TurnState.FAILED, error=DIED)
+    return turn if turn.state in FINAL_STATES else turn.ended(TurnState.FAILED, error=SERVER_DIED)
 
 
-def _session_of(row: ChatRow) -> Session | None:
+def _parse_session(row: ChatRow) -> Session | None:
     """The conversation of a row; None if the row makes no sense."""
     try:
         fields = json.loads(row.fields)
@@ -154,11 +156,11 @@ def _session_of(row: ChatRow) -> Session | None:
             replace(one, messages=tuple(with_missing_results(one.messages))) for one in history
         ]
     except (ValueError, RecursionError) as problem:
-        log.warning("what the chat %r knows is left out: %s", row.id, _why(problem))
+        log.warning("what the chat %r knows is left out: %s", row.id, _describe_problem(problem))
         return None
     upto = known.get("upto")
     upto = upto if type(upto) is int and upto >= 0 else None
-    shown = {
+    shown_texts = {
         canonical(uri): TextDocument(uri, text)
         for uri, text in row.texts.items()
         if is_tracked(uri)
@@ -166,17 +168,19 @@ def _session_of(row: ChatRow) -> Session | None:
     carried = known.get("carried")
     n_carried = carried if type(carried) is int and carried >= 0 else 0
     named = KnownAddresses(n_sent_characters=n_carried)
-    return Session(row.id, history, knowledge=ModelKnowledge(upto, shown), approved_hosts=named)
+    return Session(
+        row.id, history, knowledge=ModelKnowledge(upto, shown_texts), approved_hosts=named
+    )
 
 
-def _why(problem: Exception) -> str:
+def _describe_problem(problem: Exception) -> str:
     """What is wrong with a row, without what stands in it: its words are a conversation's."""
     from pydantic import ValidationError  # late, as below
 
     if not isinstance(problem, ValidationError):
         return type(problem).__name__
-    found = problem.errors(include_url=False, include_context=False, include_input=False)
-    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['type']}" for one in found[:3])
+    errors = problem.errors(include_url=False, include_context=False, include_input=False)
+    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['type']}" for one in errors[:3])
 
 
 def _is_id(text: str) -> bool:

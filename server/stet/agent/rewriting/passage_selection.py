@@ -2,8 +2,8 @@
 
 from bisect import bisect_left, bisect_right
 
-from stet.agent.errors import TurnFailed
-from stet.agent.rewriting.passage import Passage
+from stet.agent.rewriting.rewrite_passage import RewritePassage
+from stet.agent.turn_errors import TurnFailed
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
 from stet.workspace.redactor import Redactor
@@ -18,7 +18,7 @@ _MARGIN = 1000
 
 def passage_at(
     document: TextDocument, name: str, selected: Range, prompt: str, redactor: Redactor | None
-) -> Passage:
+) -> RewritePassage:
     """Make a passage of exactly the selected characters.
 
     It looks for secrets, which takes long in a long selection: call it in a worker thread.
@@ -41,8 +41,8 @@ def passage_at(
         secrets = [(margin + begins, margin + ends) for begins, ends in found]
         _check_secrets(document.text, (start, end), secrets, redactor)
         first, last = _outside(secrets, first, last)
-    passage = Passage.of(document, name, selected, prompt)
-    return passage.within(document.text[first:start], document.text[end:last])
+    passage = RewritePassage.of(document, name, selected, prompt)
+    return passage.with_surroundings(document.text[first:start], document.text[end:last])
 
 
 def _window(document: TextDocument, selected: Range) -> tuple[int, int]:
@@ -86,8 +86,8 @@ def _check_secrets(
             "of the secret or none of it."
         )
     inside = [text[one[0] : one[1]] for one in secrets if start <= one[0] and one[1] <= end]
-    told = redactor.redact(text[start:end]).text if inside else ""
-    if any(secret in told for secret in inside):
+    message = redactor.redact(text[start:end]).text if inside else ""
+    if any(secret in message for secret in inside):
         raise TurnFailed(
             "The selection holds a secret that can't be told from other words without what is around "
             "it. Select whole lines, or none of the secret."

@@ -11,9 +11,9 @@ from stet.agent.agent_events import (
     RoundStarted,
     TextDelta,
 )
-from stet.agent.errors import TurnFailed
-from stet.agent.refusal import check_refusal
+from stet.agent.refusal_check import check_refusal
 from stet.agent.turn import Turn
+from stet.agent.turn_errors import TurnFailed
 from stet.llm.messages import Completion, StopReason
 from stet.llm.model import Model, Request
 from stet.text.document import TextDocument
@@ -39,7 +39,7 @@ _PROSE = frozenset({"markdown", "plaintext", "latex", "restructuredtext", "org",
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class RewritePassage:
     """The selected characters of a document, and what is wanted of them.
 
     Attributes:
@@ -67,7 +67,9 @@ class Passage:
     after: str = ""
 
     @classmethod
-    def of(cls, document: TextDocument, name: str, selected: Range, prompt: str) -> "Passage":
+    def of(
+        cls, document: TextDocument, name: str, selected: Range, prompt: str
+    ) -> "RewritePassage":
         """The characters at `selected` in `document`, which the model calls `name`."""
         language = document.language_id
         if language in ("", "plaintext"):  # what an editor says that does not know either
@@ -86,7 +88,7 @@ class Passage:
             is_part_of_line=selected.start.character > 0 or goes_on,
         )
 
-    def within(self, before: str, after: str) -> "Passage":
+    def with_surroundings(self, before: str, after: str) -> "RewritePassage":
         """The same with the text that is shown before and after it."""
         return replace(self, before=before, after=after)
 
@@ -112,7 +114,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RewritePlan:
     """How a passage is rewritten: all that will be asked is known before anything is sent.
 
     Attributes:
@@ -125,7 +127,7 @@ class Plan:
     finish: Callable[[Sequence[str]], str]
 
 
-class Writer:
+class RewriteRunner:
     """Asks the model for a rewriter and keeps the turn's account of it.
 
     Attributes:
@@ -137,7 +139,7 @@ class Writer:
         self._model = model
         self._emit = emit
 
-    async def carry_out(self, plan: Plan) -> str:
+    async def run(self, plan: RewritePlan) -> str:
         """Ask all that is planned; gives the passage's new text.
 
         Raises:

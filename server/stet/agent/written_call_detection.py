@@ -47,12 +47,12 @@ _ASIDE_KEYS = frozenset({"thought", "thoughts", "reason", "reasoning", "explanat
 _KIND = re.compile(r"^(?:functions?[.:/]|default_api\.|tools?[.:/])")
 _ARGUMENT_KEYS = frozenset({"arguments", "parameters"})
 _OTHER_KEYS = frozenset({"id", "type"})
-_LEAST_KEYS = 3
+_MIN_KEYS = 3
 """How many arguments tell a tool without its name: fewer may be data that was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _AnswerPart:
     """A fenced block of an answer, or what lies between two of them.
 
     Attributes:
@@ -68,7 +68,7 @@ class _Part:
     end: int
 
 
-def written_call(text: str, tools: Tools) -> str | None:
+def find_written_call(text: str, tools: Tools) -> str | None:
     """Tell which tool an answer calls in words.
 
     A call in a fenced block counts where the answer begins or ends with it, or where it would be valid:
@@ -84,7 +84,7 @@ def written_call(text: str, tools: Tools) -> str | None:
     answer = _THOUGHTS.sub("", text[:MAX_LOOKED_AT]).strip()
     if not answer:
         return None
-    forms = _forms(tuple(sorted(tools)))
+    forms = _call_patterns(tuple(sorted(tools)))
     for part in _parts(answer):
         name = _call_in(part.text, tools, forms)
         if name is None:
@@ -96,7 +96,7 @@ def written_call(text: str, tools: Tools) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Forms:
+class _CallPatterns:
     """Patterns that know the tools' names; each captures one.
 
     Attributes:
@@ -111,10 +111,10 @@ class _Forms:
 
 
 @cache
-def _forms(names: tuple[str, ...]) -> _Forms:
+def _call_patterns(names: tuple[str, ...]) -> _CallPatterns:
     name = rf"(?:functions?[.:/]|default_api\.|tools?[.:/])?\b({'|'.join(map(re.escape, names))})\b"
     line = r"^[ \t]{0,8}"
-    return _Forms(
+    return _CallPatterns(
         re.compile(name),
         re.compile(rf'"(?:{_NAME_KEYS})"\s{{0,20}}:\s{{0,20}}"{name}"'),
         tuple(
@@ -139,7 +139,7 @@ def _forms(names: tuple[str, ...]) -> _Forms:
     )
 
 
-def _parts(answer: str) -> Iterator[_Part]:
+def _parts(answer: str) -> Iterator[_AnswerPart]:
     """An answer in its order, cut at its fences; a fence that is not closed goes on to the end."""
     lines: list[str] = []
     fence, start, at = "", 0, 0
@@ -150,12 +150,12 @@ def _parts(answer: str) -> Iterator[_Part]:
             lines.append(line)
             continue
         end = at if fence else at - len(line)
-        yield _Part("".join(lines), bool(fence), start, end)
+        yield _AnswerPart("".join(lines), bool(fence), start, end)
         fence, start, lines = ("" if fence else found[1]), end, []
-    yield _Part("".join(lines), bool(fence), start, at)
+    yield _AnswerPart("".join(lines), bool(fence), start, at)
 
 
-def _call_in(text: str, tools: Tools, forms: _Forms) -> str | None:
+def _call_in(text: str, tools: Tools, forms: _CallPatterns) -> str | None:
     """The tool that a part of an answer calls; None if it calls none of these."""
     for form in forms.lines:
         if found := form.search(text):
@@ -215,7 +215,7 @@ def _flat_call(found: object, tools: Tools) -> str | None:
 
 def _by_arguments(found: object, tools: Tools) -> str | None:
     """The one tool whose arguments an object holds."""
-    if not isinstance(found, dict) or len(found) < _LEAST_KEYS:
+    if not isinstance(found, dict) or len(found) < _MIN_KEYS:
         return None
     fitting = [name for name, arguments in tools.items() if found.keys() <= arguments]
     return fitting[0] if len(fitting) == 1 else None

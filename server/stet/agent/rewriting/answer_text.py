@@ -6,9 +6,9 @@ than the new text: a model that explains itself, asks back or refuses must not e
 
 import re
 
-from stet.agent.errors import TurnFailed
-from stet.agent.rewriting.own_part import own_part, repeats_a_side
-from stet.agent.rewriting.passage import Passage
+from stet.agent.rewriting.replacement_text import extract_replacement, repeats_surroundings
+from stet.agent.rewriting.rewrite_passage import RewritePassage
+from stet.agent.turn_errors import TurnFailed
 from stet.text.lines import line_end, line_ends, without_end
 from stet.text.reindent import adopt_known_line_ends
 
@@ -45,7 +45,7 @@ _LEAST_SHARE = 20
 """It has at least one character for so many of the selection."""
 
 
-def new_text(answer: str, passage: Passage, mark: str) -> str:
+def new_text(answer: str, passage: RewritePassage, mark: str) -> str:
     """Read the new text of `passage` out of an answer, with the file's line ends.
 
     Args:
@@ -58,13 +58,13 @@ def new_text(answer: str, passage: Passage, mark: str) -> str:
     """
     answer = answer.replace("\r\n", "\n")
     if _ANY_FENCE.search(answer):
-        text = own_part(_fenced(answer, passage), passage, mark)
+        text = extract_replacement(_text_in_fence(answer, passage), passage, mark)
     else:
-        text = _bare(answer, passage, mark)
-    return _as_in_file(text, passage)
+        text = _text_without_fence(answer, passage, mark)
+    return _with_file_line_ends(text, passage)
 
 
-def _fenced(answer: str, passage: Passage) -> str:
+def _text_in_fence(answer: str, passage: RewritePassage) -> str:
     blocks = _FENCE.findall(answer)
     rest, own = _FENCE.sub("", answer), re.match(r"\s*(`{3,})", passage.text)
     # A selection that is a fenced block itself may have come back without a fence around it.
@@ -83,15 +83,15 @@ def _fenced(answer: str, passage: Passage) -> str:
     return str(blocks[0][1])
 
 
-def _bare(answer: str, passage: Passage, mark: str) -> str:
+def _text_without_fence(answer: str, passage: RewritePassage, mark: str) -> str:
     """Take an answer without a fence as the new text, if it can be nothing else."""
-    text = own_part(answer.strip("\n"), passage, mark)
+    text = extract_replacement(answer.strip("\n"), passage, mark)
     # Chat templates put blanks around an answer.
     text = text if passage.text[:1].isspace() else text.lstrip()
     text = text if passage.text[-1:].isspace() else text.rstrip()
     new, old = text.strip(), passage.text.replace("\r\n", "\n").replace("\r", "\n").strip()
     is_other_code = not passage.is_prose and "\n" in old and not _has_words_of(new, old)
-    is_unclear = _has_other_shape(new, old) or repeats_a_side(new, passage)
+    is_unclear = _has_other_shape(new, old) or repeats_surroundings(new, passage)
     if not new or is_other_code or is_unclear or _may_be_talk(new, old):
         raise TurnFailed(
             "The model answered with no fenced block, and it can't be told whether what it said is "
@@ -131,7 +131,7 @@ def _is_quoted(text: str) -> bool:
     return len(text) > 1 and text[0] in _OPENING_QUOTES and text[-1] in _CLOSING_QUOTES
 
 
-def _as_in_file(text: str, passage: Passage) -> str:
+def _with_file_line_ends(text: str, passage: RewritePassage) -> str:
     """Give `text` the line ends of the file, and a last one only where the passage has one."""
     end = line_end(passage.text)
     body = text.removesuffix("\n")

@@ -2,24 +2,24 @@
 
 from dataclasses import replace
 
-from stet.agent.errors import TurnFailed
 from stet.agent.loop import run_turn
 from stet.agent.prompts import prompt
-from stet.agent.small.examples import question, worked_example
-from stet.agent.small.led import LedModel, in_lines
-from stet.agent.small.quotes import window
+from stet.agent.small.grammar_model import GrammarConstrainedModel, to_plain_messages
+from stet.agent.small.quotable_lines import window
+from stet.agent.small.worked_example import question, worked_example
 from stet.agent.toolbox import Toolbox
 from stet.agent.turn import Ask, Mode, Turn
+from stet.agent.turn_errors import TurnFailed
 from stet.agent.turn_services import TurnServices, no_compaction, no_early_compaction
 from stet.llm.messages import Message
 from stet.text.document import TextDocument
 from stet.text.lines import without_end
 from stet.tools.tool_context import ToolContext
 
-TOOLS = frozenset({"read_file", "edit_file", "done"})
+SMALL_TOOLS = frozenset({"read_file", "edit_file", "done"})
 MAX_FILES = 4
 """Files it may choose from: the one the user is in, and others that are in sight."""
-MAX_WISH = 1000
+MAX_REQUEST = 1000
 """Characters of a question that fit beside the example, a file and the answers."""
 
 
@@ -33,52 +33,52 @@ async def run_small(turn: Turn, services: TurnServices) -> Turn:
         ModelError: If the model can't be asked.
     """
     ctx, ask = services.toolbox.ctx, turn.ask
-    if len(ask.prompt) > MAX_WISH:
+    if len(ask.prompt) > MAX_REQUEST:
         raise TurnFailed(
             f"The question has {len(ask.prompt)} characters; the embedded model takes at most "
-            f"{MAX_WISH}. Ask in fewer words, or configure a larger model."
+            f"{MAX_REQUEST}. Ask in fewer words, or configure a larger model."
         )
     files = _files(ctx)
     services = replace(services, compact=no_compaction, compact_early=no_early_compaction)
     if ask.mode is Mode.ASK:
         services = replace(services, toolbox=Toolbox((), ctx))
-        return await run_turn(turn, _answering(ask, files), services)
+        return await run_turn(turn, _answer_messages(ask, files), services)
     if not files:
         raise TurnFailed("The embedded model can only change a file that is open: open it first.")
-    tools = tuple(tool for tool in services.toolbox.tools if tool.name in TOOLS)
+    tools = tuple(tool for tool in services.toolbox.tools if tool.name in SMALL_TOOLS)
     services = replace(
         services,
-        model=LedModel(services.model, ctx, files, _line(ask), ask.prompt),
+        model=GrammarConstrainedModel(services.model, ctx, files, _line(ask), ask.prompt),
         toolbox=Toolbox(tools, ctx),
     )
-    return await run_turn(turn, _editing(ask, files), services)
+    return await run_turn(turn, _edit_messages(ask, files), services)
 
 
 def preview_small(ask: Ask, ctx: ToolContext) -> list[tuple[str, str]]:
     """Role and text of each message that a turn would send first."""
     files = _files(ctx)
     if ask.mode is Mode.ASK:
-        messages = _answering(ask, files)
+        messages = _answer_messages(ask, files)
     else:
-        messages = list(in_lines(_editing(ask, files))) if files else []
+        messages = list(to_plain_messages(_edit_messages(ask, files))) if files else []
     return [(message.role, message.content) for message in messages]
 
 
-def _editing(ask: Ask, files: dict[str, TextDocument]) -> list[Message]:
+def _edit_messages(ask: Ask, files: dict[str, TextDocument]) -> list[Message]:
     """What is said first where something is to be changed."""
     system = Message("system", prompt("small"))
     return [system, *worked_example(), Message("user", question(next(iter(files)), ask.prompt))]
 
 
-def _answering(ask: Ask, files: dict[str, TextDocument]) -> list[Message]:
+def _answer_messages(ask: Ask, files: dict[str, TextDocument]) -> list[Message]:
     """What is said where only words are wanted: the file comes with the question."""
-    told = ask.prompt
+    question_text = ask.prompt
     for name, document in list(files.items())[:1]:
         shown = window(document, _line(ask), ask.prompt)
         lines = document.lines[shown.first : shown.end]
         text = "".join(f"{without_end(line)}\n" for line in lines)
-        told = f"File: {name}\n<file>\n{text}</file>\n{ask.prompt}"
-    return [Message("system", prompt("small_ask")), Message("user", told)]
+        question_text = f"File: {name}\n<file>\n{text}</file>\n{ask.prompt}"
+    return [Message("system", prompt("small_ask")), Message("user", question_text)]
 
 
 def _files(ctx: ToolContext) -> dict[str, TextDocument]:

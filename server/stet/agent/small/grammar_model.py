@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from stet.agent.small.examples import PROPOSED, asked_in
-from stet.agent.small.form import Calls, grammar, parse, render
-from stet.agent.small.quotes import Window, quotes, window
+from stet.agent.small.call_grammar import AllowedCalls, grammar, parse, render
+from stet.agent.small.quotable_lines import LineWindow, find_quotes, window
+from stet.agent.small.worked_example import PROPOSED, extract_request
 from stet.llm.messages import Completion, Message, StopReason
 from stet.llm.model import Model, Request, Sink, ignore
 from stet.llm.model_wrapper import ModelWrapper
@@ -18,11 +18,11 @@ from stet.tools.tool_context import ToolContext
 
 _NUMBER = re.compile(r"^ *(?:[0-9]{1,9}|[a-z][0-9]{1,9}\+)\t", re.MULTILINE)
 
-_PROPOSED = "Proposed "
+_PROPOSED_PREFIX = "Proposed "
 """How `edit_file` begins when it has proposed something."""
 
 
-class LedModel(ModelWrapper):
+class GrammarConstrainedModel(ModelWrapper):
     """Asks a model in short words, under a grammar of calls.
 
     Args:
@@ -30,7 +30,7 @@ class LedModel(ModelWrapper):
         ctx: Of the turn: what has been read and proposed stands there.
         files: What it may read, by the name that it knows.
         line: The first line that the user has selected in the first of them, 0-based, if any is.
-        wish: What the user asks.
+        request_text: What the user asks.
     """
 
     def __init__(
@@ -39,13 +39,13 @@ class LedModel(ModelWrapper):
         ctx: ToolContext,
         files: Mapping[str, TextDocument],
         line: int | None,
-        wish: str,
+        request_text: str,
     ) -> None:
         super().__init__(inner)
         self._ctx = ctx
         self._files = files
         self._line = line
-        self._wish = wish
+        self._request = request_text
 
     async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:  # noqa: ARG002  it says nothing
         """Ask for one call; see `Model.complete`. The tools of the request say which may be called.
@@ -53,17 +53,20 @@ class LedModel(ModelWrapper):
         Raises:
             ModelError: As the inner model does.
         """
-        allowed = self._calls({tool.name for tool in request.tools}, request.messages)
-        asked = replace(
-            request, messages=tuple(in_lines(request.messages)), tools=(), grammar=grammar(allowed)
+        allowed = self._allowed_calls({tool.name for tool in request.tools}, request.messages)
+        grammar_request = replace(
+            request,
+            messages=tuple(to_plain_messages(request.messages)),
+            tools=(),
+            grammar=grammar(allowed),
         )
-        answered = await self.inner.complete(asked, ignore, on_wait)
+        answered = await self.inner.complete(grammar_request, ignore, on_wait)
         call = parse(answered.text, self._summary())
         if call is None:
             return replace(answered, text="")
         return replace(answered, text="", tool_calls=(call,), stop_reason=StopReason.TOOL_CALLS)
 
-    def _calls(self, tools: set[str], messages: Sequence[Message]) -> Calls:
+    def _allowed_calls(self, tools: set[str], messages: Sequence[Message]) -> AllowedCalls:
         """What may be called now: what is on offer, of what is there. No file is read twice."""
         # A line with a secret or a control token can't be quoted: the grammar would tell it.
         redact = self._ctx.workspace.redactor.redact
@@ -78,21 +81,21 @@ class LedModel(ModelWrapper):
         editable = {
             name: [
                 quote
-                for quote in quotes(shown)
+                for quote in find_quotes(shown)
                 if (name, quote.text) not in quoted and may_be_told(quote.text)
             ]
             for name, shown in windows.items()
             if name in read
         }
-        return Calls(
+        return AllowedCalls(
             readable if "read_file" in tools else {}, editable if "edit_file" in tools else {}
         )
 
-    def _window(self, name: str) -> Window:
+    def _window(self, name: str) -> LineWindow:
         document = self._files[name]
         is_first = name == next(iter(self._files))
         latest = self._ctx.last_shown(document.uri) or document
-        return window(latest, self._line if is_first else None, self._wish)
+        return window(latest, self._line if is_first else None, self._request)
 
     def _summary(self) -> str:
         """What came of the turn, for the user: so small a model can't be trusted to say it."""
@@ -103,39 +106,39 @@ class LedModel(ModelWrapper):
         return f"Proposed {n_hunks} hunk{'s' if n_hunks != 1 else ''}: check whether that is meant."
 
 
-def in_lines(messages: Sequence[Message]) -> Iterator[Message]:
+def to_plain_messages(messages: Sequence[Message]) -> Iterator[Message]:
     """A conversation with calls and results as text, user and assistant in turns.
 
     Files stand there without line numbers, and behind each what the user has said: a small model
     follows what it has read last.
     """
     names = {call.id: call.name for one in messages for call in one.tool_calls}
-    wish = ""
-    said: list[str] = []
+    request = ""
+    user_parts: list[str] = []
     for message in messages:
         if message.role == "user":
-            wish = asked_in(message.content)
-            said.append(message.content)
+            request = extract_request(message.content)
+            user_parts.append(message.content)
         elif message.role == "tool":
-            said.append(_result(message.content, names.get(message.tool_call_id), wish))
+            user_parts.append(_result(message.content, names.get(message.tool_call_id), request))
         else:
-            if said:
-                yield Message("user", "\n".join(said))
-                said.clear()
+            if user_parts:
+                yield Message("user", "\n".join(user_parts))
+                user_parts.clear()
             calls = "".join(map(render, message.tool_calls))
             yield replace(message, content=message.content + calls, tool_calls=())
-    if said:
-        yield Message("user", "\n".join(said))
+    if user_parts:
+        yield Message("user", "\n".join(user_parts))
 
 
-def _result(text: str, name: str | None, wish: str) -> str:
+def _result(text: str, name: str | None, request: str) -> str:
     """What a call gave, in as few words as the example has."""
-    behind = ""
+    suffix = ""
     if name == "read_file":
-        text, behind = _NUMBER.sub("", text), f"\n{wish}"
-    elif text.startswith(_PROPOSED):
+        text, suffix = _NUMBER.sub("", text), f"\n{request}"
+    elif text.startswith(_PROPOSED_PREFIX):
         text = PROPOSED
-    return f"<tool_result>\n{escape_tags(text)}</tool_result>{behind}"
+    return f"<tool_result>\n{escape_tags(text)}</tool_result>{suffix}"
 
 
 def _quoted(messages: Sequence[Message]) -> Iterator[tuple[object, object]]:

@@ -13,12 +13,12 @@ from stet.workspace.uris import canonical, path_of
 from stet.workspace.workspace import Workspace
 
 
-def linked_with(uri: str | None, graph: LinkGraph | None) -> tuple[str, ...]:
+def linked_files(uri: str | None, graph: LinkGraph | None) -> tuple[str, ...]:
     """The files that the scope `linked` adds to the one at `uri`: one step, in both directions."""
     return () if uri is None or graph is None else graph.neighbours(uri, 1)
 
 
-def rules_for(
+def create_turn_rules(
     ask: Ask,
     workspace: Workspace,
     shown: Mapping[str, TextDocument],

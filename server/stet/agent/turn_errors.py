@@ -9,7 +9,7 @@ TurnStopped
 INSTALL_AGAIN = "Install `stet-lsp` again where Stet is installed."
 
 
-def told_of(bug: Exception) -> str:
+def describe_bug(bug: Exception) -> str:
     """What the user is told of a fault inside: one of the installation they can mend themselves."""
     if isinstance(bug, ImportError):
         return f"A package that Stet needs can't be used ({bug}). {INSTALL_AGAIN}"
@@ -24,7 +24,7 @@ class LimitReached(TurnStopped):
     """A limit of the user's ends the turn."""
 
 
-class Declined(TurnStopped):
+class SendingDeclined(TurnStopped):
     """The user did not want it."""
 
 
