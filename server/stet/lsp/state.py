@@ -10,7 +10,7 @@ from stet.agent.agent import Agent
 from stet.agent.agent_events import AgentEvent
 from stet.agent.chat_archive import ChatArchive
 from stet.agent.turn_runner import TurnExecutor
-from stet.bridges.opencode.bridge import OpenCodeBridge
+from stet.bridges.opencode.opencode_bridge import OpenCodeBridge
 from stet.index.search.index_service import IndexService
 from stet.lsp.block_import import BlockImport
 from stet.lsp.capabilities import ClientCapabilities
@@ -161,7 +161,7 @@ class ServerState:
         self.opencode = OpenCodeBridge(
             self.workspace, self.system, self.server.tasks.start, self._warn
         )
-        self.workspace.activity.moved = self.opencode.moved
+        self.workspace.activity.moved = self.opencode.focus_changed
         self.startup.taken_over = self.opencode.settings_changed
 
     async def close(self) -> None:

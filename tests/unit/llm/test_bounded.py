@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
-from stet.bridges.opencode import wire
-from stet.bridges.opencode.address import Address
-from stet.bridges.opencode.connection import Connection
-from stet.bridges.opencode.errors import OpenCodeError
+from stet.bridges.opencode import opencode_schema
+from stet.bridges.opencode.opencode_address import OpenCodeAddress
+from stet.bridges.opencode.opencode_connection import OpenCodeConnection
+from stet.bridges.opencode.opencode_errors import OpenCodeError
 from stet.llm import bounded_client as bounded
 from stet.llm import transport
 from stet.llm.bounded_client import ERROR_BYTES, WHOLE_BYTES
@@ -180,11 +180,11 @@ async def search_api(server: WebServer) -> None:
 
 
 async def opencode(server: WebServer) -> None:
-    connection = Connection(
-        Address(server.url("").rstrip("/"), "u", "", "PASSWORD", is_loopback=True)
+    connection = OpenCodeConnection(
+        OpenCodeAddress(server.url("").rstrip("/"), "u", "", "PASSWORD", is_loopback=True)
     )
     with pytest.raises(OpenCodeError):
-        await connection.ask("GET", "/session", wire.SESSIONS)
+        await connection.request("GET", "/session", opencode_schema.SESSIONS)
     await connection.close()
 
 

@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from stet.bridges.opencode import wire
-from stet.bridges.opencode.address import Address
-from stet.bridges.opencode.connection import Connection
+from stet.bridges.opencode import opencode_schema
+from stet.bridges.opencode.opencode_address import OpenCodeAddress
+from stet.bridges.opencode.opencode_connection import OpenCodeConnection
 from stet.llm.embeddings import embed
 from stet.llm.errors import ModelError
 from stet.llm.local_servers import find_local_servers
@@ -64,11 +64,11 @@ async def search_api(server: WebServer) -> object:
 
 async def opencode(server: WebServer) -> object:
     """The sessions of an OpenCode server."""
-    connection = Connection(
-        Address(server.url("").rstrip("/"), "u", "", "PASSWORD", is_loopback=True)
+    connection = OpenCodeConnection(
+        OpenCodeAddress(server.url("").rstrip("/"), "u", "", "PASSWORD", is_loopback=True)
     )
     try:
-        sessions = await connection.ask("GET", "/session", wire.SESSIONS)
+        sessions = await connection.request("GET", "/session", opencode_schema.SESSIONS)
         return len(sessions)
     finally:
         await connection.close()

@@ -11,8 +11,8 @@ from stet.agent.rewriting.answer_text import new_text
 from stet.agent.rewriting.prose import plan
 from stet.agent.rewriting.rewrite_passage import RewritePassage
 from stet.agent.turn_errors import TurnFailed
-from stet.bridges.opencode.look import Seen, Selected
-from stet.bridges.opencode.reminder import reminder
+from stet.bridges.opencode.context_template import render_context
+from stet.bridges.opencode.session_context import SelectedText, SessionContext
 from stet.context.context_tags import escape_tags
 from stet.index.build_files import read_build
 from stet.index.front_matter import aliases_in
@@ -32,7 +32,7 @@ _FIRST = Range(Position(0, 0), Position(1, 0))
 
 
 def told_to_opencode(text: str) -> str:
-    return reminder(Seen(("a.md",), selected=Selected("a.md", (text,))))
+    return render_context(SessionContext(("a.md",), selected=SelectedText("a.md", (text,))))
 
 
 def of_scripts(text: str) -> object:

@@ -159,7 +159,7 @@ def status(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
         "why": choice.why if choice else state.startup.why_no_model,
         "notPersisted": state.store.not_persisted or None,
         "index": state.index_view.shape(),
-        "bridges": {"opencode": state.opencode.shape()},
+        "bridges": {"opencode": state.opencode.to_json()},
         "turns": [turn.id for turn in state.agent.turns() if turn.state not in FINAL_STATES],
         "pending": sum(hunk.state is HunkState.PENDING for hunk in hunks),
         "conflicts": sum(hunk.state is HunkState.CONFLICT for hunk in hunks),

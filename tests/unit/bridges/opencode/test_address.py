@@ -2,7 +2,7 @@
 
 import pytest
 
-from stet.bridges.opencode.address import Address, BadSetting, address_of
+from stet.bridges.opencode.opencode_address import InvalidSetting, OpenCodeAddress, resolve_address
 from stet.settings.values import OpenCodeSettings
 
 LOCAL = "http://127.0.0.1:4096"
@@ -14,7 +14,7 @@ def settings(url: str = LOCAL, **more: object) -> OpenCodeSettings:
 
 @pytest.mark.parametrize("given", [settings(""), settings(" "), settings(enabled=False)])
 def test_without_an_address_or_when_switched_off_there_is_none(given: OpenCodeSettings) -> None:
-    assert address_of(given, {"OPENCODE_SERVER_PASSWORD": "p"}) is None
+    assert resolve_address(given, {"OPENCODE_SERVER_PASSWORD": "p"}) is None
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_without_an_address_or_when_switched_off_there_is_none(given: OpenCodeSe
     ],
 )
 def test_http_on_this_machine_and_https_elsewhere_are_taken(url: str, *, is_loopback: bool) -> None:
-    assert address_of(settings(f"{url}/"), {}) == Address(
+    assert resolve_address(settings(f"{url}/"), {}) == OpenCodeAddress(
         url, "opencode", "", "OPENCODE_SERVER_PASSWORD", is_loopback
     )
 
@@ -52,16 +52,16 @@ def test_http_on_this_machine_and_https_elsewhere_are_taken(url: str, *, is_loop
     ],
 )
 def test_anything_else_is_refused_and_said_without_repeating_it(url: str, why: str) -> None:
-    with pytest.raises(BadSetting) as refused:
-        address_of(settings(url), {})
+    with pytest.raises(InvalidSetting) as refused:
+        resolve_address(settings(url), {})
     assert str(refused.value).startswith(f"bridges.opencode.url {why}")
     assert "secret" not in str(refused.value)
 
 
 def test_the_password_comes_from_the_named_variable_or_from_opencodes_own() -> None:
     environ = {"OPENCODE_SERVER_PASSWORD": "own", "MINE": "mine"}
-    default = address_of(settings(), environ)
-    named = address_of(settings(password_env="MINE", username="me"), environ)
+    default = resolve_address(settings(), environ)
+    named = resolve_address(settings(password_env="MINE", username="me"), environ)
     assert default is not None
     assert named is not None
     assert (default.username, default.password) == ("opencode", "own")
@@ -78,5 +78,5 @@ def test_the_password_comes_from_the_named_variable_or_from_opencodes_own() -> N
     ],
 )
 def test_what_can_not_be_followed_is_said(given: OpenCodeSettings, why: str) -> None:
-    with pytest.raises(BadSetting, match=why):
-        address_of(given, {})
+    with pytest.raises(InvalidSetting, match=why):
+        resolve_address(given, {})

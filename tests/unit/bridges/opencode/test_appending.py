@@ -2,20 +2,25 @@
 
 import pytest
 
-from stet.bridges.opencode.address import Address
-from stet.bridges.opencode.appending import SECONDS_BETWEEN, Appending
-from stet.bridges.opencode.connection import Connection
-from stet.bridges.opencode.errors import Busy, NotOpenCode, Stopped, Unreachable
-from stet.bridges.opencode.probe import keeper_of
-from stet.bridges.opencode.replacing import Replacing
-from stet.bridges.opencode.wish import Wish
+from stet.bridges.opencode.append_client import SECONDS_BETWEEN, AppendClient
+from stet.bridges.opencode.client_selection import create_part_client
+from stet.bridges.opencode.context_part import ContextPart
+from stet.bridges.opencode.opencode_address import OpenCodeAddress
+from stet.bridges.opencode.opencode_connection import OpenCodeConnection
+from stet.bridges.opencode.opencode_errors import (
+    NotOpenCode,
+    OpenCodeUnreachable,
+    SessionBusy,
+    SessionStopped,
+)
+from stet.bridges.opencode.replace_client import ReplaceClient
 from tests.support.fake_opencode import FakeOpenCode
 
 WS = ("/ws",)
 
 
-def connect(server: FakeOpenCode) -> Connection:
-    return Connection(Address(server.url(""), "opencode", "", "", is_loopback=True))
+def connect(server: FakeOpenCode) -> OpenCodeConnection:
+    return OpenCodeConnection(OpenCodeAddress(server.url(""), "opencode", "", "", is_loopback=True))
 
 
 async def test_a_session_that_refuses_a_message_is_sent_no_other() -> None:
@@ -23,11 +28,11 @@ async def test_a_session_that_refuses_a_message_is_sent_no_other() -> None:
         server.is_newer = True
         server.session("/ws")
         connection = connect(server)
-        keeper = Appending(connection, lambda: 0.0)
+        keeper = AppendClient(connection, lambda: 0.0)
         server.fault = lambda asked: (400, {}) if asked.method == "POST" else None
         for text in ("one", "two", "two"):
-            with pytest.raises(Stopped):
-                await keeper.keep(Wish(text, WS))
+            with pytest.raises(SessionStopped):
+                await keeper.update(ContextPart(text, WS))
         assert server.writes() == ["POST"]
         await connection.close()
 
@@ -38,17 +43,17 @@ async def test_what_changes_is_appended_with_a_word_that_it_replaces_what_came_b
         server.is_newer = True
         session = server.session("/ws")
         connection = connect(server)
-        keeper = Appending(connection, lambda: now)
-        wish = Wish("<system-reminder>\none\n</system-reminder>", WS)
-        await keeper.keep(wish)
-        await keeper.keep(wish)
-        with pytest.raises(Busy):
-            await keeper.keep(Wish("<system-reminder>\ntwo\n</system-reminder>", WS))
+        keeper = AppendClient(connection, lambda: now)
+        wish = ContextPart("<system-reminder>\none\n</system-reminder>", WS)
+        await keeper.update(wish)
+        await keeper.update(wish)
+        with pytest.raises(SessionBusy):
+            await keeper.update(ContextPart("<system-reminder>\ntwo\n</system-reminder>", WS))
         now = SECONDS_BETWEEN
-        await keeper.keep(Wish("<system-reminder>\ntwo\n</system-reminder>", WS))
+        await keeper.update(ContextPart("<system-reminder>\ntwo\n</system-reminder>", WS))
         now *= 2
-        await keeper.keep(Wish("", WS, pinned=session))
-        await keeper.leave()
+        await keeper.update(ContextPart("", WS, pinned=session))
+        await keeper.release()
         await connection.close()
     assert [text for text, _ in server.parts(session)] == [
         "<system-reminder>\none\n</system-reminder>",
@@ -63,19 +68,23 @@ async def test_without_a_session_nothing_is_appended() -> None:
     async with FakeOpenCode() as server:
         server.is_newer = True
         connection = connect(server)
-        keeper = Appending(connection, lambda: 0.0)
-        for wish in (Wish("one", WS), Wish("one", ()), Wish("one", WS, pinned="ses_gone")):
-            await keeper.keep(wish)
+        keeper = AppendClient(connection, lambda: 0.0)
+        for wish in (
+            ContextPart("one", WS),
+            ContextPart("one", ()),
+            ContextPart("one", WS, pinned="ses_gone"),
+        ):
+            await keeper.update(wish)
         await connection.close()
     assert server.writes() == []
 
 
-@pytest.mark.parametrize(("is_newer", "kind"), [(False, Replacing), (True, Appending)])
+@pytest.mark.parametrize(("is_newer", "kind"), [(False, ReplaceClient), (True, AppendClient)])
 async def test_the_api_is_told_by_what_is_healthy(*, is_newer: bool, kind: type) -> None:
     async with FakeOpenCode() as server:
         server.is_newer = is_newer
         connection = connect(server)
-        assert isinstance(await keeper_of(connection, lambda: 0.0), kind)
+        assert isinstance(await create_part_client(connection, lambda: 0.0), kind)
         await connection.close()
 
 
@@ -84,15 +93,17 @@ async def test_a_page_where_the_health_should_be_is_no_health() -> None:
         server.fault = lambda asked: (200, "<html>") if "global" in asked.path else None
         server.is_newer = True
         connection = connect(server)
-        assert isinstance(await keeper_of(connection, lambda: 0.0), Appending)
+        assert isinstance(await create_part_client(connection, lambda: 0.0), AppendClient)
         server.fault = lambda _: (404, {})
         with pytest.raises(NotOpenCode, match="no OpenCode server that Stet knows"):
-            await keeper_of(connection, lambda: 0.0)
+            await create_part_client(connection, lambda: 0.0)
         await connection.close()
 
 
 async def test_where_nothing_listens_that_is_said() -> None:
-    connection = Connection(Address("http://127.0.0.1:1", "opencode", "", "", is_loopback=True))
-    with pytest.raises(Unreachable, match="onnect"):
-        await keeper_of(connection, lambda: 0.0)
+    connection = OpenCodeConnection(
+        OpenCodeAddress("http://127.0.0.1:1", "opencode", "", "", is_loopback=True)
+    )
+    with pytest.raises(OpenCodeUnreachable, match="onnect"):
+        await create_part_client(connection, lambda: 0.0)
     await connection.close()

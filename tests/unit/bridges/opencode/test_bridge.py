@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 
-from stet.bridges.opencode import bridge as module
-from stet.bridges.opencode.bridge import OpenCodeBridge
+from stet.bridges.opencode import opencode_bridge as module
+from stet.bridges.opencode.opencode_bridge import OpenCodeBridge
 from stet.lsp.tasks import Tasks
 from stet.settings.values import BridgeSettings, OpenCodeSettings, Settings
 from stet.system.memory_system import MemorySystem
@@ -35,7 +35,7 @@ class Editor:
         self.tasks = Tasks()
         self.warnings: list[str] = []
         self.bridge = OpenCodeBridge(self.world, system, self.tasks.start, self.warnings.append)
-        self.world.activity.moved = self.bridge.moved
+        self.world.activity.moved = self.bridge.focus_changed
         for uri in (A, B):
             open_document(self.world, uri, "one\ntwo\n")
 
@@ -170,8 +170,8 @@ async def test_a_server_that_wants_another_password_is_said_once_with_what_to_do
 async def test_what_the_user_does_has_a_server_tried_again_at_once(
     editor: Editor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "LEAST_WAIT", 3600.0)
-    monkeypatch.setattr(module, "MOST_AWAY", 3600.0)
+    monkeypatch.setattr(module, "MIN_WAIT", 3600.0)
+    monkeypatch.setattr(module, "MAX_WAIT_AWAY", 3600.0)
     async with FakeOpenCode() as server:
         session = server.session("/ws")
         server.loses = lambda _: True
@@ -223,15 +223,15 @@ async def test_a_setting_that_can_not_be_followed_is_said_once(editor: Editor) -
 async def test_a_session_that_refuses_all_is_said_once_and_left_alone(
     editor: Editor, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert editor.bridge.shape() == {"state": "off", "why": ""}
+    assert editor.bridge.to_json() == {"state": "off", "why": ""}
     async with FakeOpenCode() as server:
         editor.set(server)
         await editor.rest()
-        assert editor.bridge.shape()["state"] == "no session"
+        assert editor.bridge.to_json()["state"] == "no session"
         session = server.session("/ws")
         editor.world.activity.focus(A)
         await editor.rest()
-        assert editor.bridge.shape() == {"state": "told", "why": ""}
+        assert editor.bridge.to_json() == {"state": "told", "why": ""}
         server.fault = lambda asked: (400, {}) if asked.method == "PATCH" else None
         editor.world.activity.focus(B)
         await editor.rest()  # nothing is tried again by itself
@@ -239,7 +239,7 @@ async def test_a_session_that_refuses_all_is_said_once_and_left_alone(
         editor.world.activity.focus(A)
         await editor.rest()
         assert len(server.writes()) == n_writes == 3
-        shape = editor.bridge.shape()
+        shape = editor.bridge.to_json()
         assert shape["state"] == "stopped"
         assert session in shape["why"]
         server.fault = lambda _: None
@@ -247,7 +247,7 @@ async def test_a_session_that_refuses_all_is_said_once_and_left_alone(
         editor.world.activity.focus(B)
         await editor.rest()
         assert server.parts(other) == [(text("b.py", "a.py"), True)]
-        assert editor.bridge.shape() == {"state": "told", "why": ""}
+        assert editor.bridge.to_json() == {"state": "told", "why": ""}
     [said] = [record.message for record in caplog.records if record.levelno >= logging.WARNING]
     assert said.endswith("begin another, or start OpenCode anew")
 

@@ -9,10 +9,10 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from stet.bridges.opencode import wire
-from stet.bridges.opencode.address import Address
-from stet.bridges.opencode.connection import APPENDING, REPLACING, Connection
-from stet.bridges.opencode.errors import NotOpenCode, Refused, Unreachable
+from stet.bridges.opencode import opencode_schema
+from stet.bridges.opencode.opencode_address import OpenCodeAddress
+from stet.bridges.opencode.opencode_connection import APPENDING, REPLACING, OpenCodeConnection
+from stet.bridges.opencode.opencode_errors import NotOpenCode, OpenCodeRefused, OpenCodeUnreachable
 from tests.support.fake_opencode import FakeOpenCode
 
 PASSWORD = "a-password-91c4"
@@ -21,9 +21,9 @@ BODY = {"parts": [{"type": "text", "text": "what is selected"}]}
 OTHERS_UID = 65534
 
 
-def connect(url: str, uid: int | None = None) -> Connection:
-    address = Address(url, "opencode", PASSWORD, "THE_PASSWORD", is_loopback=True)
-    return Connection(address, uid)
+def connect(url: str, uid: int | None = None) -> OpenCodeConnection:
+    address = OpenCodeAddress(url, "opencode", PASSWORD, "THE_PASSWORD", is_loopback=True)
+    return OpenCodeConnection(address, uid)
 
 
 @pytest_asyncio.fixture
@@ -35,15 +35,17 @@ async def server() -> AsyncIterator[FakeOpenCode]:
 
 
 @pytest_asyncio.fixture
-async def connection(server: FakeOpenCode) -> AsyncIterator[Connection]:
+async def connection(server: FakeOpenCode) -> AsyncIterator[OpenCodeConnection]:
     connection = connect(server.url(""))
     yield connection
     await connection.close()
 
 
-async def post(connection: Connection) -> None:
+async def post(connection: OpenCodeConnection) -> None:
     path = "/session/ses_1/message"
-    await connection.ask("POST", path, wire.NOTHING, query={"directory": "/ws"}, body=BODY)
+    await connection.request(
+        "POST", path, opencode_schema.NOTHING, query={"directory": "/ws"}, body=BODY
+    )
 
 
 def sent(server: FakeOpenCode) -> list[tuple[str, str, bool, bool]]:
@@ -60,7 +62,7 @@ def sent(server: FakeOpenCode) -> list[tuple[str, str, bool, bool]]:
 
 
 async def test_the_password_and_the_text_are_sent_once_the_server_has_said_what_it_is(
-    server: FakeOpenCode, connection: Connection
+    server: FakeOpenCode, connection: OpenCodeConnection
 ) -> None:
     for _ in range(2):
         await post(connection)
@@ -75,7 +77,7 @@ async def test_the_password_and_the_text_are_sent_once_the_server_has_said_what_
 
 
 async def test_a_server_that_asks_for_no_password_is_sent_none(
-    server: FakeOpenCode, connection: Connection
+    server: FakeOpenCode, connection: OpenCodeConnection
 ) -> None:
     server.login = ""
     await post(connection)
@@ -86,7 +88,7 @@ async def test_a_server_that_asks_for_no_password_is_sent_none(
 
 
 async def test_a_server_that_tells_its_health_to_all_may_ask_later(
-    server: FakeOpenCode, connection: Connection
+    server: FakeOpenCode, connection: OpenCodeConnection
 ) -> None:
     server.fault = lambda asked: (200, {"healthy": True}) if asked.path == REPLACING else None
     await post(connection)
@@ -98,7 +100,7 @@ async def test_a_server_that_tells_its_health_to_all_may_ask_later(
     ["", "Bearer", 'Basic realm="router"', "Basic", 'Digest realm="Secure Area", nonce="1"'],
 )
 async def test_who_asks_for_a_password_in_another_way_is_sent_nothing(
-    server: FakeOpenCode, connection: Connection, challenge: str
+    server: FakeOpenCode, connection: OpenCodeConnection, challenge: str
 ) -> None:
     server.challenge = challenge
     with pytest.raises(NotOpenCode, match="not as OpenCode does"):
@@ -119,10 +121,10 @@ async def test_who_asks_for_a_password_in_another_way_is_sent_nothing(
     ],
 )
 async def test_who_does_not_say_that_it_is_opencode_is_sent_nothing(
-    server: FakeOpenCode, connection: Connection, reply: tuple[int, object]
+    server: FakeOpenCode, connection: OpenCodeConnection, reply: tuple[int, object]
 ) -> None:
     server.fault = lambda _: reply
-    with pytest.raises((NotOpenCode, Refused)):
+    with pytest.raises((NotOpenCode, OpenCodeRefused)):
         await post(connection)
     assert {one[1:] for one in sent(server)} <= {
         (REPLACING, False, False),
@@ -131,7 +133,7 @@ async def test_who_does_not_say_that_it_is_opencode_is_sent_nothing(
 
 
 async def test_whoever_has_the_port_after_it_gets_neither_password_nor_text(
-    server: FakeOpenCode, connection: Connection
+    server: FakeOpenCode, connection: OpenCodeConnection
 ) -> None:
     await post(connection)
     server.closes = True
@@ -147,7 +149,7 @@ async def test_whoever_has_the_port_after_it_gets_neither_password_nor_text(
 
 
 async def test_a_server_that_closes_each_connection_is_told_all_the_same(
-    server: FakeOpenCode, connection: Connection
+    server: FakeOpenCode, connection: OpenCodeConnection
 ) -> None:
     server.closes = True
     for _ in range(2):
@@ -156,17 +158,17 @@ async def test_a_server_that_closes_each_connection_is_told_all_the_same(
 
 
 async def test_a_wrong_password_is_said_and_no_text_sent(
-    server: FakeOpenCode, connection: Connection
+    server: FakeOpenCode, connection: OpenCodeConnection
 ) -> None:
     server.login = "Basic another"
-    with pytest.raises(Refused, match="it wants a password: set THE_PASSWORD"):
+    with pytest.raises(OpenCodeRefused, match="it wants a password: set THE_PASSWORD"):
         await post(connection)
     assert {has_body for *_, has_body in sent(server)} == {False}
 
 
-async def test_nobody_there(connection: Connection, server: FakeOpenCode) -> None:
+async def test_nobody_there(connection: OpenCodeConnection, server: FakeOpenCode) -> None:
     nobody = connect("http://127.0.0.1:1")
-    with pytest.raises(Unreachable):
+    with pytest.raises(OpenCodeUnreachable):
         await post(nobody)
     await nobody.close()
 

@@ -2,7 +2,12 @@
 
 from dataclasses import replace
 
-from stet.bridges.opencode.look import MAX_FILES, Seen, Selected, look
+from stet.bridges.opencode.session_context import (
+    MAX_FILES,
+    SelectedText,
+    SessionContext,
+    collect_context,
+)
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
 from stet.text.position import Position, Range
 from stet.workspace.selection import ActivitySource
@@ -19,7 +24,7 @@ def select(world: Workspace, path: str, *lines: int) -> None:
 def test_open_files_are_named_the_one_in_focus_first_the_others_by_name() -> None:
     world = make_world(opened={"/ws/c.py": "", "/ws/b.py": "", "/ws/a.py": ""})
     world.activity.focus(uri_at("/ws/b.py"))
-    assert look(world.snapshot()) == Seen(
+    assert collect_context(world.snapshot()) == SessionContext(
         ("b.py", "a.py", "c.py"), is_focused=True, folders=("/ws",)
     )
 
@@ -27,13 +32,13 @@ def test_open_files_are_named_the_one_in_focus_first_the_others_by_name() -> Non
 def test_without_a_focus_they_are_in_the_order_of_their_names() -> None:
     world = make_world(opened={"/ws/b.py": "", "/ws/a.py": ""})
     world.activity.focus(None)
-    assert look(world.snapshot()) == Seen(("a.py", "b.py"), folders=("/ws",))
+    assert collect_context(world.snapshot()) == SessionContext(("a.py", "b.py"), folders=("/ws",))
 
 
 def test_what_is_selected_comes_with_its_source() -> None:
     world = make_world(opened={"/ws/a.py": "one\ntwo\nthree\nfour\n"})
     select(world, "/ws/a.py", 3, 0)
-    assert look(world.snapshot()).selected == Selected("a.py", ("one\n", "four\n"))
+    assert collect_context(world.snapshot()).selected == SelectedText("a.py", ("one\n", "four\n"))
 
 
 def test_a_bare_cursor_selects_nothing() -> None:
@@ -41,14 +46,14 @@ def test_a_bare_cursor_selects_nothing() -> None:
     world.activity.select(
         uri_at("/ws/a.py"), [Range(Position(0, 1), Position(0, 1))], ActivitySource.NOTIFIED
     )
-    assert look(world.snapshot()).selected is None
+    assert collect_context(world.snapshot()).selected is None
 
 
 def test_the_limit_of_selections_holds_for_all_ranges_together() -> None:
     settings = Settings(context=ContextSettings(selection_limit=6))
     world = make_world(opened={"/ws/a.py": "one\ntwo\nthree\n"}, settings=settings)
     select(world, "/ws/a.py", 0, 1, 2)
-    assert look(world.snapshot()).selected == Selected("a.py", ("one\n", "tw"), 8)
+    assert collect_context(world.snapshot()).selected == SelectedText("a.py", ("one\n", "tw"), 8)
 
 
 def test_secret_and_denied_files_are_not_even_named() -> None:
@@ -57,7 +62,7 @@ def test_secret_and_denied_files_are_not_even_named() -> None:
     world = make_world(opened=opened, settings=settings)
     for path in ("/ws/diary/mon.md", "/ws/.env"):
         select(world, path, 0)
-        assert look(world.snapshot()) == Seen(("a.py",), folders=("/ws",))
+        assert collect_context(world.snapshot()) == SessionContext(("a.py",), folders=("/ws",))
 
 
 def test_an_ignored_file_is_left_out_even_while_it_has_the_focus() -> None:
@@ -66,26 +71,26 @@ def test_an_ignored_file_is_left_out_even_while_it_has_the_focus() -> None:
     select(world, "/ws/out/made.txt", 0)
     snapshot = world.snapshot()
     assert snapshot.privacy().check(uri_at("/ws/out/made.txt")) is None  # a question may ask of it
-    assert look(snapshot) == Seen(("a.py",), folders=("/ws",))
+    assert collect_context(snapshot) == SessionContext(("a.py",), folders=("/ws",))
     asked = replace(snapshot, asked=uri_at("/ws/out/made.txt"))
-    assert look(asked) == Seen(("a.py",), folders=("/ws",))
+    assert collect_context(asked) == SessionContext(("a.py",), folders=("/ws",))
 
 
 def test_an_untitled_document_has_no_path_but_may_be_selected_in() -> None:
     world = make_world(opened={"/ws/a.py": "x\n", "untitled:Notes": "word\n"})
     select(world, "untitled:Notes", 0)
-    assert look(world.snapshot()) == Seen(
-        ("a.py",), selected=Selected("untitled:Notes", ("word\n",)), folders=("/ws",)
+    assert collect_context(world.snapshot()) == SessionContext(
+        ("a.py",), selected=SelectedText("untitled:Notes", ("word\n",)), folders=("/ws",)
     )
 
 
 def test_many_or_long_names_are_counted_instead() -> None:
     many = make_world(opened={f"/ws/{n:03}.py": "" for n in range(MAX_FILES + 5)})
     many.activity.focus(None)
-    seen = look(many.snapshot())
+    seen = collect_context(many.snapshot())
     assert (len(seen.files), seen.n_more) == (MAX_FILES, 5)
     long = make_world(opened={f"/ws/{n}{'x' * 200}.py": "" for n in range(45)})
-    seen = look(long.snapshot())
+    seen = collect_context(long.snapshot())
     assert (len(seen.files), seen.n_more) == (39, 6)
 
 
@@ -96,11 +101,11 @@ def test_the_folder_is_the_root_of_the_active_file_in_every_spelling() -> None:
         opened={"/two/in/x.py": ""},
         roots=("/one", "/two", "/two/in"),
     )
-    assert look(world.snapshot()).folders == ("/two/in", "/real/in")
+    assert collect_context(world.snapshot()).folders == ("/two/in", "/real/in")
     world.activity.focus(None)
-    assert look(world.snapshot()).folders == ("/one",)
+    assert collect_context(world.snapshot()).folders == ("/one",)
 
 
 def test_without_anything_open_there_is_nothing_to_tell() -> None:
-    assert look(make_world().snapshot()) == Seen(folders=("/ws",))
-    assert look(make_world(roots=()).snapshot()) == Seen()
+    assert collect_context(make_world().snapshot()) == SessionContext(folders=("/ws",))
+    assert collect_context(make_world(roots=()).snapshot()) == SessionContext()

@@ -8,7 +8,7 @@ OpenCodeError
 └── Busy              not now: it is waited for
 """
 
-_PASSING = frozenset({401, 408, 425, 429})
+_TEMPORARY = frozenset({401, 408, 425, 429})
 """Statuses of the 400s after which the same request may succeed."""
 
 
@@ -16,15 +16,15 @@ class OpenCodeError(Exception):
     """A request came to nothing; the message says why and what to do."""
 
 
-class Unreachable(OpenCodeError):
+class OpenCodeUnreachable(OpenCodeError):
     """Nothing answers."""
 
 
-class NotOpenCode(Unreachable):
+class NotOpenCode(OpenCodeUnreachable):
     """What answers is not understood, or too long."""
 
 
-class Refused(OpenCodeError):
+class OpenCodeRefused(OpenCodeError):
     """The server says no.
 
     Attributes:
@@ -38,12 +38,12 @@ class Refused(OpenCodeError):
     @property
     def is_final(self) -> bool:
         """Whether the same request would be refused again: not for want of a login or of patience."""
-        return 400 <= self.status < 500 and self.status not in _PASSING
+        return 400 <= self.status < 500 and self.status not in _TEMPORARY
 
 
-class Stopped(OpenCodeError):
+class SessionStopped(OpenCodeError):
     """The session's part can be neither kept nor replaced, so the session is told nothing more."""
 
 
-class Busy(OpenCodeError):
+class SessionBusy(OpenCodeError):
     """It is not the moment to tell the session."""

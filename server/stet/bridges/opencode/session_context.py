@@ -20,7 +20,7 @@ MAX_NAMES = 8000
 
 
 @dataclass(frozen=True, slots=True)
-class Selected:
+class SelectedText:
     """What is selected.
 
     Attributes:
@@ -35,7 +35,7 @@ class Selected:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SessionContext:
     """What may be told.
 
     Attributes:
@@ -50,11 +50,11 @@ class Seen:
     files: tuple[str, ...] = ()
     n_more: int = 0
     is_focused: bool = False
-    selected: Selected | None = None
+    selected: SelectedText | None = None
     folders: tuple[str, ...] = ()
 
 
-def look(snapshot: Snapshot) -> Seen:
+def collect_context(snapshot: Snapshot) -> SessionContext:
     """What may be told of this moment. Blocking: the filter asks the disk."""
     active = snapshot.activity.active
     # For the filter nobody is asking about any file.
@@ -66,7 +66,7 @@ def look(snapshot: Snapshot) -> Seen:
         if room < 0:
             break
         n_named += 1
-    return Seen(
+    return SessionContext(
         tuple(names[:n_named]),
         len(names) - n_named,
         is_focused and n_named > 0,
@@ -89,7 +89,7 @@ def _open_files(world: Snapshot, active: str | None) -> tuple[list[str], bool]:
     return [world.name_of(active), *names], True
 
 
-def _selected(world: Snapshot, active: str) -> Selected | None:
+def _selected(world: Snapshot, active: str) -> SelectedText | None:
     """What is selected in the active file, as far as it may be shown."""
     current = find_current_document(world, EditorLocation(active))
     if current is None or not current.selected:
@@ -101,11 +101,13 @@ def _selected(world: Snapshot, active: str) -> Selected | None:
             world.redactor.learn(current.document.text)
     texts = [current.document.text_in(range_) for range_ in current.selected]
     left = world.settings.context.selection_limit
-    shown = tuple(_within(texts, left))
-    return Selected(current.name, shown, sum(map(len, texts)) - sum(map(len, shown)))
+    selected_texts = tuple(_take_code_points(texts, left))
+    return SelectedText(
+        current.name, selected_texts, sum(map(len, texts)) - sum(map(len, selected_texts))
+    )
 
 
-def _within(texts: list[str], left: int) -> Iterator[str]:
+def _take_code_points(texts: list[str], left: int) -> Iterator[str]:
     """As much of `texts` as `left` code points hold."""
     for text in texts:
         if left <= 0:

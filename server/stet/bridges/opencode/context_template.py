@@ -17,7 +17,7 @@ as their escapes, and control tokens of a model's template are broken.
 
 import re
 
-from stet.bridges.opencode.look import Seen, Selected
+from stet.bridges.opencode.session_context import SelectedText, SessionContext
 from stet.context.context_tags import escape_tags, single_line
 from stet.text.special_tokens import escape_special_tokens
 
@@ -26,27 +26,27 @@ _QUOTES = '"' * 3
 _QUOTATION = re.compile(r'"{3,}')
 
 
-def reminder(seen: Seen) -> str:
+def render_context(context: SessionContext) -> str:
     """The whole part; "" where there is nothing to tell."""
-    parts = [part for part in (_files(seen), _selection(seen.selected)) if part]
+    parts = [part for part in (_files(context), _selection(context.selected)) if part]
     if not parts:
         return ""
     inside = "\n\n".join(parts)
     return f"<system-reminder>\n{inside}\n</system-reminder>"
 
 
-def _files(seen: Seen) -> str:
-    if not seen.files:
+def _files(context: SessionContext) -> str:
+    if not context.files:
         return ""
-    focus = ", the one in focus first" if seen.is_focused else ""
+    focus = ", the one in focus first" if context.is_focused else ""
     lines = [f"Currently open files in the editor{focus}:"]
-    lines += [f"- {_name(name)}" for name in seen.files]
-    if seen.n_more:
-        lines.append(f"(and {seen.n_more} more)")
+    lines += [f"- {_name(name)}" for name in context.files]
+    if context.n_more:
+        lines.append(f"(and {context.n_more} more)")
     return "\n".join(lines)
 
 
-def _selection(selected: Selected | None) -> str:
+def _selection(selected: SelectedText | None) -> str:
     if selected is None or not selected.texts:
         return ""
     # Ranges apart from each other; each begins on a line of its own. Joined first: a tag may begin in
@@ -60,13 +60,13 @@ def _selection(selected: Selected | None) -> str:
 
 
 def _quotable(text: str) -> str:
-    return _tame(escape_tags(text))
+    return _escape_markup(escape_tags(text))
 
 
 def _name(text: str) -> str:
-    return _tame(single_line(text))
+    return _escape_markup(single_line(text))
 
 
-def _tame(text: str) -> str:
+def _escape_markup(text: str) -> str:
     text = _TAG.sub("&lt;", escape_special_tokens(text))
     return _QUOTATION.sub(lambda found: r"\"" * len(found[0]), text)

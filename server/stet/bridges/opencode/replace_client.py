@@ -12,7 +12,7 @@ where the user is in `plan`.
 
 A server may refuse to replace a part although it is there. Then the part is hidden at once and every
 later text of that session is posted anew. Where hiding or posting is refused too, the session is told
-nothing more (`Stopped`) until the server has been away.
+nothing more (`SessionStopped`) until the server has been away.
 
 Which parts are ours their metadata says. After a restart of either side, or an answer that was lost,
 they are found by it.
@@ -22,10 +22,16 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from stet.bridges.opencode import wire
-from stet.bridges.opencode.connection import Connection
-from stet.bridges.opencode.errors import Busy, NotOpenCode, Refused, Stopped, Unreachable
-from stet.bridges.opencode.wish import Wish
+from stet.bridges.opencode import opencode_schema
+from stet.bridges.opencode.context_part import ContextPart
+from stet.bridges.opencode.opencode_connection import OpenCodeConnection
+from stet.bridges.opencode.opencode_errors import (
+    NotOpenCode,
+    OpenCodeRefused,
+    OpenCodeUnreachable,
+    SessionBusy,
+    SessionStopped,
+)
 
 METADATA = {"kind": "editor_context", "source": "stet"}
 N_SEARCHED = (100, 10)
@@ -36,7 +42,7 @@ _GONE = frozenset({400, 404})
 
 
 @dataclass(frozen=True, slots=True)
-class Live:
+class LivePart:
     """A part of ours that the model sees.
 
     Attributes:
@@ -54,20 +60,20 @@ class Live:
     folder: str
 
 
-class Replacing:
+class ReplaceClient:
     """Keeps the part of one server. Touched by one task at a time."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: OpenCodeConnection) -> None:
         self._connection = connection
-        self._live: Live | None = None
-        self._told: wire.Session | None = None
+        self._live_part: LivePart | None = None
+        self._last_text: opencode_schema.OpenCodeSession | None = None
         self._is_searched = False  # whether all of ours in that session are known
         self._not_replaced: set[str] = set()
         """Sessions in which a part could not be replaced."""
         self._stopped: dict[str, str] = {}
         """Sessions that are told nothing more, and why."""
 
-    async def keep(self, wish: Wish) -> bool:
+    async def update(self, part: ContextPart) -> bool:
         """See to it that the session holds one part, the one wished for, or none.
 
         Returns:
@@ -78,52 +84,52 @@ class Replacing:
             Stopped: If the session takes no part of ours.
         """
         try:
-            return await self._keep(wish)
+            return await self._update(part)
         except BaseException as error:
-            if isinstance(error, Unreachable):  # another server may come back
+            if isinstance(error, OpenCodeUnreachable):  # another server may come back
                 self._not_replaced.clear()
                 self._stopped.clear()
-            if not isinstance(error, Busy):
+            if not isinstance(error, SessionBusy):
                 self._is_searched = False  # a request may have been carried out unseen
             raise
 
-    async def leave(self) -> None:
+    async def release(self) -> None:
         """Hide what is live: nobody keeps it true any more.
 
         Raises:
             OpenCodeError: If the server can't be asked.
         """
-        if self._told is None or self._told.id in self._stopped:
+        if self._last_text is None or self._last_text.id in self._stopped:
             return
         try:
             if not self._is_searched:
-                await self._find(self._told)
-            if self._live is not None:
-                await self._hide(self._live)
-        except Refused as refused:
+                await self._find_parts(self._last_text)
+            if self._live_part is not None:
+                await self._hide(self._live_part)
+        except OpenCodeRefused as refused:
             if refused.status not in _GONE:
                 raise
-            self._live = None  # the session is gone, and the part with it
+            self._live_part = None  # the session is gone, and the part with it
 
-    async def _keep(self, wish: Wish) -> bool:
-        session = await self._session(wish)
+    async def _update(self, part: ContextPart) -> bool:
+        session = await self._session(part)
         if session is None:
             return False
-        if self._told is None or self._told.id != session.id:
-            with suppress(Stopped):  # that concerns the session that is left
-                await self.leave()
-            self._told, self._live, self._is_searched = session, None, False
+        if self._last_text is None or self._last_text.id != session.id:
+            with suppress(SessionStopped):  # that concerns the session that is left
+                await self.release()
+            self._last_text, self._live_part, self._is_searched = session, None, False
         if session.id in self._stopped:
-            raise Stopped(self._stopped[session.id])
+            raise SessionStopped(self._stopped[session.id])
         if not self._is_searched:
-            await self._find(session)
-        if wish.text != ("" if self._live is None else self._live.text):
-            await self._change(session, wish.text)
+            await self._find_parts(session)
+        if part.text != ("" if self._live_part is None else self._live_part.text):
+            await self._change(session, part.text)
         return True
 
-    async def _change(self, session: wire.Session, text: str) -> None:
+    async def _change(self, session: opencode_schema.OpenCodeSession, text: str) -> None:
         """Have the part say something else; "": hide it."""
-        live = self._live
+        live = self._live_part
         may_replace = live is not None and text and session.id not in self._not_replaced
         if live is not None and may_replace and await self._is_last(live):
             if await self._replace(live, text):
@@ -137,38 +143,42 @@ class Replacing:
         if text:
             await self._post(session, text)
 
-    async def _replace(self, live: Live, text: str) -> bool:
+    async def _replace(self, live: LivePart, text: str) -> bool:
         """Have a part say something else; False where the server refuses, or the part is gone."""
         try:
             await self._write(live, text)
-        except Refused as refused:
+        except OpenCodeRefused as refused:
             if not refused.is_final:
                 raise
             if await self._exists(live):
                 self._not_replaced.add(live.session)
             return False
-        self._live = replace(live, text=text)
+        self._live_part = replace(live, text=text)
         return True
 
-    async def _session(self, wish: Wish) -> wire.Session | None:
+    async def _session(self, part: ContextPart) -> opencode_schema.OpenCodeSession | None:
         """The session to tell; None where there is none."""
-        if wish.pinned:
+        if part.pinned:
             try:
-                return await self._connection.ask("GET", f"/session/{wish.pinned}", wire.SESSION)
-            except Refused as refused:
+                return await self._connection.request(
+                    "GET", f"/session/{part.pinned}", opencode_schema.SESSION
+                )
+            except OpenCodeRefused as refused:
                 if refused.status in _GONE:
                     return None
                 raise
-        if not wish.folders:
+        if not part.folders:
             return None
-        query = {"directory": wish.folders[0], "roots": "true", "limit": N_LISTED}
-        found = await self._connection.ask("GET", "/session", wire.SESSIONS, query=query)
-        return wire.newest(found, wish.folders)
+        query = {"directory": part.folders[0], "roots": "true", "limit": N_LISTED}
+        session = await self._connection.request(
+            "GET", "/session", opencode_schema.SESSIONS, query=query
+        )
+        return opencode_schema.newest_session(session, part.folders)
 
-    async def _find(self, session: wire.Session) -> None:
+    async def _find_parts(self, session: opencode_schema.OpenCodeSession) -> None:
         """Look for parts of ours; all but the last are hidden."""
         found = [
-            Live(session.id, message.info.id, part.id, part.text, session.folder)
+            LivePart(session.id, message.info.id, part.id, part.text, session.folder)
             for message in await self._last_messages(session)
             for part in message.parts
             if part.metadata is not None
@@ -176,14 +186,16 @@ class Replacing:
             and not part.ignored
         ]
         known = {one.part for one in found}
-        if self._live is not None and self._live.part not in known:
-            await self._hide(self._live)  # it lies too far back to be found
+        if self._live_part is not None and self._live_part.part not in known:
+            await self._hide(self._live_part)  # it lies too far back to be found
         for older in found[:-1]:
             await self._hide(older)
-        self._live = found[-1] if found else None
+        self._live_part = found[-1] if found else None
         self._is_searched = True
 
-    async def _last_messages(self, session: wire.Session) -> list[wire.Message]:
+    async def _last_messages(
+        self, session: opencode_schema.OpenCodeSession
+    ) -> list[opencode_schema.OpenCodeMessage]:
         for n in N_SEARCHED[:-1]:
             try:
                 return await self._messages(session.id, session.folder, n)
@@ -191,25 +203,29 @@ class Replacing:
                 continue  # too long, most likely: fewer will do
         return await self._messages(session.id, session.folder, N_SEARCHED[-1])
 
-    async def _messages(self, session: str, folder: str, n: int) -> list[wire.Message]:
+    async def _messages(
+        self, session: str, folder: str, n: int
+    ) -> list[opencode_schema.OpenCodeMessage]:
         """The last `n` messages, the last one last."""
         query = {"directory": folder, "limit": str(n)}
-        return await self._connection.ask(
-            "GET", f"/session/{session}/message", wire.MESSAGES, query=query
+        return await self._connection.request(
+            "GET", f"/session/{session}/message", opencode_schema.MESSAGES, query=query
         )
 
-    async def _is_last(self, live: Live) -> bool:
+    async def _is_last(self, live: LivePart) -> bool:
         last = await self._messages(live.session, live.folder, 1)
         return bool(last) and last[-1].info.id == live.message
 
-    async def _check_idle(self, session: wire.Session) -> None:
+    async def _check_idle(self, session: opencode_schema.OpenCodeSession) -> None:
         query = {"directory": session.folder}
-        states = await self._connection.ask("GET", "/session/status", wire.STATUSES, query=query)
+        states = await self._connection.request(
+            "GET", "/session/status", opencode_schema.STATUSES, query=query
+        )
         state = states.get(session.id)
         if state is not None and state.type != "idle":
-            raise Busy("the session's agent is at work")
+            raise SessionBusy("the session's agent is at work")
 
-    async def _post(self, session: wire.Session, text: str) -> None:
+    async def _post(self, session: opencode_schema.OpenCodeSession, text: str) -> None:
         body: dict[str, Any] = {"noReply": True, "parts": [_content(text)]}
         if session.agent:
             body["agent"] = session.agent
@@ -217,45 +233,49 @@ class Replacing:
             body["variant"] = session.model.variant
         path, query = f"/session/{session.id}/message", {"directory": session.folder}
         try:
-            made = await self._connection.ask("POST", path, wire.MESSAGE, query=query, body=body)
-        except Refused as refused:
+            made = await self._connection.request(
+                "POST", path, opencode_schema.MESSAGE, query=query, body=body
+            )
+        except OpenCodeRefused as refused:
             if not refused.is_final:
                 raise
             raise self._stop(session.id, "takes no message from Stet", refused) from refused
         part = made.parts[0].id if made.parts else ""
-        self._live = Live(session.id, made.info.id, part, text, session.folder)
+        self._live_part = LivePart(session.id, made.info.id, part, text, session.folder)
         if not part:
             raise NotOpenCode("it made a message without its part")
 
-    async def _hide(self, live: Live) -> None:
+    async def _hide(self, live: LivePart) -> None:
         """Take a part from the model's view; one that is gone needs nothing."""
         try:
             await self._write(live, live.text, ignored=True)
-        except Refused as refused:
+        except OpenCodeRefused as refused:
             if await self._exists(live):
                 if not refused.is_final:
                     raise
                 why = "lets Stet neither replace nor hide what it has told"
                 raise self._stop(live.session, why, refused) from refused
-        if live == self._live:
-            self._live = None
+        if live == self._live_part:
+            self._live_part = None
 
-    def _stop(self, session: str, why: str, refused: Refused) -> Stopped:
+    def _stop(self, session: str, why: str, refused: OpenCodeRefused) -> SessionStopped:
         """Note that a session is told nothing more."""
         self._stopped[session] = f"the session {session} {why} ({refused})"
-        return Stopped(self._stopped[session])
+        return SessionStopped(self._stopped[session])
 
-    async def _exists(self, live: Live) -> bool:
+    async def _exists(self, live: LivePart) -> bool:
         path, query = f"/session/{live.session}/message/{live.message}", {"directory": live.folder}
         try:
-            found = await self._connection.ask("GET", path, wire.MESSAGE, query=query)
-        except Refused as refused:
+            message = await self._connection.request(
+                "GET", path, opencode_schema.MESSAGE, query=query
+            )
+        except OpenCodeRefused as refused:
             if refused.status in _GONE:
                 return False
             raise
-        return any(part.id == live.part for part in found.parts)
+        return any(part.id == live.part for part in message.parts)
 
-    async def _write(self, live: Live, text: str, *, ignored: bool = False) -> None:
+    async def _write(self, live: LivePart, text: str, *, ignored: bool = False) -> None:
         """Replace a part; OpenCode wants the whole of it, with the ids of its address."""
         body = {
             "id": live.part,
@@ -267,7 +287,9 @@ class Replacing:
             body["ignored"] = True
         path = f"/session/{live.session}/message/{live.message}/part/{live.part}"
         query = {"directory": live.folder}
-        await self._connection.ask("PATCH", path, wire.NOTHING, query=query, body=body)
+        await self._connection.request(
+            "PATCH", path, opencode_schema.NOTHING, query=query, body=body
+        )
 
 
 def _content(text: str) -> dict[str, Any]:

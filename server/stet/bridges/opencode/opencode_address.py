@@ -14,12 +14,12 @@ PASSWORD_ENV = "OPENCODE_SERVER_PASSWORD"  # noqa: S105 - the name of a variable
 _SESSION = re.compile(r"[A-Za-z0-9_-]*")
 
 
-class BadSetting(Exception):
+class InvalidSetting(Exception):
     """A setting that can't be followed; the message names it and says what to write instead."""
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class OpenCodeAddress:
     """One OpenCode server.
 
     Attributes:
@@ -37,11 +37,13 @@ class Address:
     is_loopback: bool
 
 
-def address_of(settings: OpenCodeSettings, environ: Mapping[str, str]) -> Address | None:
+def resolve_address(
+    settings: OpenCodeSettings, environ: Mapping[str, str]
+) -> OpenCodeAddress | None:
     """The server that settings name; None where the bridge is off.
 
     Raises:
-        BadSetting: If the address is none, or would carry text over the network in clear, or the
+        InvalidSetting: If the address is none, or would carry text over the network in clear, or the
             password that is asked for is not there.
     """
     if not settings.enabled or not settings.url.strip():
@@ -50,43 +52,43 @@ def address_of(settings: OpenCodeSettings, environ: Mapping[str, str]) -> Addres
     is_loopback = _check(url)
     password = environ.get(settings.password_env or PASSWORD_ENV, "")
     if settings.password_env and not password:
-        raise BadSetting(
+        raise InvalidSetting(
             f"bridges.opencode.passwordEnv names {settings.password_env!r}, which is not set: set "
             "it in the environment that the editor starts in. Nothing is sent to OpenCode"
         )
     if not _SESSION.fullmatch(settings.session.strip()):
-        raise BadSetting(
+        raise InvalidSetting(
             "bridges.opencode.session is no session's id, such as 'ses_…' in OpenCode's list of "
             "sessions. Nothing is sent to OpenCode"
         )
     if ":" in settings.username:
-        raise BadSetting(
+        raise InvalidSetting(
             "bridges.opencode.username can't hold a colon. Nothing is sent to OpenCode"
         )
     name = settings.password_env or PASSWORD_ENV
-    return Address(url, settings.username, password, name, is_loopback)
+    return OpenCodeAddress(url, settings.username, password, name, is_loopback)
 
 
 def _check(url: str) -> bool:
     """Whether a server's address is on this machine.
 
     Raises:
-        BadSetting: If it is no address that may be used.
+        InvalidSetting: If it is no address that may be used.
     """
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port
     except ValueError as error:
-        raise _bad(f"is no address: {error}") from error
+        raise _invalid(f"is no address: {error}") from error
     if parts.scheme not in {"http", "https"} or not host or not url.isprintable() or " " in url:
-        raise _bad("is no address; OpenCode's own is such as 'http://127.0.0.1:4096'")
+        raise _invalid("is no address; OpenCode's own is such as 'http://127.0.0.1:4096'")
     if "@" in parts.netloc:
-        raise _bad("holds a login: leave it out, and name a variable in passwordEnv")
+        raise _invalid("holds a login: leave it out, and name a variable in passwordEnv")
     if parts.query or parts.fragment:
-        raise _bad("ends in '?' or '#' and more: leave that out")
+        raise _invalid("ends in '?' or '#' and more: leave that out")
     is_loopback = _is_loopback(host)
     if parts.scheme == "http" and not is_loopback:
-        raise _bad("leads to another machine unprotected: only https goes there")
+        raise _invalid("leads to another machine unprotected: only https goes there")
     return is_loopback
 
 
@@ -99,6 +101,6 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def _bad(why: str) -> BadSetting:
+def _invalid(why: str) -> InvalidSetting:
     # Without the address itself: a login may stand in it.
-    return BadSetting(f"bridges.opencode.url {why}. Nothing is sent to OpenCode")
+    return InvalidSetting(f"bridges.opencode.url {why}. Nothing is sent to OpenCode")

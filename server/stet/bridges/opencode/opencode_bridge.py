@@ -17,27 +17,33 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from stet.bridges.opencode.address import Address, BadSetting, address_of
-from stet.bridges.opencode.errors import Busy, NotOpenCode, OpenCodeError, Refused, Stopped
-from stet.bridges.opencode.look import look
-from stet.bridges.opencode.reminder import reminder
-from stet.bridges.opencode.wish import Wish
+from stet.bridges.opencode.context_part import ContextPart
+from stet.bridges.opencode.context_template import render_context
+from stet.bridges.opencode.opencode_address import InvalidSetting, OpenCodeAddress, resolve_address
+from stet.bridges.opencode.opencode_errors import (
+    NotOpenCode,
+    OpenCodeError,
+    OpenCodeRefused,
+    SessionBusy,
+    SessionStopped,
+)
+from stet.bridges.opencode.session_context import collect_context
 from stet.system.system import System
 from stet.workspace.redactor import RedactedText
 from stet.workspace.request_log import Recipient, RequestRecord
 from stet.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from stet.bridges.opencode.connection import Connection
-    from stet.bridges.opencode.probe import Keeper
+    from stet.bridges.opencode.client_selection import PartClient
+    from stet.bridges.opencode.opencode_connection import OpenCodeConnection
 
 log = logging.getLogger(__name__)
 
 LEAVE_SECONDS = 1.0
-LEAST_WAIT = 0.05
-MOST_AWAY = 30.0
+MIN_WAIT = 0.05
+MAX_WAIT_AWAY = 30.0
 """Between two tries while the server is down."""
-MOST_BUSY = 5.0
+MAX_WAIT_BUSY = 5.0
 """The same while its agent is at work."""
 
 OFF, CONNECTING, TOLD, NO_SESSION = "off", "connecting", "told", "no session"
@@ -65,74 +71,76 @@ class OpenCodeBridge:
         self._system = system
         self._start = start
         self._warn = warn
-        self._address: Address | None = None
-        self._connection: Connection | None = None
-        self._keeper: Keeper | None = None
+        self._address: OpenCodeAddress | None = None
+        self._connection: OpenCodeConnection | None = None
+        self._part_client: PartClient | None = None
         self._changed_at = 0.0
         self._is_due = False
         self._is_working = False
-        self._news = asyncio.Event()
-        self._said: set[str] = set()
-        self._noted = ("", "")
-        self._how = (OFF, "")
+        self._changed = asyncio.Event()
+        self._last_warning: set[str] = set()
+        self._last_logged_request = ("", "")
+        self._state = (OFF, "")
 
-    def shape(self) -> dict[str, str]:
+    def to_json(self) -> dict[str, str]:
         """How it is: `state` (off, connecting, told, no session, waiting, retrying, stopped) and `why`."""
-        state, why = self._how
+        state, why = self._state
         return {"state": state, "why": why}
 
-    def moved(self) -> None:
+    def focus_changed(self) -> None:
         """The focus, a selection or the open files have changed; on the hot path."""
         if self._address is not None:
-            self._mark()
+            self._mark_changed()
 
     def settings_changed(self) -> None:
         """Other settings hold now."""
         address = None
         try:
-            address = address_of(self._workspace.settings.bridges.opencode, self._system.environ())
-        except BadSetting as bad:
-            if str(bad) not in self._said:
-                self._said.add(str(bad))
+            address = resolve_address(
+                self._workspace.settings.bridges.opencode, self._system.environ()
+            )
+        except InvalidSetting as bad:
+            if str(bad) not in self._last_warning:
+                self._last_warning.add(str(bad))
                 self._warn(f"Stet: settings: {bad}.")
-            self._how = (OFF, str(bad))
+            self._state = (OFF, str(bad))
         else:
-            self._how = (OFF, "") if address is None else (CONNECTING, "")
+            self._state = (OFF, "") if address is None else (CONNECTING, "")
         is_change = address is not None or self._address is not None
         self._address = address
         if is_change:
-            self._mark()
+            self._mark_changed()
 
     async def close(self) -> None:
         """Hide what is live and let go of the server."""
         self._address = None
-        await self._let_go()
+        await self._disconnect()
 
-    def _mark(self) -> None:
+    def _mark_changed(self) -> None:
         """Have the server told, when it has been quiet for long enough."""
         self._changed_at = asyncio.get_running_loop().time()
         self._is_due = True
-        self._news.set()
+        self._changed.set()
         if not self._is_working:
             self._is_working = True
-            self._start(self._work(), "context for OpenCode")
+            self._start(self._run(), "context for OpenCode")
 
-    async def _work(self) -> None:
+    async def _run(self) -> None:
         wait = 0.0
         try:
             while self._is_due:
-                await self._quiet()
+                await self._wait_quiet()
                 self._is_due = False
-                self._news.clear()
+                self._changed.clear()
                 try:
-                    await self._tell()
-                except Stopped as error:
+                    await self._send_update()
+                except SessionStopped as error:
                     self._failed(error)
                     wait = 0.0
                 except OpenCodeError as error:
                     self._failed(error)
-                    most = MOST_BUSY if isinstance(error, Busy) else MOST_AWAY
-                    wait = min(most, 2 * wait or max(LEAST_WAIT, self._debounce))
+                    most = MAX_WAIT_BUSY if isinstance(error, SessionBusy) else MAX_WAIT_AWAY
+                    wait = min(most, 2 * wait or max(MIN_WAIT, self._debounce))
                     await self._wait(wait)
                     self._is_due = True
                 else:
@@ -144,7 +152,7 @@ class OpenCodeBridge:
     def _debounce(self) -> float:
         return self._workspace.settings.bridges.opencode.debounce_seconds
 
-    async def _quiet(self) -> None:
+    async def _wait_quiet(self) -> None:
         """Wait until nothing has happened for a while."""
         now = asyncio.get_running_loop().time
         # No polling: each round sleeps until the moment that was due when it began.
@@ -155,11 +163,11 @@ class OpenCodeBridge:
         """Wait for so long, or until something has happened since the server was last tried."""
         try:
             async with asyncio.timeout(seconds):
-                await self._news.wait()
+                await self._changed.wait()
         except TimeoutError:
             return
 
-    async def _tell(self) -> None:
+    async def _send_update(self) -> None:
         """Bring the session up to this moment.
 
         Raises:
@@ -167,24 +175,26 @@ class OpenCodeBridge:
         """
         address = self._address
         if self._connection is not None and self._connection.address != address:
-            await self._let_go()
+            await self._disconnect()
         if address is None:
             return
-        seen = await asyncio.to_thread(look, self._workspace.snapshot())
-        keeper = await self._connected(address)
+        context = await asyncio.to_thread(collect_context, self._workspace.snapshot())
+        keeper = await self._ensure_connected(address)
         session = self._workspace.settings.bridges.opencode.session.strip()
-        text, sending = await asyncio.to_thread(self._told, reminder(seen), address)
-        is_told = await keeper.keep(Wish(text, seen.folders, session))
-        self._how = (TOLD, "") if is_told else (NO_SESSION, "")
-        if text and (sending.host, text) != self._noted:
-            self._noted = (sending.host, text)
+        text, sending = await asyncio.to_thread(
+            self._redacted_update, render_context(context), address
+        )
+        is_told = await keeper.update(ContextPart(text, context.folders, session))
+        self._state = (TOLD, "") if is_told else (NO_SESSION, "")
+        if text and (sending.host, text) != self._last_logged_request:
+            self._last_logged_request = (sending.host, text)
             self._workspace.request_log.add(sending)
         self._succeeded(address)
 
-    def _told(self, text: str, address: Address) -> tuple[str, RequestRecord]:
+    def _redacted_update(self, text: str, address: OpenCodeAddress) -> tuple[str, RequestRecord]:
         """What is told with marks in the place of secrets, and a note of it; in a worker thread."""
-        wanted = self._workspace.settings.privacy.redact_secrets
-        redacted = self._workspace.redactor.redact(text) if wanted else RedactedText(text)
+        is_redacting = self._workspace.settings.privacy.redact_secrets
+        redacted = self._workspace.redactor.redact(text) if is_redacting else RedactedText(text)
         sending = RequestRecord(
             self._system.now(),
             Recipient.OPENCODE,
@@ -193,26 +203,26 @@ class OpenCodeBridge:
             characters=len(redacted.text),
             tokens=len(redacted.text) // 4,
             kinds=tuple(sorted(redacted.kinds.items())),
-            is_open=not wanted,
+            is_open=not is_redacting,
         )
         return redacted.text, sending
 
-    async def _let_go(self) -> None:
+    async def _disconnect(self) -> None:
         """Hide what is live in the server that was told so far, and close the connections to it."""
-        connection, keeper = self._connection, self._keeper
-        self._connection = self._keeper = None
+        connection, keeper = self._connection, self._part_client
+        self._connection = self._part_client = None
         if connection is None:
             return
         try:
             if keeper is not None:
                 async with asyncio.timeout(LEAVE_SECONDS):
-                    await keeper.leave()
+                    await keeper.release()
         except (OpenCodeError, TimeoutError) as error:
             log.info("the context part stays in OpenCode's session: %s", str(error) or "no answer")
         finally:
             await connection.close()
 
-    async def _connected(self, address: Address) -> "Keeper":
+    async def _ensure_connected(self, address: OpenCodeAddress) -> "PartClient":
         """What keeps the part of this server.
 
         Raises:
@@ -220,45 +230,51 @@ class OpenCodeBridge:
         """
         if self._connection is None:
             self._connection = await asyncio.to_thread(_connect, address)
-        if self._keeper is None:
-            from stet.bridges.opencode.probe import keeper_of  # late, with the HTTP client
+        if self._part_client is None:
+            from stet.bridges.opencode.client_selection import (
+                create_part_client,  # late, with the HTTP client
+            )
 
-            self._keeper = await keeper_of(self._connection, asyncio.get_running_loop().time)
-        return self._keeper
+            self._part_client = await create_part_client(
+                self._connection, asyncio.get_running_loop().time
+            )
+        return self._part_client
 
     def _failed(self, error: OpenCodeError) -> None:
         """Say once that the server can't be told, and again only where the reason is of another kind."""
         kind = type(error).__name__
-        if isinstance(error, NotOpenCode) or (isinstance(error, Refused) and error.status == 404):
-            self._keeper = None  # perhaps it speaks another API now
-        self._how = _how(error)
-        if isinstance(error, Busy) or kind in self._said or self._address is None:
+        if isinstance(error, NotOpenCode) or (
+            isinstance(error, OpenCodeRefused) and error.status == 404
+        ):
+            self._part_client = None  # perhaps it speaks another API now
+        self._state = _state_after_error(error)
+        if isinstance(error, SessionBusy) or kind in self._last_warning or self._address is None:
             return
-        self._said.add(kind)
+        self._last_warning.add(kind)
         log.warning(
             "OpenCode at %s is not told of the editor: %s. %s",
             self._address.url,
             error,
-            NOT_AGAIN if isinstance(error, Stopped) else "It is tried again",
+            NOT_AGAIN if isinstance(error, SessionStopped) else "It is tried again",
         )
 
-    def _succeeded(self, address: Address) -> None:
-        faults = self._said & {"Unreachable", "NotOpenCode", "Refused", "Stopped"}
+    def _succeeded(self, address: OpenCodeAddress) -> None:
+        faults = self._last_warning & {"Unreachable", "NotOpenCode", "Refused", "Stopped"}
         if faults:
-            self._said -= faults
+            self._last_warning -= faults
             log.info("OpenCode at %s is told of the editor again", address.url)
 
 
-def _how(error: OpenCodeError) -> tuple[str, str]:
+def _state_after_error(error: OpenCodeError) -> tuple[str, str]:
     """The state that an error leaves, and why."""
-    if isinstance(error, Stopped):
+    if isinstance(error, SessionStopped):
         return STOPPED, f"{error}. {NOT_AGAIN}"
-    return WAITING if isinstance(error, Busy) else RETRYING, str(error)
+    return WAITING if isinstance(error, SessionBusy) else RETRYING, str(error)
 
 
-def _connect(address: Address) -> "Connection":
+def _connect(address: OpenCodeAddress) -> "OpenCodeConnection":
     """Connections to a server; blocking, by what it imports and reads."""
-    from stet.bridges.opencode import probe  # noqa: F401 - brought in here, off the event loop
-    from stet.bridges.opencode.connection import Connection
+    from stet.bridges.opencode import client_selection  # noqa: F401 - brought in here, off the event loop
+    from stet.bridges.opencode.opencode_connection import OpenCodeConnection
 
-    return Connection(address)
+    return OpenCodeConnection(address)

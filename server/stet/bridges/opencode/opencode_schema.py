@@ -12,42 +12,42 @@ Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,200}$")]
 Name = Annotated[str, Field(max_length=200)]
 
 
-class Health(BaseModel):
+class ServerHealth(BaseModel):
     """Of `/global/health`, and of the newer API's `/api/health`."""
 
     healthy: bool
     version: str = ""
 
 
-class Times(BaseModel):
+class SessionTimes(BaseModel):
     """When a session was last changed, and put away, in milliseconds since the epoch."""
 
     updated: float = 0
     archived: float | None = None
 
 
-class ModelName(BaseModel):
+class SessionModel(BaseModel):
     """Of a session's model only this: how hard it thinks."""
 
     variant: Name | None = None
 
 
-class Location(BaseModel):
+class SessionLocation(BaseModel):
     """Where a session of the newer API is."""
 
     directory: str = ""
 
 
-class Session(BaseModel):
+class OpenCodeSession(BaseModel):
     """A conversation, in either API."""
 
     id: Id
     directory: str = ""
-    location: Location = Field(default_factory=Location)
+    location: SessionLocation = Field(default_factory=SessionLocation)
     parent_id: str | None = Field(None, alias="parentID")
     agent: Name | None = None
-    model: ModelName = Field(default_factory=ModelName)
-    time: Times = Field(default_factory=Times)
+    model: SessionModel = Field(default_factory=SessionModel)
+    time: SessionTimes = Field(default_factory=SessionTimes)
 
     @property
     def folder(self) -> str:
@@ -55,31 +55,31 @@ class Session(BaseModel):
         return self.directory or self.location.directory
 
 
-class Sessions(BaseModel):
+class SessionList(BaseModel):
     """The newer API's list."""
 
-    data: Annotated[list[Session], FailFast()]
+    data: Annotated[list[OpenCodeSession], FailFast()]
 
 
-class OneSession(BaseModel):
+class SessionAnswer(BaseModel):
     """The newer API's answer about one."""
 
-    data: Session
+    data: OpenCodeSession
 
 
-class Status(BaseModel):
+class SessionStatus(BaseModel):
     """What a session is doing: `idle`, `busy`, `retry`."""
 
     type: str
 
 
-class Info(BaseModel):
+class MessageInfo(BaseModel):
     """A message without its parts."""
 
     id: Id
 
 
-class Part(BaseModel):
+class MessagePart(BaseModel):
     """A piece of a message."""
 
     id: Id
@@ -89,29 +89,31 @@ class Part(BaseModel):
     metadata: dict[str, Any] | None = None
 
 
-class Message(BaseModel):
+class OpenCodeMessage(BaseModel):
     """A message of a session."""
 
-    info: Info
-    parts: Annotated[list[Part], FailFast()]
+    info: MessageInfo
+    parts: Annotated[list[MessagePart], FailFast()]
 
 
-HEALTH = TypeAdapter(Health)
-SESSION = TypeAdapter(Session)
-SESSIONS = TypeAdapter(Annotated[list[Session], FailFast()])
-NEWER_SESSION = TypeAdapter(OneSession)
-NEWER_SESSIONS = TypeAdapter(Sessions)
-STATUSES = TypeAdapter(dict[str, Status])
-MESSAGE = TypeAdapter(Message)
-MESSAGES = TypeAdapter(Annotated[list[Message], FailFast()])
+HEALTH = TypeAdapter(ServerHealth)
+SESSION = TypeAdapter(OpenCodeSession)
+SESSIONS = TypeAdapter(Annotated[list[OpenCodeSession], FailFast()])
+NEWER_SESSION = TypeAdapter(SessionAnswer)
+NEWER_SESSIONS = TypeAdapter(SessionList)
+STATUSES = TypeAdapter(dict[str, SessionStatus])
+MESSAGE = TypeAdapter(OpenCodeMessage)
+MESSAGES = TypeAdapter(Annotated[list[OpenCodeMessage], FailFast()])
 NOTHING = TypeAdapter(Any)
 
 
-def newest(sessions: list[Session], folders: tuple[str, ...]) -> Session | None:
+def newest_session(
+    sessions: list[OpenCodeSession], folders: tuple[str, ...]
+) -> OpenCodeSession | None:
     """The session of these folders that was changed last, and that no other has begun."""
-    own = [
-        one
-        for one in sessions
-        if one.parent_id is None and one.time.archived is None and one.folder in folders
+    candidates = [
+        session
+        for session in sessions
+        if session.parent_id is None and session.time.archived is None and session.folder in folders
     ]
-    return max(own, key=lambda one: one.time.updated, default=None)
+    return max(candidates, key=lambda one: one.time.updated, default=None)

@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 import httpx2
 from pydantic import TypeAdapter, ValidationError
 
-from stet.bridges.opencode import wire
-from stet.bridges.opencode.address import Address
-from stet.bridges.opencode.errors import NotOpenCode, Refused, Unreachable
+from stet.bridges.opencode import opencode_schema
+from stet.bridges.opencode.opencode_address import OpenCodeAddress
+from stet.bridges.opencode.opencode_errors import NotOpenCode, OpenCodeRefused, OpenCodeUnreachable
 from stet.system.socket_owner import SocketAddress, current_uid, foreign_owner
 from stet.text.bounded_output import MAX_LINE, quote_line
 from stet.text.content_coding import ACCEPTED, ContentDecoder, InvalidContentCoding
@@ -48,7 +48,7 @@ for _name in ("httpx2", "httpcore2"):
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _HttpAnswer:
     """What came back.
 
     Attributes:
@@ -62,14 +62,14 @@ class _Answer:
     challenge: str
 
 
-class _NewConnection(Exception):
+class _UnverifiedConnection(Exception):
     """The request would be the first of a connection, and the server has not said what it is."""
 
 
-class Connection:
+class OpenCodeConnection:
     """Asks one server, one request at a time. Making one reads certificates: do it in a worker."""
 
-    def __init__(self, address: Address, uid: int | None = None) -> None:
+    def __init__(self, address: OpenCodeAddress, uid: int | None = None) -> None:
         """`uid` is the user whose server may be asked beside root's; by default our own."""
         self.address = address
         self._uid = current_uid() if uid is None else uid
@@ -93,10 +93,10 @@ class Connection:
             Unreachable: If nothing answers; `NotOpenCode` if something else does.
             Refused: If it wants another password.
         """
-        async with _Failures():
+        async with _FailureTranslator():
             return await self._identify()
 
-    async def ask(
+    async def request(
         self,
         method: str,
         path: str,
@@ -111,9 +111,9 @@ class Connection:
             Unreachable: If nothing answers; `NotOpenCode` if something else does.
             Refused: If the server answers with an error.
         """
-        async with _Failures():
-            answer = await self._asked(method, path, query or {}, body)
-        self._check(answer, method, path)
+        async with _FailureTranslator():
+            answer = await self._verified_answer(method, path, query or {}, body)
+        self._check_status(answer, method, path)
         if answer.raw.count(b"{") + answer.raw.count(b"[") > MAX_PARTS:
             raise NotOpenCode(f"its answer to {path} has too many parts")
         try:
@@ -125,30 +125,34 @@ class Connection:
         """Close the connections."""
         await self._client.aclose()
 
-    async def _asked(self, method: str, path: str, query: Mapping[str, str], body: Any) -> _Answer:
+    async def _verified_answer(
+        self, method: str, path: str, query: Mapping[str, str], body: Any
+    ) -> _HttpAnswer:
         """The answer of a server that has identified itself on this connection."""
         known = self._api
         if known:
             try:
-                return await self._sent(method, path, query, body, may_connect=False)
-            except _NewConnection:
+                return await self._authenticated_answer(
+                    method, path, query, body, may_connect=False
+                )
+            except _UnverifiedConnection:
                 pass  # perhaps something else has the port now
         if await self._identify() != known and known:
             raise NotOpenCode("it speaks another API than before")
-        return await self._sent(method, path, query, body)
+        return await self._authenticated_answer(method, path, query, body)
 
     async def _identify(self) -> str:
         self._api, self._wants_login = "", False
         for path in (REPLACING, APPENDING):
-            answer = await self._sent("GET", path)
+            answer = await self._authenticated_answer("GET", path)
             if answer.status not in {200, 404, 405}:
-                self._check(answer, "GET", path)
+                self._check_status(answer, "GET", path)
             if answer.status == 200 and _is_healthy(answer.raw):
                 self._api = path
                 return path
         raise NotOpenCode("what answers there is no OpenCode server that Stet knows")
 
-    async def _sent(
+    async def _authenticated_answer(
         self,
         method: str,
         path: str,
@@ -156,12 +160,12 @@ class Connection:
         body: Any = None,
         *,
         may_connect: bool = True,
-    ) -> _Answer:
+    ) -> _HttpAnswer:
         """The answer, with the password where the server asks for it.
 
         Raises:
             NotOpenCode: If it asks in another way than OpenCode, and has not said what it is.
-            _NewConnection: If there is no open connection and none may be made.
+            _UnverifiedConnection: If there is no open connection and none may be made.
         """
         send = (method, path, query, body)
         answer = await self._send(*send, may_connect=may_connect)
@@ -182,10 +186,10 @@ class Connection:
         body: Any,
         *,
         may_connect: bool,
-    ) -> _Answer:
+    ) -> _HttpAnswer:
         async def trace(event: str, info: Mapping[str, Any]) -> None:
             if event.endswith("connect_tcp.started") and not may_connect:
-                raise _NewConnection
+                raise _UnverifiedConnection
             if event.endswith("connect_tcp.complete"):
                 await self._check_owner(info["return_value"])
 
@@ -198,7 +202,7 @@ class Connection:
             extensions={"trace": trace},
         ) as response:
             challenge = response.headers.get("www-authenticate", "")
-            return _Answer(response.status_code, await _body_of(response, path), challenge)
+            return _HttpAnswer(response.status_code, await _body_of(response, path), challenge)
 
     async def _check_owner(self, stream: Any) -> None:
         """See that a port of this machine is not another user's.
@@ -218,20 +222,22 @@ class Connection:
                 "nothing is sent to it. Start OpenCode as yourself, at a port that is free"
             )
 
-    def _check(self, answer: _Answer, method: str, path: str) -> None:
+    def _check_status(self, answer: _HttpAnswer, method: str, path: str) -> None:
         """See that an answer is no error.
 
         Raises:
             Refused: If it is.
         """
         if answer.status == 401:
-            raise Refused(401, f"it wants a password: set {self.address.password_env}")
+            raise OpenCodeRefused(401, f"it wants a password: set {self.address.password_env}")
         if answer.status != 200:
-            raise Refused(answer.status, f"it refused {method} {path} with status {answer.status}")
+            raise OpenCodeRefused(
+                answer.status, f"it refused {method} {path} with status {answer.status}"
+            )
 
 
-class _Failures:
-    """Turns failures of the network into `Unreachable`, also that of an answer that takes too long."""
+class _FailureTranslator:
+    """Turns failures of the network into `OpenCodeUnreachable`, also that of an answer that takes too long."""
 
     def __init__(self) -> None:
         self._timeout = asyncio.timeout(SECONDS)
@@ -243,10 +249,10 @@ class _Failures:
         try:
             await self._timeout.__aexit__(kind, error, trace)
         except TimeoutError as late:
-            raise Unreachable(f"it did not answer within {SECONDS:g} s") from late
+            raise OpenCodeUnreachable(f"it did not answer within {SECONDS:g} s") from late
         if isinstance(error, (httpx2.HTTPError, httpx2.InvalidURL)):
-            said = Redactor().excerpt(str(error) or type(error).__name__, MAX_LINE)
-            raise Unreachable(quote_line(said)) from error
+            message = Redactor().excerpt(str(error) or type(error).__name__, MAX_LINE)
+            raise OpenCodeUnreachable(quote_line(message)) from error
 
 
 async def _body_of(response: httpx2.Response, path: str) -> bytes:
@@ -275,6 +281,6 @@ def _is_healthy(raw: bytes) -> bool:
     if len(raw) > MAX_HEALTH:
         return False
     try:
-        return wire.HEALTH.validate_json(raw).healthy
+        return opencode_schema.HEALTH.validate_json(raw).healthy
     except ValidationError:
         return False
