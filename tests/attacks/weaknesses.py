@@ -148,7 +148,7 @@ def opened_by_name(put: Put) -> None:
     """What was judged is opened by its name, through whatever link has come in."""
     system = importlib.import_module("stet.system.os_system").OsSystem
     put("stet.system.os_system", "OsSystem.read_real", system.read_bytes)
-    put("stet.lsp.delivering.delivery", "reauthorize", _nothing)
+    put("stet.lsp.edits.edit_applier", "reauthorize", _nothing)
 
 
 @weakness

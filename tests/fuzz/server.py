@@ -24,7 +24,7 @@ from stet.index.note_blocks import block_parser
 from stet.index.search import chunk_fields as fields
 from stet.llm.model import Model
 from stet.lsp.connection.serving import serve
-from stet.lsp.delivering import arrival
+from stet.lsp.edits import edit_confirmation as arrival
 from stet.lsp.handlers import review, turns, undo
 from stet.lsp.routing import Router
 from stet.lsp.server import build_server
@@ -165,7 +165,7 @@ def main() -> int:
     """Serve on standard input and output."""
     keep_little()
     import_all()
-    arrival.ARRIVAL_SECONDS, arrival.UNSEEN_SECONDS, arrival.SHOWN_SECONDS = 1.0, 0.5, 0.5
+    arrival.CONFIRM_SECONDS, arrival.UNOPENED_SECONDS, arrival.OPENED_SECONDS = 1.0, 0.5, 0.5
     start_logging("")
     faulthandler.register(signal.SIGUSR1)  # where it is, when it is silent
     if "--broken" in sys.argv:

@@ -16,9 +16,9 @@ from stet.index.search.index_service import IndexService
 from stet.lsp.block_import import BlockImport
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.client import ApplyOutcome, Client
-from stet.lsp.delivering.delivery import Delivery
 from stet.lsp.disk_watch import DiskWatch
 from stet.lsp.documents import Documents
+from stet.lsp.edits.edit_applier import EditApplier
 from stet.lsp.index_feed import IndexFeed
 from stet.lsp.renames import Renames
 from stet.lsp.showing.own_documents import OwnDocuments
@@ -127,7 +127,7 @@ class World:
         self.documents = Documents(
             self.workspace, self.ledger, self.renames, own, disk=disk, feed=feed, blocks=imports
         )
-        self.delivery = Delivery(
+        self.delivery = EditApplier(
             self.workspace, self.ledger, self.client, self.renames, lambda: self.editor
         )
         self._version = 0
@@ -214,7 +214,7 @@ class World:
     async def accept(self, *hunks: str) -> list[str]:
         """Their states, once it is done with them."""
         seen = [self.ledger.hunk(hunk) for hunk in hunks]
-        await self.delivery.deliver(seen[0].uri, seen)
+        await self.delivery.apply(seen[0].uri, seen)
         return [str(self.ledger.hunk(hunk).state) for hunk in hunks]
 
     async def undo(self, *hunks: str) -> list[str]:

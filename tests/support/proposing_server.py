@@ -20,7 +20,7 @@ from stet.llm.model_endpoint import Timeouts
 from stet.llm.retry import RetryPolicy
 from stet.lsp.chat import writer
 from stet.lsp.connection.serving import serve
-from stet.lsp.delivering import arrival
+from stet.lsp.edits import edit_confirmation as arrival
 from stet.lsp.routing import Router
 from stet.lsp.server import build_server
 from stet.lsp.state import ServerState
@@ -155,7 +155,7 @@ def limit_files(n_bytes: int) -> None:
 def main() -> int:
     """Serve on standard input and output."""
     if "--hurried" in sys.argv:
-        arrival.ARRIVAL_SECONDS, arrival.UNSEEN_SECONDS, arrival.SHOWN_SECONDS = 1.0, 0.5, 0.5
+        arrival.CONFIRM_SECONDS, arrival.UNOPENED_SECONDS, arrival.OPENED_SECONDS = 1.0, 0.5, 0.5
         writer.ARRIVAL_SECONDS = 0.5
     if "--impatient" in sys.argv:
         lately: Any = openai_model

@@ -4,8 +4,8 @@ import asyncio
 from hashlib import sha256
 
 from stet.lsp.client import Client
-from stet.lsp.delivering.delivery import Delivery
-from stet.lsp.delivering.in_order import accept_in_order
+from stet.lsp.edits.apply_order import accept_in_order
+from stet.lsp.edits.edit_applier import EditApplier
 from stet.lsp.showing.own_documents import OwnDocuments
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState
@@ -24,7 +24,7 @@ class EditorHands:
         self,
         workspace: Workspace,
         ledger: ReviewLedger,
-        delivery: Delivery,
+        delivery: EditApplier,
         client: Client,
         own: OwnDocuments,
         system: System,

@@ -13,8 +13,8 @@ from lsprotocol import types as lsp
 
 from stet.agent.agent_events import AgentEvent, TurnEnded
 from stet.lsp.client import Client
-from stet.lsp.delivering.delivery import Delivery
-from stet.lsp.delivering.not_done import NotDone
+from stet.lsp.edits.edit_applier import EditApplier
+from stet.lsp.edits.edit_errors import EditError
 from stet.review.errors import WrongHunkState
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import LIVE, OPEN, HunkState
@@ -34,7 +34,7 @@ class InlineStyle:
     def __init__(
         self,
         ledger: ReviewLedger,
-        delivery: Delivery,
+        delivery: EditApplier,
         client: Client,
         settings: Callable[[], Settings],
         start: Start,
@@ -88,14 +88,14 @@ class InlineStyle:
                 if hunk.new == new:
                     continue
                 if hunk.hash != seen[hunk_id]:
-                    raise NotDone("It has been changed meanwhile.")
+                    raise EditError("It has been changed meanwhile.")
                 if not self._ledger.blocks.is_whole(hunk_id):
                     _ = self._ledger.amend(hunk_id, new)
             return self._ledger.blocks.rewrite(document, texts)
 
         try:
             await self._delivery.write(uri, edit_of, "Stet: amend")
-        except NotDone as reason:
+        except EditError as reason:
             raise WrongHunkState(str(reason)) from reason
 
     async def clear(self, uri: str) -> None:
@@ -107,7 +107,7 @@ class InlineStyle:
         self._cleared[canonical(uri)] = uri
         try:
             await self._delivery.write(uri, edit_of, "Stet: take pending blocks out")
-        except NotDone as reason:
+        except EditError as reason:
             log.warning("%s: its blocks stay: %s", uri, reason)
 
     def _show(self, uris: Iterable[str]) -> None:
@@ -121,7 +121,7 @@ class InlineStyle:
 
         try:
             await self._delivery.write(uri, edit_of, "Stet: show what is pending")
-        except NotDone as reason:
+        except EditError as reason:
             log.warning("%s: its hunks stay in the margin: %s", uri, reason)
 
     async def _mark(self, hunk_id: str) -> None:
@@ -132,7 +132,7 @@ class InlineStyle:
         def edit_of(document: TextDocument) -> TextEdit | None:
             edit = self._ledger.blocks.show(document, hunk_ids)
             if edit is None:
-                raise NotDone(
+                raise EditError(
                     "These lines can't be shown with markers: their line ends are mixed, or a line of "
                     "the file reads like one of the marks."
                 )
@@ -158,6 +158,6 @@ class InlineStyle:
         """Have an edit made that the user asked for; what is in the way they are told."""
         try:
             await self._delivery.write(uri, edit_of, label)
-        except NotDone as reason:
+        except EditError as reason:
             log.warning("%s: %s", uri, reason)
             self._client.show_message(f"Stet: not done. {reason}", lsp.MessageType.Warning)

@@ -20,11 +20,11 @@ from stet.lsp.chat.writer import PageWriter
 from stet.lsp.client import Client
 from stet.lsp.comments import Comments
 from stet.lsp.connection.wire import StetLanguageServer
-from stet.lsp.delivering.delivery import Delivery
-from stet.lsp.delivering.preview import Preview
 from stet.lsp.disk_watch import DiskWatch
 from stet.lsp.documents import Documents
 from stet.lsp.editor_hands import EditorHands
+from stet.lsp.edits.edit_applier import EditApplier
+from stet.lsp.edits.refactor_preview import RefactorPreview
 from stet.lsp.embedding_port import EmbeddingPort
 from stet.lsp.in_sequence import InSequence
 from stet.lsp.index_feed import IndexFeed
@@ -118,14 +118,14 @@ class ServerState:
     symbols: Latest[list[FoundPlace]] = field(init=False)
     own: OwnDocuments = field(init=False)
     pages: ReviewPages = field(init=False)
-    preview: Preview = field(init=False)
+    preview: RefactorPreview = field(init=False)
     publisher: Publisher = field(init=False)
     dead_links: DeadLinkView = field(init=False)
     presets: Presets = field(init=False)
     renames: Renames = field(init=False)
     sent: SentLedger = field(init=False)
     context_page: ContextPage = field(init=False)
-    delivery: Delivery = field(init=False)
+    delivery: EditApplier = field(init=False)
     inline: InlineStyle = field(init=False)
     keeper: Keeper = field(init=False)
     startup: Startup = field(init=False)
@@ -226,11 +226,11 @@ class ServerState:
         )
         self.documents.edited = self.dead_links.edited
         self.documents.opened = self.publisher.schedule
-        self.delivery = Delivery(
+        self.delivery = EditApplier(
             self.workspace, self.ledger, self.client, self.renames, editor=self._editor
         )
         self.documents.closed = self.delivery.closed
-        self.preview = Preview(self.ledger, self.delivery, self.client)
+        self.preview = RefactorPreview(self.ledger, self.delivery, self.client)
         self.inline = InlineStyle(
             self.ledger,
             self.delivery,

@@ -13,8 +13,8 @@ from lsprotocol import types as lsp
 
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.client import ApplyOutcome
-from stet.lsp.delivering import arrival, file_sight
-from stet.lsp.delivering.in_order import accept_in_order
+from stet.lsp.edits import edit_confirmation, file_state
+from stet.lsp.edits.apply_order import accept_in_order
 from stet.lsp.inline_style import InlineStyle
 from stet.review.errors import ReviewError
 from stet.settings.values import Settings
@@ -30,10 +30,10 @@ MOST = 30
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ARRIVAL_SECONDS", "OUTRUN_SECONDS", "UNSEEN_SECONDS", "SHOWN_SECONDS"):
-        monkeypatch.setattr(arrival, name, 0.02)
-    monkeypatch.setattr(file_sight, "SEEN_SECONDS", 0.02)
-    monkeypatch.setattr(arrival, "LOOK_SECONDS", 0.001)
-    monkeypatch.setattr(file_sight, "LOOK_SECONDS", 0.001)
+        monkeypatch.setattr(edit_confirmation, name, 0.02)
+    monkeypatch.setattr(file_state, "CONFIRM_SECONDS", 0.02)
+    monkeypatch.setattr(edit_confirmation, "POLL_SECONDS", 0.001)
+    monkeypatch.setattr(file_state, "POLL_SECONDS", 0.001)
 
 
 class Interruption:

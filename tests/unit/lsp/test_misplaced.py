@@ -3,7 +3,7 @@
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from stet.lsp.delivering.misplaced import misplaced
+from stet.lsp.edits.misapplied_edits import find_misapplied
 from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
@@ -24,7 +24,7 @@ TYPED_ABOVE = change(0, 0, 0, 0, "zero\n")
 
 def test_an_edit_that_hit_another_line_is_found_with_the_text_it_destroyed() -> None:
     by_numbers = change(2, 0, 3, 0, "3\n")
-    found = misplaced(BEFORE, THREE, (TYPED_ABOVE, by_numbers))
+    found = find_misapplied(BEFORE, THREE, (TYPED_ABOVE, by_numbers))
     assert found is not None
     assert found.text == "zero\none\ntwo\nthree\n"
 
@@ -32,31 +32,33 @@ def test_an_edit_that_hit_another_line_is_found_with_the_text_it_destroyed() -> 
 def test_an_edit_that_comes_in_parts_is_in_its_place() -> None:
     two = TextEdit((Replacement(0, 4, "1\n"), *THREE.replacements))
     parts = (change(2, 0, 3, 0, "3\n"), change(0, 0, 1, 0, "1\n"))
-    assert misplaced(BEFORE, two, parts) is None
-    assert misplaced(BEFORE, two, (*parts, change(0, 0, 0, 0, "typed\n"))) is None
+    assert find_misapplied(BEFORE, two, parts) is None
+    assert find_misapplied(BEFORE, two, (*parts, change(0, 0, 0, 0, "typed\n"))) is None
 
 
 def test_an_edit_in_the_right_place_is_none() -> None:
-    assert misplaced(BEFORE, THREE, (change(2, 0, 3, 0, "3\n"),)) is None
+    assert find_misapplied(BEFORE, THREE, (change(2, 0, 3, 0, "3\n"),)) is None
     right = change(3, 0, 4, 0, "3\n")
-    assert misplaced(BEFORE, THREE, (TYPED_ABOVE, right)) is None
+    assert find_misapplied(BEFORE, THREE, (TYPED_ABOVE, right)) is None
 
 
 def test_typing_that_moves_no_number_does_no_harm() -> None:
     typed = change(0, 3, 0, 3, "!")
-    assert misplaced(BEFORE, THREE, (typed, change(2, 0, 3, 0, "3\n"))) is None
+    assert find_misapplied(BEFORE, THREE, (typed, change(2, 0, 3, 0, "3\n"))) is None
 
 
 def test_lines_put_between_two_may_come_before_what_was_typed_there() -> None:
     insertion = TextEdit((Replacement(4, 4, "new\n"),))
     typed = change(1, 0, 1, 0, "typed\n")
     for line in (1, 2):
-        assert misplaced(BEFORE, insertion, (typed, change(line, 0, line, 0, "new\n"))) is None
+        assert (
+            find_misapplied(BEFORE, insertion, (typed, change(line, 0, line, 0, "new\n"))) is None
+        )
 
 
 def test_numbers_beyond_the_end_are_cut_as_editors_cut_them() -> None:
     gone = change(0, 0, 2, 0, "")
-    found = misplaced(BEFORE, THREE, (gone, change(1, 0, 1, 0, "3\n")))
+    found = find_misapplied(BEFORE, THREE, (gone, change(1, 0, 1, 0, "3\n")))
     assert found is not None
     assert found.text == "three\n"
 
@@ -68,7 +70,7 @@ def test_an_edit_that_would_lead_back_to_an_earlier_text_is_found_too() -> None:
         TextChange(Range(Position(0, 4), Position(0, 4)), "x\n\n"),
         TextChange(Range(Position(0, 4), Position(1, 0)), ""),
     )
-    found = misplaced(document, edit, changes)
+    found = find_misapplied(document, edit, changes)
     assert found is not None
     assert found.text == "aaaax\n\n\n"
 
@@ -107,7 +109,7 @@ def test_every_edit_that_went_astray_is_found_with_what_the_user_had(
         TextChange(Range(place, place), typed),
         TextChange(Range(first, last), edit.replacements[0].text),
     )
-    found = misplaced(document, edit, changes)
+    found = find_misapplied(document, edit, changes)
     if now == meant.apply(user.text):
         assert found is None or found.text == user.text
     else:
@@ -136,5 +138,8 @@ def test_a_very_long_text_is_looked_at_about_the_edit_only(
         changes.append(buffer.apply(TextChange(Range(start, end), new)))
     at, n, new = wanted
     edit = TextEdit((Replacement(len(above) + at, len(above) + at + n, new),))
-    found, expected = misplaced(large, edit, changes), misplaced(document, edit, changes)
+    found, expected = (
+        find_misapplied(large, edit, changes),
+        find_misapplied(document, edit, changes),
+    )
     assert (found and found.text) == (expected and expected.text)

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from stet.lsp.delivering.preview import Preview
+from stet.lsp.edits.refactor_preview import RefactorPreview
 from stet.text.encoding import Encoding
 from tests.support.delivered import URI, World
 
@@ -11,10 +11,10 @@ async def test_what_was_decided_meanwhile_is_not_shown() -> None:
     world = World()
     world.open()
     (hunk,) = world.propose(("two", "2"))
-    preview = Preview(world.ledger, world.delivery, world.client)
+    preview = RefactorPreview(world.ledger, world.delivery, world.client)
 
     async def decide() -> None:
-        async with world.delivery.held(URI):
+        async with world.delivery.document_lock(URI):
             await asyncio.sleep(0)  # the preview comes to wait for the file
             world.ledger.reject(hunk)
 

@@ -19,7 +19,7 @@ from stet.lsp.chat.open_texts import OpenTexts
 from stet.lsp.chat.page import Page
 from stet.lsp.chat.sections import Sections
 from stet.lsp.client import ApplyOutcome, Client
-from stet.lsp.delivering.edit_sender import wire_version
+from stet.lsp.edits.edit_sender import wire_version
 from stet.lsp.showing.own_documents import OwnDocuments
 from stet.text.change import TextChange
 from stet.text.encoding import Encoding

@@ -1,7 +1,7 @@
 """Commands about hunks: `stet.proposals`, `stet.accept`, `stet.reject`."""
 
 from stet.lsp.arguments import Arguments
-from stet.lsp.delivering.in_order import accept_in_order
+from stet.lsp.edits.apply_order import accept_in_order
 from stet.lsp.errors import InvalidParams, RequestFailed
 from stet.lsp.showing.choosing import chosen, decide
 from stet.lsp.showing.places import uri_of

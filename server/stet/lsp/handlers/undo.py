@@ -7,7 +7,7 @@ from enum import StrEnum
 from stet.agent.turn import FINAL_STATES, Ask, Mode
 from stet.context.context_builder import EditorLocation
 from stet.lsp.arguments import Arguments
-from stet.lsp.delivering.in_order import accept_in_order, undo_in_order
+from stet.lsp.edits.apply_order import accept_in_order, undo_in_order
 from stet.lsp.errors import RequestFailed
 from stet.lsp.showing.choosing import chosen, decide, hunk_of
 from stet.lsp.state import ServerState

@@ -2,13 +2,13 @@
 
 import pytest
 
-from stet.lsp.delivering import arrival, file_sight
+from stet.lsp.edits import edit_confirmation, file_state
 
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ARRIVAL_SECONDS", "OUTRUN_SECONDS", "UNSEEN_SECONDS", "SHOWN_SECONDS"):
-        monkeypatch.setattr(arrival, name, 0.02)
-    monkeypatch.setattr(file_sight, "SEEN_SECONDS", 0.02)
-    monkeypatch.setattr(arrival, "LOOK_SECONDS", 0.001)
-    monkeypatch.setattr(file_sight, "LOOK_SECONDS", 0.001)
+        monkeypatch.setattr(edit_confirmation, name, 0.02)
+    monkeypatch.setattr(file_state, "CONFIRM_SECONDS", 0.02)
+    monkeypatch.setattr(edit_confirmation, "POLL_SECONDS", 0.001)
+    monkeypatch.setattr(file_state, "POLL_SECONDS", 0.001)

@@ -6,7 +6,7 @@ import pytest
 from lsprotocol import types as lsp
 
 from stet.lsp.client import ApplyOutcome
-from stet.lsp.delivering.not_done import NotDone
+from stet.lsp.edits.edit_errors import EditError
 from tests.support.delivered import TEXT, URI, YES, World
 from tests.support.editor_documents import with_edits
 
@@ -58,7 +58,7 @@ async def test_no_block_is_written_through_a_link_put_in_the_place_of_a_file() -
     world.system.remove("/ws/a.txt")
     world.system.add_link("/ws/a.txt", "/etc/passwd")
     blocks = world.ledger.blocks
-    with pytest.raises(NotDone):
+    with pytest.raises(EditError):
         await world.delivery.write(URI, lambda text: blocks.show(text, [hunk]), "show")
     assert (world.ledger.hunk(hunk).state, world.ledger.hunk(hunk).inline) == ("pending", False)
     assert world.text() == TEXT

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from stet.lsp.capabilities import ClientCapabilities
-from stet.lsp.delivering.in_order import accept_in_order
+from stet.lsp.edits.apply_order import accept_in_order
 from tests.support.delivered import ALL, TEXT, URI, World
 
 EDITORS = pytest.mark.parametrize("operations", [ALL, frozenset[str]()], ids=["editor", "server"])

@@ -12,7 +12,7 @@ from stet.workspace.workspace import Workspace
 _ACCEPTABLE = frozenset({HunkState.PENDING, HunkState.SENT})
 
 
-class Latecomers:
+class LateConfirmation:
     """Accepted hunks that wait again because they were not seen in the text in time."""
 
     def __init__(self, workspace: Workspace, ledger: ReviewLedger) -> None:
@@ -29,9 +29,9 @@ class Latecomers:
     def _note(self, uri: str) -> None:
         if canonical(uri) in self._expected:
             # Not now: the ledger is in the middle of following the text.
-            asyncio.get_running_loop().call_soon(self._look, uri)
+            asyncio.get_running_loop().call_soon(self._check, uri)
 
-    def _look(self, uri: str) -> None:
+    def _check(self, uri: str) -> None:
         waiting = self._expected.get(canonical(uri), set())
         document = self._document(uri)
         if document is None or self._ledger.outbox.is_sent(uri):

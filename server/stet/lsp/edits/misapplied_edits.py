@@ -21,7 +21,7 @@ MAX_LINES = 5_000
 """Of a very long text, the most lines that are played through."""
 
 
-def misplaced(
+def find_misapplied(
     document: TextDocument, edit: TextEdit, changes: Sequence[TextChange]
 ) -> TextDocument | None:
     """The text that the user had when an edit was applied to it in the wrong place.
@@ -36,21 +36,23 @@ def misplaced(
     if not 2 <= len(changes) <= MAX_CHANGES:
         return None
     if document.is_large:
-        return _misplaced_about(document, edit, changes)
-    texts = list(accumulate(changes, _after, initial=document))
+        return _find_misapplied_nearby(document, edit, changes)
+    texts = list(accumulate(changes, _text_after, initial=document))
     for n, comes_first in product(range(len(changes)), (False, True)):
-        meant = _carried(edit, texts[:n], changes[:n], comes_first=comes_first)
+        meant = _rebase_edit(edit, texts[:n], changes[:n], comes_first=comes_first)
         later = {text.text for text in texts[n + 1 :]}
         if meant is not None and meant.apply(texts[n].text) in later:
             return None  # it stood where it was meant to stand
     now = texts[-1].text
-    found = (
-        text for text in texts[1:-1] if _by_numbers(document, edit, text).apply(text.text) == now
+    original = (
+        text
+        for text in texts[1:-1]
+        if _reinterpret_positions(document, edit, text).apply(text.text) == now
     )
-    return next(found, None)
+    return next(original, None)
 
 
-def _misplaced_about(
+def _find_misapplied_nearby(
     document: TextDocument, edit: TextEdit, changes: Sequence[TextChange]
 ) -> TextDocument | None:
     """The same for a very long text: only the lines about what has happened are looked at.
@@ -71,34 +73,34 @@ def _misplaced_about(
     about = TextDocument(document.uri, "".join(document.lines[first:end]))
     moved = (Replacement(one.start - start, one.end - start, one.text) for one in edit.replacements)
     shifted = [TextChange(change.range.shifted(-first), change.text) for change in changes]
-    found = misplaced(about, TextEdit(tuple(moved)), shifted)
-    if found is None:
+    original = find_misapplied(about, TextEdit(tuple(moved)), shifted)
+    if original is None:
         return None
-    text = (*document.lines[:first], found.text, *document.lines[end:])
+    text = (*document.lines[:first], original.text, *document.lines[end:])
     return TextDocument(document.uri, "".join(text))
 
 
-def _after(document: TextDocument, change: TextChange) -> TextDocument:
+def _text_after(document: TextDocument, change: TextChange) -> TextDocument:
     start, end = document.offset_at(change.range.start), document.offset_at(change.range.end)
     edit = TextEdit((Replacement(start, end, change.text),))
     return TextDocument(document.uri, edit.apply(document.text))
 
 
-def _by_numbers(document: TextDocument, edit: TextEdit, other: TextDocument) -> TextEdit:
+def _reinterpret_positions(document: TextDocument, edit: TextEdit, other: TextDocument) -> TextEdit:
     """`edit` with its lines and columns read in another text, beyond whose ends they are cut."""
     return TextEdit(
         tuple(
             Replacement(
-                other.offset_at(_within(other, document.position_at(one.start))),
-                other.offset_at(_within(other, document.position_at(one.end))),
-                one.text,
+                other.offset_at(_clamp_position(other, document.position_at(replacement.start))),
+                other.offset_at(_clamp_position(other, document.position_at(replacement.end))),
+                replacement.text,
             )
-            for one in edit.replacements
+            for replacement in edit.replacements
         )
     )
 
 
-def _within(document: TextDocument, place: Position) -> Position:
+def _clamp_position(document: TextDocument, place: Position) -> Position:
     last = len(document.lines) - 1
     if place.line > last:
         return Position(last, len(document.lines[last]))
@@ -106,7 +108,7 @@ def _within(document: TextDocument, place: Position) -> Position:
     return Position(place.line, min(place.character, len(body)))
 
 
-def _carried(
+def _rebase_edit(
     edit: TextEdit,
     texts: Sequence[TextDocument],
     changes: Sequence[TextChange],
@@ -125,7 +127,7 @@ def _carried(
     for text, change in zip(texts, changes, strict=True):
         start, end = text.offset_at(change.range.start), text.offset_at(change.range.end)
         shift = len(change.text) - (end - start)
-        if any(start < one.end and end > one.start for one in replacements):
+        if any(start < replacement.end and end > replacement.start for replacement in replacements):
             return None
         between = end if comes_first and text.position_at(end).character == 0 else -1
         replacements = tuple(

@@ -12,20 +12,20 @@ from stet.workspace.workspace import Workspace
 CLOSED_SECONDS = 0.5
 """How long a file stays closed before it is deleted: some editors close and open it to read it anew."""
 
-Carry = Callable[[Hunk], Awaitable[None]]
+ApplyHunk = Callable[[Hunk], Awaitable[None]]
 
 
 class DeferredDeletions:
     """Hunks that wait until their file is closed. Touched on the event loop only."""
 
     def __init__(
-        self, workspace: Workspace, ledger: ReviewLedger, client: Client, carry: Carry
+        self, workspace: Workspace, ledger: ReviewLedger, client: Client, apply_hunk: ApplyHunk
     ) -> None:
-        """`carry` carries out a hunk whose file is closed, or takes back one that is accepted."""
+        """`apply_hunk` carries out a hunk whose file is closed, or takes back one that is accepted."""
         self._workspace = workspace
         self._ledger = ledger
         self._client = client
-        self._carry = carry
+        self._carry = apply_hunk
         self._waiting: dict[str, str] = {}
 
     def add(self, hunk: Hunk) -> None:
@@ -47,9 +47,9 @@ class DeferredDeletions:
     def closed(self, uri: str) -> None:
         """A document was closed: what waited for that is done soon."""
         if canonical(uri) in self._waiting.values():
-            self._client.start(self._go_on(uri), f"delete {uri}")
+            self._client.start(self._apply_closed(uri), f"delete {uri}")
 
-    async def _go_on(self, uri: str) -> None:
+    async def _apply_closed(self, uri: str) -> None:
         await asyncio.sleep(CLOSED_SECONDS)
         if self._workspace.document(uri) is not None:
             return

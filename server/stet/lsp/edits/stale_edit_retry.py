@@ -8,7 +8,7 @@ that collect changes only when the user pauses.
 import asyncio
 import re
 
-from stet.lsp.delivering.not_done import EditMisplaced, EditRefused, EditUnanswered, NotDone
+from stet.lsp.edits.edit_errors import EditError, EditMisapplied, EditRefused, EditUnanswered
 from stet.text.document import TextDocument
 from stet.workspace.workspace import Workspace
 
@@ -18,7 +18,7 @@ UNNAMED_SECONDS = 0.7
 """The same when it gives no such reason: editors collect changes for half a second at most."""
 PAUSE_SECONDS = 0.3
 """How long the text must stay as it is before an editor that checks no versions is asked again."""
-LOOK_SECONDS = 0.02
+POLL_SECONDS = 0.02
 
 _NAMES_VERSION = re.compile(
     r"version|outdated|out of date|stale|has changed|been changed|been modified|newer",
@@ -26,13 +26,13 @@ _NAMES_VERSION = re.compile(
 )
 
 
-class Outrun:
+class StaleEditRetry:
     """Tells whether a refused edit can be made anew for newer text."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    async def newer_text_came(self, document: TextDocument, refused: NotDone) -> bool:
+    async def wait_for_newer_text(self, document: TextDocument, refused: EditError) -> bool:
         """Wait for a text that is newer than the one that a refused edit was made for.
 
         Args:
@@ -45,8 +45,8 @@ class Outrun:
         if document.version is None or isinstance(refused, EditUnanswered):
             return False
         if self._is_newer(document):
-            if isinstance(refused, EditMisplaced):
-                await self._pause(document.uri)
+            if isinstance(refused, EditMisapplied):
+                await self._wait_for_pause(document.uri)
             return True
         if not isinstance(refused, EditRefused):
             return False
@@ -64,14 +64,14 @@ class Outrun:
         while not self._is_newer(document):
             if loop.time() >= end:
                 return False
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
         return True
 
-    async def _pause(self, uri: str) -> None:
+    async def _wait_for_pause(self, uri: str) -> None:
         """Wait until the user does not type: what is sent earlier would be misplaced again."""
         loop = asyncio.get_running_loop()
         revision, since = self._workspace.revision(uri), loop.time()
         while loop.time() - since < PAUSE_SECONDS:
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
             if (now := self._workspace.revision(uri)) != revision:
                 revision, since = now, loop.time()

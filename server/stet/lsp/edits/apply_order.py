@@ -14,59 +14,68 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, 
 from operator import attrgetter
 from typing import Any
 
-from stet.lsp.delivering.delivery import Delivery
+from stet.lsp.edits.edit_applier import EditApplier
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
 from stet.workspace.uris import canonical
 
-_LINES = frozenset(HunkKind) - WHOLE_FILE
+_LINE_KINDS = frozenset(HunkKind) - WHOLE_FILE
 _NUMBER, _CHANGED = attrgetter("number"), attrgetter("changed")
-_Carry = Callable[[str, Sequence[str]], Awaitable[None]]
+_ApplyHunks = Callable[[str, Sequence[str]], Awaitable[None]]
 
 
 def accept_in_order(
-    ledger: ReviewLedger, delivery: Delivery, hunk_ids: Iterable[str]
+    ledger: ReviewLedger, delivery: EditApplier, hunk_ids: Iterable[str]
 ) -> Coroutine[Any, Any, None]:
     """Have the editor do what these hunks say now, at the call; their states tell how it went."""
     return _accept(ledger, delivery, [ledger.hunk(hunk_id) for hunk_id in hunk_ids])
 
 
-async def _accept(ledger: ReviewLedger, delivery: Delivery, hunks: Sequence[Hunk]) -> None:
+async def _accept(ledger: ReviewLedger, delivery: EditApplier, hunks: Sequence[Hunk]) -> None:
     agreed = {hunk.id: hunk for hunk in hunks}
 
     async def carry(uri: str, hunk_ids: Sequence[str]) -> None:
-        await delivery.deliver(uri, [agreed[hunk_id] for hunk_id in hunk_ids])
+        await delivery.apply(uri, [agreed[hunk_id] for hunk_id in hunk_ids])
 
     whole = sorted((hunk for hunk in hunks if hunk.kind in WHOLE_FILE), key=_NUMBER)
     last = [hunk for nth, hunk in enumerate(whole) if _is_last(hunk, whole[nth + 1 :])]
-    lines = [hunk for hunk in hunks if hunk.kind in _LINES]
-    for ready in (*_steps(ledger, [one for one in whole if one not in last]), lines, last):
-        await _carry_out(ledger, carry, _without_stuck(ledger, ready, hunks, HunkState.ACCEPTED))
+    lines = [hunk for hunk in hunks if hunk.kind in _LINE_KINDS]
+    for ready in (*_file_steps(ledger, [one for one in whole if one not in last]), lines, last):
+        await _apply_by_document(
+            ledger, carry, _drop_failed_moves(ledger, ready, hunks, HunkState.ACCEPTED)
+        )
 
 
 def _is_last(hunk: Hunk, later: Iterable[Hunk]) -> bool:
     """Whether a removal is of a file whose name nothing that was made later takes up."""
-    files = {canonical(uri) for one in later for uri in (one.uri, one.new_uri) if uri}
+    files = {
+        canonical(uri)
+        for hunk_later in later
+        for uri in (hunk_later.uri, hunk_later.new_uri)
+        if uri
+    }
     return hunk.kind is HunkKind.REMOVE and canonical(hunk.uri) not in files
 
 
-async def undo_in_order(ledger: ReviewLedger, delivery: Delivery, hunk_ids: Iterable[str]) -> None:
+async def undo_in_order(
+    ledger: ReviewLedger, delivery: EditApplier, hunk_ids: Iterable[str]
+) -> None:
     """Have the editor take these accepted hunks back; their states tell how it went."""
     hunks = [ledger.hunk(hunk_id) for hunk_id in hunk_ids]
-    lines = [hunk for hunk in hunks if hunk.kind in _LINES]
+    lines = [hunk for hunk in hunks if hunk.kind in _LINE_KINDS]
     whole = sorted((one for one in hunks if one.kind in WHOLE_FILE), key=_CHANGED, reverse=True)
-    for steps in _steps(ledger, whole):
+    for steps in _file_steps(ledger, whole):
         made = {canonical(ledger.hunk(one.id).uri) for one in steps if one.kind is HunkKind.CREATE}
         within = [hunk for hunk in lines if canonical(ledger.hunk(hunk.id).uri) in made]
         for ready in (within, steps):
-            links = _without_stuck(ledger, ready, hunks, HunkState.UNDONE)
-            await _carry_out(ledger, delivery.undo, links)
+            links = _drop_failed_moves(ledger, ready, hunks, HunkState.UNDONE)
+            await _apply_by_document(ledger, delivery.undo, links)
         lines = [hunk for hunk in lines if hunk not in within]
-    links = _without_stuck(ledger, lines, hunks, HunkState.UNDONE)
-    await _carry_out(ledger, delivery.undo, links)
+    links = _drop_failed_moves(ledger, lines, hunks, HunkState.UNDONE)
+    await _apply_by_document(ledger, delivery.undo, links)
 
 
-def _steps(ledger: ReviewLedger, whole: Iterable[Hunk]) -> Iterator[list[Hunk]]:
+def _file_steps(ledger: ReviewLedger, whole: Iterable[Hunk]) -> Iterator[list[Hunk]]:
     """Hunks about whole files, in their order; at once only what has no file in common.
 
     Each step is to be carried out before the next is asked for: it gives files other names.
@@ -84,8 +93,8 @@ def _steps(ledger: ReviewLedger, whole: Iterable[Hunk]) -> Iterator[list[Hunk]]:
         yield step
 
 
-def _without_stuck(
-    ledger: ReviewLedger, ready: Sequence[Hunk], hunks: Sequence[Hunk], goal: HunkState
+def _drop_failed_moves(
+    ledger: ReviewLedger, step: Sequence[Hunk], hunks: Sequence[Hunk], goal: HunkState
 ) -> list[str]:
     """Leave out the links of a file whose move was tried and did not come to `goal`.
 
@@ -94,14 +103,16 @@ def _without_stuck(
     moves = {hunk.group: hunk.id for hunk in hunks if hunk.kind is HunkKind.MOVE}
     return [
         hunk.id
-        for hunk in ready
+        for hunk in step
         if hunk.kind in WHOLE_FILE
         or hunk.group not in moves
         or ledger.hunk(moves[hunk.group]).state is goal
     ]
 
 
-async def _carry_out(ledger: ReviewLedger, carry: _Carry, hunk_ids: Sequence[str]) -> None:
+async def _apply_by_document(
+    ledger: ReviewLedger, apply_hunks: _ApplyHunks, hunk_ids: Sequence[str]
+) -> None:
     """One edit a document, however its hunks spell it; a hunk about a whole file goes alone."""
     batches: dict[tuple[str, str], list[str]] = {}
     for hunk_id in hunk_ids:
@@ -109,4 +120,6 @@ async def _carry_out(ledger: ReviewLedger, carry: _Carry, hunk_ids: Sequence[str
         hunk = ledger.hunk(hunk_id)
         alone = hunk_id if hunk.kind in WHOLE_FILE else ""
         batches.setdefault((canonical(hunk.uri), alone), []).append(hunk_id)
-    await asyncio.gather(*(carry(ledger.hunk(batch[0]).uri, batch) for batch in batches.values()))
+    await asyncio.gather(
+        *(apply_hunks(ledger.hunk(batch[0]).uri, batch) for batch in batches.values())
+    )

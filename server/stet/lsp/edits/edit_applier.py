@@ -14,14 +14,14 @@ from lsprotocol import types as lsp
 
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.client import Client
-from stet.lsp.delivering.approvals import Approval, Approvals
-from stet.lsp.delivering.deferred_deletions import DeferredDeletions
-from stet.lsp.delivering.edit_sender import EditSender
-from stet.lsp.delivering.file_delivery import FileDelivery
-from stet.lsp.delivering.latecomers import Latecomers
-from stet.lsp.delivering.not_done import EditRefused, NotDone, NotSeen, StillOpen, problem_of
-from stet.lsp.delivering.offering import offer
-from stet.lsp.delivering.outrun import Outrun
+from stet.lsp.edits.deferred_deletions import DeferredDeletions
+from stet.lsp.edits.edit_errors import EditError, EditRefused, EditUnconfirmed, FileOpen, problem_of
+from stet.lsp.edits.edit_sender import EditSender
+from stet.lsp.edits.file_hunk_applier import FileOperations
+from stet.lsp.edits.late_confirmation import LateConfirmation
+from stet.lsp.edits.manual_edit import offer_manual_edit
+from stet.lsp.edits.pending_approvals import Approval, PendingApprovals
+from stet.lsp.edits.stale_edit_retry import StaleEditRetry
 from stet.lsp.renames import Renames
 from stet.review.approval import exceeds_approval
 from stet.review.authorization import reauthorize
@@ -36,12 +36,12 @@ from stet.workspace.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
-OFFERED_AFTER = 2
+SHOWN_AFTER_REFUSALS = 2
 """Refused so often, the result is offered as a page."""
-_CHANGED = "You have changed the text it was made for."
+_TEXT_CHANGED = "You have changed the text it was made for."
 
 
-class Delivery:
+class EditApplier:
     """Takes decided hunks to the editor, one edit a document at a time."""
 
     def __init__(
@@ -57,17 +57,17 @@ class Delivery:
         self._ledger = ledger
         self._client = client
         self._editor = editor
-        self._files = FileDelivery(workspace, ledger, client, renames, editor)
+        self._files = FileOperations(workspace, ledger, client, renames, editor)
         self._sender = EditSender(workspace, ledger, client, editor)
-        self._latecomers = Latecomers(workspace, ledger)
-        self._approvals = Approvals()
-        self._outrun = Outrun(workspace)
-        self._deferred_deletions = DeferredDeletions(workspace, ledger, client, self._carry_closed)
+        self._latecomers = LateConfirmation(workspace, ledger)
+        self._approvals = PendingApprovals()
+        self._outrun = StaleEditRetry(workspace)
+        self._deferred_deletions = DeferredDeletions(workspace, ledger, client, self._apply_closed)
         self._rejected: dict[str, str] = {}
         self._locks: dict[str, asyncio.Lock] = {}
         self._refusals: Counter[str] = Counter()
 
-    async def deliver(self, uri: str, hunks: Iterable[Hunk]) -> None:
+    async def apply(self, uri: str, hunks: Iterable[Hunk]) -> None:
         """Have accepted hunks of one file carried out; their states tell how it went.
 
         Hunks of lines stay `sent` while the user outruns the editor; see `withdraw`.
@@ -78,10 +78,10 @@ class Delivery:
         """
         agreed = {hunk.id: hunk for hunk in hunks}
         lines = [hunk for hunk in agreed.values() if hunk.kind not in WHOLE_FILE]
-        with self._approvals.given(lines) as approval:
-            if self.held(uri).locked():
+        with self._approvals.hold(lines) as approval:
+            if self.document_lock(uri).locked():
                 self._ledger.outbox.hold(uri, [hunk.id for hunk in lines])
-            await self._deliver(uri, tuple(agreed), HunkState.PENDING, approval)
+            await self._apply_hunks(uri, tuple(agreed), HunkState.PENDING, approval)
 
     def holds(self, hunk_id: str) -> bool:
         """Return whether a hunk is accepted and not carried out yet, so that `withdraw` applies."""
@@ -92,8 +92,8 @@ class Delivery:
         """A document was closed: what waited for that is done soon."""
         self._deferred_deletions.closed(uri)
 
-    async def _carry_closed(self, hunk: Hunk) -> None:
-        await self._deliver(hunk.uri, (hunk.id,), hunk.state, None)
+    async def _apply_closed(self, hunk: Hunk) -> None:
+        await self._apply_hunks(hunk.uri, (hunk.id,), hunk.state, None)
 
     def withdraw(self, hunk_id: str, rejected: str | None = None) -> None:
         """Take back the approval of a hunk that `holds`; it is pending then.
@@ -112,7 +112,7 @@ class Delivery:
 
     async def undo(self, uri: str, hunk_ids: Iterable[str]) -> None:
         """Have accepted hunks of one file taken back; their states tell how it went."""
-        await self._deliver(uri, tuple(hunk_ids), HunkState.ACCEPTED, None)
+        await self._apply_hunks(uri, tuple(hunk_ids), HunkState.ACCEPTED, None)
 
     async def write(
         self, uri: str, edit_of: Callable[[TextDocument], TextEdit | None], label: str
@@ -125,11 +125,11 @@ class Delivery:
             label: What the editor's undo list calls it.
 
         Raises:
-            NotDone: If something is in the way, or the editor did not do it.
+            EditError: If something is in the way, or the editor did not do it.
         """
-        async with self.held(uri):
-            live = [hunk for hunk in self._ledger.live(uri) if hunk.kind not in WHOLE_FILE]
-            await self._pass_gate(live)
+        async with self.document_lock(uri):
+            current = [hunk for hunk in self._ledger.live(uri) if hunk.kind not in WHOLE_FILE]
+            await self._check_policy(current)
             while True:
                 document = await self._document(uri)
                 edit = edit_of(document)
@@ -137,13 +137,13 @@ class Delivery:
                     return
                 try:
                     await self._sender.apply(document, edit, label)
-                except NotDone as refused:
-                    if not await self._outrun.newer_text_came(document, refused):
+                except EditError as refused:
+                    if not await self._outrun.wait_for_newer_text(document, refused):
                         raise
                 else:
                     return
 
-    def held(self, uri: str) -> asyncio.Lock:
+    def document_lock(self, uri: str) -> asyncio.Lock:
         """While it is held, nothing else is sent for a document."""
         return self._locks.setdefault(canonical(uri), asyncio.Lock())
 
@@ -151,75 +151,75 @@ class Delivery:
         """The text that pending hunks of one document would change now, once the gate lets them.
 
         Raises:
-            NotDone: If it does not, or there is no text.
+            EditError: If it does not, or there is no text.
         """
-        await self._pass_gate(hunks)
+        await self._check_policy(hunks)
         return await self._document(hunks[0].uri)
 
-    async def _deliver(
+    async def _apply_hunks(
         self, uri: str, ids: tuple[str, ...], state: HunkState, approval: Approval | None
     ) -> None:
         """Carry out hunks that are in `state`, which says whether forward or back."""
-        async with self.held(uri):
+        async with self.document_lock(uri):
             kinds = {hunk_id: self._ledger.hunk(hunk_id).kind for hunk_id in ids}
-            work = [self._whole(hunk, state) for hunk in ids if kinds[hunk] in WHOLE_FILE]
+            work = [self._apply_file(hunk, state) for hunk in ids if kinds[hunk] in WHOLE_FILE]
             lines = tuple(hunk for hunk in ids if kinds[hunk] not in WHOLE_FILE)
             if lines:
-                work.append(self._lines(uri, lines, state, approval))
-            problems = [await problem_of(one) for one in work]
+                work.append(self._apply_lines(uri, lines, state, approval))
+            problems = [await problem_of(part) for part in work]
         done = "undone" if state is HunkState.ACCEPTED else "applied"
         for problem in problems:
-            self._tell(uri, problem, done)
+            self._report(uri, problem, done)
 
-    def _tell(self, uri: str, problem: NotDone | None, done: str) -> None:
+    def _report(self, uri: str, problem: EditError | None, done: str) -> None:
         """Tell the user what was in the way of what is not `done`, if anything was."""
         if problem is not None:
-            how = "seen" if isinstance(problem, NotSeen) else done
+            how = "seen" if isinstance(problem, EditUnconfirmed) else done
             log.warning("%s: not %s: %s", uri, how, problem)
             self._client.show_message(f"Stet: not {how}. {problem}", lsp.MessageType.Warning)
 
-    async def _whole(self, hunk_id: str, state: HunkState) -> None:
+    async def _apply_file(self, hunk_id: str, state: HunkState) -> None:
         """Carry out a hunk about a file as such.
 
         Raises:
-            NotDone: If something is in the way.
+            EditError: If something is in the way.
             OSError: If the disk refuses.
         """
         hunk = self._ledger.hunk(hunk_id)
         if hunk.state is not state:
             return
-        await self._pass_gate([hunk])
+        await self._check_policy([hunk])
         hunk = self._ledger.hunk(hunk_id)
         if hunk.state is state:  # nobody has thought better of it meanwhile
             carry = self._files.undo if state is HunkState.ACCEPTED else self._files.accept
             try:
                 await carry(hunk)
-            except StillOpen:
+            except FileOpen:
                 self._deferred_deletions.add(hunk)
 
-    async def _lines(
+    async def _apply_lines(
         self, uri: str, hunk_ids: tuple[str, ...], state: HunkState, approval: Approval | None
     ) -> None:
         """Carry out hunks of lines, however often the user outruns the editor.
 
         Raises:
-            NotDone: If something is in the way, the editor did not do it, or the file has got another
+            EditError: If something is in the way, the editor did not do it, or the file has got another
                 name while the edit was on its way; should the edit come there, it is known.
         """
         reason = ""
         try:
-            while left := self._left(hunk_ids, state, approval):
+            while left := self._remaining(hunk_ids, state, approval):
                 self._check_name(uri, left)
-                if not await self._edit(uri, left, state, approval):
+                if not await self._apply_once(uri, left, state, approval):
                     break
-            self._check_name(uri, self._left(hunk_ids, state, approval))
-        except NotDone as problem:
+            self._check_name(uri, self._remaining(hunk_ids, state, approval))
+        except EditError as problem:
             reason = str(problem)
             raise
         finally:
             self._ledger.outbox.give_up(uri, hunk_ids, reason)
 
-    def _left(
+    def _remaining(
         self, hunk_ids: Iterable[str], state: HunkState, approval: Approval | None
     ) -> tuple[str, ...]:
         """The hunks that are still to be carried out."""
@@ -237,14 +237,14 @@ class Delivery:
         """Make sure that hunks are still about the file `uri`.
 
         Raises:
-            NotDone: If the file has another name by now.
+            EditError: If the file has another name by now.
         """
         for hunk in map(self._ledger.hunk, hunk_ids):
             if canonical(hunk.uri) != canonical(uri):
                 name = self._workspace.snapshot().name_of(hunk.uri)
-                raise NotDone(f"The file is {name} by now. Do it again there, if it is not done.")
+                raise EditError(f"The file is {name} by now. Do it again there, if it is not done.")
 
-    async def _edit(
+    async def _apply_once(
         self, uri: str, ids: tuple[str, ...], state: HunkState, approval: Approval | None
     ) -> bool:
         """Apply hunks of one existing document.
@@ -253,40 +253,40 @@ class Delivery:
             Whether to try again, as the text is newer than the one that the edit was made for.
 
         Raises:
-            NotDone: If something is in the way, or the editor did not do it.
+            EditError: If something is in the way, or the editor did not do it.
         """
-        await self._pass_gate([self._ledger.hunk(hunk_id) for hunk_id in ids])
+        await self._check_policy([self._ledger.hunk(hunk_id) for hunk_id in ids])
         document = await self._document(uri)
-        waiting = self._still(ids, state, approval)
+        waiting = self._still_valid(ids, state, approval)
         if not waiting:
             return False  # the user took the approval back meanwhile
-        edit = self._set_out(document, waiting, state)
+        edit = self._mark_sent(document, waiting, state)
         if not self._ledger.outbox.is_sent(uri):
             return False  # it stands there already
         label = f"Stet: {self._ledger.hunk(waiting[0]).summary}"
-        refused = await self._apply(document, edit, label)
+        refused = await self._send(document, edit, label)
         await self._undo_withdrawn(uri, waiting, approval)
-        left = self._left(waiting, state, approval)
+        left = self._remaining(waiting, state, approval)
         if refused is None or not left:
             return False
         if approval is not None:
             self._latecomers.expect(uri, left)
         # What was applied in part was not wanted as a whole, by the editor or its user.
-        wanted = waiting if approval is None else [one for one in waiting if one in approval]
-        is_whole = isinstance(refused, EditRefused) or len(left) == len(wanted)
-        if is_whole and await self._is_outrun(document, refused, left, approval):
+        expected = waiting if approval is None else [one for one in waiting if one in approval]
+        is_whole = isinstance(refused, EditRefused) or len(left) == len(expected)
+        if is_whole and await self._can_retry(document, refused, left, approval):
             return True
         self._refusals.update(left)
-        if not self._editor().apply_edit or self._is_due(left):
+        if not self._editor().apply_edit or self._gave_up(left):
             snapshot = self._workspace.snapshot()
-            where = await offer(snapshot, self._client, document, edit, left[0])
+            where = await offer_manual_edit(snapshot, self._client, document, edit, left[0])
             raise type(refused)(f"{refused}{where}")
         raise refused
 
-    async def _is_outrun(
+    async def _can_retry(
         self,
         document: TextDocument,
-        refused: NotDone,
+        refused: EditError,
         hunk_ids: tuple[str, ...],
         approval: Approval | None,
     ) -> bool:
@@ -295,13 +295,13 @@ class Delivery:
             return False
         if approval is not None:
             self._ledger.outbox.hold(document.uri, hunk_ids)
-        return await self._outrun.newer_text_came(document, refused)
+        return await self._outrun.wait_for_newer_text(document, refused)
 
-    async def _apply(self, document: TextDocument, edit: TextEdit, label: str) -> NotDone | None:
+    async def _send(self, document: TextDocument, edit: TextEdit, label: str) -> EditError | None:
         """Have the editor apply an edit; return why it did not, or None."""
         try:
             await self._sender.apply(document, edit, label)
-        except NotDone as refused:
+        except EditError as refused:
             return refused
         return None
 
@@ -313,22 +313,22 @@ class Delivery:
             return
         withdrawn = tuple(hunk_id for hunk_id in hunk_ids if not self._approvals.holds(hunk_id))
         reasons = {h: self._rejected.pop(h) for h in withdrawn if h in self._rejected}
-        arrived = self._left(withdrawn, HunkState.ACCEPTED, None)
+        arrived = self._remaining(withdrawn, HunkState.ACCEPTED, None)
         if arrived:
-            problem = await problem_of(self._lines(uri, arrived, HunkState.ACCEPTED, None))
-            self._tell(uri, problem, "undone")
+            problem = await problem_of(self._apply_lines(uri, arrived, HunkState.ACCEPTED, None))
+            self._report(uri, problem, "undone")
         for hunk_id, reason in reasons.items():
             self._ledger.outbox.rejected_after_all(hunk_id, reason)
 
-    def _still(
+    def _still_valid(
         self, ids: Iterable[str], state: HunkState, approval: Approval | None
     ) -> tuple[str, ...]:
         """Those that are in `state` and do no more than was agreed to; the others are told why not.
 
         Raises:
-            NotDone: If there are none of them left, but for those whose approval was taken back.
+            EditError: If there are none of them left, but for those whose approval was taken back.
         """
-        left = self._left(ids, state, approval)
+        left = self._remaining(ids, state, approval)
         if approval is None:
             return left
         self._ledger.outbox.end_hold(left)
@@ -336,32 +336,33 @@ class Delivery:
         beyond = {
             hunk.id
             for hunk in waiting
-            if (agreed := approval.agreed(hunk.id)) is not None and exceeds_approval(hunk, agreed)
+            if (agreed := approval.accepted_hunk(hunk.id)) is not None
+            and exceeds_approval(hunk, agreed)
         }
         for hunk_id in beyond:
-            self._ledger.outbox.hold_back(hunk_id, _CHANGED)
+            self._ledger.outbox.hold_back(hunk_id, _TEXT_CHANGED)
         if left and len(beyond) == len(waiting):
-            raise NotDone(_CHANGED)
+            raise EditError(_TEXT_CHANGED)
         return tuple(hunk.id for hunk in waiting if hunk.id not in beyond)
 
-    def _set_out(
+    def _mark_sent(
         self, document: TextDocument, hunk_ids: tuple[str, ...], state: HunkState
     ) -> TextEdit:
         """Let the ledger know that hunks go out now; gives their edit.
 
         Raises:
-            NotDone: If they can't be taken back.
+            EditError: If they can't be taken back.
         """
         try:
             return self._ledger.outbox.send(document, hunk_ids, back=state is HunkState.ACCEPTED)
         except UndoConflict as reason:
-            raise NotDone(str(reason)) from reason
+            raise EditError(str(reason)) from reason
 
-    async def _pass_gate(self, hunks: Sequence[Hunk]) -> None:
+    async def _check_policy(self, hunks: Sequence[Hunk]) -> None:
         """Ask the gate once more about hunks of one file, as the disk is now.
 
         Raises:
-            NotDone: If one of them must not be carried out; those that wait are told why.
+            EditError: If one of them must not be carried out; those that wait are told why.
         """
         snapshot = self._workspace.snapshot()
         # Of one place, only whether it is protected makes a difference.
@@ -370,13 +371,13 @@ class Delivery:
             if refusal := await asyncio.to_thread(reauthorize, snapshot, one):
                 for hunk in hunks:
                     self._ledger.outbox.hold_back(hunk.id, refusal.message)
-                raise NotDone(refusal.message)
+                raise EditError(refusal.message)
 
     async def _document(self, uri: str) -> TextDocument:
         """The text of a file as it is now.
 
         Raises:
-            NotDone: If there is none that may be read.
+            EditError: If there is none that may be read.
         """
         document = self._workspace.document(uri)
         if document is not None:
@@ -384,13 +385,13 @@ class Delivery:
         try:
             document = await asyncio.to_thread(self._workspace.snapshot().document_with_blocks, uri)
         except NotShown as refused:
-            raise NotDone(f"The file is gone, or may no longer be read. {refused}") from refused
+            raise EditError(f"The file is gone, or may no longer be read. {refused}") from refused
         if (opened := self._workspace.document(uri)) is not None:
             return opened  # while it was read: from now on the editor's text counts
         if document.version is None:
             self._ledger.on_disk(uri, document.text)
         return document
 
-    def _is_due(self, hunk_ids: Iterable[str]) -> bool:
+    def _gave_up(self, hunk_ids: Iterable[str]) -> bool:
         """Whether one of these was refused so often that asking again leads to nothing."""
-        return any(self._refusals[hunk_id] >= OFFERED_AFTER for hunk_id in hunk_ids)
+        return any(self._refusals[hunk_id] >= SHOWN_AFTER_REFUSALS for hunk_id in hunk_ids)

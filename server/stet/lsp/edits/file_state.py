@@ -6,19 +6,19 @@ from pathlib import Path
 
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.client import ApplyOutcome
-from stet.lsp.delivering.not_done import NotDone
+from stet.lsp.edits.edit_errors import EditError
 from stet.system.system import System
 from stet.workspace.disk_text import MAX_FILE_BYTES, decode
 from stet.workspace.uris import path_of
 from stet.workspace.workspace import Workspace
 
-SEEN_SECONDS = 2.0
+CONFIRM_SECONDS = 2.0
 """How long after its yes an editor may take until its work is seen."""
-LOOK_SECONDS = 0.05
+POLL_SECONDS = 0.05
 """How often is looked: the disk tells nobody."""
 
 
-class FileSight:
+class FileState:
     """Looks at files as they are now; changes none."""
 
     def __init__(self, workspace: Workspace, editor: Callable[[], ClientCapabilities]) -> None:
@@ -43,19 +43,19 @@ class FileSight:
         """Wait until it is seen that the editor did what was asked.
 
         Raises:
-            NotDone: If it is not.
+            EditError: If it is not.
         """
         loop = asyncio.get_running_loop()
-        end = loop.time() + (SEEN_SECONDS if outcome.applied else 0.0)
+        end = loop.time() + (CONFIRM_SECONDS if outcome.applied else 0.0)
         while not await is_done():
             if outcome.applied and self._editor().saves_later:
                 return
             if loop.time() >= end:
-                seen = "The editor said that it was done, but it was not."
-                raise NotDone(outcome.reason or seen)
-            await asyncio.sleep(LOOK_SECONDS)
+                is_seen = "The editor said that it was done, but it was not."
+                raise EditError(outcome.reason or is_seen)
+            await asyncio.sleep(POLL_SECONDS)
 
-    async def look(self, uri: str) -> tuple[Path | None, str | None]:
+    async def read_disk(self, uri: str) -> tuple[Path | None, str | None]:
         """Where a document lies, and its text on the disk; None if it lies nowhere, or is not there."""
         path = path_of(uri)
         if path is None or await asyncio.to_thread(self.system.stat, path) is None:
@@ -66,12 +66,14 @@ class FileSight:
         """Make sure that no text would be lost with the file.
 
         Raises:
-            NotDone: If the document is open with text that the disk does not have.
+            EditError: If the document is open with text that the disk does not have.
         """
-        _, found = await self.look(uri)
-        self._check_open(uri, found)
+        _, disk_text = await self.read_disk(uri)
+        self._check_open(uri, disk_text)
 
-    async def check_same(self, uri: str, path: Path, copy: Path, kept: str | None = None) -> None:
+    async def check_same(
+        self, uri: str, path: Path, copy: Path, saved_text: str | None = None
+    ) -> None:
         """Make sure that a copy of a document's file, at `path`, holds all there is of its text.
 
         Nothing may be waited for between this and what takes the file away.
@@ -80,28 +82,28 @@ class FileSight:
             uri: The document.
             path: Its file.
             copy: That.
-            kept: A text that is not lost with the document, as it is kept elsewhere.
+            saved_text: A text that is not lost with the document, as it is kept elsewhere.
 
         Raises:
-            NotDone: If the file is another by now, or its document has text that neither has.
+            EditError: If the file is another by now, or its document has text that neither has.
             OSError: If one of them can't be read.
         """
         read = self.system.read_bytes
-        found = await asyncio.to_thread(read, path, MAX_FILE_BYTES)
+        disk_text = await asyncio.to_thread(read, path, MAX_FILE_BYTES)
         copied = await asyncio.to_thread(read, copy, MAX_FILE_BYTES)
-        self._check_open(uri, decode(copied), kept)
-        if found != copied:
-            raise NotDone(f"{self.name(uri)} was written to just now: look, and try again.")
+        self._check_open(uri, decode(copied), saved_text)
+        if disk_text != copied:
+            raise EditError(f"{self.name(uri)} was written to just now: look, and try again.")
 
     def _check_open(self, uri: str, *texts: str | None) -> None:
         """Make sure that a document, if it is open, has no other text than one of `texts`.
 
         Raises:
-            NotDone: If it has.
+            EditError: If it has.
         """
         opened = self._workspace.document(uri)
         if opened is not None and opened.text not in texts:
-            raise NotDone(
+            raise EditError(
                 f"{self.name(uri)} has text that is not saved: save it, or take it back, and "
                 "then try again."
             )

@@ -12,8 +12,8 @@ from lsprotocol import types as lsp
 
 from stet.lsp import to_lsp
 from stet.lsp.client import Client
-from stet.lsp.delivering.delivery import Delivery
-from stet.lsp.delivering.not_done import NotDone
+from stet.lsp.edits.edit_applier import EditApplier
+from stet.lsp.edits.edit_errors import EditError
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk, HunkState
 from stet.text.document import TextDocument
@@ -21,17 +21,17 @@ from stet.text.encoding import Encoding
 from stet.text.escape import escape_line
 from stet.workspace.uris import canonical
 
-ARRIVAL_SECONDS = 1.5
+CONFIRM_SECONDS = 1.5
 """How long after its answer the editor may take to send the text of what was ticked."""
 _LEFT_OUT = "you left it out of the preview"
 
 Edits = list[lsp.TextEdit | lsp.AnnotatedTextEdit | lsp.SnippetTextEdit]
 
 
-class Preview:
+class RefactorPreview:
     """Shows hunks as one edit to pick from."""
 
-    def __init__(self, ledger: ReviewLedger, delivery: Delivery, client: Client) -> None:
+    def __init__(self, ledger: ReviewLedger, delivery: EditApplier, client: Client) -> None:
         self._ledger = ledger
         self._delivery = delivery
         self._client = client
@@ -48,32 +48,32 @@ class Preview:
         async with AsyncExitStack() as stack:
             # In one order always, so that two previews never wait for each other.
             for uri in sorted(by_file):
-                await stack.enter_async_context(self._delivery.held(uri))
+                await stack.enter_async_context(self._delivery.document_lock(uri))
             sent: list[str] = []
             try:
                 for hunks in by_file.values():
-                    document, edits, waiting = await self._set_out(hunks, encoding)
+                    document, edits, waiting = await self._mark_sent(hunks, encoding)
                     if waiting:
                         sent.append(document.uri)
                         changes.append(_document_edit(document, edits))
                         annotations |= {hunk.id: _annotation(hunk) for hunk in waiting}
                 if not changes:
-                    raise NotDone("Nothing of it waits any more.")  # noqa: TRY301 - as the others
-                await self._settle(sent, changes, annotations)
-            except NotDone as reason:
+                    raise EditError("Nothing of it waits any more.")  # noqa: TRY301 - as the others
+                await self._wait_outcome(sent, changes, annotations)
+            except EditError as reason:
                 self._client.show_message(f"Stet: no preview. {reason}", lsp.MessageType.Warning)
             finally:
                 for uri in sent:
                     self._ledger.outbox.cancel(uri, _LEFT_OUT)
 
-    async def _set_out(
+    async def _mark_sent(
         self, hunks: Sequence[Hunk], encoding: Encoding
     ) -> tuple[TextDocument, Edits, list[Hunk]]:
         """The edits of the hunks of one file that still wait, each named by its hunk; they count as
         sent then.
 
         Raises:
-            NotDone: If one of them can't be.
+            EditError: If one of them can't be.
         """
         document = await self._delivery.current(hunks)
         # Something else may have decided them while the file was held.
@@ -90,7 +90,7 @@ class Preview:
             _ = self._ledger.outbox.send(document, [hunk.id for hunk in waiting])
         return document, edits, waiting
 
-    async def _settle(
+    async def _wait_outcome(
         self,
         uris: Sequence[str],
         changes: Sequence[lsp.TextDocumentEdit],
@@ -99,16 +99,16 @@ class Preview:
         """Show the edit, and wait for what comes of it.
 
         Raises:
-            NotDone: If the editor did not take it.
+            EditError: If the editor did not take it.
         """
         edit = lsp.WorkspaceEdit(
             document_changes=list(changes), change_annotations=dict(annotations)
         )
         outcome = await self._client.preview("Stet: preview", edit)
         if not outcome.applied:
-            raise NotDone(outcome.reason)
+            raise EditError(outcome.reason)
         try:
-            async with asyncio.timeout(ARRIVAL_SECONDS):
+            async with asyncio.timeout(CONFIRM_SECONDS):
                 while not all(self._ledger.outbox.arrived(uri) for uri in uris):
                     self._moved.clear()
                     await self._moved.wait()

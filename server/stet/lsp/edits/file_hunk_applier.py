@@ -12,8 +12,8 @@ from pathlib import Path
 from stet.lsp import to_lsp
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.client import ApplyOutcome, Client
-from stet.lsp.delivering.file_sight import FileSight
-from stet.lsp.delivering.not_done import NotDone, StillOpen, problem_of
+from stet.lsp.edits.edit_errors import EditError, FileOpen, problem_of
+from stet.lsp.edits.file_state import FileState
 from stet.lsp.renames import Renames
 from stet.review.authorization import refusal_at
 from stet.review.ledger import ReviewLedger
@@ -26,7 +26,7 @@ from stet.workspace.uris import path_of, uri_of
 from stet.workspace.workspace import Workspace
 
 
-class FileDelivery:
+class FileOperations:
     """Carries out the decisions about whole files."""
 
     def __init__(
@@ -43,7 +43,7 @@ class FileDelivery:
         self._client = client
         self._renames = renames
         self._editor = editor
-        self._sight = FileSight(workspace, editor)
+        self._sight = FileState(workspace, editor)
         self._begun: set[str] = set()
         self._trashed: dict[str, Path] = {}
 
@@ -51,7 +51,7 @@ class FileDelivery:
         """Do what a pending hunk wants.
 
         Raises:
-            NotDone: If something is in the way; then it waits again.
+            EditError: If something is in the way; then it waits again.
         """
         self._ledger.outbox.send_whole(hunk.id)
         if problem := await problem_of(self._accept(hunk)):
@@ -63,7 +63,7 @@ class FileDelivery:
         """Take back what an accepted hunk did.
 
         Raises:
-            NotDone: If something is in the way; then it stays accepted.
+            EditError: If something is in the way; then it stays accepted.
             OSError: If the disk refuses.
         """
         await self._undo(hunk)
@@ -75,42 +75,42 @@ class FileDelivery:
         elif hunk.kind is HunkKind.MOVE:
             await self._move(hunk, hunk.uri, hunk.new_uri)
         else:
-            self._trashed[hunk.id] = await self._to_trash(hunk)
+            self._trashed[hunk.id] = await self._move_to_trash(hunk)
 
     async def _undo(self, hunk: Hunk) -> None:
         if hunk.kind is HunkKind.CREATE:
-            await self._uncreate(hunk)
+            await self._undo_create(hunk)
         elif hunk.kind is HunkKind.MOVE:
             await self._move(hunk, hunk.new_uri, hunk.uri)
         else:
-            await self._from_trash(hunk)
+            await self._restore_from_trash(hunk)
 
     # -- a new file ------------------------------------------------------------------------------
 
     async def _create(self, hunk: Hunk) -> None:
-        path, found = await self._sight.look(hunk.uri)
+        path, existing = await self._sight.read_disk(hunk.uri)
         opened = self._workspace.document(hunk.uri)  # as it is behind the wait
-        if opened is not None and not opened.text.strip() and found in (None, ""):
+        if opened is not None and not opened.text.strip() and existing in (None, ""):
             # The editor shows the file that is to be; it takes the text and writes it on saving.
             await self._fill(hunk, opened, hunk.new)
-        elif found == "" and opened is None and hunk.id in self._begun:
+        elif existing == "" and opened is None and hunk.id in self._begun:
             # An earlier try came only half the way.
             await self._fill(hunk, TextDocument(hunk.uri, ""), hunk.new)
-        elif opened is not None or found is not None:
-            raise NotDone(f"{self._sight.name(hunk.uri)} exists by now; it is left as it is.")
+        elif opened is not None or existing is not None:
+            raise EditError(f"{self._sight.name(hunk.uri)} exists by now; it is left as it is.")
         elif path is None:
-            raise NotDone(f"{self._sight.name(hunk.uri)} is no file on this machine.")
-        elif self._client.can("create") and (text := self._typed(hunk.new)) is not None:
+            raise EditError(f"{self._sight.name(hunk.uri)} is no file on this machine.")
+        elif self._client.can("create") and (text := self._insertable_text(hunk.new)) is not None:
             self._begun.add(hunk.id)
             outcome = await self._client.create_file(_label(hunk), hunk.uri, text)
-            await self._sight.wait(outcome, lambda: self._stands(hunk.uri, hunk.new, outcome))
+            await self._sight.wait(outcome, lambda: self._has_text(hunk.uri, hunk.new, outcome))
         else:
             await asyncio.to_thread(
                 self._sight.system.create_file, self._real(path, hunk), hunk.new
             )
             await self._client.show_document(hunk.uri)
 
-    def _typed(self, text: str) -> str | None:
+    def _insertable_text(self, text: str) -> str | None:
         """What the editor must put into an empty buffer for a file to be `text`; None: it can't.
 
         Neovim's buffers end their last line by themselves, and hold one kind of line end.
@@ -119,29 +119,29 @@ class FileDelivery:
             return text
         return text[:-1] if text.endswith("\n") and "\r" not in text else None
 
-    async def _uncreate(self, hunk: Hunk) -> None:
-        path, found = await self._sight.look(hunk.uri)
+    async def _undo_create(self, hunk: Hunk) -> None:
+        path, existing = await self._sight.read_disk(hunk.uri)
         opened = self._workspace.document(hunk.uri)  # as it is behind the wait
-        text = opened.text if opened is not None else found
+        text = opened.text if opened is not None else existing
         if text is None:
-            raise NotDone(f"{self._sight.name(hunk.uri)} is gone already.")
+            raise EditError(f"{self._sight.name(hunk.uri)} is gone already.")
         if text != hunk.new:
-            raise NotDone(self._changed_since(hunk))
-        if found is None and opened is not None:
+            raise EditError(self._changed_reason(hunk))
+        if existing is None and opened is not None:
             await self._fill(hunk, opened, "")
         else:
             assert path is not None, "it is on the disk"
             # The editor may hold what it was given and never saved. The hunk keeps that text, and brings
             # it back; the trash gets what else the disk may have.
-            await self._delete(hunk, path, kept=hunk.new)
+            await self._delete(hunk, path, saved_text=hunk.new)
 
-    def _changed_since(self, hunk: Hunk) -> str:
+    def _changed_reason(self, hunk: Hunk) -> str:
         """Why a new file that has another text by now is not taken back."""
         name = self._sight.name(hunk.uri)
         later = [
-            other.id
-            for other in self._ledger.hunks(uri=hunk.uri)
-            if other.state is HunkState.ACCEPTED and other.kind not in WHOLE_FILE
+            other_text.id
+            for other_text in self._ledger.hunks(uri=hunk.uri)
+            if other_text.state is HunkState.ACCEPTED and other_text.kind not in WHOLE_FILE
         ]
         if not later:
             return f"You have changed {name} since; delete it yourself."
@@ -156,29 +156,29 @@ class FileDelivery:
         edits = to_lsp.text_edits(edit, document, self._workspace.encoding)
         uri, version = document.uri, document.version
         outcome = await self._client.apply_edit(_label(hunk), uri, version, edits)
-        await self._sight.wait(outcome, lambda: self._stands(uri, text, outcome))
+        await self._sight.wait(outcome, lambda: self._has_text(uri, text, outcome))
 
-    async def _stands(self, uri: str, text: str, outcome: ApplyOutcome) -> bool:
+    async def _has_text(self, uri: str, text: str, outcome: ApplyOutcome) -> bool:
         """Whether `text` is there: in the editor, on the disk, or in a buffer we are not told of."""
         opened = self._workspace.document(uri)
         if opened is not None:
             # Behind its yes the user may have typed on.
             return opened.text == text or (outcome.applied and bool(text) and text in opened.text)
-        _, found = await self._sight.look(uri)
-        return found == text
+        _, text_on_disk = await self._sight.read_disk(uri)
+        return text_on_disk == text
 
     # -- another name ----------------------------------------------------------------------------
 
     async def _move(self, hunk: Hunk, uri: str, new_uri: str) -> None:
         path, new = path_of(uri), path_of(new_uri)
         if path is None or new is None:
-            raise NotDone(f"{self._sight.name(uri)} is no file on this machine.")
+            raise EditError(f"{self._sight.name(uri)} is no file on this machine.")
         if await asyncio.to_thread(self._sight.system.stat, path) is None:
-            raise NotDone(f"{self._sight.name(uri)} is gone.")
+            raise EditError(f"{self._sight.name(uri)} is gone.")
         same = path.parent == new.parent and path.name.casefold() == new.name.casefold()
         taken = None if same else await asyncio.to_thread(self._sight.system.stat, new)
         if taken is not None or self._workspace.document(new_uri) is not None:
-            raise NotDone(f"{self._sight.name(new_uri)} exists by now; it is left as it is.")
+            raise EditError(f"{self._sight.name(new_uri)} exists by now; it is left as it is.")
         if self._client.can("rename"):
             outcome = await self._client.rename_file(_label(hunk), uri, new_uri)
             await self._sight.wait(outcome, lambda: self._is_moved(path, new))
@@ -186,7 +186,7 @@ class FileDelivery:
             await self._sight.check_saved(uri)
             old, real = self._real(path, hunk), self._real(new, hunk)
             await asyncio.to_thread(self._sight.system.move_file, old, real)
-            self._say_stale(uri, f"is {self._sight.name(new_uri)} now")
+            self._warn_stale(uri, f"is {self._sight.name(new_uri)} now")
         self._renames.carry(uri, new_uri)
 
     async def _is_moved(self, path: Path, new: Path) -> bool:
@@ -196,24 +196,24 @@ class FileDelivery:
 
     # -- the trash -------------------------------------------------------------------------------
 
-    async def _to_trash(self, hunk: Hunk) -> Path:
+    async def _move_to_trash(self, hunk: Hunk) -> Path:
         path = path_of(hunk.uri)
         if path is None or await asyncio.to_thread(self._sight.system.stat, path) is None:
-            raise NotDone(
+            raise EditError(
                 f"{self._sight.name(hunk.uri)} is no file on this machine, or gone already."
             )
         await self._sight.check_saved(hunk.uri)
         return await self._delete(hunk, path)
 
-    async def _delete(self, hunk: Hunk, path: Path, kept: str | None = None) -> Path:
-        """Delete a file that has nothing unsaved but `kept`; gives its place in the trash."""
+    async def _delete(self, hunk: Hunk, path: Path, saved_text: str | None = None) -> Path:
+        """Delete a file that has nothing unsaved but `saved_text`; gives its place in the trash."""
         real = self._real(path, hunk)
         if not self._client.can("delete"):
             if self._workspace.document(hunk.uri) is not None:
-                raise StillOpen(f"{self._sight.name(hunk.uri)} is open in the editor: close it.")
+                raise FileOpen(f"{self._sight.name(hunk.uri)} is open in the editor: close it.")
             return await asyncio.to_thread(self._sight.system.trash, real)
         place = await asyncio.to_thread(self._sight.system.copy_to_trash, real)
-        await self._sight.check_same(hunk.uri, real, place, kept)
+        await self._sight.check_same(hunk.uri, real, place, saved_text)
         outcome = await self._client.delete_file(_label(hunk), hunk.uri)
         await self._sight.wait(outcome, lambda: self._is_gone(real))
         return place
@@ -221,22 +221,24 @@ class FileDelivery:
     async def _is_gone(self, path: Path) -> bool:
         return await asyncio.to_thread(self._sight.system.stat, path) is None
 
-    async def _from_trash(self, hunk: Hunk) -> None:
+    async def _restore_from_trash(self, hunk: Hunk) -> None:
         path = path_of(hunk.uri)
         assert path is not None, "it was a file"
         real = self._real(path, hunk)
-        place = self._trashed.get(hunk.id) or await asyncio.to_thread(self._find, hunk, real)
+        place = self._trashed.get(hunk.id) or await asyncio.to_thread(
+            self._find_in_trash, hunk, real
+        )
         if place is None:
-            raise NotDone(f"The trash holds {self._sight.name(hunk.uri)} no more.")
+            raise EditError(f"The trash holds {self._sight.name(hunk.uri)} no more.")
         try:
             await asyncio.to_thread(self._sight.system.restore, place, real)
         except FileExistsError:
             name = self._sight.name(hunk.uri)
-            raise NotDone(f"There is a {name} again: the old one lies in {place}.") from None
+            raise EditError(f"There is a {name} again: the old one lies in {place}.") from None
         # Nothing that the editor shows need change by it.
         self._client.show_message(f"Stet: {self._sight.name(hunk.uri)} is back from the trash.")
 
-    def _find(self, hunk: Hunk, path: Path) -> Path | None:
+    def _find_in_trash(self, hunk: Hunk, path: Path) -> Path | None:
         """The copy that a hunk made in an earlier run: with the text it had, or the newest."""
         places = list(self._sight.system.trashed(path))
         for place in places:
@@ -248,7 +250,7 @@ class FileDelivery:
         """Where a file is, judged as it is resolved: a link may have come in behind the gate.
 
         Raises:
-            NotDone: If that is outside the workspace and its name is not, or the gate would not let the
+            EditError: If that is outside the workspace and its name is not, or the gate would not let the
                 hunk there.
         """
         snapshot = self._workspace.snapshot()
@@ -258,12 +260,12 @@ class FileDelivery:
             parts_below(real, base) for base in bases
         ):
             name = self._sight.name(uri_of(path))
-            raise NotDone(f"{name} leads out of the workspace by a link.")
+            raise EditError(f"{name} leads out of the workspace by a link.")
         if refusal := refusal_at(snapshot, real, hunk):
-            raise NotDone(refusal.message)
+            raise EditError(refusal.message)
         return real
 
-    def _say_stale(self, uri: str, what: str) -> None:
+    def _warn_stale(self, uri: str, what: str) -> None:
         """We did what the editor can't: tell the user where it still shows what was."""
         if self._workspace.document(uri) is not None:
             self._client.show_message(

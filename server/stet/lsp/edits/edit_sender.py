@@ -7,13 +7,13 @@ from itertools import accumulate
 from stet.lsp import to_lsp
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.client import ApplyOutcome, Client
-from stet.lsp.delivering.arrival import Arrivals
-from stet.lsp.delivering.not_done import (
-    EditMisplaced,
+from stet.lsp.edits.edit_confirmation import EditConfirmation
+from stet.lsp.edits.edit_errors import (
+    EditError,
+    EditMisapplied,
     EditRefused,
     EditUnanswered,
-    NotDone,
-    NotSeen,
+    EditUnconfirmed,
 )
 from stet.review.ledger import ReviewLedger
 from stet.text.diff import diff_lines
@@ -41,25 +41,25 @@ class EditSender:
         self._ledger = ledger
         self._client = client
         self._editor = editor
-        self._arrivals = Arrivals(workspace, ledger, client)
+        self._arrivals = EditConfirmation(workspace, ledger, client)
         self._unseen: dict[str, str] = {}
 
     async def apply(self, document: TextDocument, edit: TextEdit, label: str) -> None:
         """Have the editor change a document.
 
         Raises:
-            NotDone: If it did not, or not all of it, or that can't be told; the hunks are told.
+            EditError: If it did not, or not all of it, or that can't be told; the hunks are told.
         """
         self._check_known(document)
         wire = _before_the_last_line_end(edit, document)
         outcome = await self._send(document, wire, label)
-        if await self._arrivals.settled(document, wire, outcome):
+        if await self._arrivals.wait_confirmed(document, wire, outcome):
             return
-        problem = _refusal(outcome) if outcome.reason else self._not_seen(document)
-        meant = self._arrivals.misplaced(document, wire)
+        problem = _error_of(outcome) if outcome.reason else self._unconfirmed_error(document)
+        meant = self._arrivals.find_misapplied(document, wire)
         if meant is not None:
-            await self._take_back(meant, label)
-            problem = EditMisplaced(
+            await self._revert_misapplied(meant, label)
+            problem = EditMisapplied(
                 "The editor applied the edit in the wrong place, behind what you were typing."
             )
         self._ledger.outbox.cancel(document.uri, str(problem))
@@ -69,7 +69,7 @@ class EditSender:
         """Make sure that a file that is not open has the text that an edit is made for.
 
         Raises:
-            NotDone: If an edit of it may stand in a buffer that we have not seen: made again, it would
+            EditError: If an edit of it may stand in a buffer that we have not seen: made again, it would
                 stand there twice, and another one in the wrong place.
         """
         key = canonical(document.uri)
@@ -81,16 +81,16 @@ class EditSender:
             "Open the file, or save it, and then accept what still waits."
         )
         self._ledger.outbox.cancel(document.uri, reason)
-        raise NotDone(reason)
+        raise EditError(reason)
 
-    def _not_seen(self, document: TextDocument) -> NotDone:
+    def _unconfirmed_error(self, document: TextDocument) -> EditError:
         """Why an edit that the editor said yes to counts as not applied."""
         if document.version is not None or self._arrivals.is_open(document.uri):
-            return NotDone(
+            return EditError(
                 "The editor said that it applied the edit, but its text does not show it."
             )
         self._unseen[canonical(document.uri)] = document.text
-        return NotSeen(
+        return EditUnconfirmed(
             "The editor said that it applied the edit, but it has not sent the text of "
             f"{self._name(document)}, which reads on the disk as before. Open it, or save it: if the "
             "edit is there, it counts as accepted; if not, accept it again."
@@ -104,16 +104,18 @@ class EditSender:
         version = wire_version(document.version, self._editor().name)
         return await self._client.apply_edit(label, document.uri, version, edits)
 
-    async def _take_back(self, meant: TextDocument, label: str) -> None:
+    async def _revert_misapplied(self, expected: TextDocument, label: str) -> None:
         """An edit went to the wrong place: have the editor put back what the user had there."""
-        now = self._workspace.document(meant.uri)
+        now = self._workspace.document(expected.uri)
         if now is not None:
-            outcome = await self._send(now, _difference(now, meant), label)
-            if not outcome.applied or not await self._arrivals.becomes(meant.uri, meant.text):
-                log.warning("%s: the misplaced edit could not be taken back", meant.uri)
+            outcome = await self._send(now, _difference(now, expected), label)
+            if not outcome.applied or not await self._arrivals.wait_for_text(
+                expected.uri, expected.text
+            ):
+                log.warning("%s: the misplaced edit could not be taken back", expected.uri)
 
 
-def _refusal(outcome: ApplyOutcome) -> NotDone:
+def _error_of(outcome: ApplyOutcome) -> EditError:
     """What the editor said to an edit that it did not apply."""
     return EditRefused(outcome.reason) if outcome.is_answered else EditUnanswered(outcome.reason)
 

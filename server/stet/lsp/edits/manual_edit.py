@@ -12,7 +12,7 @@ from stet.workspace.snapshot import Snapshot
 log = logging.getLogger(__name__)
 
 
-async def offer(
+async def offer_manual_edit(
     snapshot: Snapshot, client: Client, document: TextDocument, edit: TextEdit, hunk_id: str
 ) -> str:
     """Write down what the editor won't apply, and show it; gives a sentence that says where."""

@@ -3,7 +3,7 @@
 import asyncio
 
 from stet.lsp.client import ApplyOutcome, Client
-from stet.lsp.delivering.misplaced import misplaced
+from stet.lsp.edits.misapplied_edits import find_misapplied
 from stet.review.ledger import ReviewLedger
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
@@ -11,19 +11,19 @@ from stet.workspace.disk_text import MAX_FILE_BYTES, decode
 from stet.workspace.uris import canonical, path_of
 from stet.workspace.workspace import Workspace
 
-ARRIVAL_SECONDS = 5.0
+CONFIRM_SECONDS = 5.0
 """How long after its yes an editor may take to send the text back; eglot waits half a second."""
-OUTRUN_SECONDS = 1.0
+CONFIRM_AFTER_CHANGE_SECONDS = 1.0
 """The same once other text has arrived instead: Neovim says yes and drops the edit then."""
-UNSEEN_SECONDS = 2.0
+UNOPENED_SECONDS = 2.0
 """How long a file that is not open is looked for: in a document that is opened now, and on the disk."""
-LOOK_SECONDS = 0.1
+POLL_SECONDS = 0.1
 """How often the disk is looked at then: it tells nobody."""
-SHOWN_SECONDS = 2.0
+OPENED_SECONDS = 2.0
 """How long an editor may take to open a file that it says it shows."""
 
 
-class Arrivals:
+class EditConfirmation:
     """Knows when the text of a document with hunks has become another."""
 
     def __init__(self, workspace: Workspace, ledger: ReviewLedger, client: Client) -> None:
@@ -34,7 +34,9 @@ class Arrivals:
         self._moved: dict[str, asyncio.Event] = {}
         ledger.subscribe(self._note)
 
-    async def settled(self, document: TextDocument, edit: TextEdit, outcome: ApplyOutcome) -> bool:
+    async def wait_confirmed(
+        self, document: TextDocument, edit: TextEdit, outcome: ApplyOutcome
+    ) -> bool:
         """Wait until the text shows all of the edit that was sent, as long as that can still happen.
 
         Args:
@@ -45,22 +47,22 @@ class Arrivals:
         unseen = document.version is None
         if not outcome.applied:
             # Some say no to what they did.
-            if self.misplaced(document, edit) is not None:
+            if self.find_misapplied(document, edit) is not None:
                 return False
-            return self._is_there(document) or (unseen and await self._stands_on_disk(document))
-        if unseen and not await self._is_shown(document):
-            return self._is_there(document)
-        return await self._arrives(document, edit)
+            return self._is_applied(document) or (unseen and await self._is_on_disk(document))
+        if unseen and not await self._show_and_wait(document):
+            return self._is_applied(document)
+        return await self._wait_in_document(document, edit)
 
     def is_open(self, uri: str) -> bool:
         """Whether the editor has shown us its text."""
         return self._workspace.document(uri) is not None
 
-    async def becomes(self, uri: str, text: str) -> bool:
+    async def wait_for_text(self, uri: str, text: str) -> bool:
         """Wait until a document is exactly this."""
         moved = self._moved.setdefault(canonical(uri), asyncio.Event())
         try:
-            async with asyncio.timeout(ARRIVAL_SECONDS):
+            async with asyncio.timeout(CONFIRM_SECONDS):
                 while (now := self._workspace.document(uri)) is not None and now.text != text:
                     moved.clear()
                     await moved.wait()
@@ -68,31 +70,31 @@ class Arrivals:
             return False
         return now is not None
 
-    def misplaced(self, document: TextDocument, edit: TextEdit) -> TextDocument | None:
+    def find_misapplied(self, document: TextDocument, edit: TextEdit) -> TextDocument | None:
         """The text that the user had when the edit was applied to it in the wrong place, if it was."""
         changes = self._workspace.changes_since(document.uri, document.revision)
         if document.version is None or changes is None:
             return None
-        return misplaced(document, edit, changes)
+        return find_misapplied(document, edit, changes)
 
-    async def _arrives(self, document: TextDocument, edit: TextEdit) -> bool:
+    async def _wait_in_document(self, document: TextDocument, edit: TextEdit) -> bool:
         """Wait for the text of an open document."""
         now = self._workspace.document(document.uri)
         version = document.version if document.version is not None or now is None else now.version
         moved = self._moved.setdefault(canonical(document.uri), asyncio.Event())
         try:
-            async with asyncio.timeout(ARRIVAL_SECONDS) as limit:
-                while self.misplaced(document, edit) is None:
-                    if self._is_there(document):
+            async with asyncio.timeout(CONFIRM_SECONDS) as limit:
+                while self.find_misapplied(document, edit) is None:
+                    if self._is_applied(document):
                         return True
-                    self._hurry(limit, document.uri, version)
+                    self._shorten_timeout(limit, document.uri, version)
                     moved.clear()
                     await moved.wait()
         except TimeoutError:
             pass
         return False
 
-    async def _is_shown(self, document: TextDocument) -> bool:
+    async def _show_and_wait(self, document: TextDocument) -> bool:
         """Have the text of a file shown to us that was not open when its edit was sent.
 
         Most editors open it to edit it, as far as they have Stet serve such files; some edit it on the
@@ -101,39 +103,41 @@ class Arrivals:
         for the next file.
         """
         uri = document.uri
-        if await self._is_opened(document, UNSEEN_SECONDS) or self._is_there(document):
+        if await self._wait_opened(document, UNOPENED_SECONDS) or self._is_applied(document):
             return self.is_open(uri)
         if not self._shows or await self._disk_text(uri) not in {None, document.text}:
             return False
         if not await self._client.show_document(uri, take_focus=False):
             return False
-        self._shows = await self._is_opened(document, SHOWN_SECONDS)
+        self._shows = await self._wait_opened(document, OPENED_SECONDS)
         return self._shows
 
-    async def _is_opened(self, document: TextDocument, seconds: float) -> bool:
+    async def _wait_opened(self, document: TextDocument, seconds: float) -> bool:
         """Wait until a file is open, or the edit stands on the disk."""
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
         while not self.is_open(document.uri) and loop.time() < end:
-            if await self._stands_on_disk(document):
+            if await self._is_on_disk(document):
                 break
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
         return self.is_open(document.uri)
 
-    def _is_there(self, document: TextDocument) -> bool:
+    def _is_applied(self, document: TextDocument) -> bool:
         return self._ledger.outbox.arrived(document.uri)
 
-    def _hurry(self, limit: asyncio.Timeout, uri: str, version: int | None) -> None:
+    def _shorten_timeout(self, limit: asyncio.Timeout, uri: str, version: int | None) -> None:
         """Wait less long once the text has become another than it was at `version`."""
         now, when = self._workspace.document(uri), limit.when()
         if when is not None and now is not None and now.version != version:
-            limit.reschedule(min(when, asyncio.get_running_loop().time() + OUTRUN_SECONDS))
+            limit.reschedule(
+                min(when, asyncio.get_running_loop().time() + CONFIRM_AFTER_CHANGE_SECONDS)
+            )
 
-    async def _stands_on_disk(self, document: TextDocument) -> bool:
+    async def _is_on_disk(self, document: TextDocument) -> bool:
         text = await self._disk_text(document.uri)
-        return text is not None and self._take_from_disk(document.uri, text)
+        return text is not None and self._accept_disk_text(document.uri, text)
 
-    def _take_from_disk(self, uri: str, text: str) -> bool:
+    def _accept_disk_text(self, uri: str, text: str) -> bool:
         """The editor wrote the file itself: that is the text that came back."""
         self._ledger.on_disk(uri, text)
         return self._ledger.outbox.arrived(uri)

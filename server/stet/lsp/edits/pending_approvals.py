@@ -16,7 +16,7 @@ class Approval:
     def __contains__(self, hunk_id: str) -> bool:
         return hunk_id in self._agreed
 
-    def agreed(self, hunk_id: str) -> Hunk | None:
+    def accepted_hunk(self, hunk_id: str) -> Hunk | None:
         """Return the hunk as it was accepted; None if it is not part of this approval any more."""
         return self._agreed.get(hunk_id)
 
@@ -25,14 +25,14 @@ class Approval:
         self._agreed.pop(hunk_id, None)
 
 
-class Approvals:
+class PendingApprovals:
     """All approvals that are not settled yet. Touched on the event loop only."""
 
     def __init__(self) -> None:
         self._active: list[Approval] = []
 
     @contextmanager
-    def given(self, hunks: Iterable[Hunk]) -> Iterator[Approval]:
+    def hold(self, hunks: Iterable[Hunk]) -> Iterator[Approval]:
         """Hold an approval of `hunks` until the block is left."""
         approval = Approval(hunks)
         self._active.append(approval)
@@ -47,7 +47,7 @@ class Approvals:
 
     def withdraw(self, hunk_id: str) -> bool:
         """Take a hunk out of every approval; return whether there was one."""
-        held = self.holds(hunk_id)
+        approvals = self.holds(hunk_id)
         for approval in self._active:
             approval.withdraw(hunk_id)
-        return held
+        return approvals
